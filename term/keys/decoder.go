@@ -1,0 +1,224 @@
+package keys
+
+import (
+	"bytes"
+	"time"
+	"unicode/utf8"
+)
+
+const (
+	// escapeWait is how long a lone ESC may still become the start of a
+	// sequence. A person cannot press two keys that fast; a link is seldom slower
+	// within one write.
+	escapeWait = 25 * time.Millisecond
+	// sequenceWait is how long the rest of a sequence that has clearly begun
+	// is waited for: long enough for any link, so that a stalled one does not type
+	// half a sequence into a program.
+	sequenceWait = time.Second
+	// maxSequence bounds a sequence that is held back for its end. What goes
+	// on longer is handed out in pieces that no program gets.
+	maxSequence = 16 << 10
+)
+
+var (
+	pasteStart = []byte("\x1b[200~")
+	pasteEnd   = []byte("\x1b[201~")
+)
+
+// inside says what a Decoder is in the middle of, beyond its held bytes.
+type inside uint8
+
+const (
+	insideNothing inside = iota
+	insidePaste
+	insideString   // of an overlong OSC, DCS or APC
+	insideSequence // of an overlong CSI
+)
+
+// Decoder turns the bytes of a terminal into events. It looks at the bytes
+// alone and not at the clock, so any way of cutting the input into pieces gives
+// the same events, only pastes being cut where the input was. The zero Decoder
+// is ready for use; it is for one goroutine.
+type Decoder struct {
+	// UTF8Mouse says that the terminal was switched to mouse mode 1005, which
+	// cannot be told from the older form by looking at it.
+	UTF8Mouse bool
+
+	held []byte // the beginning of something, up to now
+	in   inside
+}
+
+// Feed decodes the next bytes of the input and keeps what is incomplete. It
+// does not keep p.
+func (d *Decoder) Feed(p []byte) []Event {
+	if len(p) == 0 {
+		return nil
+	}
+	buf := make([]byte, 0, len(d.held)+len(p))
+	buf = append(append(buf, d.held...), p...)
+	return d.decode(buf)
+}
+
+// Wait is how long the input has to stay quiet before the owner calls Flush;
+// zero when nothing is held that time could complete.
+func (d *Decoder) Wait() time.Duration {
+	switch {
+	case d.in == insidePaste:
+		return 0
+	case d.in != insideNothing:
+		return sequenceWait
+	case len(d.held) == 0:
+		return 0
+	case d.held[0] == esc && len(d.held) <= 2:
+		return escapeWait
+	}
+	return sequenceWait
+}
+
+// Flush takes the held bytes for complete: a lone ESC is the Escape key, ESC
+// and a character that character with Alt. The owner calls it when Wait has
+// passed without input. A paste stays open.
+func (d *Decoder) Flush() []Event {
+	if d.in == insidePaste {
+		return nil
+	}
+	held, in := d.held, d.in
+	d.held, d.in = nil, insideNothing
+	switch {
+	case len(held) == 0:
+		return nil
+	case in != insideNothing:
+		return []Event{{Kind: ReplyEvent, Raw: held}}
+	case held[0] != esc:
+		return []Event{{Kind: UnknownEvent, Raw: held}}
+	case len(held) == 1:
+		return []Event{{Kind: KeyEvent, Key: Key{Code: KeyEscape}, Raw: held}}
+	case len(held) == 2 && held[1] < utf8.RuneSelf:
+		return []Event{{Kind: KeyEvent, Key: altKey(asciiKey(held[1])), Raw: held}}
+	case held[1] == esc:
+		first := Event{Kind: KeyEvent, Key: Key{Code: KeyEscape}, Raw: held[:1:1]}
+		d.held = held[1:]
+		return append([]Event{first}, d.Flush()...)
+	case stringIntroducer(held[1]):
+		return []Event{{Kind: ReplyEvent, Raw: held}}
+	}
+	return []Event{{Kind: UnknownEvent, Raw: held}}
+}
+
+// Close ends the input: whatever is held comes out, an open paste is ended.
+func (d *Decoder) Close() []Event {
+	if d.in != insidePaste {
+		return d.Flush()
+	}
+	held := d.held
+	d.held, d.in = nil, insideNothing
+	return []Event{{Kind: PasteEvent, Paste: Paste{End: true, Data: held}, Raw: held}}
+}
+
+// decode takes buf for its own: events and held bytes share it.
+func (d *Decoder) decode(buf []byte) []Event {
+	d.held = nil
+	events := make([]Event, 0, min(1+len(buf)/8, 16))
+	for len(buf) > 0 {
+		ev, n := d.next(buf)
+		if n == 0 {
+			if len(buf) <= maxSequence || d.in != insideNothing {
+				d.held = buf
+				break
+			}
+			ev, n = d.overlong(buf)
+		}
+		ev.Raw = buf[:n:n]
+		events = append(events, ev)
+		buf = buf[n:]
+	}
+	return events
+}
+
+// next reads one event from the start of buf and says how many bytes it took,
+// zero when more are needed.
+func (d *Decoder) next(buf []byte) (Event, int) {
+	switch d.in {
+	case insidePaste:
+		return d.paste(buf)
+	case insideString, insideSequence:
+		return d.skip(buf)
+	}
+	switch c := buf[0]; {
+	case c == esc:
+		return d.escape(buf)
+	case c < utf8.RuneSelf:
+		return Event{Kind: KeyEvent, Key: asciiKey(c)}, 1
+	}
+	if !utf8.FullRune(buf) {
+		return Event{}, 0
+	}
+	r, n := utf8.DecodeRune(buf)
+	if r == utf8.RuneError && n == 1 {
+		return Event{Kind: UnknownEvent}, 1
+	}
+	return Event{Kind: KeyEvent, Key: textKey(r)}, n
+}
+
+// paste reads a piece of a paste: up to the end marker, or as much as cannot
+// be the beginning of one. A last CR waits for the LF it may belong to.
+func (d *Decoder) paste(buf []byte) (Event, int) {
+	if i := bytes.Index(buf, pasteEnd); i >= 0 {
+		d.in = insideNothing
+		return Event{Kind: PasteEvent, Paste: Paste{End: true, Data: buf[:i:i]}}, i + len(pasteEnd)
+	}
+	n := len(buf)
+	for k := min(len(pasteEnd)-1, n); k > 0; k-- {
+		if bytes.HasSuffix(buf, pasteEnd[:k]) {
+			n -= k
+			break
+		}
+	}
+	if n == len(buf) && buf[n-1] == '\r' {
+		n--
+	}
+	return Event{Kind: PasteEvent, Paste: Paste{Data: buf[:n:n]}}, n
+}
+
+// overlong hands out the part of a sequence that has become too long to hold
+// and remembers to skip the rest.
+func (d *Decoder) overlong(buf []byte) (Event, int) {
+	if buf[1] == esc {
+		return Event{Kind: KeyEvent, Key: Key{Code: KeyEscape}}, 1
+	}
+	d.in = insideSequence
+	n := len(buf)
+	if stringIntroducer(buf[1]) {
+		d.in = insideString
+		if buf[n-1] == esc {
+			n-- // perhaps the first half of the terminator
+		}
+	}
+	return Event{Kind: ReplyEvent}, n
+}
+
+// skip reads on in an overlong sequence, to its end if that is here.
+func (d *Decoder) skip(buf []byte) (Event, int) {
+	n := 0
+	if d.in == insideSequence {
+		for n < len(buf) && buf[n] >= 0x20 && buf[n] < 0x40 {
+			n++
+		}
+		if n < len(buf) {
+			d.in = insideNothing
+			if buf[n] >= 0x40 && buf[n] < 0x7f {
+				n++
+			}
+		}
+	} else {
+		end, done := stringEnd(buf, 0)
+		n = end
+		if done {
+			d.in = insideNothing
+		}
+	}
+	if n == 0 && d.in == insideNothing {
+		return d.next(buf)
+	}
+	return Event{Kind: ReplyEvent}, n
+}

@@ -1,0 +1,109 @@
+package keys
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// alternateScrollLines is how many cursor keys one turn of the wheel is worth
+// to a program on the alternate screen that knows no mouse.
+const alternateScrollLines = 3
+
+// Wants reports whether a program in the modes m gets anything of the mouse
+// event; its owner may use the event otherwise when not.
+func (m Modes) Wants(e Mouse) bool {
+	switch m.Mouse {
+	case MouseX10:
+		return e.Action == MousePress && e.Button >= ButtonLeft && e.Button <= ButtonRight
+	case MouseClick:
+		return e.Action != MouseMove
+	case MouseDrag:
+		return e.Action != MouseMove || e.Button != ButtonNone
+	case MouseMotion:
+		return true
+	}
+	return m.scrolls(e)
+}
+
+// scrolls reports whether the event is a wheel that becomes cursor keys.
+func (m Modes) scrolls(e Mouse) bool {
+	return m.Mouse == MouseOff && m.AlternateScroll && m.AltScreen &&
+		(e.Button == WheelUp || e.Button == WheelDown) && e.Action == MousePress
+}
+
+func appendMouse(dst []byte, e Mouse, m Modes) []byte {
+	switch {
+	case e.X < 0 || e.Y < 0 || !m.Wants(e):
+		return dst
+	case m.scrolls(e):
+		k := Key{Code: KeyUp}
+		if e.Button == WheelDown {
+			k.Code = KeyDown
+		}
+		for range alternateScrollLines {
+			dst = appendKey(dst, Event{Kind: KeyEvent, Key: k}, m)
+		}
+		return dst
+	}
+	sgr := m.MouseFormat == MouseSGR || m.MouseFormat == MousePixels
+	b := buttonNumber(e, sgr)
+	if m.Mouse == MouseX10 {
+		b &^= mouseShift | mouseAlt | mouseCtrl
+	}
+	if sgr {
+		dst = append(dst, "\x1b[<"...)
+		dst = strconv.AppendInt(dst, int64(b), 10)
+		dst = append(dst, ';')
+		dst = strconv.AppendInt(dst, int64(e.X)+1, 10)
+		dst = append(dst, ';')
+		dst = strconv.AppendInt(dst, int64(e.Y)+1, 10)
+		if e.Action == MouseRelease {
+			return append(dst, 'm')
+		}
+		return append(dst, 'M')
+	}
+	limit := 255
+	if m.MouseFormat == MouseUTF8 {
+		limit = 2047
+	}
+	if e.X+33 > limit || e.Y+33 > limit {
+		return dst // the format has no way to say it
+	}
+	dst = append(dst, "\x1b[M"...)
+	for _, v := range [...]int{b + 32, e.X + 33, e.Y + 33} {
+		if m.MouseFormat == MouseUTF8 {
+			dst = utf8.AppendRune(dst, rune(v))
+		} else {
+			dst = append(dst, byte(v))
+		}
+	}
+	return dst
+}
+
+// buttonNumber is the event's first number. Only SGR says which button was
+// released.
+func buttonNumber(e Mouse, sgr bool) int {
+	b := 3
+	switch {
+	case e.Action == MouseRelease && !sgr:
+	case e.Button >= Button8:
+		b = mouseExtra + int(e.Button-Button8)
+	case e.Button >= WheelUp:
+		b = mouseWheel + int(e.Button-WheelUp)
+	case e.Button >= ButtonLeft:
+		b = int(e.Button - ButtonLeft)
+	}
+	if e.Action == MouseMove {
+		b += mouseMotion
+	}
+	if e.Mods&Shift != 0 {
+		b += mouseShift
+	}
+	if e.Mods&Alt != 0 {
+		b += mouseAlt
+	}
+	if e.Mods&Ctrl != 0 {
+		b += mouseCtrl
+	}
+	return b
+}

@@ -1,0 +1,82 @@
+package keys
+
+import (
+	"strconv"
+	"strings"
+)
+
+// names are the names of keys that do not show what they are called.
+var names = map[rune]string{
+	KeyTab: "tab", KeyEnter: "enter", KeyEscape: "esc", KeySpace: "space", KeyBackspace: "backspace",
+	KeyUp: "up", KeyDown: "down", KeyRight: "right", KeyLeft: "left",
+	KeyHome: "home", KeyEnd: "end", KeyInsert: "insert", KeyDelete: "delete",
+	KeyPageUp: "pgup", KeyPageDown: "pgdown", KeyBegin: "begin",
+	KeyCapsLock: "capslock", KeyScrollLock: "scrolllock", KeyNumLock: "numlock",
+	KeyPrintScreen: "printscreen", KeyPause: "pause", KeyMenu: "menu",
+	KeyPadDecimal: "kpdecimal", KeyPadDivide: "kpdivide", KeyPadMultiply: "kpmultiply",
+	KeyPadSubtract: "kpminus", KeyPadAdd: "kpplus", KeyPadEnter: "kpenter",
+	KeyPadEqual: "kpequal", KeyPadSeparator: "kpseparator",
+	KeyPadLeft: "kpleft", KeyPadRight: "kpright", KeyPadUp: "kpup", KeyPadDown: "kpdown",
+	KeyPadPageUp: "kppgup", KeyPadPageDown: "kppgdown", KeyPadHome: "kphome", KeyPadEnd: "kpend",
+	KeyPadInsert: "kpinsert", KeyPadDelete: "kpdelete", KeyPadBegin: "kpbegin",
+}
+
+// modNames are the modifiers in the order they are written.
+var modNames = []struct {
+	mod  Mods
+	name string
+}{{Ctrl, "ctrl+"}, {Alt, "alt+"}, {Shift, "shift+"}, {Super, "super+"}, {Hyper, "hyper+"}, {Meta, "meta+"}}
+
+// String names the key for bindings: what it types when that is visible ("a",
+// "A", "é"), else modifiers and key in a fixed order ("ctrl+a", "alt+1",
+// "shift+enter", "ctrl+alt+f5"). Locks and the action are left out.
+func (k Key) String() string {
+	if k.Mods&^(Shift|locks) == 0 && k.Text != "" && k.Text != " " && !k.functional() {
+		return k.Text
+	}
+	var b strings.Builder
+	for _, m := range modNames {
+		if k.Mods&m.mod != 0 {
+			b.WriteString(m.name)
+		}
+	}
+	b.WriteString(codeName(k.Code))
+	return b.String()
+}
+
+func codeName(c rune) string {
+	switch {
+	case names[c] != "":
+		return names[c]
+	case c >= KeyF1 && c <= KeyF12:
+		return "f" + strconv.Itoa(int(c-KeyF1)+1)
+	case c >= KeyF13 && c <= KeyF35:
+		return "f" + strconv.Itoa(int(c-KeyF13)+13)
+	case c >= KeyPad0 && c <= KeyPad9:
+		return "kp" + strconv.Itoa(int(c-KeyPad0))
+	case c >= KeyMediaFirst && c <= KeyMediaLast:
+		return "media" + strconv.Itoa(int(c-KeyMediaFirst))
+	case c >= KeyModifierFirst && c <= KeyModifierLast:
+		return "modifier" + strconv.Itoa(int(c-KeyModifierFirst))
+	}
+	return string(c)
+}
+
+var buttonNames = [...]string{
+	"mouse", "mouseleft", "mousemiddle", "mouseright", "wheelup", "wheeldown",
+	"wheelleft", "wheelright", "mouse8", "mouse9", "mouse10", "mouse11",
+}
+
+// String names the button with its modifiers: "mouseleft", "ctrl+wheelup".
+func (m Mouse) String() string {
+	var b strings.Builder
+	for _, n := range modNames {
+		if m.Mods&n.mod != 0 {
+			b.WriteString(n.name)
+		}
+	}
+	if int(m.Button) < len(buttonNames) {
+		b.WriteString(buttonNames[m.Button])
+	}
+	return b.String()
+}

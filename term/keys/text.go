@@ -1,0 +1,47 @@
+package keys
+
+import "unicode"
+
+const printable = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ" +
+	"[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
+
+// asciiText is string(r) without the allocation for what is typed most.
+func asciiText(r rune) string {
+	if r >= ' ' && r <= '~' {
+		return printable[r-' ' : r-' '+1]
+	}
+	return string(r)
+}
+
+// capital returns the small letter of a capital one, when the two belong to
+// each other alone.
+func capital(r rune) (lower rune, ok bool) {
+	if r >= 'A' && r <= 'Z' {
+		return r + 'a' - 'A', true
+	}
+	if r < 0x80 || !unicode.IsUpper(r) {
+		return r, false
+	}
+	lower = unicode.ToLower(r)
+	return lower, lower != r && unicode.ToUpper(lower) == r
+}
+
+// typed is the text of a key whose terminal did not say it, empty when the
+// modifiers mean that it types nothing.
+func typed(k Key) string {
+	if k.Mods&^(Shift|locks) != 0 || k.functional() || !validText(k.Code) {
+		return ""
+	}
+	switch upper := k.Mods&Shift != 0; {
+	case upper && k.Shifted != 0:
+		return asciiText(k.Shifted)
+	case upper != (k.Mods&CapsLock != 0 && unicode.IsLetter(k.Code)):
+		return asciiText(unicode.ToUpper(k.Code))
+	}
+	return asciiText(k.Code)
+}
+
+// validText reports whether r may be part of a key's text.
+func validText(r rune) bool {
+	return r >= 0x20 && r != 0x7f && (r < 0x80 || r >= 0xa0) && r <= unicode.MaxRune && (r < 0xd800 || r > 0xdfff)
+}
