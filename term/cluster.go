@@ -1,0 +1,99 @@
+package term
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// Bounds of clusters. A store can tell maxClusters of them apart: the vt10x
+// store names them by private-use code points of planes 15 and 16, which is also
+// why real characters from there are kept as clusters.
+const (
+	maxClusterBytes = 128
+	maxClusters     = 0x1f000
+	firstReserved   = 0xf0000
+)
+
+// reserved is the glyph text of a character from planes 15 and 16.
+func (e *emulator) reserved(r rune) uint32 {
+	n, ok := e.clusters.number([]byte(string(r)))
+	if !ok {
+		return utf8.RuneError
+	}
+	return n | clusterRef
+}
+
+// join adds r to the character just printed, when it belongs there: always for
+// marks without a width of their own, and by the rules for grapheme clusters when
+// mode 2027 is set.
+func (e *emulator) join(r rune, width int) bool {
+	x := e.x - e.lastWidth
+	if x < 0 {
+		return false
+	}
+	g := e.grid.at(x, e.y)
+	text, cols := e.text(g)
+	if text == "" {
+		return false
+	}
+	cluster := utf8.AppendRune(append(make([]byte, 0, maxClusterBytes), text...), r)
+	if e.modes.has(graphemeClusters) {
+		first, _, w, _ := uniseg.FirstGraphemeCluster(cluster, -1)
+		if len(first) != len(cluster) {
+			return width == 0 // a mark that joins nothing is dropped
+		}
+		cols = max(1, min(w, 2))
+		if isKeycap(cluster) {
+			cols = 2
+		}
+	}
+	if len(cluster) > maxClusterBytes {
+		return true
+	}
+	n, ok := e.clusters.number(cluster)
+	if !ok {
+		return true
+	}
+	e.putCluster(x, glyph{n | clusterRef, g.style}, cols)
+	if e.clusters.full() {
+		e.sweep()
+	}
+	return true
+}
+
+// isKeycap says whether the cluster is a digit, # or * drawn as an emoji.
+func isKeycap(cluster []byte) bool {
+	const emojiPresentation = "\ufe0f"
+	b := cluster[0]
+	return (b >= '0' && b <= '9' || b == '#' || b == '*') &&
+		bytes.HasPrefix(cluster[1:], []byte(emojiPresentation))
+}
+
+// putCluster replaces the character at x, which ends at the cursor, by one of
+// cols columns.
+func (e *emulator) putCluster(x int, g glyph, cols int) {
+	if x+cols > e.cols { // it grew at the right edge
+		if !e.modes.has(autoWrap) || e.cols < 2 {
+			cols = 1
+		} else {
+			e.setBlank(e.y, x, e.cols, g.style)
+			e.wrap()
+			x = 0
+		}
+	}
+	blank := glyph{style: g.style}
+	state := &e.rowStates()[e.y]
+	e.splitWide(e.y, x, x+cols, blank)
+	e.run = append(e.run[:0], g)
+	if cols == 2 {
+		state.wide = true
+		e.run[0].text |= wideLead
+		e.run = append(e.run, glyph{wideTail, g.style})
+	}
+	e.grid.put(x, e.y, e.run)
+	e.damage.row(e.y)
+	e.x = x + cols
+	e.lastWidth = cols
+}

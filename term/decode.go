@@ -1,0 +1,119 @@
+package term
+
+import "unicode/utf8"
+
+// readRune prints the character at the start of p, which begins with a byte
+// beyond ASCII, and returns how many bytes it took. Bytes that are not UTF-8 are
+// dropped; a character that p cuts off is kept for the next write.
+func (e *emulator) readRune(p []byte) int {
+	r, size := utf8.DecodeRune(p)
+	if r == utf8.RuneError && size <= 1 {
+		if !utf8.FullRune(p) {
+			e.partials = copy(e.partial[:], p)
+			return len(p)
+		}
+		return 1
+	}
+	e.rune(r)
+	return size
+}
+
+// readText prints the text at the start of p, which begins beyond ASCII, and
+// returns how many bytes it took. It takes what simply goes into the next columns
+// in one piece and leaves everything else to readRune.
+func (e *emulator) readText(p []byte) int {
+	room := e.cols - e.x
+	if room <= 0 || e.insert || e.singleShift != 0 || e.charsets[e.shift] != 'B' || e.modes.has(graphemeClusters) {
+		return e.readRune(p)
+	}
+	style := e.penStyle()
+	run := e.run[:0]
+	size, width := 0, 0
+	wide := false
+	for size < len(p) && len(run) < room {
+		b := p[size]
+		if b < utf8.RuneSelf {
+			if b < 0x20 || b == 0x7f {
+				break
+			}
+			run = append(run, glyph{uint32(b), style})
+			width = 1
+			size++
+			continue
+		}
+		r, n := decodeRune(p[size:])
+		if r < 0xa0 || r >= firstReserved || r == 0xfeff {
+			break
+		}
+		w := e.widths.of(r)
+		if w == 0 || len(run)+w > room {
+			break
+		}
+		if width = w; w == 2 {
+			run = append(run, glyph{uint32(r) | wideLead, style}, glyph{wideTail, style})
+			wide = true
+		} else {
+			run = append(run, glyph{uint32(r), style})
+		}
+		size += n
+	}
+	e.run = run
+	if size == 0 {
+		return e.readRune(p)
+	}
+	e.placeRun(run, wide)
+	e.lastWidth = width
+	return size
+}
+
+// decodeRune is the character at the start of p, which is not ASCII; 0 if it is
+// broken or cut off.
+func decodeRune(p []byte) (rune, int) {
+	const first, next = 0xe1, 0x3f
+	// Three bytes from U+1000 to U+CFFF, where no surrogates and no overlong
+	// forms are, are nearly all there is beyond ASCII on a screen.
+	if len(p) >= 3 && p[0] >= first && p[0] <= 0xec && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
+		return rune(p[0]&0xf)<<12 | rune(p[1]&next)<<6 | rune(p[2]&next), 3
+	}
+	r, n := utf8.DecodeRune(p)
+	if r == utf8.RuneError && n <= 1 {
+		return 0, 0
+	}
+	return r, n
+}
+
+// finishPartial completes the character that the last write cut off, and
+// returns what of p is left.
+func (e *emulator) finishPartial(p []byte) []byte {
+	for len(p) > 0 {
+		e.partial[e.partials] = p[0]
+		known := e.partial[:e.partials+1]
+		if !utf8.FullRune(known) {
+			e.partials++
+			p = p[1:]
+			continue
+		}
+		e.partials = 0
+		if r, size := utf8.DecodeRune(known); r != utf8.RuneError || size > 1 {
+			e.rune(r)
+			return p[1:]
+		}
+		// The bytes so far are broken. The new one may begin something else,
+		// and so may those behind the first.
+		rest := make([]byte, 0, len(known)-1+len(p)-1)
+		rest = append(append(rest, known[1:]...), p[1:]...)
+		return rest
+	}
+	return nil
+}
+
+// rune prints a decoded character or obeys a control beyond ASCII.
+func (e *emulator) rune(r rune) {
+	switch {
+	case r < 0xa0:
+		e.c1(byte(r))
+	case r == 0xfeff: // a byte order mark shows nothing
+	default:
+		e.printRune(r)
+	}
+}

@@ -1,0 +1,182 @@
+package term
+
+// emulator is the terminal itself: it reads a program's bytes and changes the
+// cells of its grid. It is not safe for concurrent use; Screen guards it.
+//
+// Its invariants: 0 ≤ x ≤ cols, where x == cols means that the last column was
+// written and the next character wraps; 0 ≤ top ≤ bottom < rows; 0 ≤ y < rows;
+// the first half of a wide character is always followed by its second half on
+// the same row.
+type emulator struct {
+	grid        grid
+	cols, rows  int
+	x, y        int
+	top, bottom int // the scroll region, both inclusive
+
+	meta    [2][]rowState // of the main and the alternate screen
+	alt     bool          // the alternate screen is shown
+	saved   [2]savedCursor
+	history *history
+	tabs    []bool
+
+	pen      attrs
+	penID    uint32 // number of pen, when penKnown
+	eraseID  uint32 // number of the style that erasing leaves
+	penKnown bool
+	styles   *styleTable
+	clusters *textPool
+	links    *textPool
+	widths   widths
+
+	charsets    [4]byte // designated to G0–G3: 'B' ASCII, '0' line drawing, 'A' British
+	shift       uint8   // which of them is in use
+	singleShift uint8   // for the next character only; 0 is none
+
+	modes     modeSet
+	insert    bool // IRM
+	newline   bool // LNM
+	keypad    bool // DECKPAM
+	shape     CursorShape
+	mouse     mouseState
+	kitty     [2]kittyStack
+	otherKeys uint8
+
+	title      string
+	titleStack []string
+	foreground Color // answers to OSC 10 and 11
+	background Color
+
+	lastWidth int // columns of the character just printed; 0 after anything else
+	parser
+	run []glyph // scratch
+
+	replies []byte
+	events  []Event
+	damage  damage
+	sync    syncHold
+}
+
+// savedCursor is what DECSC keeps.
+type savedCursor struct {
+	x, y     int
+	pen      attrs
+	charsets [4]byte
+	shift    uint8
+	origin   bool
+}
+
+// asciiCharsets is what every charset slot holds at first.
+var asciiCharsets = [4]byte{'B', 'B', 'B', 'B'}
+
+func newEmulator(g grid, cols, rows int, h *history) *emulator {
+	e := &emulator{
+		grid: g, cols: cols, rows: rows, history: h,
+		styles:     newStyleTable(),
+		clusters:   newTextPool(1<<13, maxClusters, 8<<20),
+		links:      newTextPool(1<<12, 1<<20, 4<<20),
+		widths:     newWidths(),
+		foreground: defaultForeground,
+		background: defaultBackground,
+	}
+	e.damage.resize(rows)
+	e.clearState()
+	return e
+}
+
+// clearState brings everything but cells, scrollback and title to its initial
+// state.
+func (e *emulator) clearState() {
+	e.alt = false
+	e.grid.show(false)
+	e.x, e.y = 0, 0
+	e.top, e.bottom = 0, e.rows-1
+	e.meta = [2][]rowState{make([]rowState, e.rows), make([]rowState, e.rows)}
+	e.saved = [2]savedCursor{{charsets: asciiCharsets}, {charsets: asciiCharsets}}
+	e.setPen(attrs{})
+	e.charsets, e.shift, e.singleShift = asciiCharsets, 0, 0
+	e.modes = initialModes
+	e.insert, e.newline, e.keypad = false, false, false
+	e.shape = CursorDefault
+	e.mouse = mouseState{}
+	e.kitty = [2]kittyStack{}
+	e.otherKeys = 0
+	e.titleStack = nil
+	e.tabs = nil
+	e.extendTabs()
+	e.lastWidth = 0
+	e.sync.end()
+}
+
+// reset is RIS: everything as at the start, scrollback included.
+func (e *emulator) reset() {
+	e.clearState()
+	for y := range e.rows {
+		e.grid.fill(0, e.cols, y, glyph{})
+	}
+	e.history.clear()
+	e.setTitle("")
+	e.damage.all()
+}
+
+// screenIndex is 1 on the alternate screen.
+func (e *emulator) screenIndex() int {
+	if e.alt {
+		return 1
+	}
+	return 0
+}
+
+// rowStates are those of the screen that is shown.
+func (e *emulator) rowStates() []rowState { return e.meta[e.screenIndex()] }
+
+// setPen changes the style of what is printed next.
+func (e *emulator) setPen(a attrs) {
+	e.pen = a
+	e.penKnown = false
+}
+
+// number resolves the pen and the erasing style to their table numbers.
+func (e *emulator) number() {
+	e.penID, e.eraseID = 0, 0
+	if e.pen != (attrs{}) {
+		e.penID = e.styles.number(&e.pen)
+	}
+	if e.pen.bg != 0 {
+		e.eraseID = e.styles.number(&attrs{bg: e.pen.bg})
+	}
+	e.penKnown = true
+}
+
+// penStyle is the number of the style to print in.
+func (e *emulator) penStyle() uint32 {
+	if !e.penKnown {
+		e.number()
+	}
+	return e.penID
+}
+
+// blank is what erasing leaves: nothing, on the pen's background.
+func (e *emulator) blank() glyph {
+	if !e.penKnown {
+		e.number()
+	}
+	return glyph{style: e.eraseID}
+}
+
+// text is the text of a glyph, and its columns. A blank has no text.
+func (e *emulator) text(g glyph) (string, int) {
+	switch {
+	case g.text&wideTail != 0:
+		return "", 0
+	case g.text&textMask == 0 && g.text&clusterRef == 0:
+		return "", 1
+	}
+	width := 1
+	if g.text&wideLead != 0 {
+		width = 2
+	}
+	if g.text&clusterRef != 0 {
+		return e.clusters.text(g.text & textMask), width
+	}
+	return string(rune(g.text & textMask)), width
+}

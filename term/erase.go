@@ -1,0 +1,102 @@
+package term
+
+// erase blanks columns x0 to x1-1 of a row with the pen's background.
+func (e *emulator) erase(y, x0, x1 int) {
+	if x0 >= x1 {
+		return
+	}
+	blank := e.blank()
+	e.splitWide(y, x0, x1, blank)
+	e.grid.fill(x0, x1, y, blank)
+	if x0 == 0 {
+		state := &e.rowStates()[y]
+		if x1 == e.cols {
+			*state = rowState{continues: state.continues}
+		}
+	}
+	e.damage.row(y)
+}
+
+// eraseRows blanks whole rows, which then continue nothing.
+func (e *emulator) eraseRows(from, to int) {
+	for y := from; y <= to; y++ {
+		e.erase(y, 0, e.cols)
+		e.rowStates()[y].continues = false
+	}
+}
+
+// eraseLine is EL. A wrap that is due stays due: there is nothing right of the
+// cursor to erase.
+func (e *emulator) eraseLine(which int) {
+	switch which {
+	case 0:
+		e.erase(e.y, e.x, e.cols)
+		if e.x == 0 {
+			e.rowStates()[e.y].continues = false
+		}
+	case 1:
+		e.erase(e.y, 0, min(e.x+1, e.cols))
+	case 2:
+		e.eraseRows(e.y, e.y)
+	}
+}
+
+// eraseDisplay is ED; 3 erases the scrollback and leaves the screen.
+func (e *emulator) eraseDisplay(which int) {
+	switch which {
+	case 0:
+		e.eraseLine(0)
+		e.eraseRows(e.y+1, e.rows-1)
+	case 1:
+		e.eraseRows(0, e.y-1)
+		e.erase(e.y, 0, min(e.x+1, e.cols))
+		e.rowStates()[e.y].continues = false
+		if e.x+1 >= e.cols && e.y+1 < e.rows {
+			e.rowStates()[e.y+1].continues = false
+		}
+	case 2:
+		e.eraseRows(0, e.rows-1)
+	case 3:
+		if !e.alt {
+			e.history.clear()
+		}
+	}
+}
+
+// eraseColumns is ECH.
+func (e *emulator) eraseColumns(n int) {
+	e.unwrap()
+	e.erase(e.y, e.x, min(e.x+n, e.cols))
+}
+
+// insertColumns shifts the rest of the row right (ICH, and printing in insert
+// mode).
+func (e *emulator) insertColumns(n int, blank glyph) {
+	e.unwrap()
+	n = min(n, e.cols-e.x)
+	e.splitWide(e.y, e.x, e.x, blank)
+	e.splitWide(e.y, e.cols-n, e.cols-n, blank)
+	e.grid.insert(e.x, e.y, n, blank)
+	e.damage.row(e.y)
+}
+
+// deleteColumns shifts what is right of the cursor over it (DCH).
+func (e *emulator) deleteColumns(n int) {
+	e.unwrap()
+	n = min(n, e.cols-e.x)
+	blank := e.blank()
+	e.splitWide(e.y, e.x, e.x+n, blank)
+	e.grid.remove(e.x, e.y, n, blank)
+	e.damage.row(e.y)
+}
+
+// alignmentTest fills the screen with E (DECALN).
+func (e *emulator) alignmentTest() {
+	fill := glyph{text: 'E', style: e.penStyle()}
+	for y := range e.rows {
+		e.grid.fill(0, e.cols, y, fill)
+		e.rowStates()[y] = rowState{}
+	}
+	e.x, e.y = 0, 0
+	e.damage.all()
+}

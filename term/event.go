@@ -1,0 +1,41 @@
+package term
+
+// EventKind says what a program asked its terminal to do besides drawing.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	EventBell         EventKind = iota // BEL
+	EventTitle                         // OSC 0 or 2: Title is the new title
+	EventClipboard                     // OSC 52: Data is what to copy, Text the selection's name
+	EventNotification                  // OSC 9 or 777: Title and Text
+	EventStatus                        // OSC 7501: Text is the program's report of its own state
+)
+
+// Event is one such request. It carries the program's words and no authority:
+// whoever receives it decides what becomes of it. Text and Title hold no control
+// characters.
+type Event struct {
+	Kind        EventKind
+	Text, Title string
+	Data        []byte
+}
+
+// maxEvents bounds what one Write can queue; a flood of bells or titles keeps
+// the first ones and, of titles, the last.
+const maxEvents = 64
+
+// raise queues an event for delivery after the current Write.
+func (e *emulator) raise(ev Event) {
+	if n := len(e.events); n > 0 && ev.Kind == EventTitle && e.events[n-1].Kind == EventTitle {
+		e.events[n-1] = ev
+		return
+	}
+	if len(e.events) >= maxEvents {
+		if ev.Kind != EventTitle {
+			return
+		}
+		e.events = e.events[:maxEvents-1]
+	}
+	e.events = append(e.events, ev)
+}

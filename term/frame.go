@@ -1,0 +1,46 @@
+package term
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+
+// CursorShape is the shape a program chose with DECSCUSR.
+type CursorShape uint8
+
+// The cursor shapes, in DECSCUSR's order.
+const (
+	CursorDefault CursorShape = iota
+	CursorBlinkingBlock
+	CursorBlock
+	CursorBlinkingUnderline
+	CursorUnderline
+	CursorBlinkingBar
+	CursorBar
+)
+
+// Cursor is where the next character goes and how that is shown.
+type Cursor struct {
+	X, Y    int // zero-based
+	Visible bool
+	Shape   CursorShape
+}
+
+// Line is one line of a Frame.
+type Line struct {
+	Cells      []Cell
+	Generation uint64 // of the screen, when this line last changed
+}
+
+// Frame is a painter's copy of a screen. The zero Frame is ready for use;
+// giving the same one to every Snapshot copies only what changed in between.
+type Frame struct {
+	Cols, Rows int
+	Lines      []Line
+	Cursor     Cursor
+	Modes      keys.Modes
+	Title      string
+	AltScreen  bool
+	Scrollback int    // lines above the screen
+	Offset     int    // how many of them this frame is scrolled back
+	Generation uint64 // of the screen when the frame was taken
+
+	screen *Screen // whose lines these are
+}

@@ -1,0 +1,211 @@
+package term
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+
+// modeSet is the set of private modes in force.
+type modeSet uint32
+
+// The private modes that a screen knows. Those of the mouse and of the
+// alternate screen live in mouseState and emulator.alt.
+const (
+	applicationCursor modeSet = 1 << iota // 1
+	reverseVideo                          // 5
+	originMode                            // 6
+	autoWrap                              // 7
+	cursorBlink                           // 12
+	cursorVisible                         // 25
+	backarrowSends                        // 67
+	focusEvents                           // 1004
+	alternateScroll                       // 1007
+	bracketedPaste                        // 2004
+	synchronized                          // 2026
+	graphemeClusters                      // 2027
+	themeReports                          // 2031
+	sizeReports                           // 2048
+)
+
+const initialModes = autoWrap | cursorVisible
+
+func (m modeSet) has(mode modeSet) bool { return m&mode != 0 }
+
+func (m *modeSet) set(mode modeSet, on bool) {
+	if on {
+		*m |= mode
+	} else {
+		*m &^= mode
+	}
+}
+
+// privateModes are the modes by number, in ascending order.
+var privateModes = []struct {
+	number int
+	mode   modeSet
+}{
+	{1, applicationCursor},
+	{5, reverseVideo},
+	{6, originMode},
+	{7, autoWrap},
+	{12, cursorBlink},
+	{25, cursorVisible},
+	{67, backarrowSends},
+	{1004, focusEvents},
+	{1007, alternateScroll},
+	{2004, bracketedPaste},
+	{2026, synchronized},
+	{2027, graphemeClusters},
+	{2031, themeReports},
+	{2048, sizeReports},
+}
+
+// mouseState is what the program wants to hear of the mouse.
+type mouseState struct {
+	mode   keys.MouseMode
+	format keys.MouseFormat
+}
+
+var mouseModes = map[int]keys.MouseMode{
+	9: keys.MouseX10, 1000: keys.MouseClick, 1002: keys.MouseDrag, 1003: keys.MouseMotion,
+}
+
+var mouseFormats = map[int]keys.MouseFormat{
+	1005: keys.MouseUTF8, 1006: keys.MouseSGR, 1016: keys.MousePixels,
+}
+
+// setModes is SM and RM.
+func (e *emulator) setModes(on bool) {
+	for _, n := range e.params[:e.count] {
+		switch n {
+		case 4:
+			e.insert = on
+		case 20:
+			e.newline = on
+		}
+	}
+}
+
+// setPrivateModes is DECSET and DECRST.
+func (e *emulator) setPrivateModes(on bool) {
+	for _, n := range e.params[:e.count] {
+		e.setPrivateMode(int(n), on)
+	}
+}
+
+func (e *emulator) setPrivateMode(n int, on bool) {
+	switch n {
+	case 47, 1047:
+		e.showAlternate(on)
+	case 1048:
+		if on {
+			e.saveCursor()
+		} else {
+			e.restoreCursor()
+		}
+	case 1049:
+		e.alternateWithCursor(on)
+	case 66:
+		e.keypad = on
+	case 9, 1000, 1002, 1003:
+		e.mouse.mode = keys.MouseOff
+		if on {
+			e.mouse.mode = mouseModes[n]
+		}
+	case 1005, 1006, 1016:
+		if on {
+			e.mouse.format = mouseFormats[n]
+		} else if e.mouse.format == mouseFormats[n] {
+			e.mouse.format = keys.MouseLegacy
+		}
+	default:
+		e.setFlag(n, on)
+	}
+}
+
+// setFlag sets one of the modes that are plain flags, with what follows from
+// it at once.
+func (e *emulator) setFlag(n int, on bool) {
+	for _, known := range privateModes {
+		if known.number == n {
+			e.modes.set(known.mode, on)
+		}
+	}
+	switch n {
+	case 6:
+		e.moveTo(0, 0)
+	case 2026:
+		if on {
+			e.sync.begin()
+		} else {
+			e.sync.end()
+		}
+	case 2048:
+		if on {
+			e.reportSize()
+		}
+	}
+}
+
+// modeState answers DECRQM for a private mode; known is false for a mode that
+// this terminal does not have.
+func (e *emulator) modeState(n int) (on, known bool) {
+	for _, m := range privateModes {
+		if m.number == n {
+			return e.modes.has(m.mode), true
+		}
+	}
+	switch n {
+	case 47, 1047, 1049:
+		return e.alt, true
+	case 66:
+		return e.keypad, true
+	case 9, 1000, 1002, 1003:
+		return e.mouse.mode == mouseModes[n], true
+	case 1005, 1006, 1016:
+		return e.mouse.format == mouseFormats[n], true
+	}
+	return false, false
+}
+
+// showAlternate switches screens (47, 1047). The alternate screen is always
+// entered empty; the cursor stays where it is.
+func (e *emulator) showAlternate(on bool) {
+	if on == e.alt {
+		return
+	}
+	e.alt = on
+	e.grid.show(on)
+	if on {
+		e.eraseRows(0, e.rows-1)
+	}
+	e.damage.all()
+}
+
+// alternateWithCursor is 1049: the main screen's cursor is kept meanwhile.
+func (e *emulator) alternateWithCursor(on bool) {
+	if on {
+		if !e.alt {
+			e.saveCursor()
+		}
+		e.showAlternate(true)
+		return
+	}
+	e.showAlternate(false)
+	e.restoreCursor()
+}
+
+// keyModes is what the program asked of the keyboard and mouse.
+func (e *emulator) keyModes() keys.Modes {
+	return keys.Modes{
+		ApplicationCursor: e.modes.has(applicationCursor),
+		ApplicationKeypad: e.keypad,
+		BackarrowDelete:   !e.modes.has(backarrowSends),
+		Newline:           e.newline,
+		BracketedPaste:    e.modes.has(bracketedPaste),
+		FocusEvents:       e.modes.has(focusEvents),
+		AlternateScroll:   e.modes.has(alternateScroll),
+		ModifyOtherKeys:   e.otherKeys,
+		Kitty:             e.kitty[e.screenIndex()].flags(),
+		Mouse:             e.mouse.mode,
+		MouseFormat:       e.mouse.format,
+		AltScreen:         e.alt,
+	}
+}

@@ -1,0 +1,166 @@
+package term
+
+// printASCII prints a run of printable ASCII at the cursor.
+func (e *emulator) printASCII(p []byte) {
+	if e.insert || e.singleShift != 0 || e.charsets[e.shift] != 'B' {
+		for _, b := range p {
+			e.printRune(rune(b))
+		}
+		return
+	}
+	style := e.penStyle()
+	for len(p) > 0 {
+		if e.x >= e.cols {
+			if e.modes.has(autoWrap) {
+				e.wrap()
+			} else {
+				e.x = e.cols - 1
+				p = p[len(p)-1:]
+			}
+		}
+		n := min(e.cols-e.x, len(p))
+		e.damage.row(e.y)
+		if e.rowStates()[e.y].wide {
+			e.splitWide(e.y, e.x, e.x+n, glyph{style: style})
+		}
+		e.grid.putASCII(e.x, e.y, p[:n], style)
+		e.x += n
+		p = p[n:]
+	}
+	e.lastWidth = 1
+}
+
+// printRune prints one character at the cursor.
+func (e *emulator) printRune(r rune) {
+	if r < 0x7f && (e.singleShift != 0 || e.charsets[e.shift] != 'B') {
+		r = e.translate(r)
+	}
+	width := e.widths.of(r)
+	if width == 0 || e.modes.has(graphemeClusters) && r >= 0x300 {
+		if e.lastWidth > 0 && e.join(r, width) {
+			return
+		}
+		if width == 0 {
+			return
+		}
+	}
+	text := uint32(r)
+	if r >= firstReserved {
+		text = e.reserved(r)
+	}
+	e.place(text, width)
+}
+
+// place puts a character of the given width at the cursor and moves on.
+func (e *emulator) place(text uint32, width int) {
+	style := e.penStyle()
+	if e.x+width > e.cols {
+		if !e.modes.has(autoWrap) {
+			e.x = e.cols - 1
+			if width == 2 {
+				return
+			}
+		} else {
+			if e.x < e.cols { // a wide character does not fit the last column
+				e.setBlank(e.y, e.x, e.cols, style)
+			}
+			e.wrap()
+		}
+		if e.x+width > e.cols {
+			return
+		}
+	}
+	if e.insert {
+		e.insertColumns(width, glyph{style: style})
+	}
+	e.damage.row(e.y)
+	state := &e.rowStates()[e.y]
+	if state.wide {
+		e.splitWide(e.y, e.x, e.x+width, glyph{style: style})
+	}
+	if width == 2 {
+		state.wide = true
+		pair := [2]glyph{{text | wideLead, style}, {wideTail, style}}
+		e.run = append(e.run[:0], pair[:]...)
+	} else {
+		e.run = append(e.run[:0], glyph{text, style})
+	}
+	e.grid.put(e.x, e.y, e.run)
+	e.x += width
+	e.lastWidth = width
+}
+
+// placeRun puts glyphs that fit into the row at the cursor and moves on.
+func (e *emulator) placeRun(run []glyph, wide bool) {
+	state := &e.rowStates()[e.y]
+	if state.wide {
+		e.splitWide(e.y, e.x, e.x+len(run), glyph{style: run[0].style})
+	}
+	if wide {
+		state.wide = true
+	}
+	e.damage.row(e.y)
+	e.grid.put(e.x, e.y, run)
+	e.x += len(run)
+}
+
+// wrap moves to the start of the next row, which continues this one.
+func (e *emulator) wrap() {
+	e.x = 0
+	if e.y == e.bottom {
+		e.scrollUp(1)
+	} else if e.y < e.rows-1 {
+		e.y++
+	}
+	e.rowStates()[e.y].continues = true
+}
+
+// splitWide blanks the halves of wide characters that changing columns x0 to
+// x1-1 of a row would leave behind on either side.
+func (e *emulator) splitWide(y, x0, x1 int, blank glyph) {
+	if !e.rowStates()[y].wide {
+		return
+	}
+	if x0 > 0 && x0 < e.cols && e.grid.at(x0, y).text&wideTail != 0 {
+		e.grid.fill(x0-1, x0+1, y, blank)
+	}
+	if x1 > 0 && x1 < e.cols && e.grid.at(x1, y).text&wideTail != 0 {
+		e.grid.fill(x1-1, x1+1, y, blank)
+	}
+}
+
+// setBlank blanks columns in a style and keeps wide characters whole.
+func (e *emulator) setBlank(y, x0, x1 int, style uint32) {
+	blank := glyph{style: style}
+	e.splitWide(y, x0, x1, blank)
+	e.grid.fill(x0, x1, y, blank)
+	e.damage.row(y)
+}
+
+// repeatLast prints the last character n more times (REP).
+func (e *emulator) repeatLast(n int) {
+	x := e.x - e.repeatable
+	if e.repeatable == 0 || x < 0 {
+		return
+	}
+	text, _ := e.text(e.grid.at(x, e.y))
+	n = min(n, e.cols*e.rows)
+	if len(text) == 1 {
+		line := make([]byte, min(n, e.cols))
+		for i := range line {
+			line[i] = text[0]
+		}
+		saved, shift := e.charsets, e.singleShift
+		e.charsets, e.singleShift = asciiCharsets, 0
+		for ; n > 0; n -= len(line) {
+			e.printASCII(line[:min(n, len(line))])
+		}
+		e.charsets, e.singleShift = saved, shift
+		return
+	}
+	for ; n > 0; n-- {
+		for _, r := range text {
+			e.printRune(r)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package term
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func startShell(t *testing.T, script string) *PTY {
+	t.Helper()
+	p, err := Start(t.Context(), []string{"/bin/sh", "-c", script}, []string{"PATH=/usr/bin:/bin"}, t.TempDir(), 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Close() })
+	return p
+}
+
+func TestPTYReadsAndEnds(t *testing.T) {
+	p := startShell(t, "stty size; exit 3")
+	out, err := io.ReadAll(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.TrimSpace(string(out)); got != "24 80" {
+		t.Errorf("the program sees size %q", got)
+	}
+	if code := p.Wait(); code != 3 {
+		t.Errorf("exit code %d, want 3", code)
+	}
+}
+
+func TestPTYResizeReachesTheProgram(t *testing.T) {
+	p := startShell(t, "trap 'stty size; exit 0' WINCH; echo ready; while :; do read line; done")
+	lines := bufio.NewScanner(p)
+	for lines.Scan() && !strings.Contains(lines.Text(), "ready") {
+	}
+	if err := p.Resize(100, 30); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = p.Write([]byte("\n"))
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "30 100") {
+			return
+		}
+	}
+	t.Error("the program never saw the new size")
+}
+
+func TestPTYCloseKillsWhoDoesNotHangUp(t *testing.T) {
+	p := startShell(t, "trap '' HUP TERM; echo $$; while :; do sleep 1; done")
+	line, err := bufio.NewReader(p).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("process %d is still there: %v", pid, err)
+	}
+	if code := p.Wait(); code != 128+int(syscall.SIGKILL) {
+		t.Errorf("exit code %d", code)
+	}
+	if err := p.Close(); err != nil {
+		t.Error("second close:", err)
+	}
+}
+
+func TestPTYEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := Start(ctx, []string{"/bin/cat"}, nil, "/", 80, 24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	select {
+	case <-p.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("still running")
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPTYStartFails(t *testing.T) {
+	if _, err := Start(t.Context(), []string{"/nonexistent/program"}, os.Environ(), "", 80, 24); err == nil {
+		t.Error("no error")
+	}
+	if _, err := Start(t.Context(), nil, nil, "", 80, 24); err == nil {
+		t.Error("no error without a command")
+	}
+}

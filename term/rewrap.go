@@ -1,0 +1,216 @@
+package term
+
+import "unicode/utf8"
+
+// rewrap lays scrollback and screen out for another width and returns the new
+// screen's lines, rows of them. Lines of the scrollback that neither wrap nor
+// need to are copied as they are packed.
+func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []screenLine {
+	old := e.history
+	e.history = newHistory(old.max)
+	e.history.dropped = old.dropped
+	w := rewrapper{from: e.cols, to: cols}
+	for i := range old.count {
+		packed := old.line(i)
+		next := lines[0].state.continues
+		if i+1 < old.count {
+			next = packedState(old.line(i + 1)).continues
+		}
+		if !next && !w.begun && packedColumns(packed) <= cols {
+			e.history.addPacked(packed)
+			continue
+		}
+		w.buffer = unpack(w.buffer[:0], packed, e.widths)
+		w.add(screenLine{w.buffer, packedState(packed)}, next)
+		if next {
+			w.spill(e.keepCells)
+		} else {
+			w.flush(e.keepCells)
+		}
+	}
+	// A line that began in the scrollback may run on into the screen.
+	var out []screenLine
+	emit := func(l screenLine) {
+		l.cells = append([]Cell(nil), l.cells...)
+		out = append(out, l)
+	}
+	cursor := *at
+	for y, l := range lines {
+		w.fill(l)
+		if y == cursor.y {
+			w.mark(cursor.x)
+		}
+		w.add(l, y+1 < len(lines) && lines[y+1].state.continues)
+		if w.open {
+			continue
+		}
+		first, marked := len(out), w.marked
+		w.flush(emit)
+		if marked {
+			at.x, at.y = w.markX, first+w.markY
+		}
+	}
+	return e.placeScreen(out, at, rows, old.count > 0)
+}
+
+// placeScreen decides which of the lines the new screen shows: the last ones,
+// with the cursor's among them. Those above go to the scrollback.
+func (e *emulator) placeScreen(out []screenLine, at *place, rows int, scrolled bool) []screenLine {
+	if !scrolled {
+		// A screen that has not filled yet stays at its top.
+		for len(out) > rows && len(out) > at.y+1 && len(out[len(out)-1].cells) == 0 {
+			out = out[:len(out)-1]
+		}
+	}
+	top := max(0, min(len(out)-rows, at.y))
+	for _, l := range out[:top] {
+		e.keepCells(l)
+	}
+	at.y -= top
+	out = out[top:]
+	if missing := rows - len(out); missing > 0 && scrolled {
+		var moved int
+		out, moved = e.takeBack(out, missing)
+		at.y += moved
+	}
+	return out
+}
+
+// takeBack puts up to n lines of the scrollback before lines.
+func (e *emulator) takeBack(lines []screenLine, n int) ([]screenLine, int) {
+	n = min(n, e.history.count)
+	taken := make([]screenLine, 0, n+len(lines))
+	for i := e.history.count - n; i < e.history.count; i++ {
+		packed := e.history.line(i)
+		taken = append(taken, screenLine{unpack(nil, packed, e.widths), packedState(packed)})
+	}
+	e.history.dropNewest(n)
+	return append(taken, lines...), n
+}
+
+// rewrapper joins the lines that continue each other and cuts them anew.
+type rewrapper struct {
+	from, to int // widths
+	cells    []Cell
+	state    rowState // of the first row to cut
+	begun    bool     // a line was added since the last flush
+	open     bool     // the next line continues the last one
+	length   int      // of the last line added
+	buffer   []Cell   // scratch
+
+	marked       bool // the cursor is in this line, at cell markAt
+	markAt       int
+	markX, markY int // where the cursor went
+}
+
+// fill makes what was added so far as long as it is before a line that
+// continues it: a wrapped row is full, but for the last column if a wide
+// character did not fit there.
+func (w *rewrapper) fill(next screenLine) {
+	if !w.begun {
+		return
+	}
+	full := w.from
+	if len(next.cells) > 0 && next.cells[0].Width == 2 {
+		full--
+	}
+	for ; w.length < full; w.length++ {
+		w.cells = append(w.cells, Cell{Width: 1})
+	}
+}
+
+// mark notes that the cursor is at column x of the line that is added next.
+func (w *rewrapper) mark(x int) {
+	w.marked = true
+	w.markAt = len(w.cells) + x
+}
+
+// add appends a line; more says that another one continues it.
+func (w *rewrapper) add(l screenLine, more bool) {
+	w.fill(l)
+	if !w.begun {
+		w.state = l.state
+		w.begun = true
+	}
+	w.cells = append(w.cells, l.cells...)
+	w.length = len(l.cells)
+	w.open = more
+}
+
+// maxUncut is how many cells wait for the end of their line. A program that
+// never ends a line would otherwise have all of them in memory at once.
+const maxUncut = 1 << 14
+
+// spill cuts off full rows when many cells are waiting.
+func (w *rewrapper) spill(emit func(screenLine)) {
+	if len(w.cells) < maxUncut {
+		return
+	}
+	if w.to == 1 {
+		w.cells = narrow(w.cells)
+	}
+	rest := w.cells
+	for len(rest) > 2*w.to {
+		n := cutAt(rest, w.to)
+		emit(screenLine{rest[:n], w.state})
+		w.state = rowState{continues: true}
+		rest = rest[n:]
+	}
+	w.cells = w.cells[:copy(w.cells, rest)]
+}
+
+// flush cuts the line to the new width and emits its rows.
+func (w *rewrapper) flush(emit func(screenLine)) {
+	if w.to == 1 {
+		w.cells = narrow(w.cells)
+	}
+	rest, state := w.cells, w.state
+	w.markX, w.markY = w.markAt, 0
+	for offset, row := 0, 0; ; row++ {
+		n := cutAt(rest, w.to)
+		if w.marked && w.markAt >= offset && (w.markAt < offset+n || n == len(rest)) {
+			w.markX, w.markY = w.markAt-offset, row
+		}
+		emit(screenLine{rest[:n], state})
+		offset += n
+		rest = rest[n:]
+		if len(rest) == 0 {
+			break
+		}
+		state = rowState{continues: true}
+	}
+	w.markX = min(w.markX, w.to-1) // the cursor may be right of the text
+	w.cells = w.cells[:0]
+	w.begun, w.marked, w.open = false, false, false
+}
+
+// narrow blanks wide characters, for which a single column has no room.
+func narrow(cells []Cell) []Cell {
+	kept := cells[:0]
+	for _, c := range cells {
+		if c.Width == 2 {
+			c = Cell{Width: 1, Style: c.Style}
+		}
+		if c.Width == 1 {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// cutAt is how many cells fit a row without cutting a wide character.
+func cutAt(cells []Cell, cols int) int {
+	if len(cells) <= cols {
+		return len(cells)
+	}
+	if cols > 1 && cells[cols].Width == 0 {
+		return cols - 1
+	}
+	return cols
+}
+
+// splitCluster is a cluster as a cell holds it.
+func splitCluster(text string) (rune, string) {
+	r, size := utf8.DecodeRuneInString(text)
+	return r, text[size:]
+}

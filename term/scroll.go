@@ -1,0 +1,88 @@
+package term
+
+// scrollUp moves the scroll region up. Lines that leave the top of the main
+// screen go to the scrollback.
+func (e *emulator) scrollUp(n int) {
+	n = min(n, e.bottom-e.top+1)
+	if e.top == 0 && !e.alt {
+		for y := range n {
+			e.keep(y)
+		}
+	}
+	e.scrollRegion(e.top, e.bottom, n)
+}
+
+// keep copies row y to the scrollback.
+func (e *emulator) keep(y int) {
+	if !e.history.enabled() {
+		return
+	}
+	row := e.grid.row(y, e.run)
+	e.history.add(e, row, e.meta[0][y])
+}
+
+// scrollRegion moves the rows from top to bottom up by n, or down by -n, and
+// keeps nothing.
+func (e *emulator) scrollRegion(top, bottom, n int) {
+	height := bottom - top + 1
+	n = max(-height, min(n, height))
+	if n == 0 {
+		return
+	}
+	e.grid.scroll(top, bottom, n, e.blank())
+	region := e.rowStates()[top : bottom+1]
+	if n > 0 {
+		copy(region, region[n:])
+		clear(region[height-n:])
+	} else {
+		copy(region[-n:], region)
+		clear(region[:-n])
+	}
+	e.damage.span(top, bottom)
+}
+
+// index moves down one row and scrolls at the bottom of the region.
+func (e *emulator) index() {
+	if e.x >= e.cols {
+		e.x = e.cols - 1
+	}
+	if e.y == e.bottom {
+		e.scrollUp(1)
+	} else if e.y < e.rows-1 {
+		e.y++
+		e.rowStates()[e.y].continues = false
+	}
+}
+
+// reverseIndex moves up one row and scrolls at the top of the region.
+func (e *emulator) reverseIndex() {
+	e.unwrap()
+	if e.y == e.top {
+		e.scrollRegion(e.top, e.bottom, -1)
+	} else if e.y > 0 {
+		e.y--
+	}
+}
+
+// shiftLines inserts n rows at the cursor, or deletes -n, within the scroll
+// region (IL, DL).
+func (e *emulator) shiftLines(n int) {
+	e.unwrap()
+	if e.y < e.top || e.y > e.bottom {
+		return
+	}
+	e.scrollRegion(e.y, e.bottom, -n)
+	e.x = 0
+}
+
+// setRegion sets the scroll region from one-based rows (DECSTBM).
+func (e *emulator) setRegion(top, bottom int) {
+	if bottom == 0 || bottom > e.rows {
+		bottom = e.rows
+	}
+	if top >= bottom {
+		return
+	}
+	e.top, e.bottom = top-1, bottom-1
+	e.moveTo(0, 0)
+}

@@ -1,0 +1,74 @@
+package term
+
+// Snapshot brings f up to date with the screen scrolled back by offset lines,
+// as far as there are any; the offset in force is in f.Offset. It copies the lines
+// that changed since f was last taken, and all of them when f shows something
+// else: another screen, size or offset.
+func (s *Screen) Snapshot(f *Frame, offset int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.emulator == nil {
+		*f = Frame{}
+		return
+	}
+	e := s.emulator
+	scrollback := e.scrollback()
+	offset = max(0, min(offset, scrollback))
+	generation := s.generation.Load()
+	fresh := f.screen != s || f.Cols != e.cols || f.Rows != e.rows || f.Offset != offset ||
+		f.AltScreen != e.alt || offset > 0 && f.Generation != generation
+	if len(f.Lines) != e.rows {
+		f.Lines = make([]Line, e.rows)
+		fresh = true
+	}
+	for y := range f.Lines {
+		l := &f.Lines[y]
+		i := y - offset // row of the screen; negative ones are scrollback
+		switch {
+		case i < 0:
+			if fresh {
+				l.Cells = padCells(unpack(l.Cells[:0], e.history.line(scrollback+i), e.widths), e.cols)
+				l.Generation = generation
+			}
+		case fresh || s.lineGens[i] > l.Generation:
+			l.Cells = padCells(e.appendCells(l.Cells[:0], e.grid.row(i, e.run)), e.cols)
+			l.Generation = s.lineGens[i]
+			if offset > 0 {
+				l.Generation = generation
+			}
+		}
+	}
+	f.screen = s
+	f.Cols, f.Rows = e.cols, e.rows
+	f.Cursor = s.cursor()
+	f.Modes = e.keyModes()
+	f.Title = e.title
+	f.AltScreen = e.alt
+	f.Scrollback = scrollback
+	f.Offset = offset
+	f.Generation = generation
+	e.sync.taken()
+}
+
+// padCells fills a line up with blanks, or cuts it, to cols cells.
+func padCells(cells []Cell, cols int) []Cell {
+	for len(cells) < cols {
+		cells = append(cells, Cell{Width: 1})
+	}
+	if len(cells) > cols {
+		cells = cells[:cols]
+		if cells[cols-1].Width == 2 {
+			cells[cols-1] = Cell{Width: 1, Style: cells[cols-1].Style}
+		}
+	}
+	return cells
+}
+
+// scrollback is how many lines are above the screen; the alternate screen has
+// none.
+func (e *emulator) scrollback() int {
+	if e.alt {
+		return 0
+	}
+	return e.history.count
+}

@@ -1,0 +1,139 @@
+package term
+
+import "math/rand/v2"
+
+// attrs is a Style with its link as a number: what the style table compares
+// and stores.
+type attrs struct {
+	fg, bg, underlineColor Color
+	link                   uint32
+	attr                   Attr
+	underline              Underline
+}
+
+// styleTable numbers the styles in use. Number 0 is the default style. Cells
+// hold numbers; only the two screens do, because scrollback spells its styles
+// out, so a sweep has little to look at.
+type styleTable struct {
+	entries []attrs
+	slots   []uint32 // open addressing; number+1, 0 is empty
+	free    []uint32 // numbers that nothing uses
+	seed    uint64
+	limit   int // sweep when this many numbers are in use
+}
+
+// minStyles is the number of styles that a table may hold before it is swept.
+const minStyles = 1 << 15
+
+func newStyleTable() *styleTable {
+	t := &styleTable{seed: rand.Uint64() | 1, limit: minStyles} //nolint:gosec // it spreads hash values and keeps no secret
+	t.reset()
+	return t
+}
+
+func (t *styleTable) reset() {
+	t.entries = append(t.entries[:0], attrs{})
+	t.free = t.free[:0]
+	t.slots = make([]uint32, 256)
+	t.place(0)
+}
+
+func (t *styleTable) hash(a *attrs) uint64 {
+	h := (uint64(a.fg)<<32 | uint64(a.bg)) * (t.seed | 1)
+	h ^= h >> 29
+	h += uint64(a.underlineColor)<<32 | uint64(a.attr)<<8 | uint64(a.underline)
+	h *= 0x9e3779b97f4a7c15
+	h ^= h >> 32
+	h += uint64(a.link)
+	h *= 0xbf58476d1ce4e5b9
+	return h ^ h>>31
+}
+
+// number finds the style, or gives it a number.
+func (t *styleTable) number(a *attrs) uint32 {
+	mask := uint64(len(t.slots) - 1)
+	for i := t.hash(a) & mask; ; i = (i + 1) & mask {
+		n := t.slots[i]
+		if n == 0 {
+			return t.add(a)
+		}
+		if t.entries[n-1] == *a {
+			return n - 1
+		}
+	}
+}
+
+func (t *styleTable) add(a *attrs) uint32 {
+	var n uint32
+	if k := len(t.free); k > 0 {
+		n = t.free[k-1]
+		t.free = t.free[:k-1]
+		t.entries[n] = *a
+	} else {
+		n = uint32(len(t.entries))
+		t.entries = append(t.entries, *a)
+	}
+	if t.used()*2 > len(t.slots) {
+		t.rehash(len(t.slots)*2, nil)
+	} else {
+		t.place(n)
+	}
+	return n
+}
+
+func (t *styleTable) place(n uint32) {
+	mask := uint64(len(t.slots) - 1)
+	i := t.hash(&t.entries[n]) & mask
+	for t.slots[i] != 0 {
+		i = (i + 1) & mask
+	}
+	t.slots[i] = n + 1
+}
+
+// used is how many numbers stand for a style.
+func (t *styleTable) used() int { return len(t.entries) - len(t.free) }
+
+// full says that it is time for a sweep.
+func (t *styleTable) full() bool { return t.used() >= t.limit }
+
+// rehash rebuilds the slots from the entries that are not free; live, when
+// given, says which those are.
+func (t *styleTable) rehash(size int, live []bool) {
+	t.slots = make([]uint32, size)
+	if live == nil {
+		live = make([]bool, len(t.entries))
+		for i := range live {
+			live[i] = true
+		}
+		for _, n := range t.free {
+			live[n] = false
+		}
+	}
+	for n, ok := range live {
+		if ok {
+			t.place(uint32(n))
+		}
+	}
+}
+
+// sweep frees every number that live does not mark. Number 0 stays.
+func (t *styleTable) sweep(live []bool) {
+	live[0] = true
+	t.free = t.free[:0]
+	for len(t.entries) > 1 && !live[len(t.entries)-1] {
+		t.entries = t.entries[:len(t.entries)-1]
+	}
+	live = live[:len(t.entries)]
+	for n := len(live) - 1; n > 0; n-- {
+		if !live[n] {
+			t.free = append(t.free, uint32(n))
+			t.entries[n] = attrs{}
+		}
+	}
+	size := 256
+	for size < t.used()*4 {
+		size *= 2
+	}
+	t.rehash(size, live)
+	t.limit = max(minStyles, 2*t.used())
+}

@@ -1,0 +1,85 @@
+package term
+
+// textPool numbers strings: the grapheme clusters of the cells, or the targets
+// of hyperlinks. Number 0 is the empty string. Like styles they are swept, and
+// the bytes they hold are bounded.
+type textPool struct {
+	texts   []string
+	numbers map[string]uint32
+	free    []uint32
+	bytes   int
+	refused int // strings turned away since the last sweep
+	limit   int // sweep when this many numbers are in use
+	grown   int // or this many bytes
+	minimum int // lowest limit after a sweep
+	ceiling int // numbers that can be told apart at all
+	maxSize int // bytes of all strings together
+}
+
+func newTextPool(minimum, ceiling, maxSize int) *textPool {
+	return &textPool{
+		texts:   []string{""},
+		numbers: map[string]uint32{"": 0},
+		limit:   minimum, minimum: minimum, ceiling: ceiling,
+		grown: maxSize / 2, maxSize: maxSize,
+	}
+}
+
+// number finds the string or gives it a number; ok is false when the pool is
+// at its bounds.
+func (p *textPool) number(s []byte) (n uint32, ok bool) {
+	if n, ok = p.numbers[string(s)]; ok {
+		return n, true
+	}
+	if p.bytes+len(s) > p.maxSize {
+		p.refused++
+		return 0, false
+	}
+	text := string(s)
+	if k := len(p.free); k > 0 {
+		n = p.free[k-1]
+		p.free = p.free[:k-1]
+		p.texts[n] = text
+	} else {
+		if len(p.texts) >= p.ceiling {
+			p.refused++
+			return 0, false
+		}
+		n = uint32(len(p.texts))
+		p.texts = append(p.texts, text)
+	}
+	p.numbers[text] = n
+	p.bytes += len(text)
+	return n, true
+}
+
+// text is the string of a number.
+func (p *textPool) text(n uint32) string { return p.texts[n] }
+
+// patience is how many strings a pool at its bounds turns away before another
+// sweep is worth its cost.
+const patience = 4096
+
+// full says that it is time for a sweep.
+func (p *textPool) full() bool {
+	return len(p.texts)-len(p.free) >= p.limit || p.bytes > p.grown || p.refused > patience
+}
+
+// sweep frees every number that live does not mark.
+func (p *textPool) sweep(live []bool) {
+	p.free = p.free[:0]
+	for n := len(p.texts) - 1; n > 0; n-- {
+		if live[n] {
+			continue
+		}
+		if s := p.texts[n]; s != "" {
+			delete(p.numbers, s)
+			p.bytes -= len(s)
+			p.texts[n] = ""
+		}
+		p.free = append(p.free, uint32(n))
+	}
+	p.limit = max(p.minimum, 2*(len(p.texts)-len(p.free)))
+	p.grown = max(p.maxSize/2, 2*p.bytes)
+	p.refused = 0
+}

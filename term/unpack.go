@@ -1,0 +1,123 @@
+package term
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+// packedState is what a packed line says of its row.
+func packedState(line []byte) rowState {
+	return rowState{continues: line[0]&packedContinues != 0, prompt: line[0]&packedPrompt != 0}
+}
+
+// packedColumns is how many columns a packed line fills.
+func packedColumns(line []byte) int {
+	n, _ := binary.Uvarint(line[1:])
+	return int(n)
+}
+
+// packedParts splits a packed line into its columns, runs and text.
+func packedParts(line []byte) (columns int, runs, text []byte) {
+	flags := line[0]
+	n, size := binary.Uvarint(line[1:])
+	text = line[1+size:]
+	if flags&packedStyled != 0 {
+		length, size := binary.Uvarint(text)
+		runs = text[size : size+int(length)]
+		text = text[size+int(length):]
+	}
+	return int(n), runs, text
+}
+
+// unpack appends the cells of a packed line.
+func unpack(dst []Cell, line []byte, w widths) []Cell {
+	columns, runs, text := packedParts(line)
+	start := len(dst)
+	for len(text) > 0 {
+		switch text[0] {
+		case packedBlank:
+			n, size := binary.Uvarint(text[1:])
+			for range n {
+				dst = append(dst, Cell{Width: 1})
+			}
+			text = text[1+size:]
+		case packedOther:
+			width := int(text[1])
+			n, size := binary.Uvarint(text[2:])
+			at := 2 + size
+			dst = appendCell(dst, string(text[at:at+int(n)]), width)
+			text = text[at+int(n):]
+		default:
+			r, size := utf8.DecodeRune(text)
+			width := w.of(r)
+			dst = append(dst, Cell{Rune: r, Width: uint8(width)})
+			if width == 2 {
+				dst = append(dst, Cell{})
+			}
+			text = text[size:]
+		}
+	}
+	for len(dst)-start < columns {
+		dst = append(dst, Cell{Width: 1})
+	}
+	unpackStyles(dst[start:], runs)
+	return dst
+}
+
+// appendCell appends a cell of any text, with its second half.
+func appendCell(dst []Cell, text string, width int) []Cell {
+	r, size := utf8.DecodeRuneInString(text)
+	dst = append(dst, Cell{Rune: r, Marks: text[size:], Width: uint8(width)})
+	if width == 2 {
+		dst = append(dst, Cell{})
+	}
+	return dst
+}
+
+// unpackStyles gives cells the styles of packed runs.
+func unpackStyles(cells []Cell, runs []byte) {
+	var link string
+	for len(runs) > 0 && len(cells) > 0 {
+		n, size := binary.Uvarint(runs)
+		runs = runs[size:]
+		var style Style
+		style, runs = unpackStyle(runs, &link)
+		n = min(n, uint64(len(cells)))
+		for i := range cells[:n] {
+			cells[i].Style = style
+		}
+		cells = cells[n:]
+	}
+}
+
+// unpackStyle reads one style; link is that of the last run that had one.
+func unpackStyle(p []byte, link *string) (Style, []byte) {
+	var s Style
+	kind := p[0]
+	s.FG, p = readColor(p[1:], kind>>packedForeground&3)
+	s.BG, p = readColor(p, kind>>packedBackground&3)
+	if kind&packedRest != 0 {
+		s.Attr = Attr(p[0]) | Attr(p[1]>>4)<<8
+		s.Underline = Underline(p[1] & 0xf)
+		s.UnderlineColor, p = readColor(p[3:], p[2])
+	}
+	if kind&packedLink != 0 {
+		n, size := binary.Uvarint(p)
+		*link = string(p[size : size+int(n)])
+		p = p[size+int(n):]
+	}
+	if kind&(packedLink|packedSameLink) != 0 {
+		s.Link = *link
+	}
+	return s, p
+}
+
+func readColor(p []byte, kind byte) (Color, []byte) {
+	switch kind {
+	case 1:
+		return PaletteColor(p[0]), p[1:]
+	case 2:
+		return RGB(p[0], p[1], p[2]), p[3:]
+	}
+	return 0, p
+}
