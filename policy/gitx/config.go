@@ -1,0 +1,93 @@
+package gitx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// Error is the reason why a repository or a remote was refused. It quotes
+// nothing that the agent wrote.
+type Error struct{ Reason string }
+
+func (e *Error) Error() string { return e.Reason }
+
+func refuse(format string, args ...any) error {
+	return &Error{Reason: fmt.Sprintf(format, args...)}
+}
+
+// entry is one variable of a configuration. The key is section.name or
+// section.subsection.name, with everything but the subsection in lower case.
+type entry struct {
+	section, subsection, name string
+	value                     string
+	implicit                  bool // written without "=", which means true
+}
+
+// Config is a parsed configuration, in the order of its lines. Later entries
+// win where git lets the last one win.
+type Config struct{ entries []entry }
+
+// ParseConfig reads a configuration file.
+func ParseConfig(data []byte) (*Config, error) {
+	if len(data) > maxConfig {
+		return nil, refuse("a git configuration file is too large")
+	}
+	p := &configParser{data: strings.TrimPrefix(string(data), "\ufeff"), line: 1}
+	for p.pos < len(p.data) {
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+	}
+	return &Config{entries: p.entries}, nil
+}
+
+// all returns the values of a variable, in order.
+func (c *Config) all(section, subsection, name string) []string {
+	var out []string
+	for _, e := range c.entries {
+		if e.section == section && e.subsection == subsection && e.name == name {
+			out = append(out, e.value)
+		}
+	}
+	return out
+}
+
+// last returns the value that wins, or "".
+func (c *Config) last(section, subsection, name string) string {
+	values := c.all(section, subsection, name)
+	if len(values) == 0 {
+		return ""
+	}
+	return values[len(values)-1]
+}
+
+// has reports whether any variable of the section exists.
+func (c *Config) has(section string) bool {
+	for _, e := range c.entries {
+		if e.section == section {
+			return true
+		}
+	}
+	return false
+}
+
+// subsections returns the distinct subsections of a section, in order.
+func (c *Config) subsections(section string) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, e := range c.entries {
+		if e.section == section && e.subsection != "" && !seen[e.subsection] {
+			seen[e.subsection] = true
+			out = append(out, e.subsection)
+		}
+	}
+	return out
+}
+
+// join puts another configuration behind this one.
+func (c *Config) join(o *Config) {
+	c.entries = append(c.entries, o.entries...)
+}

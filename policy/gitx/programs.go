@@ -1,0 +1,105 @@
+package gitx
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Programs says which settings of the repository itself would make git start
+// a program, by the names of the variables; "hooks" stands for installed hook
+// scripts, which count when hooks is set. The user's own configuration is
+// trusted and does not count, nor do the variables in fixed, which git gets
+// from somewhere that goes first.
+func (r *Repo) Programs(hooks bool, fixed []string) []string {
+	isFixed := func(name string) bool {
+		return slices.ContainsFunc(fixed, func(f string) bool { return strings.EqualFold(f, name) })
+	}
+	var out []string
+	for _, e := range r.own.entries {
+		name := e.section + "." + e.name
+		if !e.startsProgram() || (e.subsection == "" && isFixed(name)) {
+			continue
+		}
+		if e.subsection != "" {
+			name = e.section + ".*." + e.name
+		}
+		out = append(out, name)
+	}
+	if isFixed("core.hooksPath") {
+		return out
+	}
+	dir := filepath.Join(r.CommonDir, "hooks")
+	if (hooks && installedHooks(dir)) || exists(filepath.Join(dir, "post-index-change")) {
+		out = append(out, "hooks")
+	}
+	return out
+}
+
+// startsProgram reports whether git hands the value to a shell or executes it.
+func (e entry) startsProgram() bool {
+	switch e.section {
+	case "core":
+		switch e.name {
+		case "fsmonitor":
+			return e.value != "" && !isBoolean(e.value)
+		case "sshcommand", "gitproxy", "hookspath", "editor", "askpass", "alternaterefscommand":
+			return true
+		}
+	case "diff":
+		return e.name == "external" || e.name == "command" || e.name == "textconv"
+	case "filter":
+		return e.name == "clean" || e.name == "smudge" || e.name == "process"
+	case "merge":
+		return e.name == "driver"
+	case "gpg":
+		return e.name == "program" || e.name == "defaultkeycommand"
+	case "credential":
+		return e.name == "helper"
+	case "hook":
+		return true
+	case "sequence":
+		return e.name == "editor"
+	case "interactive":
+		return e.name == "difffilter"
+	case "uploadpack":
+		return e.name == "packobjectshook"
+	case "submodule":
+		return e.name == "update" && strings.HasPrefix(e.value, "!")
+	case "protocol":
+		return e.name == "allow"
+	case "trailer":
+		return e.name == "command" || e.name == "cmd"
+	case "http":
+		return strings.HasPrefix(e.name, "proxy") || e.name == "curloptresolve" || e.name == "sslverify" || e.name == "cookiefile"
+	}
+	return false
+}
+
+func isBoolean(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "yes", "no", "on", "off", "0", "1":
+		return true
+	}
+	return false
+}
+
+// installedHooks reports whether a hook would run: any file that git could
+// execute and that is not one of the samples.
+func installedHooks(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return exists(dir) && !os.IsNotExist(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".sample") {
+			continue
+		}
+		info, err := os.Stat(filepath.Join(dir, e.Name()))
+		if err != nil || (info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package gitx
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// UnknownRemoteError says that the repository has no remote of that name.
+type UnknownRemoteError struct{ Name string }
+
+func (e *UnknownRemoteError) Error() string { return "the repository has no such remote" }
+
+// Direction says which way objects travel.
+type Direction bool
+
+// The directions.
+const (
+	Fetch Direction = false
+	Push  Direction = true
+)
+
+// DefaultRemote names the remote that git uses when none is given.
+func (r *Repo) DefaultRemote(d Direction) string {
+	branch := r.Branch()
+	if d == Push {
+		if branch != "" {
+			if name := r.config.last("branch", branch, "pushremote"); name != "" {
+				return name
+			}
+		}
+		if name := r.config.last("remote", "", "pushdefault"); name != "" {
+			return name
+		}
+	}
+	if branch != "" {
+		if name := r.config.last("branch", branch, "remote"); name != "" {
+			return name
+		}
+	}
+	if names := r.config.subsections("remote"); len(names) == 1 {
+		return names[0]
+	}
+	return "origin"
+}
+
+// Resolve returns every address that git would contact for a remote, which is
+// given by name or by address, with all rewriting applied. It refuses what is
+// not a plain network address. For a name that is not configured it returns
+// an *UnknownRemoteError.
+func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
+	if err := checkArgument(remote); err != nil {
+		return nil, err
+	}
+	raw := []string{remote}
+	rewritePush := d == Push
+	if !looksLikeAddress(remote) {
+		var err error
+		if raw, rewritePush, err = r.configured(remote, d); err != nil {
+			return nil, err
+		}
+	}
+	addresses := make([]Address, 0, len(raw))
+	for _, u := range raw {
+		a, err := ParseAddress(r.rewrite(u, rewritePush))
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, a)
+	}
+	return addresses, nil
+}
+
+// Pinned reports whether an address, when it is given to git itself, is
+// contacted as it stands: no rewriting rule touches it.
+func (r *Repo) Pinned(a Address, d Direction) bool {
+	return r.rewrite(a.String(), d == Push) == a.String()
+}
+
+// configured returns the addresses of a named remote before rewriting, and
+// whether the rules for pushing apply to them.
+func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush bool, err error) {
+	if strings.ContainsAny(name, "/\\:") || name == "." || name == ".." {
+		return nil, false, refuse("the remote is a local path")
+	}
+	for _, legacy := range []string{"remotes", "branches"} {
+		if r.CommonDir != "" && exists(filepath.Join(r.CommonDir, legacy, name)) {
+			return nil, false, refuse("the remote is configured in an obsolete file")
+		}
+	}
+	for _, variable := range []string{"vcs", "uploadpack", "receivepack", "proxy"} {
+		if r.own.last("remote", name, variable) != "" {
+			return nil, false, refuse("the remote starts a program or goes through a proxy of the repository's choice")
+		}
+	}
+	if d == Push {
+		if urls = valid(r.config.all("remote", name, "pushurl")); len(urls) > 0 {
+			return urls, false, nil
+		}
+	}
+	if urls = valid(r.config.all("remote", name, "url")); len(urls) > 0 {
+		return urls, d == Push, nil
+	}
+	return nil, false, &UnknownRemoteError{Name: name}
+}
+
+// valid applies git's rule that an empty value clears the list before it.
+func valid(urls []string) []string {
+	out := urls[:0:0]
+	for _, u := range urls {
+		if u == "" {
+			out = out[:0]
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// rewrite applies url.<base>.insteadOf and, for pushing, pushInsteadOf, which
+// goes first. The longest match wins, the earliest among equals.
+func (r *Repo) rewrite(u string, push bool) string {
+	if push {
+		if out, ok := r.rewriteBy(u, "pushinsteadof"); ok {
+			return out
+		}
+	}
+	out, _ := r.rewriteBy(u, "insteadof")
+	return out
+}
+
+func (r *Repo) rewriteBy(u, variable string) (string, bool) {
+	longest, base := 0, ""
+	for _, e := range r.config.entries {
+		if e.section == "url" && e.name == variable && len(e.value) > longest && strings.HasPrefix(u, e.value) {
+			longest, base = len(e.value), e.subsection
+		}
+	}
+	if longest == 0 {
+		return u, false
+	}
+	return base + u[longest:], true
+}
+
+// Submodules returns the addresses that submodules bring in, which git
+// contacts on its own when it fetches.
+func (r *Repo) Submodules(d Direction) ([]Address, error) {
+	var raw []string
+	for _, e := range r.own.entries {
+		if e.section == "submodule" && e.name == "url" {
+			raw = append(raw, e.value)
+		}
+	}
+	nested, err := r.moduleURLs(filepath.Join(r.CommonDir, "modules"), 0)
+	if err != nil {
+		return nil, err
+	}
+	var out []Address
+	for _, u := range append(raw, nested...) {
+		a, err := ParseAddress(r.rewrite(u, d == Push))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}

@@ -1,0 +1,249 @@
+package gitx
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrNoRepository says that neither the directory nor one above it belongs to
+// a repository.
+var ErrNoRepository = errors.New("not inside a git repository")
+
+// Repo is a repository as git would find it from a directory.
+type Repo struct {
+	WorkTree  string // empty for a bare repository
+	GitDir    string
+	CommonDir string // where the shared configuration is; GitDir without worktrees
+	config    *Config
+	own       *Config // the part of config that the repository itself brings
+}
+
+// Home tells where the user's own git configuration is. Its files are trusted.
+type Home struct {
+	Dir    string // home directory; empty: none
+	System string // system-wide configuration file; empty: none
+}
+
+// Open finds the repository of a directory, which must be resolved already,
+// and reads its configuration. It returns ErrNoRepository when there is none.
+func Open(dir string, home Home) (*Repo, error) {
+	r, err := discover(dir)
+	if err != nil {
+		return nil, err
+	}
+	if r.CommonDir, err = commonDir(r.GitDir); err != nil {
+		return nil, err
+	}
+	if err := r.readConfig(home); err != nil {
+		return nil, err
+	}
+	if w := r.own.last("core", "", "worktree"); w != "" {
+		r.WorkTree = absolute(r.GitDir, w)
+	}
+	return r, nil
+}
+
+// discover goes up from a directory as git does.
+func discover(dir string) (*Repo, error) {
+	for {
+		dotGit := filepath.Join(dir, ".git")
+		info, err := os.Stat(dotGit)
+		switch {
+		case err == nil && info.IsDir() && isGitDir(dotGit):
+			return &Repo{WorkTree: dir, GitDir: dotGit}, nil
+		case err == nil && !info.IsDir():
+			gitDir, err := gitFile(dotGit)
+			if err != nil {
+				return nil, err
+			}
+			return &Repo{WorkTree: dir, GitDir: gitDir}, nil
+		case isGitDir(dir):
+			return &Repo{GitDir: dir}, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return nil, ErrNoRepository
+		}
+		dir = parent
+	}
+}
+
+// isGitDir reports whether git would take a directory for a repository.
+func isGitDir(dir string) bool {
+	return exists(filepath.Join(dir, "HEAD")) &&
+		(exists(filepath.Join(dir, "commondir")) ||
+			(exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))))
+}
+
+// gitFile follows a .git file, which names the repository's directory.
+func gitFile(name string) (string, error) {
+	data, err := readFile(name, 4096)
+	if err != nil {
+		return "", err
+	}
+	target, ok := strings.CutPrefix(string(data), "gitdir: ")
+	target = strings.TrimRight(target, "\r\n")
+	if !ok || target == "" || strings.ContainsAny(target, "\n\x00") {
+		return "", refuse("the .git file is malformed")
+	}
+	return absolute(filepath.Dir(name), target), nil
+}
+
+func commonDir(gitDir string) (string, error) {
+	data, err := readFile(filepath.Join(gitDir, "commondir"), 4096)
+	if err != nil || data == nil {
+		return gitDir, err
+	}
+	return absolute(gitDir, strings.TrimRight(string(data), "\r\n")), nil
+}
+
+// absolute joins without cleaning away "..": links may stand in front of it.
+func absolute(base, p string) string {
+	if strings.HasPrefix(p, "/") {
+		return p
+	}
+	return base + "/" + p
+}
+
+// readUser reads the configuration of the system and of the user.
+func (r *Repo) readUser(home Home) error {
+	r.config = &Config{}
+	var trusted []string
+	if home.System != "" {
+		trusted = append(trusted, home.System)
+	}
+	if home.Dir != "" {
+		trusted = append(trusted, filepath.Join(home.Dir, ".config/git/config"), filepath.Join(home.Dir, ".gitconfig"))
+	}
+	for _, file := range trusted {
+		if err := r.readTrusted(file, home.Dir, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readConfig reads the configurations in git's order.
+func (r *Repo) readConfig(home Home) error {
+	r.own = &Config{}
+	if err := r.readUser(home); err != nil {
+		return err
+	}
+	files := []string{filepath.Join(r.CommonDir, "config")}
+	for i := 0; i < len(files); i++ {
+		data, err := readFile(files[i], maxConfig)
+		if err != nil {
+			return err
+		}
+		c, err := ParseConfig(data)
+		if err != nil {
+			return err
+		}
+		if c.has("include") || c.has("includeif") {
+			return refuse("the repository's configuration includes other files")
+		}
+		if i == 0 && truth(c.last("extensions", "", "worktreeconfig")) {
+			files = append(files, filepath.Join(r.GitDir, "config.worktree"))
+		}
+		r.own.join(c)
+	}
+	r.config.join(r.own)
+	return nil
+}
+
+// readTrusted reads a file of the user's and what it includes. Conditional
+// includes are followed as well, as long as they do not bear on addresses:
+// whether their condition holds is for git to say.
+func (r *Repo) readTrusted(file, home string, depth int) error {
+	if depth > 5 {
+		return refuse("the user's git configuration includes too deeply")
+	}
+	data, err := readFile(file, maxConfig)
+	if err != nil {
+		return err
+	}
+	c, err := ParseConfig(data)
+	if err != nil {
+		return err
+	}
+	for _, e := range c.entries {
+		if e.name != "path" || (e.section != "include" && e.section != "includeif") {
+			r.config.entries = append(r.config.entries, e)
+			continue
+		}
+		target := e.value
+		if rest, ok := strings.CutPrefix(target, "~/"); ok {
+			target = home + "/" + rest
+		}
+		before := len(r.config.entries)
+		if err := r.readTrusted(absolute(filepath.Dir(file), target), home, depth+1); err != nil {
+			return err
+		}
+		if e.section == "includeif" && bearsOnAddresses(r.config.entries[before:]) {
+			return refuse("the user's git configuration rewrites addresses under a condition")
+		}
+	}
+	return nil
+}
+
+func bearsOnAddresses(entries []entry) bool {
+	for _, e := range entries {
+		if e.section == "url" || e.section == "remote" || e.section == "branch" {
+			return true
+		}
+	}
+	return false
+}
+
+// truth reads a boolean as git does.
+func truth(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "yes", "on", "1":
+		return true
+	}
+	return false
+}
+
+// Branch returns the name of the current branch, or "" when HEAD is detached.
+func (r *Repo) Branch() string {
+	data, err := readFile(filepath.Join(r.GitDir, "HEAD"), 4096)
+	if err != nil {
+		return ""
+	}
+	ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/heads/")
+	if !ok {
+		return ""
+	}
+	return ref
+}
+
+// Dirs returns every directory outside the work tree's own files that git
+// reads or writes for this repository, unresolved: the repository, the shared
+// repository, the work tree and borrowed object stores.
+func (r *Repo) Dirs() ([]string, error) {
+	dirs := []string{r.GitDir}
+	if r.CommonDir != r.GitDir {
+		dirs = append(dirs, r.CommonDir)
+	}
+	if r.WorkTree != "" {
+		dirs = append(dirs, r.WorkTree)
+	}
+	objects := filepath.Join(r.CommonDir, "objects")
+	for _, extra := range []string{objects, filepath.Join(r.CommonDir, "refs"), filepath.Join(r.CommonDir, "config")} {
+		if exists(extra) {
+			dirs = append(dirs, extra)
+		}
+	}
+	data, err := readFile(filepath.Join(objects, "info/alternates"), 64<<10)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if line = strings.TrimRight(line, "\r"); line != "" && line[0] != '#' {
+			dirs = append(dirs, absolute(objects, line))
+		}
+	}
+	return dirs, nil
+}

@@ -1,0 +1,58 @@
+package jsonx
+
+import "fmt"
+
+// Limits bound what the decoder accepts. A zero member means its default.
+type Limits struct {
+	Bytes   int // length of the document; default 4 MiB
+	Depth   int // nested arrays and objects, the outermost counts; default 32
+	Members int // values in the whole document; default 200,000
+	// Trusted is for documents that come with the program or from the person,
+	// not from the agent: their numbers may be such as a reader with 64-bit
+	// floats rounds, and their names may differ in case alone. Names must
+	// still be unique.
+	Trusted bool
+}
+
+// The defaults of Limits.
+const (
+	DefaultBytes   = 4 << 20
+	DefaultDepth   = 32
+	DefaultMembers = 200_000
+)
+
+func (l Limits) orDefaults() Limits {
+	if l.Bytes <= 0 {
+		l.Bytes = DefaultBytes
+	}
+	if l.Depth <= 0 {
+		l.Depth = DefaultDepth
+	}
+	if l.Members <= 0 {
+		l.Members = DefaultMembers
+	}
+	return l
+}
+
+// SyntaxError says why a document was refused and where. Its text quotes
+// nothing of the document.
+type SyntaxError struct {
+	Offset int    // in bytes
+	Line   int    // from 1
+	Reason string // "duplicate name"
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("%s at line %d, byte %d", e.Reason, e.Line, e.Offset)
+}
+
+// Line returns the line, from 1, of an offset in a document.
+func Line(data []byte, offset int) int {
+	line := 1
+	for i := 0; i < offset && i < len(data); i++ {
+		if data[i] == '\n' {
+			line++
+		}
+	}
+	return line
+}

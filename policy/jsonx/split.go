@@ -1,0 +1,113 @@
+package jsonx
+
+// Field is one member of an object whose value has not been judged yet.
+type Field struct {
+	Name string
+	Raw  []byte // aliases the document
+}
+
+// Split takes an object apart into its members without judging their values:
+// a value is only skipped over, so bytes that Parse would refuse reach the
+// caller as they came. Names must be plain UTF-8 and unique. Depth limits
+// nesting while skipping.
+func Split(data []byte) ([]Field, error) {
+	d := &decoder{data: data, limits: Limits{Bytes: len(data)}.orDefaults()}
+	d.space()
+	if d.peek() != '{' {
+		return nil, d.fail(d.pos, "expected an object")
+	}
+	d.pos++
+	d.space()
+	var fields []Field
+	var seen names
+	if d.peek() == '}' {
+		d.pos++
+		return fields, d.end()
+	}
+	for {
+		d.space()
+		name, err := d.name(&seen)
+		if err != nil {
+			return fields, err
+		}
+		raw, err := d.skip()
+		if err != nil {
+			return fields, err
+		}
+		fields = append(fields, Field{Name: name, Raw: raw})
+		d.space()
+		switch d.peek() {
+		case ',':
+			d.pos++
+		case '}':
+			d.pos++
+			return fields, d.end()
+		default:
+			return fields, d.fail(d.pos, "expected ',' or '}'")
+		}
+	}
+}
+
+func (d *decoder) end() error {
+	d.space()
+	if d.pos != len(d.data) {
+		return d.fail(d.pos, "data after the value")
+	}
+	return nil
+}
+
+// skip passes over one value by its brackets and strings alone.
+func (d *decoder) skip() ([]byte, error) {
+	start, depth := d.pos, 0
+	for d.pos < len(d.data) {
+		switch c := d.data[d.pos]; c {
+		case '"':
+			if err := d.skipString(); err != nil {
+				return nil, err
+			}
+		case '{', '[':
+			depth++
+			d.pos++
+		case '}', ']', ',':
+			if depth == 0 {
+				if d.pos == start {
+					return nil, d.fail(start, "expected a value")
+				}
+				return trimRight(d.data[start:d.pos]), nil
+			}
+			if c != ',' {
+				depth--
+			}
+			d.pos++
+		default:
+			d.pos++
+		}
+	}
+	return nil, d.fail(start, "unexpected end")
+}
+
+func (d *decoder) skipString() error {
+	open := d.pos
+	for d.pos++; d.pos < len(d.data); d.pos++ {
+		switch d.data[d.pos] {
+		case '\\':
+			d.pos++
+		case '"':
+			d.pos++
+			return nil
+		}
+	}
+	return d.fail(open, "string without an end")
+}
+
+func trimRight(b []byte) []byte {
+	for len(b) > 0 {
+		switch b[len(b)-1] {
+		case ' ', '\t', '\n', '\r':
+			b = b[:len(b)-1]
+		default:
+			return b
+		}
+	}
+	return b
+}

@@ -1,0 +1,192 @@
+package pathx
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxLinks is the number of links the kernel follows in one path.
+const maxLinks = 40
+
+// Ident is the identity of a file, whatever its name.
+type Ident struct{ Dev, Ino uint64 }
+
+// walkOptions change how a walk treats what it meets.
+type walkOptions struct {
+	floor   string // going up from here by the value's own ".." is refused
+	special bool   // devices, sockets, FIFOs and /proc are acceptable
+}
+
+// walker is one walk. cur never contains a link.
+type walker struct {
+	cur     string
+	idents  []Ident // of the existing components of cur
+	pending []string
+	links   int
+	missing bool // cur's last component does not exist
+	file    bool // cur is not a directory
+	last    unix.Stat_t
+	opt     walkOptions
+	via     bool
+}
+
+// walk resolves rel from the directory start, which is resolved already and
+// has the given identities.
+func walk(start, rel string, idents []Ident, o walkOptions) (Resolved, error) {
+	w := &walker{cur: start, opt: o}
+	w.idents = append(make([]Ident, 0, len(idents)+8), idents...)
+	w.push(rel)
+	for len(w.pending) > 0 {
+		part := w.pending[len(w.pending)-1]
+		w.pending = w.pending[:len(w.pending)-1]
+		if err := w.step(part); err != nil {
+			return Resolved{}, err
+		}
+	}
+	return w.result()
+}
+
+// push puts the components of p in front of what is still to walk.
+func (w *walker) push(p string) {
+	for end := len(p); end >= 0; {
+		i := strings.LastIndexByte(p[:end], '/')
+		if part := p[i+1 : end]; part != "" {
+			w.pending = append(w.pending, part)
+		}
+		end = i
+	}
+}
+
+func (w *walker) step(part string) error {
+	if w.file {
+		return refuse("the path goes on behind something that is not a directory")
+	}
+	switch part {
+	case ".":
+		return nil
+	case "..":
+		return w.up()
+	}
+	next := w.cur + "/" + part
+	if w.cur == "/" {
+		next = "/" + part
+	}
+	if w.missing {
+		w.cur = next
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Lstat(next, &st); err != nil {
+		if errors.Is(err, unix.ENOENT) {
+			w.cur, w.missing = next, true
+			return nil
+		}
+		return refuse("the path cannot be resolved: %s", unix.ErrnoName(errno(err)))
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return w.link(next)
+	}
+	w.cur, w.last = next, st
+	w.file = st.Mode&unix.S_IFMT != unix.S_IFDIR
+	w.idents = append(w.idents, identOf(&st))
+	return nil
+}
+
+// up goes to the parent of where the walk really is.
+func (w *walker) up() error {
+	switch {
+	case w.missing:
+		return refuse("the path goes up from a directory that does not exist")
+	case w.opt.floor != "" && w.cur == w.opt.floor:
+		return refuse("the path climbs out of the workspace's mount point")
+	case w.cur == "/":
+		return nil
+	}
+	w.cur = path.Dir(w.cur)
+	if len(w.idents) > 0 {
+		w.idents = w.idents[:len(w.idents)-1]
+	}
+	return nil
+}
+
+// link follows the symbolic link at name.
+func (w *walker) link(name string) error {
+	if w.links++; w.links > maxLinks {
+		return refuse("the path has too many links or a loop of them")
+	}
+	if !w.opt.special && onProc(w.cur) {
+		return refuse("the path passes through a link of /proc, which every process sees differently")
+	}
+	buf := make([]byte, maxPath)
+	n, err := unix.Readlink(name, buf)
+	if err != nil {
+		return refuse("a link of the path cannot be read: %s", unix.ErrnoName(errno(err)))
+	}
+	if n == 0 || n == len(buf) {
+		return refuse("a link of the path is empty or too long")
+	}
+	w.via = true
+	w.opt.floor = "" // a link is read on the host, where the mount has no say
+	target := string(buf[:n])
+	if strings.HasPrefix(target, "/") {
+		w.cur, w.idents = "/", w.idents[:0]
+	}
+	w.push(target)
+	if len(w.pending) > maxPath {
+		return refuse("the path has too many components")
+	}
+	return nil
+}
+
+func (w *walker) result() (Resolved, error) {
+	got := Resolved{Path: w.cur, ViaLink: w.via, idents: w.idents}
+	if len(w.cur) > maxPath {
+		return got, refuse("the path is longer than %d bytes", maxPath)
+	}
+	if !w.opt.special {
+		if privateProc(w.cur) {
+			return got, refuse("the path names a process's own files in /proc")
+		}
+		// A link may lead to a spelling that no path may have, and without
+		// its last slash a path may end with a space.
+		if err := Check(w.cur); err != nil {
+			return got, err
+		}
+	}
+	if w.missing {
+		return got, nil
+	}
+	got.Exists = true
+	if len(w.idents) > 0 {
+		got.Ident = w.idents[len(w.idents)-1]
+	}
+	if !w.file {
+		got.Dir = true
+		return got, nil
+	}
+	got.Links = uint64(w.last.Nlink)
+	if !w.opt.special && w.last.Mode&unix.S_IFMT != unix.S_IFREG {
+		return got, refuse("the path names a device, a socket or a pipe")
+	}
+	return got, nil
+}
+
+func identOf(st *unix.Stat_t) Ident { return Ident{Dev: uint64(st.Dev), Ino: st.Ino} }
+
+func errno(err error) unix.Errno {
+	var e unix.Errno
+	errors.As(err, &e)
+	return e
+}
+
+// Identify returns the identity of a file without following a final link.
+func Identify(name string) (Ident, bool) {
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		return Ident{}, false
+	}
+	return identOf(&st), true
+}

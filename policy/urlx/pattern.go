@@ -1,0 +1,140 @@
+package urlx
+
+import (
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// Target is what a pattern is matched against: where a connection would go.
+type Target struct {
+	Scheme string // "https", "ssh", …
+	Host   string // canonical
+	Port   int
+	IP     netip.Addr // valid when the host is an address
+	Path   string     // "owner/repo" of a git remote, else empty
+}
+
+// Public reports whether the host is a name of several labels below a
+// registered top-level domain, so that it can be reached from anywhere and
+// does not mean something else inside a network.
+func (t Target) Public() bool {
+	return !t.IP.IsValid() && publicName(t.Host)
+}
+
+func publicName(host string) bool {
+	if !strings.Contains(host, ".") {
+		return false
+	}
+	suffix, icann := publicsuffix.PublicSuffix(host)
+	// A suffix with a dot that is not ICANN's is listed by its owner.
+	return icann || strings.Contains(suffix, ".")
+}
+
+// Pattern says which targets a rule speaks of.
+type Pattern struct {
+	any        bool   // "*"
+	subdomains bool   // "*.example.com"
+	scheme     string // empty: see Match
+	host       string
+	port       int    // 0: the default port of the scheme
+	path       string // "owner/repo" or empty
+}
+
+// ParsePattern reads "*", "example.com", "*.example.com", "host/owner/repo",
+// each optionally with "scheme://" before and ":port" behind the host.
+// A wildcard for a whole public suffix, such as "*.com", is refused.
+func ParsePattern(s string) (Pattern, error) {
+	var p Pattern
+	rest := s
+	if scheme, after, ok := strings.Cut(rest, "://"); ok {
+		p.scheme, rest = strings.ToLower(scheme), after
+		if DefaultPort(p.scheme) == 0 {
+			return p, refuse("unknown scheme in the pattern")
+		}
+	}
+	rest, p.path, _ = strings.Cut(rest, "/")
+	p.path = strings.Trim(strings.TrimSuffix(strings.ToLower(p.path), ".git"), "/")
+	if rest == "*" {
+		if p.path != "" {
+			return p, refuse("the pattern names a path on every host")
+		}
+		p.any = true
+		return p, nil
+	}
+	host, portText := splitPort(rest)
+	if portText != "" {
+		n, err := strconv.Atoi(portText)
+		if err != nil || n < 1 || n > 65535 {
+			return p, refuse("malformed port in the pattern")
+		}
+		p.port = n
+	}
+	if sub, ok := strings.CutPrefix(host, "*."); ok {
+		p.subdomains, host = true, sub
+	}
+	bracketed := strings.HasPrefix(host, "[")
+	canonical, ip, err := Host(strings.Trim(host, "[]"), bracketed)
+	if err != nil {
+		return p, err
+	}
+	p.host = canonical
+	if p.subdomains && (ip.IsValid() || wholeSuffix(canonical)) {
+		return p, refuse("the pattern covers a whole public suffix or an address")
+	}
+	return p, nil
+}
+
+// wholeSuffix reports whether everything below the name belongs to strangers.
+func wholeSuffix(name string) bool {
+	if !strings.Contains(name, ".") {
+		return true
+	}
+	suffix, icann := publicsuffix.PublicSuffix(name)
+	return icann && suffix == name
+}
+
+func splitPort(s string) (host, port string) {
+	i := strings.LastIndexByte(s, ':')
+	if i < 0 || (strings.HasPrefix(s, "[") && i < strings.IndexByte(s, ']')) {
+		return s, ""
+	}
+	if strings.Count(s, ":") > 1 && !strings.HasPrefix(s, "[") {
+		return s, "" // an IPv6 address without brackets
+	}
+	return s[:i], s[i+1:]
+}
+
+// Match reports whether the pattern speaks of the target. A pattern without a
+// scheme speaks of encrypted connections at their usual port only, unless
+// anyScheme is set; "*" never speaks of what is not public.
+func (p Pattern) Match(t Target, anyScheme bool) bool {
+	return p.matchScheme(t, anyScheme) && p.matchHost(t) && (p.path == "" || p.path == strings.ToLower(t.Path))
+}
+
+func (p Pattern) matchScheme(t Target, anyScheme bool) bool {
+	if p.scheme != "" && p.scheme != t.Scheme {
+		return false
+	}
+	if p.port != 0 {
+		return p.port == t.Port && (p.scheme != "" || anyScheme || encrypted(t.Scheme))
+	}
+	if p.scheme != "" {
+		return t.Port == DefaultPort(t.Scheme)
+	}
+	return anyScheme || (encrypted(t.Scheme) && t.Port == DefaultPort(t.Scheme))
+}
+
+func encrypted(scheme string) bool { return scheme == "https" || scheme == "ssh" }
+
+func (p Pattern) matchHost(t Target) bool {
+	switch {
+	case p.any:
+		return t.Public()
+	case p.subdomains:
+		return !t.IP.IsValid() && (t.Host == p.host || strings.HasSuffix(t.Host, "."+p.host))
+	}
+	return t.Host == p.host
+}
