@@ -1,0 +1,272 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// Annotations give every argument of every tool its meaning.
+type Annotations struct {
+	tools    map[toolKey]*annotation
+	servers  []string
+	warnings []string
+	raw      []byte
+}
+
+// toolKey names a tool. It is never joined into one string: a server "a" with
+// a tool "b__c" is not a server "a__b" with a tool "c".
+type toolKey struct{ server, tool string }
+
+// annotation describes one tool.
+type annotation struct {
+	key    toolKey
+	args   map[string]argument
+	schema *schema // nil when the file brings none
+}
+
+// argument says which roles an argument has. The first of the cases that
+// holds narrows the roles, otherwise all of them apply.
+type argument struct {
+	roles []Role // the union: no case adds to it
+	cases []roleCase
+}
+
+type roleCase struct {
+	arg   string // the argument that discriminates
+	op    string // "equals", "in" or "is"
+	value []jsonx.Value
+	state string // of "is": present, absent, truthy, falsy
+	roles []Role
+}
+
+// Warnings says what was read but has no effect, in the order of the file.
+func (a *Annotations) Warnings() []string { return slices.Clone(a.warnings) }
+
+// LoadAnnotations reads tool-annotations.json strictly.
+func LoadAnnotations(file string) (*Annotations, error) {
+	d, err := readDocument(file)
+	if err != nil {
+		return nil, err
+	}
+	return annotationsFrom(d)
+}
+
+// ParseAnnotations is LoadAnnotations for bytes; name stands for the file in
+// errors.
+func ParseAnnotations(name string, data []byte) (*Annotations, error) {
+	d, err := parseDocument(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return annotationsFrom(d)
+}
+
+func annotationsFrom(d *document) (*Annotations, error) {
+	a := &Annotations{tools: map[toolKey]*annotation{}, raw: d.root.Encode()}
+	top := d.top()
+	if !top.object() {
+		return nil, d.problem()
+	}
+	top.optional("generatedAt").str()
+	if servers := top.required("servers"); d.err == nil && servers.object() {
+		for _, m := range servers.value.Members {
+			a.servers = append(a.servers, m.Name)
+			a.readServer(servers.child(m.Name, m.Value), m.Name)
+		}
+	}
+	top.done()
+	if err := d.problem(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Annotations) readServer(n *node, server string) {
+	if !n.object() {
+		return
+	}
+	n.optional("inputHash").str()
+	n.required("tools").each(func(c *node) { a.readTool(c, server) })
+	n.done()
+}
+
+func (a *Annotations) readTool(n *node, server string) {
+	if n.doc.err != nil || !n.object() {
+		return
+	}
+	t := &annotation{key: toolKey{server, n.required("toolName").str()}, args: map[string]argument{}}
+	if s := n.optional("serverName"); s != nil && s.str() != server {
+		s.fail("the tool belongs to server %q but stands under %q", s.value.Text, server)
+	}
+	n.optional("comment").str()
+	n.ignore("sideEffects", "description")
+	if s := n.optional("inputSchema"); s != nil && s.object() {
+		t.schema = compileSchema(s.value)
+		if t.schema.broken != nil {
+			a.warnings = append(a.warnings, fmt.Sprintf("%s/%s: %v; calls of it are denied", server, t.key.tool, t.schema.broken))
+		}
+	}
+	args := n.required("args")
+	if n.doc.err == nil && args.object() {
+		for _, m := range args.value.Members {
+			t.args[m.Name] = a.readArgument(args.child(m.Name, m.Value), t, args)
+		}
+	}
+	n.done()
+	switch {
+	case t.key.tool == "":
+		n.fail("the tool has no name")
+	case a.tools[t.key] != nil:
+		n.fail("tool %q is annotated twice", t.key.tool)
+	}
+	a.tools[t.key] = t
+}
+
+// readArgument reads a plain list of roles or a conditional block.
+func (a *Annotations) readArgument(n *node, t *annotation, siblings *node) argument {
+	if n.value.Kind == jsonx.Array {
+		arg := argument{roles: effective(n.roles())}
+		if mixed(arg.roles) {
+			n.fail("the roles need different canonical forms")
+		}
+		return arg
+	}
+	if !n.object() {
+		return argument{}
+	}
+	arg := argument{roles: effective(n.required("default").roles())}
+	if mixed(arg.roles) {
+		n.fail("the roles need different canonical forms")
+	}
+	n.optional("when").each(func(c *node) {
+		if !c.object() {
+			return
+		}
+		rc := readCase(c, siblings)
+		if n.doc.err != nil {
+			return
+		}
+		if !subset(rc.roles, arg.roles) {
+			c.fail("the case has a role that the default has not; a case can only narrow")
+			return
+		}
+		if why := t.schema.mayNarrow(rc, arg.roles); why != "" {
+			a.warnings = append(a.warnings, fmt.Sprintf("%s/%s: %s has no effect: %s", t.key.server, t.key.tool, c.place, why))
+			// It still takes its turn, but with all roles: a later case must
+			// not apply where this one was meant to.
+			rc.roles = arg.roles
+		}
+		arg.cases = append(arg.cases, rc)
+	})
+	n.done()
+	return arg
+}
+
+func readCase(c *node, siblings *node) roleCase {
+	rc := roleCase{}
+	if r := c.required("roles"); len(r.value.Items) > 0 {
+		rc.roles = effective(r.roles())
+	}
+	cond := c.required("condition")
+	if c.doc.err != nil || !cond.object() {
+		return rc
+	}
+	rc.arg = cond.required("arg").str()
+	if _, ok := siblings.value.Member(rc.arg); !ok {
+		cond.fail("argument %q is not one of the tool's", rc.arg)
+	}
+	for _, op := range []string{"equals", "in", "is"} {
+		v := cond.optional(op)
+		if v == nil {
+			continue
+		}
+		if rc.op != "" {
+			cond.fail("the condition has more than one operator")
+		}
+		rc.op = op
+		switch op {
+		case "equals":
+			rc.value = []jsonx.Value{scalar(v)}
+		case "in":
+			v.each(func(item *node) { rc.value = append(rc.value, scalar(item)) })
+		case "is":
+			rc.state = v.str()
+			if !slices.Contains([]string{"present", "absent", "truthy", "falsy"}, rc.state) {
+				v.fail("unknown state %q", rc.state)
+			}
+		}
+	}
+	if rc.op == "" {
+		cond.fail("the condition has no operator")
+	}
+	cond.done()
+	c.done()
+	return rc
+}
+
+func scalar(n *node) jsonx.Value {
+	if n.value.Kind == jsonx.Array || n.value.Kind == jsonx.Object {
+		n.fail("expected a scalar, found %s", n.value.Kind)
+	}
+	return n.value
+}
+
+// effective drops "none", which says that a role is absent, and repetitions.
+func effective(list []Role) []Role {
+	var out []Role
+	for _, r := range list {
+		if r != None && !slices.Contains(out, r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// resolve returns the roles an argument has in a call.
+func (arg argument) resolve(call jsonx.Value, s *schema) []Role {
+	for _, c := range arg.cases {
+		v, present := call.Member(c.arg)
+		if !present || v.Kind == jsonx.Null {
+			v, present = s.defaultOf(c.arg)
+		}
+		if c.holds(v, present) {
+			return c.roles
+		}
+	}
+	return arg.roles
+}
+
+func (c roleCase) holds(v jsonx.Value, present bool) bool {
+	present = present && v.Kind != jsonx.Null
+	if c.op == "is" {
+		switch c.state {
+		case "present":
+			return present
+		case "absent":
+			return !present
+		case "truthy":
+			return present && truthy(v)
+		}
+		return !present || !truthy(v)
+	}
+	return present && slices.ContainsFunc(c.value, func(want jsonx.Value) bool {
+		return want.Kind == v.Kind && want.Text == v.Text && want.Truth == v.Truth
+	})
+}
+
+func truthy(v jsonx.Value) bool {
+	switch v.Kind {
+	case jsonx.Bool:
+		return v.Truth
+	case jsonx.String:
+		return v.Text != ""
+	case jsonx.Number:
+		return v.Text != "0" && v.Text != "-0"
+	case jsonx.Null:
+		return false
+	default: // arrays and objects
+		return true
+	}
+}

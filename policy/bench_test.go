@@ -1,0 +1,92 @@
+package policy
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// thousandRules are rules for many tools; the last of them speaks of the call
+// that is measured.
+func thousandRules(b *testing.B, dir string) *Compiled {
+	b.Helper()
+	var rules []string
+	for i := range 999 {
+		rules = append(rules, fmt.Sprintf(`{"name":"rule-%d","if":{"server":["server-%d"],"tool":["tool-%d"],"paths":{"roles":["read-path"],"within":"/srv/%d"}},"then":"allow"}`, i, i%10, i, i))
+	}
+	rules = append(rules, `{"name":"last","if":{"server":["filesystem"],"paths":{"roles":["read-path"],"within":"`+dir+`"}},"then":"allow"}`)
+	c, err := ParseCompiled("thousand.json", []byte(`{"rules":[`+strings.Join(rules, ",")+`]}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return c
+}
+
+// BenchmarkDecide is the decision alone, the call being prepared.
+func BenchmarkDecide(b *testing.B) {
+	dir := b.TempDir()
+	e, _ := defaultEngine(b, func(c *Config) { c.Policy = thousandRules(b, dir) })
+	p := &preparation{
+		engine: e, tool: e.tools[toolKey{"filesystem", "read_text_file"}], call: Call{Server: "filesystem", Tool: "read_text_file"},
+		roles:    []Role{ReadPath},
+		elements: []element{{argument: "path", role: ReadPath, text: dir + "/a/b/c.txt", path: true}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if o := e.decide(p); o.decision != Allow || o.rule != "last" {
+			b.Fatal(o)
+		}
+	}
+}
+
+// BenchmarkEvaluate is a whole call: decoding, schema, resolution of a path of
+// six parts, decision, encoding.
+func BenchmarkEvaluate(b *testing.B) {
+	e, root := defaultEngine(b, func(c *Config) {
+		c.Policy = thousandRules(b, "/srv")
+		c.Protected = []string{c.Home + "/.ssh", c.Home + "/.ironcurtain", "/etc/shadow"}
+	})
+	if err := os.MkdirAll(root+"/sandbox/a/b/c/d/e", 0o700); err != nil {
+		b.Fatal(err)
+	}
+	if err := os.WriteFile(root+"/sandbox/a/b/c/d/e/f", nil, 0o600); err != nil {
+		b.Fatal(err)
+	}
+	c := Call{Server: "filesystem", Tool: "read_text_file", Arguments: []byte(`{"path":"/workspace/a/b/c/d/e/f"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := e.Evaluate(c); v.Decision != Allow {
+			b.Fatal(v)
+		}
+	}
+}
+
+// BenchmarkEvaluateFiftyPaths is one call with fifty paths.
+func BenchmarkEvaluateFiftyPaths(b *testing.B) {
+	e, _ := defaultEngine(b, func(c *Config) { c.Protected = []string{c.Home + "/.ssh"} })
+	var paths []string
+	for i := range 50 {
+		paths = append(paths, fmt.Sprintf(`"/workspace/src/pkg%d/sub/file.go"`, i))
+	}
+	c := Call{Server: "filesystem", Tool: "read_multiple_files", Arguments: []byte(`{"paths":[` + strings.Join(paths, ",") + `]}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := e.Evaluate(c); v.Decision != Allow {
+			b.Fatal(v)
+		}
+	}
+}
+
+// BenchmarkEvaluateGitPush reads a repository to find out where a push goes.
+func BenchmarkEvaluateGitPush(b *testing.B) {
+	w := newWorld(b)
+	e := w.engine()
+	c := Call{Server: "git", Tool: "git_push", Arguments: []byte(`{"path":"/workspace/repo"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := e.Evaluate(c); v.Decision != Escalate {
+			b.Fatal(v)
+		}
+	}
+}

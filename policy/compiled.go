@@ -1,0 +1,274 @@
+package policy
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// Compiled is a compiled policy: an ordered list of rules.
+type Compiled struct {
+	GeneratedAt      string
+	ConstitutionHash string
+	InputHash        string
+	Rules            []Rule
+	Lists            []ListDefinition
+
+	raw []byte // canonical bytes, for the hash
+}
+
+// Rule says what becomes of the calls that its condition describes.
+type Rule struct {
+	Name        string
+	Description string
+	Principle   string
+	If          Condition
+	Then        Decision
+	Reason      string
+}
+
+// Condition holds when all of its members hold. At least one is set.
+type Condition struct {
+	Servers []string
+	Tools   []string
+	Roles   []Role
+	Paths   *PathCondition
+	Domains *DomainCondition
+	Lists   []ListCondition
+}
+
+// PathCondition holds for the paths of the roles that lie within a directory.
+type PathCondition struct {
+	Roles  []Role
+	Within string // absolute, "~" or "~/…"
+}
+
+// DomainCondition holds when the domain of every URL of the roles matches.
+type DomainCondition struct {
+	Roles   []Role
+	Allowed []string
+}
+
+// ListCondition holds when every value of the roles is one of the allowed.
+type ListCondition struct {
+	Roles   []Role
+	Allowed []string
+	Match   string // "domains", "emails" or "identifiers"
+}
+
+// ListDefinition declares a dynamic list that rules refer to as @name.
+type ListDefinition struct {
+	Name string
+	Type string // as ListCondition.Match
+}
+
+var (
+	ruleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+	listName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
+)
+
+// LoadCompiled reads a compiled policy and refuses it, naming file, line and
+// place, unless every part of it is understood.
+func LoadCompiled(file string) (*Compiled, error) {
+	d, err := readDocument(file)
+	if err != nil {
+		return nil, err
+	}
+	return compiledFrom(d)
+}
+
+// ParseCompiled is LoadCompiled for bytes; name stands for the file in errors.
+func ParseCompiled(name string, data []byte) (*Compiled, error) {
+	d, err := parseDocument(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return compiledFrom(d)
+}
+
+func compiledFrom(d *document) (*Compiled, error) {
+	top := d.top()
+	if !top.object() {
+		return nil, d.problem()
+	}
+	c := &Compiled{
+		GeneratedAt:      top.optional("generatedAt").str(),
+		ConstitutionHash: top.optional("constitutionHash").str(),
+		InputHash:        top.optional("inputHash").str(),
+		raw:              d.root.Encode(),
+	}
+	top.optional("serverName").str()
+	top.optional("skippedServers").each(func(n *node) {
+		if n.object() {
+			n.required("serverName").str()
+			n.optional("reason").str()
+			n.done()
+		}
+	})
+	top.optional("listDefinitions").each(func(n *node) { c.Lists = append(c.Lists, listDefinition(n)) })
+	rules := top.required("rules")
+	rules.each(func(n *node) { c.Rules = append(c.Rules, readRule(n)) })
+	top.done()
+	if d.err == nil {
+		checkReferences(rules, c)
+	}
+	if err := d.problem(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func listDefinition(n *node) ListDefinition {
+	if !n.object() {
+		return ListDefinition{}
+	}
+	def := ListDefinition{Name: n.required("name").str(), Type: n.required("type").str()}
+	if !listName.MatchString(def.Name) {
+		n.fail("list name %q is not of the form a-z, 0-9 and hyphens", def.Name)
+	}
+	matchType(n.optional("type"), def.Type)
+	n.optional("principle").str()
+	n.optional("generationPrompt").str()
+	n.optional("requiresMcp").truth()
+	n.optional("mcpServerHint").str()
+	n.done()
+	return def
+}
+
+func matchType(n *node, s string) {
+	if n != nil && s != "domains" && s != "emails" && s != "identifiers" {
+		n.fail("unknown list type %q", s)
+	}
+}
+
+func readRule(n *node) Rule {
+	if !n.object() {
+		return Rule{}
+	}
+	r := Rule{
+		Name:        n.required("name").str(),
+		Description: n.optional("description").str(),
+		Principle:   n.optional("principle").str(),
+		Then:        Decision(n.required("then").str()),
+		Reason:      n.optional("reason").str(),
+	}
+	if n.doc.err == nil && !ruleName.MatchString(r.Name) {
+		n.optional("name").fail("rule name %q is not made of letters, digits, hyphens, underscores and dots", r.Name)
+	}
+	if strings.HasPrefix(r.Name, "structural-") || r.Name == RuleDefault {
+		n.optional("name").fail("rule name %q is reserved", r.Name)
+	}
+	if n.doc.err == nil && r.Then != Allow && r.Then != Escalate && r.Then != Deny {
+		n.optional("then").fail("unknown decision %q", string(r.Then))
+	}
+	r.If = readCondition(n.required("if"))
+	n.done()
+	return r
+}
+
+func readCondition(n *node) Condition {
+	if n.doc.err != nil || !n.object() {
+		return Condition{}
+	}
+	if len(n.value.Members) == 0 {
+		n.fail("the rule has no condition")
+		return Condition{}
+	}
+	var c Condition
+	c.Servers = n.optional("server").strings(true)
+	c.Tools = n.optional("tool").strings(true)
+	c.Roles = n.optional("roles").someRoles()
+	if p := n.optional("paths"); p != nil && p.object() {
+		c.Paths = &PathCondition{Roles: p.required("roles").someRoles(), Within: p.required("within").str()}
+		checkCategory(p, c.Paths.Roles, Role.isPath, "is not a path role")
+		checkWithin(p.optional("within"), c.Paths.Within)
+		p.done()
+	}
+	if p := n.optional("domains"); p != nil && p.object() {
+		c.Domains = &DomainCondition{Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(false)}
+		checkPatterns(p.optional("allowed"))
+		p.done()
+	}
+	n.optional("lists").each(func(p *node) {
+		if p.object() {
+			l := ListCondition{
+				Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(false),
+				Match: p.required("matchType").str(),
+			}
+			matchType(p.optional("matchType"), l.Match)
+			c.Lists = append(c.Lists, l)
+			p.done()
+		}
+	})
+	n.done()
+	return c
+}
+
+func checkCategory(n *node, list []Role, ok func(Role) bool, complaint string) {
+	for _, r := range list {
+		if !ok(r) {
+			n.fail("role %q %s", string(r), complaint)
+		}
+	}
+}
+
+func checkWithin(n *node, within string) {
+	if n == nil || n.doc.err != nil {
+		return
+	}
+	if within != "~" && !strings.HasPrefix(within, "~/") && !strings.HasPrefix(within, "/") {
+		n.fail("%q is neither absolute nor below ~", within)
+	}
+	if slices.Contains(strings.Split(within, "/"), "..") {
+		n.fail("%q contains \"..\"", within)
+	}
+}
+
+func checkPatterns(n *node) {
+	if n == nil {
+		return
+	}
+	n.each(func(c *node) {
+		if s := c.str(); !strings.HasPrefix(s, "@") {
+			if _, err := urlx.ParsePattern(s); err != nil {
+				c.fail("%q is not a domain pattern: %w", s, err)
+			}
+		}
+	})
+}
+
+// checkReferences refuses rules that refer to lists which are not declared or
+// are of another type.
+func checkReferences(rules *node, c *Compiled) {
+	types := map[string]string{}
+	for _, def := range c.Lists {
+		types[def.Name] = def.Type
+	}
+	check := func(i int, place, match string, allowed []string) {
+		for _, a := range allowed {
+			name, isRef := strings.CutPrefix(a, "@")
+			if !isRef {
+				continue
+			}
+			at := rules.child("["+strconv.Itoa(i)+"]", rules.value.Items[i])
+			at.place += "." + place
+			switch t, ok := types[name]; {
+			case !ok:
+				at.fail("list %q is not defined", a)
+			case t != match:
+				at.fail("list %q holds %s, not %s", a, t, match)
+			}
+		}
+	}
+	for i, r := range c.Rules {
+		if r.If.Domains != nil {
+			check(i, "if.domains.allowed", "domains", r.If.Domains.Allowed)
+		}
+		for _, l := range r.If.Lists {
+			check(i, "if.lists", l.Match, l.Allowed)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+// Package policy judges the tool calls of an agent that is not trusted.
+//
+// A Call comes in as raw bytes. The engine decodes it strictly, checks it
+// against the tool's schema, gives every argument its meaning (its roles),
+// brings every path, URL and git remote into the one form in which it can be
+// compared, and then asks: first the structural rules that no policy can
+// change, then the compiled rules, for each role and each element on its own.
+// The most restrictive answer wins, and what no rule speaks of is denied.
+//
+// The Verdict carries the canonical arguments. They are the only thing that
+// may be forwarded: what was judged is what runs. Judging is pure: no network,
+// no clock, no subprocess; the file system is read only to find out what a
+// path names. The same call can therefore be judged again, after a person has
+// thought about it, and the same code answers offline questions about a policy.
+package policy

@@ -1,0 +1,95 @@
+package policy
+
+import "fmt"
+
+// Explanation tells how a verdict came about, rule by rule.
+type Explanation struct {
+	Verdict Verdict
+	Roles   []RoleExplanation
+}
+
+// RoleExplanation tells what each rule that could speak of the tool had to
+// say about one role.
+type RoleExplanation struct {
+	Role  Role
+	Rules []RuleExplanation
+}
+
+// RuleExplanation tells why a rule applied or not.
+type RuleExplanation struct {
+	Rule     string
+	Then     Decision
+	Applied  bool
+	Values   int    // how many values of the role it decided
+	Obstacle string // why it did not apply
+}
+
+// Explain judges a call and tells what every rule had to say. The verdict is
+// the one Evaluate gives.
+func (e *Engine) Explain(c Call) Explanation {
+	x := Explanation{Verdict: e.Evaluate(c)}
+	t, ok := e.tools[toolKey{c.Server, c.Tool}]
+	if !ok {
+		return x
+	}
+	args, err := e.decode(c.Arguments, t)
+	if err != nil {
+		return x
+	}
+	p := &preparation{engine: e, tool: t, call: c, args: args}
+	if p.run() != nil {
+		return x
+	}
+	for _, role := range p.roles {
+		if role.resource() {
+			x.Roles = append(x.Roles, p.explainRole(role))
+		}
+	}
+	return x
+}
+
+func (p *preparation) explainRole(role Role) RoleExplanation {
+	out := RoleExplanation{Role: role}
+	var open []element
+	total := 0
+	for _, el := range p.elements {
+		if el.role != role {
+			continue
+		}
+		total++
+		if !el.path || !el.sandbox || !p.tool.traits.SandboxFiles {
+			open = append(open, el)
+		}
+	}
+	if done := total - len(open); done > 0 {
+		out.Rules = append(out.Rules, RuleExplanation{Rule: RuleSandbox, Then: Allow, Applied: true, Values: done})
+	}
+	for _, r := range p.tool.rules {
+		x := RuleExplanation{Rule: r.name, Then: r.then}
+		switch {
+		case len(open) == 0 && total > 0:
+			x.Obstacle = "everything was decided before"
+		case !r.takesPart(role):
+			x.Obstacle = "it speaks of other roles"
+		case !p.holds(r, role):
+			x.Obstacle = "its hosts, lists or roles do not match"
+		case total == 0:
+			x.Applied = r.paths == nil && r.domains == nil
+		default:
+			rest := open[:0]
+			for _, el := range open {
+				if r.paths != nil && !r.paths.contains(el.text) {
+					rest = append(rest, el)
+				}
+			}
+			x.Values = len(open) - len(rest)
+			x.Applied = x.Values > 0
+			open = rest
+			if !x.Applied {
+				x.Obstacle = fmt.Sprintf("no value lies within %s", sanitize(r.paths.within))
+			}
+		}
+		out.Rules = append(out.Rules, x)
+	}
+	return out
+}

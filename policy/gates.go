@@ -1,0 +1,86 @@
+package policy
+
+import (
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// contains reports whether a canonical path lies within the rule's directory.
+func (p *pathRule) contains(path string) bool { return p.within != "" && pathx.Within(path, p.within) }
+
+// matchAny reports whether an address matches a pattern. Without a scheme in
+// the pattern an allowance speaks of encrypted connections at their usual
+// port; whoever is asked or refused sees scheme and port, so other rules
+// speak of every connection to the host.
+func matchAny(patterns []urlx.Pattern, el *element, then Decision) bool {
+	if el.target == nil {
+		return false
+	}
+	for _, p := range patterns {
+		if p.Match(*el.target, then != Allow) {
+			return true
+		}
+	}
+	return false
+}
+
+// gate escalates addresses beyond the hosts that a server's sandbox lets it
+// reach. It never allows anything.
+func (e *Engine) gate(p *preparation, o *outcome) {
+	patterns, gated := e.gates[p.call.Server]
+	if !gated {
+		return
+	}
+	for i := range p.elements {
+		el := &p.elements[i]
+		if !el.role.isURL() || matchAny(patterns, el, Allow) {
+			continue
+		}
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleDomain, roles: []string{string(el.role)},
+			reason: describe("%q goes to a host that the server %q is not meant to reach", el.argument, p.call.Server),
+			trace:  []Step{el.step(RuleDomain, Escalate)},
+		})
+		return
+	}
+}
+
+// hostExecution escalates what would make a program run on the host later:
+// writing files that tools there obey, and working on a repository that
+// brings programs of its own.
+func (p *preparation) hostExecution(o *outcome) {
+	for i := range p.elements {
+		el := &p.elements[i]
+		if el.executes == "" {
+			continue
+		}
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleHostExecution, roles: []string{string(el.role)},
+			reason: describe("writing %s could run a program on the host: %s", el.text, el.executes),
+			trace:  []Step{el.step(RuleHostExecution, Escalate)},
+		})
+	}
+	if len(p.programs) > 0 {
+		names := sanitize(strings.Join(p.programs, ", "))
+		step := Step{Argument: "path", Role: string(firstPath(p.rootRole)), Value: sanitize(p.root.Path), Rule: RuleHostExecution, Decision: Escalate}
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleHostExecution, roles: []string{string(firstPath(p.rootRole))},
+			reason: describe("the repository brings programs that git would run on the host: %s", names), trace: []Step{step},
+		})
+	}
+}
+
+// escalate takes over a structural escalation unless a denial stands.
+func (o *outcome) escalate(s outcome) {
+	already := o.decision == Escalate && strings.HasPrefix(o.rule, "structural-")
+	rule, reason := o.rule, o.reason
+	o.worsen(s)
+	if o.decision == Escalate {
+		o.rule, o.reason = s.rule, s.reason
+		if already {
+			o.rule, o.reason = rule, reason
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// creatingTools make a repository where none needs to be yet.
+var creatingTools = []string{"git_init", "git_clone"}
+
+// gitDirectory resolves the directory of a git call before anything else: the
+// other arguments mean something only inside it. A call without one, or with
+// "." or nothing in it, means the working directory; the server must be told
+// which, because it may remember another.
+func (p *preparation) gitDirectory() error {
+	arg, ok := p.tool.args["path"]
+	if !ok {
+		return nil
+	}
+	roles := arg.resolve(p.args, p.tool.schema)
+	if !hasPathRole(roles) {
+		roles = append(slices.Clone(roles), ReadPath)
+	}
+	v, present := p.args.Member("path")
+	given := "."
+	switch {
+	case !present || v.Kind == jsonx.Null:
+	case v.Kind != jsonx.String:
+		return p.refuse(RuleInvalidArguments, "path", roles[0], "", "the value is not a string")
+	default:
+		given = v.Text
+	}
+	if slices.Contains([]string{"", ".", "./"}, given) {
+		if given = p.call.WorkDir; given == "" {
+			given = p.engine.paths.Base
+		}
+		if given == "" {
+			return p.refuse(RuleGitRepository, "path", roles[0], "", "no working directory is known")
+		}
+	}
+	r, err := p.engine.paths.Resolve(given)
+	if err != nil {
+		return p.refuse(RuleInvalidPath, "path", firstPath(roles), given, err.Error())
+	}
+	p.root, p.rootRole = r, pathRoles(roles)
+	p.args = p.args.With("path", jsonx.Text(r.Path))
+	if err := p.addPath("path", p.rootRole, r); err != nil {
+		return err
+	}
+	if r.Exists && r.Dir && !slices.Contains(creatingTools, p.tool.key.tool) {
+		return p.openRepository(r)
+	}
+	return nil
+}
+
+// openRepository looks for the repository that git would use and records
+// every directory of it that lies elsewhere.
+func (p *preparation) openRepository(r pathx.Resolved) error {
+	repo, err := gitx.Open(r.Path, p.engine.gitHome)
+	if errors.Is(err, gitx.ErrNoRepository) {
+		return nil
+	}
+	if err != nil {
+		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
+	}
+	p.repo = repo
+	dirs, err := repo.Dirs()
+	if err != nil {
+		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
+	}
+	for _, dir := range dirs {
+		got, err := p.engine.paths.ResolveTrusted(dir)
+		if err != nil {
+			return p.refuse(RuleGitRepository, "path", p.rootRole[0], dir, err.Error())
+		}
+		if pathx.Within(got.Path, r.Path) {
+			if err := p.checkProtected("path", p.rootRole[0], got, false); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.addRepositoryDir(got); err != nil {
+			return err
+		}
+	}
+	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
+	return nil
+}
+
+// addRepositoryDir records a directory that the repository uses elsewhere.
+// That git writes into its own directory is no write of the agent's.
+func (p *preparation) addRepositoryDir(r pathx.Resolved) error {
+	before := len(p.elements)
+	err := p.addPath("path", p.rootRole, r)
+	attached := slices.ContainsFunc(p.engine.attached, func(dir string) bool { return pathx.Within(r.Path, dir) })
+	for i := before; i < len(p.elements); i++ {
+		p.elements[i].executes = ""
+		p.elements[i].sandbox = p.elements[i].sandbox || attached
+	}
+	return err
+}
+
+// runsHooks reports whether a git tool could start a hook at all.
+func runsHooks(tool string) bool {
+	switch tool {
+	case "git_log", "git_show", "git_blame", "git_diff", "git_reflog", "git_status", "git_changelog_analyze":
+		return false
+	}
+	return true
+}
+
+// repoPathValue checks a path inside the repository: relative, without "..",
+// without the marks of pathspecs and options.
+func (p *preparation) repoPathValue(name, s string) (string, error) {
+	roles := p.rootRole
+	if len(roles) == 0 {
+		roles = []Role{ReadPath}
+	}
+	if why := checkRepoPath(s); why != "" {
+		return s, p.refuse(RuleGitOption, name, RepoPath, s, why)
+	}
+	base := p.root.Path
+	if base == "" {
+		base = p.engine.paths.Base
+	}
+	full, relative := s, !strings.HasPrefix(s, "/")
+	if relative {
+		full = base + "/" + s
+	}
+	r, err := p.resolveFrom(full, relative)
+	if err != nil {
+		return s, p.refuse(RuleInvalidPath, name, RepoPath, s, err.Error())
+	}
+	if relative && !r.ViaLink && !pathx.Within(r.Path, base) {
+		return s, p.refuse(RuleInvalidPath, name, RepoPath, s, "the path leaves the repository")
+	}
+	if err := p.addPath(name, roles, r); err != nil {
+		return s, err
+	}
+	if !relative {
+		return r.Path, nil
+	}
+	return cleanRelative(s), nil
+}
+
+// resolveFrom resolves a path that is absolute on the host already, or, when
+// the agent wrote it, one that may begin with the mount point.
+func (p *preparation) resolveFrom(full string, host bool) (pathx.Resolved, error) {
+	if !host {
+		return p.engine.paths.Resolve(full)
+	}
+	if err := pathx.Check(full); err != nil {
+		return pathx.Resolved{}, err
+	}
+	return p.engine.paths.ResolveHost(full)
+}
+
+// cleanRelative removes "." and empty components and keeps the rest.
+func cleanRelative(s string) string {
+	var out []string
+	for part := range strings.SplitSeq(s, "/") {
+		if part != "" && part != "." {
+			out = append(out, part)
+		}
+	}
+	if len(out) == 0 {
+		return "."
+	}
+	return strings.Join(out, "/")
+}
+
+func hasPathRole(roles []Role) bool { return slices.ContainsFunc(roles, Role.isPath) }
+
+func pathRoles(roles []Role) []Role {
+	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return !r.isPath() })
+}

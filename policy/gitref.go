@@ -1,0 +1,76 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// colonArguments may name a file inside a revision, as in HEAD:main.go.
+// Elsewhere a colon makes a refspec, which does more than it says.
+var colonArguments = []string{"object", "target", "source", "ref", "commit", "commits", "commitish"}
+
+// checkRef says why a revision, branch, tag or remote name is refused, or "".
+// A reference may never be read as an option, a path or a refspec.
+func checkRef(r Role, argument, s string) string {
+	switch {
+	case s == "":
+		return "the reference is empty"
+	case len(s) > 1024:
+		return "the reference is too long"
+	case strings.HasPrefix(s, "-"):
+		return "the reference looks like an option"
+	case strings.HasPrefix(s, "/") || strings.HasPrefix(s, ".") || strings.HasPrefix(s, "~"):
+		return "the reference looks like a path"
+	case strings.HasPrefix(s, "+") || strings.HasPrefix(s, ":"):
+		return "the reference looks like a refspec"
+	case strings.Contains(s, "../") || strings.Contains(s, "/..") || strings.Contains(s, "//") || strings.Contains(s, "::"):
+		return "the reference looks like a path or an address"
+	}
+	if strings.Contains(s, ":") && !slices.Contains(colonArguments, argument) {
+		return "the reference looks like a refspec"
+	}
+	if r == GitRemoteName && (strings.ContainsAny(s, ":^~?*[\\/@{") || strings.Contains(s, "..")) {
+		return "the name has a character that names of remotes cannot have"
+	}
+	return checkRefCharacters(s)
+}
+
+func checkRefCharacters(s string) string {
+	inBraces := false // "@{1 day ago}" may hold spaces
+	for _, c := range s {
+		switch {
+		case c == '{':
+			inBraces = true
+		case c == '}':
+			inBraces = false
+		case c == ' ' && inBraces:
+		case c <= ' ' || c == 0x7f || (c >= 0x80 && c <= 0xa0) || (c >= 0x2000 && c <= 0x206f) || c == 0xfeff:
+			return "the reference contains white space or an invisible character"
+		case c == '\\' || c == '`' || c == '$' || c == ';' || c == '|' || c == '<' || c == '>' || c == '"' || c == '\'':
+			return "the reference contains a character that references cannot have"
+		}
+	}
+	return ""
+}
+
+// checkRepoPath says why a path inside a repository is refused, or "".
+func checkRepoPath(s string) string {
+	switch {
+	case s == "":
+		return "the path is empty"
+	case strings.HasPrefix(s, "-"):
+		return "the path looks like an option"
+	case strings.HasPrefix(s, ":"):
+		return "the path begins with pathspec magic"
+	case strings.HasPrefix(s, "~"):
+		return "the path names a home directory"
+	case slices.Contains(strings.Split(s, "/"), ".."):
+		return "the path goes up"
+	}
+	if err := pathx.Check(s); err != nil {
+		return err.Error()
+	}
+	return ""
+}

@@ -1,0 +1,107 @@
+package policy
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// pushingTools send objects; every other tool with a remote receives them.
+var pushingTools = []string{"git_push"}
+
+func (p *preparation) direction() gitx.Direction {
+	return gitx.Direction(slices.Contains(pushingTools, p.tool.key.tool))
+}
+
+// remoteValue resolves a remote, given by name or by address, to everything
+// git would contact. The value that is forwarded is the resolved address
+// where the server takes one, and else the name, whose meaning is part of the
+// verdict's digest.
+func (p *preparation) remoteValue(name, s string) (string, error) {
+	repo := p.repo
+	if repo == nil {
+		var err error
+		if repo, err = gitx.Outside(p.engine.gitHome); err != nil {
+			return s, p.refuse(RuleGitRepository, name, GitRemote, s, err.Error())
+		}
+	}
+	addresses, err := repo.Resolve(s, p.direction())
+	var unknown *gitx.UnknownRemoteError
+	if errors.As(err, &unknown) {
+		// There is nothing to contact; rules without a domain still speak.
+		if why := checkRef(GitRemoteName, name, s); why != "" {
+			return s, p.refuse(RuleGitRemote, name, GitRemote, s, why)
+		}
+		p.add([]Role{GitRemote}, element{argument: name, text: s})
+		return s, nil
+	}
+	if err != nil {
+		return s, p.refuse(RuleGitRemote, name, GitRemote, s, err.Error())
+	}
+	for _, a := range addresses {
+		p.addAddress(name, a)
+	}
+	if err := p.submodules(name, repo); err != nil {
+		return s, err
+	}
+	if len(addresses) == 1 && repo.Pinned(addresses[0], p.direction()) && p.accepts(name, addresses[0].String()) {
+		return addresses[0].String(), nil
+	}
+	if s != addresses[0].String() && !repo.Named(s) {
+		return s, p.refuse(RuleGitRemote, name, GitRemote, s, "git would contact another address than the one given")
+	}
+	return s, nil
+}
+
+func (p *preparation) addAddress(name string, a gitx.Address) {
+	target := a.Target()
+	p.add([]Role{GitRemote}, element{argument: name, text: a.String(), target: &target})
+}
+
+// submodules records what git contacts besides the remote itself.
+func (p *preparation) submodules(name string, repo *gitx.Repo) error {
+	if repo != p.repo || p.tool.key.tool == "git_remote" {
+		return nil
+	}
+	addresses, err := repo.Submodules(p.direction())
+	if err != nil {
+		return p.refuse(RuleGitRemote, name, GitRemote, "", "a submodule: "+err.Error())
+	}
+	for _, a := range addresses {
+		p.addAddress(name, a)
+	}
+	return nil
+}
+
+// accepts reports whether the tool's schema takes the value.
+func (p *preparation) accepts(name, value string) bool {
+	return p.tool.schema.check(p.args.With(name, jsonx.Text(value))) == nil
+}
+
+// defaultRemote puts in the remote that git would choose, so that it is
+// judged and the server does not choose another.
+func (p *preparation) defaultRemote() error {
+	if p.repo == nil {
+		return nil
+	}
+	for _, name := range p.tool.argumentNames() {
+		roles := p.tool.args[name].resolve(p.args, p.tool.schema)
+		if !slices.Contains(roles, GitRemote) {
+			continue
+		}
+		if v, present := p.args.Member(name); present && v.Kind != jsonx.Null {
+			return nil
+		}
+		if p.tool.key.tool == "git_remote" {
+			return nil // its URL belongs to some modes only
+		}
+		value, err := p.remoteValue(name, p.repo.DefaultRemote(p.direction()))
+		if err != nil {
+			return err
+		}
+		p.args = p.args.With(name, jsonx.Text(value))
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// maxGuarded bounds the search for hard links to protected files.
+const maxGuarded = 200_000
+
+// guard knows the protected files and directories.
+type guard struct {
+	paths   *pathx.Resolver
+	entries []guardEntry
+	open    []string // resolved: the sandbox and the unprotected directories
+}
+
+// guardEntry is one protected file or directory.
+type guardEntry struct {
+	name     string // as configured
+	resolved pathx.Resolved
+	moving   bool // in an open directory, where links can change: resolved anew each time
+}
+
+func newGuard(paths *pathx.Resolver, protected, unprotected []string) (*guard, error) {
+	g := &guard{paths: paths}
+	if paths.Base != "" {
+		g.open = append(g.open, paths.Base)
+	}
+	for _, name := range unprotected {
+		got, err := paths.ResolveTrusted(name)
+		if err != nil {
+			return nil, fmt.Errorf("unprotected directory %q: %w", name, err)
+		}
+		g.open = append(g.open, got.Path)
+	}
+	for _, name := range protected {
+		if name == "" {
+			return nil, errors.New("a protected path is empty")
+		}
+		got, err := paths.ResolveTrusted(name)
+		if err != nil {
+			return nil, fmt.Errorf("protected path %q: %w", name, err)
+		}
+		literal := filepath.Clean(name)
+		inside := slices.ContainsFunc(g.open, func(dir string) bool { return pathx.Within(got.Path, dir) || pathx.Within(literal, dir) })
+		g.entries = append(g.entries, guardEntry{name: name, resolved: got, moving: inside})
+		if filepath.IsAbs(literal) && literal != got.Path {
+			// The name itself stays closed as well, should its links change.
+			g.entries = append(g.entries, guardEntry{name: name, resolved: pathx.Resolved{Path: literal}})
+		}
+	}
+	return g, nil
+}
+
+// guardView is the guard as it stands during one call: every protected name
+// resolved once.
+type guardView struct {
+	*guard
+	now   []pathx.Resolved
+	links linkIndex
+}
+
+// look resolves the protected names that can have changed since the start.
+func (g *guard) look() (*guardView, error) {
+	v := &guardView{guard: g, now: make([]pathx.Resolved, len(g.entries))}
+	for i, e := range g.entries {
+		v.now[i] = e.resolved
+		if !e.moving {
+			continue
+		}
+		var err error
+		if v.now[i], err = g.paths.ResolveTrusted(e.name); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// protects reports whether a file is protected: by its place, by the identity
+// of a directory above it, or as another name of a protected file.
+func (g *guardView) protects(r pathx.Resolved) (bool, error) {
+	linked := r.Exists && !r.Dir && r.Links > 1
+	for i := range g.now {
+		p := &g.now[i]
+		if (within(r.Path, p.Path) || (p.Exists && slices.Contains(r.Idents(), p.Ident))) && !g.excluded(r.Path, p.Path) {
+			return true, nil
+		}
+		if linked && p.Dir && p.Ident.Dev == r.Ident.Dev {
+			found, err := g.links.holds(g.guard, p.Path, r.Ident)
+			if found || err != nil {
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// excluded reports whether an open directory inside the protected one covers
+// the path.
+func (g *guard) excluded(path, protected string) bool {
+	for _, open := range g.open {
+		if open != protected && pathx.Within(open, protected) && pathx.Within(path, open) {
+			return true
+		}
+	}
+	return false
+}
+
+// within is pathx.Within without regard to case: on a disk that ignores case
+// the name of a protected file that does not exist yet has many spellings,
+// and on every other disk it costs nothing to close them all.
+func within(p, dir string) bool {
+	if len(p) < len(dir) || !strings.EqualFold(p[:len(dir)], dir) {
+		return false
+	}
+	return len(p) == len(dir) || p[len(dir)] == '/' || dir == "/"
+}
+
+// covers reports whether a protected file lies at or below a path, so that a
+// recursive operation on it would reach the file.
+func (g *guardView) covers(r pathx.Resolved) bool {
+	for i := range g.now {
+		p := &g.now[i]
+		if within(p.Path, r.Path) || (r.Exists && slices.Contains(p.Idents(), r.Ident)) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package policy
+
+import (
+	"os"
+	"testing"
+)
+
+// TestProtectedPaths checks what is closed and what stays open around the
+// sandbox, which itself lies inside a protected directory.
+func TestProtectedPaths(t *testing.T) {
+	w := newWorld(t)
+	w.must(os.MkdirAll(w.root+"/state", 0o700))
+	w.must(os.Symlink(w.root+"/state", w.sandbox+"/state"))
+	e := w.engine(func(c *Config) {
+		c.Protected = append(c.Protected, w.sandbox+"/generated", w.sandbox+"/state/inner", "~/.aws", w.root+"/link-to-out")
+	})
+	for path, want := range map[string]Decision{
+		"a.txt":                        Allow,
+		".env":                         Deny,
+		".ENV":                         Deny, // another spelling on a disk that ignores case
+		".env.local":                   Allow,
+		"generated":                    Deny,
+		"generated/policy.json":        Deny,
+		"generated2":                   Allow,
+		"state/inner/x":                Deny,
+		"{ROOT}/state/inner/x":         Deny,
+		"state/outer":                  Escalate,
+		"{IRON}":                       Deny,
+		"{IRON}/sessions":              Deny,
+		"{IRON}/sessions/s1":           Deny,
+		"{IRON}/sessions/s1/audit.log": Deny,
+		"{IRON}/sessions/s2/sandbox":   Deny,
+		"{IRON}/demo":                  Deny,
+		"{IRON}/demo/outside":          Escalate,
+		"{IRON}/demo/outside2":         Deny,
+		"{IRON}2":                      Escalate,
+		"~/.aws/credentials":           Deny,
+		"~/.awsx":                      Escalate,
+		"{ROOT}/link-to-out/x":         Deny,
+	} {
+		v := e.Evaluate(Call{Server: "filesystem", Tool: "get_file_info", Arguments: []byte(w.expand(`{"path":"` + path + `"}`))})
+		if v.Decision != want {
+			t.Errorf("%s: %s by %s (%s), want %s", path, v.Decision, v.Rule, v.Reason, want)
+		}
+	}
+	// The agent turns a protected name into a link elsewhere; both stay closed.
+	w.must(os.Symlink(w.sandbox+"/a.txt", w.sandbox+"/generated"))
+	for _, path := range []string{"generated", "a.txt"} {
+		v := e.Evaluate(Call{Server: "filesystem", Tool: "get_file_info", Arguments: []byte(`{"path":"` + path + `"}`)})
+		if v.Decision != Deny {
+			t.Errorf("%s: %s by %s", path, v.Decision, v.Rule)
+		}
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	w := newWorld(t)
+	c, a := Default()
+	for name, config := range map[string]Config{
+		"nothing":         {},
+		"no annotations":  {Policy: c},
+		"relative box":    {Policy: c, Annotations: a, Sandbox: "box"},
+		"looping box":     {Policy: c, Annotations: a, Sandbox: w.sandbox + "/loop"},
+		"bad mount":       {Policy: c, Annotations: a, Sandbox: w.sandbox, Mount: "/"},
+		"empty protected": {Policy: c, Annotations: a, Sandbox: w.sandbox, Protected: []string{""}},
+		"looping guard":   {Policy: c, Annotations: a, Sandbox: w.sandbox, Protected: []string{w.sandbox + "/loop"}},
+		"bad domain":      {Policy: c, Annotations: a, Sandbox: w.sandbox, DomainAllow: map[string][]string{"git": {"*.com"}}},
+	} {
+		if _, err := New(config); err == nil {
+			t.Errorf("%s: an engine comes out", name)
+		}
+	}
+}

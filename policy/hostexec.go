@@ -1,0 +1,113 @@
+package policy
+
+import (
+	"path"
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// executingDirs are directories whose files tools on the host execute or obey
+// when a person opens or enters the project.
+var executingDirs = map[string]string{
+	".git":          "git obeys what stands in .git",
+	"git~1":         "some disks know .git by that name",
+	".husky":        "git hooks live there",
+	".githooks":     "git hooks live there",
+	".devcontainer": "editors build and run it",
+	".direnv":       "the shell loads it",
+	".idea":         "editors run its configurations",
+	".fleet":        "editors run its configurations",
+	".zed":          "editors run its tasks",
+	".codex":        "the agent's settings start programs",
+}
+
+// executingFiles are files of that kind, by their name.
+var executingFiles = map[string]string{
+	".gitattributes": "git runs the filters it names",
+	".gitmodules":    "git obeys it",
+	".gitconfig":     "git obeys it",
+	".envrc":         "the shell loads it",
+	".mcp.json":      "agents start the servers it names",
+	".claude.json":   "the agent's settings start programs",
+	".bashrc":        "the shell runs it", ".bash_profile": "the shell runs it", ".profile": "the shell runs it",
+	".zshrc": "the shell runs it", ".zshenv": "the shell runs it", ".zprofile": "the shell runs it",
+	".pre-commit-config.yaml": "git hooks are made of it",
+	".lefthook.yml":           "git hooks are made of it", "lefthook.yml": "git hooks are made of it",
+}
+
+// executingIn are files that matter only inside one directory; a name that
+// ends with "*" stands for all that begin so.
+var executingIn = map[string][]string{
+	".vscode": {"tasks.json", "settings.json", "launch.json", "extensions.json", "mcp.json"},
+	".claude": {"settings*", "hooks*", "commands*", "agents*", "skills*", "plugins*"},
+	".gemini": {"settings*"},
+	".cursor": {"mcp.json", "hooks.json", "rules*"},
+}
+
+// runsOnHost says why writing a file would run or steer a program on the host
+// later, or "". Names are compared without regard to case, because some disks
+// do so.
+func runsOnHost(p string) string {
+	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	for i, part := range parts {
+		part = foldName(part)
+		if why := executingDirs[part]; why != "" {
+			return why
+		}
+		last := i == len(parts)-1
+		if why := executingFiles[part]; why != "" && last {
+			return why
+		}
+		names, ok := executingIn[part]
+		if !ok {
+			continue
+		}
+		if last {
+			return "programs take their settings from that directory"
+		}
+		for _, name := range names {
+			next := foldName(parts[i+1])
+			prefix, wild := strings.CutSuffix(name, "*")
+			if next == name || (wild && strings.HasPrefix(next, prefix)) {
+				return "programs take their settings from that file"
+			}
+		}
+	}
+	return insideBareRepository(p)
+}
+
+// foldName maps the spellings that some disk takes for the same name to one:
+// whatever their case, with invisible joiners or with dots and spaces at the end.
+func foldName(s string) string {
+	for i := 0; i < len(s); i++ {
+		if s[i] >= 0x80 {
+			s = strings.NewReplacer("\u200c", "", "\u200d", "").Replace(s)
+			s = norm.NFKC.String(cases.Fold().String(s))
+			break
+		}
+	}
+	return strings.TrimRight(strings.ToLower(s), ". ")
+}
+
+// insideBareRepository recognizes the configuration and the hooks of a
+// repository that has no .git directory around it.
+func insideBareRepository(p string) string {
+	dir, name := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if path.Base(dir) == "hooks" {
+		dir, name = path.Dir(dir), "hooks"
+	}
+	if name != "config" && name != "hooks" && name != "config.worktree" {
+		return ""
+	}
+	for _, sibling := range []string{"HEAD", "objects", "refs"} {
+		if _, ok := pathx.Identify(path.Join(dir, sibling)); !ok {
+			return ""
+		}
+	}
+	return "git obeys the configuration of a repository"
+}

@@ -1,0 +1,58 @@
+package policy
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// linkIndex knows the identities of the files below protected directories. It
+// is made for one call, and only when the call names a file that has several
+// names, because finding them means to look at every file.
+type linkIndex struct {
+	dirs map[string]map[pathx.Ident]struct{}
+	seen int
+}
+
+// holds reports whether a file with that identity has a name below dir.
+func (x *linkIndex) holds(g *guard, dir string, id pathx.Ident) (bool, error) {
+	if _, done := x.dirs[dir]; !done {
+		if err := x.read(g, dir); err != nil {
+			return false, err
+		}
+	}
+	_, found := x.dirs[dir][id]
+	return found, nil
+}
+
+func (x *linkIndex) read(g *guard, dir string) error {
+	files := map[pathx.Ident]struct{}{}
+	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil // what cannot be listed cannot be linked from here either
+		}
+		if d.IsDir() && name != dir && slices.Contains(g.open, name) {
+			return fs.SkipDir
+		}
+		if x.seen++; x.seen > maxGuarded {
+			return errors.New("too many protected files to look for hard links")
+		}
+		if d.Type().IsRegular() {
+			if id, ok := pathx.Identify(name); ok {
+				files[id] = struct{}{}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if x.dirs == nil {
+		x.dirs = map[string]map[pathx.Ident]struct{}{}
+	}
+	x.dirs[dir] = files
+	return nil
+}

@@ -1,0 +1,72 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// LoadError says what is wrong with a policy, annotation or list file.
+type LoadError struct {
+	File  string // as it was given
+	Line  int    // from 1; 0 when the whole file is meant
+	Place string // such as rules[3].if.paths.within
+	Err   error
+	hint  string
+}
+
+func (e *LoadError) Error() string {
+	s := e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Place != "" {
+		s += ": " + e.Place
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// Hint is the next thing to do.
+func (e *LoadError) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
+	return "correct the file or compile it anew; nothing is judged by a broken policy"
+}
+
+// fileLimits bound a policy file, which may hold the schemas of many tools.
+var fileLimits = jsonx.Limits{Bytes: 32 << 20, Depth: 64, Members: 2_000_000, Trusted: true}
+
+// readDocument reads and parses a file of the trusted base.
+func readDocument(file string) (*document, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		hint := "name an existing file that you can read"
+		return nil, &LoadError{File: file, Err: fmt.Errorf("read: %w", unwrapPath(err)), hint: hint}
+	}
+	return parseDocument(file, data)
+}
+
+func parseDocument(file string, data []byte) (*document, error) {
+	v, err := jsonx.Parse(data, fileLimits)
+	if err != nil {
+		var syntax *jsonx.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, &LoadError{File: file, Line: syntax.Line, Err: errors.New(syntax.Reason)}
+		}
+		return nil, &LoadError{File: file, Err: err}
+	}
+	return &document{file: file, data: data, root: v}, nil
+}
+
+func unwrapPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package policy
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// oracleCase is a random policy together with a call of one tool.
+type oracleCase struct {
+	rules []Rule
+	args  map[string][]string // values of each argument, canonical paths
+}
+
+// oracleTool is the tool that the oracle's calls are of.
+var oracleTool = map[string][]Role{
+	"from": {ReadPath, DeletePath}, "to": {WritePath}, "look": {ReadPath},
+}
+
+// oracle decides by the definition: for every role and every value on its own,
+// the first rule that takes part and covers the value; the worst answer wins.
+func oracle(c oracleCase, sandbox string) Decision {
+	worst := Allow
+	judgedAny := false
+	for _, role := range []Role{ReadPath, WritePath, DeletePath} {
+		for arg, roles := range oracleTool {
+			if !slices.Contains(roles, role) {
+				continue
+			}
+			for _, value := range c.args[arg] {
+				judgedAny = true
+				if got := oracleValue(c.rules, role, value, sandbox); got.severity() > worst.severity() {
+					worst = got
+				}
+			}
+		}
+	}
+	if !judgedAny {
+		return oracleNothing(c.rules)
+	}
+	return worst
+}
+
+func oracleValue(rules []Rule, role Role, value, sandbox string) Decision {
+	if value == sandbox || strings.HasPrefix(value, sandbox+"/") {
+		return Allow
+	}
+	for _, r := range rules {
+		if !oracleSpeaks(r) {
+			continue
+		}
+		if r.If.Roles != nil && !slices.Contains(r.If.Roles, role) {
+			continue
+		}
+		if p := r.If.Paths; p != nil {
+			if !slices.Contains(p.Roles, role) || (value != p.Within && !strings.HasPrefix(value, p.Within+"/")) {
+				continue
+			}
+		}
+		return r.Then
+	}
+	return Deny
+}
+
+// oracleNothing decides a call without any value: conditions on values do not
+// hold, conditions on roles do when the tool has the role.
+func oracleNothing(rules []Rule) Decision {
+	for _, r := range rules {
+		if oracleSpeaks(r) && r.If.Paths == nil {
+			return r.Then
+		}
+	}
+	return Deny
+}
+
+func oracleSpeaks(r Rule) bool {
+	return (r.If.Servers == nil || slices.Contains(r.If.Servers, "filesystem")) && (r.If.Tools == nil || slices.Contains(r.If.Tools, "t"))
+}
+
+func drawCase(t *rapid.T, dirs []string) oracleCase {
+	roles := rapid.SliceOfNDistinct(rapid.SampledFrom([]Role{ReadPath, WritePath, DeletePath}), 1, 3, rapid.ID[Role])
+	c := oracleCase{args: map[string][]string{}}
+	for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
+		r := Rule{Name: fmt.Sprintf("rule-%d", i), Then: rapid.SampledFrom([]Decision{Allow, Escalate, Deny}).Draw(t, "then")}
+		if rapid.Bool().Draw(t, "has roles") {
+			r.If.Roles = roles.Draw(t, "roles")
+		}
+		if rapid.Bool().Draw(t, "has paths") {
+			r.If.Paths = &PathCondition{Roles: roles.Draw(t, "path roles"), Within: rapid.SampledFrom(dirs).Draw(t, "within")}
+		}
+		r.If.Servers = rapid.SampledFrom([][]string{nil, {"filesystem"}, {"git"}, {"git", "filesystem"}}).Draw(t, "server")
+		r.If.Tools = rapid.SampledFrom([][]string{nil, {"t"}, {"u"}, {"u", "t"}}).Draw(t, "tool")
+		c.rules = append(c.rules, r)
+	}
+	for arg := range oracleTool {
+		for range rapid.IntRange(0, 3).Draw(t, arg) {
+			c.args[arg] = append(c.args[arg], rapid.SampledFrom(dirs).Draw(t, "dir")+rapid.SampledFrom([]string{"", "/x", "/x/y", "x"}).Draw(t, "rest"))
+		}
+	}
+	return c
+}
+
+// TestAgreesWithTheDefinition compares the engine with the oracle.
+func TestAgreesWithTheDefinition(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAnnotations("oracle", []byte(`{"servers":{"filesystem":{"tools":[{"toolName":"t","args":{
+		"from":["read-path","delete-path"],"to":["write-path"],"look":["read-path"]},
+		"inputSchema":{"type":"object","properties":{"from":{},"to":{},"look":{}}}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sandbox := root + "/box"
+	dirs := []string{sandbox, root + "/a", root + "/a/b", root + "/c"}
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCase(t, dirs)
+		e, err := New(Config{Policy: &Compiled{Rules: c.rules}, Annotations: a, Sandbox: sandbox, SystemGit: root + "/none"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []string
+		for arg, values := range c.args {
+			if len(values) > 0 {
+				parts = append(parts, fmt.Sprintf(`"%s":["%s"]`, arg, strings.Join(values, `","`)))
+			}
+		}
+		v := e.Evaluate(Call{Server: "filesystem", Tool: "t", Arguments: []byte("{" + strings.Join(parts, ",") + "}")})
+		if want := oracle(c, sandbox); v.Decision != want {
+			t.Fatalf("%s by %s (%s), the definition says %s", v.Decision, v.Rule, v.Reason, want)
+		}
+	})
+}
+
+// TestEvaluateConcurrently judges from many goroutines at once.
+func TestEvaluateConcurrently(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if v := e.Evaluate(Call{Server: "git", Tool: "git_push", Arguments: []byte(`{"path":"/workspace/repo"}`)}); v.Decision != Escalate {
+					t.Errorf("%s by %s", v.Decision, v.Rule)
+				}
+				if v := e.Evaluate(Call{Server: "filesystem", Tool: "read_text_file", Arguments: []byte(`{"path":"a.txt"}`)}); v.Decision != Allow {
+					t.Errorf("%s by %s", v.Decision, v.Rule)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}

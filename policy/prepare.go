@@ -1,0 +1,213 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// element is one value of one role, in the form in which it is judged.
+type element struct {
+	argument string
+	role     Role
+	text     string
+	target   *urlx.Target // of a URL or a resolved remote
+	path     bool
+	sandbox  bool   // a path inside the sandbox
+	executes string // why writing it would run something on the host, or ""
+}
+
+// preparation turns the arguments of one call into elements and, on the way,
+// into their canonical form.
+type preparation struct {
+	engine   *Engine
+	tool     *tool
+	call     Call
+	args     jsonx.Value
+	roles    []Role // of the call, distinct, in the order of the arguments
+	elements []element
+	repo     *gitx.Repo     // of a git call, when there is one
+	root     pathx.Resolved // the repository argument of a git call
+	rootRole []Role
+	programs []string   // what the repository would run
+	guard    *guardView // made when the first path needs it
+}
+
+func (p *preparation) run() error {
+	if p.tool.traits.Git {
+		if err := p.gitDirectory(); err != nil {
+			return err
+		}
+	}
+	original := p.args // conditions look at what was sent
+	for _, m := range p.args.Members {
+		arg, ok := p.tool.args[m.Name]
+		if !ok {
+			continue
+		}
+		roles := arg.resolve(original, p.tool.schema)
+		for _, r := range roles {
+			if !slices.Contains(p.roles, r) {
+				p.roles = append(p.roles, r)
+			}
+		}
+		if p.tool.traits.Git && m.Name == "path" {
+			continue // resolved already, everything else depends on it
+		}
+		value, err := p.value(m.Name, roles, m.Value)
+		if err != nil {
+			return err
+		}
+		p.args = p.args.With(m.Name, value)
+	}
+	p.absentRoles(original)
+	if p.tool.traits.Git {
+		return p.defaultRemote()
+	}
+	return nil
+}
+
+// absentRoles adds the roles of arguments that the call leaves out: rules
+// that speak of a role hold for the tool, not only for the values given.
+func (p *preparation) absentRoles(call jsonx.Value) {
+	for _, name := range p.tool.argumentNames() {
+		if _, present := call.Member(name); present {
+			continue
+		}
+		for _, r := range p.tool.args[name].resolve(call, p.tool.schema) {
+			if !slices.Contains(p.roles, r) {
+				p.roles = append(p.roles, r)
+			}
+		}
+	}
+}
+
+func (a *annotation) argumentNames() []string {
+	names := make([]string, 0, len(a.args))
+	for name := range a.args {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// value brings one argument to its canonical form.
+func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Value, error) {
+	for _, r := range roles {
+		switch r.category() {
+		case pathlike, repoPath, urllike, remote, identifier:
+			return p.each(name, r, v, func(s string) (string, error) { return p.canonical(name, roles, r, s) })
+		case refname:
+			if v.Kind == jsonx.String || v.Kind == jsonx.Array {
+				return p.each(name, r, v, func(s string) (string, error) { return p.canonical(name, roles, r, s) })
+			}
+		case headers:
+			return v, p.headers(name, v)
+		default: // nothing to bring into a form
+		}
+	}
+	if p.tool.traits.SandboxFiles && len(roles) == 0 {
+		if err := p.strayValue(name, v); err != nil {
+			return v, err
+		}
+	}
+	p.plainElements(name, roles, v)
+	return v, nil
+}
+
+// each applies f to a string, or to every string of a flat array. Any other
+// shape has no meaning for the role and is refused.
+func (p *preparation) each(name string, r Role, v jsonx.Value, f func(string) (string, error)) (jsonx.Value, error) {
+	switch v.Kind {
+	case jsonx.String:
+		s, err := f(v.Text)
+		return jsonx.Text(s), err
+	case jsonx.Array:
+		if len(v.Items) == 0 && r.resource() {
+			return v, p.refuse(RuleInvalidArguments, name, r, "", "the list is empty")
+		}
+		out := jsonx.Value{Kind: jsonx.Array, Items: make([]jsonx.Value, len(v.Items))}
+		for i, item := range v.Items {
+			if item.Kind != jsonx.String {
+				return v, p.refuse(RuleInvalidArguments, name, r, "", "the list holds something that is not a string")
+			}
+			s, err := f(item.Text)
+			if err != nil {
+				return v, err
+			}
+			out.Items[i] = jsonx.Text(s)
+		}
+		return out, nil
+	default:
+		return v, p.refuse(RuleInvalidArguments, name, r, "", "the value is neither a string nor a list of strings")
+	}
+}
+
+func (p *preparation) refuse(rule, name string, r Role, value, why string) error {
+	return &refusal{
+		rule: rule, argument: name, role: r, value: value,
+		reason: describe("argument %q (%s): %s", name, r, why),
+	}
+}
+
+// canonical brings one string to its canonical form and records it as an
+// element of every role that is judged.
+func (p *preparation) canonical(name string, roles []Role, first Role, s string) (string, error) {
+	switch first.category() {
+	case pathlike:
+		return p.pathValue(name, roles, s)
+	case repoPath:
+		return p.repoPathValue(name, s)
+	case urllike:
+		return p.urlValue(name, s)
+	case remote:
+		return p.remoteValue(name, s)
+	case identifier:
+		return p.identifierValue(name, roles, first, s)
+	default: // a reference
+	}
+	if why := checkRef(first, name, s); why != "" {
+		return s, p.refuse(RuleGitOption, name, first, s, why)
+	}
+	p.add(roles, element{argument: name, text: s})
+	return s, nil
+}
+
+// add records an element for each of the roles.
+func (p *preparation) add(roles []Role, el element) {
+	for _, r := range roles {
+		el.role = r
+		p.elements = append(p.elements, el)
+	}
+}
+
+// plainElements records the strings of an argument that is only compared with
+// lists, such as addresses of mail.
+func (p *preparation) plainElements(name string, roles []Role, v jsonx.Value) {
+	switch v.Kind {
+	case jsonx.String:
+		p.add(roles, element{argument: name, text: v.Text})
+	case jsonx.Array:
+		for _, item := range v.Items {
+			p.plainElements(name, roles, item)
+		}
+	case jsonx.Object, jsonx.Number, jsonx.Bool:
+		if len(roles) > 0 {
+			p.add(roles, element{argument: name, text: string(v.Encode())})
+		}
+	default: // null names nothing
+	}
+}
+
+func (p *preparation) urlValue(name, s string) (string, error) {
+	u, err := urlx.Parse(s)
+	if err != nil {
+		return s, p.refuse(RuleInvalidURL, name, FetchURL, s, err.Error())
+	}
+	target := u.Target()
+	p.add([]Role{FetchURL}, element{argument: name, text: u.String(), target: &target})
+	return u.String(), nil
+}

@@ -1,0 +1,80 @@
+package policy
+
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// recursiveTools read everything below the directory they are given.
+var recursiveTools = []string{"directory_tree", "search_files", "search_within_files", "find_files", "grep_files"}
+
+// maxElements bounds the values of one call that are looked up.
+const maxElements = 5000
+
+// pathValue resolves a path, once for all roles of its argument.
+func (p *preparation) pathValue(name string, roles []Role, s string) (string, error) {
+	role := firstPath(roles)
+	r, err := p.engine.paths.Resolve(s)
+	if err != nil {
+		return s, p.refuse(RuleInvalidPath, name, role, s, err.Error())
+	}
+	return r.Path, p.addPath(name, roles, r)
+}
+
+// addPath checks a resolved path against the protected ones and records it.
+func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error {
+	role := firstPath(roles)
+	if err := p.checkProtected(name, role, r, p.reachesBelow(roles)); err != nil {
+		return err
+	}
+	sandbox := p.inSandbox(r.Path)
+	for _, each := range roles {
+		el := element{argument: name, role: each, text: r.Path, path: each.isPath(), sandbox: sandbox}
+		if each.changesFiles() {
+			el.executes = runsOnHost(r.Path)
+		}
+		p.elements = append(p.elements, el)
+	}
+	return nil
+}
+
+func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, recursive bool) error {
+	if p.guard == nil {
+		var err error
+		if p.guard, err = p.engine.guard.look(); err != nil {
+			return p.refuse(RuleProtectedPath, name, role, r.Path, "which paths are protected cannot be told: "+err.Error())
+		}
+	}
+	protected, err := p.guard.protects(r)
+	switch {
+	case err != nil:
+		return p.refuse(RuleProtectedPath, name, role, r.Path, "whether the path is protected cannot be told: "+err.Error())
+	case protected:
+		return p.refuse(RuleProtectedPath, name, role, r.Path, "the path is protected")
+	case recursive && p.guard.covers(r):
+		return p.refuse(RuleProtectedPath, name, role, r.Path, "a protected path lies below, which the call would reach")
+	case len(p.elements) > maxElements:
+		return p.refuse(RuleInvalidArguments, name, role, "", "the call names too many files")
+	}
+	return nil
+}
+
+// reachesBelow reports whether the call acts on everything below its path.
+func (p *preparation) reachesBelow(roles []Role) bool {
+	return slices.Contains(roles, DeletePath) || slices.Contains(recursiveTools, p.tool.key.tool)
+}
+
+func (p *preparation) inSandbox(path string) bool {
+	base := p.engine.paths.Base
+	return base != "" && pathx.Within(path, base)
+}
+
+func firstPath(roles []Role) Role {
+	for _, r := range roles {
+		if r.isPath() {
+			return r
+		}
+	}
+	return ReadPath
+}

@@ -1,0 +1,148 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// rule is a compiled rule with everything looked up that can be.
+type rule struct {
+	name    string
+	reason  string
+	then    Decision
+	servers []string
+	tools   []string
+	roles   []Role
+	paths   *pathRule
+	domains *domainRule
+	lists   []listRule
+}
+
+type pathRule struct {
+	roles  []Role
+	within string
+}
+
+type domainRule struct {
+	roles    []Role
+	patterns []urlx.Pattern
+}
+
+type listRule struct {
+	roles    []Role
+	match    string
+	values   []string
+	patterns []urlx.Pattern // of match "domains"
+}
+
+// compileRules prepares the rules of the policy behind the built-in ones.
+func (e *Engine) compileRules() (rules []*rule, warnings []string) {
+	rules = proxyRules()
+	for _, r := range e.config.Policy.Rules {
+		out := &rule{
+			name: r.Name, reason: sanitize(r.Reason), then: r.Then,
+			servers: r.If.Servers, tools: r.If.Tools, roles: r.If.Roles,
+		}
+		if p := r.If.Paths; p != nil {
+			if p.Within != "" && strings.HasPrefix(p.Within, "~") && e.config.Home == "" {
+				warnings = append(warnings, fmt.Sprintf("rule %s cannot match: no home directory is known", r.Name))
+			}
+			within, err := e.paths.ResolveTrusted(p.Within)
+			if err != nil {
+				// Without its directory the rule holds for nothing.
+				warnings = append(warnings, fmt.Sprintf("rule %s cannot match: %v", r.Name, err))
+			}
+			out.paths = &pathRule{roles: p.Roles, within: within.Path}
+			if r.Then == Allow && e.tooWide(within.Path) {
+				warnings = append(warnings, fmt.Sprintf("rule %s allows a directory that contains the home directory or protected files", r.Name))
+			}
+		}
+		if d := r.If.Domains; d != nil {
+			patterns, bad := e.patterns(d.Allowed)
+			for _, b := range bad {
+				warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
+			}
+			out.domains = &domainRule{roles: d.Roles, patterns: patterns}
+		}
+		for _, l := range r.If.Lists {
+			lr := listRule{roles: l.Roles, match: l.Match, values: e.config.Lists.expand(l.Allowed)}
+			if l.Match == "domains" {
+				lr.patterns, _ = e.patterns(l.Allowed)
+			}
+			out.lists = append(out.lists, lr)
+		}
+		rules = append(rules, out)
+	}
+	for _, def := range e.config.Policy.Lists {
+		if e.config.Lists.values(def.Name) == nil {
+			warnings = append(warnings, fmt.Sprintf("list @%s is empty: rules that use it match nothing", def.Name))
+		}
+	}
+	return rules, warnings
+}
+
+// tooWide reports whether a directory contains the home directory or
+// something protected.
+func (e *Engine) tooWide(dir string) bool {
+	if dir == "" {
+		return false
+	}
+	if home, err := e.paths.ResolveTrusted("~"); err == nil && pathx.Within(home.Path, dir) {
+		return true
+	}
+	for _, entry := range e.guard.entries {
+		if pathx.Within(entry.resolved.Path, dir) {
+			return true
+		}
+	}
+	return false
+}
+
+// patterns parses domain patterns with the lists put in. Those that cover a
+// whole public suffix or cannot be read match nothing.
+func (e *Engine) patterns(allowed []string) (good []urlx.Pattern, bad []string) {
+	for _, s := range allowed {
+		name, fromList := strings.CutPrefix(s, "@")
+		values := []string{s}
+		if fromList {
+			values = e.config.Lists.values(name)
+		}
+		for _, v := range values {
+			p, err := urlx.ParsePattern(v)
+			if err != nil || (fromList && !strings.Contains(v, ".")) {
+				bad = append(bad, v)
+				continue
+			}
+			good = append(good, p)
+		}
+	}
+	return good, bad
+}
+
+// speaksOf reports whether the rule can apply to a tool at all.
+func (r *rule) speaksOf(key toolKey) bool {
+	return (r.servers == nil || slices.Contains(r.servers, key.server)) &&
+		(r.tools == nil || slices.Contains(r.tools, key.tool))
+}
+
+// takesPart reports whether the rule is considered while a role is judged:
+// when it names no roles at all, or names this one wherever it names any.
+func (r *rule) takesPart(role Role) bool {
+	if r.roles != nil && !slices.Contains(r.roles, role) {
+		return false
+	}
+	if r.paths != nil && !slices.Contains(r.paths.roles, role) {
+		return false
+	}
+	if r.domains != nil && !slices.Contains(r.domains.roles, role) {
+		return false
+	}
+	if len(r.lists) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.lists, func(l listRule) bool { return slices.Contains(l.roles, role) })
+}

@@ -1,0 +1,189 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ruleEngine judges by the given rules over a world, with the shipped
+// annotations plus those of a server with identifiers and mail.
+func ruleEngine(t *testing.T, w *world, rules string, lists string) *Engine {
+	t.Helper()
+	definitions := ""
+	if lists != "" {
+		definitions = `"listDefinitions":[{"name":"hosts","type":"domains"},{"name":"people","type":"emails"},{"name":"repos","type":"identifiers"}],`
+	}
+	c, err := ParseCompiled("rules.json", []byte(w.expand(`{`+definitions+`"rules":[`+rules+`]}`)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAnnotations("tools.json", []byte(strings.Replace(string(defaultAnnotations), `"servers": {`, `"servers": {
+		"forge": {"tools":[{"toolName":"read","args":{"owner":["github-owner"],"repo":["github-repo"],"text":["none"]}},{"toolName":"whoami","args":{}}]},
+		"mail": {"tools":[{"toolName":"send","args":{"to":["email-address"],"body":["email-body"]}}]},`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.engine(func(config *Config) {
+		config.Policy, config.Annotations = c, a
+		if lists != "" {
+			if config.Lists, err = ParseLists("lists.json", []byte(lists)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+const downloads = `
+	{"name":"read-downloads","if":{"paths":{"roles":["read-path"],"within":"~/Downloads"}},"then":"allow"},
+	{"name":"write-downloads","if":{"roles":["write-path"],"server":["filesystem"],"paths":{"roles":["write-path"],"within":"{HOME}/Downloads"}},"then":"allow"},
+	{"name":"read-documents","if":{"paths":{"roles":["read-path"],"within":"~/Documents/"}},"then":"allow"}`
+
+func TestPathRules(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, downloads+`,
+		{"name":"ask-reads","if":{"server":["filesystem"],"tool":["read_text_file","read_multiple_files"],"roles":["read-path"]},"then":"escalate"}`, "")
+	for _, tc := range []struct {
+		tool, args string
+		want       Decision
+		rule       string
+	}{
+		{"read_text_file", `{"path":"~/Downloads/got.zip"}`, Allow, "read-downloads"},
+		{"read_text_file", `{"path":"~/Documents/report.txt"}`, Allow, "read-documents"},
+		{"read_text_file", `{"path":"~/notes.txt"}`, Escalate, "ask-reads"},
+		{"read_text_file", `{"path":"~/Downloadsx"}`, Escalate, "ask-reads"},
+		{"get_file_info", `{"path":"~/notes.txt"}`, Deny, RuleDefault},
+		{"move_file", `{"source":"a.txt","destination":"~/Downloads/a.txt"}`, Allow, "write-downloads"},
+		{"move_file", `{"source":"{OUT}/secret.txt","destination":"a.txt"}`, Deny, RuleDefault},
+		{"move_file", `{"source":"~/Downloads/got.zip","destination":"a.txt"}`, Deny, RuleDefault},
+		{"edit_file", `{"path":"~/Documents/report.txt","edits":[]}`, Deny, RuleDefault},
+		{"edit_file", `{"path":"~/Downloads/got.zip","edits":[]}`, Allow, "read-downloads"},
+		{"read_multiple_files", `{"paths":["~/Downloads/got.zip","~/Documents/report.txt"]}`, Allow, "read-downloads"},
+		{"read_multiple_files", `{"paths":["~/Downloads/got.zip","/etc/hosts"]}`, Escalate, "ask-reads"},
+		{"read_multiple_files", `{"paths":["a.txt","~/Downloads/got.zip"]}`, Allow, "read-downloads"},
+		{"write_file", `{"path":"~/Downloads/.git/hooks/x","content":"x"}`, Escalate, RuleHostExecution},
+	} {
+		v := e.Evaluate(Call{Server: "filesystem", Tool: tc.tool, Arguments: []byte(w.expand(tc.args))})
+		if v.Decision != tc.want || v.Rule != tc.rule {
+			t.Errorf("%s %s: %s by %s (%s), want %s by %s", tc.tool, tc.args, v.Decision, v.Rule, v.Reason, tc.want, tc.rule)
+		}
+	}
+}
+
+func TestIdentifierRules(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, `
+		{"name":"own-repos","if":{"server":["forge"],"lists":[
+			{"roles":["github-owner"],"allowed":["acme"],"matchType":"identifiers"},
+			{"roles":["github-repo"],"allowed":["@repos"],"matchType":"identifiers"}]},"then":"allow"},
+		{"name":"mail-to-people","if":{"server":["mail"],"lists":[{"roles":["email-address"],"allowed":["@people"],"matchType":"emails"}]},"then":"allow"},
+		{"name":"forge-whoami","if":{"server":["forge"],"tool":["whoami"]},"then":"allow"}`,
+		`{"lists":{"repos":{"values":["widget","gadget","old"],"manualAdditions":["extra"],"manualRemovals":["old"]},
+		"people":{"values":["Ann@Example.com"]}}}`)
+	for _, tc := range []struct {
+		server, tool, args string
+		want               Decision
+	}{
+		{"forge", "read", `{"owner":"Acme","repo":"Widget","text":"x"}`, Allow},
+		{"forge", "read", `{"owner":"acme","repo":"extra"}`, Allow},
+		{"forge", "read", `{"owner":"acme","repo":"old"}`, Deny},
+		{"forge", "read", `{"owner":"acme","repo":"secret"}`, Deny},
+		{"forge", "read", `{"owner":"evil","repo":"widget"}`, Deny},
+		{"forge", "read", `{"owner":"acme"}`, Deny},
+		{"forge", "read", `{"owner":"acme/../evil","repo":"widget"}`, Deny},
+		{"forge", "read", `{"owner":["acme","evil"],"repo":"widget"}`, Deny},
+		{"forge", "whoami", `{}`, Allow},
+		{"mail", "send", `{"to":"ann@example.com","body":"hello"}`, Allow},
+		{"mail", "send", `{"to":["ann@example.com"],"body":"hello"}`, Allow},
+		{"mail", "send", `{"to":["ann@example.com","eve@example.com"],"body":"hello"}`, Deny},
+		{"mail", "send", `{"to":{"address":"eve@example.com"},"body":"hello"}`, Deny},
+		{"mail", "send", `{"body":"hello"}`, Deny},
+	} {
+		v := e.Evaluate(Call{Server: tc.server, Tool: tc.tool, Arguments: []byte(tc.args)})
+		if v.Decision != tc.want {
+			t.Errorf("%s %s: %s by %s (%s), want %s", tc.tool, tc.args, v.Decision, v.Rule, v.Reason, tc.want)
+		}
+	}
+}
+
+func TestListsMissingMatchNothing(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, `{"name":"listed","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
+		`{"lists":{"people":{"values":[]}}}`)
+	v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"https://example.com/"}`)})
+	if v.Decision != Deny {
+		t.Errorf("%s by %s", v.Decision, v.Rule)
+	}
+	if !slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.Contains(s, "@hosts is empty") }) {
+		t.Errorf("no warning in %q", e.Warnings())
+	}
+}
+
+func TestListsThatCoverTooMuchHaveNoEffect(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, `{"name":"listed","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
+		`{"lists":{"hosts":{"values":["com","*.com","*.co.uk","*.example.org"]}}}`)
+	for url, want := range map[string]Decision{
+		"https://example.com/": Deny, "https://x.co.uk/": Deny, "https://a.example.org/": Allow,
+	} {
+		v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"` + url + `"}`)})
+		if v.Decision != want {
+			t.Errorf("%s: %s by %s", url, v.Decision, v.Rule)
+		}
+	}
+}
+
+func TestVisible(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, `{"name":"forge-reads","if":{"server":["forge"],"tool":["read"],"roles":["github-owner"]},"then":"allow"}`, "")
+	for tool, want := range map[string]bool{
+		"filesystem/read_text_file": true, "git/git_status": true, "git/git_push": false, "fetch/http_fetch": false,
+		"forge/read": false, "forge/whoami": false, "nobody/x": false, "proxy/add_proxy_domain": true,
+		"filesystem/list_allowed_directories": true,
+	} {
+		server, name, _ := strings.Cut(tool, "/")
+		if got := e.Visible(server, name); got != want {
+			t.Errorf("%s visible: %v", tool, got)
+		}
+	}
+	shipped := w.engine()
+	for key := range shipped.tools {
+		if !shipped.Visible(key.server, key.tool) {
+			t.Errorf("the shipped policy hides %v", key)
+		}
+	}
+}
+
+func TestToContainer(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine()
+	for in, want := range map[string]string{
+		"{BOX}":               "/workspace",
+		"in {BOX}/a.txt: x":   "in /workspace/a.txt: x",
+		"{BOX}2/a":            "{BOX}2/a",
+		"{BOX},{BOX}/b {BOX}": "/workspace,/workspace/b /workspace",
+		"in {BOX}.":           "in /workspace.",
+		"{BOX}.bak":           "{BOX}.bak",
+		"{OUT}/x":             "{OUT}/x",
+		"\"{BOX}\"":           "\"/workspace\"",
+	} {
+		if got := e.ToContainer(w.expand(in)); got != w.expand(want) {
+			t.Errorf("%s: %s", in, got)
+		}
+	}
+}
+
+func TestSchemaMatches(t *testing.T) {
+	e, _ := defaultEngine(t)
+	same := `{"required":["url"],"additionalProperties":false,"type":"object"}`
+	if err := e.SchemaMatches("fetch", "http_fetch", []byte(same)); err == nil {
+		t.Error("another schema matches")
+	}
+	key := toolKey{"fetch", "http_fetch"}
+	if err := e.SchemaMatches("fetch", "http_fetch", e.tools[key].schema.source.Encode()); err != nil {
+		t.Error(err)
+	}
+	if err := e.SchemaMatches("fetch", "unknown", []byte(`{}`)); err == nil {
+		t.Error("an unknown tool matches")
+	}
+}

@@ -1,0 +1,52 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// freeText are arguments that are text and nothing else, whatever stands in
+// them: a file's content may well be a path or an option.
+var freeText = []string{
+	"content", "edits", "text", "data", "pattern", "excludePatterns", "query",
+	"message", "author", "grep", "since", "until", "description", "body", "title", "format",
+}
+
+// strayValue refuses values in arguments without a meaning that the server
+// could read as a path, an address or, for git, an option. Being inside the
+// sandbox lets a whole call pass, so no part of it may point out of it unseen.
+func (p *preparation) strayValue(name string, v jsonx.Value) error {
+	if slices.Contains(freeText, name) {
+		return nil
+	}
+	switch v.Kind {
+	case jsonx.String:
+		if pointsElsewhere(strings.TrimSpace(v.Text), p.tool.traits.Git) {
+			return p.refuse(RuleStrayValue, name, None, v.Text, "a value without a meaning looks like an option, a path or an address")
+		}
+	case jsonx.Array:
+		for _, item := range v.Items {
+			if err := p.strayValue(name, item); err != nil {
+				return err
+			}
+		}
+	case jsonx.Object:
+		for _, m := range v.Members {
+			if err := p.strayValue(name, m.Value); err != nil {
+				return err
+			}
+		}
+	default: // numbers, truth values and null point nowhere
+	}
+	return nil
+}
+
+func pointsElsewhere(s string, git bool) bool {
+	if strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, `\\`) ||
+		strings.Contains(s, "..") || strings.Contains(s, "://") || strings.HasPrefix(strings.ToLower(s), "file:") {
+		return true
+	}
+	return git && (strings.HasPrefix(s, "-") || strings.HasPrefix(s, ":") || strings.Contains(s, "::"))
+}

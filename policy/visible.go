@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// Visible reports whether any call of a tool could end otherwise than denied.
+// A tool that is not visible should not be offered to the agent.
+func (e *Engine) Visible(server, tool string) bool {
+	t, ok := e.tools[toolKey{server, tool}]
+	if !ok || (t.schema != nil && t.schema.broken != nil) {
+		return false
+	}
+	judged := false
+	for name, arg := range t.args {
+		for _, r := range arg.roles {
+			if !r.resource() {
+				continue
+			}
+			judged = true
+			certain := len(arg.cases) == 0 && (t.schema.required(name) || !r.isPath())
+			if certain && !t.hopeful(r) {
+				return false
+			}
+		}
+	}
+	return judged || t.hopeful("") || (server == "filesystem" && tool == "list_allowed_directories")
+}
+
+// hopeful reports whether something could allow or escalate a role.
+func (t *tool) hopeful(role Role) bool {
+	if role.isPath() && t.traits.SandboxFiles {
+		return true
+	}
+	for _, r := range t.rules {
+		if r.then != Deny && (role == "" || r.takesPart(role)) {
+			return true
+		}
+	}
+	return false
+}
+
+// SchemaMatches compares the input schema a server offers now with the one
+// the tool was annotated by. It returns an error that says what is wrong when
+// they do not define the same arguments, or when the tool is not annotated at
+// all.
+func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
+	t, ok := e.tools[toolKey{server, tool}]
+	if !ok {
+		return fmt.Errorf("policy: tool %q of server %q is not annotated", tool, server)
+	}
+	v, err := jsonx.Parse(live, fileLimits)
+	if err != nil {
+		return fmt.Errorf("policy: input schema of %s/%s: %w", sanitize(server), sanitize(tool), err)
+	}
+	if t.schema == nil {
+		if name, found := t.unannotated(v); found {
+			return fmt.Errorf("policy: the input schema of %s/%s has an argument %q that is not annotated", sanitize(server), sanitize(tool), sanitize(name))
+		}
+		return nil // the shapes come from the annotation
+	}
+	if !sameDefinition(v, t.schema.source) {
+		return fmt.Errorf("policy: the input schema of %s/%s is not the one it was annotated by", sanitize(server), sanitize(tool))
+	}
+	return nil
+}
+
+// Sandbox returns the resolved sandbox directory.
+func (e *Engine) Sandbox() string { return e.paths.Base }
+
+// ToContainer replaces the sandbox's host path by its mount point in a text
+// from a server, wherever it stands as a whole path or in front of one.
+func (e *Engine) ToContainer(text string) string {
+	if e.paths.Mount == "" || e.paths.Base == "" || e.paths.Base == "/" {
+		return text
+	}
+	text = replacePath(text, e.paths.Base, e.paths.Mount)
+	if raw := strings.TrimRight(e.config.Sandbox, "/"); raw != "" && raw != e.paths.Base {
+		text = replacePath(text, raw, e.paths.Mount)
+	}
+	return text
+}
+
+// replacePath replaces a path that ends where a name could not go on.
+func replacePath(text, from, to string) string {
+	var b strings.Builder
+	for {
+		i := strings.Index(text, from)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		end := i + len(from)
+		b.WriteString(text[:i])
+		if goesOn(text[end:]) {
+			b.WriteString(from)
+		} else {
+			b.WriteString(to)
+		}
+		text = text[end:]
+	}
+}
+
+// goesOn reports whether a text begins with what could still be part of a
+// file name. A dot is, unless the sentence ends there.
+func goesOn(rest string) bool {
+	if rest == "" {
+		return false
+	}
+	return nameByte(rest[0]) || (rest[0] == '.' && len(rest) > 1 && nameByte(rest[1]))
+}
+
+func nameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c >= 0x80
+}
