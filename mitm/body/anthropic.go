@@ -1,0 +1,183 @@
+package body
+
+import "fmt"
+
+// anthropic judges a request of the Messages API.
+func (j *judge) anthropic() error {
+	names := []string{"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills"}
+	return j.members(j.routerNames(names), func(key string) error {
+		switch key {
+		case "model":
+			return j.readModel()
+		case "tools":
+			return j.tools(j.anthropicTool)
+		case "mcp_servers":
+			return j.absent("mcp_servers would make the provider connect to other servers.")
+		case "container", "skills":
+			return j.absent(key + " would make the provider run code.")
+		case "messages":
+			return j.messages("messages", j.blocks)
+		case "system":
+			return j.blocks()
+		case "tool_choice":
+			return j.anthropicChoice()
+		}
+		return j.routerMember(key)
+	})
+}
+
+// messages walks an array of messages, whose content read reads.
+func (j *judge) messages(what string, read func() error) error {
+	if j.peek() != '[' {
+		return fmt.Errorf("%s is not an array", what)
+	}
+	return j.array(func() error {
+		if j.peek() != '{' {
+			return fmt.Errorf("%s holds something that is not an object", what)
+		}
+		return j.members([]string{"content"}, func(key string) error {
+			if key == "content" {
+				return read()
+			}
+			return j.skip()
+		})
+	})
+}
+
+// blocks reads content: a text, one block or an array of blocks.
+func (j *judge) blocks() error {
+	switch j.peek() {
+	case '[':
+		return j.array(j.blocks)
+	case '{':
+		return j.block()
+	default:
+		return j.skip()
+	}
+}
+
+// block reads one content block. The input of a tool call is the agent's own
+// data and is not looked into.
+func (j *judge) block() error {
+	names := []string{"type", "source", "file_id", "content", "input"}
+	return j.members(names, func(key string) error {
+		switch key {
+		case "type":
+			kind, err := j.text("the type of a content block")
+			if err == nil && kind == "container_upload" {
+				err = refuse("content that refers to the provider's file storage.")
+			}
+			return err
+		case "source":
+			if j.peek() == '{' {
+				return j.source()
+			}
+			return j.skip() // the label of a search result
+		case "file_id":
+			return j.absent("content that refers to the provider's file storage.")
+		case "content":
+			return j.blocks()
+		}
+		return j.skip()
+	})
+}
+
+// source reads where the data of an image or document comes from.
+func (j *judge) source() error {
+	kind := ""
+	err := j.members([]string{"type", "url", "file_id", "content"}, func(key string) (err error) {
+		switch key {
+		case "type":
+			kind, err = j.text("the type of a source")
+			return err
+		case "url":
+			return j.absent("content from a URL would make the provider fetch it; send the data itself.")
+		case "file_id":
+			return j.absent("content that refers to the provider's file storage.")
+		case "content":
+			return j.blocks()
+		}
+		return j.skip()
+	})
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case "base64", "text", "content":
+		return nil
+	}
+	return refuse("content whose source is %q; send the data itself.", clip(kind))
+}
+
+// tools walks a list of tools, of which one reads one.
+func (j *judge) tools(one func() (bool, error)) error {
+	switch j.peek() {
+	case '[':
+		return j.filter(func() (bool, error) {
+			if j.peek() != '{' {
+				return false, fmt.Errorf("tools holds something that is not an object")
+			}
+			return one()
+		})
+	case 'n':
+		return j.skip()
+	}
+	return fmt.Errorf("tools is not an array")
+}
+
+// anthropicTool reads a tool and says whether the agent itself runs it.
+func (j *judge) anthropicTool() (bool, error) {
+	kind, name, typed := "", "", false
+	err := j.members([]string{"type", "name", "mcp_server_name"}, func(key string) (err error) {
+		switch key {
+		case "type":
+			typed = true
+			kind, err = j.text("the type of a tool")
+			return err
+		case "name":
+			name, err = j.text("the name of a tool")
+			return err
+		}
+		return j.skip()
+	})
+	if err != nil {
+		return false, err
+	}
+	return j.keepTool(!typed || kind == "custom", kind, name), nil
+}
+
+// keepTool remembers what became of a tool.
+func (j *judge) keepTool(keep bool, kind, name string) bool {
+	names := &j.keptNames
+	if !keep {
+		names = &j.removedNames
+		j.note("tools:%s", kind)
+	}
+	if *names == nil {
+		*names = make(map[string]bool)
+	}
+	(*names)[name] = true
+	return keep
+}
+
+// anthropicChoice reads tool_choice.
+func (j *judge) anthropicChoice() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.members([]string{"type", "name"}, func(key string) (err error) {
+		if key == "name" {
+			j.choice, err = j.text("the name in tool_choice")
+			return err
+		}
+		return j.skip()
+	})
+}
+
+// readModel reads the name of the model.
+func (j *judge) readModel() (err error) {
+	if j.model, err = j.text("model"); err != nil {
+		return err
+	}
+	return j.checkModel(j.model)
+}

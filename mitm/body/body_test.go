@@ -1,0 +1,273 @@
+package body
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// outcome of a body: "" keeps it as it is, "refused", "invalid", or the bytes
+// that are left.
+func outcome(f Format, text string) string {
+	r, err := Judge(f, []byte(text))
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return "refused"
+	case err != nil:
+		return "invalid"
+	case string(r.Body) == text:
+		return ""
+	}
+	return string(r.Body)
+}
+
+func TestJudge(t *testing.T) {
+	const (
+		A, R, C, G = AnthropicMessages, OpenAIResponses, OpenAIChat, GoogleGenerate
+		OC, OM, OR = OpenRouterChat, OpenRouterMessages, OpenRouterResponses
+	)
+	block := func(b string) string { return `{"messages":[{"role":"user","content":[` + b + `]}]}` }
+	input := func(b string) string { return `{"input":[{"type":"message","role":"user","content":[` + b + `]}]}` }
+	part := func(b string) string { return `{"contents":[{"role":"user","parts":[` + b + `]}]}` }
+	for _, c := range []struct {
+		format     Format
+		body, want string
+	}{
+		// Anthropic: tools.
+		{A, `{"model":"m","tools":[{"name":"a"},{"type":"custom","name":"b"}]}`, ""},
+		{A, `{"tools":[{"type":"web_search_20250305","name":"w"}]}`, `{"tools":[]}`},
+		{A, `{"tools":[{"type":"web_fetch_20250910"}, {"name":"a"} ,{"type":"code_execution_20250825"}]}`, `{"tools":[{"name":"a"}]}`},
+		{A, `{"tools":[{"name":"a"},{"type":"bash_20250124"},{"type":"mcp_toolset"},{"name":"b"}]}`, `{"tools":[{"name":"a"},{"name":"b"}]}`},
+		{A, `{"tools":[{"t\u0079pe":"web_search_20250305"}]}`, `{"tools":[]}`},
+		{A, `{"t\u006fols":[{"type":"computer_20250124"}]}`, `{"t\u006fols":[]}`},
+		{A, `{"tools":[{"type":1}]}`, "invalid"},
+		{A, `{"tools":[{"type":null}]}`, "invalid"},
+		{A, `{"tools":{"type":"web_search"}}`, "invalid"},
+		{A, `{"tools":["web_search"]}`, "invalid"},
+		{A, `{"tools":null}`, ""},
+		{A, `{"tools":[{"Type":"web_search_20250305","name":"x"}]}`, "invalid"},
+		{A, `{"TOOLS":[]}`, "invalid"},
+		{A, `{"toolſ":[]}`, "invalid"},
+		{A, `{"tools":[{"name":"a","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}]}`, ""},
+		{A, `{"tools":[{"type":"web_search_1","name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`, "refused"},
+		{A, `{"tool_choice":{"type":"tool","name":"w"},"tools":[{"type":"web_search_1","name":"w"}]}`, "refused"},
+		{A, `{"tools":[{"type":"web_search_1","name":"w"},{"name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`, `{"tools":[{"name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`},
+		// Anthropic: what reaches out.
+		{A, `{"mcp_servers":[{"url":"https://x"}]}`, "refused"},
+		{A, `{"mcp_servers":[]}`, ""},
+		{A, `{"mcp_servers":null}`, ""},
+		{A, `{"mcpServers":[{"url":"https://x"}]}`, "invalid"},
+		{A, `{"container":"c_1"}`, "refused"},
+		{A, `{"skills":[{"id":1}]}`, "refused"},
+		{A, `{"context_management":{"edits":[]},"metadata":{"user_id":"x"}}`, ""},
+		{A, block(`{"type":"image","source":{"type":"base64","data":"AA=="}}`), ""},
+		{A, block(`{"type":"image","source":{"type":"url","url":"https://x"}}`), "refused"},
+		{A, block(`{"type":"image","source":{"url":"https://x","type":"base64"}}`), "refused"},
+		{A, block(`{"type":"document","source":{"type":"file","file_id":"f"}}`), "refused"},
+		{A, block(`{"type":"document","source":{"type":"new_kind"}}`), "refused"},
+		{A, block(`{"type":"document","source":{"data":"x"}}`), "refused"},
+		{A, block(`{"source":{"type":"url","url":"x"},"type":"image"}`), "refused"},
+		{A, block(`{"type":"container_upload","file_id":"f"}`), "refused"},
+		{A, block(`{"type":"search_result","source":"https://x","title":"t","content":[{"type":"text","text":"t"}]}`), ""},
+		{A, block(`{"type":"tool_result","content":[{"type":"image","source":{"type":"url","url":"https://x"}}]}`), "refused"},
+		{A, block(`{"type":"document","source":{"type":"content","content":[{"type":"image","source":{"type":"url","url":"x"}}]}}`), "refused"},
+		{A, block(`{"type":"tool_use","input":{"source":{"type":"url"},"file_id":"f","tools":[{"type":"x"}]}}`), ""},
+		{A, block(`{"type":"text","text":"{\"mcp_servers\":[1]}"}`), ""},
+		{A, block(`{"type":"image","Source":{"type":"url"}}`), "invalid"},
+		{A, `{"system":[{"type":"text","text":"t","cache_control":{"type":"ephemeral"}}]}`, ""},
+		{A, `{"messages":{"role":"user"}}`, "invalid"},
+		{A, `{"messages":["x"]}`, "invalid"},
+		// OpenAI Responses.
+		{R, `{"tools":[{"type":"function","name":"f"},{"type":"custom","name":"c"},{"type":"local_shell"},{"type":"tool_search","execution":"client"}]}`, ""},
+		{R, `{"tools":[{"type":"web_search"},{"type":"mcp","server_url":"https://x"},{"type":"code_interpreter"},{"type":"file_search"},{"type":"image_generation"},{"type":"computer_use_preview"},{"type":"shell"},{"type":"tool_search"}]}`, `{"tools":[]}`},
+		{R, `{"tools":[{"name":"f"}]}`, `{"tools":[]}`},
+		{R, `{"tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"},{"type":"web_search"}]}]}`, `{"tools":[{"type":"namespace","name":"n","tools":[{"type":"function","name":"f"}]}]}`},
+		{R, `{"input":[{"type":"additional_tools","tools":[{"type":"web_search"},{"type":"function","name":"f"}]}]}`, `{"input":[{"type":"additional_tools","tools":[{"type":"function","name":"f"}]}]}`},
+		{R, `{"tool_choice":{"type":"web_search"}}`, "refused"},
+		{R, `{"tool_choice":{"type":"allowed_tools","mode":"auto","tools":[{"type":"function","name":"f"},{"type":"mcp"}]}}`, "refused"},
+		{R, `{"tool_choice":"auto","input":"hi"}`, ""},
+		{R, input(`{"type":"input_image","image_url":"https://x"}`), "refused"},
+		{R, input(`{"type":"input_image","image_url":"HTTPS://x"}`), "refused"},
+		{R, input(`{"type":"input_image","image_url":"data:image/png;base64,AA"}`), ""},
+		{R, input(`{"type":"input_file","file_url":"https://x"}`), "refused"},
+		{R, input(`{"type":"input_file","file_id":"f"}`), "refused"},
+		{R, input(`{"type":"input_file","fileId":"f"}`), "invalid"},
+		{R, `{"input":[{"type":"function_call_output","output":[{"type":"input_image","image_url":"http://x"}]}]}`, "refused"},
+		{R, `{"input":[{"type":"function_call","arguments":"{\"file_url\":\"https://x\"}"}]}`, ""},
+		{R, `{"input":[{"type":"item_reference","id":"i"}]}`, "refused"},
+		{R, `{"background":true}`, "refused"},
+		{R, `{"background":false,"previous_response_id":null}`, ""},
+		{R, `{"previous_response_id":"r"}`, "refused"},
+		{R, `{"prompt":{"id":"p"}}`, "refused"},
+		{R, `{"conversation":"c"}`, "refused"},
+		{R, `{"store":true,"model":"m"}`, `{"store":false,"model":"m"}`},
+		{R, `{"store":1}`, "invalid"},
+		{R, `{"model":"o3-deep-research"}`, "refused"},
+		// OpenAI Chat.
+		{C, `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]}`, ""},
+		{C, `{"web_search_options":{}}`, "refused"},
+		{C, `{"webSearchOptions":{}}`, "invalid"},
+		{C, `{"model":"gpt-4o-search-preview"}`, "refused"},
+		{C, block(`{"type":"image_url","image_url":{"url":"https://x"}}`), "refused"},
+		{C, block(`{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}`), ""},
+		{C, block(`{"type":"file","file":{"file_id":"f"}}`), "refused"},
+		{C, block(`{"type":"file","file":{"file_data":"https://x"}}`), "refused"},
+		{C, `{"messages":[{"role":"user","content":"hi"}]}`, ""},
+		// Google.
+		{G, `{"tools":[{"functionDeclarations":[{"name":"f"}]}]}`, ""},
+		{G, `{"tools":[{"googleSearch":{}}]}`, `{"tools":[]}`},
+		{G, `{"tools":[{"google_search":{}},{"function_declarations":[]},{"urlContext":{}},{"codeExecution":{}},{"googleMaps":{}},{"google_search_retrieval":{}}]}`, `{"tools":[{"function_declarations":[]}]}`},
+		{G, `{"tools":[{"functionDeclarations":[],"googleSearch":{}}]}`, "refused"},
+		{G, part(`{"fileData":{"fileUri":"https://x"}}`), "refused"},
+		{G, part(`{"file_data":{"file_uri":"https://x"}}`), "refused"},
+		{G, part(`{"FileData":{"fileUri":"https://x"}}`), "invalid"},
+		{G, part(`{"inlineData":{"mimeType":"image/png","data":"AA"}},{"text":"fileData"}`), ""},
+		{G, part(`{"functionCall":{"name":"f","args":{"fileData":1}}}`), ""},
+		{G, part(`{"functionResponse":{"name":"f","response":{"fileData":1},"parts":[{"fileData":{}}]}}`), ""},
+		{G, part(`{"functionResponse":{"name":"f","parts":[{"fileData":{"fileUri":"x"}}]}}`), "refused"},
+		{G, `{"cachedContent":"c"}`, "refused"},
+		{G, `{"cached_content":"c"}`, "refused"},
+		{G, `{"generateContentRequest":{"tools":[{"googleSearch":{}}]}}`, `{"generateContentRequest":{"tools":[]}}`},
+		{G, `{"contents":{"parts":{"fileData":{"fileUri":"x"}}}}`, "refused"},
+		// OpenRouter.
+		{OC, `{"plugins":[{"id":"web"}]}`, "refused"},
+		{OC, `{"model":"x/y:online"}`, "refused"},
+		{OC, `{"models":["a","b:online"]}`, "refused"},
+		{OC, `{"model":"x/y","models":["a"],"provider":{"order":["z"]}}`, ""},
+		{OM, `{"plugins":[{"id":"web"}],"model":"m"}`, "refused"},
+		{OM, `{"tools":[{"type":"web_search_20250305"}]}`, `{"tools":[]}`},
+		{OR, `{"tools":[{"type":"openrouter:web_search"}]}`, `{"tools":[]}`},
+		{OR, `{"preset":"p"}`, "refused"},
+		// The encoding, for all.
+		{A, "", "invalid"},
+		{A, "[]", "invalid"},
+		{A, "null", "invalid"},
+		{A, "{} {}", "invalid"},
+		{A, "{}x", "invalid"},
+		{A, "\xef\xbb\xbf{}", "invalid"},
+		{A, "\xff\xfe{\x00}\x00", "invalid"},
+		{A, `{"a":1,"a":2}`, "invalid"},
+		{A, `{"a":1,"\u0061":2}`, "invalid"},
+		{A, `{"x":{"y":[{"a":1,"a":1}]}}`, "invalid"},
+		{A, `{"a":"` + "\xc3\x28" + `"}`, "invalid"},
+		{A, "{\"a\":\"\n\"}", "invalid"},
+		{A, `{"a":01}`, "invalid"},
+		{A, `{"a":NaN}`, "invalid"},
+		{A, `{"a":.5}`, "invalid"},
+		{A, `{"a":1e400,"b":9007199254740993,"c":-0.0E+1}`, ""},
+		{A, `{'a':1}`, "invalid"},
+		{A, `{"a":1,}`, "invalid"},
+		{A, `{"a":[1,]}`, "invalid"},
+		{A, `{"a":"\x"}`, "invalid"},
+		{A, `{"a":"\ud800"}`, ""},
+		{A, `{"\ud800":1}`, "invalid"},
+		{A, `{/**/}`, "invalid"},
+		{A, " \n{ }\t", ""},
+		{A, `{"a":tru}`, "invalid"},
+		{A, `{"a"`, "invalid"},
+		{A, `{"a":"`, "invalid"},
+		{A, `{"a":"\u00`, "invalid"},
+		{A, `{"a":` + strings.Repeat("[", 63) + strings.Repeat("]", 63) + `}`, ""},
+		{A, `{"a":` + strings.Repeat("[", 64) + strings.Repeat("]", 64) + `}`, "invalid"},
+	} {
+		if got := outcome(c.format, c.body); got != c.want {
+			_, err := Judge(c.format, []byte(c.body))
+			t.Errorf("%s %s\n got %q (%v)\nwant %q", c.format, c.body, got, err, c.want)
+		}
+	}
+}
+
+func TestManyKeys(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"a":{`)
+	for i := range 1000 {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"k` + string(rune('a'+i%26)) + strings.Repeat("x", i/26) + `":1`)
+	}
+	if got := outcome(AnthropicMessages, b.String()+"}}"); got != "" {
+		t.Errorf("distinct keys: %s", got)
+	}
+	if got := outcome(AnthropicMessages, b.String()+`,"\u006bax":2}}`); got != "invalid" {
+		t.Errorf("a duplicate among many keys: %.40s", got)
+	}
+}
+
+func TestRemovedIsNotedAndPrintable(t *testing.T) {
+	r, err := Judge(AnthropicMessages, []byte(`{"model":"m","tools":[{"type":"web\u001b[31m\u202e","name":"x"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"tools:web?[31m?"}, r.Removed); diff != "" || r.Model != "m" {
+		t.Error(diff, r.Model)
+	}
+}
+
+// What is forwarded is JSON that holds nothing that would be taken out again,
+// and that a lenient decoder reads to the same.
+func fuzzFormat(f *testing.F, format Format, seeds ...string) {
+	f.Helper()
+	for _, s := range append(seeds, `{}`, `{"model":"m","tools":[{"type":"web_search"},{"name":"x"}]}`, `{"a":[1,2,{"b":"\u00e9\ud83d\ude00"}]}`) {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := Judge(format, data)
+		if err != nil {
+			return
+		}
+		if !json.Valid(r.Body) {
+			t.Fatalf("%q became %q", data, r.Body)
+		}
+		again, err := Judge(format, r.Body)
+		if err != nil || string(again.Body) != string(r.Body) {
+			t.Fatalf("%q became %q, then %q, %v", data, r.Body, again.Body, err)
+		}
+		var top map[string]json.RawMessage
+		if err := json.Unmarshal(r.Body, &top); err != nil {
+			t.Fatal(err)
+		}
+		for key := range top {
+			for _, bad := range []string{"mcp_servers", "plugins"} {
+				if strings.EqualFold(key, bad) && format == OpenRouterMessages && len(top[key]) > 4 && strings.ContainsAny(string(top[key]), `"1`) {
+					t.Fatalf("%q lets %s pass", data, key)
+				}
+			}
+		}
+	})
+}
+
+func FuzzAnthropic(f *testing.F) {
+	fuzzFormat(f, AnthropicMessages, `{"messages":[{"content":[{"type":"image","source":{"type":"base64"}}]}]}`)
+}
+
+func FuzzResponses(f *testing.F) {
+	fuzzFormat(f, OpenAIResponses, `{"store":true,"input":[{"tools":[{"type":"mcp"}]}]}`)
+}
+
+func FuzzChat(f *testing.F) {
+	fuzzFormat(f, OpenAIChat, `{"messages":[{"content":[{"image_url":{"url":"data:x"}}]}]}`)
+}
+
+func FuzzGoogle(f *testing.F) {
+	fuzzFormat(f, GoogleGenerate, `{"tools":[{"googleSearch":{}},{"functionDeclarations":[]}]}`)
+}
+
+func FuzzOpenRouter(f *testing.F) {
+	fuzzFormat(f, OpenRouterMessages, `{"models":["a"],"plugins":[]}`)
+}
+
+func BenchmarkJudge(b *testing.B) {
+	text := []byte(`{"model":"m","messages":[` + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":[{"type":"text","text":"`+strings.Repeat(`some code \n and \"quotes\" `, 40)+`"}]},`, 50), ",") + `]}`)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Judge(AnthropicMessages, text); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package body
+
+import "fmt"
+
+// google judges a request of the Gemini API. Its servers take each name in
+// camel case and in snake case.
+func (j *judge) google() error {
+	if j.peek() != '{' {
+		return fmt.Errorf("the request is not an object")
+	}
+	names := []string{
+		"model", "tools", "contents", "systemInstruction", "system_instruction", "cachedContent", "cached_content",
+		"generateContentRequest", "generate_content_request",
+	}
+	return j.members(names, func(key string) error {
+		switch key {
+		case "model":
+			return j.readModel()
+		case "tools":
+			return j.tools(j.googleTool)
+		case "contents":
+			return j.googleContents()
+		case "systemInstruction", "system_instruction":
+			return j.googleContents()
+		case "cachedContent", "cached_content":
+			return j.absent("cachedContent refers to something that the provider keeps; send it in the request.")
+		case "generateContentRequest", "generate_content_request":
+			return j.google()
+		}
+		return j.skip()
+	})
+}
+
+// googleTool reads an entry of tools: declarations of functions, or one or
+// more tools that the provider runs.
+func (j *judge) googleTool() (bool, error) {
+	functions, other := false, ""
+	names := []string{"functionDeclarations", "function_declarations"}
+	err := j.members(names, func(key string) error {
+		if key == names[0] || key == names[1] {
+			functions = true
+		} else {
+			other = key
+		}
+		return j.skip()
+	})
+	if err != nil {
+		return false, err
+	}
+	if functions && other != "" {
+		return false, refuse("an entry of tools mixes functions with %q, which the provider would run.", clip(other))
+	}
+	return j.keepTool(other == "", other, ""), nil
+}
+
+// googleContents reads content or an array of it.
+func (j *judge) googleContents() error {
+	switch j.peek() {
+	case '[':
+		return j.array(j.googleContents)
+	case '{':
+		return j.members([]string{"parts"}, func(key string) error {
+			if key == "parts" {
+				return j.googleParts()
+			}
+			return j.skip()
+		})
+	default:
+		return j.skip()
+	}
+}
+
+// googleParts reads a part or an array of parts. The arguments and results of
+// function calls are the agent's own data.
+func (j *judge) googleParts() error {
+	switch j.peek() {
+	case '[':
+		return j.array(j.googleParts)
+	case '{':
+	default:
+		return j.skip()
+	}
+	names := []string{"fileData", "file_data", "functionResponse", "function_response"}
+	return j.members(names, func(key string) error {
+		switch key {
+		case "fileData", "file_data":
+			return j.absent("fileData would make the provider fetch it; send the data itself.")
+		case "functionResponse", "function_response":
+			return j.googleContents() // it may carry parts, too
+		}
+		return j.skip()
+	})
+}

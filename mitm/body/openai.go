@@ -1,0 +1,295 @@
+package body
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// clientTools are the types of tools that the agent itself runs.
+var clientTools = []string{"function", "custom", "local_shell", "apply_patch"}
+
+// responses judges a request of OpenAI's Responses API.
+func (j *judge) responses() error {
+	names := []string{
+		"model", "tools", "tool_choice", "input", "instructions", "background", "previous_response_id",
+		"conversation", "prompt", "store", "web_search_options", "mcp_servers", "container",
+	}
+	return j.members(j.routerNames(names), func(key string) error {
+		switch key {
+		case "model":
+			return j.readModel()
+		case "tools":
+			return j.tools(j.openaiTool)
+		case "tool_choice":
+			return j.openaiChoice()
+		case "input", "instructions":
+			return j.items()
+		case "background":
+			return j.absent("background would leave the request running at the provider.")
+		case "previous_response_id", "conversation", "prompt":
+			return j.absent(key + " refers to something that the provider keeps; send it in the request.")
+		case "web_search_options", "mcp_servers", "container":
+			return j.absent(key + " would make the provider reach out by itself.")
+		case "store":
+			return j.unstore()
+		}
+		return j.routerMember(key)
+	})
+}
+
+// unstore turns "store": true into false.
+func (j *judge) unstore() error {
+	start := j.pos
+	if err := j.skip(); err != nil {
+		return err
+	}
+	switch string(j.data[start:j.pos]) {
+	case "true":
+		j.edits = append(j.edits, edit{start, j.pos, "false"})
+		j.note("store")
+	case "false", "null":
+	default:
+		return fmt.Errorf("store is not a boolean")
+	}
+	return nil
+}
+
+// items reads the input: a text, an item or an array of items. Items hold
+// content parts, outputs of tools and, for tools that are loaded late, tools.
+func (j *judge) items() error { return j.nested(j.item) }
+
+// nested reads one object with each, or every object of an array, however deep
+// the array is; texts and other values are passed over.
+func (j *judge) nested(each func() error) error {
+	switch j.peek() {
+	case '[':
+		return j.array(func() error { return j.nested(each) })
+	case '{':
+		return each()
+	default:
+		return j.skip()
+	}
+}
+
+func (j *judge) item() error {
+	names := []string{"type", "content", "output", "tools", "image_url", "file_url", "file_id", "server_url", "arguments", "input"}
+	kind := ""
+	err := j.members(names, func(key string) (err error) {
+		switch key {
+		case "type":
+			kind, err = j.text("the type of an item")
+			return err
+		case "content", "output":
+			return j.items()
+		case "tools":
+			return j.tools(j.openaiTool)
+		case "image_url":
+			return j.imageURL()
+		case "file_url":
+			return j.absent("a file_url would make the provider fetch it; send the data itself.")
+		case "file_id":
+			return j.absent("content that refers to the provider's file storage.")
+		case "server_url":
+			return j.absent("a server_url would make the provider connect to another server.")
+		}
+		return j.skip()
+	})
+	if err == nil && (kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
+		err = refuse("an item of type %s refers to something that the provider keeps or runs.", kind)
+	}
+	return err
+}
+
+// imageURL reads an image as a URL, or as an object with one.
+func (j *judge) imageURL() error {
+	switch j.peek() {
+	case '"':
+		url, err := j.str()
+		if err != nil {
+			return err
+		}
+		return remote(url, "image_url")
+	case '{':
+		return j.members([]string{"url"}, func(key string) error {
+			if key == "url" {
+				return j.imageURL()
+			}
+			return j.skip()
+		})
+	case 'n':
+		return j.skip()
+	}
+	return fmt.Errorf("image_url is neither a string nor an object")
+}
+
+// openaiTool reads a tool and says whether the agent itself runs it. A
+// namespace is as good as the tools in it.
+func (j *judge) openaiTool() (bool, error) {
+	kind, name, execution := "", "", ""
+	names := []string{"type", "name", "tools", "execution", "server_url", "function"}
+	err := j.members(names, func(key string) (err error) {
+		switch key {
+		case "type":
+			kind, err = j.text("the type of a tool")
+			return err
+		case "name":
+			name, err = j.text("the name of a tool")
+			return err
+		case "execution":
+			if j.peek() == '"' {
+				execution, err = j.str()
+				return err
+			}
+		case "tools":
+			return j.tools(j.openaiTool)
+		case "function":
+			if j.peek() == '{' {
+				return j.members([]string{"name"}, func(key string) (err error) {
+					if key == "name" {
+						name, err = j.text("the name of a function")
+						return err
+					}
+					return j.skip()
+				})
+			}
+		}
+		return j.skip()
+	})
+	if err != nil {
+		return false, err
+	}
+	client := slices.Contains(clientTools, kind) || kind == "namespace" || kind == "tool_search" && execution == "client"
+	if name == "" {
+		name = kind
+	}
+	return j.keepTool(client, kind, name), nil
+}
+
+// openaiChoice reads tool_choice: a word, a tool, or a list of allowed tools.
+func (j *judge) openaiChoice() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	kind := ""
+	err := j.members([]string{"type", "tools", "allowed_tools"}, func(key string) (err error) {
+		switch key {
+		case "type":
+			kind, err = j.text("the type of tool_choice")
+			return err
+		case "tools":
+			if j.peek() != '[' {
+				return fmt.Errorf("the tools of tool_choice are not an array")
+			}
+			return j.array(j.openaiChoice)
+		case "allowed_tools":
+			return j.openaiAllowed()
+		}
+		return j.skip()
+	})
+	if err != nil {
+		return err
+	}
+	if kind == "" || kind == "allowed_tools" || kind == "namespace" || slices.Contains(clientTools, kind) {
+		return nil
+	}
+	return refuse("tool_choice names a tool that the provider would run.")
+}
+
+// openaiAllowed reads the list of allowed tools as the Chat API nests it.
+func (j *judge) openaiAllowed() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.members([]string{"tools"}, func(key string) error {
+		if key == "tools" && j.peek() == '[' {
+			return j.array(j.openaiChoice)
+		}
+		return j.skip()
+	})
+}
+
+// chat judges a request of OpenAI's Chat Completions API.
+func (j *judge) chat() error {
+	names := []string{"model", "tools", "tool_choice", "messages", "web_search_options", "store", "mcp_servers", "container"}
+	return j.members(j.routerNames(names), func(key string) error {
+		switch key {
+		case "model":
+			return j.readModel()
+		case "tools":
+			return j.tools(j.openaiTool)
+		case "tool_choice":
+			return j.openaiChoice()
+		case "messages":
+			return j.messages("messages", j.parts)
+		case "web_search_options":
+			return j.present("web_search_options would make the provider search the web.")
+		case "mcp_servers", "container":
+			return j.absent(key + " would make the provider reach out by itself.")
+		case "store":
+			return j.unstore()
+		}
+		return j.routerMember(key)
+	})
+}
+
+// present refuses a member whose mere presence, even empty, means something.
+func (j *judge) present(words string) error {
+	start := j.pos
+	if err := j.skip(); err != nil {
+		return err
+	}
+	if string(j.data[start:j.pos]) == "null" {
+		return nil
+	}
+	return refuse("%s", words)
+}
+
+// parts reads the content of a chat message.
+func (j *judge) parts() error { return j.nested(j.part) }
+
+func (j *judge) part() error {
+	names := []string{"image_url", "video_url", "audio_url", "file", "file_url", "file_id", "content"}
+	return j.members(names, func(key string) error {
+		switch key {
+		case "image_url", "video_url", "audio_url":
+			return j.imageURL()
+		case "file":
+			return j.file()
+		case "file_url":
+			return j.absent("a file_url would make the provider fetch it; send the data itself.")
+		case "file_id":
+			return j.absent("content that refers to the provider's file storage.")
+		case "content":
+			return j.parts()
+		}
+		return j.skip()
+	})
+}
+
+// file reads an attached file, which must hold its data.
+func (j *judge) file() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.members([]string{"file_id", "file_url", "file_data"}, func(key string) error {
+		switch key {
+		case "file_id":
+			return j.absent("content that refers to the provider's file storage.")
+		case "file_url":
+			return j.absent("a file_url would make the provider fetch it; send the data itself.")
+		case "file_data":
+			if j.peek() != '"' {
+				return j.skip()
+			}
+			data, err := j.str()
+			if err == nil && (strings.HasPrefix(lower(data), "http:") || strings.HasPrefix(lower(data), "https:")) {
+				err = remote(data, "file_data")
+			}
+			return err
+		}
+		return j.skip()
+	})
+}
+
+func lower(s string) string { return strings.ToLower(s[:min(len(s), 16)]) }

@@ -1,0 +1,58 @@
+package body
+
+import (
+	"slices"
+	"strings"
+)
+
+// openRouter adds the rules of OpenRouter to those of a format it speaks.
+func openRouter(rules func(*judge) error) func(*judge) error {
+	return func(j *judge) error {
+		j.router = true
+		return rules(j)
+	}
+}
+
+// routerNames adds the top-level members that OpenRouter has beyond the
+// format's own.
+func (j *judge) routerNames(names []string) []string {
+	if j.router {
+		return append(slices.Clip(names), "plugins", "models", "preset", "web_search_options")
+	}
+	return names
+}
+
+// routerMember reads a top-level member that the format does not judge.
+func (j *judge) routerMember(key string) error {
+	if !j.router {
+		return j.skip()
+	}
+	switch key {
+	case "plugins":
+		return j.absent("plugins would make the provider search or fetch.")
+	case "preset":
+		return j.absent("a preset brings in settings that cannot be judged.")
+	case "web_search_options":
+		return j.present("web_search_options would make the provider search the web.")
+	case "models":
+		return j.texts("models", j.checkModel)
+	}
+	return j.skip()
+}
+
+// searching are parts of the names of models that search the web by themselves.
+var searching = []string{"search-preview", "search-api", "deep-research"}
+
+// checkModel refuses models that reach out by themselves.
+func (j *judge) checkModel(name string) error {
+	name = strings.ToLower(name)
+	if j.router && (strings.Contains(name, ":online") || strings.HasPrefix(name, "@preset")) {
+		return refuse("the model %q would make the provider search or use settings that cannot be judged.", clip(name))
+	}
+	for _, part := range searching {
+		if strings.Contains(name, part) {
+			return refuse("the model %q searches the web by itself.", clip(name))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,29 @@
+// Package usage reads from a provider's answer, as it streams by, how many
+// tokens a request has used and which model served it.
+//
+// A Meter is a tee: it is given the bytes after they were sent on, never
+// delays and never fails them, and holds a bounded amount. What it cannot
+// understand it does not count.
+package usage
+
+// Count is what one request has used, in tokens. In are the tokens read anew,
+// without those that came from or went into the provider's cache.
+type Count struct {
+	In         int64 `json:"in"`
+	Out        int64 `json:"out"`
+	CacheRead  int64 `json:"cacheRead,omitempty"`
+	CacheWrite int64 `json:"cacheWrite,omitempty"`
+}
+
+// Zero says whether nothing was counted.
+func (c Count) Zero() bool { return c == Count{} }
+
+// Add returns the sum of two counts.
+func (c Count) Add(d Count) Count {
+	return Count{
+		In:         c.In + d.In,
+		Out:        c.Out + d.Out,
+		CacheRead:  c.CacheRead + d.CacheRead,
+		CacheWrite: c.CacheWrite + d.CacheWrite,
+	}
+}

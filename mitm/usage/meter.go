@@ -1,0 +1,191 @@
+package usage
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+)
+
+// maxEvent bounds what a Meter holds: one event of a stream, or one answer
+// that is not a stream. Longer ones are not counted.
+const maxEvent = 4 << 20
+
+// Meter counts what one answer reports. It belongs to one goroutine.
+type Meter struct {
+	stream bool // lines of server-sent events; otherwise one JSON value
+	line   []byte
+	long   bool // the current line or answer exceeds maxEvent
+	count  Count
+	model  string
+	done   bool // the single JSON value was read
+}
+
+// NewMeter makes a meter for an answer with the given content type.
+func NewMeter(contentType string) *Meter {
+	media, _, _ := strings.Cut(contentType, ";")
+	return &Meter{
+		stream: strings.EqualFold(strings.TrimSpace(media), "text/event-stream"),
+	}
+}
+
+// Write takes the next bytes of the answer. It never fails.
+func (m *Meter) Write(p []byte) {
+	if !m.stream {
+		m.keep(p)
+		return
+	}
+	for len(p) > 0 {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			m.keep(p)
+			return
+		}
+		if len(m.line) == 0 && !m.long {
+			m.event(p[:i]) // the usual case: a whole line, not copied
+		} else if m.keep(p[:i]); !m.long {
+			m.event(m.line)
+		}
+		m.line, m.long = m.line[:0], false
+		p = p[i+1:]
+	}
+}
+
+func (m *Meter) keep(p []byte) {
+	if m.long || len(m.line)+len(p) > maxEvent {
+		m.line, m.long = nil, true
+		return
+	}
+	m.line = append(m.line, p...)
+}
+
+// Count returns what was reported so far.
+func (m *Meter) Count() Count {
+	m.settle()
+	return m.count
+}
+
+// Model returns the model that the provider says it used; empty when unknown.
+func (m *Meter) Model() string {
+	m.settle()
+	return m.model
+}
+
+// settle reads an answer that is not a stream.
+func (m *Meter) settle() {
+	if !m.stream && !m.done && !m.long {
+		m.done = true
+		if bytes.HasPrefix(bytes.TrimLeft(m.line, " \t\r\n"), []byte("[")) {
+			var chunks []json.RawMessage // Google streams one array without alt=sse
+			if json.Unmarshal(m.line, &chunks) == nil {
+				for _, c := range chunks {
+					m.read(c)
+				}
+			}
+			return
+		}
+		m.read(m.line)
+	}
+}
+
+// event reads one line of a stream. Only those that can report something are
+// parsed: inside a string the quotes of the key would be escaped.
+func (m *Meter) event(line []byte) {
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	if ok && (bytes.Contains(data, []byte(`"usage"`)) || bytes.Contains(data, []byte(`"usageMetadata"`))) {
+		m.read(data)
+	}
+}
+
+// report is the union of what the providers' answers and events say.
+type report struct {
+	Model        string   `json:"model"`
+	ModelVersion string   `json:"modelVersion"`
+	Usage        *tokens  `json:"usage"`
+	Google       *google  `json:"usageMetadata"`
+	Message      *message `json:"message"`  // Anthropic: message_start
+	Response     *message `json:"response"` // OpenAI: response.completed
+}
+
+type message struct {
+	Model string  `json:"model"`
+	Usage *tokens `json:"usage"`
+}
+
+// tokens are those of Anthropic, of OpenAI's Responses and of OpenAI's Chat.
+type tokens struct {
+	Input      *int64 `json:"input_tokens"`
+	Output     *int64 `json:"output_tokens"`
+	CacheRead  *int64 `json:"cache_read_input_tokens"`
+	CacheWrite *int64 `json:"cache_creation_input_tokens"`
+	Prompt     *int64 `json:"prompt_tokens"`
+	Completion *int64 `json:"completion_tokens"`
+	InputPart  *part  `json:"input_tokens_details"`
+	PromptPart *part  `json:"prompt_tokens_details"`
+}
+
+type part struct {
+	Cached int64 `json:"cached_tokens"`
+}
+
+type google struct {
+	Prompt   int64 `json:"promptTokenCount"`
+	Answer   int64 `json:"candidatesTokenCount"`
+	Thoughts int64 `json:"thoughtsTokenCount"`
+	Cached   int64 `json:"cachedContentTokenCount"`
+}
+
+// read takes over what one JSON value reports. Later reports of one answer
+// replace earlier ones: they are running totals.
+func (m *Meter) read(data []byte) {
+	var r report
+	if json.Unmarshal(data, &r) != nil {
+		return
+	}
+	for _, model := range []string{r.Model, r.ModelVersion} {
+		if model != "" {
+			m.model = model
+		}
+	}
+	for _, inner := range []*message{r.Message, r.Response} {
+		if inner != nil {
+			if inner.Model != "" {
+				m.model = inner.Model
+			}
+			m.tokens(inner.Usage)
+		}
+	}
+	m.tokens(r.Usage)
+	if g := r.Google; g != nil {
+		m.count = Count{In: g.Prompt - g.Cached, Out: g.Answer + g.Thoughts, CacheRead: g.Cached}.floor()
+	}
+}
+
+// tokens takes over the numbers that are there.
+func (m *Meter) tokens(t *tokens) {
+	if t == nil {
+		return
+	}
+	set := func(to *int64, from *int64) {
+		if from != nil {
+			*to = *from
+		}
+	}
+	c := m.count
+	set(&c.In, t.Input)
+	set(&c.In, t.Prompt)
+	set(&c.Out, t.Output)
+	set(&c.Out, t.Completion)
+	set(&c.CacheRead, t.CacheRead)
+	set(&c.CacheWrite, t.CacheWrite)
+	for _, p := range []*part{t.InputPart, t.PromptPart} {
+		if p != nil { // here the cached tokens are part of the total
+			c.In, c.CacheRead = c.In-p.Cached, p.Cached
+		}
+	}
+	m.count = c.floor()
+}
+
+// floor makes sure that a broken report lowers nothing below zero.
+func (c Count) floor() Count {
+	return Count{max(c.In, 0), max(c.Out, 0), max(c.CacheRead, 0), max(c.CacheWrite, 0)}
+}

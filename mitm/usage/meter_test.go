@@ -1,0 +1,63 @@
+package usage
+
+import "testing"
+
+func TestMeter(t *testing.T) {
+	const sse = "text/event-stream; charset=utf-8"
+	for _, c := range []struct {
+		name, media, body, model string
+		want                     Count
+	}{
+		{"anthropic stream", sse, "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"c\",\"usage\":{\"input_tokens\":3,\"cache_read_input_tokens\":20,\"cache_creation_input_tokens\":4,\"output_tokens\":1}}}\n\n" +
+			"event: message_delta\r\ndata: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":9}}\r\n\r\n", "c", Count{3, 9, 20, 4}},
+		{"anthropic", "application/json", `{"model":"c","usage":{"input_tokens":3,"output_tokens":5}}`, "c", Count{3, 5, 0, 0}},
+		{"count_tokens", "application/json", `{"input_tokens":3}`, "", Count{}},
+		{"responses stream", sse, "data: {\"type\":\"response.completed\",\"response\":{\"model\":\"g\",\"usage\":{\"input_tokens\":30,\"input_tokens_details\":{\"cached_tokens\":10},\"output_tokens\":5}}}\n\n", "g", Count{20, 5, 10, 0}},
+		{"chat stream", sse, "data: {\"model\":\"g\",\"choices\":[],\"usage\":{\"prompt_tokens\":30,\"completion_tokens\":5,\"prompt_tokens_details\":{\"cached_tokens\":10}}}\n\ndata: [DONE]\n\n", "g", Count{20, 5, 10, 0}},
+		{"google stream", sse, "data: {\"modelVersion\":\"f\",\"usageMetadata\":{\"promptTokenCount\":9,\"candidatesTokenCount\":2,\"thoughtsTokenCount\":3,\"cachedContentTokenCount\":4}}\n\n", "f", Count{5, 5, 4, 0}},
+		{"google array", "application/json", `[{"usageMetadata":{"promptTokenCount":9}},{"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2}}]`, "", Count{9, 2, 0, 0}},
+		{"in a text", sse, "data: {\"delta\":\"\\\"usage\\\":{\\\"input_tokens\\\":99}\"}\n\n", "", Count{}},
+		{"negative", sse, "data: {\"usage\":{\"input_tokens\":-5}}\n\n", "", Count{}},
+		{"broken", sse, "data: {\"usage\":{\"input_tokens\":\n\n", "", Count{}},
+	} {
+		for size := 1; size <= len(c.body); size += 1 + size/3 {
+			m := NewMeter(c.media)
+			for i := 0; i < len(c.body); i += size {
+				m.Write([]byte(c.body[i:min(i+size, len(c.body))]))
+			}
+			if got := m.Count(); got != c.want || m.Model() != c.model {
+				t.Errorf("%s in pieces of %d: %+v of %q, want %+v of %q", c.name, size, got, m.Model(), c.want, c.model)
+			}
+		}
+	}
+}
+
+func TestMeterHoldsABoundedAmount(t *testing.T) {
+	m := NewMeter("text/event-stream")
+	piece := make([]byte, 1<<20)
+	for range 20 {
+		m.Write(piece)
+	}
+	if len(m.line) != 0 || !m.long {
+		t.Errorf("%d bytes are held", len(m.line))
+	}
+	m.Write([]byte("\ndata: {\"usage\":{\"output_tokens\":2}}\n"))
+	if got := m.Count(); got.Out != 2 {
+		t.Errorf("after a line that is too long: %+v", got)
+	}
+}
+
+func FuzzMeter(f *testing.F) {
+	f.Add([]byte("data: {\"usage\":{\"output_tokens\":2}}\n"), uint8(3))
+	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+		one, many := NewMeter("text/event-stream"), NewMeter("text/event-stream")
+		one.Write(data)
+		step := int(size) + 1
+		for i := 0; i < len(data); i += step {
+			many.Write(data[i:min(i+step, len(data))])
+		}
+		if one.Count() != many.Count() {
+			t.Fatalf("in one %+v, in pieces %+v", one.Count(), many.Count())
+		}
+	})
+}
