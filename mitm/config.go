@@ -1,0 +1,166 @@
+package mitm
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+)
+
+// Config says what a Proxy guards and whom it asks.
+type Config struct {
+	// Session is written into every record.
+	Session string
+	// Providers names the providers of the table that the agent may reach.
+	Providers []string
+	// Table is the provider table; nil is the built-in one.
+	Table []Provider
+	// Modes says, for a provider that takes more than one kind of credential,
+	// which kind the agent presents: "api-key" or "bearer". A provider that is
+	// not named here uses the first mode of its table entry.
+	Modes map[string]string
+	// Credentials returns the real credential of a provider. It is asked for
+	// every request; an error is answered with 401 in the provider's shape,
+	// and the error's Hint, if it has one, tells the person what to do.
+	Credentials func(ctx context.Context, provider string) (Credential, error)
+	// Refused is told when the provider answers 401 to a credential, so that
+	// the source can renew it. A true result means that Credentials will give
+	// another one: the request is then repeated once. It may be nil.
+	Refused func(ctx context.Context, provider string, used Credential) bool
+	// Domains makes a second authority, so that AddDomain can let the agent
+	// read from further hosts while the session runs.
+	Domains bool
+	// Upstreams maps a host to another base URL, whose path becomes a prefix.
+	Upstreams map[string]*url.URL
+	// UpstreamCAs are the roots for upstream servers; nil is the system's.
+	UpstreamCAs *x509.CertPool
+	// Audit stores a record and returns when it is durable. While it fails,
+	// every request is refused.
+	Audit func(Record) error
+	// Activity is told what goes on. It must return at once. It may be nil.
+	Activity func(Activity)
+	// Ask decides a request to an endpoint that is marked "ask". Without it
+	// such requests are refused.
+	Ask func(ctx context.Context, r Request) (bool, error)
+	// Budget is asked before a request that costs something is forwarded. An
+	// error refuses it with 429, and its text is shown to the agent. It may be
+	// nil.
+	Budget func(ctx context.Context, r Request) error
+	// Log receives operational messages, never a header value or a body.
+	Log *slog.Logger
+	// Limits bounds what one agent can make the proxy spend.
+	Limits Limits
+}
+
+// Credential is a real credential.
+type Credential struct {
+	Kind  string // KindAPIKey or KindBearer
+	Value string
+	// Account is the account that a bearer credential belongs to, for the
+	// providers whose requests name it; empty elsewhere.
+	Account string
+}
+
+// The kinds of credentials.
+const (
+	KindAPIKey = "api-key"
+	KindBearer = "bearer"
+)
+
+// String keeps a credential out of logs.
+func (c Credential) String() string { return c.Kind + " credential" }
+
+// GoString keeps a credential out of logs.
+func (c Credential) GoString() string { return c.String() }
+
+// LogValue keeps a credential out of structured logs.
+func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// Request describes a judged request to those who decide about it.
+type Request struct {
+	Session  string
+	Seq      uint64
+	Provider string
+	Host     string
+	Method   string
+	Path     string // without the query
+	Query    string
+	Model    string // as the body names it; empty when it names none
+	Body     []byte // as it would be forwarded; nil without one
+	Digest   string // SHA-256 of method, host, target and body, in hex
+}
+
+// Limits bounds the cost of one agent. A zero field means its default.
+type Limits struct {
+	Connections     int           // open at a time; 128
+	Requests        int           // being forwarded at a time; 48
+	HeaderBytes     int           // of one head; 64 KiB
+	Headers         int           // fields in one head; 128
+	BodyBytes       int64         // of one request; 32 MiB
+	SpoolBytes      int64         // of all request bodies in memory; 128 MiB
+	DomainBytes     int64         // of one answer of an approved domain; 256 MiB
+	HandshakeTime   time.Duration // of one TLS handshake; 10 s
+	HeadTime        time.Duration // from the first byte of a head to its last; 10 s
+	IdleTime        time.Duration // between two requests of a connection; 2 min
+	BodyStall       time.Duration // between two reads of a body; 20 s
+	BodyTime        time.Duration // of a whole body; 5 min
+	WriteStall      time.Duration // for the agent to take what was written; 5 min
+	ConnectTime     time.Duration // to reach the upstream; 15 s
+	ResponseTime    time.Duration // until the head of the answer; 15 min
+	StreamIdle      time.Duration // between two reads of an answer; 30 min
+	AuditTime       time.Duration // for one record to become durable; 5 s
+	ShutdownRequest time.Duration // for requests under way at Close; 2 s
+}
+
+// withDefaults fills the fields that were left zero.
+func (l Limits) withDefaults() Limits {
+	orInt(&l.Connections, 128)
+	orInt(&l.Requests, 48)
+	orInt(&l.HeaderBytes, 64<<10)
+	orInt(&l.Headers, 128)
+	orInt(&l.BodyBytes, 32<<20)
+	orInt(&l.SpoolBytes, 128<<20)
+	orInt(&l.DomainBytes, 256<<20)
+	orInt(&l.HandshakeTime, 10*time.Second)
+	orInt(&l.HeadTime, 10*time.Second)
+	orInt(&l.IdleTime, 2*time.Minute)
+	orInt(&l.BodyStall, 20*time.Second)
+	orInt(&l.BodyTime, 5*time.Minute)
+	orInt(&l.WriteStall, 5*time.Minute)
+	orInt(&l.ConnectTime, 15*time.Second)
+	orInt(&l.ResponseTime, 15*time.Minute)
+	orInt(&l.StreamIdle, 30*time.Minute)
+	orInt(&l.AuditTime, 5*time.Second)
+	orInt(&l.ShutdownRequest, 2*time.Second)
+	return l
+}
+
+func orInt[T int | int64 | time.Duration](v *T, fallback T) {
+	if *v <= 0 {
+		*v = fallback
+	}
+}
+
+// check refuses a configuration that could not work.
+func (c *Config) check() error {
+	switch {
+	case c.Credentials == nil:
+		return errors.New("no source of credentials is configured")
+	case c.Audit == nil:
+		return errors.New("no audit is configured")
+	case len(c.Providers) == 0:
+		return errors.New("no provider is named")
+	}
+	for host, u := range c.Upstreams {
+		if u == nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("upstream of %s is not an http or https URL", host)
+		}
+		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+			return fmt.Errorf("upstream of %s must be a plain base URL without user, query or fragment", host)
+		}
+	}
+	return nil
+}

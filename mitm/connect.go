@@ -1,0 +1,121 @@
+package mitm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const (
+	// healthTarget is answered by the proxy itself, so that a container can
+	// prove that its bridge to the proxy works.
+	healthTarget = "http://ironcurtain.invalid/__ironcurtain/health"
+	healthBody   = "IRONCURTAIN_OK/1"
+	// refusalTime is how long an answer outside a tunnel may take to be taken.
+	refusalTime = 5 * time.Second
+)
+
+// outer serves the plane outside TLS. It returns the host of an accepted
+// CONNECT, or nil when all is said.
+func (l *link) outer() *guarded {
+	h, err := l.readHeadFrom(l.raw, l.r, l.p.limits.HeadTime)
+	if errors.Is(err, errQuiet) {
+		return nil
+	}
+	if h == nil {
+		h = &head{}
+	}
+	if err != nil {
+		l.refuseOuter(h, headDenial(err), refusalTime)
+		return nil
+	}
+	f, d := frame(h)
+	if d != nil {
+		l.refuseOuter(h, d, refusalTime)
+		return nil
+	}
+	if h.method != http.MethodConnect {
+		l.plain(h, f)
+		return nil
+	}
+	g, d := l.p.admit(h, f)
+	if d != nil {
+		l.refuseOuter(h, d, refusalTime)
+		return nil
+	}
+	_ = l.raw.SetWriteDeadline(time.Now().Add(l.p.limits.HandshakeTime))
+	if _, err := io.WriteString(l.raw, "HTTP/1.1 200 Connection Established\r\n\r\n"); err != nil {
+		return nil
+	}
+	return g
+}
+
+// admit decides a CONNECT.
+func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
+	if f.hasBody() {
+		return nil, deny(400, ReasonConnectBody, "CONNECT has no body")
+	}
+	host, port, d := parseConnectTarget(h.target)
+	if d != nil {
+		return nil, d
+	}
+	if hosts := h.values("host"); len(hosts) == 1 {
+		if named := strings.TrimSuffix(lowerASCII(hosts[0]), ":"+port); named != host {
+			return nil, deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
+		}
+	}
+	g := p.hosts[host]
+	if g == nil {
+		g = p.domain(host)
+	}
+	if g == nil {
+		return nil, deny(403, ReasonConnectHost, "Blocked: %s is not an allowed host. This sandbox reaches only the provider of its model; use the tools of the ironcurtain MCP server for everything else.", host)
+	}
+	if port != "443" {
+		return nil, deny(403, ReasonPort, "Blocked: %s may be reached on port 443 only.", host)
+	}
+	return g, nil
+}
+
+// plain answers what is not a CONNECT.
+func (l *link) plain(h *head, f framing) {
+	switch {
+	case h.method == http.MethodGet && h.target == healthTarget && !f.hasBody():
+		_ = l.raw.SetWriteDeadline(time.Now().Add(refusalTime))
+		_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(healthBody), healthBody)
+	case strings.HasPrefix(h.target, "/"):
+		l.refuseOuter(h, deny(405, ReasonOriginForm, "Method Not Allowed: this is a proxy, use CONNECT."), refusalTime)
+	case f.upgrades:
+		l.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
+	case strings.Contains(h.target, "://"):
+		l.refuseOuter(h, deny(403, ReasonPlainHTTP, "Forbidden: plain HTTP is not forwarded, use https."), refusalTime)
+	default:
+		l.refuseOuter(h, deny(400, ReasonTarget, "the request-target is neither a URL nor a path"), refusalTime)
+	}
+}
+
+// refuseOuter records a refusal on the outer plane, then answers it in plain
+// text, which the clients show to the person.
+func (l *link) refuseOuter(h *head, d *denial, patience time.Duration) {
+	rec := Record{
+		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseConnect,
+		Decision: d.decision(), Reason: d.reason, Detail: d.detailText(), Status: d.status, Method: h.method,
+	}
+	if h.method == http.MethodConnect {
+		if host, port, bad := parseConnectTarget(h.target); bad == nil {
+			rec.Host, rec.Port = host, port
+		}
+	}
+	_ = l.p.audit(&rec)
+	l.p.tellRefused(&rec)
+	if d.status == 0 {
+		return
+	}
+	body := d.message + "\n"
+	_ = l.raw.SetWriteDeadline(time.Now().Add(patience))
+	_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Ironcurtain-Denied: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		d.status, statusLine(d.status), d.reason, len(body), body)
+}

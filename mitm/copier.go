@@ -1,0 +1,159 @@
+package mitm
+
+import (
+	"errors"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	copyBuffer = 32 << 10
+	// frameRoom is what stands before a chunk: its size in hex and CR LF.
+	frameRoom = 10
+)
+
+// buffers are reused from answer to answer.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, frameRoom+copyBuffer+maxSecretBytes+64)
+	return &b
+}}
+
+// errTooMuch ends an answer of an approved domain.
+var errTooMuch = errors.New("more bytes than one answer may have")
+
+// copier copies a body chunk by chunk: one read, one look for the credential,
+// one write. Nothing waits for more bytes, except those few at the end of a
+// read that could be the beginning of the credential.
+type copier struct {
+	s    *stream
+	body io.Reader
+	idle *time.Timer
+	left int64  // of a body whose length is known, else negative
+	head []byte // of the answer, to go out with the first chunk
+	buf  *[]byte
+}
+
+func (c *copier) takeHead() []byte {
+	h := c.head
+	c.head = nil
+	return h
+}
+
+func (c *copier) release() {
+	if c.buf != nil {
+		buffers.Put(c.buf)
+	}
+}
+
+// run copies to the end. It returns whether the answer is complete.
+func (c *copier) run() bool {
+	c.buf = buffers.Get().(*[]byte)
+	buf, held := *c.buf, 0 // held bytes stand at frameRoom
+	for {
+		n, err := c.body.Read(buf[frameRoom+held : frameRoom+held+copyBuffer])
+		if err == nil {
+			c.idle.Reset(c.s.x.p.limits.StreamIdle)
+		}
+		if c.left > 0 {
+			if c.left -= int64(n); c.left == 0 && err == nil {
+				err = io.EOF // known, so the end can go out with the last bytes
+			}
+		}
+		if c.s.x.g.web && c.s.x.a.sent+int64(n) > c.s.x.p.limits.DomainBytes {
+			err = errTooMuch
+		}
+		if ended := c.s.ctx.Err(); err != nil && ended != nil {
+			err = ended // an end that the upstream sent because we hung up is none
+		}
+		last := errors.Is(err, io.EOF)
+		safe, keep := c.s.watch.scan(buf[frameRoom:frameRoom+held+n], last || err != nil)
+		c.s.noteLeaks()
+		if !c.emit(safe, last) {
+			return false
+		}
+		held = copy(buf[frameRoom:], keep)
+		switch {
+		case last:
+			return true
+		case err != nil:
+			c.s.denial = c.broken(err)
+			return false
+		}
+	}
+}
+
+// emit writes safe bytes as one chunk.
+func (c *copier) emit(safe []byte, last bool) bool {
+	x := c.s.x
+	if len(safe) == 0 && !last && c.head == nil {
+		return true
+	}
+	frame := c.takeHead()
+	if len(safe) > 0 {
+		frame = strconv.AppendInt(frame, int64(len(safe)), 16)
+		frame = append(frame, "\r\n"...)
+		if buf := *c.buf; len(frame) <= frameRoom && &safe[0] == &buf[frameRoom] {
+			return c.emitInPlace(frame, safe, last)
+		}
+		frame = append(frame, safe...)
+		frame = append(frame, "\r\n"...)
+	}
+	if last {
+		frame = append(frame, "0\r\n\r\n"...)
+	}
+	if !c.s.clientError(x.a.write(frame)) {
+		return false
+	}
+	c.account(safe)
+	return true
+}
+
+// emitInPlace writes the chunk from the buffer itself, without a copy. The
+// bytes that are held back stand right behind, where the frame's end goes, and
+// are put back afterwards.
+func (c *copier) emitInPlace(size, safe []byte, last bool) bool {
+	buf := *c.buf
+	from, to := frameRoom-len(size), frameRoom+len(safe)
+	tail := "\r\n"
+	if last {
+		tail = "\r\n0\r\n\r\n"
+	}
+	var saved [8]byte
+	n := copy(saved[:len(tail)], buf[to:])
+	copy(buf[from:], size)
+	copy(buf[to:], tail)
+	err := c.s.x.a.write(buf[from : to+len(tail)])
+	copy(buf[to:to+n], saved[:n])
+	if !c.s.clientError(err) {
+		return false
+	}
+	c.account(safe)
+	return true
+}
+
+// account counts what was sent, after it was sent.
+func (c *copier) account(safe []byte) {
+	c.s.x.a.sent += int64(len(safe))
+	c.s.meter.Write(safe)
+}
+
+// broken says why an answer ended before its end. The agent sees the
+// connection close inside the answer.
+func (c *copier) broken(err error) *denial {
+	status := c.s.x.rec.Status
+	var d *denial
+	switch {
+	case errors.Is(err, errTooMuch):
+		d = deny(status, ReasonTooLarge, "the answer is larger than an approved domain may send")
+	case c.s.x.l.ctx.Err() != nil || c.s.ctx.Err() != nil && c.idle.Stop():
+		d = failure(status, ReasonClientGone, "the client went away during the answer")
+	case c.s.ctx.Err() != nil:
+		d = failure(status, ReasonTimeout, "the upstream was silent for too long")
+	default:
+		d = failure(status, ReasonBroken, "the upstream broke off its answer")
+	}
+	d.detail = d.message + ": " + c.s.mask(err.Error())
+	return d
+}

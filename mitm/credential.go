@@ -1,0 +1,83 @@
+package mitm
+
+import (
+	"slices"
+	"strings"
+)
+
+// credentialHeaders are the fields in which a credential can travel; they are
+// never forwarded, and a request has exactly one of them.
+var credentialHeaders = []string{
+	"x-api-key", "authorization", "x-goog-api-key", "api-key", "cookie", "proxy-authorization",
+}
+
+// credentialQueries are query keys in which a credential can travel.
+var credentialQueries = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
+
+// keyRefusal is what an agent is told about a wrong credential, whatever is
+// wrong with it.
+const keyRefusal = "Rejected: API key does not match expected sentinel."
+
+// checkCredential says what the request presents. Only KeySentinel, and
+// KeyNone at an endpoint that needs no credential, may pass.
+func (g *guarded) checkCredential(h *head, query string, e *Endpoint) (KeyState, *denial) {
+	state := g.presented(h, query)
+	if state == KeyMissing && e.Auth == "none" {
+		return KeyNone, nil
+	}
+	if state == KeySentinel {
+		return state, nil
+	}
+	d := deny(403, ReasonKey, keyRefusal)
+	d.key = state
+	d.detail = map[KeyState]string{
+		KeyMissing:   "the request presents no credential",
+		KeyMismatch:  "the presented credential is not this session's sentinel",
+		KeyForeign:   "a credential is presented where it does not belong, or belongs to another provider",
+		KeyDuplicate: "more than one credential is presented",
+	}[state]
+	return state, d
+}
+
+// presented looks at every place where a credential could be.
+func (g *guarded) presented(h *head, query string) KeyState {
+	found, foreign, value := 0, false, ""
+	for _, f := range h.fields {
+		if !slices.Contains(credentialHeaders, f.name) {
+			continue
+		}
+		found++
+		if f.name == g.mode.Header {
+			value = f.value
+		} else {
+			foreign = true
+		}
+	}
+	for _, name := range queryNames(query) {
+		if slices.Contains(credentialQueries, name) {
+			found, foreign = found+1, true
+		}
+	}
+	switch {
+	case found == 0:
+		return KeyMissing
+	case found > 1:
+		return KeyDuplicate
+	case foreign:
+		return KeyForeign
+	}
+	if g.mode.Header == "authorization" {
+		scheme, token, ok := strings.Cut(value, " ")
+		if !ok || !strings.EqualFold(scheme, "Bearer") {
+			return KeyMismatch
+		}
+		value = token
+	}
+	if g.sentinel.equals(value) {
+		return KeySentinel
+	}
+	if g.issued(value) {
+		return KeyForeign
+	}
+	return KeyMismatch
+}

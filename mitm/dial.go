@@ -1,0 +1,140 @@
+package mitm
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// errNotPublic refuses an upstream whose name leads to an address that is not
+// on the public Internet.
+var errNotPublic = errors.New("the address is not public")
+
+// reserved are networks that no provider lives in and that netip does not tell
+// apart by itself.
+var reserved = func() []netip.Prefix {
+	var all []netip.Prefix
+	for _, s := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "::/96", "64:ff9b::/96", "64:ff9b:1::/48",
+		"100::/64", "2001::/32", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16",
+	} {
+		all = append(all, netip.MustParsePrefix(s))
+	}
+	return all
+}()
+
+// publicAddress says whether a provider may live at an address.
+func publicAddress(a netip.Addr) bool {
+	a = a.Unmap()
+	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
+		return false
+	}
+	for _, p := range reserved {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// configurableAddress says whether a person may point a host at an address:
+// anywhere but at link-local ones, where clouds keep their credentials.
+func configurableAddress(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsValid() && !a.IsLinkLocalUnicast() && !a.IsMulticast() && !a.IsUnspecified()
+}
+
+// dialGuarded resolves once, checks every address of the answer, and connects
+// to the checked ones only: a name that has one bad address has none.
+func dialGuarded(ctx context.Context, network, address string, fit func(netip.Addr) bool, limit time.Duration) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range addresses {
+		if !fit(a) {
+			return nil, fmt.Errorf("connect to %s: %s: %w", host, a, errNotPublic)
+		}
+	}
+	var d net.Dialer
+	var failures []error
+	for _, a := range addresses {
+		c, err := d.DialContext(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+		if err == nil {
+			return c, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// transportFor is the way to one host's upstream. It obeys no proxy variables
+// of the environment, follows nothing, decodes nothing, and speaks HTTP/1.1,
+// so that one stalled answer never holds another.
+func (p *Proxy) transportFor(g *guarded) *http.Transport {
+	fit := publicAddress
+	if g.moved {
+		fit = configurableAddress
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: p.config.UpstreamCAs, NextProtos: []string{"http/1.1"}}
+	if g.moved {
+		verifyMoved(config, p.config.UpstreamCAs, g.base.Hostname(), g.host.Name)
+	}
+	return &http.Transport{
+		Proxy: nil,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return dialGuarded(ctx, network, address, fit, p.limits.ConnectTime)
+		},
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    p.limits.ConnectTime,
+		ResponseHeaderTimeout:  p.limits.ResponseTime,
+		MaxResponseHeaderBytes: 256 << 10,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConns:           p.limits.Requests,
+		MaxIdleConnsPerHost:    p.limits.Requests,
+		DisableCompression:     true,
+		WriteBufferSize:        32 << 10,
+		ReadBufferSize:         32 << 10,
+	}
+}
+
+// verifyMoved lets the server at a configured base URL prove itself as that
+// URL's host or as the host that it stands for: a stand-in on an IP address can
+// only do the latter. The chain is verified here instead of by crypto/tls.
+func verifyMoved(c *tls.Config, roots *x509.CertPool, names ...string) {
+	if net.ParseIP(names[0]) != nil {
+		c.ServerName = names[1] // there is no server name for an address
+	}
+	c.InsecureSkipVerify = true
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if len(s.PeerCertificates) == 0 {
+			return errors.New("the upstream has no certificate")
+		}
+		intermediates := x509.NewCertPool()
+		for _, cert := range s.PeerCertificates[1:] {
+			intermediates.AddCert(cert)
+		}
+		var failures []error
+		for _, name := range names {
+			_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: intermediates})
+			if err == nil {
+				return nil
+			}
+			failures = append(failures, err)
+		}
+		return failures[0]
+	}
+}

@@ -1,0 +1,24 @@
+// Package mitm is the only way from an agent to the provider of its model.
+//
+// The agent holds a sentinel: a credential of the right shape that is worth
+// nothing. It speaks HTTP CONNECT to a socket of this package, which answers
+// TLS in the provider's name with a certificate of an authority made for this
+// one session, reads the request, judges it, and sends a new request with the
+// real credential. The answer streams back, watched for the real credential.
+//
+// A request passes these planes in this order, and each plane fails closed:
+//
+//  1. The head, read by a strict parser of our own (head.go): what two parsers
+//     could read differently is refused, not repaired.
+//  2. CONNECT (connect.go): the raw target must name a listed host and port 443.
+//  3. TLS (tunnel.go): the server name is that host or absent, HTTP/1.1 only.
+//  4. The request-target, the Host field, the endpoint table (target.go).
+//  5. The credential (credential.go): exactly one, exactly where it belongs.
+//  6. The body (package body): server-side tools and fetches are taken out.
+//  7. The audit: the decision is durable before anything is forwarded.
+//  8. The upstream (forward.go): a request built anew from judged parts.
+//
+// Every decision is one Record, and every refusal leaves exactly one, those
+// included which an HTTP server would answer without telling anybody: bad
+// framing, oversized heads, handshakes that fail, reads that time out.
+package mitm

@@ -1,0 +1,205 @@
+package mitm
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Domain is a host beyond the providers that the agent may read from until a
+// point in time, because a person approved it.
+type Domain struct {
+	Name  string
+	Until time.Time
+}
+
+// domains are the hosts that were approved while the session runs. They are
+// inspected like all others: no credential passes in either direction, GET and
+// HEAD are free, every other request asks. Their certificates come from an
+// authority of its own which may not sign for a provider's host.
+type domains struct {
+	authority *authority
+	provider  *Provider
+
+	mu   sync.Mutex
+	open map[string]*openDomain
+}
+
+type openDomain struct {
+	until time.Time // with a monotonic reading: a clock that is set back prolongs nothing
+	host  *guarded
+}
+
+// webHeaders are what may be sent to an approved domain beside the common ones.
+var webHeaders = []string{"range", "if-none-match", "if-modified-since", "git-protocol"}
+
+// webResponseHeaders may come back from an approved domain beside the common
+// ones. A redirect may pass: its target is a host that must be approved too.
+var webResponseHeaders = []string{
+	"location", "last-modified", "content-range", "accept-ranges", "content-disposition", "content-encoding", "content-language", "vary",
+}
+
+func newDomains(providers []string) (*domains, error) {
+	a, err := newWebAuthority(providers)
+	if err != nil {
+		return nil, err
+	}
+	return &domains{
+		authority: a,
+		provider:  &Provider{Name: "web", Errors: "openai", RequestHeaders: webHeaders},
+		open:      make(map[string]*openDomain),
+	}, nil
+}
+
+// DomainError says why a name cannot be approved as a domain.
+type DomainError struct{ Name, Cause string }
+
+func (e *DomainError) Error() string {
+	return fmt.Sprintf("domain %q: %s", printable(e.Name, 100), e.Cause)
+}
+
+// CheckDomain refuses what is no name of a host on the Internet: addresses,
+// local and internal names. It is for asking before a person is asked.
+func CheckDomain(name string) error {
+	bad := func(cause string) error { return &DomainError{Name: name, Cause: cause} }
+	if !validHost(name) {
+		return bad("it must be a host name in lower case, without port, path or final dot")
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return bad("it is an address")
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	if last[0] >= '0' && last[0] <= '9' {
+		return bad("it is read as an address by some programs")
+	}
+	for _, suffix := range []string{".local", ".internal", ".localhost", ".home.arpa", ".in-addr.arpa", ".ip6.arpa", ".onion", ".invalid", ".lan"} {
+		if strings.HasSuffix("."+name, suffix) {
+			return bad("it is a local or internal name")
+		}
+	}
+	return nil
+}
+
+// AddDomain lets the agent read from a domain until the given time. It needs
+// Config.Domains. An approved domain is prolonged by adding it again.
+func (p *Proxy) AddDomain(name string, until time.Time) error {
+	if p.domains == nil {
+		return &DomainError{Name: name, Cause: "this session was started without runtime domains"}
+	}
+	if err := CheckDomain(name); err != nil {
+		return err
+	}
+	for host := range p.hosts {
+		if name == host || strings.HasSuffix(name, "."+host) {
+			return &DomainError{Name: name, Cause: "it belongs to a provider, whose endpoints are fixed"}
+		}
+	}
+	d := p.domains
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o := d.open[name]; o != nil {
+		o.until = until
+		return nil
+	}
+	g := &guarded{
+		host:     Host{Name: name},
+		provider: d.provider,
+		base:     &url.URL{Scheme: "https", Host: name},
+		issued:   p.issued,
+		web:      true,
+	}
+	if u := p.config.Upstreams[name]; u != nil {
+		g.base, g.moved = u, true
+	}
+	g.tls = p.tlsFor(name, d.authority)
+	g.transport = p.transportFor(g)
+	d.open[name] = &openDomain{until: until, host: g}
+	return nil
+}
+
+// RemoveDomain takes an approval back; requests under way go on. It returns
+// whether there was one.
+func (p *Proxy) RemoveDomain(name string) bool {
+	if p.domains == nil {
+		return false
+	}
+	p.domains.mu.Lock()
+	defer p.domains.mu.Unlock()
+	o := p.domains.open[name]
+	delete(p.domains.open, name)
+	if o != nil {
+		o.host.transport.CloseIdleConnections()
+	}
+	return o != nil
+}
+
+// Domains lists the approved domains that have not expired, by name.
+func (p *Proxy) Domains() []Domain {
+	if p.domains == nil {
+		return nil
+	}
+	p.domains.mu.Lock()
+	defer p.domains.mu.Unlock()
+	var all []Domain
+	for name, o := range p.domains.open {
+		if time.Now().Before(o.until) {
+			all = append(all, Domain{Name: name, Until: o.until})
+		}
+	}
+	slices.SortFunc(all, func(a, b Domain) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// domain returns the approved domain of a name, or nil.
+func (p *Proxy) domain(name string) *guarded {
+	if p.domains == nil {
+		return nil
+	}
+	p.domains.mu.Lock()
+	defer p.domains.mu.Unlock()
+	o := p.domains.open[name]
+	if o == nil {
+		return nil
+	}
+	if !time.Now().Before(o.until) {
+		delete(p.domains.open, name)
+		o.host.transport.CloseIdleConnections()
+		return nil
+	}
+	return o.host
+}
+
+// closeDomains gives back what the domains hold.
+func (p *Proxy) closeDomains() {
+	if p.domains == nil {
+		return
+	}
+	p.domains.mu.Lock()
+	defer p.domains.mu.Unlock()
+	for _, o := range p.domains.open {
+		o.host.transport.CloseIdleConnections()
+	}
+}
+
+// webEndpoint is what a request to an approved domain is: free to read, to be
+// asked for otherwise.
+func webEndpoint(method string) *Endpoint {
+	return &Endpoint{Method: method, Auth: "none", Ask: method != http.MethodGet && method != http.MethodHead}
+}
+
+// checkWebPath refuses a path that cannot be sent on as it is.
+func checkWebPath(path string) *denial {
+	if path == "" || path[0] != '/' || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\"<>^`{|}") {
+		return deny(400, ReasonRawTarget, "the request-target is not a plain path")
+	}
+	u, err := url.ParseRequestURI(path)
+	if err != nil || u.EscapedPath() != path {
+		return deny(400, ReasonRawTarget, "the path is not encoded as URLs are")
+	}
+	return nil
+}

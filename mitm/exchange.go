@@ -1,0 +1,327 @@
+package mitm
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
+)
+
+// exchange is one request inside a tunnel and its answer.
+type exchange struct {
+	l *link
+	p *Proxy
+	g *guarded
+	t *tls.Conn
+	r *bufio.Reader // of t
+	h *head
+
+	framing  framing
+	path     string
+	query    string
+	endpoint *Endpoint
+	payload  []byte      // the judged body
+	header   http.Header // of the forwarded request
+	spooled  int64       // bytes that the spool counts for this exchange
+	started  time.Time
+	rec      Record
+	a        answer
+}
+
+func newExchange(l *link, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, h *head) *exchange {
+	if h == nil {
+		h = &head{}
+	}
+	x := &exchange{l: l, p: l.p, g: g, t: t, r: r, h: h, started: time.Now()}
+	x.rec = Record{
+		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseRequest, Provider: g.provider.Name,
+		Host: g.host.Name, Port: "443", SNI: sni, Method: h.method,
+	}
+	x.a = answer{c: t, stall: l.p.limits.WriteStall}
+	return x
+}
+
+// run judges and forwards the request. headErr is what reading its head ended
+// with. It returns whether the connection may carry another request.
+func (x *exchange) run(headErr error) bool {
+	defer func() { x.p.spool.release(x.spooled) }()
+	var d *denial
+	if headErr != nil {
+		d = headDenial(headErr)
+	} else {
+		d = x.judge()
+	}
+	if d != nil {
+		x.refuse(d)
+		return false
+	}
+	return x.forward() && !x.framing.closing
+}
+
+// judge runs the planes in their order up to the body.
+func (x *exchange) judge() *denial {
+	for _, plane := range []func() *denial{
+		x.checkFraming, x.checkTarget, x.checkMethod, x.checkUpgrade, x.checkEndpoint, x.checkKey, x.checkBody,
+	} {
+		if d := plane(); d != nil {
+			return d
+		}
+	}
+	return nil
+}
+
+func (x *exchange) checkFraming() *denial {
+	if x.h.version != "HTTP/1.1" {
+		return deny(505, ReasonVersion, "the request must be HTTP/1.1")
+	}
+	var d *denial
+	x.framing, d = frame(x.h)
+	return d
+}
+
+func (x *exchange) checkTarget() *denial {
+	path, query, d := splitTarget(x.h.target)
+	if d != nil {
+		return d
+	}
+	x.path, x.query = path, query
+	x.rec.Path = printable(path, 300)
+	check := checkPath
+	if x.g.web {
+		check = checkWebPath
+	}
+	if d := check(path); d != nil {
+		return d
+	}
+	host := strings.TrimSuffix(lowerASCII(x.h.values("host")[0]), ":443")
+	if host != x.g.host.Name {
+		return deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
+	}
+	return nil
+}
+
+// checkMethod refuses what is no method of any endpoint at all.
+func (x *exchange) checkMethod() *denial {
+	if !slices.Contains([]string{"GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"}, x.h.method) {
+		return deny(405, ReasonMethod, "Blocked: the method is not allowed.")
+	}
+	return nil
+}
+
+func (x *exchange) checkUpgrade() *denial {
+	if x.framing.upgrades {
+		return deny(426, ReasonUpgrade, "No protocol but HTTP/1.1 is forwarded; use plain HTTPS requests.")
+	}
+	return nil
+}
+
+func (x *exchange) checkEndpoint() *denial {
+	if x.g.web {
+		if x.p.domain(x.g.host.Name) != x.g { // it may have expired since CONNECT
+			return deny(403, ReasonConnectHost, "Blocked: %s is not approved any more.", x.g.host.Name)
+		}
+		x.endpoint = webEndpoint(x.h.method)
+		return nil
+	}
+	for i := range x.g.host.Endpoints {
+		e := &x.g.host.Endpoints[i]
+		if e.matches(x.h.method, x.path) && (e.Kind == "" || e.Kind == x.g.mode.Kind) {
+			x.endpoint = e
+			return nil
+		}
+	}
+	return deny(403, ReasonEndpoint, "Blocked: %s %s is not an allowed endpoint.", x.h.method, printable(x.path, 200))
+}
+
+func (x *exchange) checkKey() *denial {
+	state, d := x.g.checkCredential(x.h, x.query, x.endpoint)
+	x.rec.Key = state
+	if d != nil || x.g.web {
+		return d
+	}
+	return x.endpoint.checkQuery(x.query)
+}
+
+// checkBody reads the body, if the endpoint takes one, and judges it.
+func (x *exchange) checkBody() *denial {
+	if x.g.web && x.endpoint.Ask { // whoever is asked sees the body
+		raw, d := x.readBody()
+		x.payload, x.rec.ReqBytes = raw, int64(len(raw))
+		return d
+	}
+	if x.endpoint.Body == "" {
+		if x.framing.hasBody() {
+			return deny(400, ReasonUnexpected, "%s %s takes no body.", x.h.method, x.path)
+		}
+		return nil
+	}
+	if d := checkBodyHead(x.h); d != nil {
+		return d
+	}
+	raw, d := x.readBody()
+	if d != nil {
+		return d
+	}
+	x.rec.ReqBytes = int64(len(raw))
+	result, err := body.Judge(x.endpoint.Body, raw)
+	x.rec.Model = printable(result.Model, 100)
+	var refusal *body.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return deny(403, ReasonPolicy, "Blocked: %s", refusal.Error())
+	case err != nil:
+		return deny(400, ReasonJSON, "Blocked: the body is not acceptable JSON: %s", err)
+	}
+	x.payload, x.rec.Stripped = result.Body, result.Removed
+	return nil
+}
+
+// checkBodyHead refuses bodies that could not be judged.
+func checkBodyHead(h *head) *denial {
+	for _, v := range h.values("content-encoding") {
+		if !strings.EqualFold(v, "identity") {
+			return deny(415, ReasonEncoding, "An encoded body cannot be judged; send it without Content-Encoding.")
+		}
+	}
+	types := h.values("content-type")
+	if len(types) != 1 {
+		return deny(415, ReasonType, "The body must be application/json.")
+	}
+	media, parameters, _ := strings.Cut(types[0], ";")
+	parameters = strings.ToLower(strings.ReplaceAll(strings.Trim(parameters, " \t"), `"`, ""))
+	if !strings.EqualFold(strings.Trim(media, " \t"), "application/json") || parameters != "" && parameters != "charset=utf-8" {
+		return deny(415, ReasonType, "The body must be application/json in UTF-8.")
+	}
+	return nil
+}
+
+// refuse records the refusal, then answers it in the provider's shape.
+func (x *exchange) refuse(d *denial) {
+	r := &x.rec
+	r.Phase, r.Decision, r.Reason, r.Status = PhaseRequest, d.decision(), d.reason, d.status
+	r.Detail = printable(d.detailText(), 300)
+	r.Duration = milliseconds(time.Since(x.started))
+	if d.key != "" {
+		r.Key = d.key
+	}
+	_ = x.p.audit(r)
+	x.p.tellRefused(r)
+	x.a.refusal(x.g.provider.Errors, d)
+	if d.status != 0 {
+		drain(x.t, x.r)
+	}
+}
+
+// clear passes everything that can still refuse a judged request: the slots,
+// the person, the budget, the credential and, last, the audit.
+func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
+	request := x.describe()
+	if x.endpoint.Ask {
+		if d := x.ask(ctx, &request); d != nil {
+			return Credential{}, d
+		}
+	}
+	if x.p.config.Budget != nil && x.endpoint.Body != "" {
+		if err := x.p.config.Budget(ctx, request); err != nil {
+			d := deny(429, ReasonBudget, "%s", err)
+			d.final = true
+			return Credential{}, d
+		}
+	}
+	var cred Credential
+	if x.rec.Key == KeySentinel && x.endpoint.Auth != "none" {
+		var d *denial
+		if cred, d = x.credential(ctx); d != nil {
+			return Credential{}, d
+		}
+	}
+	var dropped []string
+	x.header, dropped = x.g.requestHeader(x.h)
+	x.rec.Stripped = append(x.rec.Stripped, dropped...)
+	r := x.rec
+	r.Decision, r.Reason = Allow, ReasonAllowed
+	if err := x.p.audit(&r); err != nil {
+		return Credential{}, failure(503, ReasonAudit, "The request was not forwarded: it could not be recorded.")
+	}
+	return cred, nil
+}
+
+// describe is the request as deciders see it.
+func (x *exchange) describe() Request {
+	return Request{
+		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
+		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Body: x.payload,
+	}
+}
+
+// ask waits for the person.
+func (x *exchange) ask(ctx context.Context, r *Request) *denial {
+	sum := sha256.New()
+	for _, part := range []string{r.Method, r.Host, x.h.target} {
+		_, _ = io.WriteString(sum, part+"\x00")
+	}
+	_, _ = sum.Write(r.Body)
+	r.Digest = hex.EncodeToString(sum.Sum(nil))
+	x.rec.Digest = r.Digest
+	if x.p.config.Ask == nil {
+		return deny(403, ReasonAsk, "Blocked: %s %s needs an approval, and nobody can be asked.", r.Method, r.Path)
+	}
+	approved, err := x.p.config.Ask(ctx, *r)
+	if err != nil {
+		return deny(403, ReasonAsk, "Blocked: %s %s was not approved: %s", r.Method, r.Path, err)
+	}
+	if !approved {
+		return deny(403, ReasonAsk, "Blocked: %s %s was not approved.", r.Method, r.Path)
+	}
+	return nil
+}
+
+// credential asks for the real credential and checks that it can be sent and
+// watched for.
+func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
+	name := x.g.provider.Name
+	cred, err := x.p.config.Credentials(ctx, name)
+	if err == nil {
+		_, err = x.g.provider.modeFor(cred.Kind)
+	}
+	if err == nil && !sendable(cred.Value) {
+		err = errors.New("the credential is too short, or holds characters that no header can carry")
+	}
+	if err == nil {
+		return cred, nil
+	}
+	text := "No credential for " + name + ": " + err.Error()
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		text += " (" + h.Hint() + ")"
+	}
+	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
+	return Credential{}, failure(401, ReasonNoLogin, "%s", text)
+}
+
+// sendable says whether a credential can stand in a header field and is long
+// enough to be told from ordinary text in an answer.
+func sendable(value string) bool {
+	if len(value) < minSecret || len(value) > maxSecret {
+		return false
+	}
+	for i := range len(value) {
+		if value[i] <= ' ' || value[i] >= 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+}

@@ -1,0 +1,179 @@
+package mitm
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"strings"
+)
+
+// field is one header field: its name in lower case, its value without the
+// white space around it.
+type field struct{ name, value string }
+
+// head is the head of a request, as strictly read: every line ends in CR LF,
+// no line is folded, no name is followed by white space, and nothing holds a
+// control character. Fields keep their order.
+type head struct {
+	method  string
+	target  string // raw
+	version string // "HTTP/1.1" or "HTTP/1.0"
+	fields  []field
+}
+
+// errQuiet ends a connection on which nothing was asked: no byte of a head came.
+var errQuiet = errors.New("the connection ended between requests")
+
+// values returns the values of all fields of a name in lower case.
+func (h *head) values(name string) []string {
+	var vs []string
+	for _, f := range h.fields {
+		if f.name == name {
+			vs = append(vs, f.value)
+		}
+	}
+	return vs
+}
+
+// has says whether a field of that name is there.
+func (h *head) has(name string) bool {
+	for _, f := range h.fields {
+		if f.name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// readHead reads one head. Its errors are errQuiet, when the peer closed
+// before the first byte, a *denial, or an error of the connection.
+func readHead(r *bufio.Reader, l Limits) (*head, error) {
+	left := l.HeaderBytes
+	line, err := readLine(r, &left)
+	if err != nil {
+		return nil, err
+	}
+	h, d := parseRequestLine(line)
+	if d != nil {
+		return nil, d
+	}
+	for {
+		line, err := readLine(r, &left)
+		if errors.Is(err, errQuiet) {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return h, err
+		}
+		if line == "" {
+			return h, nil
+		}
+		if len(h.fields) == l.Headers {
+			return h, deny(431, ReasonHeaderCount, "the request has more than %d header fields", l.Headers)
+		}
+		f, d := parseField(line)
+		if d != nil {
+			return h, d
+		}
+		h.fields = append(h.fields, f)
+	}
+}
+
+// readLine reads a line that ends in CR LF and returns it without them. It
+// takes the line's length from *left, and refuses when nothing is left.
+func readLine(r *bufio.Reader, left *int) (string, error) {
+	var long []byte // of a line that exceeds the reader's buffer
+	for {
+		part, err := r.ReadSlice('\n')
+		*left -= len(part)
+		if *left < 0 {
+			return "", deny(431, ReasonHeaderTooLarge, "the request's head is too large")
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = append(long, part...)
+			continue
+		case errors.Is(err, io.EOF) && len(long)+len(part) == 0:
+			return "", errQuiet
+		case errors.Is(err, io.EOF):
+			return "", io.ErrUnexpectedEOF
+		case err != nil:
+			return "", err
+		}
+		line := part
+		if long != nil {
+			line = append(long, part...)
+		}
+		n := len(line)
+		if n < 2 || line[n-2] != '\r' {
+			return "", deny(400, ReasonMalformed, "a line of the head does not end in CR LF")
+		}
+		return string(line[:n-2]), nil
+	}
+}
+
+// parseRequestLine reads method, target and version, separated by one space.
+func parseRequestLine(line string) (*head, *denial) {
+	method, rest, ok1 := strings.Cut(line, " ")
+	target, version, ok2 := strings.Cut(rest, " ")
+	if !ok1 || !ok2 || !isToken(method) || len(method) > 32 || target == "" {
+		return nil, deny(400, ReasonMalformed, "the request line is not METHOD TARGET VERSION")
+	}
+	for i := range len(target) {
+		if target[i] <= ' ' || target[i] >= 0x7f {
+			return nil, deny(400, ReasonMalformed, "the request-target holds a character that is not printable ASCII")
+		}
+	}
+	if version != "HTTP/1.1" && version != "HTTP/1.0" {
+		return nil, deny(505, ReasonVersion, "the request must be HTTP/1.1")
+	}
+	return &head{method: method, target: target, version: version}, nil
+}
+
+// parseField reads one header line.
+func parseField(line string) (field, *denial) {
+	name, value, ok := strings.Cut(line, ":")
+	switch {
+	case line[0] == ' ' || line[0] == '\t':
+		return field{}, deny(400, ReasonMalformed, "a header line is folded")
+	case !ok:
+		return field{}, deny(400, ReasonMalformed, "a header line has no colon")
+	case !isToken(name):
+		return field{}, deny(400, ReasonMalformed, "a header name holds a character that names do not have")
+	}
+	for i := range len(value) {
+		if c := value[i]; c != '\t' && (c < ' ' || c >= 0x7f) {
+			return field{}, deny(400, ReasonMalformed, "the header field %s holds a character that is not printable ASCII", strings.ToLower(name))
+		}
+	}
+	return field{name: strings.ToLower(name), value: strings.Trim(value, " \t")}, nil
+}
+
+// isToken says whether s is a token as HTTP defines it.
+func isToken(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := range len(s) {
+		if !tokenBytes[s[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+var tokenBytes = func() (set [256]bool) {
+	for c := range 256 {
+		b := byte(c)
+		set[c] = b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' ||
+			strings.IndexByte("!#$%&'*+-.^_`|~", b) >= 0
+	}
+	return set
+}()
+
+// isTimeout says whether err comes from a deadline.
+func isTimeout(err error) bool {
+	var n net.Error
+	return errors.As(err, &n) && n.Timeout()
+}

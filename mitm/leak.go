@@ -1,0 +1,210 @@
+package mitm
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+const (
+	// minSecret is how long a credential must be to be told from other text.
+	minSecret = 8
+	// maxSecret is how long a credential may be, and maxSecretBytes its longest
+	// form, which bounds what one scan holds back.
+	maxSecret      = 8 << 10
+	maxSecretBytes = 6 * maxSecret
+)
+
+// matcher knows the texts that must not pass. It is fixed after it is made, so
+// that one serves all answers for a credential.
+type matcher struct {
+	secrets  []string
+	patterns [][]byte
+	shortest int
+	longest  int
+	shift    [1 << 16]uint8 // by two bytes: how far the search may jump
+	firsts   [256]bool      // first bytes of patterns
+}
+
+// newMatcher makes a matcher for one or more credentials.
+func newMatcher(secrets []string) *matcher {
+	m := &matcher{secrets: secrets, shortest: 128}
+	for _, s := range secrets {
+		m.patterns = append(m.patterns, forms(s)...)
+	}
+	for _, p := range m.patterns {
+		m.shortest, m.longest = min(m.shortest, len(p)), max(m.longest, len(p))
+		m.firsts[p[0]] = true
+	}
+	for i := range m.shift {
+		m.shift[i] = uint8(m.shortest - 1)
+	}
+	for _, p := range m.patterns {
+		for i := 0; i+1 < m.shortest; i++ {
+			pair := uint16(p[i])<<8 | uint16(p[i+1])
+			m.shift[pair] = min(m.shift[pair], uint8(m.shortest-2-i))
+		}
+	}
+	return m
+}
+
+// watcher looks for the real credential in an answer and puts the sentinel in
+// its place. It finds the credential as it is, and in the encodings in which a
+// server could echo it: base64 at each of its three alignments, hex, percent
+// and JSON escapes, and reversed.
+//
+// It works on a stream: what could be the beginning of the credential at the
+// end of the seen bytes is held back until the next bytes decide. An event of
+// a stream ends with a line feed, which no credential holds, so that no
+// complete event ever waits.
+type watcher struct {
+	*matcher    // nil when no credential was sent
+	replacement []byte
+	found       int
+}
+
+// watcher returns a watcher for the credentials of one request.
+func (g *guarded) watcher(sent []Credential) *watcher {
+	w := &watcher{replacement: []byte(g.sentinel.value)}
+	var secrets []string
+	for _, c := range sent {
+		if c.Value != "" {
+			secrets = append(secrets, c.Value)
+		}
+	}
+	if secrets == nil {
+		return w
+	}
+	w.matcher = g.matcher.Load()
+	if w.matcher == nil || !slices.Equal(w.secrets, secrets) {
+		w.matcher = newMatcher(secrets)
+		g.matcher.Store(w.matcher)
+	}
+	return w
+}
+
+// forms lists the texts by which a secret is known.
+func forms(secret string) [][]byte {
+	all := [][]byte{[]byte(secret)}
+	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		for align := range 3 {
+			// Characters that mix in bits of what stands around are left out.
+			text := enc.EncodeToString([]byte(strings.Repeat("\x00", align) + secret))
+			text = text[[]int{0, 2, 3}[align] : len(text)-1]
+			all = append(all, []byte(text))
+		}
+	}
+	digits := hex.EncodeToString([]byte(secret))
+	all = append(all, []byte(digits), []byte(strings.ToUpper(digits)))
+	for _, escape := range []string{"%%%02x", "%%%02X", `\u%04x`, `\u%04X`} {
+		all = append(all, escaped(secret, escape, false), escaped(secret, escape, true))
+	}
+	reversed := []byte(secret)
+	slices.Reverse(reversed)
+	all = append(all, reversed)
+	slices.SortFunc(all, bytes.Compare)
+	return slices.CompactFunc(all, bytes.Equal)
+}
+
+// escaped writes every character of a secret in a format, or only those that
+// are neither letters nor digits.
+func escaped(secret, format string, punctuation bool) []byte {
+	var out []byte
+	for _, c := range []byte(secret) {
+		letter := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if punctuation && letter {
+			out = append(out, c)
+		} else {
+			out = fmt.Appendf(out, format, c)
+		}
+	}
+	return out
+}
+
+// scan returns the bytes of data that may be sent, with the credential
+// replaced, and the end of data that must be given again in front of the next
+// bytes. Without a finding, safe and held are parts of data. At the end of the
+// stream nothing is held; what then is most of a credential is masked too.
+func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
+	if w.matcher == nil {
+		return data, nil
+	}
+	from, n := w.find(data)
+	if from >= 0 {
+		rest := data
+		for from >= 0 {
+			w.found++
+			safe = append(append(safe, rest[:from]...), w.replacement...)
+			rest = rest[from+n:]
+			from, n = w.find(rest)
+		}
+		k := w.partial(rest)
+		safe, held = append(safe, rest[:len(rest)-k]...), rest[len(rest)-k:]
+	} else {
+		k := w.partial(data)
+		safe, held = data[:len(data)-k], data[len(data)-k:]
+	}
+	if !end || len(held) == 0 {
+		return safe, held
+	}
+	if w.mostly(held) {
+		w.found++
+		held = w.replacement
+	}
+	return append(slices.Clone(safe), held...), nil
+}
+
+// text masks a complete text.
+func (w *watcher) text(s string) string {
+	safe, _ := w.scan([]byte(s), true)
+	return string(safe)
+}
+
+// find returns the place and length of the first pattern in data, the longest
+// of those that begin there, or -1.
+func (m *matcher) find(data []byte) (from, n int) {
+	window := m.shortest
+	for i := window - 2; i+1 < len(data); {
+		if skip := m.shift[uint16(data[i])<<8|uint16(data[i+1])]; skip > 0 {
+			i += int(skip)
+			continue
+		}
+		start := i - (window - 2)
+		best := 0
+		for _, p := range m.patterns {
+			if len(p) > best && bytes.HasPrefix(data[start:], p) {
+				best = len(p)
+			}
+		}
+		if best > 0 {
+			return start, best
+		}
+		i++
+	}
+	return -1, 0
+}
+
+// partial returns how many bytes at the end of data could begin a pattern.
+func (m *matcher) partial(data []byte) int {
+	for i := max(0, len(data)-m.longest+1); i < len(data); i++ {
+		if !m.firsts[data[i]] {
+			continue
+		}
+		for _, p := range m.patterns {
+			if len(p) > len(data)-i && bytes.HasPrefix(p, data[i:]) {
+				return len(data) - i
+			}
+		}
+	}
+	return 0
+}
+
+// mostly says whether a beginning of a pattern is more than half of it.
+func (m *matcher) mostly(held []byte) bool {
+	return slices.ContainsFunc(m.patterns, func(p []byte) bool {
+		return len(held) > len(p)/2 && bytes.HasPrefix(p, held)
+	})
+}

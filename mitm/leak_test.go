@@ -1,0 +1,254 @@
+package mitm
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func testGuarded() *guarded { return &guarded{sentinel: sentinel{value: "SENTINEL"}} }
+
+// scanAll gives data to a watcher in the given pieces.
+func scanAll(w *watcher, pieces ...[]byte) string {
+	var out, held []byte
+	for i, p := range pieces {
+		safe, keep := w.scan(append(bytes.Clone(held), p...), i == len(pieces)-1)
+		out = append(out, safe...)
+		held = bytes.Clone(keep)
+	}
+	return string(out)
+}
+
+func TestLeakAtEverySplit(t *testing.T) {
+	g := testGuarded()
+	sent := []Credential{{Kind: KindAPIKey, Value: realKey}}
+	secret := []byte(realKey)
+	for name, form := range map[string]string{
+		"plain":  realKey,
+		"hex":    hex.EncodeToString(secret),
+		"HEX":    strings.ToUpper(hex.EncodeToString(secret)),
+		"base64": base64.StdEncoding.EncodeToString(secret),
+		"shift1": base64.StdEncoding.EncodeToString(append([]byte("a"), secret...)),
+		"shift2": base64.URLEncoding.EncodeToString(append([]byte("ab"), secret...)),
+		"url":    strings.ReplaceAll(realKey, "-", "%2D"),
+		"json":   strings.ReplaceAll(realKey, "-", `\u002d`),
+		"JSON":   string(escaped(realKey, `\u%04X`, false)),
+		"header": base64.StdEncoding.EncodeToString([]byte("Bearer " + realKey + "\r\n")),
+	} {
+		data := []byte("data: {\"x\":\"sk-ant-" + form + "\"}\n\nsk-ant-api03-the")
+		for i := 0; i <= len(data); i++ {
+			w := g.watcher(sent)
+			got := scanAll(w, data[:i], data[i:])
+			if w.found != 1 || !strings.Contains(got, "SENTINEL") || strings.Contains(got, form) {
+				t.Fatalf("%s split at %d: %d found, %q", name, i, w.found, got)
+			}
+		}
+	}
+	// Byte by byte, and twice in a row.
+	w := g.watcher(sent)
+	var pieces [][]byte
+	for _, b := range []byte("x" + realKey + realKey + "y") {
+		pieces = append(pieces, []byte{b})
+	}
+	if got := scanAll(w, pieces...); got != "xSENTINELSENTINELy" {
+		t.Errorf("byte by byte: %q", got)
+	}
+}
+
+func TestMostOfACredentialAtTheEnd(t *testing.T) {
+	w := testGuarded().watcher([]Credential{{Value: realKey}})
+	if got := scanAll(w, []byte("key: "+realKey[:len(realKey)-1])); got != "key: SENTINEL" || w.found != 1 {
+		t.Errorf("got %q", got)
+	}
+	w = testGuarded().watcher([]Credential{{Value: realKey}})
+	if got := scanAll(w, []byte("sk-ant-")); got != "sk-ant-" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func FuzzWatcher(f *testing.F) {
+	f.Add([]byte("a"+realKey+"b"), uint16(5), uint16(20))
+	f.Add([]byte(hex.EncodeToString([]byte(realKey))), uint16(1), uint16(2))
+	f.Add([]byte("sk-ant-sk-ant-api03-"), uint16(7), uint16(8))
+	f.Fuzz(func(t *testing.T, data []byte, a, b uint16) {
+		i := int(a) % (len(data) + 1)
+		j := i + int(b)%(len(data)-i+1)
+		w, whole := testGuarded().watcher([]Credential{{Value: realKey}}), testGuarded().watcher([]Credential{{Value: realKey}})
+		got := scanAll(w, data[:i], data[i:j], data[j:])
+		if strings.Contains(got, realKey) {
+			t.Fatalf("the key passed: %q", got)
+		}
+		if want := scanAll(whole, data); got != want || w.found != whole.found {
+			t.Fatalf("in pieces %q, in one %q", got, want)
+		}
+		if w.found == 0 && got != string(data) {
+			t.Fatalf("changed %q to %q", data, got)
+		}
+	})
+}
+
+// An upstream that echoes the key in every place it can.
+func echo(rng *rand.Rand) http.HandlerFunc {
+	var mu sync.Mutex
+	return func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("X-Api-Key")
+		if key == "" {
+			key = strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ") + r.Header.Get("X-Goog-Api-Key")
+		}
+		mu.Lock()
+		status, cut, sse := []int{200, 200, 400, 401, 500}[rng.IntN(5)], rng.IntN(len(key)+1), rng.IntN(2) == 0
+		mu.Unlock()
+		w.Header().Set("X-Request-Id", "req "+key)
+		w.Header().Set("Openai-Organization", base64.StdEncoding.EncodeToString([]byte(key)))
+		if sse {
+			w.Header().Set("Content-Type", "text/event-stream")
+		}
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, "data: {\"error\":\"Incorrect API key: %s", key[:cut])
+		w.(http.Flusher).Flush()
+		_, _ = fmt.Fprintf(w, "%s, %s\"}\n\n", key[cut:], hex.EncodeToString([]byte(key)))
+	}
+}
+
+func TestTheRealKeyAppearsNowhere(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var log bytes.Buffer
+	var logged, told []string
+	var mu sync.Mutex
+	s := newStage(t, func(c *Config) {
+		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		c.Activity = func(a Activity) { mu.Lock(); defer mu.Unlock(); told = append(told, fmt.Sprintf("%+v", a)) }
+	})
+	s.answer(echo(rng))
+	attacks := requestAttacks()
+	hosts := []struct{ provider, host, path, header string }{
+		{"anthropic", "api.anthropic.com", "/v1/messages", "X-Api-Key"},
+		{"openai", "api.openai.com", "/v1/responses", "Authorization"},
+		{"google", "generativelanguage.googleapis.com", "/v1beta/models/m:generateContent", "X-Goog-Api-Key"},
+	}
+	answered := 0
+	for range 1000 {
+		if rng.IntN(3) == 0 {
+			a := attacks[rng.IntN(len(attacks))]
+			send := s.inTunnel
+			if a.status == "" {
+				send = s.cutShort
+			}
+			if res, body := send("api.anthropic.com", a.send(s)); res != nil {
+				logged = append(logged, fmt.Sprint(res.Header), body)
+			}
+			continue
+		}
+		h := hosts[rng.IntN(len(hosts))]
+		res, body := s.inTunnel(h.host, s.withBody(h.host, h.path, h.header, h.provider, `{"model":"m"}`))
+		if res == nil {
+			t.Fatal("no answer")
+		}
+		answered++
+		logged = append(logged, fmt.Sprint(res.Header), body)
+	}
+	if answered < 500 {
+		t.Fatalf("only %d requests were answered", answered)
+	}
+	records, err := json.Marshal(s.takeRecords())
+	if err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	secret := []byte(realKey)
+	for place, text := range map[string]string{
+		"the client": strings.Join(logged, "\n"), "the log": log.String(), "the audit": string(records), "the activities": strings.Join(told, "\n"),
+	} {
+		for form, needle := range map[string]string{
+			"plain": realKey, "hex": hex.EncodeToString(secret), "base64": base64.StdEncoding.EncodeToString(secret), "most of it": realKey[:len(realKey)-4],
+		} {
+			if strings.Contains(text, needle) {
+				t.Errorf("%s shows the real key (%s)", place, form)
+			}
+		}
+	}
+	if !strings.Contains(string(records), string(ReasonLeak)) {
+		t.Error("no record tells of a leak")
+	}
+}
+
+func TestEventsAreNotHeldBack(t *testing.T) {
+	s := newStage(t, nil)
+	next := make(chan struct{})
+	s.answer(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		for i := range 20 {
+			<-next
+			_, _ = fmt.Fprintf(w, "data: {\"n\":%d,\"s\":\"sk-ant\"}\n\n", i)
+			w.(http.Flusher).Flush()
+		}
+	})
+	c := s.tunnel("api.anthropic.com")
+	_, _ = io.WriteString(c, s.message())
+	// Each event must arrive complete before the upstream sends the next one,
+	// so nothing can be held back or joined.
+	buf := make([]byte, 4096)
+	got := ""
+	for i := range 20 {
+		next <- struct{}{}
+		want := fmt.Sprintf("data: {\"n\":%d,\"s\":\"sk-ant\"}\n\n", i)
+		for !strings.HasSuffix(got, want+"\r\n") {
+			n, err := c.Read(buf)
+			if err != nil {
+				t.Fatalf("after %q: %v", got, err)
+			}
+			got += string(buf[:n])
+		}
+	}
+}
+
+func TestNothingIsLeftAfterAbortedTunnels(t *testing.T) {
+	s := newStage(t, nil)
+	descriptors := func() int {
+		all, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	routines, open := runtime.NumGoroutine(), descriptors()
+	for i := range 500 {
+		switch i % 4 {
+		case 0:
+			_ = s.dial().Close()
+		case 1:
+			_ = s.connect("api.anthropic.com").Close()
+		case 2:
+			c := s.connect("api.anthropic.com")
+			_, _ = io.WriteString(c, "\x16\x03\x01\x02\x00\x01")
+			_ = c.Close()
+		case 3:
+			c := s.tunnel("api.anthropic.com")
+			_, _ = io.WriteString(c, s.message()[:50])
+			_ = c.NetConn().Close()
+		}
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for runtime.NumGoroutine() > routines+2 || descriptors() > open+2 {
+		if time.Now().After(deadline) {
+			t.Fatalf("goroutines %d, at first %d; descriptors %d, at first %d", runtime.NumGoroutine(), routines, descriptors(), open)
+		}
+		<-tick.C
+	}
+}

@@ -1,0 +1,127 @@
+package mitm
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestLimitsOfTime(t *testing.T) {
+	short := func(c *Config) {
+		c.Limits = Limits{HeadTime: 250 * time.Millisecond, BodyStall: 250 * time.Millisecond, IdleTime: 250 * time.Millisecond, StreamIdle: 250 * time.Millisecond}
+	}
+	t.Run("outer head", func(t *testing.T) {
+		s := newStage(t, short)
+		c := s.dial()
+		_, _ = io.WriteString(c, "CONNECT api.anth")
+		if got, _ := io.ReadAll(c); !strings.HasPrefix(string(got), "HTTP/1.1 408 ") {
+			t.Errorf("answered %q", got)
+		}
+		checkRefused(t, s, ReasonHeadTimeout)
+	})
+	t.Run("inner head", func(t *testing.T) {
+		s := newStage(t, short)
+		c := s.tunnel("api.anthropic.com")
+		_, _ = io.WriteString(c, "POST /v1/mess")
+		if res, _ := readAnswer(t, bufio.NewReader(c)); res == nil || res.StatusCode != 408 {
+			t.Errorf("answer %+v", res)
+		}
+		checkRefused(t, s, ReasonHeadTimeout)
+	})
+	t.Run("nothing in a fresh tunnel", func(t *testing.T) {
+		s := newStage(t, short)
+		c := s.tunnel("api.anthropic.com")
+		_, _ = io.ReadAll(c)
+		checkRefused(t, s, ReasonHeadTimeout)
+	})
+	t.Run("body", func(t *testing.T) {
+		s := newStage(t, short)
+		c := s.tunnel("api.anthropic.com")
+		m := s.message()
+		_, _ = io.WriteString(c, m[:len(m)-5])
+		if res, _ := readAnswer(t, bufio.NewReader(c)); res == nil || res.StatusCode != 408 {
+			t.Errorf("answer %+v", res)
+		}
+		checkRefused(t, s, ReasonBodyTimeout)
+	})
+	t.Run("idle between requests", func(t *testing.T) {
+		s := newStage(t, short)
+		c := s.tunnel("api.anthropic.com")
+		r := bufio.NewReader(c)
+		_, _ = io.WriteString(c, s.message())
+		_, _ = readAnswer(t, r)
+		if _, err := r.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("read ended with %v", err)
+		}
+		if got := s.awaitRecords(2); len(got) != 2 {
+			t.Errorf("records %+v", got)
+		}
+	})
+	t.Run("silent upstream", func(t *testing.T) {
+		s := newStage(t, short)
+		s.answer(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			_, _ = io.WriteString(w, "data: 1\n\n")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		})
+		c := s.tunnel("api.anthropic.com")
+		_, _ = io.WriteString(c, s.message())
+		_, _ = io.ReadAll(c)
+		if got := s.awaitRecords(2)[1]; got.Reason != ReasonTimeout {
+			t.Errorf("record %+v", got)
+		}
+	})
+	t.Run("stream longer than every limit but one", func(t *testing.T) {
+		s := newStage(t, func(c *Config) { short(c); c.Limits.StreamIdle = 0 })
+		s.answer(func(w http.ResponseWriter, _ *http.Request) {
+			tick := time.NewTicker(40 * time.Millisecond)
+			defer tick.Stop()
+			for range 15 {
+				_, _ = io.WriteString(w, "data: 1\n\n")
+				w.(http.Flusher).Flush()
+				<-tick.C
+			}
+		})
+		if res, body := s.inTunnel("api.anthropic.com", s.message()); res == nil || strings.Count(body, "data") != 15 {
+			t.Errorf("the stream was cut: %q", body)
+		}
+	})
+}
+
+func TestLimitsOfNumber(t *testing.T) {
+	s := newStage(t, func(c *Config) { c.Limits = Limits{Connections: 4, Requests: 1} })
+	block := make(chan struct{})
+	started := make(chan struct{}, 1)
+	s.answer(func(http.ResponseWriter, *http.Request) { started <- struct{}{}; <-block })
+	first := s.tunnel("api.anthropic.com")
+	_, _ = io.WriteString(first, s.message())
+	<-started
+	res, body := s.inTunnel("api.anthropic.com", s.message())
+	if res == nil || res.StatusCode != 429 || res.Header.Get("Retry-After") == "" || !strings.Contains(body, "rate_limit_error") {
+		t.Errorf("second request: %+v %s", res, body)
+	}
+	refused, once := make(chan struct{}), sync.Once{}
+	for range 4 { // one more than there may be
+		c := s.dial()
+		go func() {
+			if got, _ := io.ReadAll(c); strings.HasPrefix(string(got), "HTTP/1.1 503 ") {
+				once.Do(func() { close(refused) })
+			}
+		}()
+	}
+	<-refused
+	close(block)
+	seen := map[Reason]int{}
+	for _, r := range s.awaitRecords(3) {
+		seen[r.Reason]++
+	}
+	if seen[ReasonRequests] != 1 || seen[ReasonConnections] == 0 {
+		t.Errorf("records by reason: %v", seen)
+	}
+}

@@ -1,0 +1,185 @@
+package mitm
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
+)
+
+// Provider is one entry of the provider table: where the provider lives, how
+// it takes its credential and what may be asked of it.
+type Provider struct {
+	// Name is what configuration calls the provider.
+	Name string `json:"name"`
+	// Errors is the shape of the provider's error bodies: "anthropic",
+	// "openai" or "google".
+	Errors string `json:"errors"`
+	// Modes are the ways to present a credential; the first is the default.
+	Modes []Mode `json:"modes"`
+	// RequestHeaders are the fields that are forwarded beside the common
+	// ones, in lower case; a final "*" stands for any ending.
+	RequestHeaders []string `json:"requestHeaders,omitempty"`
+	// SetHeaders are fields that are set on every request.
+	SetHeaders map[string]string `json:"setHeaders,omitempty"`
+	// DropBetas are beginnings of feature names that are taken out of the
+	// field anthropic-beta, since they let the provider fetch or keep things.
+	DropBetas []string `json:"dropBetas,omitempty"`
+	// Hosts are the provider's servers.
+	Hosts []Host `json:"hosts"`
+}
+
+// Mode is one way to present a credential.
+type Mode struct {
+	Kind     string `json:"kind"`     // "api-key" or "bearer"
+	Header   string `json:"header"`   // in lower case; "authorization" takes "Bearer "
+	Sentinel string `json:"sentinel"` // what sentinels begin with; "jwt" makes an unsigned token
+}
+
+// Host is one server of a provider.
+type Host struct {
+	Name      string     `json:"name"`
+	Endpoints []Endpoint `json:"endpoints"`
+}
+
+// Endpoint is one thing that may be asked of a host.
+type Endpoint struct {
+	Method string `json:"method"`
+	// Path is compared byte by byte; a "*" stands for one or more letters,
+	// digits, dots, hyphens and underscores.
+	Path string `json:"path"`
+	// Query maps the keys that may appear to the values that they may have:
+	// one literal, or "*" for letters, digits, dots, hyphens and underscores.
+	Query map[string]string `json:"query,omitempty"`
+	// Auth is "required" (also when empty) or "none": then nothing is
+	// injected, and a sentinel that was presented is dropped.
+	Auth string `json:"auth,omitempty"`
+	// Body is the wire format of the request body; without one the request
+	// must not have a body.
+	Body body.Format `json:"body,omitempty"`
+	// Kind limits the endpoint to one kind of credential; empty for any.
+	Kind string `json:"kind,omitempty"`
+	// Ask makes every request wait for a person.
+	Ask bool `json:"ask,omitempty"`
+
+	path *regexp.Regexp // of a path with "*"
+}
+
+//go:embed providers.json
+var builtinTable []byte
+
+// Providers returns the built-in provider table.
+func Providers() []Provider {
+	table, err := ParseProviders(builtinTable)
+	if err != nil {
+		panic("mitm: the embedded provider table: " + err.Error()) // proven by the package's tests
+	}
+	return table
+}
+
+// ParseProviders reads a provider table: a JSON object with the member
+// "providers". Unknown members, unknown formats and doubtful names are errors.
+func ParseProviders(data []byte) ([]Provider, error) {
+	var file struct {
+		Comment   string     `json:"$comment"`
+		Providers []Provider `json:"providers"`
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&file); err != nil {
+		return nil, fmt.Errorf("read the provider table: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("read the provider table: data after its end")
+	}
+	for i := range file.Providers {
+		if err := file.Providers[i].prepare(); err != nil {
+			return nil, fmt.Errorf("provider %q: %w", file.Providers[i].Name, err)
+		}
+	}
+	return file.Providers, nil
+}
+
+// prepare checks one entry and compiles its patterns.
+func (p *Provider) prepare() error {
+	if p.Name == "" || len(p.Modes) == 0 || len(p.Hosts) == 0 {
+		return errors.New("name, modes and hosts are needed")
+	}
+	if !slices.Contains([]string{"anthropic", "openai", "google"}, p.Errors) {
+		return fmt.Errorf("errors has the unknown shape %q", p.Errors)
+	}
+	for _, m := range p.Modes {
+		if m.Kind != KindAPIKey && m.Kind != KindBearer {
+			return fmt.Errorf("mode has the unknown kind %q", m.Kind)
+		}
+		if !slices.Contains(credentialHeaders, m.Header) || m.Sentinel == "" {
+			return fmt.Errorf("mode %s needs a credential header and a sentinel", m.Kind)
+		}
+	}
+	for i := range p.Hosts {
+		h := &p.Hosts[i]
+		if !validHost(h.Name) {
+			return fmt.Errorf("%q is not a host name in lower case", h.Name)
+		}
+		for j := range h.Endpoints {
+			if err := h.Endpoints[j].prepare(); err != nil {
+				return fmt.Errorf("endpoint %s %s of %s: %w", h.Endpoints[j].Method, h.Endpoints[j].Path, h.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Endpoint) prepare() error {
+	if e.Method != "GET" && e.Method != "POST" {
+		return errors.New("the method must be GET or POST")
+	}
+	if d := checkPath(strings.ReplaceAll(e.Path, "*", "x")); d != nil {
+		return d
+	}
+	if e.Auth != "" && e.Auth != "required" && e.Auth != "none" {
+		return fmt.Errorf("auth %q is neither required nor none", e.Auth)
+	}
+	if e.Body != "" && !e.Body.Valid() {
+		return fmt.Errorf("body has the unknown format %q", e.Body)
+	}
+	if e.Body != "" && e.Method != "POST" {
+		return errors.New("only a POST has a body")
+	}
+	if strings.Contains(e.Path, "*") {
+		quoted := strings.ReplaceAll(regexp.QuoteMeta(e.Path), `\*`, `[A-Za-z0-9._-]+`)
+		e.path = regexp.MustCompile("^(?:" + quoted + ")$")
+	}
+	return nil
+}
+
+// matches says whether the endpoint is the one that a request names.
+func (e *Endpoint) matches(method, path string) bool {
+	if method != e.Method {
+		return false
+	}
+	if e.path != nil {
+		return e.path.MatchString(path)
+	}
+	return path == e.Path
+}
+
+// modeFor returns the provider's mode of a kind, or its first without a kind.
+func (p *Provider) modeFor(kind string) (Mode, error) {
+	if kind == "" {
+		return p.Modes[0], nil
+	}
+	for _, m := range p.Modes {
+		if m.Kind == kind {
+			return m, nil
+		}
+	}
+	return Mode{}, fmt.Errorf("provider %s does not take a %s credential", p.Name, kind)
+}

@@ -1,0 +1,171 @@
+package mitm
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+)
+
+// errServerName refuses a handshake for another name than that of CONNECT.
+var errServerName = errors.New("the server name is not the target of CONNECT")
+
+// tunnelConn is what TLS reads from and writes to: the raw connection behind
+// the buffer that may already hold its first bytes. It remembers the name that
+// the client asked for.
+type tunnelConn struct {
+	net.Conn
+	r   *bufio.Reader
+	sni string
+}
+
+func (c *tunnelConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// tlsFor is the configuration toward the agent for one host, whose
+// certificates a signs.
+func (p *Proxy) tlsFor(host string, a *authority) *tls.Config {
+	return &tls.Config{
+		MinVersion:                  tls.VersionTLS12,
+		NextProtos:                  []string{"http/1.1"},
+		SessionTicketsDisabled:      true,
+		DynamicRecordSizingDisabled: true, // an event fits one record anyway, and big answers go faster
+		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+			if c, ok := hello.Conn.(*tunnelConn); ok {
+				c.sni = hello.ServerName
+			}
+			if hello.ServerName != "" && lowerASCII(hello.ServerName) != host {
+				return nil, errServerName
+			}
+			return nil, nil // go on with this configuration
+		},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+			return a.leaf(host)
+		},
+	}
+}
+
+// tunnel answers TLS in the name of the host and serves the requests inside.
+func (l *link) tunnel(g *guarded) {
+	c := &tunnelConn{Conn: l.raw, r: l.r}
+	_ = l.raw.SetDeadline(time.Now().Add(l.p.limits.HandshakeTime))
+	first, err := l.r.Peek(1)
+	if err != nil {
+		l.refuseTLS(g, c, handshakeDenial(err))
+		return
+	}
+	if first[0] != 0x16 { // a TLS record that holds a handshake
+		l.refuseTLS(g, c, deny(0, ReasonNotTLS, "the tunnel does not begin with a TLS handshake"))
+		return
+	}
+	t := tls.Server(c, g.tls)
+	if err := t.HandshakeContext(l.ctx); err != nil {
+		l.refuseTLS(g, c, handshakeDenial(err))
+		return
+	}
+	_ = l.raw.SetDeadline(time.Time{})
+	l.requests(g, c, t)
+}
+
+// requests serves one request after the other.
+func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
+	defer func() {
+		_ = t.SetWriteDeadline(time.Now().Add(time.Second))
+		_ = t.CloseWrite()
+	}()
+	r := bufio.NewReaderSize(t, 16<<10)
+	wait := l.p.limits.HeadTime
+	for first := true; ; first = false {
+		h, err := l.readHeadFrom(t, r, wait)
+		switch {
+		case errors.Is(err, errQuiet), err != nil && h == nil && !first && isTimeout(err):
+			return // closed, or idle for too long, between two requests
+		case err != nil && first && isAlert(err):
+			l.refuseTLS(g, c, failure(0, ReasonDistrust, "the client broke off: %s", alertText(err)))
+			return
+		}
+		if !l.begin() {
+			return
+		}
+		x := newExchange(l, g, c.sni, t, r, h)
+		keep := x.run(err)
+		if !l.end() || !keep {
+			return
+		}
+		wait = l.p.limits.IdleTime
+	}
+}
+
+// handshakeDenial turns an error of the handshake into a refusal.
+func handshakeDenial(err error) *denial {
+	switch {
+	case errors.Is(err, errServerName):
+		return deny(0, ReasonSNI, "%s", errServerName)
+	case isTimeout(err):
+		return failure(0, ReasonHSTimeout, "the TLS handshake did not finish in time")
+	case isEOF(err):
+		return failure(0, ReasonHandshake, "the connection ended before the TLS handshake was done")
+	case isAlert(err):
+		return failure(0, ReasonDistrust, "the client broke off: %s", alertText(err))
+	default:
+		return deny(0, ReasonHandshake, "the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
+	}
+}
+
+// refuseTLS records why a tunnel came to nothing. TLS has told the client.
+func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
+	rec := Record{
+		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseTLS, Decision: d.decision(), Reason: d.reason,
+		Detail: printable(d.detailText(), 200), Provider: g.provider.Name, Host: g.host.Name, Port: "443", SNI: printable(c.sni, 255),
+	}
+	_ = l.p.audit(&rec)
+	l.p.tellRefused(&rec)
+}
+
+// isAlert says whether the client sent a TLS alert, which is how clients say
+// that they do not trust the certificate.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
+func alertText(err error) string {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Err != nil {
+		return strings.TrimPrefix(op.Err.Error(), "tls: ")
+	}
+	return err.Error()
+}
+
+func isEOF(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// drain lets the peer finish its writing, so that it reads the answer before
+// it learns that nobody listens: at most 256 KiB and half a second.
+func drain(c net.Conn, r io.Reader) {
+	if w, ok := c.(interface{ CloseWrite() error }); ok {
+		_ = w.CloseWrite()
+	}
+	_ = c.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
+	_, _ = io.CopyN(io.Discard, r, 256<<10)
+}
+
+// printable escapes what is not printable ASCII and cuts the text.
+func printable(s string, limit int) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if b.Len() >= limit {
+			break
+		}
+		if c < ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package mitm
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// spool counts the request bodies that are held in memory.
+type spool struct {
+	limit int64
+	mu    sync.Mutex
+	used  int64
+}
+
+// acquire takes n bytes, or takes none and returns false.
+func (s *spool) acquire(n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.used+n > s.limit {
+		return false
+	}
+	s.used += n
+	return true
+}
+
+func (s *spool) release(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used -= n
+}
+
+// spoolStep is by how much the count of a body grows while it arrives, so that
+// a length which is only claimed takes nothing from the others.
+const spoolStep = 256 << 10
+
+// readBody reads the whole body, under the limits of size and time.
+func (x *exchange) readBody() ([]byte, *denial) {
+	limits := x.p.limits
+	if x.framing.length > limits.BodyBytes {
+		return nil, x.tooLarge()
+	}
+	if x.framing.expect && x.framing.hasBody() {
+		if err := x.a.interim("HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
+			return nil, failure(0, ReasonClientGone, "the client went away before its body")
+		}
+	}
+	source := io.LimitReader(x.r, x.framing.length)
+	if x.framing.chunked {
+		source = &chunkedReader{r: x.r}
+	}
+	defer func() { _ = x.t.SetReadDeadline(time.Time{}) }()
+	end := time.Now().Add(limits.BodyTime)
+	data := make([]byte, 0, min(max(x.framing.length+1, 4<<10), 64<<10))
+	for {
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+		if int64(cap(data)) > x.spooled {
+			if !x.p.spool.acquire(spoolStep) {
+				d := deny(429, ReasonSpool, "Too many large requests are under way; try again.")
+				d.retry = 5
+				return nil, d
+			}
+			x.spooled += spoolStep
+			continue // until the count covers the buffer
+		}
+		_ = x.t.SetReadDeadline(earlier(end, time.Now().Add(limits.BodyStall)))
+		n, err := source.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if int64(len(data)) > limits.BodyBytes {
+			return nil, x.tooLarge()
+		}
+		if errors.Is(err, io.EOF) {
+			return x.complete(data)
+		}
+		if err != nil {
+			return nil, bodyDenial(err)
+		}
+	}
+}
+
+// complete refuses a body that is shorter than announced.
+func (x *exchange) complete(data []byte) ([]byte, *denial) {
+	if !x.framing.chunked && int64(len(data)) < x.framing.length {
+		return nil, bodyDenial(io.ErrUnexpectedEOF)
+	}
+	return data, nil
+}
+
+func (x *exchange) tooLarge() *denial {
+	return deny(413, ReasonTooLarge, "The body is larger than %d bytes.", x.p.limits.BodyBytes)
+}
+
+// bodyDenial turns an error of reading a body into a refusal.
+func bodyDenial(err error) *denial {
+	switch {
+	case isTimeout(err):
+		return failure(408, ReasonBodyTimeout, "The body did not arrive in time.")
+	case errors.Is(err, errChunk):
+		return deny(400, ReasonChunk, "%s", errChunk)
+	default:
+		return failure(0, ReasonTruncated, "the connection ended inside the body of a request")
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
