@@ -1,0 +1,200 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// Labels of images. LabelManaged is not among them: containers inherit the
+// labels of their image, and one that a person starts from it is not ours.
+const (
+	LabelImage     = "ironcurtain.image"         // the spec's name
+	LabelBuildHash = "ironcurtain.build-hash"    // the hash in the tag
+	LabelVersion   = "ironcurtain.agent-version" // the pinned version of the agent
+)
+
+// build runs the engine's own builder on a context assembled here. Only the
+// first generation of builders works without a registry and without a second
+// protocol, so that one is asked for.
+func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag string, files map[string]string, offline bool) error {
+	contextR, contextW := io.Pipe()
+	sent := make(chan error, 1)
+	go func() {
+		err := writeContext(contextW, spec, files)
+		contextW.CloseWithError(err)
+		sent <- err
+	}()
+	out := &buildOutput{report: b.report}
+	opts := engine.BuildImageOptions{
+		Context: ctx, Name: tag, Dockerfile: "Dockerfile", Version: engine.BuilderV1,
+		InputStream: contextR, OutputStream: out, RawJSONStream: true,
+		RmTmpContainer: true, ForceRmTmpContainer: true,
+		InactivityTimeout: 5 * time.Minute,
+		BuildArgs:         []engine.BuildArg{{Name: "PARENT", Value: parent}},
+		Labels: map[string]string{
+			LabelImage:     spec.Name,
+			LabelBuildHash: tag[strings.LastIndex(tag, ":")+1:],
+		},
+	}
+	if spec.Version != "" {
+		opts.Labels[LabelVersion] = spec.Version
+	}
+	if offline {
+		opts.NetworkMode = "none"
+	}
+	err := b.client.bound(ctx).BuildImage(opts)
+	contextR.Close()
+	sendErr := <-sent
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case out.failure != "":
+		err = errors.New(out.failure)
+	case err == nil && !errors.Is(sendErr, io.ErrClosedPipe):
+		err = sendErr
+	}
+	if err == nil {
+		var there bool
+		if there, err = b.client.hasImage(ctx, tag); err == nil && !there {
+			err = errors.New("the builder ended without an image")
+		}
+	}
+	if err != nil {
+		b.dropLayers(ctx, out.layers)
+		return fmt.Errorf("build image %s: %w", spec.Name, translate(err))
+	}
+	return nil
+}
+
+// dropLayers removes the nameless images a failed build left, the newest
+// first: that takes its unused ancestors along.
+func (b *imageBuild) dropLayers(ctx context.Context, layers []string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+	defer cancel()
+	api := b.client.bound(ctx)
+	for _, id := range slices.Backward(layers) {
+		image, err := api.InspectImage(id)
+		if err != nil || len(image.RepoTags) > 0 || len(image.RepoDigests) > 0 {
+			continue
+		}
+		_ = api.RemoveImage(id) // in use by somebody else: then it is theirs
+	}
+}
+
+// writeContext writes the build context as a tar stream: the spec's own files
+// and those fetched for it.
+func writeContext(w io.Writer, spec ImageSpec, files map[string]string) error {
+	tw := tar.NewWriter(w)
+	for name, data := range spec.files {
+		err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(data))})
+		if err == nil {
+			_, err = tw.Write(data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for name, path := range files {
+		if err := writeFile(tw, name, path); err != nil {
+			return err
+		}
+	}
+	return tw.Close()
+}
+
+func writeFile(tw *tar.Writer, name, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	// No times: the same content makes the same layer.
+	if err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: info.Size()}); err != nil {
+		return err
+	}
+	_, err = io.Copy(tw, f)
+	return err
+}
+
+// buildOutput reads the engine's stream of JSON messages about a build, a pull
+// or an import.
+type buildOutput struct {
+	report  *reporter
+	rest    []byte
+	failure string   // what the engine reported as the error
+	layers  []string // image identifiers, as they came
+	seen    func()   // called on every message; may be nil
+}
+
+// message is what is used of one message.
+type message struct {
+	Stream   string `json:"stream"`
+	Status   string `json:"status"`
+	ID       string `json:"id"`
+	Progress string `json:"progress"`
+	Error    string `json:"error"`
+}
+
+// maxMessage bounds one message of the engine.
+const maxMessage = 1 << 20
+
+var layerLine = regexp.MustCompile(`^ ---> ([0-9a-f]{12,64})$`)
+
+// Write takes any part of the stream.
+func (o *buildOutput) Write(p []byte) (int, error) {
+	o.rest = append(o.rest, p...)
+	for {
+		i := bytes.IndexByte(o.rest, '\n')
+		if i < 0 {
+			break
+		}
+		o.line(o.rest[:i])
+		o.rest = o.rest[i+1:]
+	}
+	if len(o.rest) > maxMessage {
+		return 0, fmt.Errorf("a message of the engine is larger than %d bytes", maxMessage)
+	}
+	return len(p), nil
+}
+
+func (o *buildOutput) line(line []byte) {
+	var m message
+	if json.Unmarshal(line, &m) != nil {
+		return
+	}
+	if o.seen != nil {
+		o.seen()
+	}
+	if m.Error != "" {
+		o.failure = oneLine(m.Error)
+		return
+	}
+	text := strings.TrimRight(m.Stream, "\r\n")
+	if l := layerLine.FindStringSubmatch(text); l != nil {
+		o.layers = append(o.layers, l[1])
+		return
+	}
+	if strings.HasPrefix(text, " ---> ") || strings.HasPrefix(text, "Removing intermediate") {
+		return
+	}
+	if m.Status != "" {
+		text = strings.TrimSpace(m.ID + " " + m.Status + " " + m.Progress)
+	}
+	o.report.detail(text)
+}

@@ -1,0 +1,331 @@
+package docker
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// testImage is an image of the test's own, with the shell image below it.
+func testImage(t *testing.T, c *Client, steps string) (spec ImageSpec, parent, tag string) {
+	t.Helper()
+	parent = image(t, c, "shell")
+	name := fmt.Sprintf("test-%d-%d", os.Getpid(), labelCount.Add(1))
+	spec = ImageSpec{Name: name, Parent: "shell", files: map[string][]byte{
+		"Dockerfile": []byte("ARG PARENT\nFROM ${PARENT}\nENV UNIQUE=" + name + "\n" + steps),
+	}}
+	tag = repository + name + ":1"
+	t.Cleanup(func() { _ = c.bound(deadline(t, 30*time.Second)).RemoveImage(tag) })
+	return spec, parent, tag
+}
+
+// imagesAndContainers counts what the engine has, nameless layers included.
+func imagesAndContainers(t *testing.T, c *Client) (images map[string]bool) {
+	t.Helper()
+	list, err := c.bound(deadline(t, 30*time.Second)).ListImages(engine.ListImagesOptions{All: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	images = map[string]bool{}
+	for _, i := range list {
+		images[i.ID] = true
+	}
+	return images
+}
+
+func newBuild(t *testing.T, c *Client, cache string) *imageBuild {
+	t.Helper()
+	o := BuildOptions{CacheDir: cache, OnProgress: func(p Progress) { t.Log(p) }}
+	if err := os.MkdirAll(filepath.Join(cache, "locks"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return &imageBuild{client: c, options: o, report: newReporter(o, 1)}
+}
+
+func TestFailedBuildLeavesNothing(t *testing.T) {
+	c := connect(t)
+	spec, parent, tag := testImage(t, c, "USER 0\nRUN echo one > /one\nRUN echo the cause >&2; exit 9\n")
+	before := imagesAndContainers(t, c)
+	err := newBuild(t, c, t.TempDir()).ensure(deadline(t, 60*time.Second), spec, parent, tag)
+	if err == nil || !strings.Contains(err.Error(), "9") {
+		t.Fatalf("got %v", err)
+	}
+	for id := range imagesAndContainers(t, c) {
+		if !before[id] {
+			t.Errorf("image %s is left behind", id)
+		}
+	}
+	if there, err := c.hasImage(deadline(t, 10*time.Second), parent); err != nil || !there {
+		t.Errorf("the parent image is gone: %v", err)
+	}
+}
+
+func TestCancelledBuild(t *testing.T) {
+	c := connect(t)
+	spec, parent, tag := testImage(t, c, "RUN echo started; sleep 1000\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	b := newBuild(t, c, t.TempDir())
+	b.options.OnProgress = func(p Progress) {
+		if strings.Contains(p.Detail, "started") {
+			cancel()
+		}
+	}
+	b.report = newReporter(b.options, 1)
+	began := time.Now()
+	err := b.ensure(ctx, spec, parent, tag)
+	if !errors.Is(err, context.Canceled) || time.Since(began) > 20*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+	if there, err := c.hasImage(deadline(t, 10*time.Second), tag); err != nil || there {
+		t.Errorf("there is an image: %v %v", there, err)
+	}
+	eventually(t, 30*time.Second, "the builder's container ends", func() bool {
+		list, err := c.bound(deadline(t, 10*time.Second)).ListContainers(engine.ListContainersOptions{All: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range list {
+			if strings.Contains(l.Command, "echo started") {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Of several that want an image, one builds and the others wait for it.
+func TestOneBuildAtATime(t *testing.T) {
+	c := connect(t)
+	spec, parent, tag := testImage(t, c, "RUN sleep 0.5\n")
+	cache := t.TempDir()
+	var mu sync.Mutex
+	builds := 0
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			b := newBuild(t, c, cache)
+			b.options.OnProgress = func(p Progress) {
+				if strings.HasPrefix(p.Detail, "Successfully tagged") {
+					mu.Lock()
+					builds++
+					mu.Unlock()
+				}
+			}
+			b.report = newReporter(b.options, 1)
+			if err := b.ensure(deadline(t, 60*time.Second), spec, parent, tag); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if builds != 1 {
+		t.Errorf("it was built %d times", builds)
+	}
+}
+
+func TestEnsureImageErrors(t *testing.T) {
+	c := connect(t)
+	if _, err := c.EnsureImage(deadline(t, 10*time.Second), "nonesuch", BuildOptions{}); !errors.Is(err, ErrUnknownImage) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := c.EnsureImage(ctx, "shell", BuildOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestImages(t *testing.T) {
+	for _, want := range []string{"base", "claude-code", "shell"} {
+		line, err := chain(Images(), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line[0].Parent != "" || line[len(line)-1].Name != want {
+			t.Errorf("chain of %s: %v", want, line)
+		}
+		one, other := tags(line, "x86_64"), tags(line, "aarch64")
+		if one[0] == other[0] {
+			t.Error("the tag does not depend on the architecture")
+		}
+		changed := append([]ImageSpec{}, line...)
+		changed[0].files = map[string][]byte{"Dockerfile": []byte("other")}
+		if again := tags(changed, "x86_64"); again[len(again)-1] == one[len(one)-1] {
+			t.Errorf("the tag of %s does not depend on its root", want)
+		}
+	}
+}
+
+func TestReadImagesRefuses(t *testing.T) {
+	for name, dockerfile := range map[string]string{
+		"no parent":       "FROM ${PARENT}\n",
+		"two parents":     "#ironcurtain:parent a\n#ironcurtain:rootfs b c\nFROM ${PARENT}\n",
+		"a fixed base":    "#ironcurtain:parent a\nFROM debian\n",
+		"unknown comment": "#ironcurtain:parrot a\nFROM ${PARENT}\n",
+		"unknown version": "#ironcurtain:parent a\n#ironcurtain:version NONE\nFROM ${PARENT}\n",
+	} {
+		tree := fstest.MapFS{"images/x/Dockerfile": {Data: []byte(dockerfile)}}
+		if _, err := readImages(tree); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	loop := []ImageSpec{{Name: "a", Parent: "b"}, {Name: "b", Parent: "a"}}
+	if _, err := chain(loop, "a"); err == nil {
+		t.Error("a circle is accepted")
+	}
+}
+
+func TestDefaultCacheDir(t *testing.T) {
+	for _, tt := range []struct{ own, xdg, want string }{
+		{"/own", "/xdg", "/own"},
+		{"", "/xdg", "/xdg/ironcurtain-mux"},
+		{"", "relative", "/h/.cache/ironcurtain-mux"},
+		{"", "", "/h/.cache/ironcurtain-mux"},
+	} {
+		env := map[string]string{"IRONCURTAIN_CACHE": tt.own, "XDG_CACHE_HOME": tt.xdg}
+		if got := DefaultCacheDir(func(k string) string { return env[k] }, "/h"); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
+		}
+	}
+}
+
+func TestAptSources(t *testing.T) {
+	lines := strings.Join([]string{
+		"http://a/debian/\tbookworm\tbookworm\tDebian\tmain\t$(SIGNED_BY)",
+		"http://a/debian/\tbookworm\tbookworm\tDebian\tcontrib\t$(SIGNED_BY)",
+		"http://a/debian/\tstable-updates\tbookworm-updates\tDebian\tmain\t/usr/share/keyrings/k.gpg",
+		"http://s/\tbookworm-security\tbookworm-security\tDebian\tmain\t",
+		"http://a/debian/\tbookworm-backports\tbookworm-backports\tDebian\tmain\t",
+		"http://other/apt/\tbookworm\tbookworm\tSomebody\tmain\t",
+		"http://t/debian/\ttrixie\ttrixie\tDebian\tmain\t",
+		"broken line",
+	}, "\n")
+	got := strings.Join(aptSettings{targets: parseTargets(lines)}.sources("bookworm"), "\n")
+	want := strings.Join([]string{
+		"deb http://a/debian/ bookworm main",
+		"deb [signed-by=/usr/share/keyrings/k.gpg] http://a/debian/ bookworm-updates main",
+		"deb http://s/ bookworm-security main",
+	}, "\n")
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	onlyUpdates := parseTargets("http://a/\tbookworm-updates\tbookworm-updates\tDebian\tmain\t")
+	if got := (aptSettings{targets: onlyUpdates}).sources("bookworm"); got != nil {
+		t.Errorf("without the suite itself: %q", got)
+	}
+}
+
+func TestAcquireOptions(t *testing.T) {
+	dump := "APT::Architecture \"amd64\";\nAcquire::http::Proxy \"http://u:p@h:1\";\nAcquire::http \"\";\n" +
+		"Acquire::Check-Valid-Until \"false\";\nAcquire::Languages:: \"none\";\nDpkg::Pre-Invoke:: \"evil\";\n"
+	got := strings.Join(acquireOptions(dump), "|")
+	if want := `Acquire::http::Proxy "http://u:p@h:1";|Acquire::Check-Valid-Until "false";`; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestExtractFile(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "a.tgz")
+	f, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gz := gzip.NewWriter(f)
+	tw := tar.NewWriter(gz)
+	for _, h := range []tar.Header{
+		{Name: "package/link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "./package/agent", Typeflag: tar.TypeReg, Size: 5, Mode: 0o4755},
+	} {
+		if err := tw.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := tw.Write([]byte("hello")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := errors.Join(tw.Close(), gz.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if err := extractFile(t.Context(), archive, "package/agent", out); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(out); err != nil || info.Size() != 5 || info.Mode() != 0o755 {
+		t.Errorf("%v %v", info, err)
+	}
+	if err := extractFile(t.Context(), archive, "package/link", out+"2"); err == nil {
+		t.Error("a link is extracted")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := extractFile(ctx, archive, "package/agent", out+"3"); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// Making a root file system mounts things while it runs; ended in the middle,
+// it must clean up after itself.
+func TestBootstrapCancelled(t *testing.T) {
+	c := connect(t)
+	cache, tmp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b := newBuild(t, c, cache)
+	b.options.OnProgress = func(p Progress) {
+		if strings.Contains(p.Detail, "as tempdir") {
+			cancel()
+		}
+	}
+	b.report = newReporter(b.options, 1)
+	line, err := chain(Images(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.bootstrap(ctx, line[0]); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(tmp, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives, err := filepath.Glob(filepath.Join(cache, "base-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(left)+len(archives) > 0 {
+		t.Errorf("left behind: %q", append(left, archives...))
+	}
+}
+
+func TestRunBuilder(t *testing.T) {
+	program := func(ctx context.Context, script string) error {
+		return runBuilder(ctx, shell(ctx, script), func(string) {})
+	}
+	err := program(t.Context(), `echo fine; printf 'E: no\033[31m mirror\nbye\n' >&2; exit 3`)
+	if err == nil || !strings.Contains(err.Error(), "E: no") || strings.ContainsAny(err.Error(), "\n\x1b") {
+		t.Errorf("got %q", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	// The child holds the output open; it must be ended too.
+	if err := program(ctx, "sleep 1000 & wait"); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}

@@ -1,0 +1,213 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// Client talks to one engine. It is safe for concurrent use. It holds no
+// connection while nothing is asked of it.
+type Client struct {
+	endpoint Endpoint
+	dial     dialer
+	base     *http.Transport
+	api      *engine.Client // never used as it is: see bound
+	info     Info
+	cleanups sync.WaitGroup // removals that outlive the call that began them
+}
+
+// Info describes the engine, as far as this program depends on it.
+type Info struct {
+	Version        string   `json:"version"`    // "20.10.24"
+	APIVersion     string   `json:"apiVersion"` // "1.41"
+	OS             string   `json:"os"`         // "Debian GNU/Linux 12 (bookworm)"
+	Kernel         string   `json:"kernel"`
+	Architecture   string   `json:"architecture"` // "x86_64", "aarch64"
+	CPUs           int      `json:"cpus"`
+	MemoryBytes    int64    `json:"memoryBytes"`
+	InitBinary     string   `json:"initBinary"`  // "docker-init"
+	InitVersion    string   `json:"initVersion"` // empty when the engine does not find its init program
+	CgroupVersion  string   `json:"cgroupVersion"`
+	Rootless       bool     `json:"rootless"`
+	Seccomp        string   `json:"seccomp"`  // the profile in force: "default", "unconfined" or empty
+	Warnings       []string `json:"warnings"` // limits that the engine cannot enforce
+	StorageDriver  string   `json:"storageDriver"`
+	RootDir        string   `json:"rootDir"` // where the engine keeps its images, on its own host
+	EndpointSource string   `json:"endpointSource"`
+	Endpoint       string   `json:"endpoint"`
+}
+
+// How long the engine may take to say that it is there.
+const pingLimit = 10 * time.Second
+
+// Connect checks that an engine answers at e and asks what it can do. Its
+// errors say which of the ways it failed (ErrNoEngine, ErrEngineNotRunning,
+// ErrPermission, ErrEngineRefuses) and carry a hint.
+func Connect(ctx context.Context, e Endpoint) (*Client, error) {
+	const op = "connect to Docker"
+	d, err := newDialer(e)
+	if err != nil {
+		return nil, failed(op, err, "")
+	}
+	if err := d.probe(ctx); err != nil {
+		return nil, failed(op, err, "")
+	}
+	address := e.Address
+	if d.tls != nil {
+		address = "https://" + d.address
+	}
+	// Not NewClient: that one learns the engine's version on the first start of
+	// a container, without a lock. This way it is learned here, once.
+	api, err := engine.NewVersionedClient(address, "")
+	if err != nil {
+		return nil, failed(op, because(ErrEndpoint, "%s: %v", e.Address, err), "")
+	}
+	c := &Client{endpoint: e, dial: d, api: api, base: &http.Transport{
+		DialContext:       d.dialContext,
+		TLSClientConfig:   d.tls,
+		DisableKeepAlives: true,
+	}}
+	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	defer cancel()
+	c.api = c.bound(ctx)
+	if err := c.api.Ping(); err != nil {
+		return nil, failed(op, refusal(ctx, e, err), refuseHint)
+	}
+	if c.info, err = c.ask(ctx); err != nil {
+		return nil, failed(op, refusal(ctx, e, err), refuseHint)
+	}
+	return c, nil
+}
+
+// refusal says how the engine failed to answer on a connection it accepted.
+func refusal(ctx context.Context, e Endpoint, err error) error {
+	if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return because(ErrEngineRefuses, "no answer at %s within %s", e.Address, pingLimit)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return because(ErrEngineRefuses, "%s: %v", e.Address, translate(err))
+}
+
+// bound returns the library's client with every request under ctx.
+func (c *Client) bound(ctx context.Context) *engine.Client {
+	api := *c.api
+	api.TLSConfig = nil // the dialer has it
+	api.HTTPClient = &http.Client{Transport: boundTransport{ctx, c.base}}
+	api.Dialer = boundDialer{ctx, c.dial}
+	return &api
+}
+
+// boundTransport puts every request under one context; some of the library's
+// calls accept none.
+type boundTransport struct {
+	ctx  context.Context
+	base http.RoundTripper
+}
+
+func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.base.RoundTrip(r.WithContext(t.ctx))
+}
+
+// Version reports what Connect learned about the engine, asking it again.
+func (c *Client) Version(ctx context.Context) (Info, error) {
+	info, err := c.ask(ctx)
+	return info, failed("ask the engine for its version", err, refuseHint)
+}
+
+// Endpoint returns where the client is connected to.
+func (c *Client) Endpoint() Endpoint { return c.endpoint }
+
+// Close waits for removals that are still under way, at most until ctx ends.
+// The client must not be used afterwards.
+func (c *Client) Close(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() { c.cleanups.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return failed("remove unfinished containers", ctx.Err(), "run 'ironcurtain-mux gc'")
+	}
+}
+
+func (c *Client) ask(ctx context.Context) (Info, error) {
+	api := c.bound(ctx)
+	version, err := api.Version()
+	if err != nil {
+		return Info{}, translate(err)
+	}
+	host, err := api.Info()
+	if err != nil {
+		return Info{}, translate(err)
+	}
+	info := Info{
+		Version: version.Get("Version"), APIVersion: version.Get("ApiVersion"),
+		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: host.Architecture,
+		CPUs: host.NCPU, MemoryBytes: host.MemTotal, InitBinary: host.InitBinary,
+		StorageDriver: host.Driver, RootDir: host.DockerRootDir,
+		EndpointSource: c.endpoint.Source, Endpoint: c.endpoint.Address,
+		CgroupVersion: "1",
+	}
+	for _, option := range host.SecurityOptions {
+		fields := strings.Split(option, ",")
+		switch {
+		case slices.Contains(fields, "name=seccomp"):
+			info.Seccomp = "default"
+			for _, f := range fields {
+				if p, ok := strings.CutPrefix(f, "profile="); ok && p != "builtin" {
+					info.Seccomp = p
+				}
+			}
+		case slices.Contains(fields, "name=rootless"):
+			info.Rootless = true
+		case slices.Contains(fields, "name=cgroupns"):
+			info.CgroupVersion = "2"
+		}
+	}
+	info.InitVersion = initVersion(version)
+	info.Warnings = missingLimits(host, info)
+	return info, nil
+}
+
+// missingLimits lists the limits this engine cannot enforce.
+func missingLimits(host *engine.DockerInfo, info Info) []string {
+	var list []string
+	for _, l := range []struct {
+		has  bool
+		text string
+	}{
+		{host.MemoryLimit, "memory of containers is not limited"},
+		{host.CPUCfsQuota, "processor time of containers is not limited"},
+		{info.InitVersion != "", "the engine does not find its init program (docker-init)"},
+		{info.Seccomp != "" && info.Seccomp != "unconfined", "system calls of containers are not filtered"},
+	} {
+		if !l.has {
+			list = append(list, l.text)
+		}
+	}
+	return list
+}
+
+// initVersion returns the version of the engine's init program. The engine
+// names one even when it is not installed; then it does not know its version.
+func initVersion(version *engine.Env) string {
+	var components []struct{ Name, Version string }
+	if err := version.GetJSON("Components", &components); err != nil {
+		return ""
+	}
+	for _, c := range components {
+		if c.Name == "docker-init" && c.Version != "N/A" {
+			return c.Version
+		}
+	}
+	return ""
+}

@@ -1,0 +1,194 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// Container is a running container and the attachment to its terminal. Read
+// and Write may be used at the same time; everything else at any time.
+type Container struct {
+	client *Client
+	id     string
+	tty    bool
+	stream *stream
+}
+
+// ID returns the engine's identifier of the container.
+func (ct *Container) ID() string { return ct.id }
+
+// Read returns what the agent wrote. io.EOF means that the stream has ended:
+// the agent has, or the engine went away; Wait tells which. After Close it
+// fails.
+func (ct *Container) Read(p []byte) (int, error) { return ct.stream.Read(p) }
+
+// Write passes bytes to the agent, all of them unchanged.
+func (ct *Container) Write(p []byte) (int, error) { return ct.stream.Write(p) }
+
+// Close detaches; the agent goes on. It may be called more than once.
+func (ct *Container) Close() error { return ct.stream.Close() }
+
+// Resize sets the size of the terminal. It fails with ErrNotRunning when the
+// agent has ended.
+func (ct *Container) Resize(ctx context.Context, cols, rows int) error {
+	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
+		return failed("resize terminal", because(ErrSpec, "%d×%d is not the size of a terminal", cols, rows), "")
+	}
+	return failed("resize terminal", ct.resize(ctx, cols, rows), "")
+}
+
+func (ct *Container) resize(ctx context.Context, cols, rows int) error {
+	// The library's order is height, width.
+	err := ct.client.bound(ctx).ResizeContainerTTY(ct.id, rows, cols)
+	switch status(err) {
+	case http.StatusNotFound, http.StatusConflict:
+		return fmt.Errorf("%w: %w", ErrNotRunning, translate(err))
+	}
+	return translate(err)
+}
+
+// resizeRetrying sets the size right after the start, when some engines do
+// not know the process yet. It gives up when the container has ended.
+func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
+	pause := time.NewTicker(5 * time.Millisecond)
+	defer pause.Stop()
+	for range 200 {
+		err := ct.resize(ctx, cols, rows)
+		if err == nil || !errors.Is(err, ErrNotRunning) {
+			return err
+		}
+		state, serr := ct.client.state(ctx, ct.id)
+		if serr != nil {
+			return serr
+		}
+		if !state.Running {
+			return ErrNotRunning
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return errors.New("the terminal cannot be resized although the container runs")
+}
+
+// Exit is how a container ended.
+type Exit struct {
+	Code      int    // of its command; 137 when it was killed
+	OOMKilled bool   // the memory limit was hit
+	Reason    string // for people; empty after a plain end with code 0
+}
+
+// Wait returns when the container has ended. It survives a restart of the
+// engine: the connection is made anew until ctx ends. A container that was
+// removed under our hands has ended too.
+func (ct *Container) Wait(ctx context.Context) (Exit, error) {
+	pause := time.NewTicker(250 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		code, err := ct.client.bound(ctx).WaitContainerWithContext(ct.id, ctx)
+		if ctx.Err() != nil {
+			return Exit{}, failed("wait for container", context.Cause(ctx), "")
+		}
+		state, serr := ct.client.state(ctx, ct.id)
+		switch {
+		case errors.Is(serr, ErrNoContainer):
+			return Exit{Code: 137, Reason: "the container was removed"}, nil
+		case serr == nil && !state.Running && (err == nil || !state.FinishedAt.IsZero()):
+			if err == nil {
+				state.ExitCode = code
+			}
+			return exitOf(state), nil
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return Exit{}, failed("wait for container", context.Cause(ctx), "")
+		}
+	}
+}
+
+// exitOf puts the engine's record of the end into words.
+func exitOf(state engine.State) Exit {
+	e := Exit{Code: state.ExitCode, OOMKilled: state.OOMKilled}
+	switch {
+	case state.OOMKilled:
+		e.Reason = "the memory limit was hit and the kernel ended it"
+	case state.Error != "":
+		e.Reason = oneLine(state.Error)
+	case state.ExitCode > 128 && state.ExitCode < 160:
+		e.Reason = fmt.Sprintf("ended by signal %d", state.ExitCode-128)
+	case state.ExitCode != 0:
+		e.Reason = fmt.Sprintf("ended with code %d", state.ExitCode)
+	}
+	return e
+}
+
+// Remove detaches, ends the container if it still runs, and deletes it. A
+// container that is gone already is no error.
+func (ct *Container) Remove(ctx context.Context) error {
+	ct.stream.Close()
+	return failed("remove container", ct.client.remove(ctx, ct.id), "run 'ironcurtain-mux gc' later")
+}
+
+// Attach connects again to the terminal of a running container. What the
+// agent wrote meanwhile is not repeated; a change of size makes it draw anew.
+func (c *Client) Attach(ctx context.Context, id string) (*Container, error) {
+	const op = "attach to container"
+	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})
+	if err != nil {
+		return nil, failed(op, translate(err), "")
+	}
+	if found.Config.Labels[LabelManaged] != "true" {
+		return nil, failed(op, because(ErrNoContainer, "%s is not one of this program's", id), "")
+	}
+	if !found.State.Running {
+		return nil, failed(op, ErrNotRunning, "")
+	}
+	st, err := c.attach(ctx, found.ID, found.Config.Tty, found.Config.OpenStdin)
+	if err != nil {
+		return nil, failed(op, translate(err), "")
+	}
+	return &Container{client: c, id: found.ID, tty: found.Config.Tty, stream: st}, nil
+}
+
+// state asks for the current state of a container.
+func (c *Client) state(ctx context.Context, id string) (engine.State, error) {
+	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})
+	if err != nil {
+		return engine.State{}, translate(err)
+	}
+	return found.State, nil
+}
+
+// remove deletes a container with its anonymous volumes; gone is fine.
+func (c *Client) remove(ctx context.Context, id string) error {
+	pause := time.NewTicker(100 * time.Millisecond)
+	defer pause.Stop()
+	for {
+		err := translate(c.bound(ctx).RemoveContainer(engine.RemoveContainerOptions{
+			ID: id, Force: true, RemoveVolumes: true, Context: ctx,
+		}))
+		if err == nil || errors.Is(err, ErrNoContainer) {
+			return nil
+		}
+		// Somebody else is removing it: wait until that is done.
+		if _, serr := c.state(ctx, id); errors.Is(serr, ErrNoContainer) {
+			return nil
+		}
+		if ctx.Err() != nil || !removalUnderWay(err) {
+			return err
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			return err
+		}
+	}
+}

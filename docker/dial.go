@@ -1,0 +1,157 @@
+package docker
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	installHint = "install docker.io, or set DOCKER_HOST to a running engine"
+	startHint   = "start it, for example with 'sudo systemctl start docker', or set DOCKER_HOST"
+	groupHint   = "add yourself to the group docker ('sudo usermod -aG docker $USER') and log in again"
+	refuseHint  = "see the engine's log, for example with 'journalctl -u docker'"
+)
+
+// dialer opens connections to one engine.
+type dialer struct {
+	network, address string
+	tls              *tls.Config // nil for a plain connection
+}
+
+func newDialer(e Endpoint) (dialer, error) {
+	if path := e.SocketPath(); path != "" {
+		return dialer{network: "unix", address: path}, nil
+	}
+	_, host, ok := strings.Cut(e.Address, "://")
+	if !ok {
+		return dialer{}, because(ErrEndpoint, "%q is not an address", e.Address)
+	}
+	d := dialer{network: "tcp", address: strings.TrimRight(host, "/")}
+	secure := e.CertDir != "" || e.SkipVerify || strings.HasPrefix(e.Address, "https://")
+	if _, _, err := net.SplitHostPort(d.address); err != nil {
+		port := "2375"
+		if secure {
+			port = "2376"
+		}
+		d.address = net.JoinHostPort(d.address, port)
+	}
+	if !secure {
+		return d, nil
+	}
+	var err error
+	d.tls, err = tlsConfig(e, d.address)
+	return d, err
+}
+
+// tlsConfig reads the certificates of an endpoint. An incomplete directory is
+// an error: the library would turn verification off instead.
+func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	//nolint:gosec // SkipTLSVerify of a docker context is the person's own choice
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, InsecureSkipVerify: e.SkipVerify}
+	if e.CertDir == "" {
+		return config, nil
+	}
+	ca, err := os.ReadFile(filepath.Join(e.CertDir, "ca.pem"))
+	if err == nil {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(ca) {
+			return nil, because(ErrEndpoint, "%s holds no certificate", filepath.Join(e.CertDir, "ca.pem"))
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) || !e.SkipVerify {
+		return nil, because(ErrEndpoint, "%v", err)
+	}
+	pair, err := tls.LoadX509KeyPair(filepath.Join(e.CertDir, "cert.pem"), filepath.Join(e.CertDir, "key.pem"))
+	if err != nil {
+		return nil, because(ErrEndpoint, "%v", err)
+	}
+	config.Certificates = []tls.Certificate{pair}
+	return config, nil
+}
+
+// dialContext opens a plain connection; the arguments the HTTP transport gives
+// are those of a made-up host.
+func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	var nd net.Dialer
+	return nd.DialContext(ctx, d.network, d.address)
+}
+
+// open opens a connection ready for HTTP, with TLS where the engine wants it.
+func (d dialer) open(ctx context.Context) (net.Conn, error) {
+	conn, err := d.dialContext(ctx, "", "")
+	if err != nil || d.tls == nil {
+		return conn, err
+	}
+	secure := tls.Client(conn, d.tls)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return secure, nil
+}
+
+// boundDialer is the library's dialer under one context.
+type boundDialer struct {
+	ctx context.Context
+	d   dialer
+}
+
+func (b boundDialer) Dial(_, _ string) (net.Conn, error) { return b.d.open(b.ctx) }
+
+// probe opens a connection only to learn why none can be had.
+func (d dialer) probe(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	conn, err := d.open(ctx)
+	if err == nil {
+		return conn.Close()
+	}
+	return diagnose("open "+d.address, err, engineInstalled())
+}
+
+// diagnose turns the failure to open a connection into one that a person can
+// do something about.
+func diagnose(op string, err error, installed bool) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return &Error{Op: op, Err: ErrPermission, hint: groupHint}
+	case errors.Is(err, fs.ErrNotExist) && !installed:
+		return &Error{Op: op, Err: ErrNoEngine, hint: installHint}
+	case errors.Is(err, fs.ErrNotExist):
+		return &Error{Op: op, Err: because(ErrEngineNotRunning, "the socket does not exist"), hint: startHint}
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return &Error{Op: op, Err: because(ErrEngineNotRunning, "nobody listens"), hint: startHint}
+	case errors.Is(err, context.Canceled):
+		return err
+	}
+	var wrapper *net.OpError
+	if errors.As(err, &wrapper) {
+		err = wrapper.Err
+	}
+	return &Error{Op: op, Err: fmt.Errorf("%w: %w", ErrEngineRefuses, err), hint: refuseHint}
+}
+
+// engineInstalled reports whether this machine has an engine that could be
+// started.
+func engineInstalled() bool {
+	for _, name := range []string{"dockerd", "docker", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"} {
+		if _, err := exec.LookPath(name); err == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,185 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+	"github.com/gofrs/flock"
+)
+
+// BuildOptions say how an image is made.
+type BuildOptions struct {
+	// CacheDir keeps what is expensive to get: base-<hash>.tar (a root file
+	// system) and the agents' programs. It also holds the locks. Required.
+	CacheDir string
+	// Progress is told the current step and the latest line of output.
+	Progress func(step, detail string)
+	// OnProgress is told the same with numbers and times.
+	OnProgress func(Progress)
+	// Base chooses where the root file system comes from: BaseAuto (a registry
+	// and, without one, mmdebstrap), BaseRegistry or BaseMmdebstrap.
+	Base BaseChoice
+}
+
+// BaseChoice says where the root file system of the base image comes from.
+type BaseChoice string
+
+// The choices.
+const (
+	BaseAuto       BaseChoice = ""
+	BaseRegistry   BaseChoice = "registry"
+	BaseMmdebstrap BaseChoice = "mmdebstrap"
+)
+
+// DefaultCacheDir is the cache directory: IRONCURTAIN_CACHE as it is, else below
+// XDG_CACHE_HOME, of which a relative one does not count, else below home.
+func DefaultCacheDir(getenv func(string) string, home string) string {
+	if dir := getenv("IRONCURTAIN_CACHE"); dir != "" {
+		return dir
+	}
+	if dir := getenv("XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "ironcurtain-mux")
+	}
+	return filepath.Join(home, ".cache", "ironcurtain-mux")
+}
+
+// ImageTag returns the tag that the image of this name must have now, and
+// whether the engine has it.
+func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present bool, err error) {
+	const op = "look for image"
+	line, err := chain(Images(), name)
+	if err != nil {
+		return "", false, failed(op, err, "")
+	}
+	all := tags(line, c.info.Architecture)
+	tag = all[len(all)-1]
+	present, err = c.hasImage(ctx, tag)
+	return tag, present, failed(op, err, "")
+}
+
+// EnsureImage returns the tag of an image that is ready to use. When the
+// engine does not have it under the hash of its present content, it is built,
+// its parents first. Of several processes that want the same image one builds
+// and the others wait. When ctx ends or anything fails, nothing half-made
+// stays behind except in the cache of downloads.
+func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (string, error) {
+	op := "prepare image " + name
+	line, err := chain(Images(), name)
+	if err != nil {
+		return "", failed(op, err, "see 'ironcurtain-mux images ls'")
+	}
+	all := tags(line, c.info.Architecture)
+	tag := all[len(all)-1]
+	// Nearly always the image is there, and nothing else needs to be looked at.
+	if there, err := c.hasImage(ctx, tag); err != nil || there {
+		return tag, failed(op, err, "")
+	}
+	if o.CacheDir == "" {
+		return "", failed(op, errors.New("no cache directory is given"), "")
+	}
+	if err := os.MkdirAll(filepath.Join(o.CacheDir, "locks"), 0o700); err != nil {
+		return "", failed(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
+	}
+	steps, err := c.countSteps(ctx, line, all)
+	if err != nil {
+		return "", failed(op, err, "")
+	}
+	b := &imageBuild{client: c, options: o, report: newReporter(o, steps)}
+	for i, spec := range line {
+		parent := ""
+		if i > 0 {
+			parent = all[i-1]
+		}
+		if err := b.ensure(ctx, spec, parent, all[i]); err != nil {
+			return "", failed(op, err, "")
+		}
+	}
+	return tag, nil
+}
+
+// countSteps says how many steps the missing images of a chain need.
+func (c *Client) countSteps(ctx context.Context, line []ImageSpec, all []string) (int, error) {
+	n := 0
+	for i, spec := range line {
+		there, err := c.hasImage(ctx, all[i])
+		if err != nil {
+			return 0, err
+		}
+		if there {
+			continue
+		}
+		n += 1 + len(spec.npm)
+		if spec.rootfs.suite != "" {
+			n++
+		}
+	}
+	return n, nil
+}
+
+// hasImage reports whether the engine has an image of that name.
+func (c *Client) hasImage(ctx context.Context, tag string) (bool, error) {
+	_, err := c.bound(ctx).InspectImage(tag)
+	if errors.Is(err, engine.ErrNoSuchImage) {
+		return false, nil
+	}
+	return err == nil, translate(err)
+}
+
+// imageBuild is one run of EnsureImage that found something missing.
+type imageBuild struct {
+	client  *Client
+	options BuildOptions
+	report  *reporter
+}
+
+// ensure builds one image of the chain unless it is there, alone among all
+// processes with the same cache.
+func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag string) error {
+	lock := flock.New(filepath.Join(b.options.CacheDir, "locks", "image-"+spec.Name+".lock"))
+	defer lock.Close()
+	if got, err := lock.TryLock(); err != nil {
+		return fmt.Errorf("lock %s: %w", lock.Path(), err)
+	} else if !got {
+		b.report.detail("another process is making image " + spec.Name + "; waiting for it")
+		if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+			return fmt.Errorf("wait for another process that makes image %s: %w", spec.Name, err)
+		}
+	}
+	if there, err := b.client.hasImage(ctx, tag); err != nil || there {
+		return err
+	}
+	offline := spec.rootfs.suite == ""
+	if spec.rootfs.suite != "" {
+		var err error
+		if parent, offline, err = b.rootfs(ctx, spec); err != nil {
+			return err
+		}
+	}
+	files := make(map[string]string, len(spec.npm))
+	for _, f := range spec.npm {
+		path, err := b.fetch(ctx, spec, f)
+		if err != nil {
+			return err
+		}
+		files[f.name] = path
+	}
+	b.report.step(spec.Name, "build image "+spec.Name)
+	err := b.build(ctx, spec, parent, tag, files, offline)
+	if err == nil || offline || b.options.Base != BaseAuto || ctx.Err() != nil {
+		return err
+	}
+	// There is a registry for images but none for packages.
+	b.report.step(spec.Name, "get the root file system another way")
+	b.report.detail("the packages cannot be installed (" + err.Error() + "); mmdebstrap makes it here")
+	parent, merr := b.makeRootfs(ctx, spec)
+	if merr != nil {
+		return fmt.Errorf("%w; and %w", err, merr)
+	}
+	b.report.step(spec.Name, "build image "+spec.Name)
+	return b.build(ctx, spec, parent, tag, files, true)
+}

@@ -1,0 +1,110 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// What can be wrong with the engine or with what is asked of it; test with
+// errors.Is.
+var (
+	ErrNoEngine         = errors.New("no Docker engine is installed")
+	ErrEngineNotRunning = errors.New("the Docker engine is not running")
+	ErrPermission       = errors.New("no permission to talk to the Docker engine")
+	ErrEngineRefuses    = errors.New("the Docker engine refuses to answer")
+	ErrEndpoint         = errors.New("the Docker endpoint is not usable")
+	ErrNoImage          = errors.New("the image does not exist")
+	ErrNoContainer      = errors.New("the container does not exist")
+	ErrNotRunning       = errors.New("the container is not running")
+	ErrMount            = errors.New("the mount is not usable")
+	ErrSpec             = errors.New("the container specification is not usable")
+	ErrUnknownImage     = errors.New("there is no such image in this program")
+)
+
+// Error is a failed operation with its cause and, through Hint, the next
+// thing to do.
+type Error struct {
+	Op   string // what was attempted: "start container"
+	Err  error  // why it failed
+	hint string
+}
+
+// Error returns operation and cause in one line.
+func (e *Error) Error() string { return e.Op + ": " + oneLine(e.Err.Error()) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint returns what to do next, or an empty string.
+func (e *Error) Hint() string { return e.hint }
+
+// failed wraps err with the operation; nil stays nil. A hint that err already
+// carries wins over the given one.
+func failed(op string, err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	var inner *Error
+	if errors.As(err, &inner) && inner.hint != "" {
+		hint = inner.hint
+	}
+	return &Error{Op: op, Err: err, hint: hint}
+}
+
+// because joins one of the sentinel errors above with the detail that goes
+// with it.
+func because(kind error, format string, args ...any) error {
+	return fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...))
+}
+
+// translate turns the library's errors into this package's.
+func translate(err error) error {
+	if err == nil {
+		return nil
+	}
+	var api *engine.Error
+	var gone *engine.NoSuchContainer
+	var idle *engine.ContainerNotRunning
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, engine.ErrNoSuchImage):
+		return ErrNoImage
+	case errors.Is(err, engine.ErrConnectionRefused):
+		return &Error{Op: "reach the engine", Err: ErrEngineNotRunning, hint: startHint}
+	case errors.As(err, &gone):
+		return ErrNoContainer
+	case errors.As(err, &idle):
+		return ErrNotRunning
+	case errors.As(err, &api):
+		return fmt.Errorf("the engine answered %d: %s", api.Status, engineMessage(api.Message))
+	}
+	return err
+}
+
+// status returns the engine's HTTP status in err, or 0.
+func status(err error) int {
+	var api *engine.Error
+	var gone *engine.NoSuchContainer
+	switch {
+	case errors.As(err, &api):
+		return api.Status
+	case errors.As(err, &gone), errors.Is(err, ErrNoContainer):
+		return 404
+	}
+	return 0
+}
+
+// oneLine folds text from the engine into a single line of bounded length.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	const limit = 600
+	if len(s) > limit {
+		s = s[:limit] + "…"
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package docker
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// execOutputLimit bounds what Exec keeps of each output, in bytes.
+const execOutputLimit = 16 << 20
+
+// Exec runs a command in a running container, without a terminal and without
+// input, and returns its output and exit code. An empty user is the
+// container's own. When ctx ends the command goes on: the engine cannot stop
+// it.
+func (c *Client) Exec(ctx context.Context, id string, argv []string, user string) (stdout, stderr string, code int, err error) {
+	const op = "run command in container"
+	created, err := c.bound(ctx).CreateExec(engine.CreateExecOptions{
+		Container: id, Cmd: argv, User: user, AttachStdout: true, AttachStderr: true, Context: ctx,
+	})
+	if err != nil {
+		return "", "", 0, failed(op, translate(err), "")
+	}
+	out, errs := &boundedBuffer{limit: execOutputLimit}, &boundedBuffer{limit: execOutputLimit}
+	h, err := c.hijack(ctx, func() {}, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
+		return api.StartExecNonBlocking(created.ID, engine.StartExecOptions{
+			OutputStream: out, ErrorStream: errs, Success: success,
+		})
+	})
+	if err != nil {
+		return "", "", 0, failed(op, translate(err), "")
+	}
+	stop := context.AfterFunc(ctx, func() { h.conn.Close() })
+	err = h.cw.Wait()
+	stop()
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return out.String(), errs.String(), 0, failed(op, err, "")
+	}
+	// Only the engine knows whether the command ran at all.
+	done, err := c.bound(ctx).InspectExec(created.ID)
+	if err != nil {
+		return out.String(), errs.String(), 0, failed(op, translate(err), "")
+	}
+	if done.Running {
+		return out.String(), errs.String(), 0, failed(op, fmt.Errorf("its output ended but it still runs"), "")
+	}
+	return out.String(), errs.String(), done.ExitCode, nil
+}
+
+// boundedBuffer keeps what is written to it up to a limit, then refuses.
+type boundedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, fmt.Errorf("more than %d bytes of output: %w", b.limit, io.ErrShortWrite)
+	}
+	return b.Buffer.Write(p)
+}

@@ -1,0 +1,89 @@
+package docker
+
+import (
+	"math"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// hostConfig is the part of the specification that confines the process. It is
+// the same for every container; only mounts and limits vary.
+func (s Spec) hostConfig(info Info) *engine.HostConfig {
+	memory := limitMemory(s.MemoryMB, info.MemoryBytes)
+	pids := int64(orDefault(s.Pids, defaultPids))
+	cols, rows := s.size()
+	h := &engine.HostConfig{
+		NetworkMode:    "none",
+		CapDrop:        []string{"ALL"},
+		SecurityOpt:    []string{"no-new-privileges"},
+		ReadonlyRootfs: true,
+		Privileged:     false,
+		IpcMode:        "private",
+		Init:           true,
+		AutoRemove:     false, // removal by the engine races with asking for the exit code
+		RestartPolicy:  engine.NeverRestart(),
+		Tmpfs: map[string]string{
+			"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
+			"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
+			"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
+		},
+		ShmSize:   256 << 20,
+		PidsLimit: &pids,
+		Memory:    memory,
+		// Equal to Memory: no swap. What is secret to the agent stays in memory,
+		// and a full container is killed instead of slowing the machine down.
+		MemorySwap: memory,
+		NanoCPUs:   limitCPUs(s.CPUs, info.CPUs),
+		// Half the usual weight: when all want the processor, the person's
+		// terminal is served first.
+		CPUShares: 512,
+		// Only lowered: an engine that is itself confined cannot raise a limit,
+		// and the container would not start.
+		Ulimits: []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
+		// Bounded, and kept: what the agent wrote can be shown again after the
+		// multiplexer was restarted (Replay). This driver is the fastest of
+		// those that can be read.
+		LogConfig: engine.LogConfig{Type: "local", Config: map[string]string{
+			"max-size": "8m", "max-file": "2", "compress": "false",
+		}},
+	}
+	if s.TTY {
+		h.ConsoleSize = [2]int{rows, cols}
+	}
+	for _, m := range s.Mounts {
+		h.Mounts = append(h.Mounts, engine.HostMount{
+			Type: "bind", Source: m.Source, Target: m.Target, ReadOnly: m.ReadOnly,
+			BindOptions: &engine.BindOptions{Propagation: "rprivate"},
+		})
+	}
+	return h
+}
+
+// limitMemory returns bytes: what was asked for, but never more than three
+// quarters of what the engine has.
+func limitMemory(wantMB int, have int64) int64 {
+	want := int64(orDefault(wantMB, defaultMemoryMB)) << 20
+	if most := have / 4 * 3; have > 0 && want > most {
+		return most
+	}
+	return want
+}
+
+// limitCPUs returns billionths of a processor: what was asked for, but never
+// more than the engine has; it would refuse that.
+func limitCPUs(want float64, have int) int64 {
+	if want == 0 {
+		want = defaultCPUs
+	}
+	if have > 0 {
+		want = math.Min(want, float64(have))
+	}
+	return int64(math.Max(want, 0.01) * 1e9)
+}
+
+func orDefault(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,150 @@
+package docker
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+func TestHardening(t *testing.T) {
+	c := connect(t)
+	ct := start(t, c, nil, "sleep", "1000")
+	tests := []struct{ what, script, want string }{
+		{"uid and gid", "id -u; id -g; id -G", "1000\n1000\n1000"},
+		{"capabilities of the agent", "grep -h ^Cap /proc/1/status /proc/self/status | grep -v 0000000000000000; true", ""},
+		{"no new privileges", "grep -h NoNewPrivs /proc/1/status /proc/self/status | sort -u", "NoNewPrivs:\t1"},
+		{"system call filter", "grep -h Seccomp: /proc/1/status", "Seccomp:\t2"},
+		{"interfaces", "ls /sys/class/net", "lo"},
+		{"routes", "tail -n +2 /proc/net/route", ""},
+		{"root is read-only", "touch /x /usr/x /etc/x 2>/dev/null; echo $?", "1"},
+		{"root mount", "awk '$2==\"/\"{split($4,o,\",\"); print o[1]}' /proc/mounts", "ro"},
+		{"temporary directories are writable", "touch /tmp/x /var/tmp/x && echo yes", "yes"},
+		{"temporary directories are confined", "awk '$2~/^\\/(tmp|var\\/tmp|run)$/ && $3==\"tmpfs\" && /nosuid/ && /nodev/ && /size=/' /proc/mounts | wc -l", "3"},
+		{"run belongs to root", "touch /run/x 2>/dev/null; echo $?", "1"},
+		{"init process", "cat /proc/1/comm", "docker-init"},
+		{"no core dumps", "ulimit -c; ulimit -H -c", "0\n0"},
+		{"no engine socket", "ls /var/run/docker.sock /run/docker.sock 2>/dev/null; true", ""},
+		{"no block devices", "find /dev -type b", ""},
+		{"private shared memory", "ls -A /dev/shm", ""},
+		{"hidden parts of proc", "cat /proc/kcore /proc/keys 2>/dev/null | wc -c", "0"},
+		{"set-uid programs give nothing", "find / -xdev -perm -4000 -type f 2>/dev/null | head -1 | while read p; do $p --version >/dev/null 2>&1; done; id -u", "1000"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.what, func(t *testing.T) {
+			if got := inside(t, c, ct.ID(), tt.script); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	t.Run("limits", func(t *testing.T) {
+		memory := inside(t, c, ct.ID(), "cat /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null || cat /sys/fs/cgroup/memory.max")
+		if memory != strconv.Itoa(512<<20) {
+			t.Errorf("memory %s", memory)
+		}
+		pids := inside(t, c, ct.ID(), "cat /sys/fs/cgroup/pids/pids.max 2>/dev/null || cat /sys/fs/cgroup/pids.max")
+		if pids != "256" {
+			t.Errorf("processes %s", pids)
+		}
+		cpu := inside(t, c, ct.ID(), "cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us 2>/dev/null || cut -d' ' -f1 /sys/fs/cgroup/cpu.max")
+		if cpu != "100000" {
+			t.Errorf("processor %s", cpu)
+		}
+	})
+	t.Run("as the engine sees it", func(t *testing.T) {
+		found, err := c.bound(deadline(t, 10*time.Second)).InspectContainerWithOptions(engine.InspectContainerOptions{ID: ct.ID()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := found.HostConfig
+		if h.NetworkMode != "none" || h.Privileged || h.AutoRemove || h.RestartPolicy.Name != "no" || h.IpcMode != "private" ||
+			h.PidMode != "" || h.LogConfig.Config["max-size"] == "" || len(h.CapAdd) > 0 || len(h.Devices) > 0 {
+			t.Errorf("%+v", h)
+		}
+		if found.Config.Labels[LabelManaged] != "true" {
+			t.Error("the label is missing")
+		}
+	})
+}
+
+// A plain container must fail the same checks, otherwise they prove nothing.
+func TestHardeningCheckCanFail(t *testing.T) {
+	c := connect(t)
+	ctx := deadline(t, 60*time.Second)
+	labels := testLabel(t, c)
+	labels[LabelManaged] = "true"
+	created, err := c.bound(ctx).CreateContainer(engine.CreateContainerOptions{
+		Config:     &engine.Config{Image: image(t, c, "shell"), Cmd: []string{"sleep", "1000"}, User: "0", Labels: labels},
+		HostConfig: &engine.HostConfig{NetworkMode: "host"}, // there need not be a bridge
+		Context:    ctx,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = c.RemoveLabeled(ctx, labels) }()
+	if err := c.bound(ctx).StartContainer(created.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	for script, hardened := range map[string]string{
+		"ls /sys/class/net":                                      "lo",
+		"grep -h ^CapEff /proc/1/status | cut -f2":               "0000000000000000",
+		"grep -h NoNewPrivs /proc/1/status | cut -f2":            "1",
+		"touch /x 2>/dev/null; echo $?":                          "1",
+		"awk '$2==\"/\"{print substr($4,1,2)}' /proc/mounts":     "ro",
+		"awk '$2==\"/tmp\" && $3==\"tmpfs\"' /proc/mounts|wc -l": "1",
+	} {
+		if got := inside(t, c, created.ID, script); got == hardened {
+			t.Errorf("%s says %q in a plain container too", script, got)
+		}
+	}
+}
+
+func TestMounts(t *testing.T) {
+	c := connect(t)
+	dir := shortDir(t)
+	sockets, work := filepath.Join(dir, "s"), filepath.Join(dir, "w:x") // a colon is an ordinary character
+	for _, d := range []string{sockets, work} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(work, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	l := listen(t, filepath.Join(sockets, "proxy.sock"))
+	if err := os.Chmod(filepath.Join(sockets, "proxy.sock"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if conn, err := l.Accept(); err == nil {
+			_, _ = io.Copy(conn, conn)
+			conn.Close()
+		}
+	}()
+	defer func() { l.Close(); <-done }()
+	ct := start(t, c, func(s *Spec) {
+		s.Mounts = []Mount{
+			{Source: sockets, Target: "/run/ironcurtain", ReadOnly: true},
+			{Source: work, Target: "/workspace"},
+		}
+	}, "sleep", "1000")
+	if got := inside(t, c, ct.ID(), "echo through | socat -t5 STDIO UNIX-CONNECT:/run/ironcurtain/proxy.sock"); got != "through" {
+		t.Errorf("through the socket came %q", got)
+	}
+	if got := inside(t, c, ct.ID(), "touch /run/ironcurtain/x 2>/dev/null || echo refused; rm /run/ironcurtain/proxy.sock 2>/dev/null || echo kept"); got != "refused\nkept" {
+		t.Errorf("the socket directory is not read-only: %q", got)
+	}
+	inside(t, c, ct.ID(), "echo hello > /workspace/file")
+	if text, err := os.ReadFile(filepath.Join(work, "file")); err != nil || string(text) != "hello\n" {
+		t.Errorf("the workspace has %q, %v", text, err)
+	}
+}

@@ -1,0 +1,170 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// handshakeConn is a connection to the engine whose first answer is kept. The
+// library turns the connection into a byte stream without looking at that
+// answer, so a refusal would show up as output of the agent.
+type handshakeConn struct {
+	net.Conn
+	mu       sync.Mutex
+	head     []byte // what came so far; at most headLimit bytes
+	finished bool   // the handshake is over, nothing more is kept or changed
+}
+
+// The library writes the name of this parameter in lower case, which the
+// engine does not know; it would keep Ctrl-P Ctrl-Q as detach keys and hold
+// back every Ctrl-P.
+var (
+	misspelled = []byte("detachkeys=")
+	spelled    = []byte("detachKeys=")
+)
+
+// Write passes everything on and corrects the request on its way.
+func (h *handshakeConn) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	finished := h.finished
+	h.mu.Unlock()
+	if !finished && bytes.Contains(p, misspelled) {
+		return h.Conn.Write(bytes.Replace(p, misspelled, spelled, 1)) // of the same length
+	}
+	return h.Conn.Write(p)
+}
+
+const headLimit = 16 << 10
+
+// Read keeps a copy of everything until the handshake is over.
+func (h *handshakeConn) Read(p []byte) (int, error) {
+	n, err := h.Conn.Read(p)
+	h.mu.Lock()
+	if !h.finished && len(h.head)+n <= headLimit {
+		h.head = append(h.head, p[:n]...)
+	}
+	h.mu.Unlock()
+	return n, err
+}
+
+// CloseWrite tells the engine that there is no more input. The library insists
+// on it when the agent has ended; a connection that cannot half-close is left
+// as it is.
+func (h *handshakeConn) CloseWrite() error {
+	if c, ok := h.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return nil
+}
+
+// verdict ends the handshake: nil when the engine switched to a byte stream,
+// its refusal otherwise.
+func (h *handshakeConn) verdict() error {
+	h.mu.Lock()
+	head := h.head
+	h.head, h.finished = nil, true
+	h.mu.Unlock()
+	// The rest of a refusal may still be under way.
+	_ = h.SetReadDeadline(time.Now().Add(2 * time.Second))
+	err := judgeHandshake(io.MultiReader(bytes.NewReader(head), h.Conn))
+	_ = h.SetReadDeadline(time.Time{})
+	return err
+}
+
+// judgeHandshake reads the engine's answer to a request for a byte stream. Of
+// an accepting answer nothing behind the head is consumed that the caller
+// still needs: it works on a copy.
+func judgeHandshake(answer io.Reader) error {
+	resp, err := http.ReadResponse(bufio.NewReader(answer), nil)
+	if err != nil {
+		return fmt.Errorf("the engine closed the connection: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK {
+		return nil
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, headLimit))
+	api := &engine.Error{Status: resp.StatusCode, Message: engineMessage(string(body))}
+	if resp.StatusCode == http.StatusNotFound {
+		return fmt.Errorf("%w: %w", ErrNoContainer, api)
+	}
+	return api
+}
+
+// engineMessage takes the text out of the engine's JSON error.
+func engineMessage(body string) string {
+	var e struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal([]byte(body), &e) == nil && e.Message != "" {
+		return oneLine(e.Message)
+	}
+	return oneLine(strings.ToValidUTF8(body, "?"))
+}
+
+// hijacked is a request that became a byte stream.
+type hijacked struct {
+	conn *handshakeConn
+	cw   engine.CloseWaiter
+}
+
+// hijack runs one of the library's attaching calls on a connection of our own
+// and returns when the engine has accepted or refused. After a refusal, an
+// error or the end of ctx it calls abandon, which must unblock whatever the
+// call reads from and writes to, and leaves nothing running.
+func (c *Client) hijack(ctx context.Context, abandon func(), call func(*engine.Client, chan struct{}) (engine.CloseWaiter, error)) (*hijacked, error) {
+	conn, err := c.dial.open(ctx)
+	if err != nil {
+		abandon()
+		return nil, err
+	}
+	h := &handshakeConn{Conn: conn}
+	api := c.bound(ctx)
+	api.Dialer = givenConn{h}
+	success := make(chan struct{})
+	cw, err := call(api, success)
+	if err != nil {
+		conn.Close()
+		abandon()
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	<-success // always comes: at the latest when the connection is closed
+	inTime := stop()
+	err = h.verdict()
+	if !inTime {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		conn.Close()
+		abandon()
+	}
+	success <- struct{}{}
+	if err != nil {
+		_ = cw.Wait()
+		return nil, err
+	}
+	return &hijacked{conn: h, cw: cw}, nil
+}
+
+// givenConn is a dialer that has its connection already.
+type givenConn struct{ conn net.Conn }
+
+func (g givenConn) Dial(_, _ string) (net.Conn, error) {
+	if g.conn == nil {
+		return nil, errors.New("the connection was used")
+	}
+	return g.conn, nil
+}

@@ -1,0 +1,183 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Labels that say who owns a container.
+const (
+	LabelLease = "ironcurtain.lease" // path of the owner's lease
+	LabelHost  = "ironcurtain.host"  // name of the machine the lease is on
+)
+
+// ErrLeaseHeld means that another process, or another part of this one, owns
+// the session.
+var ErrLeaseHeld = errors.New("it belongs to another running process")
+
+// Lease says that a living process owns a session. It is a lock on a file,
+// which the kernel releases when the process ends in whatever way; a number of
+// a process could be that of another one by now.
+type Lease struct {
+	path string
+	file *os.File
+	host string
+}
+
+// AcquireLease takes the lease at path, an absolute path in a directory that
+// exists. It fails with ErrLeaseHeld when somebody has it.
+func AcquireLease(path string) (*Lease, error) {
+	const op = "take the session"
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, failed(op, err, "")
+	}
+	if !filepath.IsAbs(path) {
+		return nil, failed(op, fmt.Errorf("%s is not an absolute path", path), "")
+	}
+	for range 100 {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return nil, failed(op, err, "")
+		}
+		err = lockLease(f, path)
+		if err == nil {
+			return &Lease{path: path, file: f, host: host}, nil
+		}
+		f.Close()
+		if !errors.Is(err, errLeaseReplaced) {
+			return nil, failed(op, err, "")
+		}
+	}
+	return nil, failed(op, errLeaseReplaced, "")
+}
+
+// errLeaseReplaced means that the file was removed between opening and
+// locking it; the lock is on something nobody else sees.
+var errLeaseReplaced = errors.New("the lease was removed while it was taken")
+
+func lockLease(f *os.File, path string) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return ErrLeaseHeld
+	}
+	if err != nil {
+		return err
+	}
+	mine, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := os.Lstat(path)
+	if err != nil || !os.SameFile(mine, there) {
+		return errLeaseReplaced
+	}
+	return nil
+}
+
+// Labels are to be put on everything the session starts.
+func (l *Lease) Labels() map[string]string {
+	return map[string]string{LabelLease: l.path, LabelHost: l.host}
+}
+
+// Release gives the lease up and removes its file.
+func (l *Lease) Release() error {
+	// Removed first: whoever opens the path afterwards makes a new file.
+	err := os.Remove(l.path)
+	return failed("give up the session", errors.Join(err, l.file.Close()), "")
+}
+
+// ReapOptions say what Reap removes.
+type ReapOptions struct {
+	DryRun bool // only say what would be removed
+	// Force removes also what has no lease at all but runs, and what belongs
+	// to a machine of another name. What a living process owns is never
+	// removed.
+	Force bool
+}
+
+// Reaped is one container that Reap looked at.
+type Reaped struct {
+	Summary
+	Removed bool   `json:"removed"` // with DryRun: would be removed
+	Reason  string `json:"reason"`  // why, or why not
+}
+
+// Reap removes the containers of this program whose owner has ended. It
+// touches nothing without this program's label. It goes on after a failure
+// and reports all of them.
+func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
+	list, err := c.List(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, failed("remove orphans", err, "")
+	}
+	out := make([]Reaped, 0, len(list))
+	var failures []error
+	for _, s := range list {
+		r := Reaped{Summary: s}
+		release, reason, orphan := judgeOwner(s, host, o.Force)
+		r.Reason, r.Removed = reason, orphan
+		if orphan && !o.DryRun {
+			if err := c.remove(ctx, s.ID); err != nil {
+				failures = append(failures, err)
+				r.Removed, r.Reason = false, err.Error()
+			}
+		}
+		release(r.Removed && !o.DryRun)
+		out = append(out, r)
+	}
+	return out, failed("remove orphans", errors.Join(failures...), "")
+}
+
+// judgeOwner says whether nobody owns a container. When it is so, the lease
+// is held until release is called: nobody takes the session back while its
+// container is being removed. release removes the lease's file when told so.
+func judgeOwner(s Summary, host string, force bool) (release func(remove bool), reason string, orphan bool) {
+	none := func(bool) {}
+	path := s.Labels[LabelLease]
+	if path == "" {
+		switch {
+		case force:
+			return none, "it has no owner", true
+		case s.State == "exited" || s.State == "dead":
+			return none, "it has no owner and has ended", true
+		}
+		return none, "it has no owner but runs; --force removes it", false
+	}
+	if s.Labels[LabelHost] != host {
+		if !force {
+			return none, "it belongs to the machine " + plainLine(s.Labels[LabelHost]) + "; --force removes it", false
+		}
+		return none, "it belongs to another machine", true
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none, "its owner has ended", true
+	}
+	if err != nil {
+		return none, "its owner cannot be determined: " + oneLine(err.Error()), false
+	}
+	switch err := lockLease(f, path); {
+	case errors.Is(err, ErrLeaseHeld):
+		f.Close()
+		return none, "its owner runs", false
+	case err != nil:
+		f.Close()
+		return none, "its owner is changing", false
+	}
+	return func(remove bool) {
+		if remove {
+			_ = os.Remove(path)
+		}
+		f.Close()
+	}, "its owner was killed", true
+}

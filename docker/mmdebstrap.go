@@ -1,0 +1,246 @@
+package docker
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// mmdebstrap writes the archive of a minimal Debian with the spec's packages
+// to target. It works as root and, where user namespaces are allowed, as
+// anybody else. The mirror and everything about reaching it come from the
+// machine's own apt; of all that nothing stays in the archive.
+func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say func(string)) error {
+	program, err := exec.LookPath("mmdebstrap")
+	if err != nil {
+		return &Error{
+			Op: "make the root file system", Err: errors.New("mmdebstrap is not installed"),
+			hint: "install mmdebstrap, or give the engine access to a registry",
+		}
+	}
+	apt := readApt(ctx)
+	args := []string{
+		"--variant=minbase",
+		"--include=" + strings.Join(spec.packages(), ","),
+		"--dpkgopt=path-exclude=/usr/share/man/*",
+		"--dpkgopt=path-exclude=/usr/share/locale/*",
+		"--dpkgopt=path-exclude=/usr/share/doc/*",
+		`--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"`,
+		`--customize-hook=: > "$1/etc/apt/sources.list"`,
+	}
+	if len(apt.options) > 0 {
+		// In a file: the settings may hold a proxy's password, and arguments
+		// are visible to everybody on the machine.
+		path := filepath.Join(work, "apt.conf")
+		if err := os.WriteFile(path, []byte(strings.Join(apt.options, "\n")+"\n"), 0o600); err != nil {
+			return err
+		}
+		args = append(args, "--aptopt="+path)
+	}
+	args = append(args, spec.rootfs.suite, target)
+	if sources := apt.sources(spec.rootfs.suite); len(sources) > 0 {
+		path := filepath.Join(work, "sources.list")
+		if err := os.WriteFile(path, []byte(strings.Join(sources, "\n")+"\n"), 0o600); err != nil {
+			return err
+		}
+		args = append(args, path)
+		say("mmdebstrap: from the mirror in this machine's apt configuration")
+	} else {
+		say("mmdebstrap: from its own default mirror, as this machine's apt has no " + spec.rootfs.suite)
+	}
+	// It cleans up after itself unless it is ended in its first moments; so it
+	// works in a directory that can be removed. Not below the cache: in a user
+	// namespace it could not enter that.
+	tmp, err := os.MkdirTemp("", "ironcurtain-base-")
+	if err != nil {
+		return err
+	}
+	if tmp, err = filepath.EvalSymlinks(tmp); err != nil {
+		return err
+	}
+	defer removeUnmounted(tmp)
+	if err := os.Chmod(tmp, 0o711); err != nil { //nolint:gosec // the builder's unprivileged user must pass through
+		return err
+	}
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	return runBuilder(ctx, cmd, say)
+}
+
+// removeUnmounted removes a directory tree, but not when something is still
+// mounted in it: that would be removed as well.
+func removeUnmounted(dir string) {
+	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
+		return
+	}
+	_ = os.RemoveAll(dir)
+}
+
+// aptSettings are what apt on this machine knows about mirrors.
+type aptSettings struct {
+	targets []aptTarget
+	options []string // lines of apt.conf about acquiring
+}
+
+// aptTarget is one index apt reads.
+type aptTarget struct{ uri, release, codename, origin, component, signedBy string }
+
+const aptFormat = "$(REPO_URI)\t$(RELEASE)\t$(CODENAME)\t$(ORIGIN)\t$(COMPONENT)\t$(SIGNED_BY)"
+
+// readApt asks apt itself, which understands all its formats. A machine
+// without apt has no settings.
+func readApt(ctx context.Context) aptSettings {
+	var s aptSettings
+	targets, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", aptFormat, "Created-By: Packages").Output()
+	if err == nil {
+		s.targets = parseTargets(string(targets))
+	}
+	config, err := exec.CommandContext(ctx, "apt-config", "dump", "--format", `%F "%v";%n`).Output()
+	if err == nil {
+		s.options = acquireOptions(string(config))
+	}
+	return s
+}
+
+// parseTargets reads the lines of aptFormat.
+func parseTargets(text string) []aptTarget {
+	var list []aptTarget
+	for _, line := range strings.Split(text, "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 6 || f[0] == "" || f[4] == "" {
+			continue
+		}
+		for i := range f {
+			if strings.HasPrefix(f[i], "$(") { // apt leaves unknown names standing
+				f[i] = ""
+			}
+		}
+		list = append(list, aptTarget{f[0], f[1], f[2], f[3], f[4], f[5]})
+	}
+	return list
+}
+
+// sources returns lines for a sources.list of one Debian suite with its
+// updates, from this machine's mirrors; empty when it has none.
+func (s aptSettings) sources(suite string) []string {
+	var lines []string
+	complete := false
+	for _, t := range s.targets {
+		release := t.release
+		if t.codename != "" && strings.HasPrefix(t.codename, suite) {
+			release = t.codename
+		}
+		related := release == suite || release == suite+"-updates" || release == suite+"-security"
+		if !related || t.component != "main" || t.origin != "Debian" && t.origin != "" {
+			continue
+		}
+		complete = complete || release == suite
+		options := ""
+		if strings.HasPrefix(t.signedBy, "/") {
+			options = "[signed-by=" + t.signedBy + "] "
+		}
+		line := "deb " + options + t.uri + " " + release + " main"
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if !complete {
+		return nil
+	}
+	return lines
+}
+
+// acquireOptions keeps the settings that say how to reach and to trust the
+// mirrors: proxies, certificates, retries, validity of snapshots.
+func acquireOptions(dump string) []string {
+	var list []string
+	for _, line := range strings.Split(dump, "\n") {
+		name, value, ok := strings.Cut(line, " ")
+		if !ok || value == `"";` || strings.HasSuffix(name, "::") {
+			continue
+		}
+		for _, prefix := range []string{
+			"Acquire::http::", "Acquire::https::", "Acquire::Check-", "Acquire::Retries", "Acquire::ForceIPv",
+		} {
+			if strings.HasPrefix(name, prefix) {
+				list = append(list, line)
+				break
+			}
+		}
+	}
+	return list
+}
+
+// runBuilder runs a helper program, tells its lines and ends it, with its
+// children, when the context ends.
+func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
+	last := &lineTeller{say: say}
+	cmd.Stdout, cmd.Stderr = last, last
+	endGroup(cmd)
+	err := cmd.Run()
+	last.flush()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, oneLine(last.complaint()))
+	}
+	return nil
+}
+
+// lineTeller splits a program's output into lines and remembers the last ones.
+type lineTeller struct {
+	say  func(string)
+	rest []byte
+	tail []string
+}
+
+func (t *lineTeller) Write(p []byte) (int, error) {
+	t.rest = append(t.rest, p...)
+	for {
+		i := bytes.IndexAny(t.rest, "\r\n")
+		if i < 0 {
+			if len(t.rest) > bufio.MaxScanTokenSize {
+				t.rest = t.rest[:0]
+			}
+			return len(p), nil
+		}
+		t.line(string(t.rest[:i]))
+		t.rest = t.rest[i+1:]
+	}
+}
+
+func (t *lineTeller) flush() { t.line(string(t.rest)); t.rest = nil }
+
+func (t *lineTeller) line(line string) {
+	line = plainLine(line)
+	if line == "" {
+		return
+	}
+	t.tail = append(t.tail, line)
+	if len(t.tail) > 20 {
+		t.tail = t.tail[1:]
+	}
+	t.say(line)
+}
+
+// complaint returns the line that most likely says what went wrong.
+func (t *lineTeller) complaint() string {
+	for _, line := range slices.Backward(t.tail) {
+		if strings.HasPrefix(line, "E:") || strings.Contains(strings.ToLower(line), "error") {
+			return line
+		}
+	}
+	if len(t.tail) > 0 {
+		return t.tail[len(t.tail)-1]
+	}
+	return "no output"
+}

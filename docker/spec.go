@@ -1,0 +1,172 @@
+package docker
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// LabelManaged marks every container this program made. No container without
+// it is ever removed.
+const LabelManaged = "ironcurtain.managed"
+
+// Spec says which container to start. What it does not mention is not
+// adjustable: no network, no capabilities, no new privileges, a read-only
+// root, the engine's default seccomp profile, an init process, no restart.
+type Spec struct {
+	Image      string
+	Name       string // empty: the engine's choice
+	Cmd        []string
+	Env        []string // "NAME=value"
+	User       string   // "uid:gid", required; never root
+	WorkingDir string
+	Hostname   string
+	Mounts     []Mount
+	Labels     map[string]string // LabelManaged is added
+	MemoryMB   int               // MiB; 0: 4096; at most three quarters of the engine's memory
+	CPUs       float64           // 0: 2; at most what the engine has
+	Pids       int               // processes and threads; 0: 2048
+	Cols, Rows int               // of the terminal; 0: 80×24
+	TTY        bool
+}
+
+// Mount binds a path of the host into the container.
+type Mount struct {
+	Source   string // absolute; must exist
+	Target   string // absolute
+	ReadOnly bool
+}
+
+// What a container gets when its Spec is silent.
+const (
+	defaultMemoryMB = 4096
+	defaultCPUs     = 2
+	defaultPids     = 2048
+	defaultCols     = 80
+	defaultRows     = 24
+)
+
+// validate refuses what the engine would accept although it should not.
+func (s Spec) validate() error {
+	switch {
+	case s.Image == "":
+		return because(ErrSpec, "no image is named")
+	case len(s.Cmd) == 0:
+		return because(ErrSpec, "no command is given")
+	case s.MemoryMB < 0 || s.CPUs < 0 || s.Pids < 0:
+		return because(ErrSpec, "a limit is negative")
+	case s.MemoryMB > 0 && s.MemoryMB < 6:
+		return because(ErrSpec, "%d MB of memory are less than the engine accepts", s.MemoryMB)
+	case s.Cols < 0 || s.Rows < 0 || s.Cols > 65535 || s.Rows > 65535:
+		return because(ErrSpec, "%d×%d is not the size of a terminal", s.Cols, s.Rows)
+	}
+	if err := validateUser(s.User); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, m := range s.Mounts {
+		if err := m.validate(); err != nil {
+			return err
+		}
+		target := path.Clean(m.Target)
+		if seen[target] {
+			return because(ErrMount, "%s is mounted twice", target)
+		}
+		seen[target] = true
+	}
+	return nil
+}
+
+// validateUser wants two numbers, so that no passwd file of an image decides
+// who the agent is, and neither of them root.
+func validateUser(user string) error {
+	uid, gid, ok := strings.Cut(user, ":")
+	for _, n := range []string{uid, gid} {
+		id, err := strconv.ParseUint(n, 10, 31)
+		if !ok || err != nil {
+			return because(ErrSpec, "user %q is not of the form uid:gid", user)
+		}
+		if id == 0 {
+			return because(ErrSpec, "user %q is root", user)
+		}
+	}
+	return nil
+}
+
+// validate refuses a mount whose source is not there: depending on the way of
+// asking, the engine would create a directory owned by root in its place.
+func (m Mount) validate() error {
+	if !filepath.IsAbs(m.Source) || !path.IsAbs(m.Target) || path.Clean(m.Target) == "/" {
+		return because(ErrMount, "%q to %q: both paths must be absolute, and the target not the root", m.Source, m.Target)
+	}
+	_, err := os.Stat(m.Source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return because(ErrMount, "%s does not exist", m.Source)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMount, err)
+	}
+	resolved, err := filepath.EvalSymlinks(m.Source)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMount, err)
+	}
+	if isSocket(resolved) && strings.HasSuffix(resolved, "docker.sock") {
+		return because(ErrMount, "%s is the engine's own socket", m.Source)
+	}
+	return nil
+}
+
+// size returns the terminal's size with the default filled in.
+func (s Spec) size() (cols, rows int) {
+	cols, rows = s.Cols, s.Rows
+	if cols == 0 || rows == 0 {
+		cols, rows = defaultCols, defaultRows
+	}
+	return cols, rows
+}
+
+// config is the part of the specification that describes the process.
+func (s Spec) config() *engine.Config {
+	labels := maps.Clone(s.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[LabelManaged] = "true"
+	return &engine.Config{
+		Image:        s.Image,
+		Entrypoint:   []string{}, // the image's own would run before the command
+		Cmd:          s.command(),
+		Env:          s.Env,
+		User:         s.User,
+		WorkingDir:   s.WorkingDir,
+		Hostname:     s.Hostname,
+		Labels:       labels,
+		Tty:          s.TTY,
+		OpenStdin:    s.TTY,
+		AttachStdin:  s.TTY,
+		AttachStdout: true,
+		AttachStderr: true,
+		StdinOnce:    false, // a lost attachment must not end the agent
+		StopTimeout:  10,
+	}
+}
+
+// command is what the container runs. Engines before API 1.42 start a terminal
+// with size 0×0 and accept a size only afterwards, which a fast program
+// notices; so the command sets it itself, before the agent exists.
+func (s Spec) command() []string {
+	if !s.TTY {
+		return s.Cmd
+	}
+	cols, rows := s.size()
+	set := fmt.Sprintf(`stty cols %d rows %d 2>/dev/null; exec "$@"`, cols, rows)
+	return append([]string{"/bin/sh", "-c", set, "sh"}, s.Cmd...)
+}

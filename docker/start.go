@@ -1,0 +1,150 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+)
+
+// How long creating and removing may take, independent of the caller: a
+// caller who gives up must not leave half a container behind.
+const (
+	createLimit = 60 * time.Second
+	removeLimit = 30 * time.Second
+)
+
+// Start creates a container, attaches to its terminal, starts it and sets the
+// size of the terminal, in this order, so that no byte is missed. When
+// anything fails or ctx ends, the container is removed again.
+func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
+	const op = "start container"
+	if err := s.validate(); err != nil {
+		return nil, failed(op, err, "")
+	}
+	id, err := c.create(ctx, s)
+	if err != nil {
+		return nil, failed(op, err, startFailureHint(err))
+	}
+	ct, err := c.launch(ctx, id, s)
+	if err != nil {
+		c.discard(ctx, id)
+		return nil, failed(op, err, startFailureHint(err))
+	}
+	return ct, nil
+}
+
+// startFailureHint says what to do about the failures that have a remedy.
+func startFailureHint(err error) string {
+	switch {
+	case errors.Is(err, ErrNoImage):
+		return "build it with 'ironcurtain-mux images build'"
+	case strings.Contains(err.Error(), "docker-init"):
+		return "install the engine's init program, for example the package tini, as docker-init"
+	case strings.Contains(err.Error(), "no space left"):
+		return "free space, for example with 'ironcurtain-mux images rm --old'"
+	}
+	return ""
+}
+
+// create asks the engine for a container. The request itself is not canceled:
+// the engine would finish it all the same, and nobody would know the result.
+// When ctx ends first, whatever comes out is removed in the background.
+func (c *Client) create(ctx context.Context, s Spec) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	type result struct {
+		id  string
+		err error
+	}
+	done := make(chan result, 1)
+	c.cleanups.Add(1)
+	go func() {
+		defer c.cleanups.Done()
+		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
+		defer cancel()
+		created, err := c.bound(lasting).CreateContainer(engine.CreateContainerOptions{
+			Name: s.Name, Config: s.config(), HostConfig: s.hostConfig(c.info), Context: lasting,
+		})
+		if err != nil {
+			done <- result{err: translate(err)}
+			return
+		}
+		if ctx.Err() != nil {
+			_ = c.remove(lasting, created.ID)
+			done <- result{err: context.Cause(ctx)}
+			return
+		}
+		done <- result{id: created.ID}
+	}()
+	// Creating takes milliseconds; a caller who gives up waits a little longer
+	// for the clean end, but not for an engine that hangs.
+	select {
+	case r := <-done:
+		return r.id, r.err
+	case <-ctx.Done():
+	}
+	grace := time.NewTimer(2 * time.Second)
+	defer grace.Stop()
+	select {
+	case r := <-done:
+		if r.id != "" {
+			c.discard(ctx, r.id)
+		}
+	case <-grace.C:
+		c.discardLater(ctx, func() string { return (<-done).id })
+	}
+	return "", context.Cause(ctx)
+}
+
+// launch attaches to a created container and starts it.
+func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, error) {
+	st, err := c.attach(ctx, id, s.TTY, s.TTY)
+	if err != nil {
+		return nil, err
+	}
+	ct := &Container{client: c, id: id, tty: s.TTY, stream: st}
+	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
+		st.Close()
+		return nil, translate(err)
+	}
+	if s.TTY {
+		cols, rows := s.size()
+		if err := ct.resizeRetrying(ctx, cols, rows); err != nil && !errors.Is(err, ErrNotRunning) {
+			st.Close()
+			return nil, err
+		}
+	}
+	return ct, nil
+}
+
+// discard removes a container whatever became of the caller's context. When
+// the engine hangs, the removal goes on in the background; Close waits for it.
+func (c *Client) discard(ctx context.Context, id string) {
+	finished := c.discardLater(ctx, func() string { return id })
+	grace := time.NewTimer(5 * time.Second)
+	defer grace.Stop()
+	select {
+	case <-finished:
+	case <-grace.C:
+	}
+}
+
+// discardLater removes the container that id returns; an empty one is none.
+func (c *Client) discardLater(ctx context.Context, id func() string) <-chan struct{} {
+	finished := make(chan struct{})
+	c.cleanups.Add(1)
+	go func() {
+		defer c.cleanups.Done()
+		defer close(finished)
+		if id := id(); id != "" {
+			lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
+			defer cancel()
+			_ = c.remove(lasting, id) // what stays is labeled, and found by Reap
+		}
+	}()
+	return finished
+}
