@@ -1,0 +1,78 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// File is an open file as the log uses it.
+type File interface {
+	io.Writer
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Sync() error
+	Truncate(size int64) error
+	Stat() (fs.FileInfo, error)
+}
+
+// FS is the file system under a log; tests put faults into it.
+type FS interface {
+	// Open opens a regular file for reading and writing, creating it with
+	// mode 0600. An exclusive one is locked against other programs.
+	Open(path string, appending, exclusive bool) (File, error)
+	Lstat(path string) (fs.FileInfo, error)
+	WriteNew(path string, data []byte) error
+}
+
+// ErrInUse means that another process writes this log.
+var ErrInUse = errors.New("another program writes to it")
+
+type osFS struct{}
+
+func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
+
+// Open never waits: a pipe without a reader, a link or a device is refused.
+func (osFS) Open(path string, appending, exclusive bool) (File, error) {
+	flags := os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_NONBLOCK
+	if appending {
+		flags |= os.O_APPEND
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err == nil && exclusive {
+		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
+			err = ErrInUse
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// WriteNew writes a file that must not exist and syncs it.
+func (osFS) WriteNew(path string, data []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

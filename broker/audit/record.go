@@ -1,0 +1,143 @@
+package audit
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// Decision is what became of a request.
+type Decision string
+
+// The decisions. Each way in which a request ends has its own.
+const (
+	Allow              Decision = "allow"
+	Deny               Decision = "deny"
+	EscalatedApproved  Decision = "escalated-approved"
+	EscalatedDenied    Decision = "escalated-denied"
+	EscalatedExpired   Decision = "escalated-expired"
+	EscalatedWithdrawn Decision = "escalated-withdrawn"
+	AutoApproved       Decision = "auto-approved"
+	Granted            Decision = "granted" // by an earlier approval that was to be remembered
+	Failed             Decision = "error"   // allowed, but it could not be carried out
+	Recovered          Decision = "recovered"
+	Noted              Decision = "noted" // a fact worth keeping that decides nothing
+)
+
+// The planes a record can be about.
+const (
+	PlaneTool  = "tool"
+	PlaneHTTP  = "http"
+	PlaneAudit = "audit" // the log speaks of itself
+	PlaneHost  = "host"  // sandboxes, servers, sessions
+)
+
+// maxArguments is the size of arguments up to which they are kept whole;
+// longer ones are kept as a digest.
+const maxArguments = 64 << 10
+
+// Record is one decision.
+type Record struct {
+	Time         time.Time       `json:"time"` // zero means now
+	Plane        string          `json:"plane"`
+	Decision     Decision        `json:"decision"`
+	Session      string          `json:"session,omitempty"`
+	Call         string          `json:"call,omitempty"` // ties the records of one call together
+	Server       string          `json:"server,omitempty"`
+	Tool         string          `json:"tool,omitempty"`
+	Arguments    json.RawMessage `json:"arguments,omitempty"` // canonical, as forwarded
+	Requested    string          `json:"requested,omitempty"` // SHA-256 of the arguments as the agent wrote them
+	Digest       string          `json:"digest,omitempty"`    // of the judged call
+	Rule         string          `json:"rule,omitempty"`
+	Reason       string          `json:"reason,omitempty"`
+	EscalationID string          `json:"escalationId,omitempty"`
+	DecidedBy    string          `json:"decidedBy,omitempty"`
+	WaitMs       int64           `json:"waitMs,omitempty"`
+	PolicyHash   string          `json:"policyHash,omitempty"`
+	Sandboxed    bool            `json:"sandboxed,omitempty"`
+	Detail       map[string]any  `json:"detail,omitempty"`
+}
+
+// encode renders the record, redacted, as the members of a line.
+func (r Record) encode(redact *Redactor) ([]byte, error) {
+	b := make([]byte, 0, len(r.Arguments)+len(r.Reason)+512)
+	b = append(b, `"time":"`...)
+	b = append(r.Time.UTC().AppendFormat(b, time.RFC3339Nano), '"')
+	b = appendText(b, "plane", r.Plane)
+	b = appendText(b, "decision", string(r.Decision))
+	b = appendOptional(b, "session", r.Session)
+	b = appendOptional(b, "call", r.Call)
+	b = appendOptional(b, "server", r.Server)
+	b = appendOptional(b, "tool", r.Tool)
+	b, err := r.appendArguments(b, redact)
+	if err != nil {
+		return nil, err
+	}
+	b = appendOptional(b, "requested", r.Requested)
+	b = appendOptional(b, "digest", r.Digest)
+	b = appendOptional(b, "rule", r.Rule)
+	b = appendOptional(b, "reason", redact.Text(r.Reason))
+	b = appendOptional(b, "escalationId", r.EscalationID)
+	b = appendOptional(b, "decidedBy", r.DecidedBy)
+	if r.WaitMs != 0 {
+		b = strconv.AppendInt(append(b, `,"waitMs":`...), r.WaitMs, 10)
+	}
+	b = appendOptional(b, "policyHash", r.PolicyHash)
+	if r.Sandboxed {
+		b = append(b, `,"sandboxed":true`...)
+	}
+	if len(r.Detail) > 0 {
+		detail, err := json.Marshal(r.Detail)
+		if err != nil {
+			return nil, err
+		}
+		return closed(append(b, `,"detail":`...), redact.JSON(detail))
+	}
+	return append(b, '}'), nil
+}
+
+// closed appends a last member's value, on one line, and the end.
+func closed(b []byte, value json.RawMessage) ([]byte, error) {
+	line := bytes.NewBuffer(b)
+	if err := json.Compact(line, value); err != nil {
+		return nil, err
+	}
+	return append(line.Bytes(), '}'), nil
+}
+
+// appendArguments appends the arguments, on one line, or their digest.
+func (r Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
+	switch n := len(r.Arguments); {
+	case n == 0:
+		return b, nil
+	case n > maxArguments:
+		sum := sha256.Sum256(r.Arguments)
+		return fmt.Appendf(b, `,"arguments":{"bytes":%d,"sha256":%q}`, n, hex.EncodeToString(sum[:])), nil
+	}
+	line := bytes.NewBuffer(append(b, `,"arguments":`...))
+	if err := json.Compact(line, redact.JSON(r.Arguments)); err != nil {
+		return nil, err
+	}
+	return line.Bytes(), nil
+}
+
+// appendOptional appends a member unless it is empty.
+func appendOptional(b []byte, name, value string) []byte {
+	if value == "" {
+		return b
+	}
+	return appendText(b, name, value)
+}
+
+// appendText appends a member. Names are those of this file and need no
+// escapes.
+func appendText(b []byte, name, value string) []byte {
+	b = append(append(append(b, `,"`...), name...), `":`...)
+	return jsonx.AppendString(b, value)
+}

@@ -1,0 +1,175 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// headName is the head file of a log.
+func headName(path string) string { return path + ".head" }
+
+// headSize is the fixed length of the head file; one sector, so that it is
+// never seen half-written.
+const headSize = 256
+
+// open finds the end of the chain, moves a torn tail aside and returns what a
+// recovery did, nil when there was nothing to do.
+func (w *writer) open() (map[string]any, error) {
+	broken := func(op string, err error, next string) error {
+		return &Error{Path: w.path, Op: op, Err: err, Next: next}
+	}
+	file, err := w.fs.Open(w.path, true, true)
+	if err != nil {
+		next := "choose a file that can be written"
+		if errors.Is(err, ErrInUse) {
+			next = "end the other program or give this one a file of its own"
+		}
+		return nil, broken("open", err, next)
+	}
+	head, err := w.fs.Open(headName(w.path), false, false)
+	if err != nil {
+		return nil, errors.Join(broken("open head file", err, ""), file.Close())
+	}
+	w.file, w.head = file, head
+	done, err := w.findTip()
+	if err != nil {
+		err = broken("open", err, "the file was changed or cut: keep it as evidence and move it, with its .head file, out of the way")
+		return nil, errors.Join(err, file.Close(), head.Close())
+	}
+	if err := w.writeHead(w.tip); err != nil {
+		return nil, errors.Join(broken("write head file", err, "make room on the disk"), file.Close(), head.Close())
+	}
+	if d, err := os.Open(filepath.Dir(w.path)); err == nil {
+		_ = d.Sync() // makes a new file's name durable where the system can
+		_ = d.Close()
+	}
+	return done, nil
+}
+
+// findTip sets the tip. It starts at the head and follows the chain from
+// there, because a power cut can leave the head behind the log; without a head
+// it reads the whole log.
+func (w *writer) findTip() (map[string]any, error) {
+	info, err := w.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	start, known, err := readHead(w.head)
+	if err != nil {
+		return nil, err
+	}
+	w.tip = tip{Hash: genesis}
+	if known {
+		if err := start.matches(w.file, info.Size()); err != nil {
+			return nil, err
+		}
+		w.tip = start
+	}
+	c := newChain(io.NewSectionReader(w.file, w.tip.Size, info.Size()-w.tip.Size), w.tip)
+	for {
+		err := c.next()
+		if err == nil {
+			continue
+		}
+		w.tip = c.tip
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		var torn *tornError
+		if errors.As(err, &torn) {
+			return w.quarantine(torn)
+		}
+		return nil, err
+	}
+	if !known && w.tip.Seq > 0 {
+		return map[string]any{"headFile": "was missing"}, nil
+	}
+	return nil, nil
+}
+
+// quarantine moves an unfinished last line into a file of its own.
+func (w *writer) quarantine(torn *tornError) (map[string]any, error) {
+	data := make([]byte, torn.length)
+	if _, err := w.file.ReadAt(data, w.tip.Size); err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	name := fmt.Sprintf("%s.torn-%d-%d", w.path, w.tip.Seq+1, time.Now().UnixNano())
+	if err := w.fs.WriteNew(name, data); err != nil {
+		return nil, err
+	}
+	if err := w.file.Truncate(w.tip.Size); err != nil {
+		return nil, err
+	}
+	return map[string]any{"tornBytes": torn.length, "movedTo": filepath.Base(name)}, w.file.Sync()
+}
+
+// matches checks that the log still has the line that the head speaks of.
+func (t tip) matches(r io.ReaderAt, size int64) error {
+	if t.Size > size {
+		return fmt.Errorf("%d bytes are missing from its end", t.Size-size)
+	}
+	if t.Seq == 0 {
+		return nil
+	}
+	line := make([]byte, t.Size-t.Start)
+	if _, err := r.ReadAt(line, t.Start); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	sum := sha256.Sum256(line[:len(line)-1])
+	if hex.EncodeToString(sum[:]) != t.Hash || line[len(line)-1] != '\n' {
+		return fmt.Errorf("line %d is not the one its head file speaks of", t.Seq)
+	}
+	return nil
+}
+
+// readHead reads a head file; an empty one is not known.
+func readHead(r io.ReaderAt) (tip, bool, error) {
+	b := make([]byte, headSize)
+	n, err := r.ReadAt(b, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return tip{}, false, err
+	}
+	if n == 0 {
+		return tip{}, false, nil
+	}
+	var t tip
+	if err := json.Unmarshal(b[:n], &t); err != nil || t.Start < 0 || t.Start > t.Size ||
+		len(t.Hash) != len(genesis) || (t.Seq > 0) != (t.Size > t.Start) {
+		return tip{}, false, errors.New("its head file cannot be understood")
+	}
+	return t, true, nil
+}
+
+// writeHead records the tip. The log itself is durable by then; the head only
+// has to survive the process, so it is not synced each time.
+func (w *writer) writeHead(t tip) error {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return err
+	}
+	for len(b) < headSize-1 {
+		b = append(b, ' ')
+	}
+	_, err = w.head.WriteAt(append(b, '\n'), 0)
+	return err
+}
+
+// close appends the closing line and releases the files.
+func (w *writer) close(now time.Time) error {
+	w.buffer = w.buffer[:0]
+	var err error
+	if w.tip.Seq > 0 {
+		next := w.line(w.tip, sealBody(w.tip, now))
+		if err = w.write(next); err == nil && w.sync {
+			err = w.head.Sync()
+		}
+	}
+	return errors.Join(err, w.file.Close(), w.head.Close())
+}

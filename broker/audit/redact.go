@@ -1,0 +1,189 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// Redactor takes secrets out of text: known values first, then what has the
+// shape of a credential. All patterns run in linear time.
+type Redactor struct {
+	known []string // longest first, plain and as JSON writes them
+}
+
+// minSecret keeps short values, which would match everywhere, out.
+const minSecret = 6
+
+// masked stands where a secret was.
+const masked = "[REDACTED]"
+
+// NewRedactor makes a redactor that also knows these values.
+func NewRedactor(secrets []string) *Redactor {
+	r := &Redactor{}
+	seen := map[string]bool{}
+	add := func(s string) {
+		if len(s) >= minSecret && !seen[s] {
+			seen[s] = true
+			r.known = append(r.known, s)
+		}
+	}
+	for _, s := range secrets {
+		add(s)
+		if quoted, err := json.Marshal(s); err == nil {
+			add(string(quoted[1 : len(quoted)-1]))
+		}
+	}
+	sort.Slice(r.known, func(i, j int) bool { return len(r.known[i]) > len(r.known[j]) })
+	return r
+}
+
+// shape is a kind of credential: a literal that must occur, and the pattern.
+type shape struct {
+	needle  string
+	pattern *regexp.Regexp
+}
+
+var shapes = []shape{
+	{"sk-", regexp.MustCompile(`\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_-]{16,}`)},
+	{"gh", regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{20,}`)},
+	{"github_pat_", regexp.MustCompile(`\bgithub_pat_[A-Za-z0-9_]{20,}`)},
+	{"glpat-", regexp.MustCompile(`\bglpat-[A-Za-z0-9_-]{16,}`)},
+	{"xox", regexp.MustCompile(`\bxox[abeoprs]-[A-Za-z0-9-]{10,}`)},
+	{"AKIA", regexp.MustCompile(`\bAKIA[0-9A-Z]{16}\b`)},
+	{"ASIA", regexp.MustCompile(`\bASIA[0-9A-Z]{16}\b`)},
+	{"AIza", regexp.MustCompile(`\bAIza[A-Za-z0-9_-]{30,}`)},
+	{"npm_", regexp.MustCompile(`\bnpm_[A-Za-z0-9]{30,}`)},
+	{"eyJ", regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`)},
+	{"-----BEGIN", regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY-----[A-Za-z0-9+/=\s\\:,.-]*`)},
+	{"://", regexp.MustCompile(`://[^/@\s"']*:[^/@\s"']+@`)},
+	{"earer ", regexp.MustCompile(`\b[Bb]earer [A-Za-z0-9._~+/=-]{12,}`)},
+}
+
+// digitRuns finds candidates for card and social security numbers.
+var (
+	cards  = regexp.MustCompile(`\b(?:\d[ -]?){12,18}\d\b`)
+	social = regexp.MustCompile(`\b\d{3}-\d{2}-\d{4}\b`)
+)
+
+// secretNames are names of arguments whose value is a secret as a whole.
+var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|token|authorization|cookie|credentials?)$`)
+
+// Text returns s without secrets.
+func (r *Redactor) Text(s string) string {
+	s = r.Known(s)
+	for _, k := range shapes {
+		if !strings.Contains(s, k.needle) {
+			continue
+		}
+		s = k.pattern.ReplaceAllStringFunc(s, func(m string) string {
+			if k.needle == "://" {
+				return "://" + masked + "@"
+			}
+			if k.needle == "-----BEGIN" {
+				return masked
+			}
+			return m[:4] + masked
+		})
+	}
+	if digits(s) >= 9 {
+		s = cards.ReplaceAllStringFunc(s, maskCard)
+		s = social.ReplaceAllStringFunc(s, maskSocial)
+	}
+	return s
+}
+
+// Known returns s without the known values only.
+func (r *Redactor) Known(s string) string {
+	for _, k := range r.known {
+		if strings.Contains(s, k) {
+			s = strings.ReplaceAll(s, k, masked)
+		}
+	}
+	return s
+}
+
+// JSON redacts the string values of a document and leaves names, numbers and
+// the structure alone.
+func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
+	var out []byte
+	name, copied := "", 0
+	for i := 0; i < len(doc); i++ {
+		if doc[i] != '"' {
+			continue
+		}
+		end := i + 1
+		for end < len(doc) && doc[end] != '"' {
+			if doc[end] == '\\' {
+				end++
+			}
+			end++
+		}
+		if end >= len(doc) {
+			break
+		}
+		text := string(doc[i+1 : end])
+		if rest := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+			name, i = text, end
+			continue
+		}
+		clean := r.Text(text)
+		if text != "" && secretNames.MatchString(name) {
+			clean = masked
+		}
+		if clean != text {
+			out = append(append(out, doc[copied:i+1]...), clean...)
+			copied = end
+		}
+		i = end
+		if next := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(next) > 0 && next[0] == '}' {
+			name = ""
+		}
+	}
+	if copied == 0 {
+		return doc
+	}
+	return append(out, doc[copied:]...)
+}
+
+func digits(s string) int {
+	n := 0
+	for i := range len(s) {
+		if s[i] >= '0' && s[i] <= '9' {
+			n++
+		}
+	}
+	return n
+}
+
+// maskCard keeps the ends of a number that has the checksum of a card.
+func maskCard(m string) string {
+	sum, n := 0, 0
+	for i := len(m) - 1; i >= 0; i-- {
+		if m[i] < '0' || m[i] > '9' {
+			continue
+		}
+		d := int(m[i] - '0')
+		if n%2 == 1 {
+			if d *= 2; d > 9 {
+				d -= 9
+			}
+		}
+		sum += d
+		n++
+	}
+	if sum%10 != 0 {
+		return m
+	}
+	return m[:4] + masked + m[len(m)-4:]
+}
+
+// maskSocial keeps the end of a number that could have been issued.
+func maskSocial(m string) string {
+	if a := m[:3]; a == "000" || a == "666" || a >= "900" || m[4:6] == "00" || m[7:] == "0000" {
+		return m
+	}
+	return masked + m[len(m)-4:]
+}

@@ -1,0 +1,77 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Report is what Verify found.
+type Report struct {
+	Records uint64 `json:"records"` // lines that hold
+	Bytes   int64  `json:"bytes"`
+	Closed  bool   `json:"closed"` // the log ends with a closing line
+	Whole   bool   `json:"whole"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// ErrBroken is the error of a log that is not whole.
+var ErrBroken = errors.New("the log is not whole")
+
+// Verify reads the log at path and proves that nothing in it was changed,
+// moved or removed. It may run while the log is being written. The report is
+// filled in as far as the log holds, also when the error is not nil.
+func Verify(path string) (Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Report{}, fmt.Errorf("verify audit log: %w", err)
+	}
+	defer f.Close()
+	// The head is read first: a log that is being written only grows.
+	head, known, err := headOf(path)
+	if err != nil {
+		return Report{Problem: err.Error()}, fmt.Errorf("verify audit log %s: %w: %w", path, ErrBroken, err)
+	}
+	c := newChain(f, tip{Hash: genesis})
+	passed := !known || head.Seq == 0
+	for {
+		if err = c.next(); err != nil {
+			break
+		}
+		if known && c.tip.Seq == head.Seq {
+			if c.tip != head {
+				err = fmt.Errorf("line %d is not the one its head file speaks of", head.Seq)
+				break
+			}
+			passed = true
+		}
+	}
+	r := Report{Records: c.tip.Seq, Bytes: c.tip.Size, Closed: c.sealed}
+	switch {
+	case !errors.Is(err, io.EOF):
+	case !passed:
+		err = fmt.Errorf("it ends at line %d, its head file speaks of line %d", c.tip.Seq, head.Seq)
+	case !known && !c.sealed && c.tip.Seq > 0:
+		err = errors.New("it has neither a closing line nor a head file: its end may be missing")
+	case !known && c.tip.Seq == 0:
+		err = errors.New("it is empty and has no head file")
+	default:
+		r.Whole = true
+		return r, nil
+	}
+	r.Problem = err.Error()
+	return r, fmt.Errorf("verify audit log %s: %w: %w", path, ErrBroken, err)
+}
+
+func headOf(path string) (tip, bool, error) {
+	f, err := os.Open(headName(path))
+	if errors.Is(err, os.ErrNotExist) {
+		return tip{}, false, nil
+	}
+	if err != nil {
+		return tip{}, false, err
+	}
+	defer f.Close()
+	return readHead(f)
+}

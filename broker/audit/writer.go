@@ -1,0 +1,208 @@
+package audit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+)
+
+// batchLimit is how many records share one sync at most.
+const batchLimit = 512
+
+// entry is one record on its way to the disk.
+type entry struct {
+	body  []byte // the line without number and hash, from its first member on
+	done  chan error
+	taken atomic.Bool // by the writer, or back by the caller
+}
+
+// run is the writing goroutine: it gathers whoever is waiting, commits, and
+// answers.
+func (l *Log) run() {
+	defer close(l.stopped)
+	batch := make([]*entry, 0, batchLimit)
+	for {
+		crowd := len(batch) > 1
+		batch = batch[:0]
+		select {
+		case e := <-l.queue:
+			batch = append(batch, e)
+		case <-l.closing:
+			batch = l.gather(batch)
+			if len(batch) == 0 {
+				l.w.closed = l.w.close(l.options.Now())
+				return
+			}
+		}
+		batch = l.gather(batch)
+		// Callers answered together a moment ago are about to come back.
+		// Yielding lets them in, so that they share this sync. Who came alone
+		// waits for nobody.
+		for crowd = crowd || len(batch) > 1; crowd; {
+			before := len(batch)
+			runtime.Gosched()
+			batch = l.gather(batch)
+			crowd = len(batch) > before
+		}
+		l.w.commit(batch)
+	}
+}
+
+// gather takes what is queued without waiting.
+func (l *Log) gather(batch []*entry) []*entry {
+	for len(batch) < batchLimit {
+		select {
+		case e := <-l.queue:
+			batch = append(batch, e)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// writer owns the file. Nothing of it is shared.
+type writer struct {
+	path  string
+	fs    FS
+	sync  bool
+	state func(error)
+
+	file   File
+	head   File
+	tip    tip
+	dirty  bool // bytes after tip.Size are ours to remove
+	failed bool
+	buffer []byte
+	closed error // what close returned; read after the goroutine has ended
+}
+
+// tip is where the chain stands. It is also the content of the head file.
+type tip struct {
+	Seq   uint64 `json:"seq"`   // of the last line; 0 before the first
+	Hash  string `json:"hash"`  // of the last line, in hex
+	Start int64  `json:"start"` // of the last line
+	Size  int64  `json:"size"`  // of the log, the last line included
+}
+
+// genesis is the hash that the first line names.
+const genesis = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// commit makes a batch durable as a whole or not at all.
+func (w *writer) commit(batch []*entry) {
+	next := w.tip
+	w.buffer = w.buffer[:0]
+	live := batch[:0]
+	for _, e := range batch {
+		if e.taken.CompareAndSwap(false, true) {
+			live = append(live, e)
+			next = w.line(next, e.body)
+		}
+	}
+	if len(live) == 0 {
+		return
+	}
+	err := w.write(next)
+	w.report(err)
+	for _, e := range live {
+		e.done <- err // has room for its one answer
+	}
+}
+
+// line appends one line to the buffer and returns the tip after it.
+func (w *writer) line(t tip, body []byte) tip {
+	from := len(w.buffer)
+	b := append(w.buffer, `{"seq":`...)
+	b = strconv.AppendUint(b, t.Seq+1, 10)
+	b = append(b, `,"prev":"`...)
+	b = append(b, t.Hash...)
+	b = append(b, `",`...)
+	b = append(b, body...)
+	sum := sha256.Sum256(b[from:])
+	b = append(b, '\n')
+	w.buffer = b
+	return tip{
+		Seq: t.Seq + 1, Hash: hex.EncodeToString(sum[:]),
+		Start: t.Size, Size: t.Size + int64(len(b)-from),
+	}
+}
+
+// write brings the buffer to the disk and moves the tip. On any error the file
+// is cut back to where it was.
+func (w *writer) write(next tip) error {
+	if err := w.check(w.tip.Size); err != nil {
+		return w.failure("check", err)
+	}
+	n, err := w.file.Write(w.buffer)
+	w.dirty = true
+	if err == nil && n < len(w.buffer) {
+		err = io.ErrShortWrite
+	}
+	if err == nil && w.sync {
+		err = w.file.Sync()
+	}
+	if err == nil {
+		err = w.check(next.Size)
+	}
+	if err == nil {
+		err = w.writeHead(next)
+	}
+	if err != nil {
+		w.rollBack()
+		return w.failure("write", err)
+	}
+	w.tip, w.dirty = next, false
+	return nil
+}
+
+// rollBack cuts off what a failed write left. If even that fails, the next
+// check tries again before anything is written.
+func (w *writer) rollBack() {
+	if w.file.Truncate(w.tip.Size) == nil {
+		w.dirty = false
+	}
+}
+
+// check makes sure that the file behind the path is still ours and ends where
+// we left it.
+func (w *writer) check(size int64) error {
+	if w.dirty && size == w.tip.Size {
+		if err := w.file.Truncate(w.tip.Size); err != nil {
+			return err
+		}
+		w.dirty = false
+	}
+	named, err := w.fs.Lstat(w.path)
+	if err != nil {
+		return err
+	}
+	open, err := w.file.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(named, open) {
+		return errors.New("the file was replaced by another one")
+	}
+	if open.Size() != size {
+		return errors.New("the file was changed by somebody else")
+	}
+	return nil
+}
+
+func (w *writer) failure(op string, err error) error {
+	return &Error{Path: w.path, Op: op, Err: err, Next: "make room or put the file back; calls are refused until it can be written"}
+}
+
+// report tells once when the log stops working and once when it works again.
+func (w *writer) report(err error) {
+	if w.state == nil || (err != nil) == w.failed {
+		return
+	}
+	w.failed = err != nil
+	w.state(err)
+}
