@@ -1,0 +1,170 @@
+package approval
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// poll is how often a directory is looked through for answers.
+const poll = 100 * time.Millisecond
+
+// maxResponse bounds an answer's file.
+const maxResponse = 64 << 10
+
+// fileRequest is the content of request-<id>.json.
+type fileRequest struct {
+	ID        string          `json:"escalationId"`
+	Server    string          `json:"serverName"`
+	Tool      string          `json:"toolName"`
+	Arguments json.RawMessage `json:"arguments"`
+	Reason    string          `json:"reason"`
+	Rule      string          `json:"rule"`
+	Digest    string          `json:"digest"`
+	AskedAt   time.Time       `json:"askedAt"`
+	ExpiresAt time.Time       `json:"expiresAt"`
+}
+
+// fileResponse is the content of response-<id>.json.
+type fileResponse struct {
+	Decision string `json:"decision"`
+	Reason   string `json:"reason"`
+	Digest   string `json:"digest"` // may be absent
+}
+
+// ServeFiles lets programs that share a directory decide. For every item it
+// writes request-<id>.json there; a response-<id>.json whose decision is
+// "approved" approves, anything else denies. Both files go when the item is
+// settled, the request first. It returns when ctx ends.
+func ServeFiles(ctx context.Context, q *Queue, dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("escalation directory: %w", err)
+	}
+	items, changes := q.Subscribe(ctx)
+	open := map[string]*fileItem{}
+	for _, item := range items {
+		open[item.ID] = &fileItem{Item: item}
+	}
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		for id, f := range open {
+			if err := f.work(q, dir); err != nil {
+				// What cannot be shown cannot be decided.
+				_, _, _ = q.Decide(id, f.Digest, false, "files", err.Error())
+			}
+		}
+		select {
+		case c, ok := <-changes:
+			if !ok && q.ended(ctx) {
+				for id := range open {
+					remove(dir, id)
+				}
+				return nil
+			}
+			if !ok {
+				items, changes = q.Subscribe(ctx)
+				open = keep(open, items, dir)
+			}
+			if c.Asked != nil {
+				open[c.Asked.ID] = &fileItem{Item: *c.Asked}
+			}
+			if c.Settled != nil {
+				delete(open, c.Settled.ID)
+				remove(dir, c.Settled.ID)
+			}
+		case <-tick.C:
+		}
+	}
+}
+
+// keep makes the list of open items anew and removes the files of those that
+// were settled unseen.
+func keep(open map[string]*fileItem, items []Item, dir string) map[string]*fileItem {
+	now := map[string]*fileItem{}
+	for _, i := range items {
+		if now[i.ID] = open[i.ID]; now[i.ID] == nil {
+			now[i.ID] = &fileItem{Item: i}
+		}
+	}
+	for id := range open {
+		if now[id] == nil {
+			remove(dir, id)
+		}
+	}
+	return now
+}
+
+// fileItem is an item on its way through the directory.
+type fileItem struct {
+	Item
+	written bool
+	broken  int // how often its answer could not be understood
+}
+
+// work writes the request, or looks for the answer.
+func (f *fileItem) work(q *Queue, dir string) error {
+	if !f.written {
+		body, err := json.MarshalIndent(fileRequest{
+			ID: f.ID, Server: f.Server, Tool: f.Tool, Arguments: f.Arguments, Reason: f.Reason,
+			Rule: f.Rule, Digest: f.Digest, AskedAt: f.AskedAt, ExpiresAt: f.ExpiresAt,
+		}, "", "  ")
+		if err != nil {
+			return err
+		}
+		f.written = true
+		return renameio.WriteFile(requestName(dir, f.ID), append(body, '\n'), 0o600)
+	}
+	r, err := readResponse(responseName(dir, f.ID))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		// It may just be being written; the next look decides.
+		if f.broken++; f.broken < 3 {
+			return nil
+		}
+		r = fileResponse{Reason: "the answer could not be understood"}
+	}
+	if r.Digest == "" {
+		r.Digest = f.Digest
+	}
+	if _, _, err := q.Decide(f.ID, r.Digest, r.Decision == "approved", "files", r.Reason); errors.Is(err, ErrDigest) {
+		return errors.New("the answer was given for another call")
+	}
+	return nil
+}
+
+func readResponse(path string) (fileResponse, error) {
+	var r fileResponse
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return r, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return r, errors.Join(errors.New("not a regular file"), err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxResponse))
+	if err != nil {
+		return r, err
+	}
+	err = json.Unmarshal(data, &r)
+	return r, err
+}
+
+func requestName(dir, id string) string  { return filepath.Join(dir, "request-"+id+".json") }
+func responseName(dir, id string) string { return filepath.Join(dir, "response-"+id+".json") }
+
+func remove(dir, id string) {
+	_ = os.Remove(requestName(dir, id))
+	_ = os.Remove(responseName(dir, id))
+}

@@ -1,0 +1,78 @@
+package approval
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Request is a call that needs a person.
+type Request struct {
+	Session   string
+	Plane     string // "tool" or "http"
+	Server    string
+	Tool      string
+	Arguments json.RawMessage // canonical: what will be forwarded
+	Requested json.RawMessage // as the agent wrote it
+	Rule      string
+	Reason    string
+	Digest    string        // binds the answer to the call; never empty
+	Timeout   time.Duration // 0 means the queue's
+}
+
+// Item is a call that waits.
+type Item struct {
+	Request
+	ID        string
+	Number    int // from 1, growing, never used twice
+	AskedAt   time.Time
+	ExpiresAt time.Time
+}
+
+// Outcome is how an item ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Approved  Outcome = "approved"
+	Denied    Outcome = "denied"
+	Expired   Outcome = "expired"
+	Withdrawn Outcome = "withdrawn"
+)
+
+// Resolution is the one end of an item.
+type Resolution struct {
+	ID      string
+	Number  int
+	Session string
+	Digest  string
+	Outcome Outcome
+	By      string // "tui", "cli", "deadline", "caller", "broker"
+	Reason  string // told to the agent
+	At      time.Time
+	Waited  time.Duration // by the monotonic clock
+}
+
+// Errors of the queue.
+var (
+	// ErrClosed means that the queue takes no more calls.
+	ErrClosed = errors.New("approval queue is closed")
+	// ErrUnknown means that no item has this id, waiting or settled.
+	ErrUnknown = errors.New("no such escalation")
+	// ErrDigest means that the answer was given for another call.
+	ErrDigest = errors.New("the call is not the one that was shown")
+)
+
+// FullError means that too many calls of a session wait already.
+type FullError struct {
+	Session string
+	Limit   int
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("%d calls of this session wait for a person already", e.Limit)
+}
+
+// Hint is the next thing to do.
+func (e *FullError) Hint() string { return "answer the waiting calls first" }

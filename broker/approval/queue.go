@@ -1,0 +1,255 @@
+// Package approval holds the calls that wait for a person.
+//
+// A call that the policy escalates asks the queue and waits. The queue gives
+// it a number that people can type, an identity that programs use, and a
+// deadline. From then on exactly one of four things happens to it: a person
+// approves it, a person denies it, its deadline passes, or the caller goes
+// away. Whoever is first settles it; everybody who comes later learns who that
+// was. An answer must carry the digest of the call it was given for, so that
+// an approval can never be spent on anything but what was shown.
+package approval
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// DefaultTimeout is how long a call waits when nobody said otherwise.
+const DefaultTimeout = 300 * time.Second
+
+// DefaultLimit is how many calls of one session may wait at once.
+const DefaultLimit = 200
+
+// maxSettled is how many answers are remembered for those who come late.
+const maxSettled = 1024
+
+// Options configure a queue. The zero value is usable.
+type Options struct {
+	Timeout time.Duration // of a request that names none; 0 means DefaultTimeout
+	Limit   int           // waiting calls of one session; 0 means DefaultLimit
+	Clock   Clock         // nil means the system's
+}
+
+// Queue is the list of waiting calls. It is safe for concurrent use.
+type Queue struct {
+	options Options
+
+	mu      sync.Mutex
+	closed  bool
+	number  int
+	pending map[string]*waiting
+	settled map[string]Resolution
+	order   []string // of settled, oldest first
+	streams map[*stream]struct{}
+}
+
+// waiting is an item together with the caller that waits for it.
+type waiting struct {
+	item Item
+	done chan Resolution // must-deliver, room for the one resolution
+}
+
+// New makes an empty queue.
+func New(o Options) *Queue {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	if o.Clock == nil {
+		o.Clock = systemClock{}
+	}
+	return &Queue{
+		options: o,
+		pending: map[string]*waiting{},
+		settled: map[string]Resolution{},
+		streams: map[*stream]struct{}{},
+	}
+}
+
+// Ask puts a call into the queue and waits until it is settled. When ctx ends
+// first the call is withdrawn. An error means that the call never waited.
+func (q *Queue) Ask(ctx context.Context, r Request) (Resolution, error) {
+	if err := ctx.Err(); err != nil {
+		return Resolution{}, fmt.Errorf("ask for approval: %w", err)
+	}
+	w, err := q.enqueue(r)
+	if err != nil {
+		return Resolution{}, err
+	}
+	timer := q.options.Clock.NewTimer(w.item.ExpiresAt.Sub(w.item.AskedAt))
+	defer timer.Stop()
+	select {
+	case res := <-w.done:
+		return res, nil
+	case <-timer.C():
+		q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")
+	case <-ctx.Done():
+		q.settle(w.item.ID, Withdrawn, "caller", cause(ctx))
+	}
+	// Somebody may have answered in the meantime; what stands is in done.
+	return <-w.done, nil
+}
+
+func cause(ctx context.Context) string {
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err.Error()
+	}
+	return "the call was cancelled"
+}
+
+// enqueue makes the item and tells everybody about it.
+func (q *Queue) enqueue(r Request) (*waiting, error) {
+	if r.Digest == "" {
+		return nil, errors.New("ask for approval: the call has no digest")
+	}
+	id, err := newID()
+	if err != nil {
+		return nil, fmt.Errorf("ask for approval: %w", err)
+	}
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = q.options.Timeout
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, ErrClosed
+	}
+	if q.waitingIn(r.Session) >= q.options.Limit {
+		return nil, &FullError{Session: r.Session, Limit: q.options.Limit}
+	}
+	q.number++
+	now := q.options.Clock.Now()
+	w := &waiting{
+		item: Item{ID: id, Number: q.number, Request: r, AskedAt: now, ExpiresAt: now.Add(timeout)},
+		done: make(chan Resolution, 1),
+	}
+	q.pending[id] = w
+	q.announce(Change{Asked: &w.item})
+	return w, nil
+}
+
+func (q *Queue) waitingIn(session string) int {
+	n := 0
+	for _, w := range q.pending {
+		if w.item.Session == session {
+			n++
+		}
+	}
+	return n
+}
+
+// Decide answers an item. The first answer wins: won tells whether it was this
+// one, and the resolution is the one that stands. An unknown id, or a digest
+// that is not that of the item, is an error and settles nothing.
+func (q *Queue) Decide(id, digest string, approve bool, by, reason string) (res Resolution, won bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w, ok := q.pending[id]
+	if !ok {
+		if res, ok := q.settled[id]; ok {
+			return res, false, nil
+		}
+		return Resolution{}, false, ErrUnknown
+	}
+	if digest != w.item.Digest {
+		return Resolution{}, false, ErrDigest
+	}
+	// The timer of an overdue item may not have run yet; the deadline holds
+	// all the same.
+	if !q.options.Clock.Now().Before(w.item.ExpiresAt) {
+		return q.settleLocked(w, Expired, "deadline", "nobody answered in time"), false, nil
+	}
+	outcome := Denied
+	if approve {
+		outcome = Approved
+	}
+	return q.settleLocked(w, outcome, by, reason), true, nil
+}
+
+// settle resolves an item if it still waits.
+func (q *Queue) settle(id string, outcome Outcome, by, reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w, ok := q.pending[id]; ok {
+		q.settleLocked(w, outcome, by, reason)
+	}
+}
+
+func (q *Queue) settleLocked(w *waiting, outcome Outcome, by, reason string) Resolution {
+	now := q.options.Clock.Now()
+	res := Resolution{
+		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Digest: w.item.Digest,
+		Outcome: outcome, By: by, Reason: reason, At: now, Waited: now.Sub(w.item.AskedAt),
+	}
+	delete(q.pending, res.ID)
+	q.settled[res.ID] = res
+	q.order = append(q.order, res.ID)
+	if len(q.order) > maxSettled {
+		delete(q.settled, q.order[0])
+		q.order = q.order[1:]
+	}
+	w.done <- res // has room: an item is settled once
+	q.announce(Change{Settled: &res})
+	return res
+}
+
+// Pending lists what waits, oldest first.
+func (q *Queue) Pending() []Item {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.pendingLocked()
+}
+
+func (q *Queue) pendingLocked() []Item {
+	items := make([]Item, 0, len(q.pending))
+	for _, w := range q.pending {
+		items = append(items, w.item)
+	}
+	slices.SortFunc(items, func(a, b Item) int { return a.Number - b.Number })
+	return items
+}
+
+// Withdraw takes back everything that waits for a session, for instance
+// because its tab was closed.
+func (q *Queue) Withdraw(session, reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, w := range q.pending {
+		if w.item.Session == session {
+			q.settleLocked(w, Withdrawn, "broker", reason)
+		}
+	}
+}
+
+// Close withdraws everything and refuses new calls.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return
+	}
+	q.closed = true
+	for _, w := range q.pending {
+		q.settleLocked(w, Withdrawn, "broker", "the program is ending")
+	}
+	for s := range q.streams {
+		q.drop(s)
+	}
+}
+
+func newID() (string, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b[:]), nil
+}
