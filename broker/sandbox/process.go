@@ -1,0 +1,194 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// How long a server has to end after its input was closed, and then after it
+// was asked to. Many servers do not mind the former.
+const (
+	closeGrace = 300 * time.Millisecond
+	termGrace  = 2 * time.Second
+)
+
+// Process is a running server. Its output must be read; its process group is
+// gone when Stop returns.
+type Process struct {
+	name      string
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	out       *bufio.Reader
+	pipe      *os.File // below out
+	errors    *tail
+	sandboxed bool
+	probes    []Probe
+	done      chan struct{} // closed when the process has ended and was waited for
+	waited    error
+	stop      sync.Once
+}
+
+// launch starts a command in a process group of its own.
+func launch(name string, argv, env []string, dir string) (*Process, error) {
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Stop ends it, with its whole group
+	cmd.Env, cmd.Dir = env, dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.WaitDelay = termGrace
+	p := &Process{name: name, cmd: cmd, errors: &tail{}, done: make(chan struct{})}
+	cmd.Stderr = p.errors
+	var err error
+	if p.in, err = cmd.StdinPipe(); err != nil {
+		return nil, fmt.Errorf("start server %s: %w", name, err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("start server %s: %w", name, err)
+	}
+	cmd.Stdout = w
+	p.pipe, p.out = r, bufio.NewReaderSize(r, 64<<10)
+	err = cmd.Start()
+	_ = w.Close() // the server holds the other copy
+	if err != nil {
+		_ = r.Close()
+		return nil, fmt.Errorf("start server %s: %w", name, err)
+	}
+	go func() {
+		defer close(p.done)
+		p.waited = cmd.Wait()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it left behind
+	}()
+	return p, nil
+}
+
+// Stdin is the server's input.
+func (p *Process) Stdin() io.WriteCloser { return p.in }
+
+// Stdout is the server's output; it ends when the server does.
+func (p *Process) Stdout() *bufio.Reader { return p.out }
+
+// Sandboxed tells whether the process really runs in a sandbox.
+func (p *Process) Sandboxed() bool { return p.sandboxed }
+
+// Probes tells what the sandbox was tried with.
+func (p *Process) Probes() []Probe { return p.probes }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Pid is the process's id, which is also that of its group.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Err says how the process ended, after Done.
+func (p *Process) Err() error {
+	if p.waited == nil {
+		return errors.New("the server ended")
+	}
+	return p.waited
+}
+
+// Stderr is the end of what the server wrote to its error output.
+func (p *Process) Stderr() string { return p.errors.String() }
+
+// Stop ends the process: its input is closed, after a while its group is
+// terminated, then killed. It returns when the process is gone.
+func (p *Process) Stop() {
+	p.stop.Do(func() {
+		_ = p.in.Close()
+		_ = p.pipe.Close() // unread output must not keep it alive
+		if !p.endsWithin(closeGrace) {
+			_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
+		}
+		if !p.endsWithin(termGrace) {
+			_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		}
+	})
+	<-p.done
+}
+
+// endsWithin waits for the end of the process, but not longer than d.
+func (p *Process) endsWithin(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// firstLine reads one line of the output, at most 1 KiB.
+func (p *Process) firstLine(ctx context.Context) (string, error) {
+	type result struct {
+		line string
+		err  error
+	}
+	got := make(chan result, 1)
+	go func() {
+		var b strings.Builder
+		for b.Len() < 1<<10 {
+			c, err := p.out.ReadByte()
+			if err != nil {
+				got <- result{err: errors.New("the sandbox ended before the server began")}
+				return
+			}
+			if c == '\n' {
+				got <- result{line: b.String()}
+				return
+			}
+			b.WriteByte(c)
+		}
+		got <- result{err: errors.New("the sandbox did not report its probes")}
+	}()
+	select {
+	case r := <-got:
+		return r.line, r.err
+	case <-ctx.Done():
+		p.Stop() // ends the reader above
+		<-got
+		return "", fmt.Errorf("the sandbox did not start: %w", ctx.Err())
+	}
+}
+
+// lastWords is the end of the error output, for a message.
+func (p *Process) lastWords() string {
+	lines := strings.Split(strings.TrimSpace(p.Stderr()), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	if last == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %.300s", last)
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	mu sync.Mutex
+	b  []byte
+}
+
+const tailSize = 16 << 10
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.b = append(t.b, b...)
+	if over := len(t.b) - tailSize; over > 0 {
+		t.b = append(t.b[:0], t.b[over:]...)
+	}
+	return len(b), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.b)
+}

@@ -1,0 +1,166 @@
+// Package sandbox runs the programs of MCP servers so that a mistake or a
+// trick inside one of them stays there.
+//
+// The policy judges what a tool call says; a sandbox bounds what a server can
+// do. Each server runs under the sandbox runtime (srt) in namespaces of its
+// own, with its own settings: it can write to the session's directory, a
+// private directory and what its configuration adds, cannot read the person's
+// keys or the program's state, and has no network unless hosts are listed. Its
+// environment is made from nothing. Before a server begins, its sandbox is
+// tried from the inside: a write beyond it and a connection to the host must
+// both fail, and the host looks for itself whether they did.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Policy says what happens where there is no sandbox.
+type Policy string
+
+// The policies.
+const (
+	Enforce Policy = "enforce" // nothing starts
+	Warn    Policy = "warn"    // servers start without, and say so
+)
+
+// goWithout is how to run servers without a sandbox, where that is better than
+// not at all.
+const goWithout = `run servers without one ("sandboxPolicy": "warn" in config.json, --sandbox-policy warn for proxy mcp)`
+
+// Options describe the sandboxes of one session.
+type Options struct {
+	Dir       string   // the session's directory, writable in every sandbox
+	Runtime   []string // argv of srt
+	Policy    Policy   // empty means Enforce
+	UserHome  string   // the person's home directory
+	StateHome string   // the program's state: not readable
+	Readable  []string // readable also where StateHome or a default would hide it
+	// Warn is told, once, that servers run without a sandbox; nil is silent.
+	Warn func(string)
+}
+
+// Host starts the servers of one session.
+type Host struct {
+	options     Options
+	scratch     string // settings, private directories, canaries
+	unavailable error  // why there are no sandboxes; nil when there are
+}
+
+// Error is a sandbox that cannot be had.
+type Error struct {
+	Err  error
+	Next string
+}
+
+func (e *Error) Error() string { return "sandbox: " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is the next thing to do.
+func (e *Error) Hint() string { return e.Next }
+
+// New looks whether this machine can confine servers. Under Enforce it fails
+// when it cannot; under Warn it warns.
+func New(ctx context.Context, o Options) (*Host, error) {
+	if o.Policy == "" {
+		o.Policy = Enforce
+	}
+	if o.Policy != Enforce && o.Policy != Warn {
+		return nil, fmt.Errorf("sandbox: unknown policy %q", o.Policy)
+	}
+	if !filepath.IsAbs(o.Dir) {
+		return nil, fmt.Errorf("sandbox: %q is not an absolute path", o.Dir)
+	}
+	h := &Host{options: o}
+	if h.unavailable = available(ctx, o.Runtime); h.unavailable != nil {
+		if o.Policy == Enforce {
+			return nil, h.unavailable
+		}
+		if o.Warn != nil {
+			o.Warn(fmt.Sprintf("%v: servers run without a sandbox, the policy alone holds them", h.unavailable))
+		}
+	}
+	dir, err := os.MkdirTemp("", "ironcurtain-srt-")
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	if h.scratch, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), os.RemoveAll(dir))
+	}
+	return h, nil
+}
+
+// Close removes the settings and private directories. The servers must have
+// been stopped.
+func (h *Host) Close() error { return os.RemoveAll(h.scratch) }
+
+// Scratch is the directory with the settings and private directories. Whoever
+// finds it after its process was killed may remove it.
+func (h *Host) Scratch() string { return h.scratch }
+
+// Unavailable says why there are no sandboxes on this machine, or nil.
+func (h *Host) Unavailable() error { return h.unavailable }
+
+// available checks what the runtime needs, up to making a namespace.
+func available(ctx context.Context, argv []string) error {
+	if len(argv) == 0 {
+		return &Error{errors.New("the sandbox runtime is not installed"), "install Node.js and npm"}
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return nil
+	case "linux":
+	default:
+		return &Error{fmt.Errorf("%s has none", runtime.GOOS), "use Linux or macOS, or " + goWithout}
+	}
+	var missing []string
+	for program, pkg := range map[string]string{"bwrap": "bubblewrap", "socat": "socat"} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, pkg)
+		}
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		list := strings.Join(missing, " ")
+		return &Error{fmt.Errorf("missing: %s", list), "apt-get install " + list}
+	}
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",
+		"--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c", ":").CombinedOutput()
+	if err != nil {
+		text := strings.TrimSpace(string(out))
+		return &Error{
+			fmt.Errorf("bubblewrap cannot make a namespace: %w: %.200s", err, text),
+			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, AppArmor), or " + goWithout,
+		}
+	}
+	return nil
+}
+
+// blocked are the messages that a sandbox's refusals carry.
+var blocked = []string{"eacces", "eperm", "erofs", "operation not permitted", "permission denied", "read-only file system"}
+
+// Annotate marks the error text of a sandboxed server that looks like a refusal
+// of its sandbox, so that an agent does not try again.
+func Annotate(text string, sandboxed bool) string {
+	if !sandboxed {
+		return text
+	}
+	lower := strings.ToLower(text)
+	for _, b := range blocked {
+		if strings.Contains(lower, b) {
+			return "[SANDBOX BLOCKED] " + text
+		}
+	}
+	return text
+}

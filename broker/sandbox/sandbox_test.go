@@ -1,0 +1,266 @@
+package sandbox
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// installed is the real sandbox runtime from the cache.
+func installed(t *testing.T) []string {
+	t.Helper()
+	dir, err := servers.Install(t.Context(), cacheDir(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv, err := dir.Argv("srt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return argv
+}
+
+func cacheDir(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("IRONCURTAIN_CACHE"); dir != "" {
+		return dir
+	}
+	base, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(base, "ironcurtain-mux")
+}
+
+// ground is a home with secrets and a session's directory inside the state.
+type ground struct{ home, state, session, outside string }
+
+func lay(t *testing.T) ground {
+	t.Helper()
+	home := t.TempDir()
+	g := ground{home: home, state: filepath.Join(home, ".ironcurtain")}
+	g.session = filepath.Join(g.state, "sessions", "s1", "sandbox")
+	g.outside = filepath.Join(g.state, "demo", "outside")
+	for _, dir := range []string{g.session, g.outside, filepath.Join(home, ".ssh")} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, text := range map[string]string{
+		filepath.Join(home, ".ssh", "id"): "private", filepath.Join(g.state, "config.json"): "config",
+		filepath.Join(g.outside, "notes.txt"): "notes", filepath.Join(g.session, "hello"): "hello",
+		filepath.Join(home, "plain"): "plain",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return g
+}
+
+// shell runs a script as a server and returns what it prints.
+func shell(t *testing.T, h *Host, s servers.Sandbox, script string, env map[string]string) (string, *Process) {
+	t.Helper()
+	p, err := h.Start(t.Context(), Spec{Name: "probe", Argv: []string{"/bin/bash", "-c", script}, Env: env, Sandbox: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := io.ReadAll(p.Stdout())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Stop()
+	return string(out), p
+}
+
+func host(t *testing.T, g ground, o Options) *Host {
+	t.Helper()
+	o.Dir, o.UserHome, o.StateHome = g.session, g.home, g.state
+	h, err := New(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func TestConfinement(t *testing.T) {
+	t.Setenv("ANTHROPIC_API_KEY", "sk-not-for-servers")
+	g := lay(t)
+	h := host(t, g, Options{Runtime: installed(t)})
+	script := fmt.Sprintf(`
+r() { if cat "$2" >/dev/null 2>&1; then echo "$1=yes"; else echo "$1=no"; fi; }
+w() { if (: > "$2") 2>/dev/null; then echo "$1=yes"; else echo "$1=no"; fi; }
+r read-session '%[1]s/hello'; w write-session '%[1]s/new'
+r read-outside '%[2]s/notes.txt'; w write-outside '%[2]s/new'
+r read-ssh '%[3]s/.ssh/id'; r read-config '%[4]s/config.json'; r read-home '%[3]s/plain'
+w write-home '%[3]s/new'; w write-state '%[4]s/new'; w write-cwd ./new; w write-tmpdir "$TMPDIR/new"
+[ -e "/proc/%[5]d/environ" ] && echo host-process=yes || echo host-process=no
+env | grep -c -E 'ANTHROPIC|sk-not' | sed 's/^/leaks=/'; echo "own=$OWN"; echo "home=$HOME"`,
+		g.session, g.outside, g.home, g.state, os.Getpid())
+	out, p := shell(t, h, servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: []string{g.outside}}}, script, map[string]string{"OWN": "mine"})
+	want := []string{
+		"read-session=yes", "write-session=yes", "read-outside=yes", "write-outside=yes",
+		"read-ssh=no", "read-config=no", "read-home=yes", "write-home=no",
+		"write-cwd=yes", "write-tmpdir=yes", "leaks=0", "own=mine", "home=" + g.home,
+	}
+	for _, line := range want {
+		if !strings.Contains(out, line+"\n") {
+			t.Errorf("%s does not hold", line)
+		}
+	}
+	if _, err := os.Lstat(filepath.Join(g.state, "new")); err == nil {
+		t.Error("the program's state was written to")
+	}
+	if t.Failed() {
+		t.Logf("output:\n%s\nerrors:\n%s", out, p.Stderr())
+	}
+	if !p.Sandboxed() || len(p.Probes()) != 2 {
+		t.Errorf("sandboxed %v, probes %v", p.Sandboxed(), p.Probes())
+	}
+	for _, probe := range p.Probes() {
+		if !probe.Blocked {
+			t.Errorf("probe %q got through", probe.Name)
+		}
+	}
+}
+
+func TestDefaultsHideWhatIsNotListed(t *testing.T) {
+	g := lay(t)
+	h := host(t, g, Options{Runtime: installed(t)})
+	out, _ := shell(t, h, servers.Sandbox{}, fmt.Sprintf(
+		`cat '%[1]s/notes.txt' 2>/dev/null && echo leaked; (: > '%[1]s/x') 2>/dev/null; echo end`, g.outside), nil)
+	if out != "end\n" {
+		t.Errorf("output %q", out)
+	}
+	if _, err := os.Lstat(filepath.Join(g.outside, "x")); err == nil {
+		t.Error("a directory that is not listed was written to")
+	}
+}
+
+func TestOptOutRunsPlain(t *testing.T) {
+	g := lay(t)
+	h := host(t, g, Options{Runtime: installed(t)})
+	out, p := shell(t, h, servers.Sandbox{Off: true}, "cat "+quote([]string{filepath.Join(g.home, ".ssh", "id")}), nil)
+	if out != "private" || p.Sandboxed() {
+		t.Errorf("output %q, sandboxed %v", out, p.Sandboxed())
+	}
+}
+
+func TestWithoutARuntime(t *testing.T) {
+	g := lay(t)
+	if _, err := New(t.Context(), Options{Dir: g.session, Policy: Enforce}); err == nil {
+		t.Fatal("enforce accepted a machine without a sandbox")
+	}
+	var warning string
+	h := host(t, g, Options{Policy: Warn, Warn: func(s string) { warning = s }})
+	out, p := shell(t, h, servers.Sandbox{}, "echo ran", nil)
+	if out != "ran\n" || p.Sandboxed() || warning == "" {
+		t.Errorf("output %q, sandboxed %v, warning %q", out, p.Sandboxed(), warning)
+	}
+}
+
+func TestASandboxThatDoesNotHoldIsRefused(t *testing.T) {
+	g := lay(t)
+	leaky := filepath.Join(t.TempDir(), "srt")
+	// A runtime that confines nothing.
+	if err := os.WriteFile(leaky, []byte("#!/bin/bash\nexec bash -c \"$4\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{Name: "leaky", Argv: []string{"/bin/cat"}}
+	h := host(t, g, Options{Runtime: []string{leaky}})
+	if p, err := h.Start(t.Context(), spec); err == nil {
+		p.Stop()
+		t.Fatal("it was started")
+	} else if !strings.Contains(err.Error(), "does not hold") {
+		t.Fatal(err)
+	}
+	h = host(t, g, Options{Runtime: []string{leaky}, Policy: Warn})
+	p, err := h.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Stop()
+	for _, probe := range p.Probes() {
+		if probe.Blocked {
+			t.Errorf("probe %q is said to be blocked", probe.Name)
+		}
+	}
+}
+
+func TestStopLeavesNothingBehind(t *testing.T) {
+	g := lay(t)
+	h := host(t, g, Options{Runtime: installed(t)})
+	p, err := h.Start(t.Context(), Spec{Name: "stubborn", Argv: []string{"/bin/bash", "-c", `trap '' TERM; sleep 1000 & echo up; while :; do sleep 1000; done`}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(p.Stdout()).ReadString('\n'); err != nil || line != "up\n" {
+		t.Fatal(line, err)
+	}
+	began := time.Now()
+	p.Stop()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("stopping took %v", took)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	for tick := time.NewTicker(20 * time.Millisecond); ; {
+		left := processesNaming(t, h.scratch)
+		if len(left) == 0 {
+			tick.Stop()
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("left behind: %v", left)
+		case <-tick.C:
+		}
+	}
+}
+
+// processesNaming lists processes whose command line names a directory.
+func processesNaming(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, f := range files {
+		if b, err := os.ReadFile(f); err == nil && strings.Contains(string(b), dir) {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+func TestAnnotate(t *testing.T) {
+	if got := Annotate("EROFS: read-only file system", true); !strings.HasPrefix(got, "[SANDBOX BLOCKED] ") {
+		t.Error(got)
+	}
+	for _, c := range []struct {
+		text string
+		in   bool
+	}{{"EPERM", false}, {"no such file", true}} {
+		if got := Annotate(c.text, c.in); got != c.text {
+			t.Error(got)
+		}
+	}
+}

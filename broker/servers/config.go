@@ -1,0 +1,171 @@
+package servers
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// Config is one entry of mcp-servers.json.
+type Config struct {
+	Command     string            `json:"command"`
+	Args        []string          `json:"args"`
+	Env         map[string]string `json:"env"`
+	Description string            `json:"description"`
+	Sandbox     Sandbox           `json:"sandbox"`
+}
+
+// Sandbox is how a server is confined. The zero value, an absent field, is the
+// default: only the session's directory can be written, no network.
+type Sandbox struct {
+	Off        bool       `json:"-"` // "sandbox": false
+	Filesystem Filesystem `json:"filesystem"`
+	Network    Network    `json:"network"`
+}
+
+// Filesystem says what a server may reach beyond the session's directory.
+// Relative paths are below that directory; "~" is the home directory.
+type Filesystem struct {
+	AllowWrite []string `json:"allowWrite"`
+	AllowRead  []string `json:"allowRead"` // inside what is denied
+	DenyRead   []string `json:"denyRead"`
+	DenyWrite  []string `json:"denyWrite"`
+}
+
+// Network lists hosts; none means no network.
+type Network struct {
+	AllowedDomains []string `json:"allowedDomains"`
+	DeniedDomains  []string `json:"deniedDomains"`
+}
+
+// reserved is the server name of the product's own tools.
+const reserved = "proxy"
+
+// names are what a server may be called: tools are shown to agents as
+// server__tool, and there is only so much room.
+var names = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]|_[A-Za-z0-9-]){0,31}$`)
+
+// UnmarshalJSON reads false or an object.
+func (s *Sandbox) UnmarshalJSON(b []byte) error {
+	if string(b) == "false" {
+		*s = Sandbox{Off: true}
+		return nil
+	}
+	if len(b) == 0 || b[0] != '{' {
+		return errors.New("sandbox must be false or an object")
+	}
+	type plain Sandbox
+	return strictly(b, (*plain)(s))
+}
+
+// UnmarshalJSON reads false or an object.
+func (n *Network) UnmarshalJSON(b []byte) error {
+	if string(b) == "false" {
+		*n = Network{}
+		return nil
+	}
+	if len(b) == 0 || b[0] != '{' {
+		return errors.New("network must be false or an object")
+	}
+	type plain Network
+	return strictly(b, (*plain)(n))
+}
+
+// LoadError is a file of servers that cannot be used.
+type LoadError struct {
+	Path   string
+	Server string
+	Err    error
+}
+
+func (e *LoadError) Error() string {
+	if e.Server == "" {
+		return fmt.Sprintf("%s: %v", e.Path, e.Err)
+	}
+	return fmt.Sprintf("%s: server %q: %v", e.Path, e.Server, e.Err)
+}
+
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// Hint is the next thing to do.
+func (e *LoadError) Hint() string { return "mend the file" }
+
+// Load reads mcp-servers.json strictly: a name written twice, a member nobody
+// knows or a value of the wrong kind is an error.
+func Load(path string) (map[string]Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read servers: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads the text of an mcp-servers.json; path is used in errors only. An
+// outer "mcpServers" object, as other programs write it, may be there.
+func Parse(path string, data []byte) (map[string]Config, error) {
+	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: 1 << 20}); err != nil {
+		return nil, &LoadError{Path: path, Err: err}
+	}
+	entries := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &entries); err != nil {
+		return nil, &LoadError{Path: path, Err: errors.New("expected an object of servers")}
+	}
+	if inner, ok := entries["mcpServers"]; ok && len(entries) == 1 {
+		return Parse(path, inner)
+	}
+	all := map[string]Config{}
+	for name, raw := range entries {
+		var c Config
+		err := strictly(raw, &c)
+		if err == nil {
+			err = check(name, c)
+		}
+		if err != nil {
+			return nil, &LoadError{Path: path, Server: name, Err: err}
+		}
+		all[name] = c
+	}
+	return all, nil
+}
+
+func strictly(b []byte, v any) error {
+	d := json.NewDecoder(strings.NewReader(string(b)))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// check refuses what could not be run as it is written.
+func check(name string, c Config) error {
+	switch {
+	case name == reserved:
+		return errors.New("this name is reserved")
+	case !names.MatchString(name) || strings.Contains(name, "__"):
+		return errors.New("a server's name has at most 32 letters, digits, '-' and single '_'")
+	case c.Command == "":
+		return errors.New("command is missing")
+	}
+	for key := range c.Env {
+		if key == "" || strings.ContainsAny(key, "=\x00") {
+			return fmt.Errorf("env: %q is not the name of a variable", key)
+		}
+	}
+	all := slices.Concat([]string{c.Command}, c.Args, c.Sandbox.Filesystem.AllowWrite, c.Sandbox.Filesystem.AllowRead,
+		c.Sandbox.Filesystem.DenyRead, c.Sandbox.Filesystem.DenyWrite)
+	for _, s := range all {
+		if strings.ContainsRune(s, 0) {
+			return errors.New("a text contains a NUL byte")
+		}
+	}
+	for _, d := range slices.Concat(c.Sandbox.Network.AllowedDomains, c.Sandbox.Network.DeniedDomains) {
+		if d == "" || d == "*" || strings.ContainsAny(d, " /@") {
+			return fmt.Errorf("network: %q is not a domain", d)
+		}
+	}
+	return nil
+}

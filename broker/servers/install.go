@@ -1,0 +1,200 @@
+// Package servers brings the MCP servers the product starts: which ones, in
+// which versions, and how they get onto this machine.
+//
+// The versions and the hashes of every file of theirs are in a lock file that
+// is part of the program. Install hands it to npm, which gets the packages from
+// whatever registry it is configured for, checks the hashes and runs none of
+// the packages' own scripts. The result is kept in the cache under the hash of
+// the lock file and is made once per machine. The package also reads
+// mcp-servers.json, in which other servers can be named.
+package servers
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+//go:embed npm/package.json
+var manifest []byte
+
+//go:embed npm/package-lock.json
+var lock []byte
+
+// minNode is the oldest major version of Node.js that the servers run on.
+const minNode = 20
+
+// scripts maps a name to the program of its package.
+var scripts = map[string]string{
+	"filesystem": "@modelcontextprotocol/server-filesystem/dist/index.js",
+	"git":        "@cyanheads/git-mcp-server/dist/index.js",
+	"everything": "@modelcontextprotocol/server-everything/dist/index.js",
+	"srt":        "@anthropic-ai/sandbox-runtime/dist/cli.js",
+}
+
+// Dir is an installation.
+type Dir struct {
+	path string
+	node string
+}
+
+// Path is where the installation is.
+func (d Dir) Path() string { return d.path }
+
+// Argv is the command line of a server that the product brings, to which its
+// arguments are appended: "filesystem", "git", "everything", or "srt", the
+// sandbox.
+func (d Dir) Argv(name string) ([]string, error) {
+	script, ok := scripts[name]
+	if !ok {
+		return nil, fmt.Errorf("no server of the name %q is installed", name)
+	}
+	argv := []string{d.node, filepath.Join(d.path, "node_modules", filepath.FromSlash(script))}
+	if name == "everything" {
+		argv = append(argv, "stdio")
+	}
+	return argv, nil
+}
+
+// Error is an installation that did not come about.
+type Error struct {
+	Op   string
+	Err  error
+	Next string
+}
+
+func (e *Error) Error() string { return e.Op + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is the next thing to do.
+func (e *Error) Hint() string { return e.Next }
+
+// Version identifies the set of servers: the hash of what is embedded.
+func Version() string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%d:%d:", len(manifest), len(lock))
+	h.Write(manifest)
+	h.Write(lock)
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// Install makes sure that the servers are below cache and returns where. When
+// they have to be fetched, progress gets a line now and then; it may be nil.
+// Programs that start at the same time wait for the one that installs.
+func Install(ctx context.Context, cache string, progress func(string)) (Dir, error) {
+	node, err := findNode(ctx)
+	if err != nil {
+		return Dir{}, err
+	}
+	d := Dir{path: filepath.Join(cache, "servers", Version()), node: node}
+	if installed(d.path) {
+		return d, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
+		return Dir{}, &Error{"install MCP servers", err, "make the cache directory writable"}
+	}
+	guard := flock.New(d.path + ".lock")
+	defer guard.Close()
+	if _, err := guard.TryLockContext(ctx, 200*time.Millisecond); err != nil {
+		return Dir{}, &Error{"install MCP servers", err, "see who holds " + guard.Path()}
+	}
+	if installed(d.path) {
+		return d, nil
+	}
+	if progress != nil {
+		progress("installing the MCP servers and their sandbox with npm")
+	}
+	if err := fetch(ctx, d.path); err != nil {
+		return Dir{}, err
+	}
+	return d, nil
+}
+
+// installed tells whether the directory is complete: it appears by one rename.
+func installed(path string) bool {
+	info, err := os.Lstat(filepath.Join(path, "node_modules"))
+	return err == nil && info.IsDir()
+}
+
+// fetch installs into a directory of its own and renames it.
+func fetch(ctx context.Context, path string) error {
+	const op = "install MCP servers"
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return &Error{op, errors.New("npm was not found"), "install npm (on Debian: apt-get install npm)"}
+	}
+	tmp, err := os.MkdirTemp(filepath.Dir(path), "new-")
+	if err != nil {
+		return &Error{op, err, "make the cache directory writable"}
+	}
+	defer os.RemoveAll(tmp)
+	for name, data := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
+		if err := os.WriteFile(filepath.Join(tmp, name), data, 0o600); err != nil {
+			return &Error{op, err, "make room on the disk"}
+		}
+	}
+	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+	cmd.Dir = tmp
+	cmd.WaitDelay = 5 * time.Second
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			err = ctx.Err()
+		}
+		return &Error{op, fmt.Errorf("npm ci: %w: %s", err, lastLine(out.String())), "see that npm reaches its registry, then try again"}
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return &Error{op, err, "remove " + path}
+	}
+	if err := os.Rename(tmp, path); err != nil {
+		return &Error{op, err, "make the cache directory writable"}
+	}
+	return nil
+}
+
+// findNode looks for a Node.js that is new enough.
+func findNode(ctx context.Context) (string, error) {
+	next := fmt.Sprintf("install Node.js %d or newer (on Debian: apt-get install nodejs npm)", minNode)
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return "", &Error{"find Node.js", errors.New("node was not found"), next}
+	}
+	if node, err = filepath.Abs(node); err != nil {
+		return "", &Error{"find Node.js", err, next}
+	}
+	out, err := exec.CommandContext(ctx, node, "--version").Output()
+	if err != nil {
+		return "", &Error{"find Node.js", fmt.Errorf("%s --version: %w", node, err), next}
+	}
+	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+	major, _, _ := strings.Cut(version, ".")
+	if n, err := strconv.Atoi(major); err != nil || n < minNode {
+		return "", &Error{"find Node.js", fmt.Errorf("%s has version %.20q", node, version), next}
+	}
+	return node, nil
+}
+
+// lastLine is the last line of npm's output that says something.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	for i := len(lines) - 1; i >= 0; i-- {
+		line := strings.TrimSpace(lines[i])
+		if line != "" && !strings.Contains(line, "complete log of this run") {
+			return line
+		}
+	}
+	return "no output"
+}
