@@ -1,0 +1,329 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/mcp"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+)
+
+// protocolVersion is what we speak with servers. It is pinned: without it the
+// client would first try a newer handshake, for which older servers have no
+// answer but silence.
+const protocolVersion = "2025-11-25"
+
+// maxBackoff is the longest pause before a server is started again.
+const maxBackoff = 30 * time.Second
+
+// steady is how long a server must run for its next restart to come quickly.
+const steady = time.Minute
+
+// backend is one MCP server over all its restarts.
+type backend struct {
+	proxy *Proxy
+	spec  sandbox.Spec
+	open  []string // its roots: real paths
+	// slots has one for each call the server works on. A call for which more
+	// directories are opened takes all, so that no other call finds them open.
+	slots *semaphore.Weighted
+	late  error // the cause of calls that take too long
+
+	mu    sync.Mutex
+	link  *link // nil while the server is down
+	tools []tool
+
+	ctx    context.Context // ends with the backend
+	cancel context.CancelFunc
+	keeper sync.WaitGroup
+}
+
+// DownError is a call for a server that is not running.
+type DownError struct {
+	Server string
+	Err    error
+}
+
+func (e *DownError) Error() string {
+	return fmt.Sprintf("server %s is not running: %v", e.Server, e.Err)
+}
+func (e *DownError) Unwrap() error { return e.Err }
+
+func newBackend(p *Proxy, s sandbox.Spec) *backend {
+	b := &backend{proxy: p, spec: s, slots: semaphore.NewWeighted(int64(p.limits.PerServer))}
+	b.late = fmt.Errorf("server %s did not answer within %v", s.Name, p.limits.Call)
+	for _, dir := range s.Roots {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			b.open = append(b.open, resolved)
+		}
+	}
+	b.ctx, b.cancel = context.WithCancel(context.Background())
+	return b
+}
+
+// start starts the server for the first time and the goroutine that keeps it
+// running.
+func (b *backend) start(ctx context.Context) error {
+	l, err := b.connect(ctx)
+	if err != nil {
+		return err
+	}
+	b.keeper.Go(func() { b.keep(l) })
+	return nil
+}
+
+// connect starts the process, shakes hands and lists the tools.
+func (b *backend) connect(ctx context.Context) (*link, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
+	defer cancel()
+	p, err := b.proxy.config.Sandbox.Start(ctx, b.spec)
+	if err != nil {
+		return nil, err
+	}
+	l := newLink(p, b.proxy.limits, b.open)
+	tools, err := b.greet(ctx, l)
+	if err == nil {
+		err = b.record(ctx, p)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
+	}
+	b.mu.Lock()
+	b.link, b.tools = l, tools
+	b.mu.Unlock()
+	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
+	return l, nil
+}
+
+// greet shakes hands with a server that has just started.
+func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
+	c := client.NewClient(l, client.WithProtocolVersion(protocolVersion))
+	if err := c.Start(ctx); err != nil {
+		return nil, err
+	}
+	c.OnNotification(func(n mcp.JSONRPCNotification) {
+		if n.Method == mcp.MethodNotificationToolsListChanged {
+			b.keeper.Go(func() { b.changed(l) })
+		}
+	})
+	var hello mcp.InitializeRequest
+	hello.Params.ClientInfo = mcp.Implementation{Name: "ironcurtain-mux", Version: "1"}
+	if len(b.open) > 0 {
+		hello.Params.Capabilities.Roots = &struct {
+			ListChanged bool `json:"listChanged,omitempty"`
+		}{ListChanged: true}
+	}
+	if _, err := c.Initialize(ctx, hello); err != nil {
+		return nil, fmt.Errorf("initialize: %w", err)
+	}
+	return b.list(ctx, l)
+}
+
+// list asks for all tools, page by page.
+func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
+	var all []tool
+	cursor := ""
+	for {
+		params := json.RawMessage("{}")
+		if cursor != "" {
+			quoted, err := encode(map[string]string{"cursor": cursor})
+			if err != nil {
+				return nil, err
+			}
+			params = quoted
+		}
+		raw, err := l.request(ctx, "tools/list", params)
+		if err != nil {
+			return nil, fmt.Errorf("list tools: %w", err)
+		}
+		var page struct {
+			Tools      []tool `json:"tools"`
+			NextCursor string `json:"nextCursor"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, fmt.Errorf("list tools: %w", err)
+		}
+		for i := range page.Tools {
+			page.Tools[i].server = b.spec.Name
+		}
+		all = append(all, page.Tools...)
+		if len(all) > b.proxy.limits.Tools {
+			return nil, fmt.Errorf("list tools: more than %d", b.proxy.limits.Tools)
+		}
+		if page.NextCursor == "" || page.NextCursor == cursor {
+			return all, nil
+		}
+		cursor = page.NextCursor
+	}
+}
+
+// record writes down how the server was started.
+func (b *backend) record(ctx context.Context, p *sandbox.Process) error {
+	probes := map[string]any{}
+	for _, probe := range p.Probes() {
+		probes[probe.Name] = map[bool]string{true: "blocked", false: "got through"}[probe.Blocked]
+	}
+	return b.proxy.config.Audit.Append(ctx, audit.Record{
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: b.proxy.config.Session, Server: b.spec.Name,
+		Reason: "server started", Sandboxed: p.Sandboxed(), Detail: map[string]any{"probes": probes},
+	})
+}
+
+// changed lists the tools again after the server said that they changed.
+func (b *backend) changed(l *link) {
+	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
+	defer cancel()
+	tools, err := b.list(ctx, l)
+	if err != nil {
+		return // what was listed before stays; calls are judged by it
+	}
+	b.mu.Lock()
+	if b.link == l {
+		b.tools = tools
+	}
+	b.mu.Unlock()
+	b.proxy.rebuild()
+	b.proxy.announce(Activity{Kind: ToolsChanged, Server: b.spec.Name})
+}
+
+// keep waits for the server's end and starts it again, with longer and longer
+// pauses while it keeps ending.
+func (b *backend) keep(l *link) {
+	pause := b.proxy.limits.Backoff
+	for {
+		began := time.Now()
+		select {
+		case <-b.ctx.Done():
+			_ = l.Close()
+			return
+		case <-l.process.Done():
+		}
+		b.mu.Lock()
+		b.link = nil
+		b.mu.Unlock()
+		_ = l.Close()
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
+		if time.Since(began) > steady {
+			pause = b.proxy.limits.Backoff
+		}
+		if l = b.again(&pause); l == nil {
+			return
+		}
+		b.proxy.rebuild()
+	}
+}
+
+// again tries to start the server until it runs; nil when the backend ends.
+func (b *backend) again(pause *time.Duration) *link {
+	for {
+		timer := time.NewTimer(*pause)
+		select {
+		case <-b.ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		*pause = min(2**pause, maxBackoff)
+		l, err := b.connect(b.ctx)
+		if err == nil {
+			return l
+		}
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})
+	}
+}
+
+// running returns the link of a running server.
+func (b *backend) running() (*link, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.link == nil {
+		return nil, &DownError{Server: b.spec.Name, Err: errors.New("it ended and is being started again")}
+	}
+	return b.link, nil
+}
+
+// sandboxed tells whether the server that runs now is confined.
+func (b *backend) sandboxed() bool {
+	l, err := b.running()
+	return err == nil && l.process.Sandboxed()
+}
+
+// call forwards one call and waits for its result. The server is made to take
+// the paths that the call names for open while it works on it.
+func (b *backend) call(ctx context.Context, tool string, arguments json.RawMessage, paths []string, progress func(json.RawMessage)) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
+	defer cancel()
+	more, share := b.missing(paths), int64(1)
+	if len(more) > 0 {
+		share = int64(b.proxy.limits.PerServer)
+	}
+	if b.slots.Acquire(ctx, share) != nil {
+		return nil, context.Cause(ctx)
+	}
+	defer b.slots.Release(share)
+	l, err := b.running()
+	if err != nil {
+		return nil, err
+	}
+	if len(more) > 0 {
+		confirm := b.offers(introspection)
+		defer l.narrow(more, confirm)
+		l.widen(ctx, more, confirm)
+	}
+	result, err := l.call(ctx, tool, arguments, progress)
+	if errors.Is(err, errServerGone) {
+		return nil, &DownError{Server: b.spec.Name, Err: err}
+	}
+	return result, err
+}
+
+// missing are the directories that must be opened for these paths. A server
+// that never asked for roots has no use for them.
+func (b *backend) missing(paths []string) []string {
+	if len(b.open) == 0 || len(paths) == 0 {
+		return nil
+	}
+	if l, err := b.running(); err != nil || !l.roots.wanted() {
+		return nil
+	}
+	return beyond(paths, b.open)
+}
+
+// offers tells whether the server has a tool.
+func (b *backend) offers(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.tools, func(t tool) bool { return t.Name == name })
+}
+
+func (b *backend) close() {
+	b.cancel()
+	b.keeper.Wait()
+	b.mu.Lock()
+	l := b.link
+	b.link = nil
+	b.mu.Unlock()
+	if l != nil {
+		_ = l.Close()
+	}
+}
+
+func (b *backend) lastWords(p *sandbox.Process) string {
+	lines := strings.Split(strings.TrimSpace(p.Stderr()), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return fmt.Sprintf(": %.300s", b.proxy.redact.Text(last))
+	}
+	return ""
+}

@@ -1,0 +1,200 @@
+package mcpproxy
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxName is the longest tool name that every agent's provider accepts.
+const maxName = 64
+
+// tool is what a server offers, as it said it.
+type tool struct {
+	server      string
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations json.RawMessage `json:"annotations"`
+}
+
+// fingerprint identifies a definition; a change of any part changes it.
+func (t tool) fingerprint() string {
+	h := sha256.New()
+	for _, part := range []string{t.server, t.Name, t.Title, t.Description, string(t.InputSchema), string(t.Annotations)} {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// target is where an offered name leads.
+type target struct{ server, tool string }
+
+// catalog is what the agent is offered at one time. It is immutable.
+type catalog struct {
+	offered []shown
+	byName  map[string]target
+	pins    map[target]string // first seen definition of every tool
+	hidden  map[target]string // why a tool is not offered
+	list    json.RawMessage   // the result of tools/list
+}
+
+// shown is a tool as the agent sees it.
+type shown struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Annotations json.RawMessage `json:"annotations,omitempty"`
+}
+
+func newCatalog(pins map[target]string) *catalog {
+	if pins == nil {
+		pins = map[target]string{}
+	}
+	return &catalog{
+		byName: map[string]target{}, pins: pins, hidden: map[target]string{},
+		list: json.RawMessage(`{"tools":[]}`),
+	}
+}
+
+// rebuild makes the catalog from what the servers offer now and tells the
+// agents when it differs.
+func (p *Proxy) rebuild() {
+	p.relist.Lock()
+	defer p.relist.Unlock()
+	before := p.catalog.Load()
+	c := newCatalog(before.pins)
+	for _, b := range p.backends {
+		b.mu.Lock()
+		tools := b.tools
+		b.mu.Unlock()
+		for _, t := range tools {
+			p.offer(c, t)
+		}
+	}
+	slices.SortFunc(c.offered, func(a, b shown) int { return strings.Compare(a.Name, b.Name) })
+	if list, err := encode(map[string]any{"tools": append([]shown{}, c.offered...)}); err == nil {
+		c.list = list
+	}
+	p.catalog.Store(c)
+	if string(before.list) == string(c.list) {
+		return
+	}
+	p.mu.Lock()
+	open := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		open = append(open, s)
+	}
+	p.mu.Unlock()
+	for _, s := range open {
+		s.toolsChanged()
+	}
+}
+
+// offer adds a tool to a catalog, or remembers why it is not offered.
+func (p *Proxy) offer(c *catalog, t tool) {
+	key := target{t.server, t.Name}
+	if reason := p.unfit(c, key, t); reason != "" {
+		c.hidden[key] = reason
+		return
+	}
+	name := exposedName(t.server, t.Name)
+	if other, taken := c.byName[name]; taken {
+		c.hidden[key] = fmt.Sprintf("its name is that of %s/%s", other.server, other.tool)
+		return
+	}
+	c.byName[name] = key
+	c.offered = append(c.offered, shown{
+		Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: t.Annotations,
+	})
+}
+
+// unfit says why a tool is not to be offered; empty when it is.
+func (p *Proxy) unfit(c *catalog, key target, t tool) string {
+	if t.Name == "" || len(t.Name) > 256 || len(t.Description) > 64<<10 || len(t.InputSchema) > 256<<10 {
+		return "its definition is too large or has no name"
+	}
+	if !isObject(t.InputSchema) {
+		return "its input schema is not an object"
+	}
+	if len(t.Annotations) > 0 && !isObject(t.Annotations) {
+		return "its annotations are not an object"
+	}
+	pin, known := c.pins[key]
+	if !known {
+		c.pins[key] = t.fingerprint()
+	} else if pin != t.fingerprint() {
+		return "its definition changed since it was first seen"
+	}
+	engine := p.engine()
+	if !engine.Visible(key.server, key.tool) {
+		return "the policy denies every call of it"
+	}
+	if !bare(t.InputSchema) {
+		if err := engine.SchemaMatches(key.server, key.tool, t.InputSchema); err != nil {
+			return err.Error()
+		}
+	}
+	return ""
+}
+
+// bare tells whether a schema says nothing about the arguments. The annotated
+// one is what calls are held against, so there is nothing it could contradict.
+func bare(schema json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(schema, &members) != nil {
+		return false
+	}
+	for name, v := range members {
+		switch name {
+		case "type", "$schema":
+		case "properties":
+			if string(v) != "{}" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+func isObject(raw json.RawMessage) bool {
+	var members map[string]json.RawMessage
+	return json.Unmarshal(raw, &members) == nil && members != nil
+}
+
+var unusual = regexp.MustCompile(`[^A-Za-z0-9_-]`)
+
+// exposedName is how the agent knows a tool: server__tool in the characters
+// and the length that all providers take. A name that had to be changed gets a
+// part of its hash, so that two such names stay two.
+func exposedName(server, tool string) string {
+	plain := server + "__" + tool
+	name := unusual.ReplaceAllString(plain, "_")
+	if name == plain && len(name) <= maxName {
+		return name
+	}
+	sum := sha256.Sum256([]byte(plain))
+	mark := "_" + hex.EncodeToString(sum[:4])
+	return name[:min(len(name), maxName-len(mark))] + mark
+}
+
+// resolve finds the tool that a name stands for. A name that is not offered is
+// taken apart for the record only.
+func (c *catalog) resolve(name string) (target, bool) {
+	if t, ok := c.byName[name]; ok {
+		return t, true
+	}
+	server, tool, found := strings.Cut(name, "__")
+	if !found {
+		return target{tool: name}, false
+	}
+	return target{server, tool}, false
+}

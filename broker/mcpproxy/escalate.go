@@ -1,0 +1,117 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// escalate asks a person. It returns nil when the call may go on, with the
+// record filled in, and otherwise the refusal for the agent.
+func (c *call) escalate(ctx context.Context) json.RawMessage {
+	if c.proxy.config.Approvals == nil {
+		c.record.DecidedBy = "configuration"
+		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION REQUIRED: "+c.name()+
+			" needs a person's approval by rule "+c.verdict.Rule+" ("+c.verdict.Reason+"), and nobody is there to give it. "+
+			"DENIED: do not repeat the call.", "nobody can be asked")
+	}
+	if c.proxy.rate.crowded() {
+		return c.deny(ctx, ruleCrowded, fmt.Sprintf("more than %d calls within a minute asked for a person", c.proxy.limits.Escalations))
+	}
+	res, err := c.ask(ctx)
+	if err != nil {
+		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
+			" needs a person's approval, and it could not be asked for: "+err.Error()+". Do not repeat the call now.", err.Error())
+	}
+	c.record.EscalationID, c.record.DecidedBy = res.ID, res.By
+	c.record.WaitMs = res.Waited.Milliseconds()
+	switch res.Outcome {
+	case approval.Approved:
+		return c.judgeAgain(ctx)
+	case approval.Expired:
+		return c.refuseAs(ctx, audit.EscalatedExpired, c.verdict.Rule, fmt.Sprintf(
+			"ESCALATION EXPIRED: nobody decided about %s within %v. DENIED: do not repeat the call; tell the person what you need.",
+			c.name(), res.Waited.Round(time.Second)), "nobody answered in time")
+	case approval.Withdrawn:
+		return c.refuseAs(ctx, audit.EscalatedWithdrawn, c.verdict.Rule, "ESCALATION WITHDRAWN: "+c.name()+
+			" was not carried out: "+res.Reason+".", res.Reason)
+	case approval.Denied:
+	}
+	text := "ESCALATION DENIED: a person denied " + c.name() + "."
+	if res.Reason != "" {
+		text += " They said: " + res.Reason + "."
+	}
+	return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, text+" Do not repeat the call; choose another way or ask them.", res.Reason)
+}
+
+// ask waits for the person, with signs of life for an agent that wants them.
+func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	stop := context.AfterFunc(c.session.heard, func() { cancel(errLeft) })
+	defer stop()
+	if c.params.progressToken != nil {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			c.signsOfLife(ctx)
+		}()
+		defer func() {
+			cancel(nil)
+			<-done
+		}()
+	}
+	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
+	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
+	return c.proxy.config.Approvals.Ask(ctx, approval.Request{
+		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
+		Server: c.target.server, Tool: c.target.tool,
+		Arguments: c.verdict.Arguments, Requested: c.params.arguments,
+		Rule: c.verdict.Rule, Reason: c.verdict.Reason, Digest: c.verdict.Digest,
+		Timeout: c.proxy.config.EscalationTimeout,
+	})
+}
+
+// signsOfLife tells the agent every few seconds that the call still waits.
+func (c *call) signsOfLife(ctx context.Context) {
+	began := time.Now()
+	total := c.proxy.config.EscalationTimeout
+	if total <= 0 {
+		total = approval.DefaultTimeout
+	}
+	tick := time.NewTicker(c.proxy.limits.Progress)
+	defer tick.Stop()
+	for {
+		waited := time.Since(began)
+		c.session.progress(c.params.progressToken, math.Round(waited.Seconds()), total.Seconds(),
+			fmt.Sprintf("waiting for a person's decision (%ds)", int(waited.Seconds())))
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// judgeAgain judges an approved call a second time. Minutes may have passed;
+// what the person saw must still be what would happen.
+func (c *call) judgeAgain(ctx context.Context) json.RawMessage {
+	seen, record := c.verdict, c.record
+	c.judge()
+	now := c.verdict
+	c.record.EscalationID, c.record.DecidedBy, c.record.WaitMs = record.EscalationID, record.DecidedBy, record.WaitMs
+	if now.Decision != policy.Allow && now.Decision != policy.Escalate {
+		return c.deny(ctx, now.Rule, "it was approved, but by now "+now.Reason)
+	}
+	if !same(seen, now) {
+		return c.deny(ctx, ruleChanged, "it was approved, but what it would do changed while it waited")
+	}
+	c.record.Decision = audit.EscalatedApproved
+	return nil
+}

@@ -1,0 +1,217 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Rules of the pipeline itself, beside those of the policy.
+const (
+	ruleUnknownTool = "unknown-tool"
+	ruleRepeats     = "circuit-breaker"
+	ruleCrowded     = "escalation-limit"
+	ruleChanged     = "changed-while-waiting"
+	ruleQuarantine  = "changed-tool"
+	ruleAudit       = "audit-unavailable"
+)
+
+// maxEvidence is how much of refused arguments is recorded.
+const maxEvidence = 4 << 10
+
+// call is one tool call on its way.
+type call struct {
+	proxy   *Proxy
+	session *session
+	id      string // of the call in the audit
+	target  target
+	params  callParams
+	verdict policy.Verdict
+	hash    string // of the policy that judged
+	record  audit.Record
+}
+
+// run carries a call out and returns the message that answers it.
+func (p *Proxy) run(ctx context.Context, s *session, m message) []byte {
+	params, err := decodeCall(m.params)
+	if err != nil {
+		p.recordRefused(ctx, err)
+		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err))
+	}
+	catalog := p.catalog.Load()
+	where, offered := catalog.resolve(params.name)
+	c := &call{proxy: p, session: s, id: newCallID(), target: where, params: params}
+	p.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
+	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
+	c.judge()
+	result := c.decide(ctx, offered, catalog.hidden[where])
+	return answer(m.id, result)
+}
+
+// judge asks the policy and prepares the record.
+func (c *call) judge() {
+	engine := c.proxy.engine()
+	c.hash = engine.Hash()
+	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
+	if dir := c.proxy.workDir.Load(); dir != nil && c.target.server == gitServer {
+		judged.WorkDir = *dir
+	}
+	c.verdict = engine.Evaluate(judged)
+	sum := sha256.Sum256(c.params.arguments)
+	c.record = audit.Record{
+		Plane: audit.PlaneTool, Session: c.proxy.config.Session, Call: c.id,
+		Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments,
+		Requested: hex.EncodeToString(sum[:]), Digest: c.verdict.Digest,
+		Rule: c.verdict.Rule, Reason: c.verdict.Reason, PolicyHash: c.hash,
+	}
+}
+
+// decide takes the call to its end and returns the result for the agent.
+func (c *call) decide(ctx context.Context, offered bool, hidden string) json.RawMessage {
+	switch {
+	case c.verdict.Decision != policy.Allow && c.verdict.Decision != policy.Escalate:
+		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
+	case !offered && hidden != "":
+		return c.deny(ctx, ruleQuarantine, "the tool is not offered: "+hidden)
+	case !offered:
+		return c.deny(ctx, ruleUnknownTool, "there is no such tool")
+	case c.proxy.rate.repeated(c.verdict.Digest):
+		return c.deny(ctx, ruleRepeats, fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats))
+	case c.verdict.Decision == policy.Escalate:
+		if refusal := c.escalate(ctx); refusal != nil {
+			return refusal
+		}
+	default:
+		c.record.Decision = audit.Allow
+	}
+	return c.forward(ctx)
+}
+
+// deny records a refusal and tells the agent.
+func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
+	return c.refuseAs(ctx, audit.Deny, rule, "DENIED: "+c.name()+" was denied by rule "+rule+": "+reason+
+		". The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need.", reason)
+}
+
+// refuseAs records how a call was refused. Whether that is on the disk or not,
+// the call goes nowhere.
+func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reason string) json.RawMessage {
+	r := c.record
+	r.Decision, r.Rule, r.Reason = d, rule, reason
+	if len(r.Arguments) == 0 && len(c.params.arguments) > 0 {
+		// Nothing canonical came of them; what was written is evidence only.
+		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.params.arguments[:min(len(c.params.arguments), maxEvidence)]), "\uFFFD")}
+	}
+	if err := c.append(ctx, r); err != nil {
+		text += " (This decision could not be recorded: " + err.Error() + ")"
+	}
+	return errorResult(text)
+}
+
+// append writes a record even when the call was taken back meanwhile.
+func (c *call) append(ctx context.Context, r audit.Record) error {
+	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), r)
+}
+
+// forward records that the call goes on, sends it, and prepares what came
+// back.
+func (c *call) forward(ctx context.Context) json.RawMessage {
+	b := c.proxy.backend(c.target.server)
+	if b == nil {
+		return c.deny(ctx, ruleUnknownTool, "there is no such server")
+	}
+	if err := context.Cause(ctx); err != nil {
+		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
+	}
+	c.record.Sandboxed = b.sandboxed()
+	if err := c.append(ctx, c.record); err != nil {
+		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
+			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
+	}
+	result, err := b.call(ctx, c.target.tool, c.verdict.Arguments, namedPaths(c.verdict), c.relay())
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	clean, toolFailed, err := c.proxy.clean(result, c.record.Sandboxed)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	if !toolFailed {
+		c.proxy.follow(c)
+	}
+	return clean
+}
+
+// failed records and tells that an allowed call did not work out.
+func (c *call) failed(ctx context.Context, err error) json.RawMessage {
+	text := c.proxy.present(err.Error(), c.record.Sandboxed)
+	r := c.record
+	r.Decision, r.Reason, r.Arguments = audit.Failed, text, nil
+	if appendErr := c.append(ctx, r); appendErr != nil {
+		text += " (and this could not be recorded: " + appendErr.Error() + ")"
+	}
+	var down *DownError
+	if errors.As(err, &down) {
+		return errorResult("ERROR: " + text + ". Whether the call took effect is not known; look before you try again.")
+	}
+	return errorResult("ERROR: " + c.name() + " failed: " + text)
+}
+
+// relay passes a server's progress on, or is nil when the agent wants none.
+func (c *call) relay() func(json.RawMessage) {
+	token := c.params.progressToken
+	if token == nil {
+		return nil
+	}
+	return func(raw json.RawMessage) {
+		var p struct {
+			Progress float64 `json:"progress"`
+			Total    float64 `json:"total"`
+			Message  string  `json:"message"`
+		}
+		if json.Unmarshal(raw, &p) == nil {
+			c.session.progress(token, p.Progress, p.Total, c.proxy.present(p.Message, false))
+		}
+	}
+}
+
+func (c *call) name() string { return c.target.server + "/" + c.target.tool }
+
+func (p *Proxy) backend(name string) *backend {
+	for _, b := range p.backends {
+		if b.spec.Name == name {
+			return b
+		}
+	}
+	return nil
+}
+
+// recordRefused records a message that never became a call.
+func (p *Proxy) recordRefused(ctx context.Context, err error) {
+	_ = p.config.Audit.Append(context.WithoutCancel(ctx), audit.Record{
+		Plane: audit.PlaneTool, Decision: audit.Deny, Session: p.config.Session,
+		Rule: policy.RuleInvalidRequest, Reason: err.Error(), PolicyHash: p.engine().Hash(),
+	})
+}
+
+// same tells whether a second judgment means exactly what the first did.
+func same(a, b policy.Verdict) bool {
+	return a.Digest != "" && a.Digest == b.Digest && bytes.Equal(a.Arguments, b.Arguments)
+}
+
+func newCallID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails; the id is only for reading
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,78 @@
+package mcpproxy
+
+import (
+	"sync"
+	"time"
+)
+
+// window is the time over which calls are counted.
+const window = time.Minute
+
+// maxKeys bounds how many different calls are remembered.
+const maxKeys = 4096
+
+// rates counts calls over a sliding minute: equal ones, to stop an agent that
+// runs in circles, and those that would ask a person, to keep the person able
+// to read what is asked.
+type rates struct {
+	repeats     int
+	escalations int
+	now         func() time.Time
+
+	mu    sync.Mutex
+	equal map[string][]time.Time
+	asked []time.Time
+}
+
+func newRates(l Limits, now func() time.Time) *rates {
+	return &rates{repeats: l.Repeats, escalations: l.Escalations, now: now, equal: map[string][]time.Time{}}
+}
+
+// repeated counts a call by its digest and tells whether there were too many.
+func (r *rates) repeated(digest string) bool {
+	if r.repeats <= 0 {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if len(r.equal) >= maxKeys {
+		for k, at := range r.equal {
+			if len(recent(at, now)) == 0 {
+				delete(r.equal, k)
+			}
+		}
+		if len(r.equal) >= maxKeys {
+			clear(r.equal) // a flood of different calls is not a circle
+		}
+	}
+	at := recent(r.equal[digest], now)
+	if len(at) >= r.repeats {
+		r.equal[digest] = at
+		return true
+	}
+	r.equal[digest] = append(at, now)
+	return false
+}
+
+// crowded counts a question to a person and tells whether there were too many.
+func (r *rates) crowded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	r.asked = recent(r.asked, now)
+	if len(r.asked) >= r.escalations {
+		return true
+	}
+	r.asked = append(r.asked, now)
+	return false
+}
+
+// recent drops what is older than the window.
+func recent(at []time.Time, now time.Time) []time.Time {
+	i := 0
+	for i < len(at) && now.Sub(at[i]) >= window {
+		i++
+	}
+	return at[i:]
+}

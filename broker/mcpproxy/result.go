@@ -1,0 +1,150 @@
+package mcpproxy
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// gitServer is the server that works in a directory it was told before.
+const gitServer = "git"
+
+// toolResult is the part of a tool's result that reaches an agent.
+type toolResult struct {
+	Content    []json.RawMessage `json:"content"`
+	Structured json.RawMessage   `json:"structuredContent,omitempty"`
+	IsError    bool              `json:"isError,omitempty"`
+}
+
+// clean makes the agent's view of a result: host paths are those of the
+// container, known secrets are masked, refusals of the sandbox are marked.
+func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessage, failed bool, err error) {
+	out, failed, err := agentView(raw)
+	if err == nil && failed && sandboxed {
+		out, err = p.annotated(out)
+	}
+	if err != nil {
+		return nil, false, errors.New("the server's result cannot be understood")
+	}
+	// A path or a secret is the same text inside a JSON string, but for
+	// characters that JSON escapes; the redactor knows both spellings.
+	return json.RawMessage(p.present(string(out), false)), failed, nil
+}
+
+// agentView keeps of a result what an agent is to see, byte for byte. Results
+// can be long, so this looks at each byte as seldom as it can.
+func agentView(raw json.RawMessage) (out []byte, failed bool, err error) {
+	fields, err := jsonx.Split(raw)
+	if err != nil {
+		return nil, false, err
+	}
+	if !json.Valid(raw) {
+		return nil, false, errors.New("not JSON")
+	}
+	content, structured := []byte("[]"), []byte(nil)
+	for _, f := range fields {
+		switch null := string(f.Raw) == "null"; {
+		case null:
+		case f.Name == "content" && f.Raw[0] == '[':
+			content = f.Raw
+		case f.Name == "structuredContent":
+			structured = f.Raw
+		case f.Name == "isError" && (f.Raw[0] == 't' || f.Raw[0] == 'f'):
+			failed = f.Raw[0] == 't'
+		case f.Name == "content" || f.Name == "isError":
+			return nil, false, errors.New("a member has another kind of value than it should")
+		}
+	}
+	out = make([]byte, 0, len(raw)+len(`{"content":[],"structuredContent":,"isError":true}`))
+	out = append(append(out, `{"content":`...), content...)
+	if structured != nil {
+		out = append(append(out, `,"structuredContent":`...), structured...)
+	}
+	if failed {
+		out = append(out, `,"isError":true`...)
+	}
+	return append(out, '}'), failed, nil
+}
+
+// annotated marks the blocks of an error result that look like refusals of the
+// sandbox.
+func (p *Proxy) annotated(result []byte) ([]byte, error) {
+	var r toolResult
+	if err := json.Unmarshal(result, &r); err != nil {
+		return nil, err
+	}
+	for i, block := range r.Content {
+		r.Content[i] = p.annotate(block)
+	}
+	return encode(r)
+}
+
+// present makes a text fit for the agent.
+func (p *Proxy) present(text string, sandboxed bool) string {
+	return p.blocked(p.redact.Known(p.engine().ToContainer(text)), sandboxed)
+}
+
+// blocked marks a text that looks like a refusal of the sandbox and says what
+// the person could do about it.
+func (p *Proxy) blocked(text string, sandboxed bool) string {
+	marked := sandbox.Annotate(text, sandboxed)
+	if marked == text || p.config.Widen == "" {
+		return marked
+	}
+	return marked + " (The sandbox of this server does not let it write there or read what is hidden; an approval does not change that, " +
+		"so do not repeat the call. The person can open a directory: " + p.config.Widen + ".)"
+}
+
+// annotate marks a text block that looks like a refusal of the sandbox.
+func (p *Proxy) annotate(block json.RawMessage) json.RawMessage {
+	var b struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(block, &b) != nil || b.Type != "text" {
+		return block
+	}
+	b.Text = p.blocked(b.Text, true)
+	if marked, err := encode(b); err == nil {
+		return marked
+	}
+	return block
+}
+
+// errorResult is a tool result that tells an agent what went wrong.
+func errorResult(text string) json.RawMessage {
+	body, err := encode(toolResult{Content: []json.RawMessage{textBlock(text)}, IsError: true})
+	if err != nil {
+		return json.RawMessage(`{"content":[],"isError":true}`)
+	}
+	return body
+}
+
+func textBlock(text string) json.RawMessage {
+	block, err := encode(map[string]string{"type": "text", "text": strings.ToValidUTF8(text, "\uFFFD")})
+	if err != nil {
+		return json.RawMessage(`{"type":"text","text":""}`)
+	}
+	return block
+}
+
+// follow remembers the directory that the git server works in from now on.
+func (p *Proxy) follow(c *call) {
+	if c.target.server != gitServer {
+		return
+	}
+	member := map[string]string{"git_set_working_dir": "path", "git_clone": "localPath"}[c.target.tool]
+	if member == "" {
+		return
+	}
+	var args map[string]any
+	if json.Unmarshal(c.verdict.Arguments, &args) != nil {
+		return
+	}
+	if dir, ok := args[member].(string); ok && dir != "" {
+		p.workDir.Store(&dir)
+	}
+}

@@ -1,0 +1,299 @@
+package mcpproxy
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+const fileTools = `[{"name":"read_text_file","description":"Reads","inputSchema":{"type":"object"}},` +
+	`{"name":"write_file","description":"Writes","inputSchema":{"type":"object"}},` +
+	`{"name":"list_directory","inputSchema":{"type":"object"}},` +
+	`{"name":"not_annotated","inputSchema":{"type":"object"}}]`
+
+// rig is a proxy in front of a stub, with everything around it real.
+type rig struct {
+	t       testing.TB
+	dir     string // all of it
+	work    string // the agent's sandbox
+	outside string // where calls escalate
+	stub    string // the stub's record
+	logPath string
+	log     *recorder
+	queue   *approval.Queue
+	proxy   *Proxy
+	socket  string
+}
+
+// recorder is an audit log that can be told to fail.
+type recorder struct {
+	*audit.Log
+	mu   sync.Mutex
+	fail error
+}
+
+func (r *recorder) Append(ctx context.Context, rec audit.Record) error {
+	r.mu.Lock()
+	err := r.fail
+	r.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return r.Log.Append(ctx, rec)
+}
+
+func (r *recorder) set(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fail = err
+}
+
+func newRig(t testing.TB, change func(*Config)) *rig {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		t: t, dir: dir, work: filepath.Join(dir, "work"), outside: filepath.Join(dir, "outside"),
+		stub: filepath.Join(dir, "stub"), logPath: filepath.Join(dir, "audit.jsonl"), socket: filepath.Join(dir, "s"),
+		queue: approval.New(approval.Options{}),
+	}
+	for _, d := range []string{r.work, r.outside, r.stub, filepath.Join(dir, "closed")} {
+		if err := os.MkdirAll(d, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, err := audit.Open(r.logPath, audit.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.log = &recorder{Log: log}
+	compiled, annotations := policy.Default()
+	engine, err := policy.New(policy.Config{
+		Policy: compiled, Annotations: annotations, Sandbox: r.work, Mount: "/workspace", Home: dir,
+		Protected: []string{filepath.Join(dir, "closed")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := sandbox.New(t.Context(), sandbox.Options{Dir: r.work, UserHome: dir, Policy: sandbox.Warn})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Config{
+		Session: "s1", Engine: engine, Sandbox: host, Approvals: r.queue, Audit: r.log,
+		Servers: []sandbox.Spec{stubSpec(t, "filesystem", r.stub)}, Secrets: []string{"tell-nobody-0123456789"},
+		Limits: Limits{Backoff: time.Millisecond, Progress: 20 * time.Millisecond},
+	}
+	if change != nil {
+		change(&c)
+	}
+	if r.proxy, err = New(c); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := r.proxy.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		r.queue.Close()
+		_ = log.Close()
+		_ = host.Close()
+		if _, err := audit.Verify(r.logPath); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := r.proxy.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if err := r.proxy.Serve(l); err != nil {
+			t.Error(err)
+		}
+	}()
+	return r
+}
+
+func stubSpec(t testing.TB, name, dir string) sandbox.Spec {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sandbox.Spec{
+		Name: name, Argv: []string{self}, Env: map[string]string{stubVar: dir, toolsVar: fileTools},
+		Sandbox: servers.Sandbox{Off: true},
+	}
+}
+
+// forwarded are the parameters of the calls that reached the stub, as bytes.
+func (r *rig) forwarded() []string {
+	r.t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.stub, "received"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var calls []string
+	for line := range strings.Lines(string(data)) {
+		if _, params, ok := strings.Cut(line, `"method":"tools/call","params":`); ok {
+			calls = append(calls, strings.TrimSuffix(params, "}\n"))
+		}
+	}
+	return calls
+}
+
+// decisions are the records about calls, oldest first.
+func (r *rig) decisions() []audit.Line {
+	r.t.Helper()
+	var all []audit.Line
+	err := audit.Read(r.logPath, func(l audit.Line) error {
+		if l.Plane == audit.PlaneTool {
+			all = append(all, l)
+		}
+		return nil
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return all
+}
+
+// pending waits until n calls wait for a person.
+func (r *rig) pending(n int) []approval.Item {
+	r.t.Helper()
+	var items []approval.Item
+	eventually(r.t, func() bool { items = r.queue.Pending(); return len(items) == n }, "%d pending calls", n)
+	return items
+}
+
+func eventually(t testing.TB, ok func() bool, format string, args ...any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !ok() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("not in time: "+format, args...)
+		case <-tick.C:
+		}
+	}
+}
+
+// agent is one MCP client that sends what it likes.
+type agent struct {
+	t    testing.TB
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (r *rig) agent() *agent {
+	r.t.Helper()
+	conn, err := net.Dial("unix", r.socket)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	a := &agent{t: r.t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
+	r.t.Cleanup(func() { _ = conn.Close() })
+	a.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`)
+	if m := a.receive(); m.Result == nil {
+		r.t.Fatalf("initialize: %+v", m)
+	}
+	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return a
+}
+
+type received struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+}
+
+// text is the first text of a tool result.
+func (m received) text() string {
+	var r struct {
+		Content []struct{ Text string }
+	}
+	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
+		return ""
+	}
+	return r.Content[0].Text
+}
+
+func (m received) isError() bool {
+	var r struct{ IsError bool }
+	return m.Error != nil || json.Unmarshal(m.Result, &r) == nil && r.IsError
+}
+
+func (a *agent) send(line string) {
+	a.t.Helper()
+	if _, err := io.WriteString(a.conn, line+"\n"); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+func (a *agent) receive() received {
+	a.t.Helper()
+	_ = a.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	line, err := a.in.ReadBytes('\n')
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	var m received
+	if err := json.Unmarshal(line, &m); err != nil {
+		a.t.Fatalf("%v: %.200s", err, line)
+	}
+	return m
+}
+
+// answerTo reads until the answer to a request arrives.
+func (a *agent) answerTo(id string) received {
+	a.t.Helper()
+	for {
+		if m := a.receive(); string(m.ID) == id {
+			return m
+		}
+	}
+}
+
+func callLine(id, tool, arguments string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+}
+
+// call makes a call and waits for its answer.
+func (a *agent) call(id, tool, arguments string) received {
+	a.t.Helper()
+	a.send(callLine(id, tool, arguments))
+	return a.answerTo(id)
+}

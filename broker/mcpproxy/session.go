@@ -1,0 +1,257 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// versions are the protocols we speak with agents, newest first.
+var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// errCancelled is the end of a call that its agent took back.
+var errCancelled = errors.New("the agent took the call back")
+
+// errLeft is the end of a call whose agent is gone.
+var errLeft = errors.New("the agent's connection was closed")
+
+// session is one connection of an agent. Nothing of it is shared with others.
+type session struct {
+	proxy *Proxy
+	conn  io.ReadWriteCloser
+	out   frameWriter
+
+	ctx    context.Context // ends with the connection
+	cancel context.CancelCauseFunc
+	heard  context.Context // ends when the agent has said its last word
+	deaf   context.CancelFunc
+	calls  sync.WaitGroup
+	crew   *crew
+
+	mu       sync.Mutex
+	draining bool
+	initial  bool                               // initialize was answered
+	open     map[string]context.CancelCauseFunc // unanswered requests by id
+}
+
+func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
+	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, crew: newCrew()}
+	s.out.w = conn
+	s.ctx, s.cancel = context.WithCancelCause(p.life)
+	s.heard, s.deaf = context.WithCancel(p.waits)
+	return s
+}
+
+// run reads until the agent leaves. It returns when all its calls have ended.
+func (s *session) run() error {
+	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
+	defer unblock()
+	frames := newFrameReader(s.conn, s.proxy.limits.Line)
+	err := s.read(frames)
+	// An agent that closed only its sending side still gets its answers, but
+	// nobody is asked for one that may be gone.
+	s.deaf()
+	if !errors.Is(err, io.EOF) {
+		s.cancel(errLeft)
+	}
+	s.calls.Wait()
+	s.crew.dismiss()
+	s.cancel(errLeft)
+	_ = s.conn.Close()
+	if errors.Is(err, io.EOF) || s.proxy.life.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (s *session) read(frames *frameReader) error {
+	for {
+		line, err := frames.next()
+		if errors.Is(err, errTooLong) {
+			err = s.refused(message{}, refuse(mcp.INVALID_REQUEST, "the message is longer than %d bytes", s.proxy.limits.Line))
+			if err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.handle(line); err != nil {
+			return err
+		}
+	}
+}
+
+// handle answers one message or begins to. An error ends the connection.
+func (s *session) handle(line []byte) error {
+	m, err := decode(line)
+	if err != nil {
+		return s.refused(m, err)
+	}
+	if m.method == "" {
+		return nil // an answer; we ask agents nothing
+	}
+	if m.id == nil {
+		s.notified(m)
+		return nil
+	}
+	switch m.method {
+	case "initialize":
+		return s.respond(m, s.initialize)
+	case "ping":
+		return s.out.write(answer(m.id, json.RawMessage("{}")))
+	case "tools/list":
+		err := s.out.write(answer(m.id, s.proxy.catalog.Load().list))
+		s.proxy.announce(Activity{Kind: ToolsListed})
+		return err
+	case "tools/call":
+		return s.begin(m)
+	}
+	return s.out.write(answerError(m.id, refuse(mcp.METHOD_NOT_FOUND, "there is no such method")))
+}
+
+// refused answers a message that was not understood, and records it: it may
+// have been meant as a call.
+func (s *session) refused(m message, err error) error {
+	s.proxy.recordRefused(s.ctx, err)
+	return s.out.write(answerError(m.id, err))
+}
+
+func (s *session) respond(m message, f func(json.RawMessage) (json.RawMessage, error)) error {
+	result, err := f(m.params)
+	if err != nil {
+		return s.out.write(answerError(m.id, err))
+	}
+	return s.out.write(answer(m.id, result))
+}
+
+// initialize agrees on a protocol version.
+func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
+	v, err := jsonx.Parse(params, jsonx.Limits{Bytes: 1 << 20})
+	if err != nil {
+		return nil, refuse(mcp.INVALID_PARAMS, "initialize: %v", err)
+	}
+	version := versions[0]
+	if wanted, ok := v.Member("protocolVersion"); ok && slices.Contains(versions, wanted.Text) {
+		version = wanted.Text
+	}
+	s.mu.Lock()
+	s.initial = true
+	s.mu.Unlock()
+	return encode(map[string]any{
+		"protocolVersion": version,
+		"capabilities":    map[string]any{"tools": map[string]bool{"listChanged": true}},
+		"serverInfo":      mcp.Implementation{Name: "ironcurtain", Version: "1"},
+		"instructions": "Every call is judged by a policy. Some wait for a person's decision. " +
+			"A call that was denied is denied again when it is repeated: choose another way or ask the person.",
+	})
+}
+
+// notified takes a notification. Only one of them matters here.
+func (s *session) notified(m message) {
+	switch m.method {
+	case "notifications/cancelled":
+		v, err := jsonx.Parse(m.params, jsonx.Limits{Bytes: 64 << 10})
+		if err != nil {
+			return
+		}
+		id, ok := v.Member("requestId")
+		if !ok {
+			return
+		}
+		s.mu.Lock()
+		cancel := s.open[string(id.Encode())]
+		s.mu.Unlock()
+		if cancel != nil { // an id that is answered already is not there any more
+			cancel(errCancelled)
+		}
+	case "tools/call":
+		s.proxy.recordRefused(s.ctx, errors.New("a call without an id is not carried out"))
+	}
+}
+
+// begin starts to work on a call.
+func (s *session) begin(m message) error {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	id := string(m.id)
+	s.mu.Lock()
+	_, used := s.open[id]
+	full := len(s.open) >= s.proxy.limits.InFlight
+	draining := s.draining
+	if !used && !full && !draining {
+		s.open[id] = cancel
+		s.calls.Add(1)
+	}
+	s.mu.Unlock()
+	switch {
+	case used:
+		cancel(nil)
+		return s.refused(m, refuse(mcp.INVALID_REQUEST, "a request with this id is not answered yet"))
+	case full:
+		cancel(nil)
+		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%d requests wait for their answers already", s.proxy.limits.InFlight))
+	case draining:
+		cancel(nil)
+		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "the proxy is ending"))
+	}
+	s.crew.do(func() {
+		defer s.calls.Done()
+		defer cancel(nil)
+		msg := s.proxy.run(ctx, s, m)
+		s.mu.Lock()
+		delete(s.open, id)
+		s.mu.Unlock()
+		if !errors.Is(context.Cause(ctx), errCancelled) {
+			_ = s.out.write(msg)
+		}
+	})
+	return nil
+}
+
+// toolsChanged tells the agent to list the tools again.
+func (s *session) toolsChanged() {
+	s.mu.Lock()
+	ready := s.initial
+	s.mu.Unlock()
+	if ready {
+		_ = s.out.write([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+	}
+}
+
+// progress sends a sign of life for a request.
+func (s *session) progress(token json.RawMessage, done, total float64, text string) {
+	params := map[string]any{"progressToken": token, "progress": done, "message": text}
+	if total > 0 {
+		params["total"] = total
+	}
+	msg, err := encode(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+	if err == nil {
+		_ = s.out.write(msg)
+	}
+}
+
+// drain lets no new call begin and waits for those that have, until ctx ends;
+// then the connection is closed.
+func (s *session) drain(ctx context.Context) {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		s.calls.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	s.cancel(errLeft)
+	<-done
+}

@@ -1,0 +1,126 @@
+package mcpproxy
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// The test program doubles as the MCP server it tests against: started with
+// stubVar set, it answers on standard output and writes every line it receives
+// to a file, byte for byte.
+const (
+	stubVar  = "IRONCURTAIN_TEST_STUB"  // directory of the stub
+	rootsVar = "IRONCURTAIN_TEST_ROOTS" // set: it asks for roots; "once": only at the start
+	toolsVar = "IRONCURTAIN_TEST_TOOLS" // its tools, as JSON; a file "tools.json" there wins
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(stubVar); dir != "" {
+		runStub(dir)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// stub is the server's state.
+type stub struct {
+	dir string
+	mu  sync.Mutex
+}
+
+func (s *stub) say(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fmt.Printf(format+"\n", args...)
+}
+
+func runStub(dir string) {
+	record, err := os.OpenFile(filepath.Join(dir, "received"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		os.Exit(3)
+	}
+	s := &stub{dir: dir}
+	in := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		if _, err := record.Write(line); err != nil {
+			os.Exit(3)
+		}
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if json.Unmarshal(line, &m) == nil {
+			s.answer(m.ID, m.Method, m.Params)
+		}
+	}
+}
+
+func (s *stub) answer(id json.RawMessage, method string, params json.RawMessage) {
+	switch method {
+	case "initialize":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"stub","version":"1"}}}`, id)
+	case "tools/list":
+		tools := os.Getenv(toolsVar)
+		if b, err := os.ReadFile(filepath.Join(s.dir, "tools.json")); err == nil {
+			tools = string(b)
+		}
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, id, tools)
+	case "tools/call":
+		s.call(id, params)
+	case "notifications/initialized", "notifications/roots/list_changed":
+		if how := os.Getenv(rootsVar); how == "1" || how == "once" && method == "notifications/initialized" {
+			s.say(`{"jsonrpc":"2.0","id":"roots","method":"roots/list"}`)
+		}
+	default:
+		if id != nil {
+			s.say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, id)
+		}
+	}
+}
+
+// call behaves as the name of the file in its arguments says.
+func (s *stub) call(id, params json.RawMessage) {
+	var p struct {
+		Arguments struct{ Path string }
+		Meta      struct{ ProgressToken json.RawMessage } `json:"_meta"`
+	}
+	_ = json.Unmarshal(params, &p)
+	text := "done " + p.Arguments.Path
+	failed := false
+	switch filepath.Base(p.Arguments.Path) {
+	case "crash":
+		os.Exit(1)
+	case "hang":
+		return
+	case "huge":
+		text = strings.Repeat("x", 11<<20)
+	case "garbage":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":"nothing of the kind"}`, id)
+		return
+	case "secret":
+		text = "the token is tell-nobody-0123456789"
+	case "blocked":
+		text, failed = "EROFS: read-only file system", true
+	case "progress":
+		s.say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"total":2,"message":"half"}}`, p.Meta.ProgressToken)
+	case "change":
+		s.say(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+	case "late":
+		s.say(`{"jsonrpc":"2.0","id":"ic-999999","result":{"content":[]}}`)
+	}
+	body, _ := json.Marshal(map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": failed})
+	s.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, body)
+}
