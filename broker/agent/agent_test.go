@@ -1,0 +1,119 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+)
+
+const sentinel = "sk-ant-api03-ironcurtain-0123456789abcdefghij"
+
+func launch(t *testing.T, name string, h agent.Host) agent.Launch {
+	t.Helper()
+	a, err := agent.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := a.Launch(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestUnknownAgentNamesTheKnownOnes(t *testing.T) {
+	_, err := agent.Named("clod")
+	var unknown *agent.UnknownError
+	if !errors.As(err, &unknown) || !strings.Contains(unknown.Hint(), "claude-code") || !strings.Contains(unknown.Hint(), "shell") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+// Each file answers a dialog; without one of them the agent would stop and ask.
+func TestClaudeCodeStartsWithoutDialogs(t *testing.T) {
+	l := launch(t, "claude-code", agent.Host{
+		Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "11111111-2222-4333-8444-555555555555", Prompt: "be good",
+	})
+	files := map[string]agent.File{}
+	for _, f := range l.Files {
+		files[f.Path] = f
+	}
+	var state struct {
+		HasCompletedOnboarding bool
+		CustomAPIKeyResponses  struct{ Approved []string } `json:"customApiKeyResponses"`
+		Projects               map[string]struct{ HasTrustDialogAccepted bool }
+	}
+	if err := json.Unmarshal(files[".claude.json"].Data, &state); err != nil {
+		t.Fatal(err)
+	}
+	if !state.HasCompletedOnboarding || !state.Projects[agent.Workspace].HasTrustDialogAccepted ||
+		!slices.Equal(state.CustomAPIKeyResponses.Approved, []string{sentinel[len(sentinel)-20:]}) {
+		t.Errorf("state: %+v", state)
+	}
+	var servers struct {
+		MCPServers map[string]struct {
+			Args       []string
+			AlwaysLoad bool
+			Timeout    int
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(files["mcp.json"].Data, &servers); err != nil {
+		t.Fatal(err)
+	}
+	s := servers.MCPServers["ironcurtain"]
+	if !s.AlwaysLoad || s.Timeout < 600_000 || !slices.Contains(s.Args, "UNIX-CONNECT:"+agent.ToolSocket) {
+		t.Errorf("servers: %+v", servers)
+	}
+	if !files["mcp.json"].Orientation || files[".claude.json"].Orientation {
+		t.Error("files are in the wrong directories")
+	}
+	if !slices.Contains(l.Env, "ANTHROPIC_API_KEY="+sentinel) {
+		t.Error("the agent does not get its stand-in key")
+	}
+}
+
+func TestClaudeCodeResumesItsConversation(t *testing.T) {
+	h := agent.Host{Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "c"}
+	first := strings.Join(launch(t, "claude-code", h).Argv, " ")
+	h.Resume = true
+	second := strings.Join(launch(t, "claude-code", h).Argv, " ")
+	if !strings.Contains(first, "--session-id c") || !strings.Contains(second, "--resume c") {
+		t.Errorf("%s\n%s", first, second)
+	}
+}
+
+func TestNoSentinelNoLaunch(t *testing.T) {
+	a, _ := agent.Named("claude-code")
+	if _, err := a.Launch(agent.Host{}); err == nil {
+		t.Error("the agent was launched without a key")
+	}
+}
+
+func TestSubmittedTextIsTyping(t *testing.T) {
+	a, _ := agent.Named("claude-code")
+	for text, want := range map[string]string{
+		"fix it":              "fix it",
+		"two\nlines":          "\x1b[200~two\nlines\x1b[201~",
+		"dos\r\nlines":        "\x1b[200~dos\nlines\x1b[201~",
+		"no \x1b[201~ tricks": "no [201~ tricks",
+		"a\x03b\u009bc\x00":   "abc",
+		"tab\tstays":          "tab\tstays",
+	} {
+		got := a.Submit(text)
+		if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
+			t.Errorf("%q became %q", text, got.Steps)
+		}
+	}
+}
+
+func TestEveryAgentHasWhatASessionNeeds(t *testing.T) {
+	for _, a := range agent.All() {
+		if a.Name == "" || a.Title == "" || a.Submit == nil || a.Host != (a.Image == "") || a.Host != (a.Launch == nil) {
+			t.Errorf("incomplete: %+v", a)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package agent
+
+import (
+	_ "embed"
+	"fmt"
+)
+
+//go:embed start.sh
+var startScript []byte
+
+// StartScript is the file that every container begins with: it opens the way
+// to the proxy, waits for the terminal's size and becomes the agent.
+func StartScript() File {
+	return File{Path: "start.sh", Data: startScript, Mode: 0o555, Orientation: true}
+}
+
+// Command is the container's command line for an agent's own.
+func Command(argv []string) []string {
+	return append([]string{Orientation + "/start.sh"}, argv...)
+}
+
+// Accounts are the passwd and group files of a container whose only person is
+// the agent, with the ids of whoever started it.
+func Accounts(uid, gid int) []File {
+	passwd := fmt.Sprintf("root:x:0:0:root:/root:/usr/sbin/nologin\ncodespace:x:%d:%d:agent:%s:/bin/bash\n", uid, gid, Home)
+	group := fmt.Sprintf("root:x:0:\ncodespace:x:%d:\n", gid)
+	return []File{
+		{Path: "passwd", Data: []byte(passwd), Mode: 0o444, Orientation: true},
+		{Path: "group", Data: []byte(group), Mode: 0o444, Orientation: true},
+	}
+}

@@ -1,0 +1,170 @@
+// Package config reads config.json: one file below the state directory, decoded
+// strictly. A name written twice, a name nobody knows, a value out of range are
+// errors that say where they stand; nothing is guessed, and nothing is ever read
+// from the current directory.
+package config
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+//go:embed schema.json
+var schema []byte
+
+// Schema is the JSON Schema of config.json.
+func Schema() []byte { return bytes.Clone(schema) }
+
+// Config is what a person can choose; the schema says what each member means.
+type Config struct {
+	Agent                    string    `json:"agent"`
+	LocalShell               bool      `json:"localShell"`
+	EscalationTimeoutSeconds int       `json:"escalationTimeoutSeconds"`
+	MaxSessions              int       `json:"maxSessions"`
+	Scrollback               int       `json:"scrollback"`
+	Policy                   string    `json:"policy,omitempty"`
+	Protected                []string  `json:"protected,omitempty"`
+	Reachable                []string  `json:"reachable,omitempty"`
+	SandboxPolicy            string    `json:"sandboxPolicy"`
+	Resources                Resources `json:"resources"`
+	Theme                    string    `json:"theme"`
+	CommandKey               string    `json:"commandKey"`
+	Prefix                   string    `json:"prefix"`
+	Mouse                    bool      `json:"mouse"`
+	Notify                   string    `json:"notify"`
+	Terminal                 Terminal  `json:"terminal"`
+}
+
+// Resources are limits of each container; zero means the built-in default.
+type Resources struct {
+	MemoryMB int     `json:"memoryMb,omitempty"`
+	CPUs     float64 `json:"cpus,omitempty"`
+	Pids     int     `json:"pids,omitempty"`
+}
+
+// Terminal is about the terminal inside a tab.
+type Terminal struct {
+	Engine string `json:"engine"`
+}
+
+// EscalationTimeout is how long a call waits for a person.
+func (c Config) EscalationTimeout() time.Duration {
+	return time.Duration(c.EscalationTimeoutSeconds) * time.Second
+}
+
+// Default is the configuration of somebody who has written none.
+func Default() Config {
+	return Config{
+		Agent:                    "claude-code",
+		EscalationTimeoutSeconds: 300,
+		MaxSessions:              5,
+		Scrollback:               10000,
+		SandboxPolicy:            "enforce",
+		CommandKey:               "ctrl+a",
+		Mouse:                    true,
+		Notify:                   "bell",
+		Terminal:                 Terminal{Engine: "native"},
+	}
+}
+
+// Error is a configuration that cannot be used.
+type Error struct {
+	Path  string
+	Line  int    // from 1; 0 when it is not known
+	Field string // as a JSON pointer; may be empty
+	Err   error
+	next  string // instead of the usual hint
+}
+
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	if e.Field != "" {
+		fmt.Fprintf(&b, ": %s", e.Field)
+	}
+	fmt.Fprintf(&b, ": %v", e.Err)
+	return b.String()
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint is the next thing to do.
+func (e *Error) Hint() string {
+	if e.next != "" {
+		return e.next
+	}
+	return "mend that line; 'ironcurtain-mux config show --schema' prints what is allowed"
+}
+
+// Load reads the file at path. A file that does not exist is the default.
+func Load(path string) (Config, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Default(), nil
+	}
+	if err != nil {
+		return Config{}, &Error{Path: path, Err: withoutPath(err), next: "make it a file that you can read, or remove it"}
+	}
+	return Parse(path, data)
+}
+
+// withoutPath is the cause of a failed file operation; the path is said already.
+func withoutPath(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
+
+// Parse decodes configuration text; path is used in errors only.
+func Parse(path string, data []byte) (Config, error) {
+	tree, err := jsonx.Parse(data, jsonx.Limits{})
+	if err != nil {
+		e := &Error{Path: path, Err: err}
+		var syntax *jsonx.SyntaxError
+		if errors.As(err, &syntax) {
+			e.Line = jsonx.Line(data, syntax.Offset)
+		}
+		return Config{}, e
+	}
+	if err := validate(tree.Any()); err != nil {
+		field, cause := firstCause(err)
+		return Config{}, &Error{Path: path, Line: lineOf(data, field), Field: field, Err: cause}
+	}
+	c := Default()
+	if err := json.Unmarshal(tree.Encode(), &c); err != nil {
+		return Config{}, &Error{Path: path, Err: err}
+	}
+	return c, nil
+}
+
+func validate(value any) error {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("config.json", doc); err != nil {
+		return err
+	}
+	compiled, err := compiler.Compile("config.json")
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
+}

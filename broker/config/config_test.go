@@ -1,0 +1,111 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+)
+
+func TestMissingFileIsTheDefault(t *testing.T) {
+	c, err := config.Load(filepath.Join(t.TempDir(), "config.json"))
+	if err != nil || !reflect.DeepEqual(c, config.Default()) {
+		t.Fatalf("%+v, %v", c, err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	c, err := config.Parse("config.json", []byte(`{"agent":"shell","resources":{"cpus":1.5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Default()
+	want.Agent, want.Resources.CPUs = "shell", 1.5
+	if !reflect.DeepEqual(c, want) {
+		t.Fatalf("got %+v", c)
+	}
+}
+
+func TestErrorsNameThePlace(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"unknown name":   {"{\n \"agent\": \"shell\",\n \"colour\": 1\n}", "config.json:3: /colour: nobody knows"},
+		"unknown nested": {"{\"resources\": {\n\"ram\": 1}}", "config.json:2: /resources/ram"},
+		"out of range":   {`{"escalationTimeoutSeconds": 5}`, "config.json:1: /escalationTimeoutSeconds"},
+		"wrong type":     {`{"agent": 7}`, "/agent"},
+		"written twice":  {"{\"agent\": \"shell\",\n\"agent\": \"shell\"}", "config.json:2"},
+		"no JSON":        {"{\n,", "config.json:2"},
+		"trailing":       {"{} {}", "config.json:1"},
+		"not an object":  {"[]", "config.json"},
+		// Nothing depends on the directory somebody happens to be in.
+		"relative policy":    {`{"policy": "policy"}`, "/policy: "},
+		"relative protected": {`{"protected": ["/a", "b"]}`, "/protected/1: "},
+		"relative reachable": {`{"reachable": ["./b"]}`, "/reachable/0: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Parse("config.json", []byte(test.text))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Fatalf("got %v, want it to contain %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestUnreadableFileIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "config.json")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(dir); err == nil {
+		t.Fatal("a directory was read as configuration")
+	}
+}
+
+// The schema's defaults and agents are what the code does.
+func TestSchemaTellsTheTruth(t *testing.T) {
+	var schema struct {
+		Properties map[string]struct {
+			Default    any
+			Enum       []string
+			Properties map[string]struct{ Default any }
+		}
+	}
+	if err := json.Unmarshal(config.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := json.Marshal(config.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var actual map[string]any
+	if err := json.Unmarshal(encoded, &actual); err != nil {
+		t.Fatal(err)
+	}
+	for name, p := range schema.Properties {
+		if p.Default != nil && !reflect.DeepEqual(p.Default, actual[name]) {
+			t.Errorf("%s: schema says %v, code does %v", name, p.Default, actual[name])
+		}
+	}
+	var names []string
+	for _, a := range agent.All() {
+		names = append(names, a.Name)
+	}
+	if got := schema.Properties["agent"].Enum; !reflect.DeepEqual(got, names) {
+		t.Errorf("schema knows the agents %v, code %v", got, names)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"agent":"shell"}`))
+	f.Add([]byte(`{"a":{"a":{}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := config.Parse("config.json", data)
+		if err == nil && (c.EscalationTimeoutSeconds < 30 || c.MaxSessions < 1) {
+			t.Fatalf("accepted %q as %+v", data, c)
+		}
+	})
+}
