@@ -1,0 +1,94 @@
+// Package demo lays out the ground on which the demo plays: a workspace that
+// is a small git repository, and a directory outside of it that tools may reach
+// only after a person said so.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// Ground is where the demo's directories are.
+type Ground struct {
+	Workspace string // what the demo's tabs work in
+	Outside   string // beyond it; every call for it waits for a person
+	Notes     string // a file in Outside
+}
+
+const (
+	hello = `Hello from the workspace.
+
+This file may be read and written freely: it is in the directory that was given
+to the agent.
+`
+	notes = `These notes are outside the workspace.
+
+Whoever reads or changes them through a tool needs a person's approval.
+`
+)
+
+// Prepare makes what is missing below home and leaves the rest as it is.
+func Prepare(ctx context.Context, home string) (Ground, error) {
+	base := filepath.Join(home, "demo")
+	g := Ground{
+		Workspace: filepath.Join(base, "workspace"),
+		Outside:   filepath.Join(base, "outside"),
+	}
+	g.Notes = filepath.Join(g.Outside, "notes.txt")
+	for _, dir := range []string{g.Workspace, g.Outside} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return Ground{}, err
+		}
+	}
+	if err := writeNew(g.Notes, notes); err != nil {
+		return Ground{}, err
+	}
+	fresh := filepath.Join(g.Workspace, ".git")
+	if _, err := os.Lstat(fresh); err == nil {
+		return g, nil
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return Ground{}, err
+	}
+	if err := writeNew(filepath.Join(g.Workspace, "hello.txt"), hello); err != nil {
+		return Ground{}, err
+	}
+	return g, makeRepository(ctx, g.Workspace)
+}
+
+// writeNew writes a file that does not exist yet.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// makeRepository turns a directory that no agent has seen yet into a git
+// repository with one commit and a remote. It reads no configuration but its own.
+func makeRepository(ctx context.Context, dir string) error {
+	for _, args := range [][]string{
+		{"init", "--quiet", "--initial-branch=main"},
+		{"add", "hello.txt"},
+		{"-c", "user.name=Demo", "-c", "user.email=demo@example.invalid", "commit", "--quiet", "-m", "Begin"},
+		{"remote", "add", "origin", "https://git.example.com/demo/hello.git"},
+	} {
+		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd.Dir = dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}

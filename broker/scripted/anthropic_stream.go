@@ -1,0 +1,165 @@
+package scripted
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// anthropicAnswer is one answer on its way out.
+type anthropicAnswer struct {
+	id      string
+	model   string
+	input   int // tokens of the request
+	answer  answer
+	content []anthropicPart
+}
+
+// anthropicPart is one content block of an answer.
+type anthropicPart struct {
+	start  map[string]any // as content_block_start announces it
+	whole  map[string]any // as a message that is not streamed holds it
+	delta  string         // type of its deltas
+	member string         // of a delta, that holds a piece
+	text   string         // what the deltas add up to
+}
+
+func newAnthropicMessage(model string, input int, a answer) *anthropicAnswer {
+	m := &anthropicAnswer{id: "msg_" + rand.Text(), model: model, input: input, answer: a}
+	if a.text != "" || a.call == nil {
+		m.content = append(m.content, anthropicPart{
+			start: map[string]any{"type": "text", "text": ""},
+			whole: map[string]any{"type": "text", "text": a.text},
+			delta: "text_delta", member: "text", text: a.text,
+		})
+	}
+	if a.call != nil {
+		id := "toolu_" + rand.Text()
+		m.content = append(m.content, anthropicPart{
+			start: map[string]any{"type": "tool_use", "id": id, "name": a.call.tool, "input": map[string]any{}},
+			whole: map[string]any{"type": "tool_use", "id": id, "name": a.call.tool, "input": a.call.input},
+			delta: "input_json_delta", member: "partial_json", text: encode(a.call.input),
+		})
+	}
+	return m
+}
+
+// stopReason says why the answer ends: it is over, or a tool must run first.
+func (m *anthropicAnswer) stopReason() string {
+	if m.answer.call != nil {
+		return "tool_use"
+	}
+	return "end_turn"
+}
+
+// output is the number of tokens in the answer.
+func (m *anthropicAnswer) output() int {
+	size := 0
+	for _, p := range m.content {
+		size += len(p.text)
+	}
+	return tokens(size)
+}
+
+func (m *anthropicAnswer) usage(output int) map[string]any {
+	return map[string]any{
+		"input_tokens":                m.input,
+		"cache_creation_input_tokens": 0,
+		"cache_read_input_tokens":     0,
+		"output_tokens":               output,
+		"service_tier":                "standard",
+	}
+}
+
+// message is the envelope of an answer.
+func (m *anthropicAnswer) message(content []any, stop any, output int) map[string]any {
+	return map[string]any{
+		"id": m.id, "type": "message", "role": "assistant", "model": m.model,
+		"content": content, "stop_reason": stop, "stop_sequence": nil,
+		"usage": m.usage(output),
+	}
+}
+
+// whole is the answer as one JSON object.
+func (m *anthropicAnswer) whole() map[string]any {
+	content := []any{}
+	for _, p := range m.content {
+		content = append(content, p.whole)
+	}
+	return m.message(content, m.stopReason(), m.output())
+}
+
+// stream writes the answer as server-sent events, a few characters each with
+// delay in between. It stops early when the client goes away.
+func (m *anthropicAnswer) stream(ctx context.Context, w http.ResponseWriter, delay time.Duration) {
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(http.StatusOK)
+	events := &eventWriter{ctx: ctx, w: w, flush: http.NewResponseController(w), delay: delay}
+	events.send("message_start", map[string]any{"message": m.message([]any{}, nil, 1)})
+	events.send("ping", map[string]any{})
+	for i, p := range m.content {
+		events.send("content_block_start", map[string]any{"index": i, "content_block": p.start})
+		for _, piece := range pieces(p.text, piecesSize) {
+			events.pause()
+			events.send("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": p.delta, p.member: piece}})
+		}
+		events.send("content_block_stop", map[string]any{"index": i})
+	}
+	events.send("message_delta", map[string]any{
+		"delta": map[string]any{"stop_reason": m.stopReason(), "stop_sequence": nil},
+		"usage": map[string]any{"output_tokens": m.output()},
+	})
+	events.send("message_stop", map[string]any{})
+}
+
+// eventWriter writes server-sent events; after the first error it does nothing.
+type eventWriter struct {
+	ctx   context.Context // of the request whose answer this is
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	delay time.Duration
+	err   error
+}
+
+// send writes one event, whose data names the event too, as the provider's do.
+func (e *eventWriter) send(name string, data map[string]any) {
+	if e.err != nil {
+		return
+	}
+	data["type"] = name
+	if _, e.err = fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, encode(data)); e.err == nil {
+		e.err = e.flush.Flush()
+	}
+}
+
+// pause waits between two pieces of text, as a model does.
+func (e *eventWriter) pause() {
+	if e.err != nil || e.delay <= 0 {
+		return
+	}
+	timer := time.NewTimer(e.delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-e.ctx.Done():
+		e.err = e.ctx.Err()
+	}
+}
+
+// How many characters one piece of a streamed text has.
+const piecesSize = 12
+
+// pieces cuts s into runs of at most size characters; an empty text is one
+// empty piece.
+func pieces(s string, size int) []string {
+	runes := []rune(s)
+	var out []string
+	for len(runes) > size {
+		out = append(out, string(runes[:size]))
+		runes = runes[size:]
+	}
+	return append(out, string(runes))
+}

@@ -1,0 +1,115 @@
+package scripted
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+)
+
+// conversation is what the script needs to know of a request, whatever wire
+// format it came in.
+type conversation struct {
+	system  string   // the system prompt, all of it
+	prompts []string // the parts of the last thing the person said, in order
+	results []result // of the calls made since then
+	tools   []tool
+	schema  *schema // the shape the answer must have, or nil
+	limit   int     // tokens the answer may have
+}
+
+// tool is one tool that the request offers.
+type tool struct {
+	name  string
+	input schema
+}
+
+// result is what a tool call came back with.
+type result struct {
+	text   string
+	failed bool
+}
+
+// schema is the part of a JSON Schema that the script fills in.
+type schema struct {
+	Type       schemaType         `json:"type"`
+	Properties map[string]*schema `json:"properties"`
+	Required   []string           `json:"required"`
+	Items      *schema            `json:"items"`
+	Enum       []any              `json:"enum"`
+}
+
+// UnmarshalJSON reads an object; a schema may also be true or false, which says
+// nothing about what to fill in.
+func (s *schema) UnmarshalJSON(data []byte) error {
+	type members schema
+	if len(data) == 0 || data[0] != '{' {
+		return nil
+	}
+	return json.Unmarshal(data, (*members)(s))
+}
+
+// schemaType is the type member of a schema: one name, or the first of several.
+type schemaType string
+
+// UnmarshalJSON takes a name, takes the first of a list of names and ignores
+// everything else, as a schema without a type is a valid one.
+func (t *schemaType) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = schemaType(one)
+		return nil
+	}
+	var many []string
+	if json.Unmarshal(data, &many) == nil && len(many) > 0 {
+		*t = schemaType(many[0])
+	}
+	return nil
+}
+
+// said records a text of the person: it opens a new turn, so the results of
+// earlier calls no longer count.
+func (c *conversation) said(parts []string) {
+	var kept []string
+	for _, p := range parts {
+		if p = personText(p); p != "" {
+			kept = append(kept, p)
+		}
+	}
+	if len(kept) > 0 {
+		c.prompts, c.results = kept, nil
+	}
+}
+
+// order finds the order in what the person said. Agents put context beside the
+// prompt, so each part is tried alone, the last first.
+func (c *conversation) order() (order, bool, error) {
+	for i := len(c.prompts) - 1; i >= 0; i-- {
+		if o, ok, err := parseOrder(c.prompts[i]); ok {
+			return o, true, err
+		}
+	}
+	return order{}, false, nil
+}
+
+// Agents add notes of their own to what the person says, between tags.
+var agentNotes = regexp.MustCompile(`(?s)<(system-reminder|local-command-caveat|local-command-stdout|command-name|command-message|command-args|ide_opened_file|ide_selection|environment_details)>.*?</(system-reminder|local-command-caveat|local-command-stdout|command-name|command-message|command-args|ide_opened_file|ide_selection|environment_details)>`)
+
+// personText is what remains of a text when the agent's own notes are taken out.
+func personText(s string) string {
+	s = strings.TrimSpace(agentNotes.ReplaceAllString(s, ""))
+	if strings.HasPrefix(s, "[Request interrupted") {
+		return ""
+	}
+	return s
+}
+
+// Agents tell the model where they work in a line of the system prompt.
+var workingDirectory = regexp.MustCompile(`(?i)working directory:\s*([^\s<]+)`)
+
+// directory is the agent's working directory, or "." when it does not say.
+func (c *conversation) directory() string {
+	if m := workingDirectory.FindStringSubmatch(c.system); m != nil {
+		return m[1]
+	}
+	return "."
+}

@@ -1,0 +1,22 @@
+// Package scripted is a model provider whose model is a script. It listens on
+// the loopback interface with TLS of its own, demands a key of its own and
+// speaks a provider's wire format for real: streams of server-sent events, tool
+// calls, token counts, errors in the provider's shape. What it answers is decided
+// by one line in the agent's prompt, so a real agent can be shown, and tested,
+// without an account anywhere.
+//
+// An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push" or
+// "say TEXT". All but the last are carried out by exactly one tool call, chosen
+// from the tools that the very request offers and filled in by the names of that
+// tool's input schema. When the result comes back the script says in a sentence
+// how the call ended and quotes it. Everything else gets an answer that says
+// what is speaking and lists the orders.
+//
+// The way of one request: a wire format (anthropic.go) decodes its body into a
+// conversation, reply decides on an answer, and the wire format writes that
+// answer back. A further provider is one more file that does these two
+// translations; script and server stay as they are.
+//
+// The package imports nothing of the rest of the tree: to the broker it is an
+// upstream like any other, reached over TLS with a key that the agent never sees.
+package scripted

@@ -1,0 +1,99 @@
+package scripted
+
+import (
+	"fmt"
+	"strings"
+)
+
+// verb is what an order asks for.
+type verb string
+
+const (
+	verbRead  verb = "read"
+	verbWrite verb = "write"
+	verbList  verb = "list"
+	verbPush  verb = "push"
+	verbSay   verb = "say"
+)
+
+// Order describes one order that the script understands, for help texts.
+type Order struct {
+	Usage string // "read PATH"
+	Does  string // "reads a file"
+}
+
+// Orders lists what can be typed, in the order in which people should try it.
+func Orders() []Order {
+	return []Order{
+		{"read PATH", "reads a file"},
+		{"write PATH TEXT", "writes a file"},
+		{"list PATH", "lists a directory"},
+		{"push", "pushes the git branch"},
+		{"say TEXT", "says the text, without a tool"},
+	}
+}
+
+// order is one line of a prompt that was understood.
+type order struct {
+	verb verb
+	path string // of read, write and list
+	text string // of write and say
+}
+
+// parseOrder reads an order from a prompt. It returns false when the prompt is
+// no order at all. An error means that the prompt begins like an order and lacks
+// something; it says what.
+func parseOrder(prompt string) (order, bool, error) {
+	word, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
+	rest = strings.TrimSpace(rest)
+	switch v := verb(strings.ToLower(word)); v {
+	case verbRead, verbList:
+		return parsePathOrder(v, rest)
+	case verbWrite:
+		path, text, ok := cutPath(rest)
+		if !ok || text == "" {
+			return order{}, true, fmt.Errorf("write needs a path and a text: write PATH TEXT")
+		}
+		return order{verb: v, path: path, text: text}, true, nil
+	case verbPush:
+		if rest != "" {
+			return order{}, false, nil
+		}
+		return order{verb: v}, true, nil
+	case verbSay:
+		if rest == "" {
+			return order{}, true, fmt.Errorf("say needs a text: say TEXT")
+		}
+		return order{verb: v, text: rest}, true, nil
+	}
+	return order{}, false, nil
+}
+
+// parsePathOrder reads the orders that take one path. More words than one path
+// make a sentence ("read the manual"), which is no order.
+func parsePathOrder(v verb, rest string) (order, bool, error) {
+	if rest == "" {
+		return order{}, true, fmt.Errorf("%s needs a path: %s PATH", v, v)
+	}
+	path, more, ok := cutPath(rest)
+	if !ok {
+		return order{}, true, fmt.Errorf("the quoted path does not end: %s \"PATH\"", v)
+	}
+	if more != "" {
+		return order{}, false, nil
+	}
+	return order{verb: v, path: path}, true, nil
+}
+
+// cutPath takes one path off the front of s: a word, or anything between double
+// quotes. It returns false for an empty path and for quotes that do not close.
+func cutPath(s string) (path, rest string, ok bool) {
+	if quoted, found := strings.CutPrefix(s, `"`); found {
+		path, rest, ok = strings.Cut(quoted, `"`)
+		return path, strings.TrimSpace(rest), ok && path != ""
+	}
+	if i := strings.IndexAny(s, " \t\r\n"); i >= 0 {
+		return s[:i], strings.TrimSpace(s[i:]), true
+	}
+	return s, "", s != ""
+}

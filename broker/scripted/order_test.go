@@ -1,0 +1,70 @@
+package scripted
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseOrder(t *testing.T) {
+	tests := []struct {
+		prompt string
+		want   order
+		found  bool
+		fault  string // part of the error
+	}{
+		{prompt: "read notes.txt", want: order{verb: verbRead, path: "notes.txt"}, found: true},
+		{prompt: "  Read   /workspace/a  ", want: order{verb: verbRead, path: "/workspace/a"}, found: true},
+		{prompt: `read "my notes.txt"`, want: order{verb: verbRead, path: "my notes.txt"}, found: true},
+		{prompt: `list "a b"`, want: order{verb: verbList, path: "a b"}, found: true},
+		{prompt: "list .", want: order{verb: verbList, path: "."}, found: true},
+		{prompt: "write a.txt hello, world", want: order{verb: verbWrite, path: "a.txt", text: "hello, world"}, found: true},
+		{prompt: "write a.txt one\ntwo", want: order{verb: verbWrite, path: "a.txt", text: "one\ntwo"}, found: true},
+		{prompt: `write "a b.txt" x`, want: order{verb: verbWrite, path: "a b.txt", text: "x"}, found: true},
+		{prompt: "push", want: order{verb: verbPush}, found: true},
+		{prompt: "PUSH", want: order{verb: verbPush}, found: true},
+		{prompt: "say hello there", want: order{verb: verbSay, text: "hello there"}, found: true},
+
+		{prompt: "read", found: true, fault: "needs a path"},
+		{prompt: "list ", found: true, fault: "needs a path"},
+		{prompt: "write", found: true, fault: "needs a path and a text"},
+		{prompt: "write a.txt", found: true, fault: "needs a path and a text"},
+		{prompt: `write "a.txt hello`, found: true, fault: "needs a path and a text"},
+		{prompt: `read "a.txt`, found: true, fault: "does not end"},
+		{prompt: `read ""`, found: true, fault: "does not end"},
+		{prompt: "say", found: true, fault: "needs a text"},
+
+		{prompt: ""},
+		{prompt: "hello"},
+		{prompt: "read the manual"},
+		{prompt: "push it to the limit"},
+		{prompt: "reading list"},
+		{prompt: "please read a.txt"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.prompt, func(t *testing.T) {
+			got, found, err := parseOrder(tt.prompt)
+			if found != tt.found {
+				t.Fatalf("found = %v, want %v", found, tt.found)
+			}
+			if tt.fault != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.fault) {
+					t.Fatalf("error = %v, want one about %q", err, tt.fault)
+				}
+				return
+			}
+			if err != nil || got != tt.want {
+				t.Fatalf("got %+v, %v, want %+v", got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Whatever a usage line promises is understood when its words are filled in.
+func TestOrdersAreUnderstood(t *testing.T) {
+	for _, o := range Orders() {
+		prompt := strings.NewReplacer("PATH", "a.txt", "TEXT", "hello").Replace(o.Usage)
+		if _, found, err := parseOrder(prompt); !found || err != nil {
+			t.Errorf("%q is not understood: found %v, %v", prompt, found, err)
+		}
+	}
+}

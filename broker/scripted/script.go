@@ -1,0 +1,117 @@
+package scripted
+
+import (
+	"fmt"
+	"strings"
+)
+
+// answer is what the script says: a text, a tool call, or both in this order.
+type answer struct {
+	text string
+	call *call
+}
+
+// call is one tool call.
+type call struct {
+	tool  string
+	input map[string]any
+}
+
+// reply decides what the script answers. It is a pure function: the same
+// conversation always gets the same answer.
+func reply(c *conversation) answer {
+	if text, ok := sideAnswer(c); ok {
+		return answer{text: text}
+	}
+	o, found, err := c.order()
+	switch {
+	case err != nil:
+		return answer{text: "That order is not complete: " + err.Error() + ". I am a script, not a language model."}
+	case !found:
+		return answer{text: introduction()}
+	case o.verb == verbSay:
+		return answer{text: o.text}
+	case len(c.results) > 0:
+		return answer{text: report(o, c.results[len(c.results)-1])}
+	}
+	made, err := c.call(o)
+	if err != nil {
+		return answer{text: fmt.Sprintf("I cannot %s: %v.", o, err)}
+	}
+	return answer{text: fmt.Sprintf("I will %s.", o), call: made}
+}
+
+// String is the order as a clause: "read notes.txt".
+func (o order) String() string {
+	switch o.verb {
+	case verbRead, verbList:
+		return string(o.verb) + " " + o.path
+	case verbWrite:
+		return fmt.Sprintf("write %d characters to %s", len([]rune(o.text)), o.path)
+	case verbPush:
+		return "push the git branch"
+	case verbSay:
+		return "say " + o.text
+	}
+	return string(o.verb)
+}
+
+// introduction tells what is speaking and what it can do.
+func introduction() string {
+	var b strings.Builder
+	b.WriteString("I am a script, not a language model: this is demo mode, and everything but me is real. I understand these orders, one line each:\n\n")
+	for _, o := range Orders() {
+		fmt.Fprintf(&b, "- `%s` %s\n", o.Usage, o.Does)
+	}
+	b.WriteString("\nEach of them but the last is exactly one tool call, and the policy judges it.")
+	return b.String()
+}
+
+// The longest quotation from a tool's result, in characters.
+const longestQuote = 400
+
+// report says how a call ended and quotes what came back.
+func report(o order, r result) string {
+	text := quote(r.text)
+	if !r.failed {
+		if text == "" {
+			return fmt.Sprintf("Done: %s. The tool returned nothing to show.", o)
+		}
+		return fmt.Sprintf("Done: %s. The tool returned:\n\n%s", o, text)
+	}
+	if text == "" {
+		text = "> (no reason was given)"
+	}
+	return fmt.Sprintf("I could not %s: the call %s. I was told:\n\n%s", o, refusal(r.text), text)
+}
+
+// refusal names the way in which a failed call failed, from the words of the
+// error: the agent learns no more than that either.
+func refusal(text string) string {
+	text = strings.ToLower(text)
+	for _, way := range []struct{ words, means string }{
+		{"expired|timed out|nobody answered|no decision", "waited for a person and nobody decided in time"},
+		{"withdrawn|cancelled|canceled", "was withdrawn"},
+		{"escalation denied|denied by a person|person denied|denied by the person", "was denied by a person"},
+		{"denied|refused|not allowed|forbidden|not permitted", "was denied"},
+	} {
+		for word := range strings.SplitSeq(way.words, "|") {
+			if strings.Contains(text, word) {
+				return way.means
+			}
+		}
+	}
+	return "failed"
+}
+
+// quote trims a result and marks every line of it as quoted.
+func quote(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	if r := []rune(s); len(r) > longestQuote {
+		s = strings.TrimSpace(string(r[:longestQuote])) + " …"
+	}
+	return "> " + strings.ReplaceAll(s, "\n", "\n> ")
+}

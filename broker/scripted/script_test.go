@@ -1,0 +1,194 @@
+package scripted
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// schemaOf reads a schema as a request would bring it.
+func schemaOf(t *testing.T, text string) schema {
+	t.Helper()
+	var s schema
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func tools(t *testing.T) []tool {
+	t.Helper()
+	path := schemaOf(t, `{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)
+	return []tool{
+		{name: "Bash", input: schemaOf(t, `{"type":"object","properties":{"command":{}},"required":["command"]}`)},
+		{name: "mcp__other__notfilesystem__read_file", input: path},
+		{name: "mcp__ironcurtain__filesystem__read_text_file", input: path},
+		{name: "mcp__ironcurtain__filesystem__read_file", input: path},
+		{name: "mcp__ironcurtain__filesystem__write_file", input: schemaOf(t,
+			`{"type":"object","properties":{"path":true,"content":{"type":"string"}},"required":["path","content"]}`)},
+		{name: "mcp__ironcurtain__filesystem__list_directory", input: path},
+		{name: "mcp__ironcurtain__git__git_push", input: schemaOf(t,
+			`{"type":"object","properties":{"path":{"type":"string"},"remote":{"type":"string"},"force":{"type":"boolean"}}}`)},
+	}
+}
+
+func TestOrdersBecomeCalls(t *testing.T) {
+	tests := []struct {
+		prompt string
+		tool   string
+		input  map[string]any
+	}{
+		{"read /workspace/a", "mcp__ironcurtain__filesystem__read_file", map[string]any{"path": "/workspace/a"}},
+		{"write a hello you", "mcp__ironcurtain__filesystem__write_file", map[string]any{"path": "a", "content": "hello you"}},
+		{"list .", "mcp__ironcurtain__filesystem__list_directory", map[string]any{"path": "."}},
+		{"push", "mcp__ironcurtain__git__git_push", map[string]any{"path": "/workspace"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.prompt, func(t *testing.T) {
+			c := &conversation{system: "Environment\nWorking directory: /workspace\n", tools: tools(t)}
+			c.said([]string{tt.prompt})
+			got := reply(c)
+			if got.call == nil {
+				t.Fatalf("no call, only %q", got.text)
+			}
+			if diff := cmp.Diff(call{tool: tt.tool, input: tt.input}, *got.call, cmp.AllowUnexported(call{})); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestCallsFollowTheSchema(t *testing.T) {
+	tests := []struct {
+		name, schema, prompt string
+		want                 map[string]any // nil: no call
+	}{
+		{"other names", `{"properties":{"file_path":{},"text":{}},"required":["file_path","text"]}`, "write a b", map[string]any{"file_path": "a", "text": "b"}},
+		{"required before optional", `{"properties":{"path":{},"filename":{}},"required":["filename"]}`, "write a b", map[string]any{"filename": "a"}},
+		{"no schema", `{}`, "write a b", map[string]any{"path": "a", "content": "b"}},
+		{"a schema that is true", `true`, "write a b", map[string]any{"path": "a", "content": "b"}},
+		{"something unknown is required", `{"properties":{"path":{},"mode":{}},"required":["path","mode"]}`, "write a b", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &conversation{tools: []tool{{name: "filesystem__write_file", input: schemaOf(t, tt.schema)}}}
+			c.said([]string{tt.prompt})
+			got := reply(c)
+			if tt.want == nil {
+				if got.call != nil || !strings.Contains(got.text, `"mode"`) {
+					t.Fatalf("got call %+v and %q, want an answer that names the argument", got.call, got.text)
+				}
+				return
+			}
+			if got.call == nil {
+				t.Fatalf("no call, only %q", got.text)
+			}
+			if diff := cmp.Diff(tt.want, got.call.input); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestAnswersWithoutCalls(t *testing.T) {
+	tests := []struct {
+		name   string
+		prompt []string
+		has    string
+	}{
+		{"a sentence", []string{"what can you do?"}, "`write PATH TEXT`"},
+		{"says what it is", []string{"hello"}, "I am a script"},
+		{"an order without its path", []string{"read"}, "needs a path"},
+		{"say", []string{"say good morning"}, "good morning"},
+		{"nothing at all", nil, "I am a script"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &conversation{tools: tools(t)}
+			c.said(tt.prompt)
+			got := reply(c)
+			if got.call != nil || !strings.Contains(got.text, tt.has) {
+				t.Errorf("got call %+v and %q, want a text with %q", got.call, got.text, tt.has)
+			}
+		})
+	}
+}
+
+func TestAMissingToolIsSaid(t *testing.T) {
+	c := &conversation{tools: tools(t)[:2]}
+	c.said([]string{"push"})
+	if got := reply(c); got.call != nil || !strings.Contains(got.text, "none of the 2 tools") {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestReports(t *testing.T) {
+	long := strings.Repeat("ä", longestQuote+1)
+	tests := []struct {
+		name   string
+		result result
+		has    []string
+	}{
+		{"done", result{text: " hello\nworld\n"}, []string{"Done: read a.", "> hello\n> world"}},
+		{"empty", result{}, []string{"returned nothing"}},
+		{"long", result{text: long}, []string{strings.Repeat("ä", longestQuote) + " …"}},
+		{"denied by rule", result{text: "DENIED: protected path", failed: true}, []string{"was denied.", "> DENIED: protected path"}},
+		{"denied by a person", result{text: "ESCALATION DENIED: no", failed: true}, []string{"was denied by a person"}},
+		{"expired", result{text: "ESCALATION EXPIRED: nobody decided about it within 5m0s. DENIED: do not repeat", failed: true}, []string{"nobody decided in time"}},
+		{"withdrawn", result{text: "ESCALATION WITHDRAWN: the call was cancelled. DENIED", failed: true}, []string{"was withdrawn"}},
+		{"nobody to ask", result{text: "ESCALATION REQUIRED: nobody can be asked. DENIED", failed: true}, []string{"was denied."}},
+		{"failed", result{text: "ENOENT: no such file", failed: true}, []string{"the call failed.", "> ENOENT"}},
+		{"failed in silence", result{failed: true}, []string{"no reason was given"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &conversation{tools: tools(t)}
+			c.said([]string{"read a"})
+			c.results = append(c.results, tt.result)
+			got := reply(c)
+			if got.call != nil {
+				t.Fatalf("a second call: %+v", got.call)
+			}
+			for _, part := range tt.has {
+				if !strings.Contains(got.text, part) {
+					t.Errorf("%q lacks %q", got.text, part)
+				}
+			}
+		})
+	}
+}
+
+func TestASummaryIsGivenInItsTags(t *testing.T) {
+	c := &conversation{tools: tools(t)}
+	c.said([]string{"Write a summary between tags, as here:\n<summary>\n…\n</summary>"})
+	if got := reply(c); got.call != nil || !asksForSummary(got.text) {
+		t.Errorf("got %+v, want a text with the tags", got)
+	}
+}
+
+func TestSideAnswers(t *testing.T) {
+	shape := schemaOf(t, `{"type":"object","properties":{"title":{"type":"string"},"fresh":{"type":["boolean","null"]},
+		"score":{"type":"integer"},"kind":{"enum":["a","b"]},"tags":{"type":"array"},"extra":{"type":"string"}},
+		"required":["title","fresh","score","kind","tags"]}`)
+	tests := []struct {
+		name string
+		c    conversation
+		want string
+	}{
+		{"a shape", conversation{schema: &shape}, `{"fresh":true,"kind":"a","score":1,"tags":[],"title":"Read a file"}`},
+		{"a topic", conversation{system: `Answer {"isNewTopic": …}`}, `{"isNewTopic":true,"title":"Read a file"}`},
+		{"a title in JSON", conversation{system: `Return JSON with a single "title" field`}, `{"title":"Read a file"}`},
+		{"a title", conversation{system: "Write a title"}, "Read a file"},
+		{"a probe", conversation{limit: 1}, "ok"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.c.said([]string{"read a.txt"})
+			if got := reply(&tt.c); got.call != nil || got.text != tt.want {
+				t.Errorf("got %+v, want %s", got, tt.want)
+			}
+		})
+	}
+}
