@@ -1,0 +1,203 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+)
+
+// API is everything a user interface can ask of the broker. Implementations
+// are safe for concurrent use. Errors are one line: operation, cause, and, by a
+// Hint() string method, what to do next.
+type API interface {
+	// Agents lists the agents a session can be opened with.
+	Agents(ctx context.Context) ([]Agent, error)
+	// Open creates a session and begins to start its agent. It returns as soon
+	// as the session has an identity; what happens next arrives as events.
+	Open(ctx context.Context, r OpenRequest) (Session, error)
+	// Attach connects to the terminal of a session's agent. It waits until the
+	// agent runs or the context ends. One attachment at a time.
+	Attach(ctx context.Context, id SessionID) (Terminal, error)
+	// Close ends a session: its agent, its container and its sockets.
+	Close(ctx context.Context, id SessionID) error
+	// Sessions lists the open sessions in the order of their tabs.
+	Sessions(ctx context.Context) ([]Session, error)
+	// Pending lists what waits for a person, oldest first.
+	Pending(ctx context.Context) ([]Escalation, error)
+	// Decide answers one escalation. The first answer wins; a later one gets
+	// the resolution that already stands, with Won false.
+	Decide(ctx context.Context, d Decision) (Resolution, error)
+	// Submit records text that a person typed into the multiplexer itself and
+	// returns its receipt together with the bytes to type into the agent.
+	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
+	// Subscribe streams events from now on. Delivery is certain: at most 256
+	// events wait for a slow reader, then the channel is closed and the reader
+	// subscribes again and lists anew. The channel closes when ctx ends.
+	Subscribe(ctx context.Context) (<-chan Event, error)
+}
+
+// SessionID names a session for as long as its directory exists.
+type SessionID string
+
+// Agent is one kind of agent that a session can run.
+type Agent struct {
+	Name  string `json:"name"`  // as in --agent: "claude-code"
+	Title string `json:"title"` // for people: "Claude Code"
+}
+
+// OpenRequest says what a new session shall be.
+type OpenRequest struct {
+	Agent     string `json:"agent"`     // empty: the configured default
+	Workspace string `json:"workspace"` // empty: a fresh sandbox
+	Cols      int    `json:"cols"`
+	Rows      int    `json:"rows"`
+}
+
+// SessionState is where a session stands in its life. It comes from what the
+// broker itself sees, never from the agent's screen.
+type SessionState string
+
+// The states of a session.
+const (
+	StateStarting SessionState = "starting" // image, container and proxies are being made
+	StateIdle     SessionState = "idle"     // the agent runs and asks for nothing
+	StateWorking  SessionState = "working"  // a model request or a tool call is under way
+	StateWaiting  SessionState = "waiting"  // a call waits for a person
+	StateDead     SessionState = "dead"     // the agent has ended; the tab keeps its last screen
+	StateClosed   SessionState = "closed"   // everything of it is removed
+)
+
+// Session describes one tab's session.
+type Session struct {
+	ID        SessionID    `json:"id"`
+	Tab       int          `json:"tab"` // from 1, never reused
+	Agent     string       `json:"agent"`
+	State     SessionState `json:"state"`
+	Workspace string       `json:"workspace"` // on the host
+	CreatedAt time.Time    `json:"createdAt"`
+	Reason    string       `json:"reason,omitempty"`   // why it is dead
+	ExitCode  int          `json:"exitCode,omitempty"` // of the agent, when dead
+	Notice    string       `json:"notice,omitempty"`   // what the tab must always say: "scripted model"
+}
+
+// Terminal is the byte stream of an agent's terminal. Read returns io.EOF when
+// the agent has ended. Close detaches and leaves the agent running.
+type Terminal interface {
+	io.ReadWriteCloser
+	// Resize tells the agent the size of its screen.
+	Resize(ctx context.Context, cols, rows int) error
+}
+
+// Escalation is a call that waits for a person.
+type Escalation struct {
+	ID        string          `json:"id"`
+	Number    int             `json:"number"` // short, for /approve N; from 1, never reused
+	Session   SessionID       `json:"session"`
+	Tab       int             `json:"tab"`
+	Plane     string          `json:"plane"` // "tool" or "http"
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded
+	Requested json.RawMessage `json:"requested,omitempty"` // as the agent wrote it
+	Rule      string          `json:"rule"`
+	Reason    string          `json:"reason"`
+	Digest    string          `json:"digest"` // of server, tool and canonical arguments
+	AskedAt   time.Time       `json:"askedAt"`
+	ExpiresAt time.Time       `json:"expiresAt"`
+}
+
+// Decision answers one escalation.
+type Decision struct {
+	ID      string `json:"id"`
+	Digest  string `json:"digest"` // of what the person saw; it must still match
+	Approve bool   `json:"approve"`
+	Reason  string `json:"reason,omitempty"` // told to the agent when denied
+	By      string `json:"by"`               // "tui", "cli"
+}
+
+// Outcome is how an escalation ended.
+type Outcome string
+
+// The outcomes of an escalation.
+const (
+	Approved  Outcome = "approved"
+	Denied    Outcome = "denied"
+	Expired   Outcome = "expired"
+	Withdrawn Outcome = "withdrawn" // the agent canceled the call or its session ended
+)
+
+// Resolution is the one answer an escalation got.
+type Resolution struct {
+	ID      string    `json:"id"`
+	Number  int       `json:"number"`
+	Session SessionID `json:"session"`
+	Outcome Outcome   `json:"outcome"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Won     bool      `json:"won"` // whether this very call decided it
+}
+
+// TrustedInput is text a person entered in command mode.
+type TrustedInput struct {
+	Session SessionID `json:"session"`
+	Text    string    `json:"text"`
+	Spans   []Span    `json:"spans"` // which parts were typed and which pasted, in order
+}
+
+// Span is a run of bytes of a text that came in one way.
+type Span struct {
+	Start  int  `json:"start"`
+	End    int  `json:"end"`
+	Pasted bool `json:"pasted"`
+}
+
+// Receipt is the record of one trusted input.
+type Receipt struct {
+	Number  int       `json:"number"`
+	Session SessionID `json:"session"`
+	At      time.Time `json:"at"`
+	// Typing is what to write to the agent's terminal, in order, waiting
+	// Pause before each step but the first: agents take text and Enter in one
+	// burst for a paste.
+	Typing []string      `json:"typing"`
+	Pause  time.Duration `json:"pause"`
+}
+
+// EventKind says which member of an Event is set.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventSession    EventKind = "session"    // a session appeared or changed: Session
+	EventProgress   EventKind = "progress"   // a step of starting a session: Progress
+	EventEscalation EventKind = "escalation" // a call began to wait: Escalation
+	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
+	EventNotice     EventKind = "notice"     // something a person should read: Notice
+)
+
+// Event is one change in the broker.
+type Event struct {
+	Kind       EventKind   `json:"kind"`
+	At         time.Time   `json:"at"`
+	Session    *Session    `json:"session,omitempty"`
+	Progress   *Progress   `json:"progress,omitempty"`
+	Escalation *Escalation `json:"escalation,omitempty"`
+	Resolution *Resolution `json:"resolution,omitempty"`
+	Notice     *Notice     `json:"notice,omitempty"`
+}
+
+// Progress is one line about a session that is being started.
+type Progress struct {
+	Session SessionID `json:"session"`
+	Step    string    `json:"step"`             // "building the agent image"
+	Detail  string    `json:"detail,omitempty"` // last line of the builder's output
+	Done    bool      `json:"done"`
+}
+
+// Notice is a message for the person.
+type Notice struct {
+	Session SessionID `json:"session,omitempty"` // empty: the whole program
+	Urgent  bool      `json:"urgent"`            // stays until it is read
+	Text    string    `json:"text"`
+}

@@ -1,0 +1,281 @@
+package broker
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Config is what the broker is made of. All paths are absolute.
+type Config struct {
+	Home         string // state: sessions/, run/
+	UserHome     string // the person's home directory
+	CacheDir     string // images and server packages, rebuilt when absent
+	DefaultAgent string
+	MaxSessions  int // that run at the same time
+
+	Compiled    *policy.Compiled
+	Annotations *policy.Annotations
+	Lists       *policy.Lists // may be nil
+	Protected   []string      // paths no tool call may touch, besides Home
+	Unprotected []string      // exceptions from Protected and Home
+	// Reachable are directories outside the workspace that the filesystem
+	// server may serve at all; the policy still judges every call.
+	Reachable []string
+	// SandboxPolicy says what happens to a tool server that cannot be
+	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
+	SandboxPolicy string
+
+	EscalationTimeout time.Duration
+	Credentials       func(ctx context.Context, provider string) (mitm.Credential, error)
+	Secrets           []string            // values that never reach the audit
+	HostShell         HostShell           // nil: no shell of this machine may be opened
+	Upstreams         map[string]*url.URL // provider host to where its requests go instead
+	UpstreamCAs       *x509.CertPool      // more roots for upstreams; nil for the system's
+	Resources         Resources
+	Notice            string // what every tab must say of itself
+	Log               *slog.Logger
+}
+
+// Resources bound one container; zero values take the defaults of docker.
+type Resources struct {
+	MemoryMB int
+	CPUs     float64
+	Pids     int
+}
+
+// Broker implements API in this process.
+type Broker struct {
+	config    Config
+	log       *slog.Logger
+	hub       *hub
+	approvals *approval.Queue
+	ctx       context.Context // ends every session
+	cancel    context.CancelFunc
+	work      sync.WaitGroup // the sessions' goroutines and the approval feed
+	engine    engineHandle
+
+	mu       sync.Mutex
+	sessions []*session // in the order of their tabs
+	lastTab  int
+	closed   bool
+}
+
+var _ API = (*Broker)(nil)
+
+// New makes a broker; nothing is started before the first session.
+func New(c Config) (*Broker, error) {
+	if _, err := agent.Named(c.DefaultAgent); err != nil {
+		return nil, fmt.Errorf("default agent: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	b := &Broker{
+		config: c,
+		log:    c.Log,
+		hub:    newHub(),
+		ctx:    ctx,
+		cancel: cancel,
+	}
+	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
+	b.work.Go(b.relayApprovals)
+	return b, nil
+}
+
+// Shutdown ends every session and waits until nothing is left of them.
+func (b *Broker) Shutdown(ctx context.Context) error {
+	b.mu.Lock()
+	b.closed = true
+	open := append([]*session(nil), b.sessions...)
+	b.mu.Unlock()
+	for _, s := range open {
+		s.cancel() // all at once; waiting comes after
+	}
+	var all []error
+	for _, s := range open {
+		all = append(all, s.close(ctx))
+	}
+	b.approvals.Close()
+	b.cancel()
+	b.work.Wait()
+	b.hub.close()
+	all = append(all, b.engine.close(ctx))
+	return errors.Join(all...)
+}
+
+// Agents lists the agents a session can be opened with.
+func (b *Broker) Agents(context.Context) ([]Agent, error) {
+	var out []Agent
+	for _, a := range agent.All() {
+		out = append(out, Agent{Name: a.Name, Title: a.Title})
+	}
+	return out, nil
+}
+
+// Open creates a session and begins to start its agent.
+func (b *Broker) Open(_ context.Context, r OpenRequest) (Session, error) {
+	if r.Agent == "" {
+		r.Agent = b.config.DefaultAgent
+	}
+	adapter, err := agent.Named(r.Agent)
+	if err != nil {
+		return Session{}, fmt.Errorf("open session: %w", err)
+	}
+	if adapter.Host && b.config.HostShell == nil {
+		return Session{}, fmt.Errorf("open session: %w", errHostShellOff())
+	}
+	id, err := newSessionID()
+	if err != nil {
+		return Session{}, err
+	}
+	s := &session{
+		broker:   b,
+		adapter:  adapter,
+		layout:   layoutOf(b.config.Home, id),
+		owner:    callerIdentity(),
+		cols:     r.Cols,
+		rows:     r.Rows,
+		spoke:    make(chan struct{}),
+		started:  make(chan struct{}),
+		finished: make(chan struct{}),
+		fixed: Session{
+			ID: id, Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.Notice,
+		},
+	}
+	s.tally.connected = !adapter.Tools
+	s.fixed.Workspace = s.layout.sandbox()
+	if adapter.Host {
+		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
+	}
+	if r.Workspace != "" {
+		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.UserHome); err != nil {
+			return Session{}, fmt.Errorf("open session: %w", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	s.cancel = cancel
+	if err := b.admit(s); err != nil {
+		cancel()
+		return Session{}, err
+	}
+	s.announce()
+	b.work.Go(func() { defer cancel(); s.run(ctx) })
+	return s.snapshot(), nil
+}
+
+// admit gives the session its tab, unless too many run already.
+func (b *Broker) admit(s *session) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errors.New("open session: the multiplexer is closing")
+	}
+	running := 0
+	for _, other := range b.sessions {
+		select {
+		case <-other.finished:
+		default:
+			running++
+		}
+	}
+	if running >= b.config.MaxSessions {
+		return problemf("close one with /close, or raise maxSessions in config.json",
+			"open session: %d sessions run already", running)
+	}
+	b.lastTab++
+	s.fixed.Tab = b.lastTab
+	b.sessions = append(b.sessions, s)
+	return nil
+}
+
+// CheckWorkspace says whether a session of the multiplexer with that home could
+// be opened on the directory. An empty one stands for a fresh sandbox.
+func CheckWorkspace(given, home, userHome string) error {
+	if given == "" {
+		return nil
+	}
+	_, err := resolveWorkspace(given, home, userHome)
+	return err
+}
+
+// CheckAgent says whether a session with that agent could be started: whether it
+// is allowed, and whether the container engine can be reached if it needs one.
+func (b *Broker) CheckAgent(ctx context.Context, name string) error {
+	adapter, err := agent.Named(name)
+	switch {
+	case err != nil:
+		return err
+	case adapter.Host && b.config.HostShell == nil:
+		return errHostShellOff()
+	case adapter.Host:
+		return nil
+	}
+	_, err = b.engine.get(ctx, b.config.UserHome)
+	return err
+}
+
+// Attach connects to the terminal of a session's agent.
+func (b *Broker) Attach(ctx context.Context, id SessionID) (Terminal, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.attach(ctx)
+}
+
+// Close ends a session: its agent, its container and its sockets.
+func (b *Broker) Close(ctx context.Context, id SessionID) error {
+	s, err := b.session(id)
+	if err != nil {
+		return err
+	}
+	if err := s.close(ctx); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, other := range b.sessions {
+		if other == s {
+			b.sessions = append(b.sessions[:i:i], b.sessions[i+1:]...)
+			break
+		}
+	}
+	return nil
+}
+
+// Sessions lists the open sessions in the order of their tabs.
+func (b *Broker) Sessions(context.Context) ([]Session, error) {
+	b.mu.Lock()
+	open := append([]*session(nil), b.sessions...)
+	b.mu.Unlock()
+	var out []Session
+	for _, s := range open {
+		out = append(out, s.snapshot())
+	}
+	return out, nil
+}
+
+// Subscribe streams events from now on.
+func (b *Broker) Subscribe(ctx context.Context) (<-chan Event, error) {
+	return b.hub.subscribe(ctx), nil
+}
+
+func (b *Broker) session(id SessionID) (*session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.sessions {
+		if s.fixed.ID == id {
+			return s, nil
+		}
+	}
+	return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "no session %q is open", id)
+}

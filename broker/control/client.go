@@ -1,0 +1,105 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// ErrNotRunning says that no multiplexer serves this home.
+var ErrNotRunning = errors.New("no multiplexer is running")
+
+// RemoteError is what the running multiplexer answered instead of doing it.
+type RemoteError struct {
+	Message string
+	Next    string
+}
+
+func (e *RemoteError) Error() string { return e.Message }
+
+// Hint is the next thing to do.
+func (e *RemoteError) Hint() string { return e.Next }
+
+// Client asks a running multiplexer.
+type Client struct{ http *http.Client }
+
+// Dial prepares a client for the multiplexer of that home. Whether one is
+// running shows at the first call: ErrNotRunning.
+func Dial(home string) *Client {
+	path := SocketPath(home)
+	return &Client{http: &http.Client{
+		Timeout: 10 * time.Second,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return (&net.Dialer{}).DialContext(ctx, "unix", path)
+			},
+		},
+	}}
+}
+
+// Sessions lists the open sessions.
+func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
+	var out struct {
+		Sessions []broker.Session `json:"sessions"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/sessions", nil, &out)
+	return out.Sessions, err
+}
+
+// Pending lists what waits for a person.
+func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
+	var out struct {
+		Pending []broker.Escalation `json:"pending"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/pending", nil, &out)
+	return out.Pending, err
+}
+
+// Decide answers one escalation.
+func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
+	var out broker.Resolution
+	err := c.call(ctx, http.MethodPost, "/v1/decide", d, &out)
+	return out, err
+}
+
+func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+	var body bytes.Buffer
+	if in != nil {
+		if err := json.NewEncoder(&body).Encode(in); err != nil {
+			return fmt.Errorf("ask the multiplexer: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, "http://control"+path, &body)
+	if err != nil {
+		return fmt.Errorf("ask the multiplexer: %w", err)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+			return ErrNotRunning
+		}
+		return fmt.Errorf("ask the multiplexer: %w", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		var p problem
+		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Message == "" {
+			return fmt.Errorf("ask the multiplexer: %s", resp.Status)
+		}
+		return &RemoteError{Message: p.Message, Next: p.Next}
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return fmt.Errorf("ask the multiplexer: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package control_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// api is a broker with one session and one escalation; it embeds the interface
+// so that calling anything else fails loudly.
+type api struct {
+	broker.API
+	decided []broker.Decision
+}
+
+func (a *api) Sessions(context.Context) ([]broker.Session, error) {
+	return []broker.Session{{ID: "s1", Tab: 1, Agent: "shell", State: broker.StateIdle}}, nil
+}
+
+func (a *api) Pending(context.Context) ([]broker.Escalation, error) { return nil, nil }
+
+func (a *api) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
+	a.decided = append(a.decided, d)
+	if d.ID != "e1" {
+		return broker.Resolution{}, &broker.Problem{Err: errors.New("no escalation " + d.ID), Next: "list them with 'pending'"}
+	}
+	return broker.Resolution{ID: d.ID, Outcome: broker.Approved, By: d.By, Won: true}, nil
+}
+
+func home(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func serve(t *testing.T, dir string, a broker.API) {
+	t.Helper()
+	s, err := control.Listen(dir, a, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestRoundTrip(t *testing.T) {
+	dir, a := home(t), &api{}
+	serve(t, dir, a)
+	c := control.Dial(dir)
+
+	sessions, err := c.Sessions(t.Context())
+	if err != nil || len(sessions) != 1 || sessions[0].ID != "s1" {
+		t.Fatalf("sessions: %v %v", sessions, err)
+	}
+	pending, err := c.Pending(t.Context())
+	if err != nil || len(pending) != 0 {
+		t.Fatalf("pending: %v %v", pending, err)
+	}
+	r, err := c.Decide(t.Context(), broker.Decision{ID: "e1", Approve: true, By: "cli"})
+	if err != nil || !r.Won || r.Outcome != broker.Approved {
+		t.Fatalf("decide: %+v %v", r, err)
+	}
+	if len(a.decided) != 1 || !a.decided[0].Approve {
+		t.Fatalf("the broker saw %+v", a.decided)
+	}
+}
+
+func TestRefusalKeepsItsHint(t *testing.T) {
+	dir := home(t)
+	serve(t, dir, &api{})
+	_, err := control.Dial(dir).Decide(t.Context(), broker.Decision{ID: "nope"})
+	var remote *control.RemoteError
+	if !errors.As(err, &remote) || remote.Hint() == "" {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	if _, err := control.Dial(home(t)).Pending(t.Context()); !errors.Is(err, control.ErrNotRunning) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestSecondMultiplexerIsRefused(t *testing.T) {
+	dir := home(t)
+	serve(t, dir, &api{})
+	if _, err := control.Listen(dir, &api{}, slog.New(slog.DiscardHandler)); !errors.Is(err, control.ErrBusy) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestSocketIsPrivateAndStaleOnesAreReplaced(t *testing.T) {
+	dir := home(t)
+	if err := os.MkdirAll(dir+"/run", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(control.SocketPath(dir), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, dir, &api{})
+	info, err := os.Stat(control.SocketPath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 || info.Mode().Type() != fs.ModeSocket {
+		t.Fatalf("mode %v", info.Mode())
+	}
+}

@@ -1,0 +1,160 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// maxBody bounds what a client may send: a decision is far smaller.
+const maxBody = 64 << 10
+
+// SocketName is the file name of the control socket below run/.
+const SocketName = "control.sock"
+
+// SocketPath is where a multiplexer with that home listens.
+func SocketPath(home string) string { return filepath.Join(home, "run", SocketName) }
+
+// Server answers other commands of the same user.
+type Server struct {
+	api  broker.API
+	http *http.Server
+	lock *flock.Flock
+	done chan struct{}
+}
+
+// ErrBusy says that another multiplexer already serves this home.
+var ErrBusy = errors.New("another multiplexer serves this home")
+
+// Listen opens the control socket and serves api on it until Close. When
+// another multiplexer holds the socket it returns ErrBusy.
+func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
+	path := SocketPath(home)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	lock := flock.New(path + ".lock")
+	held, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("control socket: %w", err)
+	}
+	if !held {
+		return nil, &broker.Problem{Err: ErrBusy, Next: "use the one that runs, or another IRONCURTAIN_HOME"}
+	}
+	// The lock is ours, so a socket that stands here belongs to nobody.
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
+	}
+	listener, err := ListenPrivate(path)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
+	}
+	s := &Server{api: api, lock: lock, done: make(chan struct{})}
+	s.http = &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+	}
+	go func() {
+		defer close(s.done)
+		if err := s.http.Serve(&sameUserListener{Listener: listener, log: log}); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("control socket stopped", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// RemoveStale removes the socket of a multiplexer that was killed, and reports
+// whether there was one. With dryRun it only reports.
+func RemoveStale(home string, dryRun bool) (found bool, err error) {
+	path := SocketPath(home)
+	if _, err := os.Lstat(path); err != nil {
+		return false, nil // there is none that could be removed
+	}
+	lock := flock.New(path + ".lock")
+	held, err := lock.TryLock()
+	if err != nil {
+		return false, fmt.Errorf("control socket: %w", err)
+	}
+	if !held {
+		return false, nil
+	}
+	if !dryRun {
+		err = os.Remove(path)
+	}
+	return true, errors.Join(err, lock.Unlock())
+}
+
+// Close stops serving, waits for what is under way and removes the socket.
+func (s *Server) Close(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, s.http.Close())
+	}
+	<-s.done
+	return errors.Join(err, s.lock.Unlock())
+}
+
+func (s *Server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/sessions", func(w http.ResponseWriter, r *http.Request) {
+		list, err := s.api.Sessions(r.Context())
+		answer(w, map[string]any{"sessions": nonNil(list)}, err)
+	})
+	mux.HandleFunc("GET /v1/pending", func(w http.ResponseWriter, r *http.Request) {
+		list, err := s.api.Pending(r.Context())
+		answer(w, map[string]any{"pending": nonNil(list)}, err)
+	})
+	mux.HandleFunc("POST /v1/decide", func(w http.ResponseWriter, r *http.Request) {
+		var d broker.Decision
+		dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&d); err != nil {
+			http.Error(w, "not a decision: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		resolution, err := s.api.Decide(r.Context(), d)
+		answer(w, resolution, err)
+	})
+	return mux
+}
+
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// problem is an error on its way to another process.
+type problem struct {
+	Message string `json:"message"`
+	Next    string `json:"hint"`
+}
+
+func answer(w http.ResponseWriter, value any, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		p := problem{Message: err.Error()}
+		var h interface{ Hint() string }
+		if errors.As(err, &h) {
+			p.Next = h.Hint()
+		}
+		w.WriteHeader(http.StatusConflict)
+		value = p
+	}
+	// The client has gone when this fails; there is nobody left to tell.
+	_ = json.NewEncoder(w).Encode(value)
+}

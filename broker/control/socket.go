@@ -1,0 +1,28 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+)
+
+// ListenPrivate opens a Unix socket that nobody but its owner can reach.
+func ListenPrivate(path string) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{Control: narrow}).Listen(context.Background(), "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// narrow gives a socket its mode before it has a path: Linux keeps that mode
+// for the path, so there is no moment at which others could connect. Systems
+// that cannot do so say no, and the mode is set right afterwards.
+func narrow(_, _ string, socket syscall.RawConn) error {
+	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
+}

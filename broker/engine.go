@@ -1,0 +1,43 @@
+package broker
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// engineHandle connects to the container engine when it is first needed and
+// again after a failure, so that a multiplexer may be open before the engine is.
+type engineHandle struct {
+	mu     sync.Mutex
+	client *docker.Client
+}
+
+func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client != nil {
+		return h.client, nil
+	}
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, userHome)
+	if err != nil {
+		return nil, err
+	}
+	client, err := docker.Connect(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	h.client = client
+	return client, nil
+}
+
+func (h *engineHandle) close(ctx context.Context) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.client == nil {
+		return nil
+	}
+	return h.client.Close(ctx)
+}

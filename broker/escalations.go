@@ -1,0 +1,110 @@
+package broker
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+)
+
+// Pending lists what waits for a person, oldest first.
+func (b *Broker) Pending(context.Context) ([]Escalation, error) {
+	var out []Escalation
+	for _, item := range b.approvals.Pending() {
+		out = append(out, b.escalation(item))
+	}
+	return out, nil
+}
+
+// Decide answers one escalation.
+func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
+	r, won, err := b.approvals.Decide(d.ID, d.Digest, d.Approve, d.By, d.Reason)
+	switch {
+	case errors.Is(err, approval.ErrUnknown):
+		return Resolution{}, problemf("list them with 'ironcurtain-mux pending'", "decide: %w: %q", err, d.ID)
+	case errors.Is(err, approval.ErrDigest):
+		return Resolution{}, problemf("look at it again", "decide: %w", err)
+	case err != nil:
+		return Resolution{}, problemf("", "decide: %w", err)
+	}
+	out := resolution(r)
+	out.Won = won
+	return out, nil
+}
+
+// relayApprovals turns changes of the queue into events and session states
+// until the broker ends. A stream that was lost is taken up again with what
+// waits then; user interfaces know items by their ids.
+func (b *Broker) relayApprovals() {
+	for b.ctx.Err() == nil {
+		waiting, changes := b.approvals.Subscribe(b.ctx)
+		for _, item := range waiting {
+			b.relay(approval.Change{Asked: &item})
+		}
+		for change := range changes {
+			b.relay(change)
+		}
+	}
+}
+
+func (b *Broker) relay(change approval.Change) {
+	switch {
+	case change.Asked != nil:
+		e := b.escalation(*change.Asked)
+		b.recount(e.Session)
+		b.hub.publish(Event{Kind: EventEscalation, At: e.AskedAt, Escalation: &e})
+	case change.Settled != nil:
+		r := resolution(*change.Settled)
+		b.recount(r.Session)
+		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})
+	}
+}
+
+// recount takes the number of a session's waiting calls from the queue.
+func (b *Broker) recount(id SessionID) {
+	s, err := b.session(id)
+	if err != nil {
+		return // its tab was closed meanwhile
+	}
+	n := 0
+	for _, item := range b.approvals.Pending() {
+		if item.Session == string(id) {
+			n++
+		}
+	}
+	s.count(func(t *tally) { t.waiting = n })
+}
+
+// escalation is an item of the queue as user interfaces see it.
+func (b *Broker) escalation(i approval.Item) Escalation {
+	e := Escalation{
+		ID:        i.ID,
+		Number:    i.Number,
+		Session:   SessionID(i.Session),
+		Plane:     i.Plane,
+		Server:    i.Server,
+		Tool:      i.Tool,
+		Arguments: i.Arguments,
+		Requested: i.Requested,
+		Rule:      i.Rule,
+		Reason:    i.Reason,
+		Digest:    i.Digest,
+		AskedAt:   i.AskedAt,
+		ExpiresAt: i.ExpiresAt,
+	}
+	if s, err := b.session(e.Session); err == nil {
+		e.Tab = s.fixed.Tab
+	}
+	return e
+}
+
+func resolution(r approval.Resolution) Resolution {
+	return Resolution{
+		ID:      r.ID,
+		Number:  r.Number,
+		Session: SessionID(r.Session),
+		Outcome: Outcome(r.Outcome),
+		By:      r.By,
+		At:      r.At,
+	}
+}

@@ -1,0 +1,75 @@
+package broker
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// subscriberBacklog is how many events may wait for one subscriber.
+const subscriberBacklog = 256
+
+// hub hands every event to every subscriber. Delivery is certain or ends: a
+// subscriber that lets its backlog fill up loses its channel, never a single
+// event from the middle.
+type hub struct {
+	mu          sync.Mutex
+	subscribers map[chan Event]struct{}
+	closed      bool
+}
+
+func newHub() *hub {
+	return &hub{subscribers: make(map[chan Event]struct{})}
+}
+
+// publish delivers without waiting for anybody.
+func (h *hub) publish(e Event) {
+	if e.At.IsZero() {
+		e.At = time.Now()
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for ch := range h.subscribers {
+		select {
+		case ch <- e:
+		default:
+			delete(h.subscribers, ch)
+			close(ch)
+		}
+	}
+}
+
+// subscribe returns a channel of the events from now on; it closes when ctx
+// ends, when the hub closes, or when its reader falls too far behind.
+func (h *hub) subscribe(ctx context.Context) <-chan Event {
+	ch := make(chan Event, subscriberBacklog)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed || ctx.Err() != nil {
+		close(ch)
+		return ch
+	}
+	h.subscribers[ch] = struct{}{}
+	context.AfterFunc(ctx, func() { h.drop(ch) })
+	return ch
+}
+
+func (h *hub) drop(ch chan Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, ok := h.subscribers[ch]; ok {
+		delete(h.subscribers, ch)
+		close(ch)
+	}
+}
+
+// close ends every subscription.
+func (h *hub) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = true
+	for ch := range h.subscribers {
+		delete(h.subscribers, ch)
+		close(ch)
+	}
+}

@@ -1,0 +1,75 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// provider is what an agent needs to know of its model provider: fake keys and
+// the certificate under which the proxy answers.
+type provider struct {
+	sentinels   map[string]string // by provider
+	certificate []byte            // PEM; nil for an agent that talks to no model
+}
+
+// serveProvider opens the agent's way to its model: the MITM proxy on a socket
+// of its own. An agent that talks to no model, such as a plain shell, gets no way
+// out to one.
+func (s *session) serveProvider(stack *teardown, log *audit.Log) (provider, error) {
+	if len(s.adapter.Providers) == 0 {
+		return provider{}, nil
+	}
+	c := s.broker.config
+	proxy, err := mitm.New(mitm.Config{
+		Session:     string(s.fixed.ID),
+		Providers:   s.adapter.Providers,
+		Credentials: c.Credentials,
+		Upstreams:   c.Upstreams,
+		UpstreamCAs: c.UpstreamCAs,
+		Audit:       egress.Append(log),
+		Activity:    s.providerActivity,
+		Log:         s.broker.log,
+	})
+	if err != nil {
+		return provider{}, fmt.Errorf("open the way to the model: %w", err)
+	}
+	listener, err := s.listen(s.layout.proxySocket())
+	if err != nil {
+		return provider{}, err
+	}
+	served := make(chan error, 1)
+	go func() { served <- proxy.Serve(listener) }()
+	stack.push("close the way to the model", func(ctx context.Context) error {
+		err := proxy.Close(ctx)
+		if failure := <-served; failure != nil {
+			s.broker.log.Warn("the way to the model ended early", "session", s.fixed.ID, "error", failure)
+		}
+		return err
+	})
+	p := provider{sentinels: map[string]string{}, certificate: proxy.CACertificate()}
+	for _, name := range s.adapter.Providers {
+		p.sentinels[name] = proxy.Sentinel(name)
+	}
+	return p, nil
+}
+
+// providerActivity follows what the agent asks of its model.
+func (s *session) providerActivity(a mitm.Activity) {
+	switch a.Kind {
+	case mitm.RequestStarted:
+		s.count(func(t *tally) { t.requests++ })
+	case mitm.RequestEnded:
+		s.count(func(t *tally) { t.requests-- })
+	case mitm.KeyLeaked:
+		s.notice(true, "the provider sent the real key back; it was masked")
+	case mitm.LoginNeeded:
+		s.notice(true, a.Text)
+	case mitm.AuditFailed, mitm.RequestRefused:
+		// The audit speaks for itself, in auditState and in its records; a tab full
+		// of refusals would only hide what matters.
+	}
+}

@@ -1,0 +1,259 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// session is one agent with everything it needs. Its goroutine, run, owns the
+// proxies and the program and is the only one that takes them down.
+type session struct {
+	broker  *Broker
+	adapter agent.Adapter
+	layout  layout
+	owner   identity
+	lease   *docker.Lease
+	cols    int
+	rows    int
+	fixed   Session // what never changes; the rest is derived from tally
+
+	cancel   context.CancelFunc // asks run to end
+	spoke    chan struct{}      // closed at the first byte of the agent's terminal
+	started  chan struct{}      // closed when the agent runs, or never will
+	finished chan struct{}      // closed when run has removed everything
+
+	toolsUp <-chan error // one value: whether the tool servers came up
+
+	tally    tally
+	receipts receipts
+
+	mu       sync.Mutex
+	program  program // set before started is closed
+	output   *output // of the program
+	attached bool
+	reason   string
+	exitCode int
+	said     string // the latest notice, and when
+	saidAt   time.Time
+}
+
+// repeatNotice is how long the same notice is not said again.
+const repeatNotice = time.Minute
+
+// snapshot is the session as user interfaces see it.
+func (s *session) snapshot() Session {
+	out := s.fixed
+	_, out.State = s.tally.update(func(*tally) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.Reason, out.ExitCode = s.reason, s.exitCode
+	return out
+}
+
+// count changes what the session has under way and tells everybody when its
+// state is another one now.
+func (s *session) count(change func(*tally)) {
+	if before, after := s.tally.update(change); before != after {
+		s.announce()
+	}
+}
+
+func (s *session) announce() {
+	now := s.snapshot()
+	s.broker.hub.publish(Event{Kind: EventSession, Session: &now})
+}
+
+// progress tells what is being made.
+func (s *session) progress(step, detail string) {
+	s.broker.hub.publish(Event{Kind: EventProgress, Progress: &Progress{
+		Session: s.fixed.ID, Step: step, Detail: detail,
+	}})
+}
+
+// run lives the session's life: start the agent, wait for its end, take
+// everything down. It returns when nothing of the session is left but its
+// directory.
+func (s *session) run(ctx context.Context) {
+	defer close(s.finished)
+	started := sync.OnceFunc(func() { close(s.started) })
+	defer started()
+
+	stack := &teardown{limit: 30 * time.Second}
+	exit, err := s.live(ctx, stack, started)
+	s.end(exit, err)
+	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
+		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// live brings the session up, pushing what must be undone on stack, and waits
+// until the agent ends or ctx does.
+func (s *session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
+	begin := s.start
+	if s.adapter.Host {
+		begin = s.startHost
+	}
+	running, err := begin(ctx, stack)
+	if err != nil {
+		return docker.Exit{}, err
+	}
+	s.mu.Lock()
+	s.program, s.output = running, newOutput(running, func() { close(s.spoke) })
+	s.mu.Unlock()
+	var reading sync.WaitGroup
+	reading.Go(s.output.run)
+	stack.push("stop reading", func(context.Context) error {
+		s.output.end()
+		reading.Wait() // the program's stream has been closed by now
+		return nil
+	})
+	stack.push("remove the program", running.Remove)
+	s.count(func(t *tally) { t.running = true })
+	started()
+	exit, err := s.wait(ctx, running)
+	if err == nil {
+		s.output.drain(ctx)
+	}
+	return exit, err
+}
+
+// wait waits until the agent has ended, or its tools turn out not to come up.
+func (s *session) wait(ctx context.Context, running program) (docker.Exit, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	watching.Go(func() {
+		select {
+		case err := <-s.toolsUp:
+			if err != nil {
+				cancel(err)
+			}
+		case <-ended:
+		}
+	})
+	exit, err := running.Wait(ctx)
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	return exit, err
+}
+
+// end records how the session ended; the tab stays until it is closed.
+func (s *session) end(exit docker.Exit, err error) {
+	s.mu.Lock()
+	s.exitCode = exit.Code
+	s.reason = exit.Reason
+	if s.reason == "" {
+		s.reason = "the agent has ended"
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.reason = describe(err)
+		s.exitCode = 1
+	}
+	s.mu.Unlock()
+	if err := s.save(); err != nil {
+		s.broker.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
+	}
+	s.count(func(t *tally) { t.dead = true })
+}
+
+// describe is an error with its hint, on one line.
+func describe(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		return fmt.Sprintf("%v (%s)", err, h.Hint())
+	}
+	return err.Error()
+}
+
+// attach hands out the agent's terminal once it exists.
+func (s *session) attach(ctx context.Context) (Terminal, error) {
+	select {
+	case <-s.started:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.program == nil:
+		return nil, problemf("open another one with /new", "attach: the agent never started: %s", s.reason)
+	case s.attached:
+		return nil, problemf("use the tab that shows it", "attach: the session is attached already")
+	}
+	s.attached = true
+	return &terminal{
+		program: s.program,
+		output:  s.output,
+		gone:    make(chan struct{}),
+		release: func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.attached = false
+		},
+	}, nil
+}
+
+// close ends the session and waits until nothing of it runs.
+func (s *session) close(ctx context.Context) error {
+	s.cancel()
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		return fmt.Errorf("close session: %w", context.Cause(ctx))
+	}
+	s.count(func(t *tally) { t.closed = true })
+	return nil
+}
+
+// save writes what the session is, so that it can be listed when no
+// multiplexer runs.
+func (s *session) save() error {
+	data, err := json.MarshalIndent(s.snapshot(), "", "  ")
+	if err != nil {
+		return fmt.Errorf("session record: %w", err)
+	}
+	if err := renameio.WriteFile(s.layout.record(), append(data, '\n'), 0o600); err != nil {
+		return fmt.Errorf("session record: %w", err)
+	}
+	return nil
+}
+
+// auditState tells when the audit stops and starts to work: in between, every
+// call and every request is refused.
+func (s *session) auditState(err error) {
+	if err != nil {
+		s.notice(true, fmt.Sprintf("everything is refused until the audit can be written: %s", describe(err)))
+		return
+	}
+	s.notice(true, "the audit can be written again; calls and requests go on")
+}
+
+// notice says something to the person about this session; saying the same again
+// and again would help nobody.
+func (s *session) notice(urgent bool, text string) {
+	s.mu.Lock()
+	again := s.said == text && time.Since(s.saidAt) < repeatNotice
+	if !again {
+		s.said, s.saidAt = text, time.Now()
+	}
+	s.mu.Unlock()
+	if again {
+		return
+	}
+	s.broker.hub.publish(Event{Kind: EventNotice, Notice: &Notice{
+		Session: s.fixed.ID, Urgent: urgent, Text: text,
+	}})
+}

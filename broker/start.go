@@ -1,0 +1,187 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// LabelSession names the session a container belongs to.
+const LabelSession = "ironcurtain.session"
+
+// start makes everything a session needs, in an order in which each thing
+// finds the ones it depends on: directories, lock, audit, the two proxies with
+// their sockets, the agent's files, the image, the container. What must be
+// undone goes on stack, so that a failure at any step leaves nothing behind.
+func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
+	s.progress("preparing the session", "")
+	if err := s.prepare(stack); err != nil {
+		return nil, err
+	}
+	log, err := s.openAudit(stack)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	if err != nil {
+		return nil, err
+	}
+	s.progress("checking the agent image", s.adapter.Image)
+	image, err := engine.EnsureImage(ctx, s.adapter.Image, docker.BuildOptions{
+		CacheDir: s.broker.config.CacheDir,
+		Progress: s.progress,
+	})
+	if err != nil {
+		return nil, err
+	}
+
+	s.progress("preparing the tool servers", "")
+	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
+		return nil, err
+	}
+	proxy, err := s.serveProvider(stack, log)
+	if err != nil {
+		return nil, err
+	}
+	launch, err := s.orient(proxy)
+	if err != nil {
+		return nil, err
+	}
+	s.progress("starting the container", "")
+	container, err := engine.Start(ctx, s.spec(image, launch))
+	if err != nil {
+		return nil, err // a nil *docker.Container would be no nil program
+	}
+	return container, nil
+}
+
+// openAudit opens the session's record of decisions.
+func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
+	log, err := audit.Open(s.layout.audit(), audit.Options{
+		Secrets: s.broker.config.Secrets,
+		State:   s.auditState,
+	})
+	if err != nil {
+		return nil, err
+	}
+	stack.push("close the audit", func(context.Context) error { return log.Close() })
+	return log, nil
+}
+
+// prepare claims the session's directory and makes those that its container
+// sees.
+func (s *session) prepare(stack *teardown) error {
+	if err := s.claim(stack); err != nil {
+		return err
+	}
+	stack.push("remove the sockets", func(context.Context) error { return s.layout.remove() })
+	if err := s.layout.make(s.owner); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	switch {
+	case managedWorkspace(realPath(s.broker.config.Home), realPath(s.fixed.Workspace)):
+		if err := s.owner.shareTree(s.fixed.Workspace); err != nil {
+			return err
+		}
+	case os.Geteuid() == 0:
+		s.notice(true, "the agent is not root: in this workspace it can change only what everybody may; run as an ordinary user instead")
+	}
+	return s.save()
+}
+
+// claim makes the session's directory and takes its lease, which tells others
+// that what the session has is not abandoned.
+func (s *session) claim(stack *teardown) error {
+	if err := s.layout.fits(); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	if err := privateDir(s.layout.dir, 0o700); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	lease, err := docker.AcquireLease(s.layout.lock())
+	if err != nil {
+		return err
+	}
+	stack.push("give up the session", func(context.Context) error { return lease.Release() })
+	s.lease = lease
+	return nil
+}
+
+// listen opens one of the session's sockets for the container's user alone.
+func (s *session) listen(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("open socket: %w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(s.broker.ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open socket: %w", err)
+	}
+	if err := errors.Join(os.Chmod(path, 0o600), s.owner.own(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open socket: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// orient writes the files the agent starts with and returns its command.
+func (s *session) orient(p provider) (agent.Launch, error) {
+	launch, err := s.adapter.Launch(agent.Host{
+		Sentinels:    p.sentinels,
+		Conversation: string(s.fixed.ID),
+		Prompt:       agent.Prompt(),
+	})
+	if err != nil {
+		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
+	}
+	files := append(launch.Files, agent.StartScript(), agent.File{
+		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
+	})
+	files = append(files, agent.Accounts(s.owner.uid, s.owner.gid)...)
+	if err := s.layout.write(files, s.owner); err != nil {
+		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
+	}
+	return launch, nil
+}
+
+// spec describes the container. The only certificates in it are the session's
+// own: whatever else could answer is not to be believed.
+func (s *session) spec(image string, launch agent.Launch) docker.Spec {
+	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
+	return docker.Spec{
+		Image:      image,
+		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
+		Cmd:        agent.Command(launch.Argv),
+		Env:        append(agent.Environment(), launch.Env...),
+		User:       s.owner.String(),
+		WorkingDir: agent.Workspace,
+		Hostname:   "ironcurtain",
+		Mounts: []docker.Mount{
+			{Source: s.fixed.Workspace, Target: agent.Workspace},
+			{Source: s.layout.home(), Target: agent.Home},
+			{Source: s.layout.orientation(), Target: agent.Orientation, ReadOnly: true},
+			{Source: s.layout.sockets(), Target: agent.Sockets, ReadOnly: true},
+			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
+			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
+			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
+		},
+		Labels:   s.labels(),
+		MemoryMB: s.broker.config.Resources.MemoryMB,
+		CPUs:     s.broker.config.Resources.CPUs,
+		Pids:     s.broker.config.Resources.Pids,
+		Cols:     s.cols,
+		Rows:     s.rows,
+		TTY:      true,
+	}
+}
+
+// labels say which session a container belongs to and who owns it.
+func (s *session) labels() map[string]string {
+	labels := s.lease.Labels()
+	labels[LabelSession] = string(s.fixed.ID)
+	return labels
+}

@@ -1,0 +1,40 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// teardown undoes the steps of a start in reverse order, all of them, whatever
+// fails on the way.
+type teardown struct {
+	limit time.Duration // for each step
+	steps []undo
+}
+
+type undo struct {
+	name string
+	do   func(context.Context) error
+}
+
+// push adds the step that undoes what was just done.
+func (t *teardown) push(name string, do func(context.Context) error) {
+	t.steps = append(t.steps, undo{name, do})
+}
+
+// run undoes everything and returns what failed.
+func (t *teardown) run(ctx context.Context) error {
+	var all []error
+	for len(t.steps) > 0 {
+		last := t.steps[len(t.steps)-1]
+		t.steps = t.steps[:len(t.steps)-1]
+		step, cancel := context.WithTimeout(ctx, t.limit)
+		if err := last.do(step); err != nil {
+			all = append(all, fmt.Errorf("%s: %w", last.name, err))
+		}
+		cancel()
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,34 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTeardownRunsBackwardsAndOnce(t *testing.T) {
+	var order []string
+	stack := &teardown{limit: time.Second}
+	for _, name := range []string{"a", "b", "c"} {
+		stack.push(name, func(context.Context) error {
+			order = append(order, name)
+			if name == "b" {
+				return errors.New("stuck")
+			}
+			return nil
+		})
+	}
+	err := stack.run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "b: stuck") {
+		t.Errorf("got %v", err)
+	}
+	if err := stack.run(t.Context()); err != nil {
+		t.Errorf("the second time: %v", err)
+	}
+	if want := []string{"c", "b", "a"}; !reflect.DeepEqual(order, want) {
+		t.Errorf("order %v, want %v", order, want)
+	}
+}

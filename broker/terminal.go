@@ -1,0 +1,41 @@
+package broker
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// terminal is the attachment of one user interface to an agent's terminal.
+// Closing it frees the session for another attachment and leaves the agent
+// running.
+type terminal struct {
+	program program
+	output  *output
+	release func()
+	once    sync.Once
+	gone    chan struct{} // closed by Close
+}
+
+func (t *terminal) Read(p []byte) (int, error) { return t.output.read(p, t.gone) }
+
+func (t *terminal) Write(p []byte) (int, error) {
+	select {
+	case <-t.gone:
+		return 0, io.ErrClosedPipe
+	default:
+		return t.program.Write(p)
+	}
+}
+
+func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
+	return t.program.Resize(ctx, cols, rows)
+}
+
+func (t *terminal) Close() error {
+	t.once.Do(func() {
+		close(t.gone)
+		t.release()
+	})
+	return nil
+}

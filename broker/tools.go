@@ -1,0 +1,228 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// serveTools opens the agent's way to the host's tools: the servers, each in
+// its sandbox, behind the policy proxy on a socket of its own. The servers take
+// a second or two to start, and all the processors for it, so they wait until the
+// agent has something to show; a client that connects meanwhile waits at the
+// socket. The channel tells, once, whether they came up.
+func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Log) (<-chan error, error) {
+	engine, err := s.judge()
+	if err != nil {
+		return nil, err
+	}
+	installed, err := servers.Install(ctx, s.broker.config.CacheDir, func(detail string) {
+		s.progress("installing the tool servers", detail)
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := s.listen(s.layout.toolSocket())
+	if err != nil {
+		return nil, err
+	}
+	building, cancel := context.WithCancel(ctx)
+	own := &teardown{limit: stack.limit}
+	own.push("close the tool socket", func(context.Context) error { return closeOnce(listener) })
+	up, built := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(built)
+		quiet := time.NewTimer(quietStart)
+		defer quiet.Stop()
+		select {
+		case <-s.spoke:
+		case <-quiet.C:
+		case <-building.Done():
+		}
+		up <- s.buildTools(building, own, log, engine, installed, listener)
+	}()
+	stack.push("close the way to the tools", func(ctx context.Context) error {
+		cancel()
+		<-built
+		return own.run(ctx)
+	})
+	return up, nil
+}
+
+// buildTools starts the servers and lets the container's clients in.
+func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Log, engine *policy.Engine, installed servers.Dir, listener net.Listener) error {
+	host, err := s.confine(ctx, installed)
+	if err != nil {
+		return err
+	}
+	stack.push("remove the sandboxes", func(context.Context) error { return host.Close() })
+	if err := os.Symlink(host.Scratch(), s.layout.scratch()); err != nil {
+		return fmt.Errorf("note the sandboxes' directory: %w", err)
+	}
+	specs, err := s.toolServers(installed)
+	if err != nil {
+		return err
+	}
+	proxy, err := mcpproxy.New(mcpproxy.Config{
+		Session:           string(s.fixed.ID),
+		Engine:            engine,
+		Servers:           specs,
+		Sandbox:           host,
+		Approvals:         s.broker.approvals,
+		Audit:             log,
+		EscalationTimeout: s.broker.config.EscalationTimeout,
+		Activity:          s.toolActivity,
+		Secrets:           s.broker.config.Secrets,
+		Widen:             `add it to "reachable" in config.json and open a new tab`,
+		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
+	})
+	if err != nil {
+		return err
+	}
+	stack.push("close the tool proxy", proxy.Close)
+	if err := proxy.Start(ctx); err != nil {
+		return err
+	}
+	served := make(chan error, 1) // one value: how serving ended
+	go func() { served <- proxy.Serve(listener) }()
+	stack.push("stop serving tools", func(ctx context.Context) error {
+		return errors.Join(proxy.Close(ctx), <-served)
+	})
+	return nil
+}
+
+// quietStart is how long the tool servers wait for an agent that shows nothing.
+const quietStart = time.Second
+
+// repeatLimit is how many equal calls an agent may make in a minute; one that
+// makes more goes round in circles.
+const repeatLimit = 20
+
+// closeOnce closes a listener that may be closed already.
+func closeOnce(l net.Listener) error {
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// judge is the policy as it applies to this session's directory.
+func (s *session) judge() (*policy.Engine, error) {
+	c := s.broker.config
+	engine, err := policy.New(policy.Config{
+		Policy:      c.Compiled,
+		Annotations: c.Annotations,
+		Lists:       c.Lists,
+		Sandbox:     s.fixed.Workspace,
+		Mount:       agent.Workspace,
+		Home:        c.UserHome,
+		Protected:   append([]string{c.Home}, c.Protected...),
+		Unprotected: c.Unprotected,
+		GitFixed:    gitFixed(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare policy: %w", err)
+	}
+	return engine, nil
+}
+
+// confine prepares the sandboxes of this session's servers.
+func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.Host, error) {
+	c := s.broker.config
+	runtime, err := installed.Argv("srt")
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.New(ctx, sandbox.Options{
+		Dir:       s.fixed.Workspace,
+		Runtime:   runtime,
+		Policy:    sandbox.Policy(c.SandboxPolicy),
+		UserHome:  c.UserHome,
+		StateHome: c.Home,
+		Readable:  append([]string{installed.Path()}, c.Reachable...),
+		Warn:      func(text string) { s.notice(true, text) },
+	})
+}
+
+// toolServers lists the servers a session has.
+func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
+	c := s.broker.config
+	files, err := installed.Argv("filesystem")
+	if err != nil {
+		return nil, err
+	}
+	git, err := installed.Argv("git")
+	if err != nil {
+		return nil, err
+	}
+	open := append([]string{s.fixed.Workspace}, c.Reachable...)
+	files = append(files, open...)
+	return []sandbox.Spec{
+		{
+			Name:    "filesystem",
+			Argv:    files,
+			Sandbox: servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
+			Roots:   open,
+		},
+		{
+			Name: "git",
+			Argv: git,
+			Env:  gitEnvironment(s.fixed.Workspace),
+		},
+	}, nil
+}
+
+// gitSettings switch off what a repository brings along to be run.
+var gitSettings = [][2]string{
+	{"core.hooksPath", "/dev/null"},
+	{"core.fsmonitor", "false"},
+}
+
+// gitFixed names the variables that no repository can set for the git server.
+func gitFixed() []string {
+	var names []string
+	for _, setting := range gitSettings {
+		names = append(names, setting[0])
+	}
+	return names
+}
+
+// gitEnvironment keeps the git server to the workspace. The repository may
+// belong to the container's user.
+func gitEnvironment(workspace string) map[string]string {
+	env := map[string]string{"GIT_BASE_DIR": workspace}
+	settings := append([][2]string{{"safe.directory", workspace}}, gitSettings...)
+	for i, setting := range settings {
+		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
+		env[fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)] = setting[1]
+		env["GIT_CONFIG_COUNT"] = fmt.Sprint(i + 1)
+	}
+	return env
+}
+
+// toolActivity follows what the agent asks of the host.
+func (s *session) toolActivity(a mcpproxy.Activity) {
+	switch a.Kind {
+	case mcpproxy.CallBegan:
+		s.count(func(t *tally) { t.calls++ })
+	case mcpproxy.CallEnded:
+		s.count(func(t *tally) { t.calls-- })
+	case mcpproxy.ServerDown:
+		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
+	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
+		// The queue tells of these, with everything about the call.
+	case mcpproxy.ToolsListed:
+		s.count(func(t *tally) { t.connected = true })
+	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ServerUp, mcpproxy.ToolsChanged:
+	}
+}

@@ -1,0 +1,74 @@
+package broker
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// resolveWorkspace turns what a person gave as a workspace into a real
+// directory that may be shown to an agent, or says why it may not.
+func resolveWorkspace(given, home, userHome string) (string, error) {
+	const next = "give an existing project directory with --workspace"
+	path := given
+	if path == "~" || strings.HasPrefix(path, "~/") {
+		path = filepath.Join(userHome, strings.TrimPrefix(path[1:], "/"))
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", problemf(next, "workspace %q: %w", given, err)
+	}
+	dir, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return "", problemf(next, "workspace %s does not exist", abs)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return "", problemf(next, "workspace %s: %w", dir, err)
+	}
+	if !info.IsDir() {
+		return "", problemf(next, "workspace %s is not a directory", dir)
+	}
+	switch {
+	case dir == "/":
+		return "", problemf(next, "workspace / would give the agent the whole machine")
+	case dir == realPath(userHome):
+		return "", problemf("give a directory below it with --workspace",
+			"workspace %s is your home directory", dir)
+	case contains(dir, realPath(userHome)):
+		return "", problemf(next, "workspace %s contains your home directory", dir)
+	case contains(dir, realPath(home)):
+		return "", problemf(next, "workspace %s contains the state of ironcurtain-mux", dir)
+	case contains(realPath(home), dir) && !managedWorkspace(realPath(home), dir):
+		return "", problemf(next, "workspace %s belongs to ironcurtain-mux itself", dir)
+	}
+	return dir, nil
+}
+
+// managedWorkspace reports whether dir is a sandbox that a session left behind
+// or the demo's, the only places below our own state an agent may work in.
+func managedWorkspace(home, dir string) bool {
+	rel, err := filepath.Rel(home, dir)
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(rel, string(filepath.Separator))
+	if len(parts) >= 2 && parts[0] == "demo" && parts[1] == "workspace" {
+		return true
+	}
+	return len(parts) >= 3 && parts[0] == "sessions" && parts[2] == "sandbox"
+}
+
+// contains reports whether path lies at or below dir; both are real paths.
+func contains(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// realPath resolves links where it can and leaves the path as it is otherwise.
+func realPath(path string) string {
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return filepath.Clean(path)
+}
