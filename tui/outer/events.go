@@ -1,0 +1,111 @@
+package outer
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+const (
+	readSize = 32 << 10
+	// eventBatches is how many reads wait for a slow receiver; behind that the
+	// terminal itself is not read, which holds back whoever pastes.
+	eventBatches = 16
+)
+
+// Events reads the terminal and delivers what it reads, in order and complete:
+// a batch for each read. The channel is bounded and closes when ctx ends or the
+// terminal is gone; the reading goroutine has then ended. Only one may be open
+// at a time. A lone ESC is resolved after a short quiet time.
+func (t *Terminal) Events(ctx context.Context) (<-chan []keys.Event, error) {
+	wake, stop, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("read the terminal: %w", err)
+	}
+	events := make(chan []keys.Event, eventBatches)
+	unhook := context.AfterFunc(ctx, func() { stop.Close() })
+	go func() {
+		defer close(events)
+		defer wake.Close()
+		defer func() {
+			if unhook() {
+				stop.Close()
+			}
+		}()
+		defer t.Guard()
+		r := reader{in: t.fdIn, wake: int(wake.Fd())}
+		r.run(ctx, events)
+	}()
+	return events, nil
+}
+
+// reader reads a terminal until it is woken.
+type reader struct {
+	in, wake int
+	decoder  keys.Decoder
+}
+
+func (r *reader) run(ctx context.Context, events chan<- []keys.Event) {
+	buf := make([]byte, readSize)
+	for {
+		ready, err := r.poll()
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		var batch []keys.Event
+		ended := false
+		if ready {
+			n, err := unix.Read(r.in, buf)
+			if err == unix.EINTR || err == unix.EAGAIN {
+				continue
+			}
+			if ended = n <= 0 || err != nil; ended {
+				batch = r.decoder.Close()
+			} else {
+				batch = r.decoder.Feed(buf[:n])
+			}
+		} else {
+			batch = r.decoder.Flush()
+		}
+		if len(batch) > 0 {
+			select {
+			case events <- batch:
+			case <-ctx.Done():
+				return
+			}
+		}
+		if ended {
+			return
+		}
+	}
+}
+
+// poll waits until there is something to read, or until what the decoder holds
+// is to be resolved (ready is false).
+func (r *reader) poll() (ready bool, err error) {
+	timeout := -1
+	if wait := r.decoder.Wait(); wait > 0 {
+		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
+	}
+	fds := [2]unix.PollFd{
+		{Fd: int32(r.in), Events: unix.POLLIN},
+		{Fd: int32(r.wake), Events: unix.POLLIN},
+	}
+	for {
+		n, err := unix.Poll(fds[:], timeout)
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return false, err
+		case fds[1].Revents != 0:
+			return false, context.Canceled
+		}
+		return n > 0, nil
+	}
+}

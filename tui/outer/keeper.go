@@ -1,0 +1,87 @@
+package outer
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// keeper gives the terminal back when this process could not: when a goroutine
+// panicked that nobody guards, when it was killed outright. It is a shell that
+// waits at a pipe whose other end only this process holds. A word on the pipe
+// means that all is well; its end without one, that nobody is left to restore
+// anything.
+type keeper struct {
+	alive *os.File // the pipe's writing end
+	shell *exec.Cmd
+}
+
+// keeperScript reads the pipe at descriptor 3. Signals meant for the program,
+// from its terminal or its group, must not take the keeper along.
+const keeperScript = `trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+if read -r word <&3 && [ "$word" = restored ]; then exit; fi
+"$4" "$1"
+printf '%s' "$2"
+printf '%s\n' "$3" >&2`
+
+// farewell is what a person reads after an end that could not speak for itself.
+const farewell = "ironcurtain-mux ended without a word; its terminal has been restored. " +
+	"Run 'ironcurtain-mux gc' to remove what it left."
+
+// startKeeper starts the keeper for a terminal that is still as it was found.
+func startKeeper(in, out *os.File) (*keeper, error) {
+	stty := standardProgram("stty")
+	ask := exec.Command(stty, "-g") //nolint:noctx // it answers at once
+	ask.Stdin = in
+	found, err := ask.Output()
+	if err != nil {
+		return nil, fmt.Errorf("remember its modes: %w", err)
+	}
+	waiting, alive, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("watch over it: %w", err)
+	}
+	defer waiting.Close()
+	shell := exec.Command(standardProgram("sh"), "-c", keeperScript, "keeper", //nolint:noctx // it must outlive this process
+		strings.TrimSpace(string(found)), cancel+leave, farewell, stty)
+	shell.Stdin, shell.Stdout, shell.Stderr = in, out, out
+	shell.ExtraFiles = []*os.File{waiting}
+	if err := shell.Start(); err != nil {
+		_ = alive.Close()
+		return nil, fmt.Errorf("watch over it: %w", err)
+	}
+	return &keeper{alive: alive, shell: shell}, nil
+}
+
+// standardProgram finds a program of the base system, also where PATH has been
+// cut down. The name itself is returned when it is nowhere: starting it says so.
+func standardProgram(name string) string {
+	for _, dir := range []string{"/usr/bin", "/bin"} {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return name
+}
+
+// dismiss tells the keeper that the terminal has been restored, and waits until
+// it has gone.
+func (k *keeper) dismiss() error {
+	_, err := k.alive.WriteString("restored\n")
+	_ = k.alive.Close()
+	if wait := k.shell.Wait(); err == nil {
+		err = wait
+	}
+	return err
+}
+
+// abandon ends the keeper of a terminal that was never taken.
+func (k *keeper) abandon() {
+	_ = k.shell.Process.Signal(syscall.SIGKILL)
+	_ = k.alive.Close()
+	_ = k.shell.Wait()
+}

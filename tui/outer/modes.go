@@ -1,0 +1,141 @@
+package outer
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// enter is what Open writes. What it sets, leave unsets, in the opposite order
+// where order matters: the keyboard's state belongs to the alternate screen.
+func enter(mouse keys.MouseMode, keyboard uint8) string {
+	return "\x1b[22;0t" + // remember the title
+		"\x1b[?1049h" + // the alternate screen
+		"\x1b[?7l" + // no autowrap
+		"\x1b[?25l" + // no cursor
+		"\x1b[?2004h" + // bracketed paste
+		"\x1b[?1004h" + // focus events
+		mouseOn(mouse) +
+		"\x1b[>4;2m" + // modifyOtherKeys, for terminals that do not know the next
+		fmt.Sprintf("\x1b[>%du", keyboard) + // kitty keyboard
+		// Does it know synchronized output, does it join grapheme clusters? The
+		// answers are events.
+		"\x1b[?2026$p\x1b[?2027$p"
+}
+
+const (
+	mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l"
+
+	// leave undoes enter and whatever a frame may have left behind.
+	leave = "\x1b[?2026l" +
+		"\x1b[<u" +
+		"\x1b[>4m" +
+		mouseOff +
+		"\x1b[?1004l" +
+		"\x1b[?2004l" +
+		"\x1b]8;;\x1b\\" +
+		"\x1b[m\x1b[r" +
+		"\x1b[0 q" +
+		"\x1b[?7h" +
+		"\x1b[?25h" +
+		"\x1b[?1049l" +
+		"\x1b[23;0t"
+
+	// cancel ends a sequence that was cut off.
+	cancel = "\x18\x1b\\"
+)
+
+func mouseOn(mode keys.MouseMode) string {
+	switch mode {
+	case keys.MouseOff:
+		return ""
+	case keys.MouseMotion:
+		return "\x1b[?1003h\x1b[?1006h"
+	}
+	return "\x1b[?1002h\x1b[?1006h"
+}
+
+// SetMouse says what the terminal shall report of the mouse: nothing
+// (keys.MouseOff), all motion (keys.MouseMotion), or presses, releases and motion
+// with a button held (any other).
+func (t *Terminal) SetMouse(mode keys.MouseMode) error {
+	t.modes.Lock()
+	defer t.modes.Unlock()
+	if mouseOn(mode) == mouseOn(t.mouse) {
+		return nil
+	}
+	if _, err := t.Write([]byte(mouseOff + mouseOn(mode))); err != nil {
+		return err
+	}
+	t.mouse = mode
+	return nil
+}
+
+// SetKeyboard asks for kitty keyboard flags beside those that are always on:
+// those of the program that has the keys, so that it can be told what it asked
+// for. A terminal without the protocol ignores it.
+func (t *Terminal) SetKeyboard(flags uint8) error {
+	t.modes.Lock()
+	defer t.modes.Unlock()
+	flags |= baseKeyboard
+	if flags == t.keyboard {
+		return nil
+	}
+	if _, err := t.Write(fmt.Appendf(nil, "\x1b[=%d;1u", flags)); err != nil {
+		return err
+	}
+	t.keyboard = flags
+	return nil
+}
+
+// maxTitle and maxCopy bound what is sent on, in bytes.
+const (
+	maxTitle  = 256
+	maxNotice = 512
+	maxCopy   = 1 << 20
+)
+
+// SetTitle sets the title of the terminal's window, without anything that
+// cannot be shown.
+func (t *Terminal) SetTitle(title string) error {
+	return t.writeString("\x1b]0;" + visible(title, maxTitle) + "\x07")
+}
+
+// Bell rings the terminal's bell.
+func (t *Terminal) Bell() error { return t.writeString("\a") }
+
+// Notify asks the terminal to show a message of the desktop (OSC 9).
+func (t *Terminal) Notify(text string) error {
+	return t.writeString("\x1b]9;" + visible(text, maxNotice) + "\x07")
+}
+
+// Copy puts text on the person's clipboard (OSC 52). It refuses more than 1 MiB.
+func (t *Terminal) Copy(text string) error {
+	if len(text) > maxCopy {
+		return fmt.Errorf("copy %d bytes to the clipboard: more than the limit of %d", len(text), maxCopy)
+	}
+	return t.writeString("\x1b]52;c;" + base64.StdEncoding.EncodeToString([]byte(text)) + "\x07")
+}
+
+func (t *Terminal) writeString(s string) error {
+	_, err := t.Write([]byte(s))
+	return err
+}
+
+// visible is s without anything that is not a visible character or a space, cut
+// at limit bytes.
+func visible(s string, limit int) string {
+	var b strings.Builder
+	for _, r := range s {
+		if b.Len() >= limit {
+			break
+		}
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,218 @@
+package outer
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// Error is a terminal that cannot be used.
+type Error struct {
+	Op   string // what was tried
+	Err  error  // why it failed
+	hint string
+}
+
+func (e *Error) Error() string { return e.Op + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Hint says what to do next.
+func (e *Error) Hint() string { return e.hint }
+
+// ErrRestored is the error of writing to a terminal that was given back.
+var ErrRestored = errors.New("the terminal has been restored")
+
+// Terminal is the person's terminal in the multiplexer's hands. Its methods are
+// safe for concurrent use.
+type Terminal struct {
+	out         *os.File
+	fdIn, fdOut int
+	saved       *unix.Termios // as it was found
+	keeper      *keeper       // restores it when this process cannot
+
+	write    sync.Mutex  // held for one write
+	restored atomic.Bool // nothing may be written any more
+
+	modes    sync.Mutex // guards what follows; taken before write
+	mouse    keys.MouseMode
+	keyboard uint8 // kitty flags in force
+
+	once sync.Once // for Restore
+	err  error     // of Restore
+}
+
+// Option changes what Open asks the terminal for.
+type Option func(*Terminal)
+
+// WithoutMouse leaves the mouse to the person's terminal.
+func WithoutMouse() Option { return func(t *Terminal) { t.mouse = keys.MouseOff } }
+
+// baseKeyboard are the kitty keyboard flags that are always asked for: they
+// change nothing for keys that type text, and tell apart what legacy bytes do
+// not.
+const baseKeyboard = keys.KittyDisambiguate | keys.KittyAlternateKeys
+
+// Open takes the terminal that in and out are connected to: raw mode, the
+// alternate screen, no autowrap, bracketed paste, focus events, the mouse, the
+// richest keyboard dialect the terminal has, and no cursor. It refuses files that
+// are no terminals and terminals that cannot place a cursor, with an *Error. The
+// caller must Restore.
+func Open(in, out *os.File, options ...Option) (*Terminal, error) {
+	saved, err := check(in, out)
+	if err != nil {
+		return nil, err
+	}
+	t := &Terminal{out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
+	for _, o := range options {
+		o(t)
+	}
+	t.saved = saved
+	if t.keeper, err = startKeeper(in, out); err != nil {
+		return nil, &Error{op, err, "install the programs sh and stty"}
+	}
+	if err := setTermios(t.fdIn, raw(*saved)); err != nil {
+		t.keeper.abandon()
+		return nil, &Error{op, fmt.Errorf("set raw mode: %w", err), "bring the program to the foreground"}
+	}
+	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
+		_ = t.Restore() // the failed write says more
+		return nil, &Error{op, fmt.Errorf("write to it: %w", err), "check that the terminal is still open"}
+	}
+	return t, nil
+}
+
+// op is what an *Error says was tried.
+const op = "open the terminal"
+
+// Check says why Open would refuse these files, or nil. It changes nothing, so
+// that a program can ask before it makes anything else.
+func Check(in, out *os.File) error {
+	_, err := check(in, out)
+	return err
+}
+
+// check returns the line discipline of in when both files are terminals that
+// can place a cursor.
+func check(in, out *os.File) (*unix.Termios, error) {
+	switch name := os.Getenv("TERM"); name {
+	case "":
+		return nil, &Error{op, errors.New("TERM is not set"), "set TERM to the name of your terminal, for example: export TERM=xterm-256color"}
+	case "dumb":
+		return nil, &Error{op, errors.New("TERM is dumb: it cannot place a cursor"), "run in a terminal emulator, or set TERM to its name if it is one"}
+	}
+	saved, err := getTermios(int(in.Fd()))
+	if err != nil {
+		return nil, &Error{op, fmt.Errorf("standard input is not a terminal: %w", err), "run it in a terminal, without redirecting its input"}
+	}
+	if _, err := getTermios(int(out.Fd())); err != nil {
+		return nil, &Error{op, fmt.Errorf("standard output is not a terminal: %w", err), "run it in a terminal, without redirecting its output"}
+	}
+	return saved, nil
+}
+
+// Write writes one frame in one piece. After Restore it writes nothing and
+// returns ErrRestored.
+func (t *Terminal) Write(frame []byte) (int, error) {
+	t.write.Lock()
+	defer t.write.Unlock()
+	if t.restored.Load() {
+		return 0, ErrRestored
+	}
+	return t.out.Write(frame)
+}
+
+// stuckWrite is how long Restore waits for a write under way. A terminal that
+// takes nothing, stopped by Ctrl-S or a dead link, must not keep the program from
+// giving it back.
+const stuckWrite = 250 * time.Millisecond
+
+// Restore gives the terminal back as Open found it: modes, screen, cursor and
+// line discipline; unread input is dropped, lest answers still on their way be
+// typed into the shell. Only the first call does anything; the others wait for
+// it and return its error. It may be called at any time from any goroutine, also
+// while a Write hangs.
+func (t *Terminal) Restore() error {
+	t.once.Do(func() {
+		t.restored.Store(true)
+		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.keeper.dismiss())
+	})
+	if t.err != nil {
+		return fmt.Errorf("restore the terminal: %w", t.err)
+	}
+	return nil
+}
+
+// leave writes what undoes the modes. Dropping what the terminal does not take
+// frees a write that hangs, which may then have stopped in the middle of a
+// sequence.
+func (t *Terminal) leave() error {
+	drop := func() { _ = dropOutput(t.fdOut) }
+	text := leave
+	if !tryLock(&t.write, stuckWrite, nil) {
+		text = cancel + leave
+		if !tryLock(&t.write, stuckWrite, drop) {
+			return errors.New("a write to it hangs")
+		}
+	}
+	defer t.write.Unlock()
+	if !writable(t.fdOut, stuckWrite) {
+		drop()
+	}
+	_, err := t.out.WriteString(text)
+	return err
+}
+
+// writable reports whether fd takes output, waiting for at most d.
+func writable(fd int, d time.Duration) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+	for {
+		n, err := unix.Poll(fds, int(d/time.Millisecond))
+		if err != unix.EINTR {
+			return n > 0
+		}
+	}
+}
+
+// Guard restores the terminal when its goroutine panics, so that the message
+// can be read, and lets the panic go on. It is to be deferred itself:
+// defer t.Guard().
+func (t *Terminal) Guard() {
+	if v := recover(); v != nil {
+		_ = t.Restore() // the panic says more
+		panic(v)
+	}
+}
+
+// tryLock locks m, or gives up after d. Meanwhile it calls retry, if any, over
+// and over.
+func tryLock(m *sync.Mutex, d time.Duration, retry func()) bool {
+	if m.TryLock() {
+		return true
+	}
+	deadline := time.NewTimer(d)
+	defer deadline.Stop()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if retry != nil {
+				retry()
+			}
+			if m.TryLock() {
+				return true
+			}
+		case <-deadline.C:
+			return false
+		}
+	}
+}

@@ -1,0 +1,347 @@
+package outer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+func TestRestoreHoweverItEnds(t *testing.T) {
+	tests := []struct {
+		how    string
+		signal syscall.Signal
+		says   string
+	}{
+		{how: "exit"},
+		{how: "panic", says: "something is wrong"},
+		{how: "panic elsewhere", says: "something is wrong elsewhere"},
+		{how: "wait for SIGTERM", signal: unix.SIGTERM},
+		{how: "wait for SIGHUP", signal: unix.SIGHUP},
+	}
+	for _, tt := range tests {
+		t.Run(tt.how, func(t *testing.T) {
+			l := newLine(t)
+			before, err := getTermios(int(l.slave.Fd()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(t.Context(), os.Args[0])
+			cmd.Env = append(os.Environ(), helperEnv+"="+tt.how, "TERM=xterm-256color")
+			cmd.Stdin, cmd.Stdout, cmd.Stderr = l.slave, l.slave, l.slave
+			cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			l.wait(t, "READY")
+			if tt.signal != 0 {
+				if err := cmd.Process.Signal(tt.signal); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err = cmd.Wait()
+			if failed := tt.says != ""; (err != nil) != failed {
+				t.Errorf("it ended with %v", err)
+			}
+			l.wait(t, "\x1b[23;0t")
+			after, err := getTermios(int(l.slave.Fd()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *after != *before {
+				t.Errorf("line discipline %+v, was %+v", after, before)
+			}
+			if tt.says != "" {
+				l.wait(t, tt.says)
+				if text := l.text(); strings.Index(text, tt.says) < strings.Index(text, "\x1b[?1049l") {
+					t.Errorf("the panic is on the screen that is gone: %q", text)
+				}
+			}
+			checkRestored(t, l.text())
+		})
+	}
+}
+
+func open(t *testing.T, l *line, o ...Option) *Terminal {
+	t.Helper()
+	t.Setenv("TERM", "xterm-256color")
+	term, err := Open(l.slave, l.slave, o...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { term.Restore() })
+	return term
+}
+
+func TestOpenRefuses(t *testing.T) {
+	l := newLine(t)
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	tests := []struct {
+		name, term string
+		in, out    *os.File
+		says       string
+	}{
+		{"TERM unset", "", l.slave, l.slave, "TERM is not set"},
+		{"TERM dumb", "dumb", l.slave, l.slave, "TERM is dumb"},
+		{"input redirected", "xterm", null, l.slave, "standard input is not a terminal"},
+		{"output redirected", "xterm", l.slave, null, "standard output is not a terminal"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv("TERM", tt.term)
+			_, err := Open(tt.in, tt.out)
+			var e *Error
+			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.says) || e.Hint() == "" {
+				t.Errorf("got %v, want an error that says %q and a hint", err, tt.says)
+			}
+		})
+	}
+	if got := l.text(); got != "" {
+		t.Errorf("a terminal that was refused got %q", got)
+	}
+}
+
+func TestRestoreOnce(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := term.Restore(); err != nil {
+				t.Error(err)
+			}
+		})
+		all.Go(func() { _, _ = term.Write([]byte("frame")) })
+	}
+	all.Wait()
+	l.wait(t, "\x1b[23;0t")
+	checkRestored(t, l.text())
+	if text := l.text(); !strings.HasSuffix(text, "\x1b[23;0t") {
+		t.Errorf("something was written after the end: %q", text)
+	}
+	if _, err := term.Write([]byte("x")); !errors.Is(err, ErrRestored) {
+		t.Errorf("a late write: %v", err)
+	}
+}
+
+// TestRestoreWhileWriteHangs fills a terminal that nobody reads.
+func TestRestoreWhileWriteHangs(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	before, err := getTermios(int(slave.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	term, err := Open(slave, slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	writing := make(chan struct{})
+	go func() {
+		defer close(writing)
+		for range 64 {
+			if _, err := term.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+				return
+			}
+		}
+	}()
+	for term.write.TryLock() { // until the writer is in a write
+		term.write.Unlock()
+	}
+	restored := make(chan error, 1)
+	go func() { restored <- term.Restore() }()
+	deadline := time.NewTimer(10 * time.Second)
+	defer deadline.Stop()
+	select {
+	case <-restored:
+	case <-deadline.C:
+		t.Fatal("Restore hangs behind a write")
+	}
+	after, err := getTermios(int(slave.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *after != *before {
+		t.Errorf("line discipline %+v, was %+v", after, before)
+	}
+	slave.Close()
+	master.Close()
+	<-writing
+}
+
+func TestEvents(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l)
+	ctx, cancel := context.WithCancel(t.Context())
+	events, err := term.Events(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := func() string {
+		t.Helper()
+		deadline := time.NewTimer(10 * time.Second)
+		defer deadline.Stop()
+		var names []string
+		select {
+		case batch := <-events:
+			for _, ev := range batch {
+				names = append(names, ev.String())
+			}
+		case <-deadline.C:
+			t.Fatal("no event came")
+		}
+		return strings.Join(names, " ")
+	}
+	for _, tt := range []struct{ typed, want string }{
+		{"a\x01\x1b[A", "a ctrl+a up"},
+		{"\x1b", "esc"}, // after its quiet time
+		{"\x03\x1c\x1a\x11\x13", "ctrl+c ctrl+\\ ctrl+z ctrl+q ctrl+s"},
+		{"\r\n", "enter ctrl+j"},
+		{"\x1b[<0;1;1M", "mouseleft"},
+	} {
+		if _, err := l.master.WriteString(tt.typed); err != nil {
+			t.Fatal(err)
+		}
+		if got := next(); got != tt.want {
+			t.Errorf("%q is %s, want %s", tt.typed, got, tt.want)
+		}
+	}
+	cancel()
+	for range events { // closes
+	}
+}
+
+func TestLargePasteArrivesWhole(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	events, err := term.Events(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 2 << 20
+	data := bytes.Repeat([]byte("0123456789abcdef"), size/16)
+	go func() {
+		_, _ = l.master.WriteString("\x1b[200~")
+		_, _ = l.master.Write(data)
+		_, _ = l.master.WriteString("\x1b[201~")
+	}()
+	var got []byte
+	for batch := range events {
+		for _, ev := range batch {
+			got = append(got, ev.Paste.Data...)
+			if ev.Paste.End {
+				cancel()
+			}
+		}
+	}
+	if !bytes.Equal(got, data) {
+		t.Errorf("%d bytes came of %d, or in another order", len(got), len(data))
+	}
+}
+
+func TestEventsEndWithTheTerminal(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	term, err := Open(slave, slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := term.Events(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	master.Close()
+	for range events { // closes
+	}
+	_ = term.Restore() // its terminal is gone; it must only not hang
+}
+
+func TestSizes(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l)
+	if got := term.Size(); got != (Size{80, 24}) || got.TooSmall() {
+		t.Errorf("size %v", got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	sizes := term.Resizes(ctx)
+	if got := <-sizes; got != (Size{80, 24}) {
+		t.Errorf("at first %v", got)
+	}
+	if err := pty.Setsize(l.master, &pty.Winsize{Cols: 19, Rows: 10}); err != nil {
+		t.Fatal(err)
+	}
+	// The slave is not this process's controlling terminal, so the signal is
+	// sent by hand.
+	if err := unix.Kill(os.Getpid(), unix.SIGWINCH); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-sizes; got != (Size{19, 10}) || !got.TooSmall() {
+		t.Errorf("resized to %v", got)
+	}
+	cancel()
+	for range sizes { // closes
+	}
+}
+
+func TestModes(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l, WithoutMouse())
+	steps := []struct {
+		do   func() error
+		want string
+	}{
+		{func() error { return term.SetMouse(keys.MouseOff) }, ""},
+		{func() error { return term.SetMouse(keys.MouseClick) }, mouseOff + "\x1b[?1002h\x1b[?1006h"},
+		{func() error { return term.SetMouse(keys.MouseDrag) }, ""},
+		{func() error { return term.SetKeyboard(0) }, ""},
+		{func() error { return term.SetKeyboard(keys.KittyEventTypes) }, "\x1b[=7;1u"},
+		{func() error { return term.SetTitle("a\x1b]0;b\x07\u202ec") }, "\x1b]0;a]0;bc\x07"},
+		{func() error { return term.Notify("x\x07y") }, "\x1b]9;xy\x07"},
+		{func() error { return term.Copy("hi\x1b") }, "\x1b]52;c;aGkb\x07"},
+		{func() error { return term.Bell() }, "\a"},
+	}
+	want := enter(keys.MouseOff, baseKeyboard)
+	for _, s := range steps {
+		if err := s.do(); err != nil {
+			t.Fatal(err)
+		}
+		want += s.want
+	}
+	if err := term.Copy(strings.Repeat("x", maxCopy+1)); err == nil {
+		t.Error("copies without limit")
+	}
+	if err := term.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	l.wait(t, "\x1b[23;0t")
+	if got := l.text(); got != want+leave {
+		t.Errorf("written %q\nwant    %q", got, want+leave)
+	}
+	checkRestored(t, l.text())
+}

@@ -1,0 +1,21 @@
+package outer
+
+import "golang.org/x/sys/unix"
+
+// The requests to read the settings and to set them at once.
+const (
+	ioctlGet = unix.TIOCGETA
+	ioctlSet = unix.TIOCSETA
+)
+
+// FREAD and FWRITE of <sys/fcntl.h>.
+const (
+	flushRead  = 1
+	flushWrite = 2
+)
+
+// dropInput discards what came and was not read.
+func dropInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushRead) }
+
+// dropOutput discards what was written and not yet taken.
+func dropOutput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushWrite) }

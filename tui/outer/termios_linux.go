@@ -1,0 +1,15 @@
+package outer
+
+import "golang.org/x/sys/unix"
+
+// The requests to read the settings and to set them at once.
+const (
+	ioctlGet = unix.TCGETS
+	ioctlSet = unix.TCSETS
+)
+
+// dropInput discards what came and was not read.
+func dropInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
+
+// dropOutput discards what was written and not yet taken.
+func dropOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) }

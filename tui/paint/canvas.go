@@ -1,0 +1,173 @@
+package paint
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/term"
+
+// Canvas is a picture of cells. It remembers which cells were changed since it
+// was last painted, so that painting looks at those alone. A Canvas belongs to
+// one goroutine at a time and to one Painter.
+//
+// Drawing outside the canvas is cut off. A wide character of which one half is
+// drawn over loses the other half.
+type Canvas struct {
+	cols, rows int
+	cells      []term.Cell
+	dirty      []extent
+	blits      [][]blit // per row: what Frame has copied there and is still whole
+	cursor     term.Cursor
+}
+
+// extent is a range of columns, empty when hi <= lo.
+type extent struct{ lo, hi int }
+
+// blit is a line of a frame in a row of the canvas. Scrolling and the other
+// screen show other lines whose generations may be the same.
+type blit struct {
+	frame      *term.Frame
+	line       int
+	offset     int
+	alt        bool
+	generation uint64
+	x, w       int
+}
+
+// NewCanvas makes a blank canvas. Sizes below 1 are taken for 1.
+func NewCanvas(cols, rows int) *Canvas {
+	c := new(Canvas)
+	c.Resize(cols, rows)
+	return c
+}
+
+// Resize gives the canvas a new size and blanks it, unless it has that size.
+func (c *Canvas) Resize(cols, rows int) {
+	cols, rows = max(cols, 1), max(rows, 1)
+	if cols == c.cols && rows == c.rows {
+		return
+	}
+	c.cols, c.rows = cols, rows
+	c.cells = make([]term.Cell, cols*rows)
+	c.dirty = make([]extent, rows)
+	c.blits = make([][]blit, rows)
+	for i := range c.cells {
+		c.cells[i] = blank
+	}
+	for y := range c.dirty {
+		c.dirty[y] = extent{0, cols}
+	}
+	c.cursor = term.Cursor{}
+}
+
+// Size is the size of the canvas in cells.
+func (c *Canvas) Size() (cols, rows int) { return c.cols, c.rows }
+
+// Cell is the cell in column x of row y; a blank one outside the canvas.
+func (c *Canvas) Cell(x, y int) term.Cell {
+	if x < 0 || y < 0 || x >= c.cols || y >= c.rows {
+		return blank
+	}
+	return c.cells[y*c.cols+x]
+}
+
+// SetCursor says where the person's cursor shall be and how it looks. It is
+// hidden when it is outside the canvas.
+func (c *Canvas) SetCursor(cur term.Cursor) {
+	if cur.X < 0 || cur.Y < 0 || cur.X >= c.cols || cur.Y >= c.rows {
+		cur.Visible = false
+	}
+	c.cursor = cur
+}
+
+// HideCursor says that no cursor shall be shown.
+func (c *Canvas) HideCursor() { c.cursor.Visible = false }
+
+// Fill blanks a rectangle with the background and attributes of style.
+func (c *Canvas) Fill(x, y, w, h int, style term.Style) {
+	x0, x1 := max(x, 0), min(x+w, c.cols)
+	cell := tidy(term.Cell{Width: 1, Style: style})
+	for row := max(y, 0); row < min(y+h, c.rows); row++ {
+		c.split(x0, x1, row)
+		for col := x0; col < x1; col++ {
+			c.set(col, row, cell)
+		}
+	}
+}
+
+// Restyle gives the cells of a rectangle the style that change returns for
+// theirs, as a selection or a highlight does.
+func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
+	x0, x1 := max(x, 0), min(x+w, c.cols)
+	for row := max(y, 0); row < min(y+h, c.rows); row++ {
+		c.forget(x0, x1, row)
+		for col := x0; col < x1; col++ {
+			cell := c.cells[row*c.cols+col]
+			cell.Style = change(cell.Style)
+			c.set(col, row, tidy(cell))
+		}
+	}
+}
+
+// split prepares row y for drawing over columns x0 to x1: a wide character that
+// would keep one half becomes blanks, and what was copied there is forgotten.
+func (c *Canvas) split(x0, x1, y int) {
+	if x0 >= x1 {
+		return
+	}
+	c.forget(x0, x1, y)
+	row := c.cells[y*c.cols : (y+1)*c.cols]
+	if x0 > 0 && row[x0].Width == 0 {
+		c.forget(x0-1, x0, y)
+		c.set(x0-1, y, tidy(term.Cell{Width: 1, Style: row[x0-1].Style}))
+	}
+	if x1 < c.cols && row[x1].Width == 0 {
+		c.forget(x1, x1+1, y)
+		c.set(x1, y, tidy(term.Cell{Width: 1, Style: row[x1].Style}))
+	}
+}
+
+// forget drops the blits of row y that touch columns x0 to x1.
+func (c *Canvas) forget(x0, x1, y int) {
+	kept := c.blits[y][:0]
+	for _, b := range c.blits[y] {
+		if b.x >= x1 || b.x+b.w <= x0 {
+			kept = append(kept, b)
+		}
+	}
+	c.blits[y] = kept
+}
+
+// set changes one cell and notes that it did.
+func (c *Canvas) set(x, y int, cell term.Cell) {
+	p := &c.cells[y*c.cols+x]
+	if *p == cell {
+		return
+	}
+	*p = cell
+	d := &c.dirty[y]
+	if d.hi <= d.lo {
+		*d = extent{x, x + 1}
+		return
+	}
+	d.lo, d.hi = min(d.lo, x), max(d.hi, x+1)
+}
+
+// blank is an empty cell in the default style.
+var blank = term.Cell{Width: 1}
+
+// visibleBlank are the attributes that show on a cell without text.
+const visibleBlank = term.Inverse | term.Strike | term.Overline
+
+// tidy gives cells that look the same one form: a space is a blank, and a blank
+// keeps only the style that can be seen on it.
+func tidy(cell term.Cell) term.Cell {
+	if cell.Rune == ' ' && cell.Marks == "" {
+		cell.Rune = 0
+	}
+	if cell.Rune != 0 || cell.Width != 1 {
+		return cell
+	}
+	cell.Marks = ""
+	s := &cell.Style
+	if s.Attr&visibleBlank == 0 && s.Underline == term.NoUnderline && s.Link == "" {
+		s.FG, s.UnderlineColor, s.Attr = 0, 0, 0
+	}
+	return cell
+}

@@ -1,0 +1,89 @@
+package paint
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/term"
+
+// Frame copies the screen f into the rectangle of w columns and h rows at x, y.
+// Lines that have not changed since they were last copied to this place, and
+// have not been drawn over, are not looked at. Where the frame is smaller than
+// the rectangle it is blank. A Frame is to be filled from one Screen only.
+func (c *Canvas) Frame(x, y, w, h int, f *term.Frame) {
+	for i := range h {
+		row := y + i
+		if row < 0 || row >= c.rows {
+			continue
+		}
+		if i >= len(f.Lines) || i >= f.Rows {
+			c.Fill(x, row, w, 1, term.Style{})
+			continue
+		}
+		c.line(x, row, w, f, i)
+	}
+}
+
+// FrameCursor shows the cursor of a frame that Frame put at this place, when it
+// is visible and inside.
+func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame) {
+	cur := f.Cursor
+	if cur.X < 0 || cur.X >= w || cur.Y < 0 || cur.Y >= h {
+		cur.Visible = false
+	}
+	cur.X += x
+	cur.Y += y
+	c.SetCursor(cur)
+}
+
+// line copies line i of f into row y.
+func (c *Canvas) line(x, y, w int, f *term.Frame, i int) {
+	line := &f.Lines[i]
+	want := blit{frame: f, line: i, offset: f.Offset, alt: f.AltScreen, generation: line.Generation, x: x, w: w}
+	for _, b := range c.blits[y] {
+		if b == want {
+			return
+		}
+	}
+	x0, x1 := max(x, 0), min(x+w, c.cols)
+	if x0 >= x1 {
+		return
+	}
+	c.split(x0, x1, y)
+	cells := line.Cells
+	for col := x0; col < x1; col++ {
+		src := col - x
+		if src >= len(cells) {
+			c.set(col, y, blank)
+			continue
+		}
+		if s := &cells[src]; s.Width == 1 && *s == c.cells[y*c.cols+col] {
+			continue
+		}
+		c.set(col, y, whole(cells, src, col, x0, x1))
+	}
+	c.blits[y] = append(c.blits[y], want)
+}
+
+// whole is cell src of a line as it may stand in column col of columns x0 to
+// x1: a wide character without its other half is a blank.
+func whole(cells []term.Cell, src, col, x0, x1 int) term.Cell {
+	cell := cells[src]
+	switch {
+	case cell.Width == 1:
+		return tidy(cell)
+	case cell.Width == 2 && col+1 < x1 && src+1 < len(cells) && cells[src+1].Width == 0:
+		return cell
+	case cell.Width == 0 && col > x0 && src > 0 && cells[src-1].Width == 2:
+		return term.Cell{Style: cells[src-1].Style}
+	}
+	return tidy(term.Cell{Width: 1, Style: cell.Style})
+}
+
+// Row copies cells into row y from column x on, as far as there is room.
+func (c *Canvas) Row(x, y int, cells []term.Cell) {
+	x0, x1 := max(x, 0), min(x+len(cells), c.cols)
+	if y < 0 || y >= c.rows || x0 >= x1 {
+		return
+	}
+	c.split(x0, x1, y)
+	for col := x0; col < x1; col++ {
+		c.set(col, y, whole(cells, col-x, col, x0, x1))
+	}
+}

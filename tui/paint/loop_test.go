@@ -1,0 +1,97 @@
+package paint
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// sink collects frames and when they were written.
+type sink struct {
+	frames []string
+	at     []time.Time
+	err    error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.frames = append(s.frames, string(p))
+	s.at = append(s.at, time.Now())
+	return len(p), s.err
+}
+
+// flood runs a loop whose picture changes at every tick, by size characters.
+func flood(t *testing.T, tick time.Duration, ticks, size int) *sink {
+	t.Helper()
+	out := new(sink)
+	synctest.Test(t, func(t *testing.T) {
+		canvas, n := NewCanvas(80, 24), 0
+		loop := NewLoop(out, NewPainter(Options{}), func() *Canvas {
+			canvas.Text(0, 0, term.Style{}, strings.Repeat(string(rune('a'+n%26)), size))
+			for y := 1; y < size/80; y++ {
+				canvas.Text(0, y, term.Style{}, strings.Repeat(string(rune('a'+n%26)), 80))
+			}
+			n++
+			return canvas
+		})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- loop.Run(ctx) }()
+		ticker := time.NewTicker(tick)
+		for range ticks {
+			<-ticker.C
+			loop.Wake()
+			loop.Wake()
+		}
+		synctest.Wait()
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("a loop that was told to stop: %v", err)
+		}
+	})
+	return out
+}
+
+func TestLoopPaintsKeysAtOnce(t *testing.T) {
+	const keys = 200
+	out := flood(t, 3*time.Millisecond, keys, 1)
+	if len(out.frames) != keys {
+		t.Fatalf("%d frames for %d keys", len(out.frames), keys)
+	}
+	for i := 1; i < keys; i++ {
+		if d := out.at[i].Sub(out.at[i-1]); d != 3*time.Millisecond && i > 1 {
+			t.Fatalf("key %d was painted %v after the one before", i, d)
+		}
+	}
+}
+
+func TestLoopCoalescesAFlood(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		tick time.Duration
+		size int
+	}{{"small changes", 100 * time.Microsecond, 1}, {"large frames", 3 * time.Millisecond, 1920}} {
+		ticks := int(time.Second / tt.tick)
+		if n := len(flood(t, tt.tick, ticks, tt.size).frames); n < 60 || n > 122 {
+			t.Errorf("%s: %d frames in a second, want at most 120", tt.name, n)
+		}
+	}
+}
+
+func TestLoopReportsAFailedWrite(t *testing.T) {
+	gone := errors.New("gone")
+	canvas := NewCanvas(10, 2)
+	loop := NewLoop(&sink{err: gone}, NewPainter(Options{}), func() *Canvas { return canvas })
+	loop.Wake()
+	if err := loop.Run(t.Context()); !errors.Is(err, gone) {
+		t.Errorf("got %v, want the write's error", err)
+	}
+}
