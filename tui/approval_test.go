@@ -1,0 +1,258 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// look lets the person see everything the panel shows now.
+func (r *rig) look() { r.paint() }
+
+func (r *rig) decided(want int) {
+	r.t.Helper()
+	if n := len(r.broker.decisions()); n != want {
+		r.t.Fatalf("%d decisions, want %d\n%s", n, want, r.screen())
+	}
+}
+
+func TestApproveShown(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	e := r.escalate(3, `{"path":"/tmp/b"}`, "")
+	r.keys("\x01")
+	r.look()
+	r.keys("/approve\r")
+	r.decided(1)
+	d := r.broker.decisions()[0]
+	if d.ID != e.ID || d.Digest != e.Digest || !d.Approve || d.By != "tui" {
+		t.Errorf("decision %+v", d)
+	}
+	if r.m.mode != modeTerminal {
+		t.Error("the keyboard did not return to the agent")
+	}
+	r.wants("#3 approved by you")
+}
+
+func TestDenyWithReason(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	r.keys("\x01")
+	r.look()
+	r.keys("/deny not  this file\r")
+	r.decided(1)
+	if d := r.broker.decisions()[0]; d.Approve || d.Reason != "not  this file" {
+		t.Errorf("decision %+v", d)
+	}
+	r.wants("#1 denied by you")
+}
+
+func TestNotBeforeItWasPainted(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	r.keys("\x01")
+	r.now = r.now.Add(time.Hour) // the terminal has shown nothing in all that time
+	r.keys("/approve\r")
+	r.decided(0)
+	r.wants("#1 has not been on the screen yet", "> /approve")
+	r.look()
+	r.keys("\r")
+	r.decided(1)
+}
+
+func TestNotWithinTheFirstMoment(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	r.keys("\x01")
+	r.send(paintedMsg{r.scene.Seq, r.now})
+	r.now = r.now.Add(minAge - time.Millisecond)
+	r.keys("/approve\r")
+	r.decided(0)
+	r.now = r.now.Add(time.Millisecond)
+	r.keys("\r")
+	r.decided(1)
+}
+
+func TestNotBeforeAllOfItWasSeen(t *testing.T) {
+	r := newRig(t, 40, 10, demo())
+	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
+	r.keys("\x01")
+	r.look()
+	r.wants("more ↓")
+	r.keys("/approve\r")
+	r.decided(0)
+	r.wants("not shown yet")
+	for range 20 {
+		r.keys("\x1b[6~") // PgDn works with a command on the line
+		r.look()
+	}
+	r.keys("\r")
+	r.decided(1)
+}
+
+func TestScrollingTooFastIsNotSeeing(t *testing.T) {
+	r := newRig(t, 40, 10, demo())
+	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
+	r.keys("\x01")
+	r.look()
+	for range 20 {
+		r.keys("\x1b[6~") // the terminal paints only the last of these
+	}
+	r.look()
+	r.keys("/approve\r")
+	r.decided(0)
+}
+
+func TestShownCallMayNotChangeUnderTheFingers(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{"path":"/tmp/a"}`, "")
+	r.escalate(2, `{"path":"/etc/shadow"}`, "")
+	r.keys("\x01")
+	r.look()
+	r.keys("/appro")
+	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Expired}}})
+	r.look()
+	r.look()
+	r.keys("ve\r")
+	r.decided(0)
+	r.wants("the call shown changed")
+	r.keys("\r")
+	r.decided(1)
+}
+
+func TestNumberNeedsToHaveBeenSeen(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{"path":"/tmp/a"}`, "")
+	r.escalate(2, `{"path":"/etc/shadow"}`, "")
+	r.keys("\x01")
+	r.look()
+	r.keys("/approve 2\r")
+	r.decided(0)
+	r.wants(`path: "/etc/shadow"`) // it is shown instead
+	r.look()
+	r.keys("\r")
+	r.decided(1)
+	if d := r.broker.decisions()[0]; d.ID != "e2" {
+		t.Errorf("decided %s", d.ID)
+	}
+}
+
+func TestAllMeansAllSeen(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	for n := 1; n <= 3; n++ {
+		r.escalate(n, `{"path":"/tmp/a"}`, "")
+	}
+	r.keys("\x01")
+	r.look()
+	r.keys("\t")
+	r.look()
+	r.keys("/approve all\r")
+	r.decided(2)
+	if r.m.approvals.numbered(3) == nil {
+		t.Error("a call that was not seen was decided")
+	}
+}
+
+func TestUnknownNumber(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	r.keys("\x01/approve 7\r")
+	r.decided(0)
+	r.wants("#7: no such call waits; waiting: #1", "> /approve 7")
+}
+
+func TestNothingWaits(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.keys("\x01/approve\r")
+	r.wants("nothing waits for a decision")
+}
+
+func TestEscalationNeverTakesTheKeyboard(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	if r.m.mode != modeTerminal {
+		t.Fatal("an escalation changed the mode")
+	}
+	r.wants("1 waiting")
+	if r.requests != 1 {
+		t.Errorf("%d bells", r.requests)
+	}
+	r.keys("a")
+	if got := r.queued(1); got != "a" {
+		t.Errorf("the agent got %q", got)
+	}
+}
+
+func TestBellAtMostOnceASecond(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	for n := 1; n <= 50; n++ {
+		r.escalate(n, `{}`, "")
+		r.now = r.now.Add(50 * time.Millisecond)
+	}
+	if r.requests < 2 || r.requests > 4 {
+		t.Errorf("%d bells in 2.5 seconds", r.requests)
+	}
+}
+
+func TestSomebodyElseWasFirst(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, `{}`, "")
+	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Denied, By: "cli", At: testTime}}})
+	r.wants("#1 denied by cli")
+	if len(r.m.approvals.items) != 0 {
+		t.Error("it still waits")
+	}
+	r.keys("\x01/history\r")
+	r.wants("decisions, newest first", "#1 denied by cli")
+}
+
+func TestDifferencesFromWhatTheAgentWrote(t *testing.T) {
+	e := escalation(1, `{"path":"/w/a","n":1}`, `{"path":"a","n":1,"x":true}`)
+	b := layBody(e, "claude-code", 60)
+	var text strings.Builder
+	for _, row := range b.rows {
+		text.WriteString(row.label + row.text + "\n")
+	}
+	for _, want := range []string{"path: \"/w/a\"\n  the agent wrote: \"a\"\nn: 1\n", "left out: x: true\n"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("missing %q in:\n%s", want, text.String())
+		}
+	}
+}
+
+func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
+	e := escalation(1, "{\"a\":\x1b[2J", "")
+	b := layBody(e, "claude-code", 60)
+	found := false
+	for _, row := range b.rows {
+		found = found || strings.Contains(row.text, `{"a":\e[2J`)
+	}
+	if !found {
+		t.Errorf("rows: %+v", b.rows)
+	}
+}
+
+// TestSmallestScreen decides on the smallest screen there is, page by page.
+func TestSmallestScreen(t *testing.T) {
+	r := newRig(t, minCols, minRows, demo())
+	r.escalate(1, `{"path":"/tmp/b"}`, "")
+	r.keys("\x01")
+	for range 30 {
+		r.look()
+		r.keys("\x1b[6~")
+	}
+	r.keys("/approve\r")
+	r.decided(1)
+}
+
+// TestAQuestionGoesWithTheScreen drops a question that cannot be seen.
+func TestAQuestionGoesWithTheScreen(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.keys("\x01/quit\r")
+	r.send(sizeMsg{10, 3})
+	r.keys("y")
+	if r.quit {
+		t.Error("a question nobody could see was answered")
+	}
+}

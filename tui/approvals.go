@@ -1,0 +1,220 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// minAge is how long a call must have been on screen before it can be
+// decided: no key that was already on its way may decide it.
+const minAge = 300 * time.Millisecond
+
+// pendingItem is one call that waits for a person, and what the person has
+// seen of it.
+type pendingItem struct {
+	call   broker.Escalation
+	body   itemBody
+	laying int    // the width it is being laid out for beside the event loop, or 0
+	seen   []bool // by row of the body: it has stood on the screen
+	// complete is set once every row was seen; it stays when the width changes.
+	complete bool
+	since    time.Time // when a row of it was first on screen
+	sent     bool      // a decision is under way
+}
+
+// approvals is what waits for a person, oldest first, and which item of it the
+// panel shows.
+type approvals struct {
+	items   []*pendingItem
+	shown   string    // ID of the item in the panel
+	shownAt time.Time // when that item was first on screen since it was chosen
+	scroll  int       // first row of the item that is shown
+	agreed  string    // the item that was shown when the command was begun
+	log     []broker.Resolution
+	drawn   map[uint64]drawnRows // scenes whose painting is not reported yet
+}
+
+// drawnRows says which rows of which item a scene shows.
+type drawnRows struct {
+	id       string
+	from, to int
+	width    int
+}
+
+// find returns the item with an ID.
+func (a *approvals) find(id string) *pendingItem {
+	for _, it := range a.items {
+		if it.call.ID == id {
+			return it
+		}
+	}
+	return nil
+}
+
+// numbered returns the item with a number.
+func (a *approvals) numbered(n int) *pendingItem {
+	for _, it := range a.items {
+		if it.call.Number == n {
+			return it
+		}
+	}
+	return nil
+}
+
+// current is the item in the panel: the chosen one, else the oldest.
+func (a *approvals) current() *pendingItem {
+	if it := a.find(a.shown); it != nil {
+		return it
+	}
+	if len(a.items) == 0 {
+		return nil
+	}
+	a.choose(a.items[0].call.ID)
+	return a.items[0]
+}
+
+// choose puts another item into the panel.
+func (a *approvals) choose(id string) {
+	if a.shown != id {
+		a.shown, a.scroll, a.shownAt = id, 0, time.Time{}
+	}
+}
+
+// index is the place of an item in the list, or -1.
+func (a *approvals) index(it *pendingItem) int {
+	for i, x := range a.items {
+		if x == it {
+			return i
+		}
+	}
+	return -1
+}
+
+// step chooses the item n places further, around the ends.
+func (a *approvals) step(n int) {
+	it := a.current()
+	if it == nil {
+		return
+	}
+	k := len(a.items)
+	a.choose(a.items[((a.index(it)+n)%k+k)%k].call.ID)
+}
+
+// add notes a call that waits. It reports false when it is known already.
+func (a *approvals) add(e broker.Escalation) bool {
+	if a.find(e.ID) != nil {
+		return false
+	}
+	at := len(a.items)
+	for at > 0 && a.items[at-1].call.Number > e.Number {
+		at--
+	}
+	a.items = append(a.items, nil)
+	copy(a.items[at+1:], a.items[at:])
+	a.items[at] = &pendingItem{call: e}
+	return true
+}
+
+// remove drops a call that waits no longer.
+func (a *approvals) remove(id string) *pendingItem {
+	it := a.find(id)
+	if it == nil {
+		return nil
+	}
+	i := a.index(it)
+	a.items = append(a.items[:i:i], a.items[i+1:]...)
+	if a.shown == id {
+		a.shown = ""
+	}
+	return it
+}
+
+// replace takes over a list from the broker, keeping what was seen of the
+// items that are still there.
+func (a *approvals) replace(list []broker.Escalation) {
+	old := a.items
+	a.items = nil
+	for _, e := range list {
+		a.add(e)
+	}
+	for i, it := range a.items {
+		for _, o := range old {
+			if o.call.ID == it.call.ID && o.call.Digest == it.call.Digest {
+				a.items[i] = o
+			}
+		}
+	}
+}
+
+// record keeps the last twenty resolutions.
+func (a *approvals) record(r broker.Resolution) {
+	for _, known := range a.log {
+		if known.ID == r.ID {
+			return
+		}
+	}
+	a.log = append(a.log, r)
+	if len(a.log) > 20 {
+		a.log = a.log[1:]
+	}
+}
+
+// hide notes that the panel is no longer on screen.
+func (a *approvals) hide() { a.shownAt, a.drawn = time.Time{}, nil }
+
+// painted notes that a scene stands on the screen since at.
+func (a *approvals) painted(seq uint64, at time.Time) {
+	d, ok := a.drawn[seq]
+	if !ok {
+		return
+	}
+	for s := range a.drawn {
+		if s <= seq {
+			delete(a.drawn, s)
+		}
+	}
+	it := a.find(d.id)
+	if it == nil || it.body.width != d.width || d.from >= d.to {
+		return
+	}
+	if it.since.IsZero() {
+		it.since = at
+	}
+	if a.shown == d.id && a.shownAt.IsZero() {
+		a.shownAt = at
+	}
+	for i := d.from; i < d.to && i < len(it.seen); i++ {
+		it.seen[i] = true
+	}
+	if !it.complete {
+		it.complete = len(it.seen) > 0 && it.unseen() == 0
+	}
+}
+
+// unseen counts the rows of an item that were not on screen yet.
+func (it *pendingItem) unseen() int {
+	n := 0
+	for _, s := range it.seen {
+		if !s {
+			n++
+		}
+	}
+	return n
+}
+
+// mayDecide says why an item cannot be decided yet, or nil.
+func (it *pendingItem) mayDecide(now time.Time) error {
+	switch {
+	case it.sent:
+		return fmt.Errorf("#%d: a decision is already under way", it.call.Number)
+	case it.since.IsZero():
+		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), "Tab shows the next call"}
+	case !it.complete:
+		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "PgDn shows more"}
+	case now.Sub(it.since) < minAge:
+		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// rowKind says how a row of an item is drawn.
+type rowKind uint8
+
+const (
+	rowPlain   rowKind = iota
+	rowHeading         // what the call is
+	rowChanged         // what the agent wrote, where it differs
+)
+
+// bodyRow is one row of an item in the panel. All of it is sanitized.
+type bodyRow struct {
+	kind  rowKind
+	label string
+	text  string
+}
+
+// itemBody is an item laid out for a width; nothing of it is left out.
+type itemBody struct {
+	width int
+	rows  []bodyRow
+}
+
+// layBody writes down everything a person has to know to judge a call: who
+// asks, for what, with which arguments, how they differ from what the agent
+// wrote, which rule asks for a person, and why.
+func layBody(e broker.Escalation, agent string, width int) itemBody {
+	b := itemBody{width: width}
+	verb := "calls"
+	if e.Plane == "http" {
+		verb = "requests"
+	}
+	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), sanitize(e.Server)+" / "+sanitize(e.Tool))
+	b.add(rowPlain, "agent: ", agent)
+	b.arguments(e)
+	b.add(rowPlain, "rule: ", sanitize(e.Rule))
+	b.add(rowPlain, "why: ", sanitize(e.Reason))
+	b.add(rowPlain, "digest: ", sanitize(e.Digest))
+	return b
+}
+
+// arguments adds the canonical arguments, and beside each what the agent wrote
+// when that is something else.
+func (b *itemBody) arguments(e broker.Escalation) {
+	canonical, err := flatten(e.Arguments)
+	if err != nil {
+		b.add(rowPlain, "arguments: ", sanitize(string(e.Arguments)))
+		return
+	}
+	asked := map[string]string{}
+	var order []field
+	if len(e.Requested) > 0 {
+		order, err = flatten(e.Requested)
+		if err != nil {
+			b.add(rowChanged, "the agent wrote: ", sanitize(string(e.Requested)))
+		}
+	}
+	for _, f := range order {
+		asked[f.path] = f.value
+	}
+	for _, f := range canonical {
+		b.add(rowPlain, labelOf(f.path), f.value)
+		was, known := asked[f.path]
+		switch {
+		case len(order) == 0 || known && was == f.value:
+		case known:
+			b.add(rowChanged, "  the agent wrote: ", was)
+		default:
+			b.add(rowChanged, "  ", "(not written by the agent)")
+		}
+		delete(asked, f.path)
+	}
+	for _, f := range order {
+		if was, left := asked[f.path]; left {
+			b.add(rowChanged, "left out: "+labelOf(f.path), was)
+			delete(asked, f.path)
+		}
+	}
+}
+
+func labelOf(path string) string {
+	if path == "" {
+		return "arguments: "
+	}
+	return path + ": "
+}
+
+// add appends a label and a text, wrapped. A label too long to stand before
+// its text gets rows of its own.
+func (b *itemBody) add(kind rowKind, label, text string) {
+	if textWidth(label) > b.width/2 {
+		for _, row := range wrap(label, b.width) {
+			b.rows = append(b.rows, bodyRow{kind: kind, label: row})
+		}
+		label = ""
+	}
+	for i, row := range wrapHanging(text, b.width-textWidth(label), b.width) {
+		if i > 0 {
+			label = ""
+		}
+		b.rows = append(b.rows, bodyRow{kind, label, row})
+	}
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// closeTime bounds how long ending a session may take before the person is
+// told so.
+const closeTime = 60 * time.Second
+
+// do runs work that may take time outside the event loop, and delivers what it
+// returns as a message. The crew waits for it at the end.
+func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
+	ctx, c := m.ctx, m.crew
+	return func() (msg tea.Msg) {
+		if !c.enter() {
+			return nil
+		}
+		defer c.wg.Done()
+		c.run(func() { msg = work(ctx) })
+		return msg
+	}
+}
+
+// after delivers a message once some time has passed.
+func (m *Model) after(d time.Duration, msg tea.Msg) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return msg
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// fetchAgents asks which agents there are.
+func (m *Model) fetchAgents() tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		agents, err := m.api.Agents(ctx)
+		return agentsMsg{agents, err}
+	})
+}
+
+// open asks for a new session.
+func (m *Model) open(agent, workspace string, replace broker.SessionID) tea.Cmd {
+	m.opening++
+	r := broker.OpenRequest{
+		Agent:     agent,
+		Workspace: workspace,
+		Cols:      max(1, m.lay.Viewport.W),
+		Rows:      max(1, m.lay.Viewport.H),
+	}
+	return m.do(func(ctx context.Context) tea.Msg {
+		s, err := m.api.Open(ctx, r)
+		return openedMsg{session: s, replace: replace, agent: agent, err: err}
+	})
+}
+
+// attach connects a pane to the terminal of its session's agent; it waits
+// until the agent runs.
+func (m *Model) attach(p *pane) tea.Cmd {
+	return m.do(func(context.Context) tea.Msg {
+		t, err := m.api.Attach(p.ctx, p.id)
+		if err == nil {
+			err = p.attach(t)
+		}
+		return attachedMsg{p.id, err}
+	})
+}
+
+// shut closes the pane of a tab that is gone.
+func (m *Model) shut(p *pane) tea.Cmd {
+	return m.do(func(context.Context) tea.Msg {
+		p.close()
+		return nil
+	})
+}
+
+// end asks the broker to end a session.
+func (m *Model) end(id broker.SessionID) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		ctx, cancel := context.WithTimeout(ctx, closeTime)
+		defer cancel()
+		return closedMsg{id, m.api.Close(ctx, id)}
+	})
+}
+
+// decide sends a decision.
+func (m *Model) decide(e broker.Escalation, approve bool, reason string) tea.Cmd {
+	d := broker.Decision{ID: e.ID, Digest: e.Digest, Approve: approve, Reason: reason, By: "tui"}
+	return m.do(func(ctx context.Context) tea.Msg {
+		r, err := m.api.Decide(ctx, d)
+		return decidedMsg{e.ID, e.Number, approve, r, err}
+	})
+}
+
+// submit records trusted input; the pieces come back with the answer, so that
+// nothing typed is lost when it could not be sent.
+func (m *Model) submit(in broker.TrustedInput, pieces []piece) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		r, err := m.api.Submit(ctx, in)
+		return submittedMsg{in.Session, pieces, r, err}
+	})
+}

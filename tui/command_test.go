@@ -1,0 +1,368 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// TestCommandModeContract walks through what scripts and people rely on.
+func TestCommandModeContract(t *testing.T) {
+	tests := []struct {
+		name   string
+		keys   string
+		queued string // what the agent gets
+		line   string // what is left on the command line
+		mode   mode
+	}{
+		{"keys go to the agent", "ls -l\r", "ls -l\r", "", modeTerminal},
+		{"control keys too", "\x03\x05\x1c\x00", "\x03\x05\x1c\x00", "", modeTerminal},
+		{"the command key opens the line", "\x01ls", "", "ls", modeCommand},
+		{"twice sends it", "\x01\x01", "\x01", "", modeTerminal},
+		{"twice with text keeps the text", "\x01ab\x01c", "\x01c", "ab", modeTerminal},
+		{"escape closes and keeps", "\x01ab\x1b", "", "ab", modeTerminal},
+		{"and it is there again", "\x01ab\x1b\x01c", "", "abc", modeCommand},
+		{"enter sends and returns", "\x01fix it\rx", "fix it\rx", "", modeTerminal},
+		{"empty enter returns", "\x01\rx", "x", "", modeTerminal},
+		{"a slash is a command", "\x01/nope\r", "", "/nope", modeCommand},
+		{"two slashes are text", "\x01//review all\r", "/review all\r", "", modeTerminal},
+		{"a space before ?", "\x01 ?\r", "?\r", "", modeTerminal},
+		{"a space before [", "\x01 [x\r", "[x\r", "", modeTerminal},
+		{"a space before /", "\x01 /x\r", "/x\r", "", modeTerminal},
+		{"? shows the keys", "\x01?", "", "", modeHelp},
+		{"q closes them", "\x01?qx", "x", "", modeTerminal},
+		{"[ opens copy mode", "\x01[", "", "", modeCopy},
+		{"PgUp too", "\x01\x1b[5~", "", "", modeCopy},
+		{"q leaves it", "\x01[qx", "x", "", modeTerminal},
+		{"? inside a text is text", "\x01a?\r", "a?\r", "", modeTerminal},
+		{"word motions and undo", "\x01one two three\x17\x17x\x1f", "", "one ", modeCommand},
+		{"kill to start", "\x01abc\x15d", "", "d", modeCommand},
+		{"left and insert", "\x01ac\x1b[Db\r", "abc\r", "", modeTerminal},
+		{"history", "\x01first\r\x01second\r\x01\x1b[A\x1b[A\r", "first\rsecond\rfirst\r", "", modeTerminal},
+		{"completion", "\x01/app\t", "", "/approve ", modeCommand},
+		{"question no", "\x01/quit\rn", "", "", modeTerminal},
+		{"question enter is no", "\x01/quit\r\r", "", "", modeTerminal},
+		{"alt digit without such a tab", "\x1b7", "", "", modeTerminal},
+		{"other alt keys are the agent's", "\x1bb", "\x1bb", "", modeTerminal},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, 80, 24, Options{})
+			r.keys(test.keys)
+			if got := r.queued(1); got != test.queued {
+				t.Errorf("the agent got %q, want %q", got, test.queued)
+			}
+			if got := r.m.line.text(); got != test.line {
+				t.Errorf("the line holds %q, want %q", got, test.line)
+			}
+			if r.m.mode != test.mode {
+				t.Errorf("mode %d, want %d", r.m.mode, test.mode)
+			}
+			if r.quit {
+				t.Error("it quit")
+			}
+		})
+	}
+}
+
+func TestTypedAndPastedSpans(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01do \x1b[200~push\r\nto origin\x1b[201~ now\r")
+	if len(r.broker.inputs) != 1 {
+		t.Fatalf("%d inputs", len(r.broker.inputs))
+	}
+	want := broker.TrustedInput{
+		Session: "s1", Text: "do push\nto origin now",
+		Spans: []broker.Span{{Start: 0, End: 3}, {Start: 3, End: 17, Pasted: true}, {Start: 17, End: 21}},
+	}
+	if diff := cmp.Diff(want, r.broker.inputs[0]); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSpansMoveWithTheFirstCharacter(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01//a\x1b[200~b\x1b[201~\r")
+	want := []broker.Span{{Start: 0, End: 2}, {Start: 2, End: 3, Pasted: true}}
+	if diff := cmp.Diff(want, r.broker.inputs[0].Spans); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestPasteStaysWhereItBegan pastes while the mode changes: all of it goes
+// where it began to go.
+func TestPasteStaysWhereItBegan(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.agentSays(1, "\x1b[?2004h")
+	piece := func(p keys.Paste) { r.send(inputMsg{keys.Event{Kind: keys.PasteEvent, Paste: p}}) }
+	piece(keys.Paste{Start: true, Data: []byte("one ")})
+	r.m.enterCommand()
+	piece(keys.Paste{Data: []byte("two ")})
+	piece(keys.Paste{End: true, Data: []byte("three")})
+	if got, want := r.queued(1), "\x1b[200~one two three\x1b[201~"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+	if got := r.m.line.text(); got != "" {
+		t.Errorf("the line got %q", got)
+	}
+}
+
+// TestPasteIntoADeafAgent fills the queue of an agent that reads nothing: the
+// rest is refused, said so, and the paste still ends.
+func TestPasteIntoADeafAgent(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.agentSays(1, "\x1b[?2004h")
+	piece := func(p keys.Paste) { r.send(inputMsg{keys.Event{Kind: keys.PasteEvent, Paste: p}}) }
+	piece(keys.Paste{Start: true})
+	block := []byte(strings.Repeat("x", 32<<10))
+	for range 100 {
+		piece(keys.Paste{Data: block})
+	}
+	piece(keys.Paste{End: true})
+	got := r.queued(1)
+	if len(got) > queueLimit+queueReserve {
+		t.Errorf("%d bytes wait", len(got))
+	}
+	if !strings.HasSuffix(got, "\x1b[201~") {
+		t.Error("the paste has no end")
+	}
+	r.wants("takes no input")
+}
+
+func TestSlashCommands(t *testing.T) {
+	tests := []struct {
+		keys string
+		want []string // on the screen afterwards
+	}{
+		{"/tab 9", []string{"no tab 9; open: 1 2 3"}},
+		{"/tab x", []string{"/tab x: takes the number of a tab"}},
+		{"/tab 1", []string{"1 ◌ claude-code"}},
+		{"/rename build \x1b", []string{"> /rename build"}},
+		{"/rename build", []string{"3 ◌ build"}},
+		{"/theme neon", []string{`theme "neon": unknown name`}},
+		{"/approv", []string{"did you mean /approve?"}},
+		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
+		{"/restart", []string{"shell still runs (/close ends it)"}},
+		{"/move 9", []string{"takes a place from 1 to 3"}},
+		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
+		{"/split up", []string{"/split up: takes right or down"}},
+		{"/close 8", []string{"no tab 8; open: 1 2 3"}},
+		{"/close", []string{"y/n: end shell in tab 3?"}},
+		{"/help", []string{"keys and commands"}},
+		{"/mute", []string{"tab 3 announces nothing any more"}},
+	}
+	for _, test := range tests {
+		t.Run(test.keys, func(t *testing.T) {
+			r := newRig(t, 80, 24, Options{})
+			r.keys("\x01/new shell\r\x01/new shell /tmp\r")
+			r.keys("\x01" + test.keys + "\r")
+			r.wants(test.want...)
+		})
+	}
+}
+
+func TestTabSwitching(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/new shell\r\x01/new shell\r")
+	for _, step := range []struct {
+		keys string
+		tab  int
+	}{
+		{"\x1b1", 1},
+		{"\x1b3", 3},
+		{"\x01\x1b[C", 1},
+		{"\x1b[D", 3},
+		{"\x1b[D", 2},
+		{"\r", 2},
+		{"\x01/next\r", 3},
+		{"\x01/prev\r", 2},
+		{"\x01/last\r", 3},
+		{"\x01/move 1\r", 3},
+		{"\x01/next\r", 1},
+	} {
+		r.keys(step.keys)
+		if got := r.m.current().session.Tab; got != step.tab {
+			t.Errorf("after %q tab %d is shown, want %d", step.keys, got, step.tab)
+		}
+	}
+}
+
+func TestCloseAndQuit(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/new shell\r")
+	r.keys("\x01/close\ry")
+	if len(r.m.tabs) != 1 || len(r.broker.sessions) != 1 {
+		t.Errorf("%d tabs, %d sessions", len(r.m.tabs), len(r.broker.sessions))
+	}
+	r.keys("\x01/quit\r")
+	if r.quit {
+		t.Fatal("it quit without asking")
+	}
+	r.keys("y")
+	if !r.quit {
+		t.Error("it did not quit")
+	}
+}
+
+func TestQuitNowDoesNotAsk(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/quit!\r")
+	if !r.quit {
+		t.Error("it did not quit")
+	}
+}
+
+type hintError struct{ error }
+
+func (hintError) Hint() string { return "start it with: service docker start" }
+
+// TestFailureToOpen says why there is no tab, what to do, and stays usable.
+func TestFailureToOpen(t *testing.T) {
+	r := bareRig(t, Options{Agent: "claude-code"})
+	r.broker.openErr = hintError{errors.New("connect to Docker: no such file")}
+	r.send(sizeMsg{80, 24})
+	r.wants("no tab is open", "open claude-code: connect to Docker: no such file (start it with: service", "docker start)")
+	r.broker.openErr = nil
+	r.keys("\x01/new shell\r")
+	r.wants("◌ shell")
+}
+
+// TestDeadTab keeps the last screen, says how it ended, takes no keys, and can
+// be opened anew.
+func TestDeadTab(t *testing.T) {
+	r := newRig(t, 80, 24, Options{Workspace: "/w"})
+	r.agentSays(1, "last words")
+	s := r.m.numbered(1).session
+	s.State, s.ExitCode, s.Reason = broker.StateDead, 3, "no login"
+	r.send(brokerMsg{broker.Event{Session: &s}})
+	r.wants("last words", "claude-code ended with exit code 3: no login", "✗ claude-code")
+	r.keys("x")
+	if got := r.queued(1); got != "" {
+		t.Errorf("a dead agent got %q", got)
+	}
+	r.keys("\x01hello\r")
+	r.wants("claude-code has ended (/restart opens it anew)", "> hello")
+	r.keys("\x15/restart\r")
+	if last := r.broker.opened[len(r.broker.opened)-1]; last.Workspace != "/w" || last.Agent != "claude-code" {
+		t.Errorf("opened %+v", last)
+	}
+	if len(r.m.tabs) != 1 || r.m.current().session.Tab != 2 {
+		t.Errorf("%d tabs", len(r.m.tabs))
+	}
+}
+
+// TestKeysFollowThePane encodes for the modes of the pane that has the focus.
+func TestKeysFollowThePane(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x1b[A")
+	r.agentSays(1, "\x1b[?1h")
+	r.keys("\x1b[A")
+	if got, want := r.queued(1), "\x1b[A\x1bOA"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+}
+
+func TestFocusEvents(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.agentSays(1, "\x1b[?1004h")
+	r.keys("\x1b[O\x1b[I")
+	r.keys("\x01/new shell\r")
+	r.keys("\x1b1")
+	if got, want := r.queued(1), "\x1b[O\x1b[I\x1b[O\x1b[I"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+}
+
+// TestClipboardOfPrograms lets a program copy only from the focused pane, and
+// tells the person.
+func TestClipboardOfPrograms(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/new shell\r")
+	r.send(paneMsg{"s1", clipboard("hidden")})
+	r.send(paneMsg{"s2", clipboard("seen")})
+	if diff := cmp.Diff([]string{"seen"}, r.copied); diff != "" {
+		t.Error(diff)
+	}
+	r.wants("tab 2 copied 4 bytes")
+}
+
+// TestHelpNamesEverything holds the registry against the help screen.
+func TestHelpNamesEverything(t *testing.T) {
+	r := newRig(t, 200, 50, Options{Prefix: "ctrl+b"})
+	var all strings.Builder
+	for _, l := range r.m.helpText() {
+		all.WriteString(l.key + " " + l.text + "\n")
+	}
+	for _, c := range commandTable() {
+		if !strings.Contains(all.String(), "/"+c.name) {
+			t.Errorf("/%s is not in the help", c.name)
+		}
+	}
+	seen := map[place]map[string]bool{}
+	for _, b := range keyTable("ctrl+a", "ctrl+b") {
+		for _, k := range b.keys {
+			if seen[b.place] == nil {
+				seen[b.place] = map[string]bool{}
+			}
+			if seen[b.place][k] {
+				t.Errorf("%s is bound twice %s", k, b.place)
+			}
+			seen[b.place][k] = true
+		}
+		if !strings.Contains(all.String(), b.help) {
+			t.Errorf("%q is not in the help", b.help)
+		}
+	}
+}
+
+// TestPrefix walks through the tmux-like keys, which exist only when asked for.
+func TestPrefix(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x02c")
+	if got := r.queued(1); got != "\x02c" {
+		t.Errorf("without a prefix the agent got %q", got)
+	}
+	r = newRig(t, 80, 24, Options{Prefix: "ctrl+b"})
+	r.keys("\x02c\x02c\x021")
+	if n, tab := len(r.m.tabs), r.m.current().session.Tab; n != 3 || tab != 1 {
+		t.Errorf("%d tabs, tab %d is shown", n, tab)
+	}
+	r.keys("\x02\x02\x02~x")
+	if got := r.queued(1); got != "\x02x" {
+		t.Errorf("the agent got %q", got)
+	}
+	r.keys("\x02%")
+	r.wants("│")
+	r.keys("\x02[")
+	if r.m.mode != modeCopy {
+		t.Error("no copy mode")
+	}
+	r.keys("q\x02x")
+	r.wants("y/n: end")
+}
+
+// TestReleasesFollowTheirPress keeps the release of a key from an agent that
+// was not given its press.
+func TestReleasesFollowTheirPress(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.agentSays(1, "\x1b[>11u") // all keys as escape codes, with releases
+	r.keys("\x1b[97;5u\x1b[97;5:3u\x1b[13u\x1b[13;1:3u\x1b[98u\x1b[98;1:3u")
+	if got, want := r.queued(1), "\x1b[98u\x1b[98;1:3u"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+}
+
+// TestReferenceIsComplete holds the generated reference against the registries.
+func TestReferenceIsComplete(t *testing.T) {
+	text := Reference("", "ctrl+b")
+	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// command is one slash command of the multiplexer. The table of all of them is
+// the only place that knows their names: parsing, completion and the help
+// screen are made from it.
+type command struct {
+	name string
+	args string // for people: "[N|all]"
+	help string
+	run  func(m *Model, args string) (tea.Cmd, error)
+}
+
+// commandTable lists the commands in the order the help screen shows them.
+func commandTable() []command {
+	return []command{
+		{"approve", "[N|all]", "let the call shown, call N or all calls seen go on", (*Model).runApprove},
+		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
+		{"new", "[agent] [dir]", "open a tab", (*Model).runNew},
+		{"restart", "", "open the agent of this tab anew", (*Model).runRestart},
+		{"close", "[N]", "end this tab's agent and close the tab", (*Model).runClose},
+		{"tab", "N", "show tab N", (*Model).runTab},
+		{"next", "", "show the next tab", (*Model).runNext},
+		{"prev", "", "show the previous tab", (*Model).runPrev},
+		{"last", "", "show the tab shown before", (*Model).runLast},
+		{"move", "N", "move this tab to place N of the bar", (*Model).runMove},
+		{"rename", "NAME", "give this tab a name", (*Model).runRename},
+		{"split", "[right|down] [N]", "show a second tab beside or below", (*Model).runSplit},
+		{"unsplit", "", "show one tab only", (*Model).runUnsplit},
+		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
+		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
+		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
+		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
+		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
+		{"mute", "", "no bell and no notifications for this tab, or again", (*Model).runMute},
+		{"help", "", "keys and commands", (*Model).runHelp},
+		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
+		{"quit!", "", "the same without asking", (*Model).runQuitNow},
+	}
+}
+
+// lookUpCommand finds a command by its name.
+func lookUpCommand(name string) (command, bool) {
+	for _, c := range commandTable() {
+		if c.name == name {
+			return c, true
+		}
+	}
+	return command{}, false
+}
+
+// parseCommand splits a line that begins with a slash into the command's name
+// in lower case and the rest.
+func parseCommand(line string) (name, args string) {
+	line = strings.TrimSpace(strings.TrimPrefix(line, "/"))
+	name, args, _ = strings.Cut(line, " ")
+	return strings.ToLower(name), strings.TrimSpace(args)
+}
+
+// unknownCommand says what is valid instead.
+func unknownCommand(name string) error {
+	if near := completions(name, commandNames()); len(near) > 0 {
+		return fmt.Errorf("/%s: no such command, did you mean /%s?", sanitize(name), strings.Join(near, ", /"))
+	}
+	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", sanitize(name), sanitize(name))
+}
+
+func commandNames() []string {
+	var out []string
+	for _, c := range commandTable() {
+		out = append(out, c.name)
+	}
+	return out
+}
+
+// completions are the candidates that begin with prefix.
+func completions(prefix string, candidates []string) []string {
+	var out []string
+	for _, c := range candidates {
+		if strings.HasPrefix(c, prefix) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// commonPrefix is the longest start that all words share.
+func commonPrefix(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	prefix := words[0]
+	for _, w := range words[1:] {
+		for !strings.HasPrefix(w, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	return prefix
+}
+
+// positive reads the number in "/tab 3" or "/approve #3".
+func positive(s string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(s, "#"))
+	return n, err == nil && n > 0
+}

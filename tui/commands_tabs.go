@@ -1,0 +1,217 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// numbered is the tab with a number, or nil.
+func (m *Model) numbered(n int) *tab {
+	for _, t := range m.tabs {
+		if t.session.Tab == n {
+			return t
+		}
+	}
+	return nil
+}
+
+// noSuchTab says which tabs there are instead.
+func (m *Model) noSuchTab(n int) error {
+	if len(m.tabs) == 0 {
+		return fmt.Errorf("no tab %d: none is open", n)
+	}
+	var open []string
+	for _, t := range m.tabs {
+		open = append(open, fmt.Sprint(t.session.Tab))
+	}
+	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
+}
+
+// runNew is /new [agent] [dir].
+func (m *Model) runNew(args string) (tea.Cmd, error) {
+	agent, dir := m.o.Agent, ""
+	words := strings.Fields(args)
+	if len(words) > 0 && m.isAgent(words[0]) {
+		agent = words[0]
+		dir = strings.TrimSpace(strings.TrimPrefix(args, words[0]))
+	} else if len(words) > 0 {
+		if !strings.ContainsAny(args, "/~.") {
+			return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", sanitize(words[0]), m.agentNames())
+		}
+		dir = strings.TrimSpace(args)
+	}
+	dir, err := expandHome(dir)
+	if err != nil {
+		return nil, err
+	}
+	return m.open(agent, dir, ""), nil
+}
+
+// isAgent reports whether the broker knows an agent of that name. Before the
+// list has come, any plain word is taken for one, and the broker judges.
+func (m *Model) isAgent(name string) bool {
+	for _, a := range m.agents {
+		if a.Name == name {
+			return true
+		}
+	}
+	return len(m.agents) == 0 && !strings.ContainsAny(name, "/~.")
+}
+
+func (m *Model) agentNames() string {
+	var out []string
+	for _, a := range m.agents {
+		out = append(out, a.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// runRestart is /restart: the same agent on the same workspace in a new
+// session; the dead tab gives way to it.
+func (m *Model) runRestart(string) (tea.Cmd, error) {
+	t := m.current()
+	switch {
+	case t == nil:
+		return nil, &hinted{errors.New("there is no tab to restart"), "/new opens one"}
+	case t.running():
+		return nil, &hinted{fmt.Errorf("%s still runs", oneLine(t.title())), "/close ends it"}
+	}
+	return m.open(t.session.Agent, t.session.Workspace, t.session.ID), nil
+}
+
+// runClose is /close [N].
+func (m *Model) runClose(args string) (tea.Cmd, error) {
+	t := m.current()
+	if args != "" {
+		n, ok := positive(args)
+		if !ok {
+			return nil, fmt.Errorf("/close %s: takes the number of a tab, or nothing for this one", sanitize(args))
+		}
+		if t = m.numbered(n); t == nil {
+			return nil, m.noSuchTab(n)
+		}
+	}
+	if t == nil {
+		return nil, errors.New("there is no tab to close")
+	}
+	if !t.running() {
+		return m.closeTab(t), nil
+	}
+	id := t.session.ID
+	m.ask(fmt.Sprintf("end %s in tab %d?", oneLine(t.title()), t.session.Tab), func(m *Model) tea.Cmd {
+		if t := m.tabOf(id); t != nil {
+			return m.closeTab(t)
+		}
+		return nil
+	})
+	return nil, nil
+}
+
+// ask puts a question that only y answers with yes.
+func (m *Model) ask(text string, yes func(m *Model) tea.Cmd) {
+	m.question, m.dirty = &question{text, yes}, true
+}
+
+// runTab is /tab N.
+func (m *Model) runTab(args string) (tea.Cmd, error) {
+	n, ok := positive(args)
+	if !ok {
+		return nil, fmt.Errorf("/tab %s: takes the number of a tab", sanitize(args))
+	}
+	t := m.numbered(n)
+	if t == nil {
+		return nil, m.noSuchTab(n)
+	}
+	m.show(m.indexOf(t.session.ID))
+	return nil, nil
+}
+
+func (m *Model) runNext(string) (tea.Cmd, error) { m.step(1); return nil, nil }
+
+func (m *Model) runPrev(string) (tea.Cmd, error) { m.step(-1); return nil, nil }
+
+// runLast is /last.
+func (m *Model) runLast(string) (tea.Cmd, error) {
+	i := m.indexOf(m.before)
+	if i < 0 {
+		return nil, errors.New("no tab was shown before")
+	}
+	m.show(i)
+	return nil, nil
+}
+
+// runMove is /move N: the tab's place in the bar, not its number.
+func (m *Model) runMove(args string) (tea.Cmd, error) {
+	n, ok := positive(args)
+	t := m.current()
+	if !ok || t == nil || n > len(m.tabs) {
+		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", sanitize(args), len(m.tabs))
+	}
+	rest := append(m.tabs[:m.active:m.active], m.tabs[m.active+1:]...)
+	m.tabs = append(rest[:n-1:n-1], append([]*tab{t}, rest[n-1:]...)...)
+	m.active = n - 1
+	m.dirty = true
+	return nil, nil
+}
+
+// runRename is /rename NAME.
+func (m *Model) runRename(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab to rename")
+	}
+	t.name = args
+	m.dirty = true
+	return nil, nil
+}
+
+// runMute is /mute.
+func (m *Model) runMute(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab to mute")
+	}
+	t.muted = !t.muted
+	if t.muted {
+		m.say(fmt.Sprintf("tab %d announces nothing any more", t.session.Tab))
+	} else {
+		m.say(fmt.Sprintf("tab %d announces again", t.session.Tab))
+	}
+	return nil, nil
+}
+
+// runTheme is /theme NAME.
+func (m *Model) runTheme(args string) (tea.Cmd, error) {
+	theme, err := ThemeByName(args)
+	if err != nil {
+		return nil, err
+	}
+	m.theme, m.dirty = theme, true
+	return nil, nil
+}
+
+// runQuit is /quit.
+func (m *Model) runQuit(args string) (tea.Cmd, error) {
+	n := m.running()
+	if n == 0 {
+		return m.runQuitNow(args)
+	}
+	what := "an agent runs"
+	if n > 1 {
+		what = fmt.Sprintf("%d agents run", n)
+	}
+	m.ask(what+": end all and quit?", func(m *Model) tea.Cmd {
+		m.quitting = true
+		return tea.Quit
+	})
+	return nil, nil
+}
+
+// runQuitNow is /quit!.
+func (m *Model) runQuitNow(string) (tea.Cmd, error) {
+	m.quitting = true
+	return tea.Quit, nil
+}

@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// maxListed bounds how many directory entries are looked at for completion.
+const maxListed = 4096
+
+// complete completes the word before the cursor: a command, or an argument of
+// one. Directories are read outside the event loop.
+func (m *Model) complete() tea.Cmd {
+	text := textOf(m.line.pieces[:m.line.cursor])
+	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
+		return nil
+	}
+	command, word, hasArgs := strings.Cut(text[1:], " ")
+	command = strings.ToLower(command)
+	if !hasArgs {
+		m.completed(completedMsg{text, command, completions(command, commandNames())})
+		return nil
+	}
+	if i := strings.LastIndexByte(word, ' '); i >= 0 {
+		word = word[i+1:]
+	}
+	candidates := m.argumentsOf(command)
+	if command != "new" || !strings.ContainsAny(word, "/~") {
+		m.completed(completedMsg{text, word, completions(word, candidates)})
+		return nil
+	}
+	return m.do(func(context.Context) tea.Msg {
+		return completedMsg{text, word, completions(word, directories(word))}
+	})
+}
+
+// completed puts what was found on the line, unless that was changed
+// meanwhile. Several candidates are listed in the status line.
+func (m *Model) completed(msg completedMsg) {
+	if textOf(m.line.pieces[:m.line.cursor]) != msg.before {
+		return
+	}
+	m.dirty = true
+	switch prefix := commonPrefix(msg.found); {
+	case len(msg.found) == 0:
+		m.complain(fmt.Errorf("nothing begins with %q", sanitize(msg.stem)))
+	case len(msg.found) == 1:
+		end := " "
+		if strings.HasSuffix(prefix, "/") {
+			end = ""
+		}
+		m.line.insert(prefix[len(msg.stem):]+end, false)
+	case len(prefix) > len(msg.stem):
+		m.line.insert(prefix[len(msg.stem):], false)
+	default:
+		m.say(oneLine(strings.Join(msg.found, "  ")))
+	}
+}
+
+// argumentsOf are the words that may follow a command.
+func (m *Model) argumentsOf(command string) []string {
+	var out []string
+	switch command {
+	case "tab", "close", "split":
+		for _, t := range m.tabs {
+			out = append(out, fmt.Sprint(t.session.Tab))
+		}
+		if command == "split" {
+			out = append(out, "right", "down")
+		}
+	case "approve", "deny":
+		for _, it := range m.approvals.items {
+			out = append(out, fmt.Sprint(it.call.Number))
+		}
+		out = append(out, "all")
+	case "theme":
+		return ThemeNames()
+	case "new":
+		for _, a := range m.agents {
+			out = append(out, a.Name)
+		}
+	}
+	return out
+}
+
+// directories lists the directories that a path begins, hidden ones only when
+// asked for by their dot.
+func directories(word string) []string {
+	dir, base := filepath.Split(word)
+	where, err := expandHome(dir)
+	if err != nil || where == "" {
+		return nil
+	}
+	f, err := os.Open(where)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(maxListed)
+	var out []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
+		if e.IsDir() && !hidden && !strings.ContainsAny(e.Name(), " \n") {
+			out = append(out, dir+e.Name()+"/")
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// expandHome replaces a leading ~ by the home directory, and makes the path
+// absolute.
+func expandHome(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	if dir == "~" || strings.HasPrefix(dir, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the home directory: %w", err)
+		}
+		dir = filepath.Join(home, dir[1:])
+	}
+	return filepath.Abs(dir)
+}

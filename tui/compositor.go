@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+)
+
+// display is the person's terminal as the compositor uses it.
+type display interface {
+	Write(frame []byte) (int, error)
+	SetKeyboard(flags uint8) error
+	SetMouse(mode keys.MouseMode) error
+	Bell() error
+	Notify(text string) error
+	Copy(text string) error
+}
+
+// request is something besides cells that the person's terminal shall do.
+type request func(d display) error
+
+// maxRequests is how many requests wait for a terminal that takes nothing;
+// later ones are dropped.
+const maxRequests = 16
+
+// compositor draws scenes. Whenever the model publishes a scene or a visible
+// pane has new output it composes the panes' cells and the chrome into one
+// canvas, and the painter sends the difference. It is the only one who writes
+// to the person's terminal.
+type compositor struct {
+	out     display
+	mouse   bool
+	painted func(seq uint64, at time.Time) // a scene that asked for it is on screen
+	loop    *paint.Loop
+	painter *paint.Painter
+	canvas  *paint.Canvas
+
+	scene    atomic.Pointer[scene]
+	requests chan request // bounded, lossy
+
+	modes     sync.Mutex
+	keyboard  uint8
+	mouseMode keys.MouseMode
+	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
+
+	// Only the loop's goroutine uses what follows.
+	drawn    *scene
+	chrome   []*term.Frame
+	frames   map[*pane]*term.Frame
+	reported uint64
+}
+
+func newCompositor(out display, profile paint.ColorProfile, mouse bool, painted func(uint64, time.Time)) *compositor {
+	c := &compositor{
+		out:       out,
+		mouse:     mouse,
+		painted:   painted,
+		painter:   paint.NewPainter(paint.Options{Colors: profile}),
+		canvas:    paint.NewCanvas(1, 1),
+		requests:  make(chan request, maxRequests),
+		asked:     make(chan struct{}, 1),
+		mouseMode: keys.MouseDrag,
+		frames:    map[*pane]*term.Frame{},
+	}
+	c.loop = paint.NewLoop(c, c.painter, c.draw)
+	return c
+}
+
+// publish implements sink.
+func (c *compositor) publish(s *scene) {
+	c.scene.Store(s)
+	c.loop.Wake()
+}
+
+// wake implements sink.
+func (c *compositor) wake() { c.loop.Wake() }
+
+// request implements sink.
+func (c *compositor) request(r request) {
+	select {
+	case c.requests <- r:
+	default:
+	}
+}
+
+// answered implements sink.
+func (c *compositor) answered(r keys.Reply) { c.painter.Answer(r) }
+
+// serve carries out requests, apart from the painting so that neither waits for
+// the other's decisions; the terminal writes one thing at a time. A request that
+// fails is no reason to end: that the terminal is gone shows in the painting.
+func (c *compositor) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-c.requests:
+			_ = r(c.out)
+		case <-c.asked:
+			c.modes.Lock()
+			keyboard, mouse := c.keyboard, c.mouseMode
+			c.modes.Unlock()
+			_ = c.out.SetKeyboard(keyboard)
+			if c.mouse {
+				_ = c.out.SetMouse(mouse)
+			}
+		}
+	}
+}
+
+// Write sends a frame to the terminal, and reports the scene it was made of.
+func (c *compositor) Write(frame []byte) (int, error) {
+	n, err := c.out.Write(frame)
+	if err == nil && c.drawn.Report && c.reported != c.drawn.Seq {
+		c.reported = c.drawn.Seq
+		c.painted(c.drawn.Seq, time.Now())
+	}
+	return n, err
+}
+
+// draw composes the newest scene. It runs on the loop's goroutine.
+func (c *compositor) draw() *paint.Canvas {
+	s := c.scene.Load()
+	if s == nil {
+		return nil
+	}
+	if s != c.drawn {
+		c.take(s)
+	}
+	var focused *term.Frame
+	for i, p := range s.Panes {
+		f := c.snapshot(p)
+		c.canvas.Frame(p.At.X, p.At.Y, p.At.W, p.At.H, f)
+		for _, mark := range p.Marks {
+			style := p.Style
+			c.canvas.Restyle(p.At.X+mark.From, p.At.Y+mark.Y, min(mark.To, p.At.W)-mark.From, 1,
+				func(term.Style) term.Style { return style })
+		}
+		if i == s.Focus {
+			focused = f
+		}
+	}
+	for i, layer := range s.Layers {
+		c.canvas.Frame(layer.At.X, layer.At.Y, layer.At.W, layer.At.H, c.chrome[i])
+	}
+	c.placeCursor(s, focused)
+	return c.canvas
+}
+
+// take makes a scene the one that is drawn, and forgets what only the former
+// one needed.
+func (c *compositor) take(s *scene) {
+	c.drawn = s
+	c.canvas.Resize(s.Cols, s.Rows)
+	c.chrome = c.chrome[:0]
+	for _, layer := range s.Layers {
+		c.chrome = append(c.chrome, layer.frame())
+	}
+	kept := map[*pane]*term.Frame{}
+	for _, p := range s.Panes {
+		if f := c.frames[p.Pane]; f != nil {
+			kept[p.Pane] = f
+		} else {
+			kept[p.Pane] = new(term.Frame)
+		}
+	}
+	c.frames = kept
+}
+
+// snapshot brings a pane's frame up to date, unless its program is in the
+// middle of a synchronized update.
+func (c *compositor) snapshot(p placedPane) *term.Frame {
+	f := c.frames[p.Pane]
+	screen := p.Pane.screen
+	offset := 0
+	if p.Scrolled {
+		_, rows := screen.Size()
+		top := max(0, p.Top-lost(screen, p.Dropped))
+		offset = max(0, screen.LineCount()-rows-top)
+	}
+	if f.Rows == 0 || f.Offset != offset || !screen.Held() {
+		screen.Snapshot(f, offset)
+	}
+	return f
+}
+
+// placeCursor shows the chrome's cursor or that of the focused program, and
+// brings keyboard and mouse into the modes the program asked for.
+func (c *compositor) placeCursor(s *scene, focused *term.Frame) {
+	c.canvas.HideCursor()
+	if focused != nil {
+		at := s.Panes[s.Focus].At
+		if focused.Offset == 0 {
+			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused)
+		}
+		c.follow(focused.Modes)
+	}
+	if s.Cursor != nil {
+		c.canvas.SetCursor(*s.Cursor)
+	}
+}
+
+// follow notes the modes of the focused program.
+func (c *compositor) follow(m keys.Modes) {
+	mouse := keys.MouseDrag
+	if m.Mouse == keys.MouseMotion {
+		mouse = keys.MouseMotion
+	}
+	c.modes.Lock()
+	same := c.keyboard == m.Kitty && c.mouseMode == mouse
+	c.keyboard, c.mouseMode = m.Kitty, mouse
+	c.modes.Unlock()
+	if !same {
+		signal(c.asked)
+	}
+}

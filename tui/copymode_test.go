@@ -1,0 +1,80 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestMouse(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/new shell\r\x1b1")
+	r.agentSays(1, strings.Repeat("line\r\n", 100))
+	r.keys("\x1b[<64;5;5M") // wheel up: scrollback
+	r.wants("3 lines back")
+	r.keys("x") // typing returns
+	if strings.Contains(r.screen(), "lines back") {
+		t.Error("typing did not return to the output")
+	}
+	r.agentSays(1, "\x1b[?1000h\x1b[?1006h")
+	r.keys("\x1b[<0;5;5M")
+	if got, want := r.queued(1), "x\x1b[<0;5;4M"; got != want {
+		t.Errorf("the agent got %q, want %q", got, want)
+	}
+	r.keys("\x1b[<0;22;1M") // on the second tab
+	if got := r.m.current().session.Tab; got != 2 {
+		t.Errorf("tab %d", got)
+	}
+}
+
+func TestClickOnTheBadgeOpensThePanel(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.keys("\x1b[<0;79;24M")
+	if r.m.mode != modeTerminal {
+		t.Error("a click opened the panel with nothing in it")
+	}
+	r.escalate(1, `{"path":"/tmp/b"}`, "")
+	r.keys("\x1b[<0;79;24M")
+	r.wants("approval 1/1", `path: "/tmp/b"`)
+}
+
+func TestDragCopies(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.agentSays(1, "one 漢字 two\r\nthree\r\n")
+	r.keys("\x1b[<0;5;2M\x1b[<32;3;3M\x1b[<0;3;3m")
+	if diff := cmp.Diff([]string{"漢字 two\nthr"}, r.copied); diff != "" {
+		t.Error(diff)
+	}
+	if r.m.mode != modeTerminal {
+		t.Error("still in copy mode")
+	}
+}
+
+func TestCopyMode(t *testing.T) {
+	tests := []struct{ name, keys, want string }{
+		{"word", "gvey", "alpha"},
+		{"to the end of the line", "gwv$y", "beta"},
+		{"two lines", "gvjy", "alpha beta\ng"},
+		{"lines", "gjVy", "gamma delta"},
+		{"line without selection", "gjy", "gamma delta"},
+		{"search forward", "g/delta\rvey", "delta"},
+		{"search next", "g/a\rnnv$y", "amma delta"},
+		{"search backward", "G?gamma\rvey", "gamma"},
+		{"swap ends", "gwvhhoy", "a b"},
+		{"back a word", "gjwbvey", "gamma"},
+		{"wrapped lines are one", "g3y", "alpha beta"},
+		{"enter copies", "gve\r", "alpha"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			r := newRig(t, 80, 24, Options{})
+			r.agentSays(1, "alpha beta\r\ngamma delta\r\n")
+			r.keys("\x01[")
+			r.keys(test.keys)
+			if diff := cmp.Diff([]string{test.want}, r.copied); diff != "" {
+				t.Errorf("%s\n%s", diff, r.screen())
+			}
+		})
+	}
+}

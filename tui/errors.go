@@ -1,0 +1,29 @@
+package tui
+
+import "errors"
+
+// hinted is an error of this package that knows what to do next.
+type hinted struct {
+	err  error
+	hint string
+}
+
+func (h *hinted) Error() string { return h.err.Error() }
+func (h *hinted) Unwrap() error { return h.err }
+
+// Hint is the next thing to do.
+func (h *hinted) Hint() string { return h.hint }
+
+// explain turns an error into one safe line: what happened and, when somebody
+// knows, what to do next.
+func explain(err error) string {
+	text := oneLine(err.Error())
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		text += " (" + oneLine(h.Hint()) + ")"
+	}
+	return text
+}
+
+// oneLine makes a string fit for a status line, without losing a byte of it.
+func oneLine(s string) string { return sanitize(s) }

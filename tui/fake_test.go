@@ -1,0 +1,189 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// fakeBroker is a broker whose agents are programs in this process.
+type fakeBroker struct {
+	mu       sync.Mutex
+	sessions []broker.Session
+	pending  []broker.Escalation
+	decided  []broker.Decision
+	inputs   []broker.TrustedInput
+	events   chan broker.Event
+	agent    func(t *fakeTerminal) // runs in its own goroutine for each attach
+	openErr  error
+	terms    map[broker.SessionID]*fakeTerminal
+	opened   []broker.OpenRequest
+	pause    time.Duration
+}
+
+// errNoAgent is Attach's answer without an agent.
+var errNoAgent = errors.New("no agent")
+
+func newFakeBroker() *fakeBroker {
+	return &fakeBroker{events: make(chan broker.Event, 256), terms: map[broker.SessionID]*fakeTerminal{}}
+}
+
+func (b *fakeBroker) Agents(context.Context) ([]broker.Agent, error) {
+	return []broker.Agent{{Name: "claude-code", Title: "Claude Code"}, {Name: "shell", Title: "Shell"}}, nil
+}
+
+func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.openErr != nil {
+		return broker.Session{}, b.openErr
+	}
+	b.opened = append(b.opened, r)
+	n := len(b.opened)
+	agent := r.Agent
+	if agent == "" {
+		agent = "claude-code"
+	}
+	s := broker.Session{
+		ID: broker.SessionID(fmt.Sprintf("s%d", n)), Tab: n, Agent: agent,
+		State: broker.StateStarting, Workspace: r.Workspace,
+	}
+	b.sessions = append(b.sessions, s)
+	return s, nil
+}
+
+func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Terminal, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.agent == nil {
+		return nil, errNoAgent
+	}
+	t := newFakeTerminal()
+	b.terms[id] = t
+	t.run(b.agent)
+	return t, ctx.Err()
+}
+
+func (b *fakeBroker) Close(_ context.Context, id broker.SessionID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, s := range b.sessions {
+		if s.ID == id {
+			b.sessions = append(b.sessions[:i], b.sessions[i+1:]...)
+			return nil
+		}
+	}
+	return errors.New("close: no such session")
+}
+
+func (b *fakeBroker) Sessions(context.Context) ([]broker.Session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Session(nil), b.sessions...), nil
+}
+
+func (b *fakeBroker) Pending(context.Context) ([]broker.Escalation, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Escalation(nil), b.pending...), nil
+}
+
+func (b *fakeBroker) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.decided = append(b.decided, d)
+	r := broker.Resolution{ID: d.ID, Outcome: broker.Denied, By: d.By, At: testTime, Won: true}
+	if d.Approve {
+		r.Outcome = broker.Approved
+	}
+	for i, e := range b.pending {
+		if e.ID == d.ID {
+			r.Number, r.Session = e.Number, e.Session
+			b.pending = append(b.pending[:i], b.pending[i+1:]...)
+			break
+		}
+	}
+	return r, nil
+}
+
+func (b *fakeBroker) Submit(_ context.Context, in broker.TrustedInput) (broker.Receipt, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.inputs = append(b.inputs, in)
+	return broker.Receipt{Number: len(b.inputs), Session: in.Session, Typing: []string{in.Text, "\r"}, Pause: b.pause}, nil
+}
+
+func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
+	out := make(chan broker.Event)
+	go func() {
+		defer close(out)
+		for {
+			select {
+			case ev := <-b.events:
+				select {
+				case out <- ev:
+				case <-ctx.Done():
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return out, nil
+}
+
+// decisions is what was decided so far.
+func (b *fakeBroker) decisions() []broker.Decision {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Decision(nil), b.decided...)
+}
+
+// fakeTerminal is an agent's terminal in memory.
+type fakeTerminal struct {
+	out    *io.PipeReader // what the agent writes
+	agentW *io.PipeWriter
+	agentR *io.PipeReader // what the agent reads
+	in     *io.PipeWriter
+	mu     sync.Mutex
+	sizes  [][2]int
+	done   chan struct{}
+}
+
+func newFakeTerminal() *fakeTerminal {
+	t := &fakeTerminal{done: make(chan struct{})}
+	t.out, t.agentW = io.Pipe()
+	t.agentR, t.in = io.Pipe()
+	return t
+}
+
+// run starts the agent; when it returns its terminal ends.
+func (t *fakeTerminal) run(agent func(t *fakeTerminal)) {
+	go func() {
+		defer close(t.done)
+		agent(t)
+		_ = t.agentW.Close()
+		_ = t.agentR.Close()
+	}()
+}
+
+func (t *fakeTerminal) Read(p []byte) (int, error)  { return t.out.Read(p) }
+func (t *fakeTerminal) Write(p []byte) (int, error) { return t.in.Write(p) }
+
+func (t *fakeTerminal) Close() error {
+	_ = t.out.Close()
+	return t.in.Close()
+}
+
+func (t *fakeTerminal) Resize(_ context.Context, cols, rows int) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sizes = append(t.sizes, [2]int{cols, rows})
+	return nil
+}

@@ -1,0 +1,158 @@
+package tui
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+var update = flag.Bool("update", false, "write the golden screens anew")
+
+// golden compares a screen with the stored one.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+	}
+}
+
+// demo are the options of the golden screens.
+func demo() Options {
+	return Options{
+		Workspace: "/home/me/project",
+		Notices:   []string{"scripted model"},
+		Intro:     []string{"read notes.txt is allowed", "read ../outside/notes.txt asks you", "read ../config.json is denied"},
+		Phrase:    "amber fox",
+	}
+}
+
+const agentScreen = "\x1b[1mWelcome to the agent\x1b[m\r\n\r\n> try \"edit <file>\"\r\n\x1b[32m● 漢字 and text\x1b[m\r\n"
+
+const twoArguments = `{"path":"/home/me/outside/notes.txt","content":"first line\nsecond line\twith\u202e tricks","mode":{"append":true,"lines":[1,2]}}`
+
+const asWritten = `{"path":"../outside/notes.txt","content":"first line\nsecond line\twith\u202e tricks","mode":{"append":true,"lines":[1,2]},"x":null}`
+
+// TestGoldenScreens draws every mode at four sizes.
+func TestGoldenScreens(t *testing.T) {
+	modes := []struct {
+		name string
+		do   func(r *rig)
+	}{
+		{"starting", func(r *rig) {
+			r.m.numbered(1).attached = false
+			for _, p := range []broker.Progress{
+				{Session: "s1", Step: "building the agent image", Detail: "Step 3/9 : RUN apt-get install", Done: false},
+				{Session: "s1", Step: "starting the proxies", Done: true},
+			} {
+				r.send(brokerMsg{broker.Event{Progress: &p}})
+			}
+		}},
+		{"terminal", func(r *rig) { r.keys("x") }},
+		{"intro", func(*rig) {}},
+		{"command", func(r *rig) { r.keys("\x01fix the tests") }},
+		{"command-long", func(r *rig) {
+			r.keys("\x01please look at the failing tests in the parser and repair whatever is wrong there, then tell me")
+		}},
+		{"error", func(r *rig) { r.keys("\x01/frobnicate\r") }},
+		{"waiting", func(r *rig) {
+			r.state(1, broker.StateWaiting)
+			r.escalate(1, twoArguments, asWritten)
+		}},
+		{"panel", func(r *rig) {
+			r.escalate(1, twoArguments, asWritten)
+			r.escalate(2, `{"path":"/tmp/b"}`, "")
+			r.keys("\x01")
+		}},
+		{"panel-end", func(r *rig) {
+			r.escalate(1, twoArguments, asWritten)
+			r.keys("\x01")
+			for range 60 {
+				r.keys("\x1b[B")
+			}
+		}},
+		{"decided", func(r *rig) {
+			r.escalate(1, `{"path":"/tmp/b"}`, "")
+			r.keys("\x01")
+			for range 30 {
+				r.paint()
+				r.keys("\x1b[B")
+			}
+			r.keys("/approve\r")
+		}},
+		{"question", func(r *rig) { r.state(1, broker.StateWorking); r.keys("\x01/quit\r") }},
+		{"tabs", func(r *rig) {
+			for range 11 {
+				r.keys("\x01/new shell /tmp\r")
+			}
+			r.state(3, broker.StateWorking)
+			r.state(12, broker.StateWaiting)
+			r.keys("\x01/tab 5\r")
+		}},
+		{"dead", func(r *rig) {
+			s := r.m.numbered(1).session
+			s.State, s.ExitCode, s.Reason = broker.StateDead, 137, "the container ran out of memory"
+			r.send(brokerMsg{broker.Event{Session: &s}})
+		}},
+		{"help", func(r *rig) { r.keys("\x01?") }},
+		{"copy", func(r *rig) { r.keys("\x01["); r.keys("gvll") }},
+		{"search", func(r *rig) { r.keys("\x01["); r.keys("/text") }},
+		{"split", func(r *rig) {
+			r.keys("\x01/new shell\r")
+			r.agentSays(2, "$ ls\r\n")
+			r.keys("\x01/split right\r")
+		}},
+	}
+	for _, size := range [][2]int{{20, 6}, {40, 10}, {80, 24}, {200, 50}} {
+		for _, mode := range modes {
+			name := fmt.Sprintf("%s-%dx%d", mode.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				r := newRig(t, size[0], size[1], demo())
+				r.state(1, broker.StateIdle)
+				r.agentSays(1, agentScreen)
+				mode.do(r)
+				r.m.dirty = true
+				r.m.refresh()
+				golden(t, name, r.screen())
+			})
+		}
+	}
+}
+
+// TestTooSmall shows one line on terminals that nothing fits on, and works
+// again when they grow.
+func TestTooSmall(t *testing.T) {
+	for _, size := range [][2]int{{19, 30}, {80, 4}, {5, 2}, {1, 1}} {
+		r := newRig(t, size[0], size[1], demo())
+		r.escalate(1, `{"path":"/tmp/b"}`, "")
+		r.keys("\x01/approve\r")
+		r.paint()
+		if n := len(r.broker.decisions()); n != 0 {
+			t.Errorf("%v: decided %d calls that could not be shown", size, n)
+		}
+		if size[0] >= 9 {
+			r.wants("too small")
+		}
+		r.send(sizeMsg{80, 24})
+		r.wants("approval 1/1")
+	}
+}

@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// pager is a position in text that is longer than the screen.
+type pager struct{ top int }
+
+// move scrolls by n rows of a text of total rows shown in height rows.
+func (p *pager) move(n, total, height int) {
+	p.top = min(max(0, p.top+n), max(0, total-height))
+}
+
+// helpLine is one line of the help screen.
+type helpLine struct {
+	key  string // or empty: a heading or plain text
+	text string
+	head bool
+}
+
+// openHelp shows the keys and commands, all of them taken from the registries.
+func (m *Model) openHelp() {
+	m.showHelp("keys and commands", m.helpText())
+}
+
+func (m *Model) showHelp(title string, lines []helpLine) {
+	m.helpTitle, m.helpLines = title, lines
+	m.mode, m.help, m.dirty = modeHelp, pager{}, true
+}
+
+// helpText writes the help screen.
+func (m *Model) helpText() []helpLine {
+	var out []helpLine
+	for _, line := range m.o.Intro {
+		out = append(out, helpLine{text: sanitize(line)})
+	}
+	var last place
+	for _, b := range m.table {
+		if b.place != last {
+			out = append(out, helpLine{text: string(b.place), head: true})
+			last = b.place
+		}
+		out = append(out, helpLine{key: bindingKeys(b), text: b.help})
+	}
+	out = append(out, helpLine{text: "commands", head: true})
+	for _, c := range commandTable() {
+		out = append(out, helpLine{key: strings.TrimSpace("/" + c.name + " " + c.args), text: c.help})
+	}
+	return append(out, helpLine{key: "//text", text: "send /text to the agent"})
+}
+
+// bindingKeys names the keys of a binding; nine digits become one.
+func bindingKeys(b binding) string {
+	if b.action == actTab && b.place == placePrefix {
+		return "1…9"
+	}
+	if b.action == actTab {
+		return "Alt-1…9"
+	}
+	var out []string
+	for _, k := range b.keys {
+		out = append(out, displayKey(k))
+	}
+	return strings.Join(out, " ")
+}
+
+// onHelpKey is a key in the help screen.
+func (m *Model) onHelpKey(name string) tea.Cmd {
+	m.dirty = true
+	total, height := len(m.helpRows()), m.lay.Viewport.H-1
+	switch m.keys[placeHelp][name] {
+	case actHelpDown:
+		m.help.move(1, total, height)
+	case actHelpUp:
+		m.help.move(-1, total, height)
+	case actHelpPage:
+		m.help.move(height, total, height)
+	case actHelpPageUp:
+		m.help.move(-height, total, height)
+	case actLeave:
+		m.leaveCommand()
+	}
+	return nil
+}
+
+// helpRow is a row of the help screen, laid out for the width.
+type helpRow struct {
+	left, right string
+	indent      int
+	head        bool
+}
+
+// helpRows lays the help text out: keys in a column of their own where there
+// is room, else above what they do.
+func (m *Model) helpRows() []helpRow {
+	width := max(1, m.lay.Viewport.W-2)
+	column := 26
+	if width < 50 {
+		column = 0
+	}
+	var out []helpRow
+	for _, l := range m.helpLines {
+		switch {
+		case l.key == "":
+			for _, row := range wrapWords(l.text, width) {
+				out = append(out, helpRow{left: row, head: l.head})
+			}
+		case column == 0 || textWidth(l.key) > column-2:
+			for _, row := range wrap(l.key, width) {
+				out = append(out, helpRow{left: row})
+			}
+			for _, row := range wrapWords(l.text, max(1, width-max(2, column))) {
+				out = append(out, helpRow{right: row, indent: max(2, column)})
+			}
+		default:
+			rows := wrapWords(l.text, width-column)
+			out = append(out, helpRow{left: l.key, right: rows[0], indent: column})
+			for _, row := range rows[1:] {
+				out = append(out, helpRow{right: row, indent: column})
+			}
+		}
+	}
+	return out
+}
+
+// drawHelp draws the help screen over the viewport.
+func (m *Model) drawHelp() *surface {
+	s := newSurface(m.lay.Viewport, m.theme.Body)
+	rows := m.helpRows()
+	height := s.At.H - 1
+	m.help.move(0, len(rows), height)
+	s.fill(0, m.theme.Title)
+	title := m.helpTitle
+	if below := len(rows) - m.help.top - height; below > 0 {
+		title += fmt.Sprintf(" · %d more ↓", below)
+	}
+	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
+	for y := 0; y < height && m.help.top+y < len(rows); y++ {
+		row := rows[m.help.top+y]
+		left, right := m.theme.Label, m.theme.Body
+		if row.head {
+			left = m.theme.Body
+			left.Attr |= term.Bold
+		}
+		s.text(1, 1+y, row.left, left)
+		s.text(1+row.indent, 1+y, row.right, right)
+	}
+	return s
+}
+
+// runHelp is /help.
+func (m *Model) runHelp(string) (tea.Cmd, error) {
+	m.openHelp()
+	return nil, nil
+}
+
+// runHistory is /history: what was decided lately.
+func (m *Model) runHistory(string) (tea.Cmd, error) {
+	var lines []helpLine
+	for i := len(m.approvals.log) - 1; i >= 0; i-- {
+		r := m.approvals.log[i]
+		where := ""
+		if t := m.tabOf(r.Session); t != nil {
+			where = fmt.Sprintf("tab %d: ", t.session.Tab)
+		}
+		lines = append(lines, helpLine{text: where + resolutionText(r)})
+	}
+	if len(lines) == 0 {
+		lines = []helpLine{{text: "nothing was decided yet"}}
+	}
+	m.showHelp("decisions, newest first", lines)
+	return nil, nil
+}

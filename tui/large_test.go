@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestLargeCall lays a large call out beside the event loop; until then there
+// is nothing to decide about.
+func TestLargeCall(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	e := escalation(1, `{"content":"`+strings.Repeat(`line\n`, layAtOnce)+`"}`, "")
+	r.send(brokerMsg{msgOf(e)})
+	_, cmd := r.m.Update(inputMsg{commandKey()})
+	r.wants("reading a large call")
+	r.paint()
+	if it := r.m.approvals.current(); !it.since.IsZero() {
+		t.Error("it counts as seen before it was drawn")
+	}
+	r.run(cmd)
+	r.wants("16371 more ↓", `content: "line\n`)
+	r.paint()
+	r.keys("/approve\r")
+	r.decided(0)
+	r.wants("has 16371 rows that were not shown yet")
+}
+
+// TestScrolledViewStays looks back into a scrollback that is full while the
+// agent goes on writing.
+func TestScrolledViewStays(t *testing.T) {
+	for _, open := range []string{"\x1b[<64;5;5M\x1b[<64;5;5M\x1b[<64;5;5M", "\x01[\x1b[5~"} {
+		r := newRig(t, 80, 24, Options{Scrollback: 100})
+		number := 0
+		more := func(n int) {
+			for range n {
+				number++
+				r.agentSays(1, fmt.Sprintf("line %d\r\n", number))
+			}
+		}
+		more(300)
+		r.keys(open)
+		top := func() string { return strings.Split(r.screen(), "\n")[1] }
+		before := top()
+		more(40)
+		if after := top(); after != before {
+			t.Errorf("the view moved from %q to %q", before, after)
+		}
+		r.keys("\x1b[<64;5;5M\x1b[<65;5;5M")
+		if after := top(); after != before {
+			t.Errorf("after scrolling there and back the view moved from %q to %q", before, after)
+		}
+	}
+}

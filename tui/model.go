@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// mode says who gets the person's keys.
+type mode uint8
+
+const (
+	modeTerminal mode = iota // the focused agent
+	modeCommand              // the command line
+	modeCopy                 // copy mode of the focused pane
+	modeHelp                 // the help screen
+)
+
+// question is something that has to be answered with yes or no.
+type question struct {
+	text string
+	yes  func(m *Model) tea.Cmd
+}
+
+// Model is the whole state of the user interface. Only the Bubble Tea event
+// loop touches it, one message at a time; nothing it does blocks. What takes
+// time runs as a command and comes back as a message.
+type Model struct {
+	ctx   context.Context
+	o     Options
+	api   broker.API
+	crew  *crew
+	sink  sink
+	gate  *gate
+	tell  func(tea.Msg) // delivers a message from another goroutine
+	now   func() time.Time
+	keys  keymap
+	table []binding
+	theme Theme
+
+	cols, rows int
+	lay        layout
+	fits       bool // the screen is large enough to work on
+
+	mode      mode
+	tabs      []*tab
+	active    int              // index of the focused tab
+	before    broker.SessionID // of the tab shown before, for /last
+	split     split
+	line      commandLine
+	question  *question
+	approvals approvals
+	copying   copyState
+	help      pager
+	helpTitle string
+	helpLines []helpLine
+	flash     flash
+	agents    []broker.Agent
+	touched   bool // the person has typed something: the intro has done its work
+	opening   int  // requests for new sessions that are not answered yet
+
+	seq       uint64 // of the scene published last
+	dirty     bool   // something drawn has changed since
+	ticking   bool   // a tickMsg is on its way
+	announced time.Time
+	quitting  bool
+	later     tea.Cmd // work that drawing found to be necessary
+	prefixed  bool    // the prefix key was pressed, the next key belongs to it
+	pasting   pasteState
+	dragging  dragState
+	ours      map[rune]bool    // keys held whose press was the multiplexer's
+	focusedID broker.SessionID // the pane that was told that it has the focus
+	outerLost bool             // the person's terminal has lost the focus
+}
+
+// newModel makes the model of an empty multiplexer.
+func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error) {
+	o = o.withDefaults()
+	theme, err := ThemeByName(o.Theme)
+	if err != nil {
+		return nil, err
+	}
+	table := keyTable(o.CommandKey, o.Prefix)
+	return &Model{
+		ctx:   ctx,
+		o:     o,
+		api:   o.API,
+		crew:  c,
+		sink:  out,
+		gate:  newGate(),
+		now:   time.Now,
+		table: table,
+		keys:  newKeymap(table),
+		ours:  map[rune]bool{},
+		theme: theme,
+	}, nil
+}
+
+// Init implements tea.Model. The first tab is opened when the size is known.
+func (m *Model) Init() tea.Cmd { return m.fetchAgents() }
+
+// View implements tea.Model. Frames do not go out through Bubble Tea.
+func (m *Model) View() tea.View { return tea.View{} }
+
+// current is the focused tab, or nil when there is none.
+func (m *Model) current() *tab {
+	if m.active < 0 || m.active >= len(m.tabs) {
+		return nil
+	}
+	return m.tabs[m.active]
+}
+
+// tabOf finds the tab of a session.
+func (m *Model) tabOf(id broker.SessionID) *tab {
+	for _, t := range m.tabs {
+		if t.session.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// indexOf is the place of a session in the tab bar, or -1.
+func (m *Model) indexOf(id broker.SessionID) int {
+	for i, t := range m.tabs {
+		if t.session.ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// running counts the tabs whose agent would end with the multiplexer.
+func (m *Model) running() int {
+	n := 0
+	for _, t := range m.tabs {
+		if t.running() {
+			n++
+		}
+	}
+	return n
+}
+
+// show focuses the tab at an index of the bar.
+func (m *Model) show(i int) {
+	if i < 0 || i >= len(m.tabs) {
+		return
+	}
+	if t := m.current(); t != nil && i != m.active {
+		m.before = t.session.ID
+		t.scrolled = false
+	}
+	m.active = i
+	m.tabs[i].fresh = false
+	m.dragging = dragState{}
+	m.arrange()
+}
+
+// step focuses the tab n places further, around the ends.
+func (m *Model) step(n int) {
+	if len(m.tabs) > 0 {
+		m.show(((m.active+n)%len(m.tabs) + len(m.tabs)) % len(m.tabs))
+	}
+}

@@ -1,0 +1,185 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// wheelLines is how far one turn of the wheel scrolls.
+const wheelLines = 3
+
+// dragState is a selection that is being made with the mouse.
+type dragState struct {
+	active bool
+	moved  bool
+	from   point
+}
+
+// onMouse gives a mouse event to what is under it: a tab of the bar, the
+// approval panel, a program that asked for the mouse, or the scrollback.
+func (m *Model) onMouse(ev keys.Event) tea.Cmd {
+	if !m.fits || m.question != nil {
+		return nil
+	}
+	e := ev.Mouse
+	if m.dragging.active {
+		return m.onDrag(e)
+	}
+	switch {
+	case m.lay.Tabs.contains(e.X, e.Y):
+		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft {
+			if i := m.tabAt(e.X); i >= 0 {
+				m.touch()
+				m.leaveModes()
+				m.show(i)
+			}
+		}
+		return nil
+	case m.lay.Status.contains(e.X, e.Y):
+		// A click on the badge opens the panel, as the command key does.
+		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft && e.X >= m.cols-m.badgeWidth() {
+			m.touch()
+			m.enterCommand()
+		}
+		return nil
+	case m.mode == modeHelp:
+		if e.Button == keys.WheelUp || e.Button == keys.WheelDown {
+			m.help.move(wheelStep(e), len(m.helpRows()), m.lay.Viewport.H-1)
+			m.dirty = true
+		}
+		return nil
+	case m.mode == modeCommand && m.overPanel(e):
+		return nil
+	}
+	return m.onPaneMouse(ev)
+}
+
+// leaveModes goes back to the agent from whatever is open; the command line
+// keeps its text.
+func (m *Model) leaveModes() {
+	if m.mode != modeCommand {
+		m.leaveCommand()
+	}
+}
+
+// overPanel scrolls the panel with the wheel, and keeps the mouse from what
+// is below it.
+func (m *Model) overPanel(e keys.Mouse) bool {
+	panel, input := m.panelRect()
+	if panel.contains(e.X, e.Y) {
+		if e.Action == keys.MousePress && (e.Button == keys.WheelUp || e.Button == keys.WheelDown) {
+			m.approvals.scroll += wheelStep(e)
+			m.dirty = true
+		}
+		return true
+	}
+	return input.contains(e.X, e.Y)
+}
+
+func wheelStep(e keys.Mouse) int {
+	if e.Button == keys.WheelUp {
+		return -wheelLines
+	}
+	return wheelLines
+}
+
+// onPaneMouse gives an event to the pane under it.
+func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
+	tabs, parts := m.visibleTabs()
+	for i, t := range tabs {
+		at := parts[i]
+		if !at.contains(ev.Mouse.X, ev.Mouse.Y) {
+			continue
+		}
+		if t != m.current() {
+			if ev.Mouse.Action == keys.MousePress && ev.Mouse.Button == keys.ButtonLeft {
+				m.leaveModes()
+				m.show(m.indexOf(t.session.ID))
+			}
+			return nil
+		}
+		return m.onFocusedMouse(t, at, ev)
+	}
+	return nil
+}
+
+// onFocusedMouse is a mouse event over the focused pane.
+func (m *Model) onFocusedMouse(t *tab, at rect, ev keys.Event) tea.Cmd {
+	e := ev.Mouse
+	modes := t.pane.screen.Modes()
+	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
+	toProgram := modes.Wants(e) || wheel && modes.AltScreen && modes.AlternateScroll
+	if m.mode == modeTerminal && !t.scrolled && !t.dead() && toProgram {
+		inside := ev
+		inside.Mouse.X -= at.X
+		inside.Mouse.Y -= at.Y
+		inside.Raw = nil
+		m.forward(t, inside)
+		return nil
+	}
+	switch {
+	case wheel && e.Action == keys.MousePress:
+		m.scrollBack(t, at, -wheelStep(e))
+	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached:
+		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
+	}
+	return nil
+}
+
+// scrollBack moves the view of a tab by n lines into the past.
+func (m *Model) scrollBack(t *tab, at rect, n int) {
+	if m.mode == modeCopy {
+		m.copying.moveView(-n)
+		m.dirty = true
+		return
+	}
+	t.scrollTo(t.topLine(at.H)-n, at.H)
+	m.dirty = true
+}
+
+// onDrag follows a drag: the first movement opens copy mode with a selection,
+// the release copies it.
+func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
+	t := m.current()
+	if t == nil {
+		m.dragging = dragState{}
+		return nil
+	}
+	at := m.focusedRect()
+	switch e.Action {
+	case keys.MouseMove:
+		e.X = min(max(at.X, e.X), at.X+at.W-1)
+		e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
+		to := m.pointAt(t, at, e)
+		if !m.dragging.moved {
+			if to == m.dragging.from {
+				return nil
+			}
+			m.dragging.moved = true
+			m.beginCopy(t)
+			m.copying.anchor = m.dragging.from
+			m.copying.selecting = true
+		}
+		m.copying.cursor = to
+		m.dirty = true
+	case keys.MouseRelease:
+		moved := m.dragging.moved
+		m.dragging = dragState{}
+		if moved && m.mode == modeCopy {
+			m.yank()
+		}
+	}
+	return nil
+}
+
+// focusedRect is where the focused pane is shown.
+func (m *Model) focusedRect() rect {
+	tabs, parts := m.visibleTabs()
+	for i, t := range tabs {
+		if t == m.current() {
+			return parts[i]
+		}
+	}
+	return m.lay.Viewport
+}

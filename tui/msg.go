@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// The messages the model is driven by. Each is named for what has happened.
+type (
+	// inputMsg is one event of the person's terminal.
+	inputMsg struct{ event keys.Event }
+
+	// sizeMsg is the size of the person's terminal.
+	sizeMsg struct{ cols, rows int }
+
+	// brokerMsg is one event of the broker.
+	brokerMsg struct{ event broker.Event }
+
+	// listedMsg is the whole state of the broker, listed when events were
+	// first subscribed to, and again after some may have been missed.
+	listedMsg struct {
+		at       time.Time // when the listing began
+		sessions []broker.Session
+		pending  []broker.Escalation
+	}
+
+	// brokerLostMsg tells that the broker's events cannot be had.
+	brokerLostMsg struct{ err error }
+
+	// openedMsg answers a request for a new session.
+	openedMsg struct {
+		session broker.Session
+		replace broker.SessionID // the dead tab it takes the place of
+		agent   string           // as asked for, to say what failed
+		err     error
+	}
+
+	// attachedMsg answers an attempt to connect to an agent's terminal.
+	attachedMsg struct {
+		id  broker.SessionID
+		err error
+	}
+
+	// endedMsg tells that a pane's terminal has nothing more to say.
+	endedMsg struct {
+		id  broker.SessionID
+		err error
+	}
+
+	// closedMsg answers a request to end a session.
+	closedMsg struct {
+		id  broker.SessionID
+		err error
+	}
+
+	// decidedMsg answers a decision.
+	decidedMsg struct {
+		id         string
+		number     int
+		approve    bool
+		resolution broker.Resolution
+		err        error
+	}
+
+	// laidMsg is a large call laid out for the panel.
+	laidMsg struct {
+		id   string
+		body itemBody
+	}
+
+	// submittedMsg answers a trusted input.
+	submittedMsg struct {
+		id      broker.SessionID
+		pieces  []piece
+		receipt broker.Receipt
+		err     error
+	}
+
+	// paintedMsg tells that the scene Seq stands on the person's terminal.
+	paintedMsg struct {
+		seq uint64
+		at  time.Time
+	}
+
+	// tickMsg comes once a second while something on screen counts time.
+	tickMsg struct{}
+
+	// paneMsg is something a program asked its terminal for besides drawing:
+	// a bell, a title, something to copy.
+	paneMsg struct {
+		id    broker.SessionID
+		event term.Event
+	}
+
+	// completedMsg is what a word on the command line may become.
+	completedMsg struct {
+		before string // the line before the cursor, as it was
+		stem   string
+		found  []string
+	}
+
+	// agentsMsg lists the agents a tab can be opened with, for completion.
+	agentsMsg struct {
+		agents []broker.Agent
+		err    error
+	}
+)

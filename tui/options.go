@@ -1,0 +1,78 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// Options say what the multiplexer shows and how. The zero value of everything
+// but API, In and Out is usable.
+type Options struct {
+	API broker.API // what it asks everything of
+	In  *os.File   // the person's terminal, for reading
+	Out *os.File   // the same, for writing
+
+	Agent     string // of the first tab; empty: the broker's default
+	Workspace string // of the first tab; empty: a fresh sandbox
+
+	// Notices are what the screen has to say all the time: "scripted model:
+	// nothing here is intelligent".
+	Notices []string
+	// Intro is shown while the first tab starts, and by /help: what to try.
+	Intro []string
+	// Phrase is drawn in the title of the approval panel and nowhere else, so
+	// that a panel painted by an agent is told from the real one.
+	Phrase string
+
+	Scrollback int    // lines kept for each tab; 0: 10,000
+	Engine     string // terminal engine: "native" (also for empty) or "vt10x"
+	Theme      string // "dark" (also for empty), "light", "16", "none"
+	CommandKey string // opens the command line; empty: "ctrl+a"
+	Prefix     string // a tmux-like prefix key, such as "ctrl+b"; empty: none
+	NoMouse    bool   // leave the mouse to the person's terminal
+	// Notify says how an escalation or the end of an agent is announced:
+	// "bell" (also for empty), "desktop" (the bell and a notification of the
+	// person's desktop) or "none".
+	Notify string
+}
+
+// defaultScrollback is how many lines a tab keeps when nothing else is said.
+const defaultScrollback = 10000
+
+// announceEvery bounds how often the bell may ring.
+const announceEvery = time.Second
+
+// check refuses options that nothing sensible can be made of.
+func (o Options) check() error {
+	k := parseKeyName(o.CommandKey)
+	if k.Mods == 0 || k.String() != o.CommandKey {
+		return &hinted{fmt.Errorf("command key %q: not a key with Ctrl or Alt", sanitize(o.CommandKey)), "write it like ctrl+a"}
+	}
+	if p := parseKeyName(o.Prefix); o.Prefix != "" && (p.Mods == 0 || p.String() != o.Prefix || o.Prefix == o.CommandKey) {
+		return &hinted{fmt.Errorf("prefix %q: not a key with Ctrl or Alt of its own", sanitize(o.Prefix)), "write it like ctrl+b"}
+	}
+	switch o.Notify {
+	case "bell", "desktop", "none":
+	default:
+		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", sanitize(o.Notify))
+	}
+	_, err := ThemeByName(o.Theme)
+	return err
+}
+
+// withDefaults fills in what was left out.
+func (o Options) withDefaults() Options {
+	if o.Scrollback <= 0 {
+		o.Scrollback = defaultScrollback
+	}
+	if o.CommandKey == "" {
+		o.CommandKey = "ctrl+a"
+	}
+	if o.Notify == "" {
+		o.Notify = "bell"
+	}
+	return o
+}

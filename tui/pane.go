@@ -1,0 +1,234 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// resizeEvery is the shortest time between two resizes of one agent's screen:
+// a window that is dragged produces hundreds.
+const resizeEvery = 80 * time.Millisecond
+
+// holdTime is when a synchronized update that has not ended is drawn anyway;
+// a little longer than the screen holds it back.
+const holdTime = 160 * time.Millisecond
+
+// pane moves bytes between an agent's terminal and its screen of cells. Three
+// goroutines of its own do that: one reads and feeds the screen, one writes
+// what the queue holds, one resizes. The screen slows down the reader and the
+// reader the agent, so a flood costs no memory.
+type pane struct {
+	id     broker.SessionID
+	screen *term.Screen
+	queue  *inputQueue
+	crew   *crew
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	visible atomic.Bool
+	hooks   paneHooks
+
+	mu       sync.Mutex
+	terminal broker.Terminal
+	cols     int
+	rows     int
+	late     *time.Timer   // a frame for an update that does not end
+	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
+}
+
+// paneHooks is how a pane reaches the rest of the program.
+type paneHooks struct {
+	wake  func()              // asks for a frame; never blocks
+	ended func(err error)     // called once, when the agent's terminal has ended
+	event func(ev term.Event) // what the program asked for besides drawing
+}
+
+// newPane makes a pane with an empty screen. What is written to it waits until
+// a terminal is attached.
+func newPane(ctx context.Context, c *crew, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
+	p := &pane{
+		id:      id,
+		queue:   newInputQueue(),
+		crew:    c,
+		hooks:   hooks,
+		cols:    o.Cols,
+		rows:    o.Rows,
+		resized: make(chan struct{}, 1),
+	}
+	p.ctx, p.cancel = context.WithCancel(ctx)
+	o.Notify = hooks.event
+	screen, err := term.NewScreen(o)
+	if err != nil {
+		return nil, err
+	}
+	p.screen = screen
+	return p, nil
+}
+
+// attach connects the pane to an agent's terminal, which it owns from then on.
+// On a pane that was closed meanwhile it closes the terminal.
+func (p *pane) attach(t broker.Terminal) error {
+	p.mu.Lock()
+	if p.ctx.Err() != nil || p.terminal != nil {
+		p.mu.Unlock()
+		return errors.Join(errors.New("attach: the tab is closed"), t.Close())
+	}
+	p.terminal = t
+	p.mu.Unlock()
+	signal(p.resized)
+	read := func() { p.hooks.ended(p.read(t)) }
+	if !p.crew.start(read) || !p.crew.start(func() { p.write(t) }) || !p.crew.start(func() { p.resize(t) }) {
+		p.close()
+	}
+	return nil
+}
+
+// close detaches from the terminal and ends the pane's goroutines; it does not
+// wait for them, the crew does. The screen keeps its last picture.
+func (p *pane) close() {
+	p.cancel()
+	p.mu.Lock()
+	t := p.terminal
+	if p.late != nil {
+		p.late.Stop()
+	}
+	p.mu.Unlock()
+	if t != nil {
+		_ = t.Close()
+	}
+}
+
+// read feeds the screen until the terminal ends. It returns nil for a plain
+// end of the agent.
+func (p *pane) read(t broker.Terminal) error {
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := t.Read(buf)
+		if n > 0 {
+			p.feed(buf[:n])
+		}
+		if err != nil {
+			if errors.Is(err, io.EOF) || p.ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+// feed gives bytes of the agent to its screen, and the screen's answers back
+// to the agent.
+func (p *pane) feed(data []byte) {
+	before := p.screen.Generation()
+	_, _ = p.screen.Write(data)
+	if p.visible.Load() && p.screen.Generation() != before {
+		p.show()
+	}
+	if replies := p.screen.TakeReplies(); len(replies) > 0 {
+		p.queue.putLast(replies)
+	}
+}
+
+// show asks for a frame. While the program is in the middle of a synchronized
+// update that waits for its end, or for the time that it may take.
+func (p *pane) show() {
+	if !p.screen.Held() {
+		p.hooks.wake()
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ctx.Err() != nil {
+		return
+	}
+	if p.late == nil {
+		p.late = time.AfterFunc(holdTime, p.hooks.wake)
+	} else {
+		p.late.Reset(holdTime)
+	}
+}
+
+// write sends what the queue holds to the agent, in order.
+func (p *pane) write(t broker.Terminal) {
+	for {
+		k, ok := p.queue.take(p.ctx)
+		if !ok {
+			return
+		}
+		if k.pause > 0 && !sleep(p.ctx, k.pause) {
+			return
+		}
+		if _, err := t.Write(k.data); err != nil {
+			// The reader meets the same end and reports it.
+			p.queue.discard()
+			return
+		}
+	}
+}
+
+// setSize says how large the pane shall be. The screen and the agent follow at
+// once when the last change is some time ago, and otherwise a little later,
+// always with the size that was asked for last.
+func (p *pane) setSize(cols, rows int) {
+	p.mu.Lock()
+	same := p.cols == cols && p.rows == rows
+	p.cols, p.rows = cols, rows
+	attached := p.terminal != nil
+	p.mu.Unlock()
+	if same {
+		return
+	}
+	if !attached {
+		p.screen.Resize(cols, rows)
+		return
+	}
+	signal(p.resized)
+}
+
+// resize follows setSize.
+func (p *pane) resize(t broker.Terminal) {
+	told := [2]int{}
+	for {
+		select {
+		case <-p.resized:
+		case <-p.ctx.Done():
+			return
+		}
+		p.mu.Lock()
+		want := [2]int{p.cols, p.rows}
+		p.mu.Unlock()
+		if want == told {
+			continue
+		}
+		told = want
+		p.screen.Resize(want[0], want[1])
+		if p.visible.Load() {
+			p.hooks.wake()
+		}
+		// An agent that cannot be told of its size now is told with the next
+		// change; that its terminal is gone the reader reports.
+		_ = t.Resize(p.ctx, want[0], want[1])
+		if !sleep(p.ctx, resizeEvery) {
+			return
+		}
+	}
+}
+
+// sleep waits for d; it reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,227 @@
+package tui
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// The bounds of what may wait to be written to one pane, in bytes.
+const (
+	queueHigh    = 256 << 10 // above it the source of a paste is held back
+	queueLimit   = 1 << 20   // above it input is refused
+	queueReserve = 64 << 10  // beyond the limit, for what must not be cut off
+	writeSize    = 32 << 10  // the most that goes out in one write
+)
+
+// keystrokes is one thing to write to a pane, after a pause.
+type keystrokes struct {
+	pause time.Duration
+	data  []byte
+}
+
+// inputQueue holds what waits to be written to a pane, in order. Putting never
+// blocks: it refuses what does not fit, and says so. One goroutine takes.
+type inputQueue struct {
+	mu    sync.Mutex
+	items []keystrokes
+	size  int
+
+	ready chan struct{} // capacity 1, lossy: something was put
+	room  chan struct{} // capacity 1, lossy: something was taken
+}
+
+func newInputQueue() *inputQueue {
+	return &inputQueue{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// put appends data; it reports false and takes nothing when the queue is full.
+func (q *inputQueue) put(data []byte) bool { return q.add(keystrokes{data: data}, queueLimit) }
+
+// putLast appends data that ends something already begun, such as the end of
+// a paste. It may use the reserve.
+func (q *inputQueue) putLast(data []byte) bool {
+	return q.add(keystrokes{data: data}, queueLimit+queueReserve)
+}
+
+// putSteps appends several things at once, all or none, with a pause before
+// each but the first.
+func (q *inputQueue) putSteps(steps []string, pause time.Duration) bool {
+	total := 0
+	for _, s := range steps {
+		total += len(s)
+	}
+	q.mu.Lock()
+	if q.size+total > queueLimit {
+		q.mu.Unlock()
+		return false
+	}
+	for i, s := range steps {
+		k := keystrokes{data: []byte(s)}
+		if i > 0 {
+			k.pause = pause
+		}
+		q.items = append(q.items, k)
+	}
+	q.size += total
+	q.mu.Unlock()
+	signal(q.ready)
+	return true
+}
+
+func (q *inputQueue) add(k keystrokes, limit int) bool {
+	if len(k.data) == 0 {
+		return true
+	}
+	q.mu.Lock()
+	if q.size+len(k.data) > limit {
+		q.mu.Unlock()
+		return false
+	}
+	// Small pieces are joined, or a slow reader would be sent one write a key.
+	if n := len(q.items); n > 0 && k.pause == 0 && len(q.items[n-1].data)+len(k.data) <= writeSize {
+		last := &q.items[n-1]
+		if last.pause == 0 {
+			last.data = append(last.data, k.data...)
+			q.size += len(k.data)
+			q.mu.Unlock()
+			signal(q.ready)
+			return true
+		}
+	}
+	k.data = append([]byte(nil), k.data...)
+	q.items = append(q.items, k)
+	q.size += len(k.data)
+	q.mu.Unlock()
+	signal(q.ready)
+	return true
+}
+
+// take waits for the next thing to write. It reports false when ctx has ended.
+func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
+	for {
+		q.mu.Lock()
+		if len(q.items) > 0 {
+			k := q.items[0]
+			if len(k.data) > writeSize {
+				q.items[0] = keystrokes{data: k.data[writeSize:]}
+				k.data = k.data[:writeSize]
+			} else {
+				q.items[0] = keystrokes{}
+				q.items = q.items[1:]
+			}
+			q.size -= len(k.data)
+			q.mu.Unlock()
+			signal(q.room)
+			return k, true
+		}
+		q.items = nil
+		q.mu.Unlock()
+		select {
+		case <-q.ready:
+		case <-ctx.Done():
+			return keystrokes{}, false
+		}
+	}
+}
+
+// crowded reports whether a source that can wait should wait.
+func (q *inputQueue) crowded() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.size > queueHigh
+}
+
+// discard drops everything that waits.
+func (q *inputQueue) discard() {
+	q.mu.Lock()
+	q.items, q.size = nil, 0
+	q.mu.Unlock()
+	signal(q.room)
+}
+
+// signal wakes the one who waits on a lossy channel of capacity 1.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// gate holds back the reader of the person's terminal while the focused pane
+// has more input waiting than it should: that is what keeps a paste of any size
+// within bounds. It never holds back for long when the agent takes nothing at
+// all, because then the person must still be able to reach the multiplexer.
+type gate struct {
+	mu      sync.Mutex
+	focused *inputQueue
+	stalled bool          // the focused queue has not moved for a whole stall
+	changed chan struct{} // capacity 1, lossy: another queue is focused
+}
+
+// stall is how long an agent may take no input before the rest of a paste is
+// no longer held back for it, and is refused by its queue instead.
+const stall = time.Second
+
+func newGate() *gate { return &gate{changed: make(chan struct{}, 1)} }
+
+// focus says which queue further input will go to; nil for none.
+func (g *gate) focus(q *inputQueue) {
+	g.mu.Lock()
+	same := g.focused == q
+	if !same {
+		g.focused, g.stalled = q, false
+	}
+	g.mu.Unlock()
+	if !same {
+		signal(g.changed)
+	}
+}
+
+// wait returns when the focused queue has room, or has not moved for a while,
+// or ctx has ended.
+func (g *gate) wait(ctx context.Context) {
+	for {
+		g.mu.Lock()
+		q, stalled := g.focused, g.stalled
+		g.mu.Unlock()
+		if q == nil || !q.crowded() {
+			return
+		}
+		patience := stall
+		if stalled {
+			patience = 0
+		}
+		moved, alive := g.await(ctx, q, patience)
+		g.mu.Lock()
+		if g.focused == q {
+			g.stalled = !moved
+		}
+		g.mu.Unlock()
+		if !moved || !alive {
+			return
+		}
+	}
+}
+
+// await waits until q moves or the focus does. It reports false when neither
+// happened in time, and whether ctx still lives.
+func (g *gate) await(ctx context.Context, q *inputQueue, patience time.Duration) (moved, alive bool) {
+	select {
+	case <-q.room:
+		return true, true
+	default:
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-q.room:
+		return true, true
+	case <-g.changed:
+		return true, true
+	case <-timer.C:
+		return false, true
+	case <-ctx.Done():
+		return false, false
+	}
+}

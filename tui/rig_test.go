@@ -1,0 +1,258 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(panicVariable) != "" {
+		panicWhileRunning()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// testTime is when every test takes place.
+var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+// rig drives a model by hand: messages go in, commands run at once, scenes
+// come out.
+type rig struct {
+	t        *testing.T
+	m        *Model
+	broker   *fakeBroker
+	now      time.Time
+	scene    *scene
+	requests int
+	copied   []string
+	cancel   context.CancelFunc
+	decoder  keys.Decoder
+	quit     bool
+}
+
+// publish and the others make the rig a sink.
+func (r *rig) publish(s *scene)    { r.scene = s }
+func (r *rig) wake()               {}
+func (r *rig) answered(keys.Reply) {}
+func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
+
+// recorder is a display that keeps what is asked of it.
+type recorder struct{ rig *rig }
+
+func (d *recorder) Write(p []byte) (int, error)   { return len(p), nil }
+func (d *recorder) SetKeyboard(uint8) error       { return nil }
+func (d *recorder) SetMouse(keys.MouseMode) error { return nil }
+func (d *recorder) Bell() error                   { d.rig.requests++; return nil }
+func (d *recorder) Notify(string) error           { d.rig.requests++; return nil }
+func (d *recorder) Copy(text string) error        { d.rig.copied = append(d.rig.copied, text); return nil }
+
+// newRig makes a model of a given size with its first tab opened and attached.
+func newRig(t *testing.T, cols, rows int, o Options) *rig {
+	t.Helper()
+	r := bareRig(t, o)
+	r.send(sizeMsg{cols, rows})
+	return r
+}
+
+func bareRig(t *testing.T, o Options) *rig {
+	t.Helper()
+	r := &rig{t: t, broker: newFakeBroker(), now: testTime}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	o.API = r.broker
+	c := &crew{}
+	m, err := newModel(ctx, o, r, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.now = func() time.Time { return r.now }
+	m.tell = func(tea.Msg) {}
+	m.ticking = true // tests move the clock
+	r.m = m
+	t.Cleanup(func() {
+		cancel()
+		for _, x := range m.tabs {
+			x.pane.close()
+		}
+		c.wait(patience)
+		for _, term := range r.broker.terms {
+			_ = term.Close()
+		}
+	})
+	r.run(m.Init())
+	return r
+}
+
+// send gives the model a message and carries out what it wants done.
+func (r *rig) send(msg tea.Msg) {
+	_, cmd := r.m.Update(msg)
+	r.run(cmd)
+}
+
+// run carries out a command and feeds back its message.
+func (r *rig) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	done := make(chan tea.Msg, 1)
+	go func() { done <- cmd() }()
+	select {
+	case msg := <-done:
+		switch msg := msg.(type) {
+		case nil:
+		case tea.BatchMsg:
+			for _, c := range msg {
+				r.run(c)
+			}
+		case tea.QuitMsg:
+			r.quit = true
+		case attachedMsg:
+			// The rig has no agents: what is typed stays in the queue.
+			if errors.Is(msg.err, errNoAgent) {
+				msg.err = nil
+			}
+			r.send(msg)
+		default:
+			r.send(msg)
+		}
+	case <-time.After(patience):
+		r.t.Fatal("a command does not come back")
+	}
+}
+
+// keys types bytes as the person's terminal sends them.
+func (r *rig) keys(bytes string) {
+	for _, ev := range append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...) {
+		r.send(inputMsg{ev})
+	}
+}
+
+// paint reports the newest scene as painted and lets time pass.
+func (r *rig) paint() {
+	if r.scene.Report {
+		r.send(paintedMsg{r.scene.Seq, r.now})
+	}
+	r.now = r.now.Add(time.Second)
+}
+
+// agentSays writes to the screen of a tab, as its agent would.
+func (r *rig) agentSays(tab int, text string) {
+	r.t.Helper()
+	t := r.m.numbered(tab)
+	if t == nil {
+		r.t.Fatalf("no tab %d", tab)
+	}
+	t.pane.feed([]byte(text))
+}
+
+// queued is what waits to be typed into a tab's agent.
+func (r *rig) queued(tab int) string {
+	t := r.m.numbered(tab)
+	q := t.pane.queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var b strings.Builder
+	for _, k := range q.items {
+		b.Write(k.data)
+	}
+	return b.String()
+}
+
+// screen is the picture of the newest scene as text; the cursor is in the last
+// line.
+func (r *rig) screen() string {
+	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, func(uint64, time.Time) {})
+	c.publish(r.scene)
+	canvas := c.draw()
+	cols, rows := canvas.Size()
+	var b strings.Builder
+	for y := range rows {
+		var line strings.Builder
+		for x := range cols {
+			cell := canvas.Cell(x, y)
+			switch {
+			case cell.Width == 0:
+			case cell.Rune == 0:
+				line.WriteByte(' ')
+			default:
+				line.WriteRune(cell.Rune)
+				line.WriteString(cell.Marks)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " "))
+		b.WriteByte('\n')
+	}
+	if cur := r.scene.Cursor; cur != nil && cur.Visible {
+		fmt.Fprintf(&b, "[cursor %d,%d]\n", cur.X, cur.Y)
+	}
+	return b.String()
+}
+
+// wants fails unless the picture contains all of these.
+func (r *rig) wants(parts ...string) {
+	r.t.Helper()
+	screen := r.screen()
+	for _, p := range parts {
+		if !strings.Contains(screen, p) {
+			r.t.Fatalf("not on the screen: %q\n%s", p, screen)
+		}
+	}
+}
+
+// escalate lets a call wait for the person.
+func (r *rig) escalate(n int, args, requested string) broker.Escalation {
+	e := escalation(n, args, requested)
+	r.broker.mu.Lock()
+	r.broker.pending = append(r.broker.pending, e)
+	r.broker.mu.Unlock()
+	r.send(brokerMsg{broker.Event{Kind: broker.EventEscalation, Escalation: &e}})
+	return e
+}
+
+func escalation(n int, args, requested string) broker.Escalation {
+	return broker.Escalation{
+		ID: fmt.Sprintf("e%d", n), Number: n, Session: "s1", Tab: 1, Plane: "tool",
+		Server: "filesystem", Tool: "write_file",
+		Arguments: json.RawMessage(args), Requested: json.RawMessage(requested),
+		Rule: "outside-workspace", Reason: "the path is outside the workspace",
+		Digest: "9f86d081884c7d65", AskedAt: testTime, ExpiresAt: testTime.Add(5 * time.Minute),
+	}
+}
+
+// state changes a session's state as the broker would.
+func (r *rig) state(tab int, state broker.SessionState) {
+	t := r.m.numbered(tab)
+	s := t.session
+	s.State = state
+	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+}
+
+// clipboard is a program's wish to copy.
+func clipboard(text string) term.Event {
+	return term.Event{Kind: term.EventClipboard, Data: []byte(text)}
+}
+
+// msgOf is the broker's event for a call that begins to wait.
+func msgOf(e broker.Escalation) broker.Event {
+	return broker.Event{Kind: broker.EventEscalation, Escalation: &e}
+}
+
+// commandKey is Ctrl-A.
+func commandKey() keys.Event {
+	return keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: 'a', Mods: keys.Ctrl}}
+}

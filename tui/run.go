@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+)
+
+// ErrTerminalLost is returned by Run when the person's terminal went away.
+var ErrTerminalLost = errors.New("the terminal is gone")
+
+// Run shows the multiplexer on the person's terminal until the person quits,
+// ctx ends (which is no error) or the terminal is lost. It opens the first tab
+// at once. The sessions stay; ending them is the caller's. The terminal is given
+// back on every way out.
+func Run(ctx context.Context, o Options) error {
+	o = o.withDefaults()
+	if err := o.check(); err != nil {
+		return err
+	}
+	var options []outer.Option
+	if o.NoMouse {
+		options = append(options, outer.WithoutMouse())
+	}
+	t, err := outer.Open(o.In, o.Out, options...)
+	if err != nil {
+		return err
+	}
+	err = run(ctx, o, t)
+	return errors.Join(err, t.Restore())
+}
+
+func run(ctx context.Context, o Options, t *outer.Terminal) error {
+	defer t.Guard()
+	outside := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &crew{restore: func() { _ = t.Restore() }}
+
+	var program *tea.Program
+	tell := func(msg tea.Msg) { program.Send(msg) }
+	profile := paint.DetectProfile(os.Getenv)
+	if o.Theme == "" {
+		o.Theme = themeFor(profile)
+	}
+	screen := newCompositor(t, profile, !o.NoMouse, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	m, err := newModel(ctx, o, screen, c)
+	if err != nil {
+		return err
+	}
+	m.tell = tell
+	program = newProgram(ctx, m)
+
+	events, err := o.API.Subscribe(ctx)
+	if err != nil {
+		return fmt.Errorf("listen to the broker: %w", err)
+	}
+	input, err := t.Events(ctx)
+	if err != nil {
+		return err
+	}
+	c.start(func() { stopOn(cancel, screen.loop.Run(ctx)) })
+	c.start(func() { screen.serve(ctx) })
+	c.start(func() { followBroker(ctx, o.API, events, tell) })
+	c.start(func() {
+		if err := list(ctx, o.API, tell); err != nil {
+			tell(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
+		}
+		followSize(ctx, t, tell)
+	})
+	c.start(func() {
+		pumpInput(ctx, input, m.gate, tell)
+		stopOn(cancel, ErrTerminalLost)
+	})
+
+	_, err = program.Run()
+	cause := context.Cause(ctx)
+	cancel(nil)
+	// The terminal comes back first; ending what runs behind it may take a
+	// moment.
+	_ = t.Restore()
+	for _, x := range m.tabs {
+		x.pane.close()
+	}
+	waited := c.wait(partingTime)
+	switch {
+	case !waited:
+		return fmt.Errorf("end the multiplexer: the broker still holds a request after %v", partingTime)
+	case outside.Err() != nil || m.quitting:
+		return nil
+	case cause != nil:
+		return cause
+	}
+	return err
+}
+
+// newProgram is Bubble Tea with nothing but its loop: the terminal, the signals
+// and the panics are taken care of elsewhere.
+func newProgram(ctx context.Context, m *Model) *tea.Program {
+	return tea.NewProgram(m,
+		tea.WithContext(ctx),
+		tea.WithInput(nil),
+		tea.WithoutRenderer(),
+		// Its ticker for frames runs without a renderer too: once a second is the least.
+		tea.WithFPS(1),
+		tea.WithoutSignalHandler(),
+		tea.WithoutCatchPanics(),
+		tea.WithColorProfile(colorprofile.ASCII))
+}
+
+// followSize tells the terminal's size, and every change of it until ctx ends.
+func followSize(ctx context.Context, t *outer.Terminal, tell func(tea.Msg)) {
+	for size := range t.Resizes(ctx) {
+		tell(sizeMsg{size.Cols, size.Rows})
+	}
+}
+
+// stopOn ends the program because of an error.
+func stopOn(cancel context.CancelCauseFunc, err error) {
+	if err != nil {
+		cancel(err)
+	}
+}
+
+// themeFor chooses the theme that the terminal can show.
+func themeFor(p paint.ColorProfile) string {
+	switch p {
+	case paint.ANSI16:
+		return "16"
+	case paint.NoColor:
+		return "none"
+	}
+	return "dark"
+}
+
+// pumpInput delivers what the person's terminal sends, in order, holding back
+// while the focused agent has more waiting than it should.
+func pumpInput(ctx context.Context, input <-chan []keys.Event, g *gate, tell func(tea.Msg)) {
+	for batch := range input {
+		for _, ev := range batch {
+			g.wait(ctx)
+			tell(inputMsg{ev})
+		}
+	}
+}
+
+// partingTime bounds how long the end waits for the broker to answer requests
+// that were called off.
+const partingTime = 5 * time.Second
+
+// retryEvery is how long to wait before the broker is asked again after its
+// events were lost.
+const retryEvery = time.Second
+
+// followBroker delivers the broker's events. When the channel closes, because
+// this program was too slow, it subscribes again and lists everything anew.
+func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, tell func(tea.Msg)) {
+	for ctx.Err() == nil {
+		for ev := range events {
+			tell(brokerMsg{ev})
+		}
+		for ctx.Err() == nil {
+			var err error
+			if events, err = api.Subscribe(ctx); err == nil {
+				if err = list(ctx, api, tell); err == nil {
+					break
+				}
+			}
+			if ctx.Err() == nil {
+				tell(brokerLostMsg{fmt.Errorf("listen to the broker: %w", err)})
+				sleep(ctx, retryEvery)
+			}
+		}
+	}
+}
+
+// list delivers the broker's whole state.
+func list(ctx context.Context, api broker.API, tell func(tea.Msg)) error {
+	at := time.Now()
+	sessions, err := api.Sessions(ctx)
+	if err != nil {
+		return err
+	}
+	pending, err := api.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	tell(listedMsg{at, sessions, pending})
+	return nil
+}

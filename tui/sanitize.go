@@ -1,0 +1,200 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/bidi"
+	"golang.org/x/text/unicode/norm"
+)
+
+// visibleSpace stands for a space that nobody could see or count otherwise: at
+// either end of a text, in a run of spaces, or at the end of a drawn row.
+const visibleSpace = '·'
+
+// sanitize makes any string of bytes safe to draw and impossible to misread.
+// Every rune of the result takes one or two columns by itself, none moves the
+// cursor, joins its neighbor, changes the direction of writing or looks like
+// nothing. What cannot be drawn so becomes an escape: \n \r \t \e, \u{20ac} for
+// a code point, \xff for a byte that is not UTF-8, \\ for the backslash.
+//
+// The mapping is injective: unsanitize turns the drawn text back into the
+// exact bytes, so that two different strings never look the same.
+func sanitize(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		if c := s[i]; c > ' ' && c < 0x7f && c != '\\' {
+			b.WriteByte(c)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == ' ':
+			if lonelySpace(s, i) {
+				b.WriteRune(' ')
+			} else {
+				b.WriteRune(visibleSpace)
+			}
+		case plain(r):
+			b.WriteRune(r)
+		default:
+			b.WriteString(escapeRune(r))
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// lonelySpace reports whether the space at i stands between two other
+// characters, where it can be seen for what it is.
+func lonelySpace(s string, i int) bool {
+	return i > 0 && i+1 < len(s) && s[i-1] != ' ' && s[i+1] != ' '
+}
+
+// escapeRune is the visible form of a rune that is not drawn as itself.
+func escapeRune(r rune) string {
+	switch r {
+	case '\\':
+		return `\\`
+	case '\n':
+		return `\n`
+	case '\r':
+		return `\r`
+	case '\t':
+		return `\t`
+	case 0x1b:
+		return `\e`
+	}
+	return `\u{` + strconv.FormatInt(int64(r), 16) + `}`
+}
+
+// plain reports whether r may be drawn as itself.
+func plain(r rune) bool {
+	if r < utf8.RuneSelf {
+		return r >= ' ' && r != 0x7f && r != '\\'
+	}
+	if r == visibleSpace || !unicode.IsPrint(r) || unicode.IsMark(r) {
+		return false
+	}
+	return !joins(r) && !blank(r) && !rightToLeft(r) && standsForItself(r)
+}
+
+// joins reports whether r can melt with its neighbors into one cluster:
+// conjoining jamo, flags made of two letters, skin tones, prepended signs.
+func joins(r rune) bool {
+	switch {
+	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff,
+		r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f3fb && r <= 0x1f3ff:
+		return true
+	}
+	// A cluster of its own even between a letter that is known to stand alone
+	// and another one: tried out, as the tables differ between versions.
+	s := "a" + string(r) + "a"
+	return uniseg.GraphemeClusterCount(s) != 3
+}
+
+// blank reports whether r is counted as printable yet shows nothing.
+func blank(r rune) bool {
+	switch r {
+	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0, 0x1d159, 0xfffc:
+		return true
+	}
+	w := uniseg.StringWidth(string(r))
+	return w < 1 || w > 2
+}
+
+// rightToLeft reports whether a terminal that knows the bidirectional
+// algorithm could move r, or its neighbors because of it.
+func rightToLeft(r rune) bool {
+	p, size := bidi.LookupRune(r)
+	if size == 0 {
+		return true
+	}
+	switch p.Class() {
+	case bidi.R, bidi.AL, bidi.AN, bidi.LRE, bidi.RLE, bidi.LRO, bidi.RLO, bidi.PDF,
+		bidi.LRI, bidi.RLI, bidi.FSI, bidi.PDI, bidi.BN, bidi.NSM:
+		return true
+	}
+	return false
+}
+
+// standsForItself reports whether r is not merely another form of other
+// characters, such as a full-width slash or a mathematical letter.
+func standsForItself(r rune) bool {
+	s := string(r)
+	return norm.NFKC.String(s) == s
+}
+
+// unsanitize gives back the bytes that sanitize was given. It fails on text
+// that sanitize cannot have made.
+func unsanitize(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch r {
+		case visibleSpace:
+			b.WriteByte(' ')
+		case '\\':
+			n, err := unescape(&b, s[i:])
+			if err != nil {
+				return "", fmt.Errorf("unsanitize: at byte %d: %w", i, err)
+			}
+			size = n
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String(), nil
+}
+
+// unescape decodes the escape at the start of s into b and returns its length.
+func unescape(b *strings.Builder, s string) (int, error) {
+	if len(s) < 2 {
+		return 0, fmt.Errorf("escape cut short")
+	}
+	switch s[1] {
+	case '\\':
+		b.WriteByte('\\')
+	case 'n':
+		b.WriteByte('\n')
+	case 'r':
+		b.WriteByte('\r')
+	case 't':
+		b.WriteByte('\t')
+	case 'e':
+		b.WriteByte(0x1b)
+	case 'x':
+		if len(s) < 4 {
+			return 0, fmt.Errorf("escape cut short")
+		}
+		v, err := strconv.ParseUint(s[2:4], 16, 8)
+		if err != nil {
+			return 0, err
+		}
+		b.WriteByte(byte(v))
+		return 4, nil
+	case 'u':
+		end := strings.IndexByte(s, '}')
+		if end < 4 || s[2] != '{' {
+			return 0, fmt.Errorf("escape cut short")
+		}
+		v, err := strconv.ParseUint(s[3:end], 16, 32)
+		if err != nil || v > unicode.MaxRune {
+			return 0, fmt.Errorf("no such code point: %s", s[:end+1])
+		}
+		b.WriteRune(rune(v))
+		return end + 1, nil
+	default:
+		return 0, fmt.Errorf("unknown escape %q", s[:2])
+	}
+	return 2, nil
+}

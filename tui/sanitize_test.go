@@ -1,0 +1,169 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// hostileStrings are what an agent may put into a tool call to be misread:
+// terminal sequences, things that hide, join, turn around or look alike.
+func hostileStrings() []string {
+	out := []string{
+		"", " ", "  ", "a", " a", "a ", "a  b", "a   b", "·", "a·b", "a\u00a0b", "\\", "\\\\", "\\n", "\n", "a\nb", "\r", "a\rb",
+		"\t", "\x00", "\x07", "\x08\x08\x08rm", "\x1b[2J", "\x1b]0;title\x07", "\x1b]52;c;aGk=\x07", "\x1bP+q\x1b\\", "\x9b2J",
+		"\x7f", "\u0085", "\u009b31m", "safe\x1b[8mhidden", "/workspace/a ^[/../../etc/passwd --force", "%s%d%n", "^X", "${IFS}",
+		"\u202eevil", "\u202a\u202b\u202c\u202d", "\u2066a\u2069", "\u200e\u200f", "\u061c", "\u200b", "a\u200bb", "\u200c", "\u200d",
+		"\u2060", "\ufeff", "\u00ad", "\u034f", "\u115f", "\u1160", "\u3164", "\uffa0", "\u2800", "\u180e", "\u17b4",
+		"\u2000", "\u2003", "\u2009", "\u202f", "\u205f", "\u3000", "\u2028", "\u2029", "\u1680",
+		"e\u0301", "\u0301", "a\u0301\u0302\u0303\u0304\u0305\u0306", "\u20dd", "\u0489", "é", "ﬁ", "Å", "\u212b", "K",
+		"／etc／passwd", "․․/", "𝐚𝐛𝐜", "ⅷ", "²", "①", "℀", "\u2215", "\u29f8", "а", "раураl.com", "xn--80ak6aa92e.com",
+		"שלום", "مرحبا", "a/שלום/../b", "١٢٣", "\u0710", "\u07ca",
+		"漢字", "ｱ", "한글", "\u1112\u1161\u11ab", "\uac00\u11a8", "🇩🇪", "🇩", "👨\u200d👩\u200d👧", "👍🏽", "🏽", "❤\ufe0f", "☠", "1\ufe0f\u20e3",
+		"\U000e0041\U000e0042", "\U000e0001", "\U000e0100", "\ufe00", "\ufff9a\ufffab\ufffb", "\ufffc", "\ufffd", "\uffff", "\U0010ffff", "\ue000",
+		"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf0\x9f\x98", "a\xc3", "\xe2\x80", "\x80\x81", "\xf5\x80\x80\x80", "\\xff", "\\u{202e}", "\\e[2J",
+		"नि", "க்ஷ", "ก็", "ប្រ", "\u0d4e\u0d15", "\u0600", "\u06dd1", "\u110bd", "\U000110bd\U00011083",
+		"\"quoted\"", "'", "`id`", "$(id)", ": ", "a: b", "{\"a\":1}", "[]", "null", "true", "1", "...", "…", "→", "│", "─", "█", "▒", " │ ",
+		"approve", "y", "\x01", "\x01/approve\r", "\x03", "\x04", "\x1a", "\x1c", "\x1b", "\x1b\x1b", "\u001b[A",
+		"approval 1/1 · 5:00 left", "\x1b[1;1H\x1b[43m approval ", "\x0e", "\x0f", "\u008d", "\u0090q\u009c", "\v\f",
+		strings.Repeat(" ", 300), strings.Repeat("a", 300), strings.Repeat("漢", 150), strings.Repeat("\u200b", 50), strings.Repeat("\n", 40),
+		strings.Repeat("\u0300", 60), strings.Repeat("a ", 100), strings.Repeat("a\\", 60), "x" + strings.Repeat(" ", 78) + "/etc/passwd",
+	}
+	for r := rune(0x1d159); r < 0x1d180; r += 6 {
+		out = append(out, "note"+string(r))
+	}
+	for r := rune(0x80); r < 0xa0; r += 2 {
+		out = append(out, "c1"+string(r)+"x")
+	}
+	return out
+}
+
+// TestSanitizeCorpus draws every hostile string at several widths: what stands
+// in the cells decodes back to the exact bytes, and no cell holds anything that
+// acts or hides.
+func TestSanitizeCorpus(t *testing.T) {
+	corpus := hostileStrings()
+	if len(corpus) < 200 {
+		t.Fatalf("the corpus has only %d strings", len(corpus))
+	}
+	for _, s := range corpus {
+		checkDrawn(t, s)
+	}
+}
+
+// checkDrawn draws s and reads it back from the cells.
+func checkDrawn(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, s string,
+) {
+	t.Helper()
+	m := &Model{theme: plainTheme()}
+	text := sanitize(s)
+	for _, width := range []int{1, 3, 7, 18, 38, 200} {
+		if width < 2 && strings.IndexFunc(text, func(r rune) bool { return uniseg.StringWidth(string(r)) > 1 }) >= 0 {
+			continue
+		}
+		rows := wrap(text, width)
+		surf := newSurface(rect{0, 0, width, len(rows)}, term.Style{})
+		for y, row := range rows {
+			if end := m.drawSanitized(surf, 0, y, row, term.Style{}); end > width {
+				t.Fatalf("%q: row %d of width %d ends at %d", s, y, width, end)
+			}
+		}
+		var read strings.Builder
+		for y := range rows {
+			for _, c := range surf.row(y) {
+				if c.Marks != "" {
+					t.Fatalf("%q: a cell holds joined marks %q", s, c.Marks)
+				}
+			}
+			read.WriteString(strings.TrimRight(cellText(surf.row(y)), " "))
+		}
+		got, err := unsanitize(read.String())
+		if err != nil || got != s {
+			t.Fatalf("width %d: %q was drawn as %q, which reads back as %q (%v)", width, s, read.String(), got, err)
+		}
+	}
+}
+
+// TestSanitizeIsSafe holds for any bytes: one column or two for each rune, each
+// a cluster of its own, nothing that moves or hides, and the way back.
+func TestSanitizeIsSafe(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.OneOf(
+			rapid.String(),
+			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
+			rapid.Map(rapid.SliceOf(rapid.SampledFrom(hostileStrings())), func(p []string) string { return strings.Join(p, "") }),
+		).Draw(t, "s")
+		text := sanitize(s)
+		if n := uniseg.GraphemeClusterCount(text); n != utf8.RuneCountInString(text) {
+			t.Fatalf("%q: %d clusters of %d runes", text, n, utf8.RuneCountInString(text))
+		}
+		for _, r := range text {
+			if w := uniseg.StringWidth(string(r)); w < 1 || w > 2 {
+				t.Fatalf("%q: %U is %d wide", text, r, w)
+			}
+		}
+		got, err := unsanitize(text)
+		if err != nil || got != s {
+			t.Fatalf("%q -> %q -> %q (%v)", s, text, got, err)
+		}
+	})
+}
+
+// FuzzSanitize is the same from bytes.
+func FuzzSanitize(f *testing.F) {
+	for _, s := range hostileStrings() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) { checkDrawn(t, s) })
+}
+
+// TestPanelDecodes reads the arguments of a call back from the rows of the
+// panel, hostile ones included.
+func TestPanelDecodes(t *testing.T) {
+	for _, s := range hostileStrings() {
+		if !utf8.ValidString(s) {
+			continue // JSON cannot hold it
+		}
+		for _, width := range []int{18, 38, 78} {
+			var b itemBody
+			b.width = width
+			b.add(rowPlain, "path: ", quote(s))
+			var text strings.Builder
+			for _, row := range b.rows {
+				if textWidth(row.label)+textWidth(row.text) > width {
+					t.Fatalf("%q: a row is wider than %d: %q", s, width, row.label+row.text)
+				}
+				text.WriteString(row.text)
+			}
+			inner := strings.TrimSuffix(strings.TrimPrefix(text.String(), `"`), `"`)
+			if got, err := unsanitize(inner); err != nil || got != s {
+				t.Fatalf("%q was laid out as %q: %q (%v)", s, text.String(), got, err)
+			}
+		}
+	}
+}
+
+// TestMessagesAreOneLine puts hostile strings where messages are drawn.
+func TestMessagesAreOneLine(t *testing.T) {
+	for _, s := range hostileStrings() {
+		r := newRig(t, 80, 24, Options{Notices: []string{s}})
+		r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Text: s, Session: "s1"}}})
+		r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: s, Detail: s}}})
+		for _, layer := range r.scene.Layers {
+			for _, c := range layer.cells {
+				if c.Rune != 0 && (c.Rune < ' ' || c.Rune == 0x7f || c.Marks != "") {
+					t.Fatalf("%q: cell %q%q", s, c.Rune, c.Marks)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package tui
+
+import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// scene is everything the compositor needs to draw a frame, but for the cells
+// of the panes, which it takes from their screens at the last moment. A scene
+// is never changed after it was published.
+type scene struct {
+	Seq        uint64
+	Cols, Rows int
+	Panes      []placedPane
+	Layers     []*surface // drawn over the panes, in order
+	Cursor     *term.Cursor
+	// Focus is the index in Panes of the pane whose cursor is the terminal's,
+	// used when Cursor is nil; -1 for none.
+	Focus int
+	// Report asks for word, once, that the frame has been written: what the
+	// person has to have seen before deciding depends on it.
+	Report bool
+}
+
+// placedPane is a pane's screen and where it is shown.
+type placedPane struct {
+	Pane     *pane
+	At       rect
+	Scrolled bool // Top is in the first row; otherwise the newest lines are seen
+	Top      int
+	Dropped  uint64      // by the screen when Top was true
+	Marks    []markedRow // highlighted cells, in lines of the frame
+	Style    term.Style  // of the highlighted cells
+}
+
+// markedRow is a run of highlighted cells in one row of a pane.
+type markedRow struct{ Y, From, To int }
+
+// sink is where the model's output goes. None of its methods blocks.
+type sink interface {
+	// publish replaces the scene that is drawn.
+	publish(s *scene)
+	// wake asks for a frame because the screen of a visible pane has changed.
+	wake()
+	// request asks the person's terminal for something besides cells: the bell,
+	// a notification, the clipboard.
+	request(r request)
+	// answered passes on what the terminal said of itself.
+	answered(r keys.Reply)
+}

@@ -1,0 +1,132 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/rivo/uniseg"
+)
+
+// searchBlock is how many lines are taken from the screen at a time.
+const searchBlock = 512
+
+// onSearchKey edits the search, and Enter starts it.
+func (m *Model) onSearchKey(name, text string) {
+	c := &m.copying
+	switch a := m.keys[placeCommand][name]; {
+	case a == actLeave || name == "ctrl+c":
+		c.searching = false
+	case a == actEnter:
+		c.searching = false
+		if !c.line.empty() {
+			c.query = c.line.text()
+		}
+		m.search(c.backward)
+	case a == actBackspace && c.line.empty():
+		c.searching = false
+	case a != "":
+		c.line.edit(a)
+	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+		c.line.insert(text, false)
+	}
+}
+
+// search goes to the next match, around the ends. Capital letters count only
+// when the search has some.
+func (m *Model) search(backward bool) {
+	c := &m.copying
+	if c.query == "" {
+		m.complain(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
+		return
+	}
+	if to, ok := c.find(backward); ok {
+		c.cursor = to
+		c.follow()
+		return
+	}
+	m.complain(fmt.Errorf("not found: %s", oneLine(c.query)))
+}
+
+// find looks for the query from the cursor on, through all lines.
+func (c *copyState) find(backward bool) (point, bool) {
+	total := c.total()
+	step := 1
+	if backward {
+		step = -1
+	}
+	block, first := []string(nil), -1
+	for n := 0; n <= total; n++ {
+		i := ((c.cursor.Line+n*step)%total + total) % total
+		if first < 0 || i < first || i >= first+len(block) {
+			first = i - i%searchBlock
+			block = c.screen().Text(first, searchBlock)
+		}
+		if i-first >= len(block) {
+			continue
+		}
+		hits := matches(block[i-first], c.query)
+		if x, ok := c.pick(hits, n == 0, n == total, backward); ok {
+			return point{x, i}, true
+		}
+	}
+	return point{}, false
+}
+
+// pick chooses a match of one line: behind the cursor on the line where the
+// search begins, any elsewhere and when the search has come around.
+func (c *copyState) pick(hits []markedRow, here, around, backward bool) (int, bool) {
+	if backward {
+		for i := len(hits) - 1; i >= 0; i-- {
+			if !here || hits[i].From < c.cursor.X || around {
+				return hits[i].From, true
+			}
+		}
+		return 0, false
+	}
+	for _, h := range hits {
+		if !here || h.From > c.cursor.X || around {
+			return h.From, true
+		}
+	}
+	return 0, false
+}
+
+// matches are the places of a query in a line, in columns.
+func matches(line, query string) []markedRow {
+	if query == strings.ToLower(query) {
+		lower := strings.ToLower(line)
+		if len(lower) == len(line) {
+			line = lower
+		}
+	}
+	var out []markedRow
+	from := 0
+	for {
+		i := strings.Index(line[from:], query)
+		if i < 0 {
+			return out
+		}
+		at := from + i
+		x := uniseg.StringWidth(line[:at])
+		out = append(out, markedRow{From: x, To: x + uniseg.StringWidth(query)})
+		from = at + len(query)
+	}
+}
+
+// hits are the matches of the last search in the view.
+func (m *Model) hits(at rect) []markedRow {
+	c := &m.copying
+	if c.query == "" {
+		return nil
+	}
+	var out []markedRow
+	for y, line := range c.screen().Text(c.top, at.H) {
+		for _, h := range matches(line, c.query) {
+			h.Y = y
+			out = append(out, h)
+		}
+	}
+	return out
+}

@@ -1,0 +1,218 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// The bounds of a split.
+const (
+	maxPanes    = 4
+	minPaneCols = 10
+	minPaneRows = 2
+)
+
+// split is a group of tabs that are shown together while one of them has the
+// focus. Tabs outside the group are shown alone.
+type split struct {
+	ids  []broker.SessionID
+	down bool // one below the other
+	zoom bool // the focused one alone, for a while
+}
+
+// has reports whether a session is in the group.
+func (s *split) has(id broker.SessionID) bool {
+	for _, x := range s.ids {
+		if x == id {
+			return true
+		}
+	}
+	return false
+}
+
+// drop takes a session out of the group; a group of one is none.
+func (s *split) drop(id broker.SessionID) {
+	kept := s.ids[:0:0]
+	for _, x := range s.ids {
+		if x != id {
+			kept = append(kept, x)
+		}
+	}
+	s.ids = kept
+	if len(s.ids) < 2 {
+		*s = split{}
+	}
+}
+
+// divide gives each of n panes its part of an area. Between two parts a line
+// of one cell stays free. Four panes make a grid.
+func divide(area rect, n int, down bool) []rect {
+	if n == 4 {
+		var out []rect
+		for _, half := range divide(area, 2, true) {
+			out = append(out, divide(half, 2, false)...)
+		}
+		return out
+	}
+	length := area.W
+	if down {
+		length = area.H
+	}
+	room := length - (n - 1)
+	at := 0
+	var out []rect
+	for i := range n {
+		size := room / n
+		if i < room%n {
+			size++
+		}
+		r := rect{area.X + at, area.Y, size, area.H}
+		if down {
+			r = rect{area.X, area.Y + at, area.W, size}
+		}
+		out = append(out, r)
+		at += size + 1
+	}
+	return out
+}
+
+// visibleTabs are the tabs on screen with their parts of the viewport.
+func (m *Model) visibleTabs() ([]*tab, []rect) {
+	t := m.current()
+	if t == nil {
+		return nil, nil
+	}
+	if !m.split.has(t.session.ID) || m.split.zoom {
+		return []*tab{t}, []rect{m.lay.Viewport}
+	}
+	var tabs []*tab
+	for _, id := range m.split.ids {
+		if x := m.tabOf(id); x != nil {
+			tabs = append(tabs, x)
+		}
+	}
+	parts := divide(m.lay.Viewport, len(tabs), m.split.down)
+	for _, r := range parts {
+		if r.W < minPaneCols || r.H < minPaneRows {
+			return []*tab{t}, []rect{m.lay.Viewport}
+		}
+	}
+	return tabs, parts
+}
+
+// arrange gives every pane its size and says which are seen and which one gets
+// the input. Hidden panes follow the size of the viewport, so that showing one
+// needs no resize.
+func (m *Model) arrange() {
+	m.dirty = true
+	if !m.fits {
+		return
+	}
+	tabs, parts := m.visibleTabs()
+	size := map[*tab]rect{}
+	for i, t := range tabs {
+		size[t] = parts[i]
+	}
+	for _, t := range m.tabs {
+		r, seen := size[t]
+		if !seen {
+			r = m.lay.Viewport
+		}
+		t.pane.visible.Store(seen)
+		t.pane.setSize(r.W, r.H)
+	}
+	if t := m.current(); t != nil {
+		m.gate.focus(t.pane.queue)
+	} else {
+		m.gate.focus(nil)
+	}
+	m.tellFocus()
+}
+
+// runSplit is /split [right|down] [N]: shows tab N, or else the next tab that
+// is not shown yet, beside the present one.
+func (m *Model) runSplit(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("no tab to split")
+	}
+	next := m.split
+	if !next.has(t.session.ID) {
+		next = split{ids: []broker.SessionID{t.session.ID}}
+	}
+	next.ids = append([]broker.SessionID(nil), next.ids...)
+	next.zoom = false
+	var with *tab
+	for _, word := range strings.Fields(args) {
+		n, isNumber := positive(word)
+		switch {
+		case word == "right" || word == "down":
+			next.down = word == "down"
+		case isNumber && m.numbered(n) != nil:
+			with = m.numbered(n)
+		default:
+			return nil, fmt.Errorf("/split %s: takes right or down, and the number of an open tab", sanitize(word))
+		}
+	}
+	for i := 1; with == nil && i < len(m.tabs); i++ {
+		if x := m.tabs[(m.active+i)%len(m.tabs)]; !next.has(x.session.ID) {
+			with = x
+		}
+	}
+	if with == nil || next.has(with.session.ID) {
+		return nil, &hinted{errors.New("no other tab to show"), "/new opens one"}
+	}
+	next.ids = append(next.ids, with.session.ID)
+	if len(next.ids) > maxPanes {
+		return nil, fmt.Errorf("a split has at most %d panes", maxPanes)
+	}
+	for _, r := range divide(m.lay.Viewport, len(next.ids), next.down) {
+		if r.W < minPaneCols || r.H < minPaneRows {
+			return nil, errors.New("not enough room for another pane")
+		}
+	}
+	m.split = next
+	m.leaveCommand()
+	m.arrange()
+	return nil, nil
+}
+
+// runUnsplit is /unsplit.
+func (m *Model) runUnsplit(string) (tea.Cmd, error) {
+	m.split = split{}
+	m.leaveCommand()
+	m.arrange()
+	return nil, nil
+}
+
+// runZoom is /zoom.
+func (m *Model) runZoom(string) (tea.Cmd, error) {
+	if len(m.split.ids) == 0 {
+		return nil, &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+	}
+	m.split.zoom = !m.split.zoom
+	m.leaveCommand()
+	m.arrange()
+	return nil, nil
+}
+
+// runFocus is /focus: the next pane of the split gets the input.
+func (m *Model) runFocus(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil || !m.split.has(t.session.ID) {
+		return nil, &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+	}
+	for i, id := range m.split.ids {
+		if id == t.session.ID {
+			m.show(m.indexOf(m.split.ids[(i+1)%len(m.split.ids)]))
+			break
+		}
+	}
+	m.leaveCommand()
+	return nil, nil
+}

@@ -1,0 +1,46 @@
+package tui
+
+import "time"
+
+// How long a message stays in the status line.
+const (
+	noticeTime = 6 * time.Second
+	errorTime  = 15 * time.Second
+)
+
+// severity is how a message is drawn.
+type severity uint8
+
+const (
+	sevInfo severity = iota
+	sevGood
+	sevError
+)
+
+// flash is the message in the status line. The newest replaces the others; an
+// urgent one stays until the person's next key.
+type flash struct {
+	text   string
+	sev    severity
+	until  time.Time
+	urgent bool
+}
+
+// shown reports whether the message is still to be shown.
+func (f flash) shown(now time.Time) bool {
+	return f.text != "" && (f.urgent || now.Before(f.until))
+}
+
+// say puts a message into the status line.
+func (m *Model) say(text string) { m.setFlash(text, sevInfo, noticeTime) }
+
+// praise says that something has succeeded.
+func (m *Model) praise(text string) { m.setFlash(text, sevGood, noticeTime) }
+
+// complain says what went wrong, in one line, with what to do about it.
+func (m *Model) complain(err error) { m.setFlash(explain(err), sevError, errorTime) }
+
+func (m *Model) setFlash(text string, sev severity, d time.Duration) {
+	m.flash = flash{text: text, sev: sev, until: m.now().Add(d)}
+	m.dirty = true
+}

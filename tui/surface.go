@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// rect is a part of the screen, in cells.
+type rect struct{ X, Y, W, H int }
+
+// contains reports whether the cell x, y lies in r.
+func (r rect) contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// surface is a rectangle of host chrome: cells that the multiplexer draws
+// itself. Whatever is written to it is clipped to it, and control characters
+// never become cells.
+type surface struct {
+	At    rect
+	cells []term.Cell // rows of At.W cells
+}
+
+// newSurface makes a surface filled with blanks of one style.
+func newSurface(at rect, fill term.Style) *surface {
+	s := &surface{At: at, cells: make([]term.Cell, max(0, at.W*at.H))}
+	for i := range s.cells {
+		s.cells[i] = term.Cell{Width: 1, Style: fill}
+	}
+	return s
+}
+
+// row returns the cells of one row.
+func (s *surface) row(y int) []term.Cell { return s.cells[y*s.At.W : (y+1)*s.At.W] }
+
+// text draws a string from column x of row y on and returns the column behind
+// it. What does not fit is not drawn.
+func (s *surface) text(x, y int, text string, style term.Style) int {
+	if y < 0 || y >= s.At.H {
+		return x
+	}
+	row := s.row(y)
+	state := -1
+	for len(text) > 0 {
+		var cluster string
+		var w int
+		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		r, size := utf8.DecodeRuneInString(cluster)
+		if w < 1 || r < ' ' || r == 0x7f {
+			continue
+		}
+		if x+w > s.At.W {
+			return x
+		}
+		if x >= 0 {
+			row[x] = term.Cell{Rune: r, Marks: cluster[size:], Width: uint8(w), Style: style}
+			for i := 1; i < w; i++ {
+				row[x+i] = term.Cell{Style: style}
+			}
+		}
+		x += w
+	}
+	return x
+}
+
+// right draws a string so that it ends in column end (exclusive) of the first
+// row and returns the column where it begins. It draws nothing when there is
+// no room.
+func (s *surface) right(end int, text string, style term.Style) int {
+	x := end - textWidth(text)
+	if x < 0 {
+		return end
+	}
+	s.text(x, 0, text, style)
+	return x
+}
+
+// fill gives a whole row one style and blanks it.
+func (s *surface) fill(y int, style term.Style) {
+	for i, row := 0, s.row(y); i < len(row); i++ {
+		row[i] = term.Cell{Width: 1, Style: style}
+	}
+}
+
+// frame is the surface in the form that is copied to a canvas. The surface
+// must not be changed afterwards.
+func (s *surface) frame() *term.Frame {
+	f := &term.Frame{Cols: s.At.W, Rows: s.At.H, Generation: 1}
+	for y := range s.At.H {
+		f.Lines = append(f.Lines, term.Line{Cells: s.row(y), Generation: 1})
+	}
+	return f
+}
+
+// String is the text of the surface, for tests and for reading.
+func (s *surface) String() string {
+	var b strings.Builder
+	for y := range s.At.H {
+		b.WriteString(strings.TrimRight(cellText(s.row(y)), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// cellText is the text of a row of cells, blanks as spaces.
+func cellText(cells []term.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Width == 0:
+		case c.Rune == 0:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(c.Rune)
+			b.WriteString(c.Marks)
+		}
+	}
+	return b.String()
+}

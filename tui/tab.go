@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// maxProgress is how many lines of a starting session are kept.
+const maxProgress = 200
+
+// tab is one session as the multiplexer shows it.
+type tab struct {
+	since    time.Time // when the tab was made
+	session  broker.Session
+	name     string // given by the person, or empty
+	pane     *pane
+	progress []broker.Progress
+	attached bool   // the agent's terminal was reached at least once
+	trouble  string // why the terminal could not be reached, or was lost
+	muted    bool
+	scrolled bool   // the view does not follow the output
+	top      int    // line in its first row, when scrolled
+	dropped  uint64 // by the screen when top was true
+	fresh    bool   // something happened here that the person has not looked at
+}
+
+// title is how the tab is called.
+func (t *tab) title() string {
+	if t.name != "" {
+		return t.name
+	}
+	return t.session.Agent
+}
+
+// running reports whether closing the tab would end an agent.
+func (t *tab) running() bool {
+	return t.session.State != broker.StateDead && t.session.State != broker.StateClosed
+}
+
+// dead reports whether the agent has ended.
+func (t *tab) dead() bool { return !t.running() }
+
+// mark is the state of a session in one character, the broker's word for it,
+// and whether it wants the person.
+func (t *tab) mark() (mark string, word string, urgent bool) {
+	switch t.session.State {
+	case broker.StateStarting:
+		return "◌", "starting", false
+	case broker.StateIdle:
+		return "○", "idle", false
+	case broker.StateWorking:
+		return "●", "working", false
+	case broker.StateWaiting:
+		return "!", "waiting for you", true
+	case broker.StateDead, broker.StateClosed:
+		return "✗", "ended", false
+	}
+	return "?", string(t.session.State), false
+}
+
+// epitaph says in one line how the agent ended.
+func (t *tab) epitaph() string {
+	line := fmt.Sprintf("%s ended with exit code %d", t.session.Agent, t.session.ExitCode)
+	if t.session.Reason != "" {
+		line += ": " + sanitize(t.session.Reason)
+	}
+	return line
+}
+
+// progressed notes a step of starting. A step that is reported again replaces
+// its former line.
+func (t *tab) progressed(p broker.Progress) {
+	for i := len(t.progress) - 1; i >= 0; i-- {
+		if t.progress[i].Step == p.Step {
+			t.progress[i] = p
+			return
+		}
+	}
+	t.progress = append(t.progress, p)
+	if len(t.progress) > maxProgress {
+		t.progress = t.progress[1:]
+	}
+}
+
+// topLine is the line in the first row of a view of rows rows.
+func (t *tab) topLine(rows int) int {
+	if t.scrolled {
+		return max(0, t.top-lost(t.pane.screen, t.dropped))
+	}
+	return max(0, t.pane.screen.LineCount()-rows)
+}
+
+// scrollTo puts a line into the first row of the view.
+func (t *tab) scrollTo(top, rows int) {
+	newest := max(0, t.pane.screen.LineCount()-rows)
+	t.top = min(max(0, top), newest)
+	t.dropped = t.pane.screen.Dropped()
+	t.scrolled = t.top < newest
+}
+
+// back is how many lines the view is behind the output.
+func (t *tab) back(rows int) int {
+	return max(0, t.pane.screen.LineCount()-rows-t.topLine(rows))
+}
+
+// lost is how many lines of the scrollback were forgotten since a number was
+// taken from its Dropped; line numbers from then are too high by that.
+func lost(s *term.Screen, since uint64) int {
+	now := s.Dropped()
+	if now < since { // the scrollback was made anew
+		return 0
+	}
+	return int(now - since)
+}

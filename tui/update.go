@@ -1,0 +1,68 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// Update implements tea.Model: it hands every message to the part of the
+// model that it concerns, and publishes a new picture when one is due.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	cmd := m.dispatch(msg)
+	if m.dirty {
+		cmd = join(cmd, m.tick())
+		m.refresh()
+	}
+	cmd, m.later = join(cmd, m.later), nil
+	return m, cmd
+}
+
+func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case inputMsg:
+		return m.onInput(msg.event)
+	case sizeMsg:
+		return m.onSize(msg)
+	case brokerMsg:
+		return m.onBroker(msg.event)
+	case listedMsg:
+		return m.onListed(msg)
+	case brokerLostMsg:
+		m.complain(msg.err)
+	case openedMsg:
+		return m.onOpened(msg)
+	case attachedMsg:
+		m.onAttached(msg)
+	case endedMsg:
+		m.onEnded(msg)
+	case closedMsg:
+		m.onClosed(msg)
+	case decidedMsg:
+		return m.onDecided(msg)
+	case laidMsg:
+		m.onLaid(msg)
+	case submittedMsg:
+		m.onSubmitted(msg)
+	case paneMsg:
+		m.onPane(msg)
+	case paintedMsg:
+		m.approvals.painted(msg.seq, msg.at)
+	case completedMsg:
+		m.completed(msg)
+	case agentsMsg:
+		m.onAgents(msg)
+	case tickMsg:
+		m.ticking, m.dirty = false, true
+	}
+	return nil
+}
+
+// join makes one command of two.
+func join(a, b tea.Cmd) tea.Cmd {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return tea.Batch(a, b)
+}

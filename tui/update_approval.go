@@ -1,0 +1,199 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// runApprove is /approve.
+func (m *Model) runApprove(args string) (tea.Cmd, error) {
+	which, rest := splitTarget(args)
+	if rest != "" {
+		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", sanitize(args))
+	}
+	return m.decideOn(which, true, "")
+}
+
+// runDeny is /deny. Its reason is told to the agent.
+func (m *Model) runDeny(args string) (tea.Cmd, error) {
+	which, reason := splitTarget(args)
+	return m.decideOn(which, false, reason)
+}
+
+// splitTarget takes a leading number or "all" off the arguments.
+func splitTarget(args string) (which, rest string) {
+	word, rest, _ := strings.Cut(args, " ")
+	if _, ok := positive(word); ok || word == "all" {
+		return word, strings.TrimSpace(rest)
+	}
+	return "", args
+}
+
+// decideOn decides the call shown, the call with a number, or all calls that
+// were seen in full.
+func (m *Model) decideOn(which string, approve bool, reason string) (tea.Cmd, error) {
+	if len(m.approvals.items) == 0 {
+		return nil, errors.New("nothing waits for a decision")
+	}
+	if !m.panelFits() {
+		return nil, &hinted{errors.New("the terminal is too small to show what would be decided"), "make it larger, or use ironcurtain-mux pending and approve in another terminal"}
+	}
+	switch which {
+	case "":
+		return m.decideShown(approve, reason)
+	case "all":
+		return m.decideAll(approve, reason)
+	}
+	n, _ := positive(which)
+	it := m.approvals.numbered(n)
+	if it == nil {
+		return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
+	}
+	if err := it.mayDecide(m.now()); err != nil {
+		m.approvals.choose(it.call.ID)
+		return nil, err
+	}
+	return m.send(it, approve, reason), nil
+}
+
+// decideShown decides the item in the panel, when it is still the one that was
+// there when the command was begun.
+func (m *Model) decideShown(approve bool, reason string) (tea.Cmd, error) {
+	it := m.approvals.current()
+	if m.approvals.agreed != it.call.ID {
+		m.approvals.agreed = it.call.ID
+		return nil, &hinted{fmt.Errorf("the call shown changed while you typed, it is #%d now", it.call.Number), "look at it, then press Enter again"}
+	}
+	if err := it.mayDecide(m.now()); err != nil {
+		return nil, err
+	}
+	if at := m.approvals.shownAt; at.IsZero() || m.now().Sub(at) < minAge {
+		return nil, &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
+	}
+	return m.send(it, approve, reason), nil
+}
+
+// decideAll decides every item that was seen in full.
+func (m *Model) decideAll(approve bool, reason string) (tea.Cmd, error) {
+	var cmds []tea.Cmd
+	left := 0
+	for _, it := range m.approvals.items {
+		if it.mayDecide(m.now()) != nil {
+			left++
+			continue
+		}
+		cmds = append(cmds, m.send(it, approve, reason))
+	}
+	if len(cmds) == 0 {
+		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), "Tab shows the next call, PgDn more of it"}
+	}
+	if left > 0 {
+		m.say(fmt.Sprintf("%d decided; %d not shown in full yet still wait", len(cmds), left))
+	}
+	return tea.Batch(cmds...), nil
+}
+
+func (m *Model) send(it *pendingItem, approve bool, reason string) tea.Cmd {
+	it.sent = true
+	return m.decide(it.call, approve, reason)
+}
+
+// numbers lists the numbers of the waiting calls.
+func (a *approvals) numbers() string {
+	var out []string
+	for _, it := range a.items {
+		out = append(out, fmt.Sprintf("#%d", it.call.Number))
+	}
+	return strings.Join(out, " ")
+}
+
+// onDecided takes the answer to a decision.
+func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
+	if msg.err != nil {
+		if it := m.approvals.find(msg.id); it != nil {
+			it.sent = false
+		}
+		m.complain(fmt.Errorf("decide #%d: %w", msg.number, msg.err))
+		return nil
+	}
+	m.resolved(msg.resolution, true)
+	return nil
+}
+
+// onEscalation notes a call that began to wait. It changes nothing about where
+// the person's keys go.
+func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
+	if !m.approvals.add(e) {
+		return nil
+	}
+	m.dirty = true
+	t := m.tabOf(e.Session)
+	if t != m.current() && t != nil {
+		t.fresh = true
+	}
+	m.announce(t, fmt.Sprintf("approval #%d: %s/%s", e.Number, e.Server, e.Tool))
+	return m.tick()
+}
+
+// resolved notes that a call waits no longer, and says who decided it. The
+// answer to the person's own decision and the broker's event may come in
+// either order; the second changes nothing.
+func (m *Model) resolved(r broker.Resolution, own bool) {
+	it := m.approvals.remove(r.ID)
+	if it == nil && !own {
+		m.approvals.record(r)
+		return
+	}
+	m.approvals.record(r)
+	text := resolutionText(r)
+	if it != nil && it.sent && own && !r.Won {
+		text = fmt.Sprintf("#%d was already %s by %s", r.Number, r.Outcome, who(r))
+	}
+	if r.Outcome == broker.Approved {
+		m.praise(text)
+	} else {
+		m.say(text)
+	}
+}
+
+// resolutionText is the result line of a decision.
+func resolutionText(r broker.Resolution) string {
+	switch r.Outcome {
+	case broker.Expired:
+		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
+	case broker.Withdrawn:
+		return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
+	}
+	return fmt.Sprintf("#%d %s by %s at %s", r.Number, r.Outcome, who(r), r.At.Local().Format("15:04:05"))
+}
+
+// who names the one who decided.
+func who(r broker.Resolution) string {
+	switch r.By {
+	case "tui":
+		return "you"
+	case "":
+		return "the broker"
+	}
+	return sanitize(r.By)
+}
+
+// tick makes the seconds that are counted on screen count.
+func (m *Model) tick() tea.Cmd {
+	if m.ticking || !m.counting() {
+		return nil
+	}
+	m.ticking = true
+	return m.after(time.Second, tickMsg{})
+}
+
+// counting reports whether anything on screen depends on the time.
+func (m *Model) counting() bool {
+	return len(m.approvals.items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
+}

@@ -1,0 +1,283 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// enterCommand gives the keyboard to the command line. Only the person does
+// that; no event of an agent or the broker comes here.
+func (m *Model) enterCommand() {
+	m.mode, m.dirty = modeCommand, true
+	m.beginLine()
+}
+
+// beginLine notes which call the panel shows when a command is begun.
+func (m *Model) beginLine() {
+	m.approvals.agreed = ""
+	if it := m.approvals.current(); it != nil {
+		m.approvals.agreed = it.call.ID
+	}
+}
+
+// leaveCommand gives the keyboard back to the agent and keeps what is typed.
+func (m *Model) leaveCommand() {
+	m.mode, m.question, m.dirty = modeTerminal, nil, true
+}
+
+// onCommandKey is a key on the command line.
+func (m *Model) onCommandKey(name, text string) tea.Cmd {
+	m.dirty = true
+	if m.line.empty() {
+		if a := m.keys[placeEmpty][name]; a != "" && !m.panelTakes(name) {
+			return m.onEmptyLine(a)
+		}
+		if m.panelTakes(name) {
+			m.onPanel(m.keys[placePanel][name])
+			return nil
+		}
+	}
+	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPrev) {
+		m.onPanel(a)
+		return nil
+	}
+	switch a := m.keys[placeCommand][name]; a {
+	case "":
+		m.typeText(text)
+	case actLiteral:
+		return m.sendLiteral()
+	case actLeave:
+		m.leaveCommand()
+	case actEnter:
+		return m.enter()
+	case actTab:
+		m.showNumber(name)
+	case actComplete:
+		return m.complete()
+	default:
+		m.line.edit(a)
+	}
+	return nil
+}
+
+// panelTakes reports whether a key on an empty line belongs to the panel.
+func (m *Model) panelTakes(name string) bool {
+	return m.approvals.current() != nil && m.keys[placePanel][name] != ""
+}
+
+// typeText inserts what a key types.
+func (m *Model) typeText(text string) {
+	if text == "" || strings.IndexFunc(text, unicode.IsControl) >= 0 {
+		return
+	}
+	if m.line.empty() {
+		m.beginLine()
+	}
+	if !m.line.insert(text, false) {
+		m.complain(errors.New("the line is full"))
+	}
+}
+
+// onEmptyLine carries out the keys of an empty command line.
+func (m *Model) onEmptyLine(a action) tea.Cmd {
+	switch a {
+	case actPrevTab:
+		m.step(-1)
+	case actNextTab:
+		m.step(1)
+	case actCopyMode:
+		return m.startCopy()
+	case actKeys:
+		m.openHelp()
+	}
+	return nil
+}
+
+// onPanel moves through the panel.
+func (m *Model) onPanel(a action) {
+	p := &m.approvals
+	panel, _ := m.panelRect()
+	page := max(1, panel.H-1)
+	switch a {
+	case actPanelDown:
+		p.scroll++
+	case actPanelUp:
+		p.scroll--
+	case actPanelPage:
+		if it := p.current(); p.scroll+page >= len(it.body.rows) {
+			p.scroll = 0
+		} else {
+			p.scroll += page
+		}
+	case actPanelNext:
+		p.step(1)
+		m.beginLine()
+	case actPanelPrev:
+		p.step(-1)
+		m.beginLine()
+	}
+}
+
+// edit carries out an editing key.
+func (c *commandLine) edit(a action) {
+	switch a {
+	case actLeft:
+		c.move(c.cursor - 1)
+	case actRight:
+		c.move(c.cursor + 1)
+	case actHome:
+		c.move(0)
+	case actEnd:
+		c.move(len(c.pieces))
+	case actWordLeft:
+		c.move(c.wordLeft())
+	case actWordRight:
+		c.move(c.wordRight())
+	case actBackspace:
+		c.backspace()
+	case actDelete:
+		c.deleteForward()
+	case actKillWord:
+		c.remove(c.wordLeft(), c.cursor)
+	case actKillStart:
+		c.remove(0, c.cursor)
+	case actKillEnd:
+		c.remove(c.cursor, len(c.pieces))
+	case actUndo:
+		c.undoLast()
+	case actOlder:
+		c.older()
+	case actNewer:
+		c.newer()
+	case actNewline:
+		c.insert("\n", false)
+	}
+}
+
+// sendLiteral closes the command line and sends the command key itself.
+func (m *Model) sendLiteral() tea.Cmd {
+	m.leaveCommand()
+	if t := m.current(); t != nil && !t.dead() {
+		m.forward(t, keys.Event{Kind: keys.KeyEvent, Key: parseKeyName(m.o.CommandKey)})
+	}
+	return nil
+}
+
+// parseKeyName is the key with a name such as "ctrl+a".
+func parseKeyName(name string) keys.Key {
+	var k keys.Key
+	for _, mod := range []struct {
+		prefix string
+		mod    keys.Mods
+	}{{"ctrl+", keys.Ctrl}, {"alt+", keys.Alt}} {
+		if rest, ok := strings.CutPrefix(name, mod.prefix); ok {
+			k.Mods |= mod.mod
+			name = rest
+		}
+	}
+	switch name {
+	case "space":
+		k.Code = keys.KeySpace
+	default:
+		k.Code, _ = utf8.DecodeRuneInString(name)
+	}
+	if k.Mods == 0 {
+		k.Text = name
+	}
+	return k
+}
+
+// enter runs the command or sends the text, and returns to the agent. What
+// cannot be done stays on the line.
+func (m *Model) enter() tea.Cmd {
+	text := m.line.text()
+	if m.line.empty() {
+		m.leaveCommand()
+		return nil
+	}
+	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
+		return m.runLine(text)
+	}
+	return m.sendText(m.line.pieces)
+}
+
+// runLine runs a slash command.
+func (m *Model) runLine(text string) tea.Cmd {
+	name, args := parseCommand(text)
+	c, ok := lookUpCommand(name)
+	if !ok {
+		m.complain(unknownCommand(name))
+		return nil
+	}
+	taken := m.line.pieces
+	m.mode = modeTerminal
+	cmd, err := c.run(m, args)
+	if err != nil {
+		m.mode = modeCommand
+		m.complain(err)
+		return nil
+	}
+	m.line.pieces = taken
+	m.line.take()
+	return cmd
+}
+
+// sendText sends the line to the focused agent as trusted input. "//" at its
+// start stands for one slash, and one leading space is not sent.
+func (m *Model) sendText(pieces []piece) tea.Cmd {
+	t := m.current()
+	switch {
+	case t == nil:
+		m.complain(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
+		return nil
+	case t.dead():
+		m.complain(&hinted{fmt.Errorf("%s has ended", oneLine(t.title())), "/restart opens it anew"})
+		return nil
+	}
+	kept := pieces
+	if first := pieces[0].text; first == " " && len(pieces) > 1 || strings.HasPrefix(textOf(pieces), "//") {
+		pieces = pieces[1:]
+	}
+	in := broker.TrustedInput{Session: t.session.ID, Text: textOf(pieces), Spans: spansOf(pieces)}
+	m.line.take()
+	m.leaveCommand()
+	t.scrolled = false
+	return m.submit(in, kept)
+}
+
+// onSubmitted types accepted text into the agent it was meant for.
+func (m *Model) onSubmitted(msg submittedMsg) {
+	t := m.tabOf(msg.id)
+	err := msg.err
+	if err == nil && t == nil {
+		err = errors.New("the tab was closed meanwhile")
+	}
+	if err == nil && !t.pane.queue.putSteps(msg.receipt.Typing, msg.receipt.Pause) {
+		err = fmt.Errorf("%s takes no input", oneLine(t.title()))
+	}
+	if err != nil {
+		m.line.putBack(msg.pieces)
+		m.complain(fmt.Errorf("send: %w; the text is kept on the command line", err))
+	}
+}
+
+// onQuestionKey answers a question.
+func (m *Model) onQuestionKey(name string) tea.Cmd {
+	q := m.question
+	switch m.keys[placeQuestion][name] {
+	case actYes:
+		m.question, m.dirty = nil, true
+		return q.yes(m)
+	case actNo:
+		m.question, m.dirty = nil, true
+	}
+	return nil
+}

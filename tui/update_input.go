@@ -1,0 +1,239 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// pasteState remembers where a paste began to go, so that all of it goes
+// there: a paste is never split between an agent and the command line.
+type pasteState struct {
+	active  bool
+	to      *tab // nil: the command line, or nobody
+	refused bool // a piece did not fit; the rest is dropped and said so
+}
+
+// onInput gives one event of the person's terminal to whom it belongs in the
+// mode that holds now.
+func (m *Model) onInput(ev keys.Event) tea.Cmd {
+	switch ev.Kind {
+	case keys.KeyEvent:
+		return m.onKey(ev)
+	case keys.PasteEvent:
+		m.onPaste(ev)
+	case keys.MouseEvent:
+		return m.onMouse(ev)
+	case keys.FocusEvent:
+		m.outerLost = !ev.Focused
+		m.tellFocus()
+	case keys.ReplyEvent:
+		m.sink.answered(ev.Reply)
+	case keys.UnknownEvent:
+		if t := m.current(); m.mode == modeTerminal && t != nil && m.question == nil {
+			m.forward(t, ev)
+		}
+	}
+	return nil
+}
+
+// onKey dispatches a key by mode. Releases only ever concern agents.
+func (m *Model) onKey(ev keys.Event) tea.Cmd {
+	code := ev.Key.Code
+	if ev.Key.Action == keys.Release && m.ours[code] {
+		delete(m.ours, code)
+		return nil
+	}
+	if m.mode == modeTerminal && m.question == nil {
+		return m.onTerminalKey(ev)
+	}
+	if ev.Key.Action == keys.Release || ev.Key.IsModifier() {
+		return nil
+	}
+	m.claim(code)
+	m.touch()
+	name := keyName(ev.Key)
+	switch {
+	case m.question != nil:
+		return m.onQuestionKey(name)
+	case m.mode == modeHelp:
+		return m.onHelpKey(name)
+	case m.mode == modeCopy:
+		return m.onCopyKey(name, ev.Key.Text)
+	}
+	return m.onCommandKey(name, ev.Key.Text)
+}
+
+// claim notes a key whose press is the multiplexer's own, so that no agent is
+// told of its release.
+func (m *Model) claim(code rune) {
+	if len(m.ours) < 32 { // terminals that report no releases never empty it
+		m.ours[code] = true
+	}
+}
+
+// keyName is the name a key has in the registry. The keypad's Enter is Enter.
+func keyName(k keys.Key) string {
+	return strings.Replace(k.String(), "kpenter", "enter", 1)
+}
+
+// touch notes that the person has acted: the introduction and an urgent
+// message have done their work.
+func (m *Model) touch() {
+	if !m.touched {
+		m.touched, m.dirty = true, true
+	}
+	if m.flash.urgent {
+		m.flash, m.dirty = flash{}, true
+	}
+}
+
+// onTerminalKey is a key while an agent has the keyboard: everything but the
+// command key and Alt with a digit is the agent's.
+func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
+	if ev.Key.Action != keys.Release {
+		if m.prefixed && !ev.Key.IsModifier() {
+			m.touch()
+			return m.onPrefixKey(ev)
+		}
+		switch name := keyName(ev.Key); m.keys[placeTerminal][name] {
+		case actPrefix:
+			m.claim(ev.Key.Code)
+			m.touch()
+			m.prefixed, m.dirty = true, true
+			return nil
+		case actCommand:
+			m.claim(ev.Key.Code)
+			m.touch()
+			m.enterCommand()
+			return nil
+		case actTab:
+			m.claim(ev.Key.Code)
+			m.touch()
+			m.showNumber(name)
+			return nil
+		}
+		delete(m.ours, ev.Key.Code)
+	}
+	t := m.current()
+	if t == nil {
+		return nil
+	}
+	if ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
+		m.touch()
+		if t.scrolled {
+			t.scrolled, m.dirty = false, true
+		}
+		if t.dead() {
+			m.say("the agent has ended")
+			return nil
+		}
+	}
+	m.forward(t, ev)
+	return nil
+}
+
+// forward writes an event to a tab's agent, in the form its modes ask for.
+func (m *Model) forward(t *tab, ev keys.Event) {
+	data := keys.Encode(ev, t.pane.screen.Modes())
+	if !t.pane.queue.put(data) {
+		m.complain(&hinted{fmt.Errorf("%s takes no input; the key was not sent", sanitize(t.title())), "wait, or /close it"})
+	}
+}
+
+// showNumber shows the tab whose number is the last character of a key's name.
+func (m *Model) showNumber(key string) {
+	n := int(key[len(key)-1] - '0')
+	for i, t := range m.tabs {
+		if t.session.Tab == n {
+			m.show(i)
+			return
+		}
+	}
+	m.complain(m.noSuchTab(n))
+}
+
+// onPaste takes one piece of a paste. All pieces go where the first one went.
+func (m *Model) onPaste(ev keys.Event) {
+	p := &m.pasting
+	if ev.Paste.Start {
+		*p = pasteState{active: true}
+		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() {
+			p.to = t
+		}
+		m.touch()
+	}
+	switch {
+	case p.to != nil:
+		m.pasteToAgent(ev)
+	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.searching):
+		m.pasteToLine(ev.Paste.Data)
+	}
+	if ev.Paste.End {
+		*p = pasteState{}
+	}
+}
+
+// pasteToAgent passes a piece on. When the agent takes nothing the rest is
+// refused, but the end marker still goes out, or the agent would take all later
+// keys for pasted text.
+func (m *Model) pasteToAgent(ev keys.Event) {
+	p := &m.pasting
+	data := keys.Encode(ev, p.to.pane.screen.Modes())
+	if !p.refused && p.to.pane.queue.put(data) {
+		return
+	}
+	if !p.refused {
+		p.refused = true
+		m.complain(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", sanitize(p.to.title())), "wait, or /close it"})
+	}
+	if ev.Paste.End {
+		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
+		p.to.pane.queue.putLast(keys.Encode(end, p.to.pane.screen.Modes()))
+	}
+}
+
+// pasteToLine inserts pasted text into the command line.
+func (m *Model) pasteToLine(data []byte) {
+	if len(data) == 0 || m.pasting.refused {
+		return
+	}
+	m.dirty = true
+	line := m.editedLine()
+	if line == &m.line && line.empty() {
+		m.beginLine()
+	}
+	if !line.paste(string(data)) {
+		m.pasting.refused = true
+		m.complain(&hinted{errors.New("the paste is too long for the command line; its end was left out"), "paste into the agent itself"})
+	}
+}
+
+// tellFocus tells agents that asked for it whether they have the focus.
+func (m *Model) tellFocus() {
+	t := m.current()
+	if t != nil && !m.outerLost {
+		if m.focusedID == t.session.ID {
+			return
+		}
+		m.sendFocus(false)
+		m.focusedID = t.session.ID
+		m.sendFocus(true)
+		return
+	}
+	m.sendFocus(false)
+	m.focusedID = ""
+}
+
+func (m *Model) sendFocus(gained bool) {
+	t := m.tabOf(m.focusedID)
+	if t == nil || t.dead() {
+		return
+	}
+	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
+	t.pane.queue.put(keys.Encode(ev, t.pane.screen.Modes()))
+}

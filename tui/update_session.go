@@ -1,0 +1,251 @@
+package tui
+
+import (
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// onSize lays everything out for another size of the person's terminal. The
+// first size opens the first tab.
+func (m *Model) onSize(msg sizeMsg) tea.Cmd {
+	first := m.cols == 0
+	m.cols, m.rows, m.dirty = msg.cols, msg.rows, true
+	m.lay, m.fits = layOut(msg.cols, msg.rows)
+	m.split.fit(m.lay.Viewport)
+	if !m.fits {
+		m.question = nil // nobody can see what would be answered
+	}
+	m.arrange()
+	if first {
+		return m.open(m.o.Agent, m.o.Workspace, "")
+	}
+	return nil
+}
+
+// fit drops a split that has no room any more.
+func (s *split) fit(area rect) {
+	for _, r := range divide(area, max(1, len(s.ids)), s.down) {
+		if r.W < minPaneCols || r.H < minPaneRows {
+			*s = split{}
+			return
+		}
+	}
+}
+
+// onBroker takes one event of the broker.
+func (m *Model) onBroker(ev broker.Event) tea.Cmd {
+	switch {
+	case ev.Session != nil:
+		return m.onSession(*ev.Session)
+	case ev.Progress != nil:
+		if t := m.tabOf(ev.Progress.Session); t != nil {
+			t.progressed(*ev.Progress)
+			m.dirty = true
+		}
+	case ev.Escalation != nil:
+		return m.onEscalation(*ev.Escalation)
+	case ev.Resolution != nil:
+		m.resolved(*ev.Resolution, false)
+		m.dirty = true
+	case ev.Notice != nil:
+		m.onNotice(*ev.Notice)
+	}
+	return nil
+}
+
+// onNotice shows a message of the broker, named by its tab.
+func (m *Model) onNotice(n broker.Notice) {
+	text := oneLine(n.Text)
+	if t := m.tabOf(n.Session); t != nil {
+		text = fmt.Sprintf("tab %d: %s", t.session.Tab, text)
+	}
+	m.say(text)
+	m.flash.urgent = n.Urgent
+}
+
+// onSession takes over what the broker says of a session; one that is not
+// known yet gets a tab.
+func (m *Model) onSession(s broker.Session) tea.Cmd {
+	t := m.tabOf(s.ID)
+	if s.State == broker.StateClosed {
+		if t == nil {
+			return nil
+		}
+		return m.drop(t)
+	}
+	if t == nil {
+		return m.adopt(s)
+	}
+	was := t.session.State
+	t.session, m.dirty = s, true
+	if was != s.State {
+		m.onState(t, was)
+	}
+	return nil
+}
+
+// onState announces changes of state that a person waits for.
+func (m *Model) onState(t *tab, was broker.SessionState) {
+	switch {
+	case t.session.State == broker.StateDead:
+		t.fresh = t != m.current()
+		m.announce(t, t.epitaph())
+		if t == m.current() && m.mode == modeCopy {
+			return
+		}
+		if t != m.current() {
+			m.say(fmt.Sprintf("tab %d: %s", t.session.Tab, t.epitaph()))
+		}
+	case t.session.State == broker.StateIdle && was == broker.StateWorking && t != m.current():
+		t.fresh = true
+		m.notify(t, "done")
+	}
+}
+
+// adopt makes a tab for a session and begins to connect to its agent.
+func (m *Model) adopt(s broker.Session) tea.Cmd {
+	t := &tab{since: m.now(), session: s}
+	size := m.lay.Viewport
+	id := s.ID
+	p, err := newPane(m.ctx, m.crew, id, term.Options{
+		Cols:       max(1, size.W),
+		Rows:       max(1, size.H),
+		Scrollback: m.o.Scrollback,
+		Engine:     m.o.Engine,
+	}, paneHooks{
+		wake:  m.sink.wake,
+		ended: func(err error) { m.tell(endedMsg{id, err}) },
+		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
+	})
+	if err != nil {
+		m.complain(err)
+		return nil
+	}
+	t.pane = p
+	at := len(m.tabs)
+	for at > 0 && m.tabs[at-1].session.Tab > s.Tab {
+		at--
+	}
+	m.tabs = append(m.tabs, nil)
+	copy(m.tabs[at+1:], m.tabs[at:])
+	m.tabs[at] = t
+	if at <= m.active && len(m.tabs) > 1 {
+		m.active++
+	}
+	m.arrange()
+	return m.attach(p)
+}
+
+// onListed takes over the broker's whole state.
+func (m *Model) onListed(msg listedMsg) tea.Cmd {
+	var cmd tea.Cmd
+	alive := map[broker.SessionID]bool{}
+	for _, s := range msg.sessions {
+		alive[s.ID] = true
+		cmd = join(cmd, m.onSession(s))
+	}
+	for _, t := range append([]*tab(nil), m.tabs...) {
+		if !alive[t.session.ID] && t.since.Before(msg.at) {
+			cmd = join(cmd, m.drop(t))
+		}
+	}
+	m.approvals.replace(msg.pending)
+	m.dirty = true
+	return cmd
+}
+
+// onOpened takes the answer to a request for a session and shows its tab.
+func (m *Model) onOpened(msg openedMsg) tea.Cmd {
+	m.opening--
+	m.dirty = true
+	if msg.err != nil {
+		m.complain(fmt.Errorf("open %s: %w", nameOr(msg.agent, "a tab"), msg.err))
+		m.flash.urgent = len(m.tabs) == 0
+		return nil
+	}
+	cmd := m.onSession(msg.session)
+	if i := m.indexOf(msg.session.ID); i >= 0 {
+		m.show(i)
+	}
+	if t := m.tabOf(msg.replace); t != nil {
+		cmd = join(cmd, m.closeTab(t))
+	}
+	return cmd
+}
+
+func nameOr(name, other string) string {
+	if name == "" {
+		return other
+	}
+	return sanitize(name)
+}
+
+// onAttached takes the answer to an attempt to connect to an agent.
+func (m *Model) onAttached(msg attachedMsg) {
+	t := m.tabOf(msg.id)
+	if t == nil {
+		return
+	}
+	m.dirty = true
+	if msg.err != nil {
+		t.trouble = explain(msg.err)
+		return
+	}
+	t.attached = true
+}
+
+// onEnded notes that an agent's terminal has nothing more to say. Why, the
+// broker tells with the session's state.
+func (m *Model) onEnded(msg endedMsg) {
+	t := m.tabOf(msg.id)
+	if t == nil {
+		return
+	}
+	if msg.err != nil {
+		t.trouble, m.dirty = explain(msg.err), true
+	}
+}
+
+// onClosed takes the answer to a request to end a session.
+func (m *Model) onClosed(msg closedMsg) {
+	if msg.err != nil {
+		m.complain(fmt.Errorf("close: %w", msg.err))
+	}
+}
+
+// drop removes a tab.
+func (m *Model) drop(t *tab) tea.Cmd {
+	i := m.indexOf(t.session.ID)
+	if i < 0 {
+		return nil
+	}
+	if i == m.active && m.mode == modeCopy {
+		m.mode = modeTerminal
+	}
+	m.tabs = append(m.tabs[:i:i], m.tabs[i+1:]...)
+	m.split.drop(t.session.ID)
+	if m.active > i || m.active >= len(m.tabs) {
+		m.active = max(0, m.active-1)
+	}
+	if m.pasting.to == t {
+		m.pasting.to = nil
+	}
+	m.arrange()
+	return m.shut(t.pane)
+}
+
+// closeTab ends a session and takes its tab off the screen at once.
+func (m *Model) closeTab(t *tab) tea.Cmd {
+	return join(m.drop(t), m.end(t.session.ID))
+}
+
+// onAgents remembers which agents there are, for completion.
+func (m *Model) onAgents(msg agentsMsg) {
+	if msg.err == nil {
+		m.agents = msg.agents
+	}
+}

@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// placePanes puts the visible panes into the scene: their screens, or what is
+// known about an agent that has no screen yet.
+func (m *Model) placePanes(s *scene) {
+	tabs, parts := m.visibleTabs()
+	if len(tabs) == 0 {
+		s.Layers = append(s.Layers, m.drawEmpty())
+		return
+	}
+	for i, t := range tabs {
+		at := parts[i]
+		if !t.attached {
+			s.Layers = append(s.Layers, m.drawStarting(t, at))
+			continue
+		}
+		if t == m.current() && m.mode != modeHelp {
+			s.Focus = len(s.Panes)
+		}
+		placed := placedPane{Pane: t.pane, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
+		if m.mode == modeCopy && t == m.copying.tab {
+			m.copying.settle()
+			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.top, m.copying.dropped
+		}
+		if t == m.current() {
+			placed.Marks = m.marks(t, at)
+			m.copyCursor(s, at)
+		}
+		s.Panes = append(s.Panes, placed)
+		if t.dead() || t.trouble != "" {
+			s.Layers = append(s.Layers, m.drawEpitaph(t, at))
+		}
+	}
+	if len(tabs) > 1 {
+		s.Layers = append(s.Layers, m.drawBorders(parts)...)
+	} else if intro := m.drawIntro(tabs[0]); intro != nil {
+		s.Layers = append(s.Layers, intro)
+	}
+}
+
+// drawBorders draws the lines between the parts of a split.
+func (m *Model) drawBorders(parts []rect) []*surface {
+	var out []*surface
+	v := m.lay.Viewport
+	for _, r := range parts {
+		if right := r.X + r.W; right < v.X+v.W {
+			line := newSurface(rect{right, r.Y, 1, r.H}, m.theme.Border)
+			for y := range r.H {
+				line.text(0, y, "│", m.theme.Border)
+			}
+			out = append(out, line)
+		}
+		if bottom := r.Y + r.H; bottom < v.Y+v.H {
+			line := newSurface(rect{r.X, bottom, min(r.W+1, v.W-r.X), 1}, m.theme.Border)
+			for x := range line.At.W {
+				line.text(x, 0, "─", m.theme.Border)
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// drawEpitaph is the row over the last line of a pane whose agent has ended or
+// cannot be reached. Its reason wraps over as many rows as it needs, at most
+// half of the pane.
+func (m *Model) drawEpitaph(t *tab, at rect) *surface {
+	text := t.epitaph()
+	if t.running() {
+		text = "the agent's terminal is lost: " + t.trouble
+	}
+	rows := wrapWords(text, max(1, at.W-2))
+	if most := max(1, at.H/2); len(rows) > most {
+		more := fmt.Sprintf("… %d more rows", len(rows)-most+1)
+		rows = append(rows[:most-1:most-1], clip(more, at.W-2))
+	}
+	s := newSurface(rect{at.X, at.Y + at.H - len(rows), at.W, len(rows)}, m.theme.Bad)
+	for y, row := range rows {
+		s.text(1, y, row, m.theme.Bad)
+	}
+	return s
+}
+
+// drawEmpty is the viewport without any tab.
+func (m *Model) drawEmpty() *surface {
+	s := newSurface(m.lay.Viewport, m.theme.Body)
+	lines := []string{"no tab is open", displayKey(m.o.CommandKey) + " opens the command line; /new opens a tab, /quit leaves"}
+	if m.opening > 0 {
+		lines = []string{"opening a tab"}
+	}
+	y := 0
+	for _, line := range append(lines, m.o.Intro...) {
+		for _, row := range wrapWords(sanitize(line), max(1, s.At.W-2)) {
+			s.text(1, y, row, m.theme.Body)
+			y++
+		}
+	}
+	return s
+}
+
+// drawStarting shows the steps of a session that has no screen yet, what to
+// try once it runs, and why it does not when it does not.
+func (m *Model) drawStarting(t *tab, at rect) *surface {
+	s := newSurface(at, m.theme.Body)
+	width := max(1, at.W-2)
+	type styled struct {
+		text  string
+		style term.Style
+	}
+	var lines []styled
+	add := func(text string, style term.Style) {
+		for _, row := range wrapWords(text, width) {
+			lines = append(lines, styled{row, style})
+		}
+	}
+	heading := "starting " + sanitize(t.session.Agent)
+	if t.session.Workspace != "" {
+		heading += " in " + sanitize(t.session.Workspace)
+	}
+	add(heading, m.theme.Label)
+	for _, n := range m.notices() {
+		add(n, m.theme.Changed)
+	}
+	for _, p := range t.progress {
+		add(progressText(p), m.theme.Body)
+	}
+	switch {
+	case t.session.State == broker.StateDead:
+		add(t.epitaph(), m.theme.Bad)
+		add(displayKey(m.o.CommandKey)+" then /restart tries again, /close closes the tab", m.theme.Body)
+	case t.trouble != "":
+		add(t.trouble, m.theme.Bad)
+	default:
+		steps := len(lines)
+		for _, line := range m.o.Intro {
+			add(sanitize(line), m.theme.Label)
+		}
+		if len(lines) > at.H { // what happens matters more than what to try
+			lines = lines[:steps]
+		}
+	}
+	// The newest lines matter most when there is little room.
+	if over := len(lines) - at.H; over > 0 {
+		lines = append([]styled{{fmt.Sprintf("… %d lines above", over+1), m.theme.Label}}, lines[over+1:]...)
+	}
+	for y, line := range lines {
+		s.text(1, y, line.text, line.style)
+	}
+	return s
+}
+
+// progressText is one step of starting.
+func progressText(p broker.Progress) string {
+	mark := "…"
+	if p.Done {
+		mark = "✓"
+	}
+	text := mark + " " + oneLine(p.Step)
+	if p.Detail != "" && !p.Done {
+		text += ": " + oneLine(p.Detail)
+	}
+	return text
+}
+
+// drawIntro keeps saying what to try, over the lower rows of a viewport with
+// room to spare, until the person types for the first time.
+func (m *Model) drawIntro(t *tab) *surface {
+	v := m.lay.Viewport
+	if m.touched || !t.attached || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
+		return nil
+	}
+	var rows []string
+	for _, line := range m.o.Intro {
+		rows = append(rows, wrapWords(sanitize(line), max(1, v.W-2))...)
+	}
+	if len(rows)*3 > v.H {
+		return nil
+	}
+	s := newSurface(rect{v.X, v.Y + v.H - len(rows), v.W, len(rows)}, m.theme.Body)
+	for y, row := range rows {
+		s.text(1, y, row, m.theme.Label)
+	}
+	return s
+}

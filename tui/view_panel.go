@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// maxPanelRows is how high the panel may become, title included.
+const maxPanelRows = 24
+
+// panelRect is where the panel and the command line are drawn.
+func (m *Model) panelRect() (panel, input rect) {
+	want := 0
+	if it := m.approvals.current(); it != nil && m.mode == modeCommand {
+		m.ensureBody(it)
+		want = min(1+max(1, len(it.body.rows)), maxPanelRows)
+	}
+	l := m.lay
+	l.Viewport.H -= len(m.moreRows())
+	return l.overlay(want, len(m.inputRows()))
+}
+
+// panelFits reports whether there is room for a panel that can be read.
+func (m *Model) panelFits() bool {
+	if !m.fits {
+		return false
+	}
+	panel, _ := m.lay.overlay(2, 1)
+	return panel.H >= 2
+}
+
+// ensureBody lays the item out for the present width.
+func (m *Model) ensureBody(it *pendingItem) {
+	width := max(1, m.lay.Viewport.W-2)
+	if it.body.width == width {
+		return
+	}
+	agent := ""
+	if t := m.tabOf(it.call.Session); t != nil {
+		agent = sanitize(t.session.Agent)
+	}
+	call := it.call
+	if len(call.Arguments)+len(call.Requested)+len(call.Reason) <= layAtOnce {
+		it.lay(layBody(call, agent, width))
+		return
+	}
+	if it.laying == width {
+		return
+	}
+	it.laying = width
+	it.body = itemBody{}
+	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
+		return laidMsg{call.ID, layBody(call, agent, width)}
+	}))
+}
+
+// layAtOnce is how many bytes of a call are laid out within the event loop;
+// more would be felt, and is done beside it.
+const layAtOnce = 16 << 10
+
+// lay takes over an item's rows; what was seen of other ones does not count.
+func (it *pendingItem) lay(b itemBody) {
+	it.body, it.laying = b, 0
+	it.seen = make([]bool, len(b.rows))
+}
+
+// onLaid takes over the rows of a large item.
+func (m *Model) onLaid(msg laidMsg) {
+	if it := m.approvals.find(msg.id); it != nil && it.laying == msg.body.width {
+		it.lay(msg.body)
+		m.dirty = true
+	}
+}
+
+// drawPanel draws the item that waits, as much of it as there is room for, and
+// notes which of its rows the scene shows.
+func (m *Model) drawPanel(s *scene, at rect) {
+	it := m.approvals.current()
+	if it == nil || at.H < 2 {
+		m.approvals.hide()
+		return
+	}
+	m.ensureBody(it)
+	a := &m.approvals
+	rows := at.H - 1
+	total := len(it.body.rows)
+	a.scroll = min(max(0, a.scroll), max(0, total-rows))
+	from, to := a.scroll, min(total, a.scroll+rows)
+
+	panel := newSurface(at, m.theme.Body)
+	m.drawPanelTitle(panel, it, total-to)
+	for i := from; i < to; i++ {
+		m.drawBodyRow(panel, 1+i-from, it.body.rows[i])
+	}
+	s.Layers = append(s.Layers, panel)
+	if total == 0 {
+		panel.text(1, 1, "reading a large call", m.theme.Body)
+		return
+	}
+	if a.shownAt.IsZero() || !it.complete {
+		if a.drawn == nil {
+			a.drawn = map[uint64]drawnRows{}
+		}
+		a.drawn[m.seq] = drawnRows{it.call.ID, from, to, it.body.width}
+		s.Report = true
+	}
+}
+
+// drawPanelTitle says which call this is of how many, how much of it is below,
+// how long there is to decide, and the phrase only this program knows.
+func (m *Model) drawPanelTitle(panel *surface, it *pendingItem, below int) {
+	panel.fill(0, m.theme.Title)
+	a := &m.approvals
+	parts := []string{fmt.Sprintf("%d/%d", a.index(it)+1, len(a.items)), timeLeft(it.call.ExpiresAt.Sub(m.now()))}
+	more, between := "%d more ↓", " · "
+	if panel.At.W >= 40 {
+		parts[0] = "approval " + parts[0]
+		parts[1] += " left"
+	} else {
+		more, between = "%d↓", " "
+	}
+	if below > 0 {
+		parts = append(parts, fmt.Sprintf(more, below))
+	}
+	if it.sent {
+		parts = append(parts, "sent")
+	}
+	x := panel.text(1, 0, strings.Join(parts, between), m.theme.Title)
+	if phrase := m.o.Phrase; phrase != "" && x+2+textWidth(phrase) < panel.At.W {
+		panel.right(panel.At.W-1, phrase, m.theme.Title)
+	}
+}
+
+// timeLeft writes a duration as minutes and seconds.
+func timeLeft(d time.Duration) string {
+	if d <= 0 {
+		return "0:00"
+	}
+	seconds := int(d.Round(time.Second).Seconds())
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
+}
+
+// drawBodyRow draws one row of an item; escapes stand out from the text.
+func (m *Model) drawBodyRow(panel *surface, y int, row bodyRow) {
+	text := m.theme.Body
+	switch row.kind {
+	case rowChanged:
+		text = m.theme.Changed
+	case rowHeading:
+		text.Attr |= term.Bold
+	}
+	x := panel.text(1, y, row.label, m.theme.Label)
+	m.drawSanitized(panel, x, y, row.text, text)
+}
+
+// drawSanitized draws sanitized text and gives its escapes a style of their
+// own.
+func (m *Model) drawSanitized(s *surface, x, y int, text string, style term.Style) int {
+	for len(text) > 0 {
+		n := tokenLength(text)
+		token := text[:n]
+		if token[0] == '\\' || token == string(visibleSpace) {
+			x = s.text(x, y, token, m.theme.Escape)
+		} else {
+			x = s.text(x, y, token, style)
+		}
+		text = text[n:]
+	}
+	return x
+}

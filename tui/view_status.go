@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// drawStatus draws the status line: on the right what always has to be seen,
+// on the left the newest message or, without one, what can be done here.
+func (m *Model) drawStatus() *surface {
+	s := newSurface(m.lay.Status, m.theme.Bar)
+	end := s.At.W
+	if badge := m.badge(); badge != "" {
+		end = s.right(end, badge, m.theme.Attention)
+	}
+	text, style := m.statusText()
+	if len(m.moreRows()) > 0 {
+		text, style = strings.Join(m.hints(), " · "), m.theme.Muted
+	}
+	message := m.message() && len(m.moreRows()) == 0
+	for _, notice := range m.notices() {
+		label := " " + notice + " "
+		need := textWidth(text) + 1
+		if !message {
+			need = min(need, end/2)
+		}
+		if textWidth(label) <= end-need {
+			style := m.theme.Muted
+			style.Attr |= term.Bold
+			end = s.right(end, label, style)
+		}
+	}
+	left := newSurface(rect{0, 0, max(0, end), 1}, m.theme.Bar)
+	left.text(1, 0, clip(text, end-1), style)
+	copy(s.row(0)[:max(0, end)], left.row(0))
+	return s
+}
+
+// message reports whether the status line shows something said to the person
+// just now.
+func (m *Model) message() bool { return m.question != nil || m.flash.shown(m.now()) }
+
+// maxMoreRows is how many rows above the status line a long message may take.
+const maxMoreRows = 3
+
+// moreRows is what of a message does not fit the status line: all of it but
+// for small print, wrapped, for the rows above the line.
+func (m *Model) moreRows() []string {
+	text, _ := m.statusText()
+	room := min(maxMoreRows, m.lay.Viewport.H-4)
+	if !m.message() || room < 1 || textWidth(text)+2+m.badgeWidth() <= m.cols {
+		return nil
+	}
+	rows := wrapWords(text, m.cols-2)
+	if len(rows) > room {
+		rows[room-1] = clip(strings.Join(rows[room-1:], " "), m.cols-2)
+		rows = rows[:room]
+	}
+	return rows
+}
+
+// badge says how many calls wait.
+func (m *Model) badge() string {
+	n := len(m.approvals.items)
+	switch {
+	case n == 0:
+		return ""
+	case m.cols < 40:
+		return fmt.Sprintf(" !%d ", n)
+	}
+	return fmt.Sprintf(" %d waiting ", n)
+}
+
+func (m *Model) badgeWidth() int { return textWidth(m.badge()) }
+
+// drawMessage draws a message that is too long for the status line in the rows
+// above it.
+func (m *Model) drawMessage() *surface {
+	rows := m.moreRows()
+	if len(rows) == 0 {
+		return nil
+	}
+	_, style := m.statusText()
+	at := m.lay.Status
+	s := newSurface(rect{at.X, at.Y - len(rows), at.W, len(rows)}, style)
+	for y, row := range rows {
+		s.text(1, y, row, style)
+	}
+	return s
+}
+
+// notices is what the screen has to say all the time.
+func (m *Model) notices() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(n string) {
+		if n != "" && !seen[n] {
+			seen[n] = true
+			out = append(out, oneLine(n))
+		}
+	}
+	if t := m.current(); t != nil {
+		add(t.session.Notice)
+	}
+	for _, n := range m.o.Notices {
+		add(n)
+	}
+	return out
+}
+
+// statusText is the left part of the status line.
+func (m *Model) statusText() (string, term.Style) {
+	switch {
+	case m.question != nil:
+		return "y/n: " + m.question.text, m.theme.Attention
+	case m.flash.shown(m.now()):
+		switch m.flash.sev {
+		case sevError:
+			return m.flash.text, m.theme.Bad
+		case sevGood:
+			return m.flash.text, m.theme.Good
+		}
+		return m.flash.text, m.theme.Bar
+	}
+	return strings.Join(m.hints(), " · "), m.theme.Muted
+}
+
+// hints says what can be done here, the most useful first.
+func (m *Model) hints() []string {
+	command := displayKey(m.o.CommandKey)
+	t := m.current()
+	switch m.mode {
+	case modeCommand:
+		if len(m.approvals.items) > 0 {
+			return []string{"/approve", "/deny [reason]", "PgDn more", "Tab next", "Esc back"}
+		}
+		if m.line.empty() {
+			return []string{"text goes to the agent", "/ commands", "←→ tabs", "? keys", "Esc back"}
+		}
+		return []string{"Enter sends", "Esc back, keeps the text"}
+	case modeCopy:
+		return m.copyHints()
+	case modeHelp:
+		return []string{"PgDn more", "q close"}
+	}
+	switch {
+	case m.prefixed:
+		return []string{displayKey(m.o.Prefix) + " and then", "? keys"}
+	case t == nil:
+		return []string{command + " then /new opens a tab", "/quit leaves"}
+	case len(m.approvals.items) > 0:
+		return []string{command + " shows what waits for you"}
+	case t.scrolled:
+		return []string{fmt.Sprintf("%d lines back", t.back(m.focusedRect().H)), "scroll down or type to return"}
+	case t.dead():
+		return []string{command + " then /restart or /close"}
+	}
+	_, word, _ := t.mark()
+	return []string{command + " command line", word}
+}

@@ -1,0 +1,136 @@
+package tui
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+)
+
+// wrap breaks sanitized text into rows of at most width columns. It breaks
+// after an escaped line end, and otherwise wherever a row is full: nothing is
+// moved to look nicer, so the rows joined are the text. A space that falls on
+// the end of a row is drawn visibly, so blanks behind a row are never part of
+// it. An escape is kept on one row unless it is wider than the row.
+func wrap(text string, width int) []string { return wrapHanging(text, width, width) }
+
+// wrapHanging is wrap with a first row of another width.
+func wrapHanging(text string, first, width int) []string {
+	if first < 1 || width < 1 {
+		return nil
+	}
+	var rows []string
+	room, begin, used := first, 0, 0
+	flush := func(end int) {
+		line := text[begin:end]
+		if strings.HasSuffix(line, " ") {
+			line = line[:len(line)-1] + string(visibleSpace)
+		}
+		rows = append(rows, line)
+		room, begin, used = width, end, 0
+	}
+	for at := 0; at < len(text); {
+		n, w := nextToken(text[at:], min(first, width))
+		if used+w > room && used > 0 {
+			flush(at)
+		}
+		used += w
+		at += n
+		if n == 2 && text[at-2:at] == `\n` {
+			flush(at)
+		}
+	}
+	if begin < len(text) || len(rows) == 0 {
+		flush(len(text))
+	}
+	return rows
+}
+
+// nextToken is the length in bytes and the width of the first rune or escape
+// of text; an escape wider than a row falls apart into its runes.
+func nextToken(text string, width int) (n, w int) {
+	if text[0] == '\\' {
+		if n = tokenLength(text); n <= width {
+			return n, n
+		}
+		return 1, 1
+	}
+	if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
+		return 1, 1
+	}
+	cluster, _, w, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+	return len(cluster), w
+}
+
+// wrapWords breaks the multiplexer's own text between words, where it reads
+// best. A word longer than a row is broken as wrap does.
+func wrapWords(text string, width int) []string {
+	var rows []string
+	row := ""
+	for _, word := range strings.Fields(text) {
+		switch {
+		case row == "":
+			row = word
+		case textWidth(row)+1+textWidth(word) <= width:
+			row += " " + word
+		default:
+			rows = append(rows, row)
+			row = word
+		}
+		if textWidth(row) > width {
+			parts := wrap(row, width)
+			rows = append(rows, parts[:len(parts)-1]...)
+			row = parts[len(parts)-1]
+		}
+	}
+	return append(rows, row)
+}
+
+// tokenLength is the length in bytes of the first rune or escape of text.
+func tokenLength(text string) int {
+	if text[0] != '\\' || len(text) < 2 {
+		if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
+			return 1
+		}
+		_, rest, _, _ := uniseg.FirstGraphemeClusterInString(text, -1)
+		return len(text) - len(rest)
+	}
+	switch text[1] {
+	case 'x':
+		return min(4, len(text))
+	case 'u':
+		if end := strings.IndexByte(text, '}'); end > 0 {
+			return end + 1
+		}
+	}
+	return 2
+}
+
+// textWidth is the number of columns that text takes.
+func textWidth(text string) int { return uniseg.StringWidth(text) }
+
+// clip shortens text to width columns; what is cut is marked with an ellipsis.
+// Only the multiplexer's own short labels are clipped, never what a person is
+// asked to judge.
+func clip(text string, width int) string {
+	if textWidth(text) <= width {
+		return text
+	}
+	if width < 1 {
+		return ""
+	}
+	var b strings.Builder
+	used := 0
+	state := -1
+	for len(text) > 0 {
+		var cluster string
+		var w int
+		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		if used+w > width-1 {
+			break
+		}
+		b.WriteString(cluster)
+		used += w
+	}
+	return b.String() + "…"
+}
