@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// auditCommand groups the commands that read audit logs.
+func auditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read the log of decisions and prove that it is whole",
+		Long: `Reads audit logs. A log is named by its file or by the id of a session; without
+a name it is that of the newest session.`,
+		Example: `  ironcurtain-mux audit tail
+  ironcurtain-mux audit show --decision deny ./audit.jsonl
+  ironcurtain-mux audit verify ./audit.jsonl`,
+	}
+	cmd.AddCommand(auditTailCommand(), auditShowCommand(), auditVerifyCommand())
+	return cmd
+}
+
+func auditTailCommand() *cobra.Command {
+	var lines int
+	var follow, jsonl bool
+	cmd := &cobra.Command{
+		Use:   "tail [FILE|SESSION]",
+		Short: "Print the newest decisions",
+		Example: `  ironcurtain-mux audit tail -n 20
+  ironcurtain-mux audit tail -f --jsonl ./audit.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			return runAuditTail(cmd.Context(), path, lines, follow, printer(cmd.OutOrStdout(), jsonl))
+		},
+	}
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones as they come")
+	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print the records as they are, one JSON object a line")
+	return cmd
+}
+
+func runAuditTail(ctx context.Context, path string, lines int, follow bool, show func(audit.Line) error) error {
+	const op = "read the audit log"
+	last, err := audit.Last(path, lines, func(audit.Line) bool { return true })
+	if err != nil {
+		return fail(op, err, "")
+	}
+	var seq uint64
+	for _, l := range last {
+		seq = l.Seq
+		if err := show(l); err != nil {
+			return fail(op, err, "")
+		}
+	}
+	if !follow {
+		return nil
+	}
+	return fail(op, audit.Tail(ctx, path, seq, show), "")
+}
+
+func auditShowCommand() *cobra.Command {
+	var decision, server, tool, rule string
+	var jsonl bool
+	cmd := &cobra.Command{
+		Use:   "show [FILE|SESSION]",
+		Short: "Print decisions, all or some",
+		Example: `  ironcurtain-mux audit show --decision deny
+  ironcurtain-mux audit show --server git --jsonl ./audit.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			show := printer(cmd.OutOrStdout(), jsonl)
+			return fail("read the audit log", audit.Read(path, func(l audit.Line) error {
+				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) {
+					return nil
+				}
+				return show(l)
+			}), "")
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&decision, "decision", "", "only this decision: allow, deny, escalated-approved and so on")
+	fl.StringVar(&server, "server", "", "only this server")
+	fl.StringVar(&tool, "tool", "", "only this tool")
+	fl.StringVar(&rule, "rule", "", "only this rule")
+	fl.BoolVar(&jsonl, "jsonl", false, "print the records as they are, one JSON object a line")
+	return cmd
+}
+
+func chosen(wanted, have string) bool { return wanted == "" || wanted == have }
+
+func auditVerifyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [FILE|SESSION]",
+		Short: "Prove that no record was changed, moved or removed",
+		Long: `Follows the chain from the first record to the last. Exits 0 and says so when
+the log is whole, 1 with the first place that does not hold otherwise.`,
+		Example: `  ironcurtain-mux audit verify
+  ironcurtain-mux audit verify --json ./audit.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			report, err := audit.Verify(path)
+			out := cmd.OutOrStdout()
+			if asJSON && (err == nil || errors.Is(err, audit.ErrBroken)) {
+				if encErr := json.NewEncoder(out).Encode(report); encErr != nil {
+					return fail("print the report", encErr, "")
+				}
+			}
+			if err != nil {
+				return fail("verify", err, "treat what comes after that place as unproven")
+			}
+			if !asJSON {
+				state := "still open"
+				if report.Closed {
+					state = "closed"
+				}
+				fmt.Fprintf(out, "whole: %d records, %d bytes, %s\n", report.Records, report.Bytes, state)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+// auditFile finds the log that the arguments name.
+func auditFile(args []string) (string, error) {
+	const op = "find the audit log"
+	at, err := findPlace()
+	if err != nil {
+		return "", err
+	}
+	logOf := func(session string) string { return filepath.Join(at.home, "sessions", session, "audit.jsonl") }
+	if len(args) == 1 {
+		name := args[0]
+		if !strings.ContainsRune(name, '/') {
+			if _, err := os.Stat(logOf(name)); err == nil {
+				return logOf(name), nil
+			}
+		}
+		return name, nil
+	}
+	found, err := filepath.Glob(logOf("*"))
+	if err != nil {
+		return "", fail(op, err, "")
+	}
+	newest := ""
+	var latest int64
+	for _, path := range found {
+		if info, err := os.Stat(path); err == nil && (newest == "" || info.ModTime().UnixNano() > latest) {
+			newest, latest = path, info.ModTime().UnixNano()
+		}
+	}
+	if newest == "" {
+		return "", fail(op, errors.New("there is no session yet"), "name a file")
+	}
+	return newest, nil
+}
+
+// printer writes one record a line, for people or as it stands in the log.
+func printer(w io.Writer, raw bool) func(audit.Line) error {
+	return func(l audit.Line) error {
+		if raw {
+			_, err := fmt.Fprintf(w, "%s\n", l.Raw)
+			return err
+		}
+		what := l.Server
+		if l.Tool != "" {
+			what += "/" + l.Tool
+		}
+		text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"), l.Decision, l.Plane, what)
+		if len(l.Arguments) > 0 {
+			text += " " + string(l.Arguments)
+		}
+		if l.Rule != "" {
+			text += "  (" + l.Rule + ")"
+		}
+		if l.DecidedBy != "" {
+			text += fmt.Sprintf("  by %s after %d ms", l.DecidedBy, l.WaitMs)
+		}
+		_, err := fmt.Fprintln(w, oneLine(text))
+		return err
+	}
+}
+
+// oneLine writes out what could disturb a terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || unicode.IsGraphic(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, s)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// shells maps each shell to what writes its completion script.
+var shells = map[string]func(root *cobra.Command, w io.Writer) error{
+	"bash": func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+	"fish": func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+	"zsh":  func(root *cobra.Command, w io.Writer) error { return root.GenZshCompletion(w) },
+}
+
+// shellNames are the shells in the order of the help text.
+var shellNames = []string{"bash", "zsh", "fish"}
+
+func completionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "completion SHELL",
+		Short: "Print a completion script for bash, zsh or fish",
+		Long: `Print a script that teaches a shell to complete the commands and flags of
+ironcurtain-mux with the Tab key.`,
+		Example: `  source <(ironcurtain-mux completion bash)
+  ironcurtain-mux completion zsh > "${fpath[1]}/_ironcurtain-mux"
+  ironcurtain-mux completion fish > ~/.config/fish/completions/ironcurtain-mux.fish`,
+		Args:      oneShell,
+		ValidArgs: shellNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return fail("print the completion script", shells[args[0]](cmd.Root(), cmd.OutOrStdout()), "")
+		},
+	}
+}
+
+// oneShell accepts the name of one shell that there is a script for.
+func oneShell(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("completion needs one shell: %s", strings.Join(shellNames, ", "))
+	}
+	if _, ok := shells[args[0]]; !ok {
+		return fmt.Errorf("no completion for %q, only for %s", args[0], strings.Join(shellNames, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+)
+
+// configCommand shows, locates and checks config.json.
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		Short:   "Show, locate or check the configuration",
+		Example: "  ironcurtain-mux config show\n  ironcurtain-mux config show --schema\n  ironcurtain-mux config check",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(configShowCommand(), configPathCommand(), configCheckCommand())
+	return cmd
+}
+
+func configShowCommand() *cobra.Command {
+	var schema, builtin bool
+	cmd := &cobra.Command{
+		Use:     "show",
+		Short:   "Print the configuration in force",
+		Example: "  ironcurtain-mux config show\n  ironcurtain-mux config show --default > ~/.ironcurtain/config.json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if schema {
+				_, err := cmd.OutOrStdout().Write(config.Schema())
+				return err
+			}
+			c := config.Default()
+			if !builtin {
+				p, err := findPlace()
+				if err != nil {
+					return err
+				}
+				if c, err = p.config(); err != nil {
+					return err
+				}
+			}
+			enc := json.NewEncoder(cmd.OutOrStdout())
+			enc.SetIndent("", "  ")
+			return enc.Encode(c)
+		},
+	}
+	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of config.json instead")
+	cmd.Flags().BoolVar(&builtin, "default", false, "print what holds when there is no config.json")
+	cmd.MarkFlagsMutuallyExclusive("schema", "default")
+	return cmd
+}
+
+func configPathCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "path",
+		Short:   "Print where config.json is looked for",
+		Example: "  $EDITOR \"$(ironcurtain-mux config path)\"",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), p.configFile())
+			return err
+		},
+	}
+}
+
+func configCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "check",
+		Short:   "Check config.json; silent when it is right",
+		Example: "  ironcurtain-mux config check && echo fine",
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			_, err = p.config()
+			return err
+		},
+	}
+}

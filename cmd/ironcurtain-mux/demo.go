@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+)
+
+// demoNotice is what every tab of the demo says of itself.
+const demoNotice = "scripted model: a script answers, not an AI"
+
+// demoCommand opens the multiplexer with a scripted model in place of the
+// provider; everything else is the real thing.
+func demoCommand() *cobra.Command {
+	var flags muxFlags
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Open the multiplexer with a scripted model; needs no key",
+		Long: `Open the multiplexer with a scripted model in place of the provider. The agent,
+its container, both proxies, the policy and the tool servers are the real ones.
+The model takes orders of one line: read PATH, write PATH TEXT, list PATH, push,
+say TEXT.`,
+		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, c, err := flags.look()
+			if err != nil {
+				return err
+			}
+			ground, err := demo.Prepare(cmd.Context(), p.home)
+			if err != nil {
+				return fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
+			}
+			model, err := scripted.Start(context.WithoutCancel(cmd.Context()))
+			if err != nil {
+				return fail("prepare demo", err, "")
+			}
+			defer model.Close()
+			if flags.agent == "" {
+				flags.agent = "claude-code"
+			}
+			if flags.workspace == "" {
+				flags.workspace = ground.Workspace
+			}
+			options := tui.Options{Notices: []string{demoNotice}}
+			if a, err := agent.Named(flags.agent); err == nil && len(a.Providers) > 0 {
+				options.Intro = demoIntro(p, ground) // a shell takes no orders for the model
+			}
+			return demoWiring(p, c, ground, model).run(cmd, flags, options)
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+// demoWiring is the multiplexer's own wiring with another model behind it and
+// one more place that tools may reach.
+func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Server) wiring {
+	return wiring{
+		place:  p,
+		config: c,
+		keys:   egress.Keys{"anthropic": model.Key()},
+		change: func(b *broker.Config) {
+			target, err := url.Parse(model.URL())
+			if err != nil {
+				panic(err) // the server made this address itself
+			}
+			b.Upstreams = map[string]*url.URL{"api.anthropic.com": target}
+			b.UpstreamCAs = model.CAPool()
+			b.Notice = demoNotice
+			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
+			b.Reachable = append(b.Reachable, ground.Outside)
+		},
+	}
+}
+
+// demoIntro says what to try: one call that is allowed, one that waits for a
+// person, one that is denied.
+func demoIntro(p place, ground demo.Ground) []string {
+	return []string{
+		"allowed: read hello.txt",
+		fmt.Sprintf("asks you: write %s hello", p.shorten(ground.Notes)),
+		fmt.Sprintf("denied: read %s", p.shorten(p.configFile())),
+	}
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// engine connects to the machine's container engine.
+func engine(t testing.TB) *docker.Client {
+	t.Helper()
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := docker.Connect(t.Context(), endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close(context.Background()) })
+	return c
+}
+
+// onlySession is the one session of the running multiplexer.
+func (d *driver) onlySession() broker.Session {
+	d.t.Helper()
+	out, errs, code := d.command("sessions", "ls", "--json")
+	var list struct{ Sessions []broker.Session }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list.Sessions) != 1 {
+		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
+	}
+	return list.Sessions[0]
+}
+
+// nothingLeft checks that no container of the session and no socket is left.
+func (d *driver) nothingLeft(id broker.SessionID) {
+	d.t.Helper()
+	left, err := engine(d.t).List(context.Background(), map[string]string{broker.LabelSession: string(id)})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if len(left) != 0 {
+		d.t.Errorf("containers are left: %v", left)
+	}
+	sockets, err := filepath.Glob(d.state("run", "*", "sockets", "*"))
+	if err != nil || len(sockets) != 0 {
+		d.t.Errorf("sockets are left: %v, %v", sockets, err)
+	}
+}
+
+// audit is the text of the session's audit, after it was verified.
+func (d *driver) audit(id broker.SessionID) string {
+	d.t.Helper()
+	path := d.state("sessions", string(id), "audit.jsonl")
+	if out, errs, code := d.command("audit", "verify", path); code != 0 {
+		d.t.Fatalf("the audit does not verify: %s%s", out, errs)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// openDemo starts the demo and waits until Claude Code takes input.
+func openDemo(t testing.TB, home string) *driver {
+	t.Helper()
+	d := drive(t, home, 110, 40, "demo")
+	d.until("Claude Code's prompt", patience, func(screen string) bool {
+		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for agents") ||
+			strings.Contains(screen, "for shortcuts")
+	})
+	d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+		return d.onlySession().State == broker.StateIdle
+	})
+	// The agent has been told of the tools, and takes its own time to know them; a
+	// prompt typed before is answered without, and a person would ask again.
+	for tries := 1; ; tries++ {
+		d.ask("list /workspace")
+		known := false
+		d.until("an answer", time.Minute, func(screen string) bool {
+			known = strings.Contains(screen, "Done: list")
+			return known || strings.Count(screen, "is not connected") >= tries
+		})
+		d.until("the end of the turn", time.Minute, func(screen string) bool {
+			return !strings.Contains(screen, "esc to interrupt")
+		})
+		if known {
+			return d
+		}
+	}
+}
+
+// A person lets one call through: the file is written, and the record is whole.
+func TestApprove(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, newHome(t))
+	session := d.onlySession()
+	notes := d.state("demo", "outside", "notes.txt")
+
+	d.ask("write " + notes + " approved-text")
+	d.see(60*time.Second, "waiting")
+	d.send("\x01")
+	d.see(10*time.Second, "filesystem", "write_file")
+	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
+		t.Fatal("the file was written before anybody approved")
+	}
+	d.decide("/approve", func() bool {
+		text, _ := os.ReadFile(notes)
+		return strings.Contains(string(text), "approved-text")
+	})
+
+	d.send("\x01")
+	d.send("/quit!\r")
+	if code := d.exit(60 * time.Second); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	d.nothingLeft(session.ID)
+	record := d.audit(session.ID)
+	for _, want := range []string{"escalated-approved", "write_file", "tui"} {
+		if !strings.Contains(record, want) {
+			t.Errorf("the audit does not mention %q", want)
+		}
+	}
+}
+
+// decide types a decision and presses Enter until it has taken effect: the
+// panel refuses what it has not shown for long enough, and keeps the line.
+func (d *driver) decide(command string, done func() bool) {
+	d.t.Helper()
+	d.send(command)
+	d.see(10*time.Second, "> "+command)
+	next := time.Now()
+	d.until("the effect of "+command, 30*time.Second, func(string) bool {
+		if done() {
+			return true
+		}
+		if time.Now().After(next) {
+			next = time.Now().Add(400 * time.Millisecond)
+			d.send("\r")
+		}
+		return false
+	})
+}
+
+// The same call, refused by the person: nothing is written, the agent is told.
+func TestDeny(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, newHome(t))
+	session := d.onlySession()
+	notes := d.state("demo", "outside", "notes.txt")
+	d.ask("write " + notes + " denied-text")
+	d.see(60*time.Second, "waiting")
+
+	pending := d.pending()
+	if len(pending) != 1 || pending[0].Tool != "write_file" {
+		t.Fatalf("pending: %+v", pending)
+	}
+	if _, errs, code := d.command("deny", pending[0].ID, "--reason", "not today"); code != 0 {
+		t.Fatalf("deny: %s", errs)
+	}
+	d.see(30*time.Second, "DENIED")
+	if _, errs, code := d.command("approve", pending[0].ID); code != 1 || !strings.Contains(errs, "denied") {
+		t.Errorf("a late answer: code %d, %s", code, errs)
+	}
+	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "denied-text") {
+		t.Error("the file was written although the call was denied")
+	}
+
+	// What the policy denies never waits for anybody.
+	d.ask("read " + d.state("config.json"))
+	d.see(30*time.Second, "protected")
+	if n := len(d.pending()); n != 0 {
+		t.Errorf("%d calls wait", n)
+	}
+
+	d.signal(syscall.SIGTERM)
+	d.exit(60 * time.Second)
+	d.nothingLeft(session.ID)
+	record := d.audit(session.ID)
+	for _, want := range []string{"escalated-denied", "cli", "structural-protected-path"} {
+		if !strings.Contains(record, want) {
+			t.Errorf("the audit does not mention %q", want)
+		}
+	}
+}
+
+func (d *driver) pending() []broker.Escalation {
+	d.t.Helper()
+	out, errs, code := d.command("pending", "--json")
+	var list struct{ Pending []broker.Escalation }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {
+		d.t.Fatalf("pending: %v, code %d, %s%s", err, code, out, errs)
+	}
+	return list.Pending
+}
+
+// Nobody answers: the call ends as refused when its time is over.
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	state := filepath.Join(home, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"escalationTimeoutSeconds":30}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := openDemo(t, home)
+	session := d.onlySession()
+	notes := d.state("demo", "outside", "notes.txt")
+	d.ask("write " + notes + " late-text")
+	d.see(60*time.Second, "waiting")
+	d.until("the end of the waiting", 90*time.Second, func(string) bool { return len(d.pending()) == 0 })
+	d.see(30*time.Second, "DENIED")
+	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
+		t.Error("the file was written although nobody approved")
+	}
+	d.signal(syscall.SIGHUP)
+	d.exit(60 * time.Second)
+	d.nothingLeft(session.ID)
+	if record := d.audit(session.ID); !strings.Contains(record, "escalated-expired") {
+		t.Error("the audit does not tell that the call expired")
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// leastSpace is how much room on the disk a multiplexer should have, in bytes.
+const leastSpace = 2 << 30
+
+// doctorChecks lists the prerequisites in the order in which they matter.
+func doctorChecks(p place) []check {
+	return []check{
+		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p) }},
+		{"images", func(ctx context.Context) finding { return checkImages(ctx, p) }},
+		{"sandbox", func(context.Context) finding {
+			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
+		}},
+		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
+		{"policy", func(context.Context) finding { return checkPolicy(p) }},
+		{"config", func(context.Context) finding { return checkConfig(p) }},
+		{"sockets", func(context.Context) finding { return checkSockets(p) }},
+		{"terminal", func(context.Context) finding { return checkTerminal() }},
+		{"keys", checkKeys},
+		{"disk", func(context.Context) finding { return checkDisk(p) }},
+	}
+}
+
+// remedyOf is the next thing to do about an error, when it knows.
+func remedyOf(err error, otherwise string) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		return h.Hint()
+	}
+	return otherwise
+}
+
+func connect(ctx context.Context, p place) (*docker.Client, error) {
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, p.userHome)
+	if err != nil {
+		return nil, err
+	}
+	return docker.Connect(ctx, endpoint)
+}
+
+func checkEngine(ctx context.Context, p place) finding {
+	client, err := connect(ctx, p)
+	if err != nil {
+		return bad(remedyOf(err, "start the container engine"), "%v", err)
+	}
+	defer client.Close(ctx)
+	info, err := client.Version(ctx)
+	if err != nil {
+		return bad(remedyOf(err, "start the container engine"), "%v", err)
+	}
+	e := client.Endpoint()
+	return ok("Docker %s at %s (from %s)", info.Version, e.Address, e.Source)
+}
+
+func checkImages(ctx context.Context, p place) finding {
+	client, err := connect(ctx, p)
+	if err != nil {
+		return warn("start the container engine first", "cannot be told without the engine")
+	}
+	defer client.Close(ctx)
+	var missing []string
+	for _, a := range agent.All() {
+		if a.Host {
+			continue // it runs in no image
+		}
+		_, present, err := client.ImageTag(ctx, a.Image)
+		if err != nil {
+			return warn(remedyOf(err, ""), "%v", err)
+		}
+		if !present {
+			missing = append(missing, a.Image)
+		}
+	}
+	if len(missing) > 0 {
+		return warn("run 'ironcurtain-mux images build', or open a tab: they are built on first use",
+			"not built yet: %s", strings.Join(missing, ", "))
+	}
+	return ok("built for every agent")
+}
+
+func checkPrograms(good string, names ...string) finding {
+	var missing []string
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return bad("run scripts/setup, or install them with the system's packages",
+			"not installed: %s", strings.Join(missing, ", "))
+	}
+	return ok("%s (%s)", good, strings.Join(names, ", "))
+}
+
+func checkPolicy(p place) finding {
+	c, err := p.config()
+	if err != nil {
+		return bad("mend config.json first", "cannot be told without the configuration")
+	}
+	loaded, err := judgeBy(c.Policy)
+	if err != nil {
+		return bad(remedyOf(err, ""), "%v", err)
+	}
+	return ok("%s", loaded.source)
+}
+
+func checkConfig(p place) finding {
+	if _, err := p.config(); err != nil {
+		return bad(remedyOf(err, ""), "%v", err)
+	}
+	return ok("%s", p.configFile())
+}
+
+// checkSockets makes sure that a session's sockets will fit into an address.
+func checkSockets(p place) finding {
+	longest := filepath.Join(p.home, "run", "0123456789ab", "sockets", "mitm-proxy.sock")
+	if len(longest) > 103 {
+		return bad("set IRONCURTAIN_HOME to a shorter path", "socket paths would be %d bytes long, 103 are allowed", len(longest))
+	}
+	return ok("paths of %d bytes, 103 are allowed", len(longest))
+}
+
+func checkTerminal() finding {
+	switch name := os.Getenv("TERM"); name {
+	case "", "dumb":
+		return warn("use a terminal, and set TERM to what it is", "TERM is %q", name)
+	default:
+		colors := "256 colors at most"
+		if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {
+			colors = "true color"
+		}
+		return ok("%s, %s", name, colors)
+	}
+}
+
+func checkKeys(ctx context.Context) finding {
+	keys := environmentKeys()
+	var have []string
+	for _, a := range agent.All() {
+		for _, provider := range a.Providers {
+			if _, err := keys.Credential(ctx, provider); err != nil {
+				return warn(remedyOf(err, "log in")+", or use 'ironcurtain-mux demo', which needs none", "%v", err)
+			}
+			have = append(have, provider)
+		}
+	}
+	return ok("for %s", strings.Join(have, ", "))
+}
+
+func checkDisk(p place) finding {
+	dir := p.home
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == "/" {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return warn("", "%s: %v", dir, err)
+	}
+	free := s.Bavail * uint64(s.Bsize) // a block size is positive
+	text := fmt.Sprintf("%.1f GiB free at %s", float64(free)/(1<<30), dir)
+	if free < leastSpace {
+		return warn("make room: the audit refuses everything when the disk is full", "%s", text)
+	}
+	return ok("%s", text)
+}

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Patience is how long a driven multiplexer may take for what is not measured:
+// building an image the first time is the longest.
+const patience = 5 * time.Minute
+
+// driver runs the program in a pseudo-terminal and reads its screen with the
+// program's own engine, as a person with a terminal would.
+type driver struct {
+	t      testing.TB
+	home   string
+	pty    *term.PTY
+	screen *term.Screen
+	read   chan struct{}                // closed when the program's output has ended
+	tap    atomic.Pointer[func([]byte)] // sees the output before the screen does; may be nil
+}
+
+// newHome makes a state directory short enough for sockets.
+func newHome(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("state is kept in %s", dir)
+			return
+		}
+		_ = os.RemoveAll(dir)
+	})
+	return dir
+}
+
+// environment is what the program gets; no key, no real home.
+func environment(home, cache string) []string {
+	env := []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + filepath.Join(home, "user"),
+		"IRONCURTAIN_HOME=" + filepath.Join(home, "state"),
+		"IRONCURTAIN_CACHE=" + cache,
+		"TERM=xterm-256color",
+		"COLORTERM=truecolor",
+		"LANG=C.UTF-8",
+	}
+	if host := os.Getenv("DOCKER_HOST"); host != "" {
+		env = append(env, "DOCKER_HOST="+host)
+	}
+	return env
+}
+
+// drive starts the program with args on a screen of that size.
+func drive(t testing.TB, home string, cols, rows int, args ...string) *driver {
+	t.Helper()
+	return driveArgv(t, home, cols, rows, append([]string{"ironcurtain-mux"}, args...)...)
+}
+
+// driveArgv is drive for any program.
+func driveArgv(t testing.TB, home string, cols, rows int, argv ...string) *driver {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(home, "user"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	screen, err := term.NewScreen(term.Options{Cols: cols, Rows: rows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if argv[0], err = exec.LookPath(argv[0]); err != nil {
+		t.Fatal(err)
+	}
+	pty, err := term.Start(context.Background(), argv, environment(home, cacheDirectory(t)), home, cols, rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &driver{t: t, home: home, pty: pty, screen: screen, read: make(chan struct{})}
+	go d.pump()
+	t.Cleanup(func() {
+		// A program that a failed test left running still takes its container down.
+		if pty.Signal(syscall.SIGTERM) == nil {
+			select {
+			case <-pty.Done():
+			case <-time.After(30 * time.Second):
+			}
+		}
+		_ = pty.Close()
+		<-d.read
+		screen.Close()
+	})
+	return d
+}
+
+func (d *driver) state(parts ...string) string {
+	return filepath.Join(append([]string{d.home, "state"}, parts...)...)
+}
+
+func (d *driver) pump() {
+	defer close(d.read)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := d.pty.Read(buf)
+		if tap := d.tap.Load(); tap != nil {
+			(*tap)(buf[:n])
+		}
+		if n > 0 {
+			_, _ = d.screen.Write(buf[:n])
+			if answers := d.screen.TakeReplies(); len(answers) > 0 {
+				_, _ = d.pty.Write(answers)
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// text is what the screen shows.
+func (d *driver) text() string {
+	var f term.Frame
+	d.screen.Snapshot(&f, 0)
+	var b strings.Builder
+	for _, line := range f.Lines {
+		var row strings.Builder
+		for _, c := range line.Cells {
+			switch {
+			case c.Width == 0:
+			case c.Rune == 0:
+				row.WriteByte(' ')
+			default:
+				row.WriteRune(c.Rune)
+				row.WriteString(c.Marks)
+			}
+		}
+		b.WriteString(strings.TrimRight(row.String(), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// until waits until the screen shows what holds asks for.
+func (d *driver) until(what string, limit time.Duration, holds func(screen string) bool) {
+	d.t.Helper()
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	again := time.NewTicker(100 * time.Millisecond) // what holds asks for may not be on the screen
+	defer again.Stop()
+	for {
+		if holds(d.text()) {
+			return
+		}
+		select {
+		case <-d.screen.Changed():
+		case <-again.C:
+		case <-d.read:
+			if holds(d.text()) {
+				return
+			}
+			d.t.Fatalf("the program ended while %s was waited for; its screen:\n%s", what, d.text())
+		case <-deadline.C:
+			d.t.Fatalf("%s did not show within %v; the screen:\n%s", what, limit, d.text())
+		}
+	}
+}
+
+// see waits until the screen shows all the texts.
+func (d *driver) see(limit time.Duration, texts ...string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf("%q", texts), limit, func(screen string) bool {
+		for _, text := range texts {
+			if !strings.Contains(screen, text) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// send types keys.
+func (d *driver) send(keys string) {
+	d.t.Helper()
+	if _, err := d.pty.Write([]byte(keys)); err != nil {
+		d.t.Fatalf("type %q: %v", keys, err)
+	}
+}
+
+// ask types a prompt into Claude Code and submits it once the agent shows it:
+// text and Enter in one burst would be a paste.
+func (d *driver) ask(prompt string) {
+	d.t.Helper()
+	d.send(prompt)
+	tail := prompt[max(0, len(prompt)-12):]
+	d.see(20*time.Second, tail)
+	d.send("\r")
+}
+
+// exit waits until the program has ended and returns its code.
+func (d *driver) exit(limit time.Duration) int {
+	d.t.Helper()
+	select {
+	case <-d.read:
+	case <-time.After(limit):
+		d.t.Fatalf("the program did not end within %v; its screen:\n%s", limit, d.text())
+	}
+	return d.pty.Wait()
+}
+
+// signal sends the program a signal.
+func (d *driver) signal(s syscall.Signal) {
+	d.t.Helper()
+	if err := d.pty.Signal(s); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// command runs another command of the program on the same state.
+func (d *driver) command(args ...string) (stdout, stderr string, code int) {
+	d.t.Helper()
+	cmd := exec.CommandContext(d.t.Context(), "ironcurtain-mux", args...)
+	cmd.Env = environment(d.home, cacheDirectory(d.t))
+	cmd.Dir = d.home
+	var out, errs strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		d.t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Exit codes of every command, as the command-line contract states them.
+const (
+	exitOK      = 0 // the work was done
+	exitFailure = 1 // the work failed
+	exitUsage   = 2 // the command line was wrong
+)
+
+// failure is an error as a person needs it: what was attempted, why it did
+// not work, and what to do next.
+type failure struct {
+	op   string
+	err  error
+	hint string
+}
+
+func (f *failure) Error() string {
+	s := f.op + ": " + f.err.Error()
+	if h := f.Hint(); h != "" {
+		s += " (" + h + ")"
+	}
+	return s
+}
+
+func (f *failure) Unwrap() error { return f.err }
+
+// Hint is the next thing to do: the failure's own hint or, without one, that
+// of the first wrapped error which has one.
+func (f *failure) Hint() string {
+	if f.hint != "" {
+		return f.hint
+	}
+	var h interface{ Hint() string }
+	if errors.As(f.err, &h) {
+		return h.Hint()
+	}
+	return ""
+}
+
+// fail wraps err with the operation that met it; nil stays nil. The hint may
+// be empty, then that of err itself is used.
+func fail(op string, err error, hint string) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if errors.As(err, &f) {
+		return err
+	}
+	return &failure{op: op, err: err, hint: hint}
+}
+
+// usageError marks a wrong command line; it exits with 2.
+type usageError struct{ err error }
+
+func (u *usageError) Error() string { return u.err.Error() }
+func (u *usageError) Unwrap() error { return u.err }
+
+// usagef reports a wrong command line.
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+// errSilent makes the program exit with 1 without a message of its own: the
+// command has already said everything.
+var errSilent = errors.New("")
+
+// report prints err as one line (and as JSON when asked for) and returns the
+// exit code that belongs to it.
+func report(w io.Writer, err error, asJSON bool) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitFailure
+	var u *usageError
+	if errors.As(err, &u) {
+		code = exitUsage
+	}
+	if errors.Is(err, errSilent) {
+		return code
+	}
+	message := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
+	fmt.Fprintf(w, "ironcurtain-mux: %s\n", message)
+	if asJSON {
+		detail := map[string]string{"op": "", "message": message, "hint": ""}
+		var f *failure
+		if errors.As(err, &f) {
+			detail = map[string]string{"op": f.op, "message": f.err.Error(), "hint": f.Hint()}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"error": detail})
+	}
+	return code
+}

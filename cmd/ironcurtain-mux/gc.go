@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// gcCommand removes what sessions left that ended without cleaning up.
+func gcCommand() *cobra.Command {
+	var options docker.ReapOptions
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "gc",
+		Short: "Remove what crashed sessions left",
+		Long: `Remove the containers and sockets of sessions whose multiplexer has ended. A
+multiplexer does the same when it starts.
+
+Only containers with this program's label are looked at, and none whose owner
+still runs is touched. --force also removes running containers that have no
+owner at all and those that belong to a machine of another name.`,
+		Example: `  ironcurtain-mux gc --dry-run
+  ironcurtain-mux gc`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			const op = "remove what crashed sessions left"
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			client, err := connect(cmd.Context(), p)
+			if err != nil {
+				return fail(op, err, "")
+			}
+			seen, err := client.Reap(cmd.Context(), options)
+			left, errLeft := leftovers(p.home, options.DryRun)
+			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
+			if asJSON {
+				_ = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+					"dryRun": options.DryRun, "containers": seen, "paths": append([]string{}, left...),
+				})
+			} else if perr := printReaped(cmd.OutOrStdout(), seen, left, options.DryRun); perr != nil {
+				return fail(op, perr, "")
+			}
+			return fail(op, err, "")
+		},
+	}
+	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be removed, and what would stay and why")
+	cmd.Flags().BoolVar(&options.Force, "force", false, "remove also what has no owner but runs, or belongs to another machine")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// leftovers removes the sockets that nobody serves any more.
+func leftovers(home string, dryRun bool) ([]string, error) {
+	left, err := broker.Leftovers(home, !dryRun)
+	stale, errStale := control.RemoveStale(home, dryRun)
+	if stale {
+		left = append(left, control.SocketPath(home))
+	}
+	return left, errors.Join(err, errStale)
+}
+
+// printReaped lists what was removed; of a trial run also what would stay.
+func printReaped(w io.Writer, seen []docker.Reaped, left []string, dryRun bool) error {
+	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, r := range seen {
+		what := "removed"
+		switch {
+		case !r.Removed && !dryRun:
+			continue
+		case !r.Removed:
+			what = "stays"
+		case dryRun:
+			what = "would be removed"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, what, r.CreatedAt.Local().Format(time.DateTime), r.Reason)
+	}
+	what := "removed"
+	if dryRun {
+		what = "would be removed"
+	}
+	for _, path := range left {
+		fmt.Fprintf(table, "%s\t%s\t\t%s\n", path, what, "its owner was killed")
+	}
+	return table.Flush()
+}

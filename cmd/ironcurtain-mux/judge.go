@@ -1,0 +1,32 @@
+package main
+
+import (
+	"path/filepath"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// loadedPolicy is what calls are judged by, and where it came from.
+type loadedPolicy struct {
+	compiled    *policy.Compiled
+	annotations *policy.Annotations
+	lists       *policy.Lists // nil without any
+	source      string
+}
+
+// judgeBy reads a policy directory; without one the built-in policy holds.
+// A directory that lacks a file, or holds a broken one, is an error: a policy is
+// never put together from parts that were not meant for each other.
+func judgeBy(dir string) (loadedPolicy, error) {
+	if dir == "" {
+		compiled, annotations := policy.Default()
+		return loadedPolicy{compiled: compiled, annotations: annotations, source: "built in"}, nil
+	}
+	l := loadedPolicy{source: dir}
+	var err error
+	if l.compiled, l.lists, err = policy.LoadDir(dir); err != nil {
+		return loadedPolicy{}, err
+	}
+	l.annotations, err = policy.LoadAnnotations(filepath.Join(dir, "tool-annotations.json"))
+	return l, err
+}

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+)
+
+// keysCommand prints every key and command of the multiplexer, for the keys
+// that config.json names.
+func keysCommand() *cobra.Command {
+	var builtin bool
+	cmd := &cobra.Command{
+		Use:     "keys",
+		Short:   "Print the keys and commands of the multiplexer, as Markdown",
+		Example: "  ironcurtain-mux keys | less",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			commandKey, prefix := "", ""
+			if !builtin {
+				p, err := findPlace()
+				if err != nil {
+					return err
+				}
+				c, err := p.config()
+				if err != nil {
+					return err
+				}
+				commandKey, prefix = c.CommandKey, c.Prefix
+			}
+			_, err := io.WriteString(cmd.OutOrStdout(), tui.Reference(commandKey, prefix))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&builtin, "default", false, "print what holds when there is no config.json")
+	return cmd
+}

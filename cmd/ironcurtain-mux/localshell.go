@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"os"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// startShell starts the person's own shell with the person's own environment:
+// only the terminal is another one.
+func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTerminal, error) {
+	shell := os.Getenv("SHELL")
+	if shell == "" {
+		shell = "/bin/sh"
+	}
+	var env []string
+	for _, variable := range os.Environ() {
+		switch name, _, _ := strings.Cut(variable, "="); name {
+		case "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS":
+		default:
+			env = append(env, variable)
+		}
+	}
+	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor")
+	shellOnTerminal, err := term.Start(ctx, []string{shell}, env, dir, cols, rows)
+	if err != nil {
+		return nil, err // a nil *term.PTY would be no nil terminal
+	}
+	return shellOnTerminal, nil
+}

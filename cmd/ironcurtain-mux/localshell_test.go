@@ -1,0 +1,73 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// noEngine is an engine's address where nothing is: what is driven with it
+// needs no engine.
+const noEngine = "DOCKER_HOST=unix:///nonexistent/docker.sock"
+
+// allowLocalShell writes a configuration that allows shells of this machine.
+func allowLocalShell(t testing.TB, home string) {
+	t.Helper()
+	state := filepath.Join(home, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"localShell":true}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLocalShellIsOffUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	d := driveArgv(t, newHome(t), 120, 24, "env", noEngine, "ironcurtain-mux", "--agent", "local-shell")
+	if code := d.exit(10 * time.Second); code != exitFailure {
+		t.Errorf("exit code %d, want %d", code, exitFailure)
+	}
+	for _, want := range []string{"local-shell is off", `"localShell": true in config.json`} {
+		if !strings.Contains(d.text(), want) {
+			t.Errorf("%q is not said:\n%s", want, d.text())
+		}
+	}
+}
+
+// A shell of this machine works without any engine, is marked as long as it is
+// looked at, and is recorded.
+func TestLocalShell(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	allowLocalShell(t, home)
+	const mark = "unprotected: a shell of this machine"
+	d := driveArgv(t, home, 120, 24, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
+	d.see(10*time.Second, "here>", mark)
+	d.send("echo $((40+2)):$HOME; stty size\r")
+	d.see(10*time.Second, "42:"+filepath.Join(home, "user"), "120", mark)
+
+	records, err := filepath.Glob(d.state("sessions", "*", "audit.jsonl"))
+	if err != nil || len(records) != 1 {
+		t.Fatalf("records: %v %v", records, err)
+	}
+	record, err := os.ReadFile(records[0])
+	if err != nil || strings.Count(string(record), "a shell of this machine was opened") != 1 {
+		t.Errorf("the record does not say once that it was opened: %v\n%s", err, record)
+	}
+
+	d.send("exit 7\r")
+	d.see(10*time.Second, "ended with code 7")
+	d.send("\x01/new local-shell\r")
+	d.until("a second shell", 10*time.Second, func(screen string) bool {
+		return strings.Contains(screen, "here>") && !strings.Contains(screen, "42:")
+	})
+	d.send("\x01/quit\r")
+	d.see(10*time.Second, "y/n")
+	d.send("y")
+	if code := d.exit(20 * time.Second); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, d.text())
+	}
+}

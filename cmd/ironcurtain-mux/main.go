@@ -1,0 +1,17 @@
+// Command ironcurtain-mux is a terminal multiplexer for coding agents that
+// are not trusted: each tab runs one agent in a container without network,
+// capabilities or credentials, and everything the agent wants from the outside
+// passes the policy and, where the policy says so, the person.
+//
+// This package only parses, wires and prints. It is the composition root: the
+// one place that knows every other package.
+package main
+
+import (
+	"context"
+	"os"
+)
+
+func main() {
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// shutdownLimit is how long ending every session may take.
+const shutdownLimit = 60 * time.Second
+
+// muxFlags are the flags of the multiplexer itself and of its demo.
+type muxFlags struct {
+	agent     string
+	workspace string
+	policy    string
+}
+
+func (f *muxFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.agent, "agent", "", "agent of the first tab (default from config.json)")
+	cmd.Flags().StringVar(&f.workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
+}
+
+// look checks what can be checked before anything is made: the agent's name, the
+// directories, the workspace and the configuration.
+func (f *muxFlags) look() (place, config.Config, error) {
+	if f.agent != "" {
+		if _, err := agent.Named(f.agent); err != nil {
+			return place{}, config.Config{}, &usageError{fail("open multiplexer", err, "")}
+		}
+	}
+	p, err := findPlace()
+	if err != nil {
+		return place{}, config.Config{}, err
+	}
+	if err := broker.CheckHome(p.home); err != nil {
+		return place{}, config.Config{}, fail("open multiplexer", err, "")
+	}
+	if err := broker.CheckWorkspace(f.workspace, p.home, p.userHome); err != nil {
+		return place{}, config.Config{}, fail("open workspace", err, "")
+	}
+	c, err := p.config()
+	return p, c, err
+}
+
+// muxCommand makes root the command that opens the multiplexer.
+func muxCommand(root *cobra.Command) {
+	var flags muxFlags
+	flags.register(root)
+	root.Flags().StringVar(&flags.policy, "policy", "", "directory with the compiled policy (default built in)")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		p, c, err := flags.look()
+		if err != nil {
+			return err
+		}
+		if flags.policy != "" {
+			c.Policy = flags.policy
+		}
+		if flags.agent == "" {
+			flags.agent = c.Agent
+		}
+		w := wiring{place: p, config: c, keys: environmentKeys()}
+		if err := w.checkCredentials(cmd.Context(), flags.agent); err != nil {
+			return err
+		}
+		return w.run(cmd, flags, tui.Options{})
+	}
+}
+
+// wiring is everything a multiplexer is put together from.
+type wiring struct {
+	place  place
+	config config.Config
+	keys   egress.Keys
+	change func(*broker.Config) // what a demo does differently; may be nil
+}
+
+// run checks what can be checked before the screen is taken, opens the
+// multiplexer and ends everything when it closes.
+func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
+	log, closeLog, err := openLog(w.place)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	b, err := w.broker(log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
+		defer cancel()
+		if err := b.Shutdown(ctx); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
+		}
+	}()
+	if err := b.CheckAgent(cmd.Context(), flags.agent); err != nil {
+		return fail("open multiplexer", err, "")
+	}
+	in, out, err := terminalOf(cmd)
+	if err != nil {
+		return err
+	}
+	server, err := control.Listen(w.place.home, b, log)
+	if err != nil {
+		return fail("open multiplexer", err, "")
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
+		defer cancel()
+		if err := server.Close(ctx); err != nil {
+			log.Error("control socket was not closed cleanly", "error", err)
+		}
+	}()
+	b.Sweep(cmd.Context())
+	options.API, options.In, options.Out = b, in, out
+	options.Agent, options.Workspace = flags.agent, flags.workspace
+	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
+	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
+	options.CommandKey, options.Prefix = w.config.CommandKey, w.config.Prefix
+	options.Phrase = newPhrase()
+	return fail("multiplexer", tui.Run(cmd.Context(), options), "")
+}
+
+// terminalOf returns the streams as the files a full screen needs.
+func terminalOf(cmd *cobra.Command) (in, out *os.File, err error) {
+	const op = "open multiplexer"
+	in, okIn := cmd.InOrStdin().(*os.File)
+	out, okOut := cmd.OutOrStdout().(*os.File)
+	if !okIn || !okOut {
+		return nil, nil, fail(op, errors.New("input and output are not a terminal"),
+			"run it in a terminal, without redirection")
+	}
+	return in, out, fail(op, outer.Check(in, out), "")
+}
+
+// openLog opens the program's own log; the screen belongs to the multiplexer.
+func openLog(p place) (*slog.Logger, func(), error) {
+	const op = "open log"
+	if err := os.MkdirAll(p.home, 0o700); err != nil {
+		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+	}
+	f, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
+	}
+	// What a crash prints lands on a screen that is given back a moment later.
+	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
+		_ = f.Close()
+		return nil, nil, fail(op, err, "")
+	}
+	return slog.New(slog.NewJSONHandler(f, nil)), func() { _ = f.Close() }, nil
+}

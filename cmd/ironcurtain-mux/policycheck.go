@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+func policyCheckCommand() *cobra.Command {
+	var flags policyFlags
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Judge the calls on standard input, one answer a line",
+		Long: `Reads one call a line from standard input and prints one answer a line, in the
+same order. A call is {"id":…,"server":…,"tool":…,"arguments":{…}}. The exit code
+says whether the calls could be judged, not how.`,
+		Example: `  ironcurtain-mux policy check --sandbox ~/project < calls.jsonl
+  ironcurtain-mux policy check --policy compiled-policy.json --annotations tool-annotations.json \
+      --lists dynamic-lists.json --sandbox ~/project --protect ~/.ssh --protect ~/.ironcurtain < calls.jsonl
+  echo '{"id":1,"server":"git","tool":"git_push","arguments":{}}' | ironcurtain-mux policy check --sandbox .`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e, err := flags.engine("policy check")
+			if err != nil {
+				return err
+			}
+			return eachLine(cmd.InOrStdin(), cmd.OutOrStdout(), flags.maxCall, func(line []byte, tooLong bool) []byte {
+				if tooLong {
+					return e.AnswerTooLong(line).Line()
+				}
+				return e.AnswerLine(line).Line()
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().Bool("jsonl", true, "print one JSON object a line; there is no other form")
+	return cmd
+}
+
+// eachLine calls f for every line of in and writes what it returns as a line
+// of out, nothing for nil. Of a line longer than limit only the beginning is
+// kept. Answers are held back only as long as more input is at hand.
+func eachLine(in io.Reader, out io.Writer, limit int, f func(line []byte, tooLong bool) []byte) error {
+	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
+	for {
+		line, tooLong, err := readLine(r, limit)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fail("read calls", err, "calls are read from standard input")
+		}
+		end := errors.Is(err, io.EOF)
+		if !end || len(line) > 0 {
+			if answer := f(line, tooLong); answer != nil {
+				_, _ = w.Write(append(answer, '\n'))
+			}
+		}
+		if end || r.Buffered() == 0 {
+			if err := w.Flush(); err != nil {
+				return fail("write answers", err, "")
+			}
+		}
+		if end {
+			return nil
+		}
+	}
+}
+
+// readLine reads one line without its end. What lies beyond the limit is
+// read and dropped.
+func readLine(r *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if n := len(part); n > 0 && part[n-1] == '\n' {
+			part = part[:n-1]
+		}
+		if keep := limit + 1 - len(line); len(part) > keep {
+			part, tooLong = part[:keep], true
+		}
+		line = append(line, part...)
+		if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+			return line, tooLong || len(line) > limit, err
+		}
+	}
+}
+
+// callFrom reads one call of a log.
+func callFrom(line []byte) (policy.Call, string, bool) {
+	id, c, ok := policy.ParseCall(line)
+	return c, string(id), ok
+}

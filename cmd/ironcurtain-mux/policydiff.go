@@ -1,0 +1,77 @@
+package main
+
+import (
+	"encoding/json"
+
+	"github.com/spf13/cobra"
+)
+
+func policyDiffCommand() *cobra.Command {
+	var flags policyFlags
+	var with, withAnnotations, withLists string
+	cmd := &cobra.Command{
+		Use:   "diff",
+		Short: "Say which calls of a log another policy would judge otherwise",
+		Long: `Reads calls like 'policy check', judges each by both policies and prints those
+that flip, one JSON object a line. Exits 0 also when some do.`,
+		Example: `  ironcurtain-mux policy diff --sandbox ~/project --policy old.json --with new.json < calls.jsonl
+  ironcurtain-mux policy diff --sandbox ~/project --with new/ --with-annotations new/tool-annotations.json < calls.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			before, err := flags.engine("policy diff")
+			if err != nil {
+				return err
+			}
+			changed := flags
+			changed.policy = with
+			if withAnnotations != "" {
+				changed.annotations = withAnnotations
+			}
+			if withLists != "" {
+				changed.lists = withLists
+			}
+			after, err := changed.engine("policy diff")
+			if err != nil {
+				return err
+			}
+			return eachLine(cmd.InOrStdin(), cmd.OutOrStdout(), flags.maxCall, func(line []byte, tooLong bool) []byte {
+				c, id, ok := callFrom(line)
+				if tooLong || !ok {
+					return nil
+				}
+				return flip(id, c.Server, c.Tool, judged(before.Evaluate(c)), judged(after.Evaluate(c)))
+			})
+		},
+	}
+	flags.register(cmd)
+	cmd.Flags().StringVar(&with, "with", "", "the other compiled policy; default: the shipped policy")
+	cmd.Flags().StringVar(&withAnnotations, "with-annotations", "", "the other tool annotations; default: the same")
+	cmd.Flags().StringVar(&withLists, "with-lists", "", "the other dynamic lists; default: the same")
+	return cmd
+}
+
+// judgment is what a comparison looks at.
+type judgment struct {
+	Decision string `json:"decision"`
+	Rule     string `json:"rule"`
+	Reason   string `json:"reason"`
+	forward  string
+}
+
+// flip describes a call that two policies judge differently, or is nil. A call
+// that both allow with different arguments has flipped as well.
+func flip(id, server, tool string, before, after judgment) []byte {
+	if before.Decision == after.Decision && before.forward == after.forward {
+		return nil
+	}
+	if id == "" {
+		id = "null"
+	}
+	out, err := json.Marshal(map[string]any{
+		"id": json.RawMessage(id), "server": server, "tool": tool, "before": before, "after": after,
+	})
+	if err != nil {
+		return nil
+	}
+	return out
+}

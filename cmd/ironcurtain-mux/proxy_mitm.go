@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
+)
+
+// drainTime is how long requests under way may take after SIGTERM, and
+// closeTime how long everything may take to end.
+const (
+	drainTime = 5 * time.Second
+	closeTime = drainTime + 10*time.Second
+)
+
+// mitmFlags are the flags of "proxy mitm".
+type mitmFlags struct {
+	socket, state, audit, upstreamCA string
+	providers, upstreams             []string
+}
+
+// proxyMITMCommand runs the proxy between an agent and its model provider.
+func proxyMITMCommand() *cobra.Command {
+	var f mitmFlags
+	cmd := &cobra.Command{
+		Use:   "mitm",
+		Short: "Swap a sentinel for the real key on the way to a model provider",
+		Long: `Serve a proxy on a Unix socket. The agent behind it holds a sentinel, a fake
+key; only requests that present it, to a listed endpoint, are forwarded with
+the real key, which comes from the environment or from the credential store of
+the provider's own program.
+
+When it serves, the command prints one JSON line with the socket, the
+certificate that the agent must trust, and the sentinels.`,
+		Example: `  ANTHROPIC_API_KEY=... ironcurtain-mux proxy mitm --socket /tmp/mitm.sock \
+    --provider anthropic --state ./state --audit ./audit.jsonl
+  ironcurtain-mux proxy mitm --socket /tmp/mitm.sock --provider anthropic,openai \
+    --state ./state --audit ./audit.jsonl --upstream api.anthropic.com=http://127.0.0.1:8080`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runMITM(cmd.Context(), f, os.Getenv, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
+	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: anthropic, openai, chatgpt, google, openrouter")
+	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made when absent")
+	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
+	fl.StringArrayVar(&f.upstreams, "upstream", nil, "send requests for a host elsewhere, as `HOST=URL`")
+	fl.StringVar(&f.upstreamCA, "upstream-ca", "", "`file` with further certificate authorities of upstream servers, in PEM")
+	for _, name := range []string{"socket", "provider", "state", "audit"} {
+		_ = cmd.MarkFlagRequired(name)
+	}
+	return cmd
+}
+
+// runMITM serves until the context ends.
+func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdout, stderr io.Writer) (err error) {
+	const op = "serve the mitm proxy"
+	config, err := f.config()
+	if err != nil {
+		return err
+	}
+	place, err := findPlace()
+	if err != nil {
+		return err
+	}
+	credentials := egress.NewCredentials(f.providers, oauth.Environment{Home: place.userHome, Getenv: getenv})
+	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
+	config.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets()})
+	if err != nil {
+		return fail("open the audit log", err, "")
+	}
+	defer func() { err = errors.Join(err, fail("close the audit log", log.Close(), "")) }()
+	config.Audit = egress.Append(log)
+	p, err := mitm.New(config)
+	if err != nil {
+		return fail(op, err, "")
+	}
+	ca := filepath.Join(f.state, "ca-cert.pem")
+	if err := writeCertificate(ca, p.CACertificate()); err != nil {
+		return fail("write the certificate", err, "choose another --state directory")
+	}
+	l, err := listenUnix(f.socket)
+	if err != nil {
+		return fail(op, err, "choose another --socket path")
+	}
+	defer func() { _ = os.Remove(f.socket) }()
+	served := make(chan error, 1) // must-deliver, one result
+	go func() { served <- p.Serve(l) }()
+	ready := map[string]any{"ready": true, "socket": f.socket, "ca": ca, "sentinels": p.Sentinels()}
+	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
+		return errors.Join(fail(op, err, ""), p.Close(ctx), <-served)
+	}
+	select {
+	case <-ctx.Done():
+	case err := <-served:
+		return errors.Join(fail(op, err, ""), p.Close(ctx))
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	if err := p.Close(drain); err != nil {
+		return fail("stop the mitm proxy", err, "")
+	}
+	return fail(op, <-served, "")
+}
+
+// config turns flags into the configuration of a proxy.
+func (f mitmFlags) config() (mitm.Config, error) {
+	known := make(map[string]bool)
+	for _, p := range mitm.Providers() {
+		known[p.Name] = true
+	}
+	for _, name := range f.providers {
+		if !known[name] {
+			return mitm.Config{}, usagef("unknown provider %q (see 'ironcurtain-mux proxy mitm --help')", name)
+		}
+	}
+	c := mitm.Config{Providers: f.providers, Upstreams: make(map[string]*url.URL), Limits: mitm.Limits{ShutdownRequest: drainTime}}
+	for _, s := range f.upstreams {
+		host, text, ok := strings.Cut(s, "=")
+		u, err := url.Parse(text)
+		if !ok || err != nil || u.Host == "" {
+			return mitm.Config{}, usagef("--upstream %q is not HOST=URL", s)
+		}
+		c.Upstreams[strings.ToLower(host)] = u
+	}
+	if f.upstreamCA == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(f.upstreamCA)
+	if err != nil {
+		return mitm.Config{}, fail("read the upstream's certificate authorities", err, "")
+	}
+	if c.UpstreamCAs, err = x509.SystemCertPool(); err != nil {
+		c.UpstreamCAs = x509.NewCertPool()
+	}
+	if !c.UpstreamCAs.AppendCertsFromPEM(pem) {
+		return mitm.Config{}, fail("read the upstream's certificate authorities", fmt.Errorf("%s holds no certificate in PEM", f.upstreamCA), "")
+	}
+	return c, nil
+}
+
+// writeCertificate writes the public half of the session's authority.
+func writeCertificate(path string, pem []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, pem, 0o644)
+}
+
+// listenUnix listens on a socket that only this user can reach. A socket that
+// nobody serves any more is replaced; anything else at the path is left alone.
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > docker.MaxSocketPath {
+		return nil, fmt.Errorf("the socket path has %d bytes, at most %d are possible", len(path), docker.MaxSocketPath)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("%s is there and is not a socket", path)
+		}
+		if c, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path); err == nil {
+			_ = c.Close()
+			return nil, fmt.Errorf("%s is served by another process", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return control.ListenPrivate(path)
+}
