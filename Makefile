@@ -1,0 +1,78 @@
+# ironcurtain-mux. "make" alone lists what can be made.
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.release=$(VERSION)
+PREFIX  ?= $(HOME)/.local
+BINARY  := bin/ironcurtain-mux
+LINTER  := bin/golangci-lint
+
+# How long "make fuzz" gives each target and "make check" all of them, in seconds.
+FUZZ_EACH  ?= 30
+FUZZ_TOTAL ?= 180
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build install run demo test fuzz fuzz-short bench lint fmt generate check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## install what is missing, start the Docker engine
+	@scripts/setup
+
+build: ## build bin/ironcurtain-mux
+	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
+
+install: build ## install program, manual pages and completions under PREFIX (~/.local)
+	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
+	install -D -m 644 docs/completions/ironcurtain-mux.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ironcurtain-mux
+	install -D -m 644 docs/completions/ironcurtain-mux.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ironcurtain-mux
+	install -D -m 644 docs/completions/ironcurtain-mux.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ironcurtain-mux.fish
+
+run: ## open the multiplexer; needs ANTHROPIC_API_KEY
+	@test -n "$$ANTHROPIC_API_KEY" || { echo "make run: there is no key: set ANTHROPIC_API_KEY, or try 'make demo', which needs none" >&2; exit 1; }
+	@$(MAKE) --no-print-directory setup build
+	@scripts/with-engine $(BINARY)
+
+demo: setup build ## open the multiplexer with a scripted model; needs no key
+	@scripts/with-engine $(BINARY) demo
+
+test: ## run the whole suite, real parts included
+	@scripts/setup --tests
+	@$(MAKE) --no-print-directory build
+	scripts/with-engine $(BINARY) images build # before the tests, which have limits of time
+	go vet ./...
+	scripts/with-engine go test -race -shuffle=on -timeout 30m ./...
+
+fuzz: ## run each fuzz target for FUZZ_EACH seconds (30)
+	@scripts/fuzz each $(FUZZ_EACH)
+
+fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)
+	@scripts/fuzz total $(FUZZ_TOTAL)
+
+bench: ## run the benchmarks
+	@scripts/setup --tests
+	scripts/with-engine go test -run '^$$' -bench . -benchmem ./...
+
+lint: $(LINTER) ## run the linters
+	$(LINTER) run ./...
+
+fmt: $(LINTER) ## format the Go files
+	$(LINTER) fmt ./...
+
+generate: build ## make the manual pages, completions and key table in docs anew
+	@rm -rf docs/man docs/completions && mkdir -p docs/man docs/completions
+	@$(BINARY) man docs/man
+	@for shell in bash zsh fish; do $(BINARY) completion $$shell >docs/completions/ironcurtain-mux.$$shell || exit 1; done
+	@$(BINARY) keys --default >docs/keys.md
+	@$(BINARY) config show --schema >docs/config.schema.json
+
+check: test fuzz-short ## what CI runs, and a short search for new findings
+
+clean: ## remove what was built
+	rm -rf bin
+
+# The linter is built from the version that tools/go.mod pins. It has a module
+# of its own, so that its dependencies stay out of the product's.
+$(LINTER): tools/go.mod tools/go.sum
+	cd tools && GOFLAGS=-mod=readonly go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,0 +1,135 @@
+package ironcurtainmux_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// bareMachine is a directory of programs to be used as the whole PATH: what
+// every Debian has, plus the given stand-ins, whose values are shell scripts.
+func bareMachine(t *testing.T, standIns map[string]string) string {
+	t.Helper()
+	bin := t.TempDir()
+	for _, name := range []string{"bash", "sh", "cat", "cut", "env", "getent", "grep", "head", "id", "mkdir", "sleep", "sort", "tail", "timeout"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, script := range standIns {
+		path := filepath.Join(bin, name)
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return bin
+}
+
+// setup runs scripts/setup with bin as the PATH and no engine to be found.
+func setup(t *testing.T, bin string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "bash", append([]string{"scripts/setup"}, args...)...)
+	cmd.Env = []string{"PATH=" + bin, "HOME=" + t.TempDir(), "DOCKER_HOST=unix://" + filepath.Join(bin, "no.sock")}
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	var exit *exec.ExitError
+	if e := cmd.Run(); e != nil && !errors.As(e, &exit) {
+		t.Fatal(e)
+	}
+	return cmd.ProcessState.ExitCode(), out.String(), err.String()
+}
+
+const (
+	currentGo  = `echo go1.26.8`
+	root       = `if [ "$1" = -u ]; then echo 0; else echo root; fi`
+	somebody   = `if [ "$1" = -u ]; then echo 1000; else echo somebody; fi`
+	recordArgs = `echo "apt-get $*" >&2; echo "E: no such package"; exit 100` // into the log, as apt does
+)
+
+func TestSetupCheckOnlyReports(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "installed")
+	bin := bareMachine(t, map[string]string{"go": currentGo, "id": root, "apt-get": "touch " + marker})
+	code, stdout, _ := setup(t, bin, "--check", "--tests")
+	if code != 1 {
+		t.Errorf("exits with %d although things are missing", code)
+	}
+	for _, want := range []string{"missing  nodejs ", "missing  npm ", "missing  tmux ", "missing  bubblewrap ", "missing  a running Docker engine"} {
+		if !strings.Contains(stdout, want) {
+			t.Errorf("the report lacks %q:\n%s", want, stdout)
+		}
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("--check called apt-get")
+	}
+}
+
+func TestSetupSaysWhyItCannot(t *testing.T) {
+	tests := []struct {
+		name     string
+		standIns map[string]string
+		args     []string
+		code     int
+		says     []string
+	}{
+		{"a flag it does not know", map[string]string{"go": currentGo}, []string{"--force"}, 2, []string{"usage:"}},
+		{"no Go", nil, nil, 1, []string{"there is no Go", "1.26"}},
+		{"an old Go", map[string]string{"go": "echo go1.9.7"}, nil, 1, []string{"Go 1.9.7 is too old"}},
+		{"another system", map[string]string{"go": currentGo, "id": root}, nil, 1, []string{"neither Debian nor Ubuntu", "your own package manager"}},
+		{
+			"nobody's root",
+			map[string]string{"go": currentGo, "id": somebody, "apt-get": recordArgs},
+			nil, 1,
+			[]string{"needs root", "as root"},
+		},
+		{
+			"a package that cannot be had",
+			map[string]string{"go": currentGo, "id": root, "apt-get": recordArgs},
+			nil, 1,
+			[]string{"going to install", "nodejs", "runs the tool servers", "could not install", "E: no such package", "apt.log"},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			code, stdout, stderr := setup(t, bareMachine(t, tt.standIns), tt.args...)
+			if code != tt.code {
+				t.Errorf("exits with %d, want %d", code, tt.code)
+			}
+			for _, want := range tt.says {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("does not say %q:\n%s%s", want, stdout, stderr)
+				}
+			}
+		})
+	}
+}
+
+// Every script of the tree can be run and is one that bash can read.
+func TestScriptsAreScripts(t *testing.T) {
+	scripts, err := filepath.Glob("scripts/*")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts found: %v", err)
+	}
+	for _, name := range append(scripts, ".ci/run") {
+		info, err := os.Stat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o111 == 0 {
+			t.Errorf("%s is not executable", name)
+		}
+		if out, err := exec.CommandContext(t.Context(), "bash", "-n", name).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+}
