@@ -31,6 +31,9 @@ type API interface {
 	// Submit records text that a person typed into the multiplexer itself and
 	// returns its receipt together with the bytes to type into the agent.
 	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
+	// Forget drops what is left of a session's receipt. Without one it is an
+	// error.
+	Forget(ctx context.Context, id SessionID) error
 	// Subscribe streams events from now on. Delivery is certain: at most 256
 	// events wait for a slow reader, then the channel is closed and the reader
 	// subscribes again and lists anew. The channel closes when ctx ends.
@@ -152,16 +155,21 @@ type Span struct {
 	Pasted bool `json:"pasted"`
 }
 
-// Receipt is the record of one trusted input.
+// Receipt is the record of one trusted input. Until it ends, at the next input
+// of the session or when nothing is left, it may stand for the person's consent
+// to calls that it names.
 type Receipt struct {
-	Number  int       `json:"number"`
-	Session SessionID `json:"session"`
-	At      time.Time `json:"at"`
+	Number    int       `json:"number"` // from 1 in its session
+	Session   SessionID `json:"session"`
+	Quote     string    `json:"quote"` // the typed text on one line
+	At        time.Time `json:"at"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Left      int       `json:"left"` // automatic approvals it is still good for
 	// Typing is what to write to the agent's terminal, in order, waiting
 	// Pause before each step but the first: agents take text and Enter in one
 	// burst for a paste.
-	Typing []string      `json:"typing"`
-	Pause  time.Duration `json:"pause"`
+	Typing []string      `json:"typing,omitempty"`
+	Pause  time.Duration `json:"pause,omitempty"`
 }
 
 // EventKind says which member of an Event is set.
@@ -173,6 +181,7 @@ const (
 	EventProgress   EventKind = "progress"   // a step of starting a session: Progress
 	EventEscalation EventKind = "escalation" // a call began to wait: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
+	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
 	EventNotice     EventKind = "notice"     // something a person should read: Notice
 )
 
@@ -184,6 +193,7 @@ type Event struct {
 	Progress   *Progress   `json:"progress,omitempty"`
 	Escalation *Escalation `json:"escalation,omitempty"`
 	Resolution *Resolution `json:"resolution,omitempty"`
+	Receipt    *Receipt    `json:"receipt,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -37,14 +38,17 @@ type Config struct {
 	SandboxPolicy string
 
 	EscalationTimeout time.Duration
-	Credentials       func(ctx context.Context, provider string) (mitm.Credential, error)
-	Secrets           []string            // values that never reach the audit
-	HostShell         HostShell           // nil: no shell of this machine may be opened
-	Upstreams         map[string]*url.URL // provider host to where its requests go instead
-	UpstreamCAs       *x509.CertPool      // more roots for upstreams; nil for the system's
-	Resources         Resources
-	Notice            string // what every tab must say of itself
-	Log               *slog.Logger
+	// ReceiptHold is how long what a person typed in command mode may stand for
+	// their consent; 0 means receipt.DefaultHold.
+	ReceiptHold time.Duration
+	Credentials func(ctx context.Context, provider string) (mitm.Credential, error)
+	Secrets     []string            // values that never reach the audit
+	HostShell   HostShell           // nil: no shell of this machine may be opened
+	Upstreams   map[string]*url.URL // provider host to where its requests go instead
+	UpstreamCAs *x509.CertPool      // more roots for upstreams; nil for the system's
+	Resources   Resources
+	Notice      string // what every tab must say of itself
+	Log         *slog.Logger
 }
 
 // Resources bound one container; zero values take the defaults of docker.
@@ -60,6 +64,7 @@ type Broker struct {
 	log       *slog.Logger
 	hub       *hub
 	approvals *approval.Queue
+	receipts  *receipt.Store
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
@@ -86,6 +91,7 @@ func New(c Config) (*Broker, error) {
 		ctx:    ctx,
 		cancel: cancel,
 	}
+	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)
 	return b, nil

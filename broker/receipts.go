@@ -1,20 +1,36 @@
 package broker
 
-import "sync"
+import (
+	"context"
 
-// receipts numbers a session's trusted inputs and keeps the latest. A new one
-// replaces it: only the last thing a person said is their intent.
-type receipts struct {
-	mu   sync.Mutex
-	last Receipt
-	text TrustedInput
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+)
+
+// Forget drops what is left of a session's receipt.
+func (b *Broker) Forget(_ context.Context, id SessionID) error {
+	if _, err := b.session(id); err != nil {
+		return err
+	}
+	if _, held := b.receipts.Forget(string(id)); !held {
+		return problemf("type something in command mode first", "forget: this tab has no receipt that could be used")
+	}
+	return nil
 }
 
-// add records an input and completes its receipt with the number.
-func (r *receipts) add(in TrustedInput, receipt Receipt) Receipt {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	receipt.Number = r.last.Number + 1
-	r.last, r.text = receipt, in
-	return receipt
+// relayReceipt tells user interfaces what is left of a receipt.
+func (b *Broker) relayReceipt(r receipt.Receipt) {
+	out := receiptOf(r)
+	b.hub.publish(Event{Kind: EventReceipt, Receipt: &out})
+}
+
+// receiptOf is a receipt as user interfaces see it.
+func receiptOf(r receipt.Receipt) Receipt {
+	return Receipt{
+		Number:    r.Number,
+		Session:   SessionID(r.Session),
+		Quote:     r.Quote(),
+		At:        r.At,
+		ExpiresAt: r.ExpiresAt,
+		Left:      r.Left,
+	}
 }

@@ -33,8 +33,7 @@ type session struct {
 
 	toolsUp <-chan error // one value: whether the tool servers came up
 
-	tally    tally
-	receipts receipts
+	tally tally
 
 	mu       sync.Mutex
 	program  program // set before started is closed
@@ -83,7 +82,10 @@ func (s *session) progress(step, detail string) {
 // everything down. It returns when nothing of the session is left but its
 // directory.
 func (s *session) run(ctx context.Context) {
-	defer close(s.finished)
+	defer func() {
+		close(s.finished)
+		s.broker.receipts.Close(string(s.fixed.ID))
+	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()
 

@@ -2,8 +2,8 @@ package broker
 
 import (
 	"context"
-	"errors"
-	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 )
 
 // maxTrustedText bounds one trusted input, in bytes.
@@ -23,30 +23,20 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 		return Receipt{}, problemf("paste it into the agent instead",
 			"submit: the text is %d bytes long, at most %d are recorded", len(in.Text), maxTrustedText)
 	}
-	if err := checkSpans(in); err != nil {
-		return Receipt{}, err
+	select {
+	case <-s.finished:
+		return Receipt{}, problemf("open it anew with /restart", "submit: the agent has ended")
+	default:
 	}
-	submission := s.adapter.Submit(in.Text)
-	return s.receipts.add(in, Receipt{
-		Session: in.Session,
-		At:      time.Now(),
-		Typing:  submission.Steps,
-		Pause:   submission.Pause,
-	}), nil
-}
-
-// checkSpans insists that the spans cover the text exactly and in order, so
-// that no byte is without an origin.
-func checkSpans(in TrustedInput) error {
-	at := 0
-	for _, span := range in.Spans {
-		if span.Start != at || span.End <= span.Start || span.End > len(in.Text) {
-			return errors.New("submit: the spans do not cover the text in order")
-		}
-		at = span.End
+	spans := make([]receipt.Span, len(in.Spans))
+	for i, span := range in.Spans {
+		spans[i] = receipt.Span(span)
 	}
-	if at != len(in.Text) {
-		return errors.New("submit: the spans do not cover the whole text")
+	added, err := b.receipts.Add(string(in.Session), in.Text, spans)
+	if err != nil {
+		return Receipt{}, problemf("", "submit: %w", err)
 	}
-	return nil
+	out, submission := receiptOf(added), s.adapter.Submit(in.Text)
+	out.Typing, out.Pause = submission.Steps, submission.Pause
+	return out, nil
 }

@@ -118,6 +118,8 @@ func (b *fakeBroker) Submit(_ context.Context, in broker.TrustedInput) (broker.R
 	return broker.Receipt{Number: len(b.inputs), Session: in.Session, Typing: []string{in.Text, "\r"}, Pause: b.pause}, nil
 }
 
+func (b *fakeBroker) Forget(context.Context, broker.SessionID) error { return nil }
+
 func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
 	out := make(chan broker.Event)
 	go func() {

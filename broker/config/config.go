@@ -31,6 +31,7 @@ type Config struct {
 	Agent                    string    `json:"agent"`
 	LocalShell               bool      `json:"localShell"`
 	EscalationTimeoutSeconds int       `json:"escalationTimeoutSeconds"`
+	ReceiptSeconds           int       `json:"receiptSeconds"`
 	MaxSessions              int       `json:"maxSessions"`
 	Scrollback               int       `json:"scrollback"`
 	Policy                   string    `json:"policy,omitempty"`
@@ -63,11 +64,17 @@ func (c Config) EscalationTimeout() time.Duration {
 	return time.Duration(c.EscalationTimeoutSeconds) * time.Second
 }
 
+// ReceiptHold is how long what was typed in command mode may stand for consent.
+func (c Config) ReceiptHold() time.Duration {
+	return time.Duration(c.ReceiptSeconds) * time.Second
+}
+
 // Default is the configuration of somebody who has written none.
 func Default() Config {
 	return Config{
 		Agent:                    "claude-code",
 		EscalationTimeoutSeconds: 300,
+		ReceiptSeconds:           120,
 		MaxSessions:              5,
 		Scrollback:               10000,
 		SandboxPolicy:            "enforce",

@@ -26,6 +26,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Reachable:         w.config.Reachable,
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
+		ReceiptHold:       w.config.ReceiptHold(),
 		Credentials:       w.keys.Credential,
 		Secrets:           w.keys.Values(),
 		Resources: broker.Resources{

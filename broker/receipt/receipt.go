@@ -1,0 +1,145 @@
+// Package receipt keeps what a person typed into the multiplexer itself, for as
+// long as it may stand for their intent.
+//
+// Each input is a receipt with a number, of one session only. It holds for a
+// limited time, until the next input of that session, and for one approval
+// unless it says how many. Only the spans that were typed are intent; what was
+// pasted may have been written by anybody. Receipts live in the memory of the
+// trusted process alone: no file, socket or terminal sequence leads here, so that
+// an agent can neither write nor read nor renew one.
+package receipt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// DefaultHold is how long a receipt holds when nobody said otherwise.
+const DefaultHold = 120 * time.Second
+
+// maxUses bounds the approvals one receipt can be good for, also one that says
+// "all": nobody means more within its time.
+const maxUses = 100
+
+// Span is a run of bytes of a text that came in one way.
+type Span struct {
+	Start, End int
+	Pasted     bool
+}
+
+// Receipt is one trusted input and what is left of it.
+type Receipt struct {
+	Number    int // from 1 in its session, growing, never used twice
+	Session   string
+	Text      string
+	Spans     []Span // cover the text, in order
+	At        time.Time
+	ExpiresAt time.Time
+	Uses      int // approvals it was good for in the beginning
+	Left      int // approvals it is still good for
+}
+
+// Typed returns the spans that were typed, in order. What reads intent must take
+// each by itself: words on both sides of a paste were not written as one.
+func (r Receipt) Typed() []string {
+	var out []string
+	for _, s := range r.Spans {
+		if !s.Pasted {
+			out = append(out, r.Text[s.Start:s.End])
+		}
+	}
+	return out
+}
+
+// Quote is the typed text on one line for records and toasts, with "[…]" where
+// something was pasted.
+func (r Receipt) Quote() string {
+	var b strings.Builder
+	for _, s := range r.Spans {
+		if s.Pasted {
+			b.WriteString("[…]")
+		} else {
+			b.WriteString(r.Text[s.Start:s.End])
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// Call is the escalation that a receipt is to be spent on.
+type Call struct {
+	ID      string // of the escalation; never empty
+	Session string
+	Digest  string // of what was judged; never empty
+	AskedAt time.Time
+}
+
+// Why a receipt cannot be spent.
+var (
+	// ErrNone means that the session has no receipt with this number any
+	// more: it was replaced, forgotten or never there.
+	ErrNone = errors.New("there is no such receipt")
+	// ErrExpired means that its time is over.
+	ErrExpired = errors.New("the receipt has expired")
+	// ErrSpent means that it was good for no further approval.
+	ErrSpent = errors.New("the receipt is spent")
+	// ErrEarlier means that the call had been made before the text was typed.
+	ErrEarlier = errors.New("the call was made before the receipt")
+	// ErrAgain means that it was spent on this very call already.
+	ErrAgain = errors.New("the receipt was spent on this call already")
+)
+
+// checkSpans insists that the spans cover the text exactly and in order, so
+// that no byte is without an origin.
+func checkSpans(text string, spans []Span) error {
+	at := 0
+	for _, s := range spans {
+		if s.Start != at || s.End <= s.Start || s.End > len(text) {
+			return errors.New("the spans do not cover the text in order")
+		}
+		at = s.End
+	}
+	if at != len(text) {
+		return errors.New("the spans do not cover the whole text")
+	}
+	return nil
+}
+
+// check tells why a receipt cannot be spent on a call now.
+func (k *kept) check(call Call, now time.Time) error {
+	switch {
+	case k.overdue(now):
+		return ErrExpired
+	case slices.Contains(k.spent, call.ID):
+		return ErrAgain
+	case k.Left <= 0:
+		return ErrSpent
+	case call.AskedAt.Before(k.At):
+		return ErrEarlier
+	}
+	return nil
+}
+
+// kept is a receipt in the store.
+type kept struct {
+	Receipt
+	spent []string // escalations it was spent on
+}
+
+// overdue tells whether the receipt's time is over, by whichever clock says so:
+// the monotonic one stands still while the machine sleeps, and the other can be
+// set. A clock that was set back ends a receipt too.
+func (k *kept) overdue(now time.Time) bool {
+	hold := k.ExpiresAt.Sub(k.At)
+	elapsed, wall := now.Sub(k.At), now.Round(0).Sub(k.At.Round(0))
+	return elapsed < 0 || wall < -time.Second || elapsed >= hold || wall >= hold
+}
+
+func (c Call) complete() error {
+	if c.ID == "" || c.Digest == "" || c.Session == "" || c.AskedAt.IsZero() {
+		return fmt.Errorf("spend a receipt: the call is not complete")
+	}
+	return nil
+}
