@@ -19,9 +19,10 @@ import (
 
 // Config is what the broker is made of. All paths are absolute.
 type Config struct {
-	Home         string // state: sessions/, run/
-	UserHome     string // the person's home directory
-	CacheDir     string // images and server packages, rebuilt when absent
+	Home         string          // state: sessions/, run/
+	UserHome     string          // the person's home directory
+	CacheDir     string          // images and server packages, rebuilt when absent
+	Agents       *agent.Registry // nil: the built-in ones
 	DefaultAgent string
 	MaxSessions  int // that run at the same time
 
@@ -80,7 +81,10 @@ var _ API = (*Broker)(nil)
 
 // New makes a broker; nothing is started before the first session.
 func New(c Config) (*Broker, error) {
-	if _, err := agent.Named(c.DefaultAgent); err != nil {
+	if c.Agents == nil {
+		c.Agents = agent.Builtin()
+	}
+	if _, err := c.Agents.Named(c.DefaultAgent); err != nil {
 		return nil, fmt.Errorf("default agent: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -121,7 +125,7 @@ func (b *Broker) Shutdown(ctx context.Context) error {
 // Agents lists the agents a session can be opened with.
 func (b *Broker) Agents(context.Context) ([]Agent, error) {
 	var out []Agent
-	for _, a := range agent.All() {
+	for _, a := range b.config.Agents.All() {
 		out = append(out, Agent{Name: a.Name, Title: a.Title})
 	}
 	return out, nil
@@ -132,7 +136,7 @@ func (b *Broker) Open(_ context.Context, r OpenRequest) (Session, error) {
 	if r.Agent == "" {
 		r.Agent = b.config.DefaultAgent
 	}
-	adapter, err := agent.Named(r.Agent)
+	adapter, err := b.config.Agents.Named(r.Agent)
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
@@ -216,7 +220,7 @@ func CheckWorkspace(given, home, userHome string) error {
 // CheckAgent says whether a session with that agent could be started: whether it
 // is allowed, and whether the container engine can be reached if it needs one.
 func (b *Broker) CheckAgent(ctx context.Context, name string) error {
-	adapter, err := agent.Named(name)
+	adapter, err := b.config.Agents.Named(name)
 	switch {
 	case err != nil:
 		return err

@@ -19,14 +19,18 @@ type provider struct {
 // serveProvider opens the agent's way to its model: the MITM proxy on a socket
 // of its own. An agent that talks to no model, such as a plain shell, gets no way
 // out to one.
-func (s *session) serveProvider(stack *teardown, log *audit.Log) (provider, error) {
+func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit.Log) (provider, error) {
 	if len(s.adapter.Providers) == 0 {
 		return provider{}, nil
 	}
 	c := s.broker.config
+	name, err := s.chooseProvider(ctx)
+	if err != nil {
+		return provider{}, err
+	}
 	proxy, err := mitm.New(mitm.Config{
 		Session:     string(s.fixed.ID),
-		Providers:   s.adapter.Providers,
+		Providers:   []string{name},
 		Credentials: c.Credentials,
 		Upstreams:   c.Upstreams,
 		UpstreamCAs: c.UpstreamCAs,
@@ -50,11 +54,26 @@ func (s *session) serveProvider(stack *teardown, log *audit.Log) (provider, erro
 		}
 		return err
 	})
-	p := provider{sentinels: map[string]string{}, certificate: proxy.CACertificate()}
+	return provider{
+		sentinels:   map[string]string{name: proxy.Sentinel(name)},
+		certificate: proxy.CACertificate(),
+	}, nil
+}
+
+// chooseProvider picks the first of the agent's providers that lets the person
+// in. An agent is let out to that one and to no other.
+func (s *session) chooseProvider(ctx context.Context) (string, error) {
+	var lacks error // of the one it prefers
 	for _, name := range s.adapter.Providers {
-		p.sentinels[name] = proxy.Sentinel(name)
+		_, err := s.broker.config.Credentials(ctx, name)
+		if err == nil {
+			return name, nil
+		}
+		if lacks == nil {
+			lacks = err
+		}
 	}
-	return p, nil
+	return "", fmt.Errorf("open the way to the model: %w", lacks)
 }
 
 // providerActivity follows what the agent asks of its model.

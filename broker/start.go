@@ -45,7 +45,7 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
 		return nil, err
 	}
-	proxy, err := s.serveProvider(stack, log)
+	proxy, err := s.serveProvider(ctx, stack, log)
 	if err != nil {
 		return nil, err
 	}

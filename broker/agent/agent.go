@@ -6,10 +6,7 @@
 package agent
 
 import (
-	"fmt"
-	"sort"
-	"strings"
-	"time"
+	"io/fs"
 )
 
 // The places of a session inside its container.
@@ -26,10 +23,13 @@ const (
 
 // Host is what a session offers to the agent in it.
 type Host struct {
-	Sentinels    map[string]string // provider to the fake key that stands for the real one
+	Sentinels    map[string]string // provider to the fake credential that stands for the real one; only what can be used
+	Logins       map[string]bool   // providers whose sentinel stands for a login's token and not for an API key
 	Conversation string            // UUID of the agent's conversation
 	Resume       bool              // continue that conversation instead of beginning it
 	Prompt       string            // system prompt: where the agent is and what it may do
+	Model        string            // the model to use, as the agent calls it; empty: the adapter's choice
+	First        string            // what the person asks first; empty: the agent waits to be asked
 }
 
 // File is one file that must exist before the agent starts.
@@ -48,95 +48,51 @@ type Launch struct {
 	Files []File
 }
 
-// Submission is text as an agent wants it typed: the steps in order, with a
-// pause between them.
-type Submission struct {
-	Steps []string
-	Pause time.Duration
+// Answer is what a one-shot run came to.
+type Answer struct {
+	Text    string  // the agent's last words
+	Failure string  // why there is no answer, in one line; empty when there is one
+	CostUSD float64 // as the agent reckons it; 0 when it does not say
 }
 
 // Adapter describes one kind of agent.
 type Adapter struct {
-	Name      string   // as a person types it: "claude-code"
-	Title     string   // as a person reads it: "Claude Code"
-	Image     string   // name of its image in package docker
-	Providers []string // model providers it talks to, by their names in package mitm
-	Tools     bool     // it connects to the host's tools before it is of use
-	Host      bool     // it runs on this machine itself, unprotected; it has no Image and no Launch
-	Launch    func(Host) (Launch, error)
-	Submit    func(text string) Submission
+	Name  string // as a person types it: "claude-code"
+	Title string // as a person reads it: "Claude Code"
+	Image string // name of its image in package docker or, with Foreign set, a reference
+	// Foreign says that the image is somebody else's: it is used as it is and
+	// never built.
+	Foreign bool
+	// Providers are the model providers it can talk to, by their names in package
+	// mitm, the preferred one first. One of them is enough; none means that it
+	// talks to no model.
+	Providers []string
+	Tools     bool // it connects to the host's tools before it is of use
+	Host      bool // it runs on this machine itself, unprotected; it has no Image and no Launch
+
+	// Launch starts it on a terminal.
+	Launch func(Host) (Launch, error)
+	// Once runs it for one task, without terminal and input: the answer is on its
+	// standard output. Only the command depends on the task, so that a container
+	// that was made for one serves all later ones. Nil: it cannot.
+	Once func(h Host, task string) (Launch, error)
+	// Answer reads what a one-shot run printed and how it ended. Nil as Once is.
+	Answer func(stdout string, exitCode int) Answer
+	// Kept says whether a home holds the conversation, so that Host.Resume can
+	// continue it. Nil: the agent continues nothing.
+	Kept func(home fs.FS, conversation string) bool
+	// Submit is how text is typed into it and sent off.
+	Submit func(text string) Submission
+	// Version is the command that prints its version; empty: it has none.
+	Version []string
 }
 
-// All returns every adapter, ordered by name.
-func All() []Adapter {
-	all := []Adapter{claudeCode(), localShell(), shell()}
-	sort.Slice(all, func(i, j int) bool { return all[i].Name < all[j].Name })
-	return all
-}
-
-// UnknownError says that no agent has the name that was asked for.
-type UnknownError struct{ Name string }
-
-func (e *UnknownError) Error() string { return fmt.Sprintf("no agent is called %q", e.Name) }
-
-// Hint lists the agents there are.
-func (e *UnknownError) Hint() string {
-	var names []string
-	for _, a := range All() {
-		names = append(names, a.Name)
-	}
-	return "agents: " + strings.Join(names, ", ")
-}
-
-// Named returns the adapter of that name.
-func Named(name string) (Adapter, error) {
-	for _, a := range All() {
-		if a.Name == name {
-			return a, nil
+// provider picks the provider to use: the first that the host has a sentinel for.
+func (a Adapter) provider(h Host) (name, sentinel string, err error) {
+	for _, name := range a.Providers {
+		if s := h.Sentinels[name]; s != "" {
+			return name, s, nil
 		}
 	}
-	return Adapter{}, &UnknownError{Name: name}
-}
-
-// Environment lists the variables every agent gets: its proxy, its only root
-// certificate, and a terminal that promises no more than the engine keeps.
-func Environment() []string {
-	env := []string{
-		"HOME=" + Home,
-		"USER=codespace",
-		"SHELL=/bin/bash",
-		"LANG=C.UTF-8",
-		"TERM=xterm-256color",
-		"COLORTERM=truecolor",
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"NO_PROXY=localhost,127.0.0.1,::1",
-		"no_proxy=localhost,127.0.0.1,::1",
-	}
-	for _, name := range []string{"HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"} {
-		env = append(env, name+"="+ProxyURL)
-	}
-	for _, name := range []string{
-		"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
-		"REQUESTS_CA_BUNDLE", "PIP_CERT", "AWS_CA_BUNDLE", "CARGO_HTTP_CAINFO", "DENO_CERT",
-		"CODEX_CA_CERTIFICATE",
-	} {
-		env = append(env, name+"="+CABundle)
-	}
-	return env
-}
-
-// bracketed wraps text of several lines as a paste, which is how a terminal
-// would hand it over; single lines are typed as they are. Control characters
-// other than newline and tab are left out: they would be keys.
-func bracketed(text string) string {
-	clean := strings.Map(func(r rune) rune {
-		if (r < 0x20 && r != '\n' && r != '\t') || r == 0x7f || (r >= 0x80 && r < 0xa0) {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
-	if !strings.Contains(clean, "\n") {
-		return clean
-	}
-	return "\x1b[200~" + clean + "\x1b[201~"
+	return "", "", &NoSentinelError{Agent: a.Name, Providers: a.Providers}
 }

@@ -14,7 +14,7 @@ const sentinel = "sk-ant-api03-ironcurtain-0123456789abcdefghij"
 
 func launch(t *testing.T, name string, h agent.Host) agent.Launch {
 	t.Helper()
-	a, err := agent.Named(name)
+	a, err := agent.Builtin().Named(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func launch(t *testing.T, name string, h agent.Host) agent.Launch {
 }
 
 func TestUnknownAgentNamesTheKnownOnes(t *testing.T) {
-	_, err := agent.Named("clod")
+	_, err := agent.Builtin().Named("clod")
 	var unknown *agent.UnknownError
 	if !errors.As(err, &unknown) || !strings.Contains(unknown.Hint(), "claude-code") || !strings.Contains(unknown.Hint(), "shell") {
 		t.Fatalf("got %v", err)
@@ -87,14 +87,14 @@ func TestClaudeCodeResumesItsConversation(t *testing.T) {
 }
 
 func TestNoSentinelNoLaunch(t *testing.T) {
-	a, _ := agent.Named("claude-code")
+	a, _ := agent.Builtin().Named("claude-code")
 	if _, err := a.Launch(agent.Host{}); err == nil {
 		t.Error("the agent was launched without a key")
 	}
 }
 
 func TestSubmittedTextIsTyping(t *testing.T) {
-	a, _ := agent.Named("claude-code")
+	a, _ := agent.Builtin().Named("claude-code")
 	for text, want := range map[string]string{
 		"fix it":              "fix it",
 		"two\nlines":          "\x1b[200~two\nlines\x1b[201~",
@@ -111,7 +111,7 @@ func TestSubmittedTextIsTyping(t *testing.T) {
 }
 
 func TestEveryAgentHasWhatASessionNeeds(t *testing.T) {
-	for _, a := range agent.All() {
+	for _, a := range agent.Builtin().All() {
 		if a.Name == "" || a.Title == "" || a.Submit == nil || a.Host != (a.Image == "") || a.Host != (a.Launch == nil) {
 			t.Errorf("incomplete: %+v", a)
 		}

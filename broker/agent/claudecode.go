@@ -2,8 +2,9 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"time"
 )
 
@@ -20,17 +21,31 @@ func claudeCode() Adapter {
 		Image:     "claude-code",
 		Providers: []string{"anthropic"},
 		Tools:     true,
-		Launch:    launchClaude,
-		Submit: func(text string) Submission {
-			return Submission{Steps: []string{bracketed(text), "\r"}, Pause: ClaudeSubmitPause}
+		Launch: func(h Host) (Launch, error) {
+			return launchClaude(h, claudeFirst(h)...)
 		},
+		Once: func(h Host, task string) (Launch, error) {
+			return launchClaude(h, "--output-format", "json", "-p", "--", task)
+		},
+		Answer:  answerOfClaude,
+		Kept:    claudeKept,
+		Submit:  typed(ClaudeSubmitPause),
+		Version: []string{"claude", "--version"},
 	}
 }
 
-func launchClaude(h Host) (Launch, error) {
+// claudeFirst is the argument that asks the first question.
+func claudeFirst(h Host) []string {
+	if h.First == "" {
+		return nil
+	}
+	return []string{"--", h.First}
+}
+
+func launchClaude(h Host, more ...string) (Launch, error) {
 	key := h.Sentinels["anthropic"]
 	if len(key) < 20 {
-		return Launch{}, errors.New("claude-code: no sentinel key for anthropic")
+		return Launch{}, &NoSentinelError{Agent: "claude-code", Providers: []string{"anthropic"}}
 	}
 	files, err := claudeFiles(key, h.Prompt)
 	if err != nil {
@@ -42,16 +57,23 @@ func launchClaude(h Host) (Launch, error) {
 		"--dangerously-skip-permissions", // the container and the policy are the permission system
 		"--append-system-prompt", h.Prompt,
 	}
+	if h.Model != "" {
+		argv = append(argv, "--model", h.Model)
+	}
 	if h.Resume {
 		argv = append(argv, "--resume", h.Conversation)
 	} else {
 		argv = append(argv, "--session-id", h.Conversation)
 	}
+	credential := "ANTHROPIC_API_KEY="
+	if h.Logins["anthropic"] {
+		credential = "CLAUDE_CODE_OAUTH_TOKEN="
+	}
 	return Launch{
-		Argv:  argv,
+		Argv:  append(argv, more...),
 		Files: files,
 		Env: []string{
-			"ANTHROPIC_API_KEY=" + key,
+			credential + key,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
 			"DISABLE_AUTOUPDATER=1",
@@ -86,14 +108,15 @@ func claudeFiles(key, prompt string) ([]File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("claude-code: write settings: %w", err)
 	}
+	command, args := toolCommand()
 	servers, err := json.Marshal(map[string]any{
 		"mcpServers": map[string]any{
-			"ironcurtain": map[string]any{
+			toolServer: map[string]any{
 				"type":       "stdio",
-				"command":    "socat",
-				"args":       []string{"STDIO", "UNIX-CONNECT:" + ToolSocket},
+				"command":    command,
+				"args":       args,
 				"alwaysLoad": true,
-				"timeout":    24 * 60 * 60 * 1000, // ms: a person may take their time
+				"timeout":    patience.Milliseconds(),
 			},
 		},
 	})
@@ -104,6 +127,31 @@ func claudeFiles(key, prompt string) ([]File, error) {
 		{Path: ".claude.json", Data: state, Mode: 0o600},
 		{Path: ".claude/settings.json", Data: settings, Mode: 0o600},
 		{Path: "mcp.json", Data: servers, Mode: 0o444, Orientation: true},
-		{Path: "prompt.md", Data: []byte(prompt), Mode: 0o444, Orientation: true},
+		promptFile(prompt),
 	}, nil
+}
+
+// claudeKept looks for the record that Claude Code keeps of a conversation once
+// something was said in it.
+func claudeKept(home fs.FS, conversation string) bool {
+	project := strings.ReplaceAll(Workspace, "/", "-")
+	info, err := fs.Stat(home, ".claude/projects/"+project+"/"+conversation+".jsonl")
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+}
+
+// answerOfClaude reads the one object that "--output-format json" prints.
+func answerOfClaude(stdout string, exitCode int) Answer {
+	var result struct {
+		Result  string  `json:"result"`
+		IsError bool    `json:"is_error"`
+		Cost    float64 `json:"total_cost_usd"`
+	}
+	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
+		return failedAnswer(stdout, exitCode)
+	}
+	a := Answer{Text: result.Result, CostUSD: result.Cost}
+	if result.IsError || exitCode != 0 {
+		a.Text, a.Failure = "", oneLine(result.Result, "Claude Code failed and did not say why")
+	}
+	return a
 }

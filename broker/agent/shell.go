@@ -13,8 +13,20 @@ func shell() Adapter {
 				Env:  []string{`PS1=\w\$ `, "HISTFILE=" + Home + "/.bash_history"},
 			}, nil
 		},
+		Once: func(_ Host, task string) (Launch, error) {
+			return Launch{Argv: []string{"bash", "--noprofile", "--norc", "-c", task}}, nil
+		},
+		Answer: answerOfShell,
 		Submit: func(text string) Submission {
 			return Submission{Steps: []string{bracketed(text) + "\r"}}
 		},
 	}
+}
+
+// answerOfShell is what the command printed, as it is.
+func answerOfShell(stdout string, exitCode int) Answer {
+	if exitCode != 0 {
+		return failedAnswer(stdout, exitCode)
+	}
+	return Answer{Text: stdout}
 }

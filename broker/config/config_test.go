@@ -91,7 +91,7 @@ func TestSchemaTellsTheTruth(t *testing.T) {
 		}
 	}
 	var names []string
-	for _, a := range agent.All() {
+	for _, a := range agent.Builtin().All() {
 		names = append(names, a.Name)
 	}
 	if got := schema.Properties["agent"].Enum; !reflect.DeepEqual(got, names) {

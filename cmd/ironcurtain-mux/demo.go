@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
@@ -53,10 +52,14 @@ say TEXT.`,
 				flags.workspace = ground.Workspace
 			}
 			options := tui.Options{Notices: []string{demoNotice}}
-			if a, err := agent.Named(flags.agent); err == nil && len(a.Providers) > 0 {
+			w, err := demoWiring(p, c, ground, model)
+			if err != nil {
+				return err
+			}
+			if a, err := w.agents.Named(flags.agent); err == nil && len(a.Providers) > 0 {
 				options.Intro = demoIntro(p, ground) // a shell takes no orders for the model
 			}
-			return demoWiring(p, c, ground, model).run(cmd, flags, options)
+			return w.run(cmd, flags, options)
 		},
 	}
 	flags.register(cmd)
@@ -65,10 +68,12 @@ say TEXT.`,
 
 // demoWiring is the multiplexer's own wiring with another model behind it and
 // one more place that tools may reach.
-func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Server) wiring {
+func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Server) (wiring, error) {
+	agents, err := agentsOf(c)
 	return wiring{
 		place:  p,
 		config: c,
+		agents: agents,
 		keys:   egress.Keys{"anthropic": model.Key()},
 		change: func(b *broker.Config) {
 			target, err := url.Parse(model.URL())
@@ -81,7 +86,7 @@ func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Se
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
 			b.Reachable = append(b.Reachable, ground.Outside)
 		},
-	}
+	}, err
 }
 
 // demoIntro says what to try: one call that is allowed, one that waits for a

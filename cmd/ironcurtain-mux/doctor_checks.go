@@ -31,7 +31,7 @@ func doctorChecks(p place) []check {
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},
 		{"terminal", func(context.Context) finding { return checkTerminal() }},
-		{"keys", checkKeys},
+		{"keys", func(ctx context.Context) finding { return checkKeys(ctx, p.agents()) }},
 		{"disk", func(context.Context) finding { return checkDisk(p) }},
 	}
 }
@@ -74,9 +74,9 @@ func checkImages(ctx context.Context, p place) finding {
 	}
 	defer client.Close(ctx)
 	var missing []string
-	for _, a := range agent.All() {
-		if a.Host {
-			continue // it runs in no image
+	for _, a := range p.agents().All() {
+		if a.Host || a.Foreign {
+			continue // it runs in no image of ours
 		}
 		_, present, err := client.ImageTag(ctx, a.Image)
 		if err != nil {
@@ -148,18 +148,29 @@ func checkTerminal() finding {
 	}
 }
 
-func checkKeys(ctx context.Context) finding {
-	keys := environmentKeys()
-	var have []string
-	for _, a := range agent.All() {
-		for _, provider := range a.Providers {
-			if _, err := keys.Credential(ctx, provider); err != nil {
-				return warn(remedyOf(err, "log in")+", or use 'ironcurtain-mux demo', which needs none", "%v", err)
-			}
-			have = append(have, provider)
+// checkKeys tells which agents have a provider that lets them in.
+func checkKeys(ctx context.Context, agents *agent.Registry) finding {
+	keys := environmentKeys(agents)
+	var can, cannot []string
+	var lacks error
+	for _, a := range agents.All() {
+		if len(a.Providers) == 0 {
+			continue
 		}
+		if _, lack := usable(ctx, keys.Credential, a); lack != nil {
+			cannot, lacks = append(cannot, a.Name), errors.Join(lacks, lack)
+			continue
+		}
+		can = append(can, a.Name)
 	}
-	return ok("for %s", strings.Join(have, ", "))
+	if len(can) == 0 {
+		return warn(remedyOf(lacks, "log in")+", or use 'ironcurtain-mux demo', which needs none",
+			"no agent has a key: %s", strings.Join(cannot, ", "))
+	}
+	if len(cannot) > 0 {
+		return ok("for %s; none for %s", strings.Join(can, ", "), strings.Join(cannot, ", "))
+	}
+	return ok("for %s", strings.Join(can, ", "))
 }
 
 func checkDisk(p place) finding {

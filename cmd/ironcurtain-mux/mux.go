@@ -38,11 +38,6 @@ func (f *muxFlags) register(cmd *cobra.Command) {
 // look checks what can be checked before anything is made: the agent's name, the
 // directories, the workspace and the configuration.
 func (f *muxFlags) look() (place, config.Config, error) {
-	if f.agent != "" {
-		if _, err := agent.Named(f.agent); err != nil {
-			return place{}, config.Config{}, &usageError{fail("open multiplexer", err, "")}
-		}
-	}
 	p, err := findPlace()
 	if err != nil {
 		return place{}, config.Config{}, err
@@ -54,7 +49,17 @@ func (f *muxFlags) look() (place, config.Config, error) {
 		return place{}, config.Config{}, fail("open workspace", err, "")
 	}
 	c, err := p.config()
-	return p, c, err
+	if err != nil || f.agent == "" {
+		return p, c, err
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return place{}, config.Config{}, err
+	}
+	if _, err := agents.Named(f.agent); err != nil {
+		return place{}, config.Config{}, &usageError{fail("open multiplexer", err, "")}
+	}
+	return p, c, nil
 }
 
 // muxCommand makes root the command that opens the multiplexer.
@@ -73,7 +78,11 @@ func muxCommand(root *cobra.Command) {
 		if flags.agent == "" {
 			flags.agent = c.Agent
 		}
-		w := wiring{place: p, config: c, keys: environmentKeys()}
+		agents, err := agentsOf(c)
+		if err != nil {
+			return err
+		}
+		w := wiring{place: p, config: c, agents: agents, keys: environmentKeys(agents)}
 		if err := w.checkCredentials(cmd.Context(), flags.agent); err != nil {
 			return err
 		}
@@ -85,6 +94,7 @@ func muxCommand(root *cobra.Command) {
 type wiring struct {
 	place  place
 	config config.Config
+	agents *agent.Registry
 	keys   egress.Keys
 	change func(*broker.Config) // what a demo does differently; may be nil
 }

@@ -17,6 +17,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Home:              w.place.home,
 		UserHome:          w.place.userHome,
 		CacheDir:          w.place.cache,
+		Agents:            w.agents,
 		DefaultAgent:      w.config.Agent,
 		MaxSessions:       w.config.MaxSessions,
 		Compiled:          loaded.compiled,

@@ -1,0 +1,29 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+)
+
+// failedAnswer is what a run came to that printed no answer in the form it was
+// asked for: its last line of output is the best explanation there is.
+func failedAnswer(stdout string, exitCode int) Answer {
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	last := oneLine(lines[len(lines)-1], "it printed nothing")
+	return Answer{Failure: fmt.Sprintf("the agent ended with code %d and gave no answer: %s", exitCode, last)}
+}
+
+// The longest explanation of a failure, in characters.
+const longestFailure = 300
+
+// oneLine makes a line of what an agent said about its failure.
+func oneLine(text, otherwise string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if text == "" {
+		return otherwise
+	}
+	if r := []rune(text); len(r) > longestFailure {
+		return string(r[:longestFailure]) + "…"
+	}
+	return text
+}

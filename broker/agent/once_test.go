@@ -1,0 +1,84 @@
+package agent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+)
+
+func named(t *testing.T, name string) agent.Adapter {
+	t.Helper()
+	a, err := agent.Builtin().Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// A container that was made for one task serves every later one.
+func TestOnlyTheCommandDependsOnTheTask(t *testing.T) {
+	for _, a := range agent.Builtin().All() {
+		if a.Once == nil {
+			continue
+		}
+		h := agent.Host{Sentinels: map[string]string{}, Conversation: "11111111-2222-4333-8444-555555555555", Prompt: "be good"}
+		for _, p := range a.Providers {
+			h.Sentinels[p] = sentinel
+		}
+		one, err := a.Once(h, "-first task")
+		if err != nil {
+			t.Fatalf("%s: %v", a.Name, err)
+		}
+		two, err := a.Once(h, "second task")
+		if err != nil {
+			t.Fatalf("%s: %v", a.Name, err)
+		}
+		if !slices.Equal(one.Env, two.Env) {
+			t.Errorf("%s: the environment depends on the task", a.Name)
+		}
+		if len(one.Files) != len(two.Files) {
+			t.Fatalf("%s: the files depend on the task", a.Name)
+		}
+		for i := range one.Files {
+			if string(one.Files[i].Data) != string(two.Files[i].Data) {
+				t.Errorf("%s: %s depends on the task", a.Name, one.Files[i].Path)
+			}
+		}
+		if !strings.Contains(strings.Join(one.Argv, " "), "-first task") {
+			t.Errorf("%s: the command %q does not hold the task", a.Name, one.Argv)
+		}
+		if a.Answer == nil {
+			t.Errorf("%s: nobody reads the answer", a.Name)
+		}
+	}
+}
+
+func TestAnswerOfClaude(t *testing.T) {
+	a := named(t, "claude-code")
+	for _, tt := range []struct {
+		name, stdout string
+		code         int
+		want         agent.Answer
+	}{
+		{"an answer", `{"type":"result","is_error":false,"result":"done","total_cost_usd":0.25}`, 0, agent.Answer{Text: "done", CostUSD: 0.25}},
+		{"a failure", `{"type":"result","is_error":true,"result":"API Error:\n 401"}`, 1, agent.Answer{Failure: "API Error: 401"}},
+		{"a failure by the code", `{"result":"half"}`, 2, agent.Answer{Failure: "half"}},
+		{"no object", "MCP config file not found\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: MCP config file not found"}},
+		{"nothing", "", 137, agent.Answer{Failure: "the agent ended with code 137 and gave no answer: it printed nothing"}},
+	} {
+		if got := a.Answer(tt.stdout, tt.code); got != tt.want {
+			t.Errorf("%s: %+v", tt.name, got)
+		}
+	}
+}
+
+func TestClaudeKeepsConversations(t *testing.T) {
+	a := named(t, "claude-code")
+	home := fstest.MapFS{".claude/projects/-workspace/c.jsonl": {Data: []byte("{}\n")}}
+	if !a.Kept(home, "c") || a.Kept(home, "d") || a.Kept(fstest.MapFS{}, "c") {
+		t.Error("the home's conversations are not told apart")
+	}
+}

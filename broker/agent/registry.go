@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Registry holds the agents a session can run.
+type Registry struct{ all []Adapter }
+
+// Builtin holds the agents that this program knows by itself.
+func Builtin() *Registry {
+	r, err := NewRegistry()
+	if err != nil {
+		panic("agent: " + err.Error()) // the names stand in this package, proven by its tests
+	}
+	return r
+}
+
+// NewRegistry holds the built-in agents and others beside them. Two of the same
+// name are an error.
+func NewRegistry(others ...Adapter) (*Registry, error) {
+	r := &Registry{all: append([]Adapter{claudeCode(), localShell(), shell()}, others...)}
+	slices.SortFunc(r.all, func(a, b Adapter) int { return strings.Compare(a.Name, b.Name) })
+	for i := range r.all[1:] {
+		if r.all[i].Name == r.all[i+1].Name {
+			return nil, fmt.Errorf("two agents are called %q", r.all[i].Name)
+		}
+	}
+	return r, nil
+}
+
+// All returns every adapter, ordered by name.
+func (r *Registry) All() []Adapter { return slices.Clone(r.all) }
+
+// Named returns the adapter of that name, or an *UnknownError.
+func (r *Registry) Named(name string) (Adapter, error) {
+	for _, a := range r.all {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	return Adapter{}, &UnknownError{Name: name, known: r.names()}
+}
+
+func (r *Registry) names() []string {
+	names := make([]string, len(r.all))
+	for i, a := range r.all {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// Providers lists the model providers that some agent can talk to, by name.
+func (r *Registry) Providers() []string {
+	var all []string
+	for _, a := range r.all {
+		all = append(all, a.Providers...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// UnknownError says that no agent has the name that was asked for.
+type UnknownError struct {
+	Name  string
+	known []string
+}
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("no agent is called %q", e.Name) }
+
+// Hint lists the agents there are.
+func (e *UnknownError) Hint() string { return "agents: " + strings.Join(e.known, ", ") }
+
+// NoSentinelError says that an agent has no provider to talk to.
+type NoSentinelError struct {
+	Agent     string
+	Providers []string
+}
+
+func (e *NoSentinelError) Error() string {
+	return fmt.Sprintf("%s has no credential for any of its providers: %s", e.Agent, strings.Join(e.Providers, ", "))
+}

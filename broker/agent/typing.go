@@ -1,0 +1,37 @@
+package agent
+
+import (
+	"strings"
+	"time"
+)
+
+// Submission is text as an agent wants it typed: the steps in order, with a
+// pause between them.
+type Submission struct {
+	Steps []string
+	Pause time.Duration
+}
+
+// typed is a Submit for agents that take a text and the Enter behind it in one
+// burst for a paste: they get the Enter after a pause.
+func typed(pause time.Duration) func(string) Submission {
+	return func(text string) Submission {
+		return Submission{Steps: []string{bracketed(text), "\r"}, Pause: pause}
+	}
+}
+
+// bracketed wraps text of several lines as a paste, which is how a terminal
+// would hand it over; single lines are typed as they are. Control characters
+// other than newline and tab are left out: they would be keys.
+func bracketed(text string) string {
+	clean := strings.Map(func(r rune) rune {
+		if (r < 0x20 && r != '\n' && r != '\t') || r == 0x7f || (r >= 0x80 && r < 0xa0) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
+	if !strings.Contains(clean, "\n") {
+		return clean
+	}
+	return "\x1b[200~" + clean + "\x1b[201~"
+}
