@@ -37,6 +37,7 @@ func commandTable() []command {
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
+		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "", "no bell and no notifications for this tab, or again", (*Model).runMute},

@@ -2,12 +2,14 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
 )
 
@@ -19,6 +21,7 @@ type display interface {
 	Bell() error
 	Notify(text string) error
 	Copy(text string) error
+	Edit(ctx context.Context, argv []string, name string, text []byte) error
 }
 
 // request is something besides cells that the person's terminal shall do.
@@ -47,6 +50,7 @@ type compositor struct {
 	keyboard  uint8
 	mouseMode keys.MouseMode
 	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
+	stale     atomic.Bool   // another program had the terminal: nothing of what was painted is left
 
 	// Only the loop's goroutine uses what follows.
 	drawn    *scene
@@ -88,6 +92,14 @@ func (c *compositor) request(r request) {
 	}
 }
 
+// edit implements sink.
+func (c *compositor) edit(ctx context.Context, argv []string, name string, text []byte) error {
+	err := c.out.Edit(ctx, argv, name, text)
+	c.stale.Store(true)
+	c.loop.Wake()
+	return err
+}
+
 // answered implements sink.
 func (c *compositor) answered(r keys.Reply) { c.painter.Answer(r) }
 
@@ -113,9 +125,13 @@ func (c *compositor) serve(ctx context.Context) {
 	}
 }
 
-// Write sends a frame to the terminal, and reports the scene it was made of.
+// Write sends a frame to the terminal, and reports the scene it was made of. While
+// another program has the terminal frames go nowhere and are not reported.
 func (c *compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
+	if errors.Is(err, outer.ErrLent) {
+		return len(frame), nil
+	}
 	if err == nil && c.drawn.Report && c.reported != c.drawn.Seq {
 		c.reported = c.drawn.Seq
 		c.painted(c.drawn.Seq, time.Now())
@@ -131,6 +147,9 @@ func (c *compositor) draw() *paint.Canvas {
 	}
 	if s != c.drawn {
 		c.take(s)
+	}
+	if c.stale.Swap(false) {
+		c.painter.Invalidate()
 	}
 	var focused *term.Frame
 	for i, p := range s.Panes {

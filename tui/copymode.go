@@ -125,6 +125,10 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 		m.leaveCopy()
 	case actCopyYank:
 		m.yank()
+	case actCopyEdit:
+		t, line := c.tab, c.cursor.Line
+		m.leaveCopy()
+		return m.editScrollback(t, line)
 	case actCopySearch, actCopySearchB:
 		c.searching, c.backward = true, a == actCopySearchB
 		c.line = commandLine{}

@@ -84,6 +84,7 @@ const (
 	actCopyLines   action = "copy-select-lines"
 	actCopySwap    action = "copy-swap-ends"
 	actCopyYank    action = "copy-yank"
+	actCopyEdit    action = "copy-edit"
 	actCopySearch  action = "copy-search"
 	actCopySearchB action = "copy-search-back"
 	actCopyNext    action = "copy-next-match"
@@ -157,6 +158,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placeCopy, actCopyLines, []string{"V"}, "select whole lines"},
 		{placeCopy, actCopySwap, []string{"o"}, "go to the other end of the selection"},
 		{placeCopy, actCopyYank, []string{"y"}, "copy the selection to the clipboard"},
+		{placeCopy, actCopyEdit, []string{"E"}, "open the scrollback in your editor"},
 		{placeCopy, actCopySearch, []string{"/"}, "search forward"},
 		{placeCopy, actCopySearchB, []string{"?"}, "search backward"},
 		{placeCopy, actCopyNext, []string{"n"}, "next match"},

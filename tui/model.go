@@ -68,6 +68,7 @@ type Model struct {
 	announced time.Time
 	quitting  bool
 	later     tea.Cmd // work that drawing found to be necessary
+	editing   bool    // the person's editor has the terminal
 	prefixed  bool    // the prefix key was pressed, the next key belongs to it
 	pasting   pasteState
 	dragging  dragState

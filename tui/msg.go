@@ -95,6 +95,9 @@ type (
 		event term.Event
 	}
 
+	// editedMsg tells that the person's editor has ended.
+	editedMsg struct{ err error }
+
 	// completedMsg is what a word on the command line may become.
 	completedMsg struct {
 		before string // the line before the cursor, as it was

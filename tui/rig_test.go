@@ -40,26 +40,39 @@ type rig struct {
 	scene    *scene
 	requests int
 	copied   []string
+	edited   []editing
+	editErr  error
 	cancel   context.CancelFunc
 	decoder  keys.Decoder
 	quit     bool
+}
+
+// editing is what was given to an editor.
+type editing struct {
+	argv       []string
+	name, text string
 }
 
 // publish and the others make the rig a sink.
 func (r *rig) publish(s *scene)    { r.scene = s }
 func (r *rig) wake()               {}
 func (r *rig) answered(keys.Reply) {}
+func (r *rig) edit(_ context.Context, argv []string, name string, text []byte) error {
+	r.edited = append(r.edited, editing{argv, name, string(text)})
+	return r.editErr
+}
 func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
 
 // recorder is a display that keeps what is asked of it.
 type recorder struct{ rig *rig }
 
-func (d *recorder) Write(p []byte) (int, error)   { return len(p), nil }
-func (d *recorder) SetKeyboard(uint8) error       { return nil }
-func (d *recorder) SetMouse(keys.MouseMode) error { return nil }
-func (d *recorder) Bell() error                   { d.rig.requests++; return nil }
-func (d *recorder) Notify(string) error           { d.rig.requests++; return nil }
-func (d *recorder) Copy(text string) error        { d.rig.copied = append(d.rig.copied, text); return nil }
+func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
+func (d *recorder) SetKeyboard(uint8) error                              { return nil }
+func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
+func (d *recorder) Edit(context.Context, []string, string, []byte) error { return nil }
+func (d *recorder) Bell() error                                          { d.rig.requests++; return nil }
+func (d *recorder) Notify(string) error                                  { d.rig.requests++; return nil }
+func (d *recorder) Copy(text string) error                               { d.rig.copied = append(d.rig.copied, text); return nil }
 
 // newRig makes a model of a given size with its first tab opened and attached.
 func newRig(t *testing.T, cols, rows int, o Options) *rig {

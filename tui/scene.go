@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
@@ -36,7 +38,7 @@ type placedPane struct {
 // markedRow is a run of highlighted cells in one row of a pane.
 type markedRow struct{ Y, From, To int }
 
-// sink is where the model's output goes. None of its methods blocks.
+// sink is where the model's output goes. None of its methods but edit blocks.
 type sink interface {
 	// publish replaces the scene that is drawn.
 	publish(s *scene)
@@ -45,6 +47,9 @@ type sink interface {
 	// request asks the person's terminal for something besides cells: the bell,
 	// a notification, the clipboard.
 	request(r request)
+	// edit shows text in a program that has the terminal to itself until it ends.
+	// It blocks; only commands call it.
+	edit(ctx context.Context, argv []string, name string, text []byte) error
 	// answered passes on what the terminal said of itself.
 	answered(r keys.Reply)
 }

@@ -46,6 +46,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onPane(msg)
 	case paintedMsg:
 		m.approvals.painted(msg.seq, msg.at)
+	case editedMsg:
+		m.onEdited(msg)
 	case completedMsg:
 		m.completed(msg)
 	case agentsMsg:

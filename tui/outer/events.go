@@ -2,6 +2,7 @@ package outer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -28,9 +29,12 @@ func (t *Terminal) Events(ctx context.Context) (<-chan []keys.Event, error) {
 		return nil, fmt.Errorf("read the terminal: %w", err)
 	}
 	events := make(chan []keys.Event, eventBatches)
+	pause := &pauser{ask: stop, paused: make(chan struct{}), resume: make(chan struct{})}
+	t.reader.Store(pause)
 	unhook := context.AfterFunc(ctx, func() { stop.Close() })
 	go func() {
 		defer close(events)
+		defer close(pause.paused)
 		defer wake.Close()
 		defer func() {
 			if unhook() {
@@ -38,7 +42,7 @@ func (t *Terminal) Events(ctx context.Context) (<-chan []keys.Event, error) {
 			}
 		}()
 		defer t.Guard()
-		r := reader{in: t.fdIn, wake: int(wake.Fd())}
+		r := reader{in: t.fdIn, wake: int(wake.Fd()), pause: pause}
 		r.run(ctx, events)
 	}()
 	return events, nil
@@ -47,13 +51,65 @@ func (t *Terminal) Events(ctx context.Context) (<-chan []keys.Event, error) {
 // reader reads a terminal until it is woken.
 type reader struct {
 	in, wake int
+	pause    *pauser
 	decoder  keys.Decoder
+}
+
+// pauser keeps a reader from reading while another program has the terminal.
+type pauser struct {
+	ask    *os.File      // a byte on it asks the reader to pause
+	paused chan struct{} // the reader's answer; closed when it has ended
+	resume chan struct{} // lets it go on
+}
+
+// hold pauses the reader and returns what lets it go on; a reader that has ended
+// needs neither.
+func (p *pauser) hold(ctx context.Context) (release func(), err error) {
+	if _, err := p.ask.Write([]byte{0}); err != nil {
+		return func() {}, nil // the pipe is closed: it reads no more
+	}
+	select {
+	case _, alive := <-p.paused:
+		if !alive {
+			return func() {}, nil
+		}
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return func() {
+		select {
+		case p.resume <- struct{}{}:
+		case <-p.paused: // it has ended
+		}
+	}, nil
+}
+
+// stand is the reader's side of hold.
+func (r *reader) stand(ctx context.Context) {
+	var asked [1]byte
+	if n, err := unix.Read(r.wake, asked[:]); n < 1 || err != nil {
+		return
+	}
+	for _, c := range []struct {
+		out, in chan struct{}
+	}{{out: r.pause.paused}, {in: r.pause.resume}} {
+		select {
+		case c.out <- struct{}{}:
+		case <-c.in:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (r *reader) run(ctx context.Context, events chan<- []keys.Event) {
 	buf := make([]byte, readSize)
 	for {
 		ready, err := r.poll()
+		if errors.Is(err, errPause) && ctx.Err() == nil {
+			r.stand(ctx)
+			continue
+		}
 		if err != nil || ctx.Err() != nil {
 			return
 		}
@@ -85,6 +141,9 @@ func (r *reader) run(ctx context.Context, events chan<- []keys.Event) {
 	}
 }
 
+// errPause says that somebody else reads the terminal for a while.
+var errPause = errors.New("pause")
+
 // poll waits until there is something to read, or until what the decoder holds
 // is to be resolved (ready is false).
 func (r *reader) poll() (ready bool, err error) {
@@ -103,6 +162,8 @@ func (r *reader) poll() (ready bool, err error) {
 			continue
 		case err != nil:
 			return false, err
+		case fds[1].Revents&unix.POLLIN != 0:
+			return false, errPause
 		case fds[1].Revents != 0:
 			return false, context.Canceled
 		}

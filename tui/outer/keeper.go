@@ -19,10 +19,19 @@ type keeper struct {
 	shell *exec.Cmd
 }
 
-// keeperScript reads the pipe at descriptor 3. Signals meant for the program,
-// from its terminal or its group, must not take the keeper along.
+// keeperScript reads the pipe at descriptor 3: which directory there is to remove
+// at a bad end, and that all is well. Signals meant for the program, from its
+// terminal or its group, must not take the keeper along.
 const keeperScript = `trap '' HUP INT QUIT TERM TSTP TTIN TTOU
-if read -r word <&3 && [ "$word" = restored ]; then exit; fi
+dir=
+while read -r word rest <&3; do
+	case $word in
+	restored) exit ;;
+	remove) dir=$rest ;;
+	removed) dir= ;;
+	esac
+done
+[ -z "$dir" ] || rm -rf -- "$dir"
 "$4" "$1"
 printf '%s' "$2"
 printf '%s\n' "$3" >&2`
@@ -84,4 +93,20 @@ func (k *keeper) abandon() {
 	_ = k.shell.Process.Signal(syscall.SIGKILL)
 	_ = k.alive.Close()
 	_ = k.shell.Wait()
+}
+
+// guard has the keeper remove a directory when this process cannot. At most one
+// is guarded.
+func (k *keeper) guard(dir string) error {
+	if strings.ContainsAny(dir, "\n\\") || dir != strings.TrimSpace(dir) {
+		return fmt.Errorf("the path %q cannot be passed on", dir)
+	}
+	_, err := k.alive.WriteString("remove " + dir + "\n")
+	return err
+}
+
+// release ends what guard began.
+func (k *keeper) release() error {
+	_, err := k.alive.WriteString("removed\n")
+	return err
 }

@@ -2,6 +2,7 @@ package outer
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -67,7 +68,7 @@ func (t *Terminal) SetMouse(mode keys.MouseMode) error {
 	if mouseOn(mode) == mouseOn(t.mouse) {
 		return nil
 	}
-	if _, err := t.Write([]byte(mouseOff + mouseOn(mode))); err != nil {
+	if err := t.setMode(mouseOff + mouseOn(mode)); err != nil {
 		return err
 	}
 	t.mouse = mode
@@ -84,10 +85,19 @@ func (t *Terminal) SetKeyboard(flags uint8) error {
 	if flags == t.keyboard {
 		return nil
 	}
-	if _, err := t.Write(fmt.Appendf(nil, "\x1b[=%d;1u", flags)); err != nil {
+	if err := t.setMode(fmt.Sprintf("\x1b[=%d;1u", flags)); err != nil {
 		return err
 	}
 	t.keyboard = flags
+	return nil
+}
+
+// setMode writes a change of mode. A terminal that is lent gets it when it comes
+// back, which is no error.
+func (t *Terminal) setMode(s string) error {
+	if err := t.writeString(s); !errors.Is(err, ErrLent) {
+		return err
+	}
 	return nil
 }
 

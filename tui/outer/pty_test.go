@@ -59,6 +59,8 @@ func helper(how string) {
 	case "kill -9":
 		_ = unix.Kill(os.Getpid(), unix.SIGKILL)
 	case "exit":
+	case "edit":
+		edit(ctx, t)
 	default:
 		<-ctx.Done()
 	}

@@ -31,16 +31,23 @@ func (e *Error) Hint() string { return e.hint }
 // ErrRestored is the error of writing to a terminal that was given back.
 var ErrRestored = errors.New("the terminal has been restored")
 
+// ErrLent is the error of writing to a terminal that another program has.
+var ErrLent = errors.New("the terminal is lent to another program")
+
 // Terminal is the person's terminal in the multiplexer's hands. Its methods are
 // safe for concurrent use.
 type Terminal struct {
-	out         *os.File
+	in, out     *os.File
 	fdIn, fdOut int
 	saved       *unix.Termios // as it was found
 	keeper      *keeper       // restores it when this process cannot
 
 	write    sync.Mutex  // held for one write
 	restored atomic.Bool // nothing may be written any more
+	lent     bool        // another program has it; guarded by write
+
+	loan   sync.Mutex // held while another program has the terminal
+	reader atomic.Pointer[pauser]
 
 	modes    sync.Mutex // guards what follows; taken before write
 	mouse    keys.MouseMode
@@ -71,7 +78,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Terminal{out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
+	t := &Terminal{in: in, out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
 	for _, o := range options {
 		o(t)
 	}
@@ -120,12 +127,15 @@ func check(in, out *os.File) (*unix.Termios, error) {
 }
 
 // Write writes one frame in one piece. After Restore it writes nothing and
-// returns ErrRestored.
+// returns ErrRestored, during a loan ErrLent.
 func (t *Terminal) Write(frame []byte) (int, error) {
 	t.write.Lock()
 	defer t.write.Unlock()
 	if t.restored.Load() {
 		return 0, ErrRestored
+	}
+	if t.lent {
+		return 0, ErrLent
 	}
 	return t.out.Write(frame)
 }
@@ -139,10 +149,14 @@ const stuckWrite = 250 * time.Millisecond
 // line discipline; unread input is dropped, lest answers still on their way be
 // typed into the shell. Only the first call does anything; the others wait for
 // it and return its error. It may be called at any time from any goroutine, also
-// while a Write hangs.
+// while a Write hangs. A program that has the terminal on loan is given a moment
+// to end; whoever lent it has called it back by then.
 func (t *Terminal) Restore() error {
 	t.once.Do(func() {
 		t.restored.Store(true)
+		if tryLock(&t.loan, loanEnd, nil) {
+			defer t.loan.Unlock()
+		}
 		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.keeper.dismiss())
 	})
 	if t.err != nil {
