@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
@@ -27,8 +28,13 @@ func edit(ctx context.Context, t *Terminal) {
 	if err != nil {
 		panic(err)
 	}
+	sizes := t.Resizes(ctx)
+	<-sizes
 	err = t.Edit(ctx, []string{"sh", "-c", editorScript, "sh"}, "scrollback.txt", []byte("some text"))
 	_, _ = t.Write(fmt.Appendf(nil, "EDITED %v.", err))
+	if err == nil {
+		_, _ = t.Write(fmt.Appendf(nil, "SIZE %v.", <-sizes))
+	}
 	for batch := range events {
 		for _, ev := range batch {
 			_, _ = t.Write([]byte("EVENT " + ev.String() + "."))
@@ -91,8 +97,14 @@ func TestEdit(t *testing.T) {
 		if strings.Contains(during, "\x1b[") {
 			t.Errorf("something was painted over the editor: %q", during)
 		}
+		if err := pty.Setsize(l.master, &pty.Winsize{Cols: 90, Rows: 20}); err != nil {
+			t.Fatal(err)
+		}
 		l.send(t, tt.typed)
 		l.wait(t, tt.says)
+		if strings.Contains(tt.says, "nil") {
+			l.wait(t, "SIZE {90 20}.") // which only the foreground job was told
+		}
 		gone(t, dir)
 		_, after, _ := strings.Cut(l.text(), "GO\r\n")
 		for _, mode := range []string{"\x1b[?1049h", "\x1b[?7l", "\x1b[?2004h", "\x1b[?1003h", "\x1b[>7u"} {

@@ -77,7 +77,8 @@ func (t *Terminal) takeBack() error {
 	if _, err := t.out.WriteString(enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
-	return nil
+	// Only the foreground job is told of another size: look now.
+	return unix.Kill(unix.Getpid(), unix.SIGWINCH)
 }
 
 // runForeground runs a program as the terminal's foreground job.
