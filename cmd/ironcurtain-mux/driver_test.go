@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -213,9 +214,23 @@ func (d *driver) exit(limit time.Duration) int {
 	select {
 	case <-d.read:
 	case <-time.After(limit):
-		d.t.Fatalf("the program did not end within %v; its screen:\n%s", limit, d.text())
+		d.t.Fatalf("the program did not end within %v; its screen:\n%s\nand what it was doing:\n%s", limit, d.text(), d.stacks())
 	}
 	return d.pty.Wait()
+}
+
+// stacks ends a program that hangs and returns where its goroutines stood, as
+// far as it was framed or wrote on its screen.
+func (d *driver) stacks() string {
+	_ = d.pty.Signal(syscall.SIGQUIT)
+	if pid, err := strconv.Atoi(d.note("pid")); err == nil {
+		_ = syscall.Kill(pid, syscall.SIGQUIT)
+	}
+	select {
+	case <-d.read:
+	case <-time.After(10 * time.Second):
+	}
+	return d.note("stderr")
 }
 
 // signal sends the program a signal.
