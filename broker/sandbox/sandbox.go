@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -135,8 +136,14 @@ func available(ctx context.Context, argv []string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",
-		"--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c", ":").CombinedOutput()
+	cmd := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",
+		"--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c", ":")
+	// Killed before it has tied its child to itself, bwrap leaves a child that
+	// waits for ever with our pipe in its hand: the whole group goes.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = termGrace
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		text := strings.TrimSpace(string(out))
 		return &Error{

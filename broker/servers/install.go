@@ -175,7 +175,9 @@ func findNode(ctx context.Context) (string, error) {
 	if node, err = filepath.Abs(node); err != nil {
 		return "", &Error{"find Node.js", err, next}
 	}
-	out, err := exec.CommandContext(ctx, node, "--version").Output()
+	cmd := exec.CommandContext(ctx, node, "--version")
+	cmd.WaitDelay = 5 * time.Second // "node" may be a script of a version manager, with children
+	out, err := cmd.Output()
 	if err != nil {
 		return "", &Error{"find Node.js", fmt.Errorf("%s --version: %w", node, err), next}
 	}
