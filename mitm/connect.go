@@ -58,6 +58,9 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	if f.hasBody() {
 		return nil, deny(400, ReasonConnectBody, "CONNECT has no body")
 	}
+	if f.upgrades {
+		return nil, deny(400, ReasonUpgrade, "CONNECT changes to no other protocol")
+	}
 	host, port, d := parseConnectTarget(h.target)
 	if d != nil {
 		return nil, d

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -249,7 +251,7 @@ func (s *stream) responseHead(res *http.Response, empty bool) []byte {
 	b = append(b, "\r\n"...)
 	for name, values := range res.Header {
 		n := lowerASCII(name)
-		if !listed(responseHeaders, n) && (!s.x.g.web || !listed(webResponseHeaders, n)) {
+		if !listed(responseHeaders, n) && (!s.x.g.web || !listed(webResponseHeaders, n)) || s.named(n) {
 			continue
 		}
 		for _, v := range values {
@@ -270,6 +272,13 @@ func (s *stream) responseHead(res *http.Response, empty bool) []byte {
 		b = append(b, "Connection: close\r\n"...)
 	}
 	return append(b, "\r\n"...)
+}
+
+// named says whether the name of a field, in lower case, holds the credential.
+func (s *stream) named(field string) bool {
+	return slices.ContainsFunc(s.secrets, func(c Credential) bool {
+		return c.Value != "" && strings.Contains(field, lowerASCII(c.Value))
+	})
 }
 
 // mask takes the real credential out of a text.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -34,6 +33,10 @@ func newMatcher(secrets []string) *matcher {
 	m := &matcher{secrets: secrets, shortest: 128}
 	for _, s := range secrets {
 		m.patterns = append(m.patterns, forms(s)...)
+		m.longest = max(m.longest, longestEscape*len(s))
+	}
+	for _, lead := range []byte(escapeLeads) {
+		m.firsts[lead] = true
 	}
 	for _, p := range m.patterns {
 		m.shortest, m.longest = min(m.shortest, len(p)), max(m.longest, len(p))
@@ -53,8 +56,8 @@ func newMatcher(secrets []string) *matcher {
 
 // watcher looks for the real credential in an answer and puts the sentinel in
 // its place. It finds the credential as it is, and in the encodings in which a
-// server could echo it: base64 at each of its three alignments, hex, percent
-// and JSON escapes, and reversed.
+// server could echo it: base64 at each of its three alignments, hex, reversed,
+// and with any of its characters escaped as in URLs or in JSON.
 //
 // It works on a stream: what could be the beginning of the credential at the
 // end of the seen bytes is held back until the next bytes decide. An event of
@@ -99,29 +102,11 @@ func forms(secret string) [][]byte {
 	}
 	digits := hex.EncodeToString([]byte(secret))
 	all = append(all, []byte(digits), []byte(strings.ToUpper(digits)))
-	for _, escape := range []string{"%%%02x", "%%%02X", `\u%04x`, `\u%04X`} {
-		all = append(all, escaped(secret, escape, false), escaped(secret, escape, true))
-	}
 	reversed := []byte(secret)
 	slices.Reverse(reversed)
 	all = append(all, reversed)
 	slices.SortFunc(all, bytes.Compare)
 	return slices.CompactFunc(all, bytes.Equal)
-}
-
-// escaped writes every character of a secret in a format, or only those that
-// are neither letters nor digits.
-func escaped(secret, format string, punctuation bool) []byte {
-	var out []byte
-	for _, c := range []byte(secret) {
-		letter := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-		if punctuation && letter {
-			out = append(out, c)
-		} else {
-			out = fmt.Appendf(out, format, c)
-		}
-	}
-	return out
 }
 
 // scan returns the bytes of data that may be sent, with the credential
@@ -163,9 +148,19 @@ func (w *watcher) text(s string) string {
 	return string(safe)
 }
 
-// find returns the place and length of the first pattern in data, the longest
-// of those that begin there, or -1.
+// find returns the place and length of the first appearance of a credential in
+// data, or -1.
 func (m *matcher) find(data []byte) (from, n int) {
+	from, n = m.findPattern(data)
+	if at, length := m.findEscaped(data); at >= 0 && (from < 0 || at < from) {
+		return at, length
+	}
+	return from, n
+}
+
+// findPattern returns the place and length of the first pattern in data, the
+// longest of those that begin there, or -1.
+func (m *matcher) findPattern(data []byte) (from, n int) {
 	window := m.shortest
 	for i := window - 2; i+1 < len(data); {
 		if skip := m.shift[uint16(data[i])<<8|uint16(data[i+1])]; skip > 0 {
@@ -198,12 +193,22 @@ func (m *matcher) partial(data []byte) int {
 				return len(data) - i
 			}
 		}
+		for _, s := range m.secrets {
+			if _, _, cut := matchEscaped(s, data[i:]); cut {
+				return len(data) - i
+			}
+		}
 	}
 	return 0
 }
 
-// mostly says whether a beginning of a pattern is more than half of it.
+// mostly says whether the beginning of a credential is more than half of it.
 func (m *matcher) mostly(held []byte) bool {
+	for _, s := range m.secrets {
+		if known, _, cut := matchEscaped(s, held); cut && known > len(s)/2 {
+			return true
+		}
+	}
 	return slices.ContainsFunc(m.patterns, func(p []byte) bool {
 		return len(held) > len(p)/2 && bytes.HasPrefix(p, held)
 	})

@@ -31,6 +31,15 @@ func scanAll(w *watcher, pieces ...[]byte) string {
 	return string(out)
 }
 
+// escaped writes the characters of a text from one place to another in a format.
+func escaped(text, format string, from, to int) string {
+	out := text[:from]
+	for _, c := range []byte(text[from:to]) {
+		out += fmt.Sprintf(format, c)
+	}
+	return out + text[to:]
+}
+
 func TestLeakAtEverySplit(t *testing.T) {
 	g := testGuarded()
 	sent := []Credential{{Kind: KindAPIKey, Value: realKey}}
@@ -44,7 +53,12 @@ func TestLeakAtEverySplit(t *testing.T) {
 		"shift2": base64.URLEncoding.EncodeToString(append([]byte("ab"), secret...)),
 		"url":    strings.ReplaceAll(realKey, "-", "%2D"),
 		"json":   strings.ReplaceAll(realKey, "-", `\u002d`),
-		"JSON":   string(escaped(realKey, `\u%04X`, false)),
+		"JSON":   escaped(realKey, `\u%04X`, 0, len(realKey)),
+		"first":  escaped(realKey, `\u%04x`, 0, 1),
+		"last":   escaped(realKey, `\u%04x`, len(realKey)-1, len(realKey)),
+		"middle": escaped(realKey, `%%%02x`, 10, 12),
+		"\\x":    escaped(realKey, `\x%02x`, 0, len(realKey)),
+		"mixed":  escaped(escaped(realKey, `%%%02X`, 20, 30), `\u%04x`, 3, 9),
 		"header": base64.StdEncoding.EncodeToString([]byte("Bearer " + realKey + "\r\n")),
 	} {
 		data := []byte("data: {\"x\":\"sk-ant-" + form + "\"}\n\nsk-ant-api03-the")
@@ -82,6 +96,7 @@ func FuzzWatcher(f *testing.F) {
 	f.Add([]byte("a"+realKey+"b"), uint16(5), uint16(20))
 	f.Add([]byte(hex.EncodeToString([]byte(realKey))), uint16(1), uint16(2))
 	f.Add([]byte("sk-ant-sk-ant-api03-"), uint16(7), uint16(8))
+	f.Add([]byte(`\n%&#`+escaped(realKey, `\u%04x`, 4, 9)+`\u00`), uint16(20), uint16(8))
 	f.Fuzz(func(t *testing.T, data []byte, a, b uint16) {
 		i := int(a) % (len(data) + 1)
 		j := i + int(b)%(len(data)-i+1)

@@ -144,14 +144,18 @@ func isEOF(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
+// drainBytes bounds what is read and thrown away after a refusal.
+const drainBytes = 64 << 20
+
 // drain lets the peer finish its writing, so that it reads the answer before
-// it learns that nobody listens: at most 256 KiB and half a second.
+// it learns that nobody listens: at most as much as the largest body or head
+// that clients send, and half a second.
 func drain(c net.Conn, r io.Reader) {
 	if w, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = w.CloseWrite()
 	}
 	_ = c.SetReadDeadline(time.Now().Add(500 * time.Millisecond))
-	_, _ = io.CopyN(io.Discard, r, 256<<10)
+	_, _ = io.CopyN(io.Discard, r, drainBytes)
 }
 
 // printable escapes what is not printable ASCII and cuts the text.

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// clientTools are the types of tools that the agent itself runs.
-var clientTools = []string{"function", "custom", "local_shell", "apply_patch"}
+// clientTools are the types of tools that the agent itself runs. Whatever else
+// a tool says it is, the provider runs it, or will one day.
+var clientTools = []string{"function", "custom"}
 
 // responses judges a request of OpenAI's Responses API.
 func (j *judge) responses() error {
@@ -29,7 +30,9 @@ func (j *judge) responses() error {
 			return j.absent("background would leave the request running at the provider.")
 		case "previous_response_id", "conversation", "prompt":
 			return j.absent(key + " refers to something that the provider keeps; send it in the request.")
-		case "web_search_options", "mcp_servers", "container":
+		case "web_search_options":
+			return j.present("web_search_options would make the provider search the web.")
+		case "mcp_servers", "container":
 			return j.absent(key + " would make the provider reach out by itself.")
 		case "store":
 			return j.unstore()
@@ -73,9 +76,13 @@ func (j *judge) nested(each func() error) error {
 }
 
 func (j *judge) item() error {
-	names := []string{"type", "content", "output", "tools", "image_url", "file_url", "file_id", "server_url", "arguments", "input"}
-	kind := ""
+	names := []string{
+		"type", "role", "id", "content", "output", "tools", "image_url", "file_url", "file_id", "file_data",
+		"server_url", "arguments", "input",
+	}
+	kind, has := "", make(map[string]bool, len(names))
 	err := j.members(names, func(key string) (err error) {
+		has[key] = true
 		switch key {
 		case "type":
 			kind, err = j.text("the type of an item")
@@ -92,11 +99,14 @@ func (j *judge) item() error {
 			return j.absent("content that refers to the provider's file storage.")
 		case "server_url":
 			return j.absent("a server_url would make the provider connect to another server.")
+		case "file_data":
+			return j.fileData()
 		}
 		return j.skip()
 	})
-	if err == nil && (kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
-		err = refuse("an item of type %s refers to something that the provider keeps or runs.", kind)
+	bare := has["id"] && !has["type"] && !has["role"] // what the provider takes for a reference
+	if err == nil && (bare || kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
+		err = refuse("an item that refers to something which the provider keeps or runs; send it in the request.")
 	}
 	return err
 }
@@ -249,13 +259,15 @@ func (j *judge) present(words string) error {
 func (j *judge) parts() error { return j.nested(j.part) }
 
 func (j *judge) part() error {
-	names := []string{"image_url", "video_url", "audio_url", "file", "file_url", "file_id", "content"}
+	names := []string{"image_url", "video_url", "audio_url", "file", "file_url", "file_id", "file_data", "content"}
 	return j.members(names, func(key string) error {
 		switch key {
 		case "image_url", "video_url", "audio_url":
 			return j.imageURL()
 		case "file":
 			return j.file()
+		case "file_data":
+			return j.fileData()
 		case "file_url":
 			return j.absent("a file_url would make the provider fetch it; send the data itself.")
 		case "file_id":
@@ -279,17 +291,20 @@ func (j *judge) file() error {
 		case "file_url":
 			return j.absent("a file_url would make the provider fetch it; send the data itself.")
 		case "file_data":
-			if j.peek() != '"' {
-				return j.skip()
-			}
-			data, err := j.str()
-			if err == nil && (strings.HasPrefix(lower(data), "http:") || strings.HasPrefix(lower(data), "https:")) {
-				err = remote(data, "file_data")
-			}
-			return err
+			return j.fileData()
 		}
 		return j.skip()
 	})
 }
 
-func lower(s string) string { return strings.ToLower(s[:min(len(s), 16)]) }
+// fileData reads the data of a file, which some providers take as a URL, too.
+func (j *judge) fileData() error {
+	if j.peek() != '"' {
+		return j.skip()
+	}
+	data, err := j.str()
+	if err == nil && strings.Contains(data, "://") && !strings.HasPrefix(data, "data:") {
+		err = remote(data, "file_data")
+	}
+	return err
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -234,7 +235,7 @@ func (r *reader) key(outer int, seen *map[string]struct{}) (span, error) {
 		return key, err
 	}
 	if key.escaped && !r.wellFormed(key) {
-		return key, r.errorf("a key holds half a surrogate pair")
+		return key, r.errorf("a key holds half a surrogate pair or a null character")
 	}
 	if *seen == nil {
 		for _, other := range r.keys[outer:] {
@@ -387,7 +388,8 @@ func unescape(c byte) byte {
 	return c
 }
 
-// wellFormed says whether no surrogate of an escaped key stands alone.
+// wellFormed says whether no surrogate of an escaped key stands alone, and no
+// null character ends it for those who read texts up to one.
 func (r *reader) wellFormed(s span) bool {
-	return !bytes.ContainsRune([]byte(r.decode(s)), utf8.RuneError)
+	return !strings.ContainsAny(r.decode(s), "\x00\ufffd")
 }
