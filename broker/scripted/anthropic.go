@@ -145,9 +145,13 @@ func (r *anthropicRequest) conversation() *conversation {
 
 // anthropicMessages answers POST /v1/messages.
 func (s *Server) anthropicMessages(w http.ResponseWriter, r *http.Request, body []byte, e *Request) {
+	if r.Header.Get("Anthropic-Version") == "" {
+		anthropicError(w, http.StatusBadRequest, "anthropic-version: header is required")
+		return
+	}
 	request, err := decodeAnthropic(body, false)
 	if err != nil {
-		s.anthropicError(w, http.StatusBadRequest, err.Error())
+		anthropicError(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	c := request.conversation()
@@ -165,7 +169,7 @@ func (s *Server) anthropicMessages(w http.ResponseWriter, r *http.Request, body 
 func (s *Server) anthropicCount(w http.ResponseWriter, _ *http.Request, body []byte, e *Request) {
 	request, err := decodeAnthropic(body, true)
 	if err != nil {
-		s.anthropicError(w, http.StatusBadRequest, err.Error())
+		anthropicError(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	e.Model = request.Model
@@ -186,7 +190,7 @@ var anthropicErrorTypes = map[int]string{
 }
 
 // anthropicError writes an error in the provider's shape.
-func (s *Server) anthropicError(w http.ResponseWriter, status int, message string) {
+func anthropicError(w http.ResponseWriter, status int, message string) {
 	writeJSON(w, status, map[string]any{
 		"type":       "error",
 		"error":      map[string]string{"type": anthropicErrorTypes[status], "message": message},

@@ -3,7 +3,6 @@ package scripted
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
 	"time"
 )
@@ -94,10 +93,7 @@ func (m *anthropicAnswer) whole() map[string]any {
 // stream writes the answer as server-sent events, a few characters each with
 // delay in between. It stops early when the client goes away.
 func (m *anthropicAnswer) stream(ctx context.Context, w http.ResponseWriter, delay time.Duration) {
-	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	w.Header().Set("Cache-Control", "no-cache")
-	w.WriteHeader(http.StatusOK)
-	events := &eventWriter{ctx: ctx, w: w, flush: http.NewResponseController(w), delay: delay}
+	events := newEventWriter(ctx, w, delay)
 	events.send("message_start", map[string]any{"message": m.message([]any{}, nil, 1)})
 	events.send("ping", map[string]any{})
 	for i, p := range m.content {
@@ -113,53 +109,4 @@ func (m *anthropicAnswer) stream(ctx context.Context, w http.ResponseWriter, del
 		"usage": map[string]any{"output_tokens": m.output()},
 	})
 	events.send("message_stop", map[string]any{})
-}
-
-// eventWriter writes server-sent events; after the first error it does nothing.
-type eventWriter struct {
-	ctx   context.Context // of the request whose answer this is
-	w     http.ResponseWriter
-	flush *http.ResponseController
-	delay time.Duration
-	err   error
-}
-
-// send writes one event, whose data names the event too, as the provider's do.
-func (e *eventWriter) send(name string, data map[string]any) {
-	if e.err != nil {
-		return
-	}
-	data["type"] = name
-	if _, e.err = fmt.Fprintf(e.w, "event: %s\ndata: %s\n\n", name, encode(data)); e.err == nil {
-		e.err = e.flush.Flush()
-	}
-}
-
-// pause waits between two pieces of text, as a model does.
-func (e *eventWriter) pause() {
-	if e.err != nil || e.delay <= 0 {
-		return
-	}
-	timer := time.NewTimer(e.delay)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-e.ctx.Done():
-		e.err = e.ctx.Err()
-	}
-}
-
-// How many characters one piece of a streamed text has.
-const piecesSize = 12
-
-// pieces cuts s into runs of at most size characters; an empty text is one
-// empty piece.
-func pieces(s string, size int) []string {
-	runes := []rune(s)
-	var out []string
-	for len(runes) > size {
-		out = append(out, string(runes[:size]))
-		runes = runes[size:]
-	}
-	return append(out, string(runes))
 }

@@ -21,8 +21,11 @@ type authority struct {
 	leaf tls.Certificate
 }
 
-// The provider names that the certificate is good for.
-var names = []string{"localhost", "api.anthropic.com"}
+// Hosts are the names of the providers whose wire formats are spoken, as agents
+// know them.
+func Hosts() []string {
+	return []string{"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com"}
+}
 
 // newAuthority makes an authority and the server's certificate.
 func newAuthority() (*authority, error) {
@@ -49,9 +52,9 @@ func newAuthority() (*authority, error) {
 		return nil, fmt.Errorf("make a key: %w", err)
 	}
 	leaf := &x509.Certificate{
-		Subject:   pkix.Name{CommonName: names[len(names)-1]},
+		Subject:   pkix.Name{CommonName: Hosts()[0]},
 		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
-		DNSNames: names, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: append(Hosts(), "localhost"), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

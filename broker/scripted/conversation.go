@@ -15,12 +15,22 @@ type conversation struct {
 	tools   []tool
 	schema  *schema // the shape the answer must have, or nil
 	limit   int     // tokens the answer may have
+	search  bool    // tools that are not on offer can be searched for
 }
 
 // tool is one tool that the request offers.
 type tool struct {
+	space string // the group that the name belongs to, where the provider has groups
 	name  string
 	input schema
+}
+
+// path is the name with the group before it.
+func (t tool) path() string {
+	if t.space == "" {
+		return t.name
+	}
+	return t.space + "__" + t.name
 }
 
 // result is what a tool call came back with.
@@ -56,12 +66,12 @@ type schemaType string
 func (t *schemaType) UnmarshalJSON(data []byte) error {
 	var one string
 	if json.Unmarshal(data, &one) == nil {
-		*t = schemaType(one)
+		*t = schemaType(strings.ToLower(one)) // one provider writes types in capitals
 		return nil
 	}
 	var many []string
 	if json.Unmarshal(data, &many) == nil && len(many) > 0 {
-		*t = schemaType(many[0])
+		*t = schemaType(strings.ToLower(many[0]))
 	}
 	return nil
 }
@@ -71,6 +81,7 @@ func (t *schemaType) UnmarshalJSON(data []byte) error {
 func (c *conversation) said(parts []string) {
 	var kept []string
 	for _, p := range parts {
+		c.noteDirectory(p)
 		if p = personText(p); p != "" {
 			kept = append(kept, p)
 		}
@@ -91,8 +102,12 @@ func (c *conversation) order() (order, bool, error) {
 	return order{}, false, nil
 }
 
-// Agents add notes of their own to what the person says, between tags.
-var agentNotes = regexp.MustCompile(`(?s)<(system-reminder|local-command-caveat|local-command-stdout|command-name|command-message|command-args|ide_opened_file|ide_selection|environment_details)>.*?</(system-reminder|local-command-caveat|local-command-stdout|command-name|command-message|command-args|ide_opened_file|ide_selection|environment_details)>`)
+// The tags between which agents add notes of their own to what the person says.
+const noteTags = `(system-reminder|local-command-caveat|local-command-stdout|command-name|command-message|command-args` +
+	`|ide_opened_file|ide_selection|environment_details|environment_context|user_instructions|INSTRUCTIONS` +
+	`|session_context|hook_context|loaded_context|turn_aborted|skills_instructions|apps_instructions|plugins_instructions)`
+
+var agentNotes = regexp.MustCompile(`(?s)<` + noteTags + `( [^>]*)?>.*?</` + noteTags + `>`)
 
 // personText is what remains of a text when the agent's own notes are taken out.
 func personText(s string) string {
@@ -103,8 +118,18 @@ func personText(s string) string {
 	return s
 }
 
-// Agents tell the model where they work in a line of the system prompt.
-var workingDirectory = regexp.MustCompile(`(?i)working directory:\s*([^\s<]+)`)
+// Agents tell the model where they work in a line of the system prompt or in a
+// note of their own.
+var workingDirectory = regexp.MustCompile(`(?i)(?:working directory:\s*|current directory is:?\s*|<cwd>|Workspace Directories:\**\s*-\s*)([^\s<]+)`)
+
+// noteDirectory keeps the line of a note that tells where the agent works.
+func (c *conversation) noteDirectory(text string) {
+	for _, note := range agentNotes.FindAllString(text, -1) {
+		if line := workingDirectory.FindString(note); line != "" {
+			c.system += "\n" + line
+		}
+	}
+}
 
 // directory is the agent's working directory, or "." when it does not say.
 func (c *conversation) directory() string {

@@ -1,7 +1,8 @@
 // Package scripted is a model provider whose model is a script. It listens on
-// the loopback interface with TLS of its own, demands a key of its own and
-// speaks a provider's wire format for real: streams of server-sent events, tool
-// calls, token counts, errors in the provider's shape. What it answers is decided
+// the loopback interface with TLS of its own, demands keys of its own and speaks
+// the wire formats of several providers for real, Anthropic's Messages, OpenAI's
+// Responses and Chat Completions and Google's Gemini: streams of server-sent events,
+// tool calls, token counts, errors in each provider's shape. What it answers is decided
 // by one line in the agent's prompt, so a real agent can be shown, and tested,
 // without an account anywhere.
 //
@@ -14,8 +15,8 @@
 //
 // The way of one request: a wire format (anthropic.go) decodes its body into a
 // conversation, reply decides on an answer, and the wire format writes that
-// answer back. A further provider is one more file that does these two
-// translations; script and server stay as they are.
+// answer back. A further format is one more file that does these two
+// translations and a line in wire.go; the script stays as it is.
 //
 // The package imports nothing of the rest of the tree: to the broker it is an
 // upstream like any other, reached over TLS with a key that the agent never sees.

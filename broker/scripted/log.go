@@ -10,13 +10,14 @@ import (
 // Request is what the provider remembers of a request, for tests and for
 // people who look into a demo. It never holds a key.
 type Request struct {
-	At     time.Time
-	Method string
-	Host   string
-	Path   string      // with the query
-	Header http.Header // without the headers that carry keys
-	KeyOK  bool        // the right key, once, in x-api-key
-	Status int         // of the answer
+	At       time.Time
+	Method   string
+	Host     string
+	Path     string      // with the query
+	Provider string      // whose wire format it speaks: "anthropic"
+	Header   http.Header // without the headers that carry keys
+	KeyOK    bool        // the right key, once, in the provider's own header
+	Status   int         // of the answer
 
 	Model  string
 	Stream bool
@@ -33,7 +34,7 @@ func (e *Request) describe(model string, stream bool, c *conversation, a answer)
 		e.Prompt = c.prompts[n-1][:min(len(c.prompts[n-1]), longestPrompt)]
 	}
 	for _, t := range c.tools {
-		e.Tools = append(e.Tools, t.name)
+		e.Tools = append(e.Tools, t.path())
 	}
 	if a.call != nil {
 		e.Tool = a.call.tool

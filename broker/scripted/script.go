@@ -7,12 +7,14 @@ import (
 
 // answer is what the script says: a text, a tool call, or both in this order.
 type answer struct {
-	text string
-	call *call
+	text   string
+	call   *call
+	search string // instead of a call: words to search a tool by
 }
 
 // call is one tool call.
 type call struct {
+	space string // the group of the tool, where the provider has groups
 	tool  string
 	input map[string]any
 }
@@ -35,6 +37,9 @@ func reply(c *conversation) answer {
 		return answer{text: report(o, c.results[len(c.results)-1])}
 	}
 	made, err := c.call(o)
+	if err != nil && c.search {
+		return answer{text: fmt.Sprintf("I will look for the tool to %s.", o), search: strings.Join(o.verb.toolNames(), " ")}
+	}
 	if err != nil {
 		return answer{text: fmt.Sprintf("I cannot %s: %v.", o, err)}
 	}

@@ -4,7 +4,6 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/rand"
-	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"sync"
@@ -21,7 +21,7 @@ import (
 // Server is a running provider.
 type Server struct {
 	url    string
-	key    string
+	keys   map[string]string // by provider
 	pool   *x509.CertPool
 	pem    []byte
 	delay  time.Duration
@@ -42,11 +42,11 @@ func WithDelay(d time.Duration) Option {
 }
 
 // Start begins to serve on a free port of 127.0.0.1 with a fresh certificate
-// authority and a fresh key. The server ends when ctx does or when Close is
+// authority and fresh keys. The server ends when ctx does or when Close is
 // called, whichever comes first; Close must be called in either case.
 func Start(ctx context.Context, options ...Option) (*Server, error) {
 	s := &Server{
-		key:    "sk-ant-api03-scripted-" + rand.Text(),
+		keys:   newKeys(),
 		delay:  8 * time.Millisecond,
 		served: make(chan error, 1),
 	}
@@ -101,8 +101,9 @@ func (s *Server) shutDown() error {
 // URL is where the provider answers: https://127.0.0.1:PORT.
 func (s *Server) URL() string { return s.url }
 
-// Key is the only key that the provider accepts, in the header x-api-key.
-func (s *Server) Key() string { return s.key }
+// Keys are the only keys that are accepted, by provider: "anthropic" in the
+// header x-api-key, "openai" as a bearer token, "google" in x-goog-api-key.
+func (s *Server) Keys() map[string]string { return maps.Clone(s.keys) }
 
 // CAPool holds the one authority that the provider's certificate is signed by.
 // The certificate is good for 127.0.0.1, localhost and the names of the providers
@@ -122,17 +123,6 @@ func (s *Server) Close() error {
 	return s.stop()
 }
 
-// endpoint answers one path of a wire format. It completes the log entry.
-type endpoint func(w http.ResponseWriter, r *http.Request, body []byte, e *Request)
-
-// endpoints are the paths that are answered, all of them by POST.
-func (s *Server) endpoints() map[string]endpoint {
-	return map[string]endpoint{
-		"/v1/messages":              s.anthropicMessages,
-		"/v1/messages/count_tokens": s.anthropicCount,
-	}
-}
-
 // The largest body that is read, as large as the provider's own limit.
 const maxBody = 32 << 20
 
@@ -146,37 +136,28 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.log.add(entry)
 	}()
 	w.Header().Set("Request-Id", "req_"+rand.Text())
-	entry.KeyOK = s.keyOK(r.Header)
-	answer, known := s.endpoints()[r.URL.Path]
+	e, known := s.endpoint(r.URL.Path)
+	entry.Provider, entry.KeyOK = e.wire.provider, s.keyOK(e.wire, r.Header)
 	switch {
 	case !known:
-		s.anthropicError(recorder, http.StatusNotFound, "Not found")
+		e.wire.refuse(recorder, http.StatusNotFound, "Not found")
 		return
-	case r.Method != http.MethodPost:
-		s.anthropicError(recorder, http.StatusMethodNotAllowed, "Method Not Allowed")
+	case r.Method != e.method:
+		e.wire.refuse(recorder, http.StatusMethodNotAllowed, "Method Not Allowed")
 		return
 	case !entry.KeyOK:
-		s.anthropicError(recorder, http.StatusUnauthorized, "invalid x-api-key")
-		return
-	case r.Header.Get("Anthropic-Version") == "":
-		s.anthropicError(recorder, http.StatusBadRequest, "anthropic-version: header is required")
+		e.wire.refuse(recorder, http.StatusUnauthorized, e.wire.badKey)
 		return
 	}
 	body, err := readBody(r)
 	switch {
 	case errors.Is(err, errTooLarge):
-		s.anthropicError(recorder, http.StatusRequestEntityTooLarge, "Request exceeds the maximum size")
+		e.wire.refuse(recorder, http.StatusRequestEntityTooLarge, "Request exceeds the maximum size")
 	case err != nil:
-		s.anthropicError(recorder, http.StatusBadRequest, "the request body cannot be read")
+		e.wire.refuse(recorder, http.StatusBadRequest, "the request body cannot be read")
 	default:
-		answer(recorder, r, body, &entry)
+		e.answer(recorder, r, body, &entry)
 	}
-}
-
-// keyOK reports whether the request carries the key, once, where it belongs.
-func (s *Server) keyOK(h http.Header) bool {
-	keys := h.Values("X-Api-Key")
-	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.key)) == 1
 }
 
 var errTooLarge = errors.New("the body is too large")

@@ -70,10 +70,11 @@ func TestOnlyTheKeyOpens(t *testing.T) {
 		status  int
 	}{
 		{"no key", nil, 401},
+		{"another provider's key", []string{"X-Api-Key", s.Keys()["openai"]}, 401},
 		{"another key", []string{"X-Api-Key", "sk-ant-api03-other"}, 401},
-		{"the key as a bearer", []string{"Authorization", "Bearer " + s.Key()}, 401},
-		{"the key twice", []string{"X-Api-Key", s.Key(), "X-Api-Key", s.Key()}, 401},
-		{"the key", []string{"X-Api-Key", s.Key()}, 200},
+		{"the key as a bearer", []string{"Authorization", "Bearer " + s.Keys()["anthropic"]}, 401},
+		{"the key twice", []string{"X-Api-Key", s.Keys()["anthropic"], "X-Api-Key", s.Keys()["anthropic"]}, 401},
+		{"the key", []string{"X-Api-Key", s.Keys()["anthropic"]}, 200},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -93,7 +94,7 @@ func TestOnlyTheKeyOpens(t *testing.T) {
 		if e.KeyOK != (e.Status == 200) {
 			t.Errorf("logged KeyOK %v with status %d", e.KeyOK, e.Status)
 		}
-		if text := encode(e); strings.Contains(text, s.Key()) {
+		if text := encode(e); strings.Contains(text, s.Keys()["anthropic"]) {
 			t.Errorf("the log holds the key: %s", text)
 		}
 	}
@@ -115,7 +116,7 @@ func TestRefusalsInTheProvidersShape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			r := post(t, c, s.URL()+tt.path, []byte(tt.body), append(tt.headers, "X-Api-Key", s.Key())...)
+			r := post(t, c, s.URL()+tt.path, []byte(tt.body), append(tt.headers, "X-Api-Key", s.Keys()["anthropic"])...)
 			e, _ := object(t, r.Body)["error"].(map[string]any)
 			if r.StatusCode != tt.status || e["type"] != tt.kind {
 				t.Errorf("got %d %v, want %d %s", r.StatusCode, e, tt.status, tt.kind)
@@ -137,7 +138,7 @@ func TestWholeAnswer(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r := post(t, c, s.URL()+"/v1/messages", packed.Bytes(), "Content-Encoding", "gzip", "X-Api-Key", s.Key())
+	r := post(t, c, s.URL()+"/v1/messages", packed.Bytes(), "Content-Encoding", "gzip", "X-Api-Key", s.Keys()["anthropic"])
 	v := object(t, r.Body)
 	content, _ := v["content"].([]any)
 	if v["stop_reason"] != "tool_use" || v["model"] != "m-1" || v["role"] != "assistant" || len(content) != 2 {
@@ -156,7 +157,7 @@ func TestWholeAnswer(t *testing.T) {
 
 func TestCountTokens(t *testing.T) {
 	s, c := start(t)
-	r := post(t, c, s.URL()+"/v1/messages/count_tokens", []byte(readOrder), "X-Api-Key", s.Key())
+	r := post(t, c, s.URL()+"/v1/messages/count_tokens", []byte(readOrder), "X-Api-Key", s.Keys()["anthropic"])
 	if n, _ := object(t, r.Body)["input_tokens"].(float64); int(n) != len(readOrder)/4 {
 		t.Errorf("%v tokens for %d bytes", n, len(readOrder))
 	}
@@ -182,7 +183,7 @@ func TestCloseEndsStreamsAndTheContextClosesToo(t *testing.T) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: s.CAPool()}}
 	defer transport.CloseIdleConnections()
 	body := strings.Replace(readOrder, `"model"`, `"stream":true,"model"`, 1)
-	r := post(t, &http.Client{Transport: transport}, s.URL()+"/v1/messages", []byte(body), "X-Api-Key", s.Key())
+	r := post(t, &http.Client{Transport: transport}, s.URL()+"/v1/messages", []byte(body), "X-Api-Key", s.Keys()["anthropic"])
 	cancel()
 	rest, _ := io.ReadAll(r.Body) // ends, with or without an error
 	if strings.Contains(string(rest), "message_stop") {
@@ -201,7 +202,7 @@ func TestCloseEndsStreamsAndTheContextClosesToo(t *testing.T) {
 func TestStreamOverTheWire(t *testing.T) {
 	s, c := start(t, WithDelay(time.Millisecond))
 	body := strings.Replace(readOrder, `"model"`, `"stream":true,"model"`, 1)
-	r := post(t, c, s.URL()+"/v1/messages?beta=true", []byte(body), "X-Api-Key", s.Key())
+	r := post(t, c, s.URL()+"/v1/messages?beta=true", []byte(body), "X-Api-Key", s.Keys()["anthropic"])
 	if kind := r.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/event-stream") {
 		t.Fatalf("content type %q", kind)
 	}

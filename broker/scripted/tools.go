@@ -36,14 +36,14 @@ func (c *conversation) call(o order) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &call{tool: t.name, input: input}, nil
+	return &call{space: t.space, tool: t.name, input: input}, nil
 }
 
 // tool finds the tool that carries out a verb.
 func (c *conversation) tool(v verb) (tool, error) {
 	for _, want := range v.toolNames() {
 		for _, t := range c.tools {
-			if endsInName(t.name, want) {
+			if endsInName(t.path(), want) {
 				return t, nil
 			}
 		}

@@ -74,13 +74,16 @@ func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Se
 		place:  p,
 		config: c,
 		agents: agents,
-		keys:   egress.Keys{"anthropic": model.Key()},
+		keys:   egress.Keys(model.Keys()),
 		change: func(b *broker.Config) {
 			target, err := url.Parse(model.URL())
 			if err != nil {
 				panic(err) // the server made this address itself
 			}
-			b.Upstreams = map[string]*url.URL{"api.anthropic.com": target}
+			b.Upstreams = make(map[string]*url.URL)
+			for _, host := range scripted.Hosts() {
+				b.Upstreams[host] = target
+			}
 			b.UpstreamCAs = model.CAPool()
 			b.Notice = demoNotice
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)

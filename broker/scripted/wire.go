@@ -1,0 +1,97 @@
+package scripted
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+)
+
+// wire is what the formats of one provider have in common: how its key looks
+// and travels, and how it says no.
+type wire struct {
+	provider string // its name in a session's table of providers
+	prefix   string // of its keys
+	header   string // that carries the key
+	scheme   string // in front of the key, with its space
+	badKey   string // what it says to a wrong key
+	refuse   func(w http.ResponseWriter, status int, message string)
+}
+
+// The providers whose formats are spoken.
+var (
+	anthropic = &wire{
+		provider: "anthropic", prefix: "sk-ant-api03-scripted-", header: "X-Api-Key",
+		badKey: "invalid x-api-key", refuse: anthropicError,
+	}
+	openai = &wire{
+		provider: "openai", prefix: "sk-proj-scripted-", header: "Authorization", scheme: "Bearer ",
+		badKey: "Incorrect API key provided.", refuse: openaiError,
+	}
+	google = &wire{
+		provider: "google", prefix: "AIzaSy-scripted-", header: "X-Goog-Api-Key",
+		badKey: "API key not valid. Please pass a valid API key.", refuse: googleError,
+	}
+	wires = []*wire{anthropic, openai, google}
+)
+
+// newKeys draws a key for each provider.
+func newKeys() map[string]string {
+	keys := make(map[string]string)
+	for _, w := range wires {
+		keys[w.provider] = w.prefix + rand.Text()
+	}
+	return keys
+}
+
+// keyOK reports whether the request carries the provider's key, once, where it
+// belongs.
+func (s *Server) keyOK(w *wire, h http.Header) bool {
+	values := h.Values(w.header)
+	if len(values) != 1 {
+		return false
+	}
+	key, ok := strings.CutPrefix(values[0], w.scheme)
+	return ok && subtle.ConstantTimeCompare([]byte(key), []byte(s.keys[w.provider])) == 1
+}
+
+// endpoint answers one path of a wire format. It completes the log entry.
+type endpoint struct {
+	wire   *wire
+	method string
+	answer func(w http.ResponseWriter, r *http.Request, body []byte, e *Request)
+}
+
+// endpoint finds what answers a path. A path that nobody knows gets the first
+// provider's refusal.
+func (s *Server) endpoint(path string) (e endpoint, known bool) {
+	switch path {
+	case "/v1/messages":
+		return endpoint{anthropic, http.MethodPost, s.anthropicMessages}, true
+	case "/v1/messages/count_tokens":
+		return endpoint{anthropic, http.MethodPost, s.anthropicCount}, true
+	case "/v1/responses":
+		return endpoint{openai, http.MethodPost, s.openaiResponses}, true
+	case "/v1/chat/completions":
+		return endpoint{openai, http.MethodPost, s.openaiChat}, true
+	case "/v1/models":
+		return endpoint{openai, http.MethodGet, s.openaiModels}, true
+	}
+	rest, ok := strings.CutPrefix(path, "/v1beta/models/")
+	if !ok {
+		return endpoint{wire: anthropic}, false
+	}
+	model, what, _ := strings.Cut(rest, ":")
+	if model == "" || strings.Contains(model, "/") {
+		return endpoint{wire: google}, false
+	}
+	switch what {
+	case "generateContent":
+		return endpoint{google, http.MethodPost, s.googleGenerate(model, false)}, true
+	case "streamGenerateContent":
+		return endpoint{google, http.MethodPost, s.googleGenerate(model, true)}, true
+	case "countTokens":
+		return endpoint{google, http.MethodPost, s.googleCount(model)}, true
+	}
+	return endpoint{wire: google}, false
+}
