@@ -1,0 +1,118 @@
+package preview
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-udiff"
+)
+
+// maxDiffLines is how many lines a text may have to be compared line by line.
+const maxDiffLines = 50_000
+
+// writeFile is the effect of putting content into a file.
+func writeFile(path, content string) *Effect {
+	d := newDraft(Diff)
+	before, err := readFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		d.fact("before", "absent")
+		d.fact("after", digest([]byte(content)))
+		lines := splitLines(content)
+		for _, l := range lines {
+			d.line(Added, l)
+		}
+		return d.done("creates %s: %s, %d bytes", path, plural(len(lines), "line"), len(content))
+	case err != nil:
+		d.fact("after", digest([]byte(content)))
+		d.warn("what is there now cannot be shown: %v", err)
+		return d.done("replaces %s with %d bytes", path, len(content))
+	}
+	return d.compare(path, before, []byte(content))
+}
+
+// compare describes how one content becomes another.
+func (d *draft) compare(path string, before, after []byte) *Effect {
+	d.fact("before", digest(before))
+	d.fact("after", digest(after))
+	if bytes.Equal(before, after) {
+		return d.done("changes nothing: %s has this content already", path)
+	}
+	if !isText(before) || !isText(after) {
+		d.note("before: %d bytes, SHA-256 %s", len(before), digest(before))
+		d.note("after: %d bytes, SHA-256 %s", len(after), digest(after))
+		return d.done("replaces %s; it is not text", path)
+	}
+	old, now := string(before), string(after)
+	if strings.Count(old, "\n")+strings.Count(now, "\n") > maxDiffLines {
+		d.warn("too many lines to compare: %d before, %d after", strings.Count(old, "\n"), strings.Count(now, "\n"))
+		return d.done("replaces %s", path)
+	}
+	u, err := udiff.ToUnifiedDiff(path, path, old, udiff.Lines(old, now), udiff.DefaultContextLines)
+	if err != nil {
+		d.warn("the change cannot be shown: %v", err)
+		return d.done("replaces %s", path)
+	}
+	added, removed := d.hunks(u)
+	return d.done("changes %s: %s added, %s removed", path, plural(added, "line"), plural(removed, "line"))
+}
+
+// hunks adds the hunks of a diff and counts what comes and what goes.
+func (d *draft) hunks(u udiff.UnifiedDiff) (added, removed int) {
+	for _, h := range u.Hunks {
+		from, to := 0, 0
+		for _, l := range h.Lines {
+			if l.Kind != udiff.Insert {
+				from++
+			}
+			if l.Kind != udiff.Delete {
+				to++
+			}
+		}
+		d.add(Hunk, fmt.Sprintf("@@ -%d,%d +%d,%d @@", h.FromLine, from, h.ToLine, to))
+		for _, l := range h.Lines {
+			kind := Same
+			switch l.Kind {
+			case udiff.Insert:
+				kind, added = Added, added+1
+			case udiff.Delete:
+				kind, removed = Removed, removed+1
+			case udiff.Equal:
+			}
+			d.line(kind, l.Content)
+		}
+	}
+	return added, removed
+}
+
+// line adds a line of a file, whose end is told only where it is missing.
+func (d *draft) line(kind LineKind, text string) {
+	body, ended := strings.CutSuffix(text, "\n")
+	d.add(kind, body)
+	if !ended {
+		d.add(Note, "no line end at the end of the file")
+	}
+}
+
+// splitLines cuts a text behind each of its line ends.
+func splitLines(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// isText reports whether data can be shown as lines.
+func isText(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,129 @@
+package preview
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+	"unicode"
+)
+
+// edit is one replacement of the filesystem server's edit_file.
+type edit struct {
+	Old string `json:"oldText"`
+	New string `json:"newText"`
+}
+
+// editFile is the effect of the filesystem server's edit_file.
+func editFile(path string, edits []edit, dryRun bool) *Effect {
+	d := newDraft(Diff)
+	before, err := readFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return d.done("changes nothing: %s does not exist", path)
+	case err != nil:
+		d.warn("what is there now cannot be shown: %v", err)
+		for i, e := range edits {
+			d.note("edit %d replaces:", i+1)
+			d.lines(Removed, e.Old)
+			d.lines(Added, e.New)
+		}
+		return d.done("edits %s in %s", path, plural(len(edits), "place"))
+	case !isText(before):
+		d.warn("the file is not text; the server would damage what is not UTF-8")
+		return d.done("edits %s in %s", path, plural(len(edits), "place"))
+	}
+	after := strings.ReplaceAll(string(before), "\r\n", "\n")
+	if after != string(before) {
+		d.warn("all line ends of the file become LF")
+	}
+	for i, e := range edits {
+		var ok bool
+		if after, ok = applyEdit(after, normalEnds(e.Old), normalEnds(e.New)); !ok {
+			d.fact("before", digest(before))
+			d.note("edit %d: the text to replace is not in the file:", i+1)
+			d.lines(Removed, e.Old)
+			return d.done("changes nothing: the edit of %s would fail", path)
+		}
+	}
+	if dryRun {
+		d.note("dryRun: the server only shows the change to the agent")
+	}
+	return d.compare(path, before, []byte(after))
+}
+
+func (d *draft) lines(kind LineKind, text string) {
+	for _, l := range splitLines(text) {
+		d.line(kind, l)
+	}
+}
+
+func normalEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
+
+// applyEdit does what the server does: the first exact occurrence is replaced;
+// without one, the first run of lines that are equal but for the white space
+// around them, with the indentation kept.
+func applyEdit(content, old, now string) (string, bool) {
+	if i := strings.Index(content, old); i >= 0 {
+		return content[:i] + now + content[i+len(old):], true
+	}
+	oldLines, lines := strings.Split(old, "\n"), strings.Split(content, "\n")
+	for i := 0; i+len(oldLines) <= len(lines); i++ {
+		if !sameTrimmed(lines[i:i+len(oldLines)], oldLines) {
+			continue
+		}
+		kept := append([]string{}, lines[:i]...)
+		kept = append(kept, reindent(indentOf(lines[i]), oldLines, strings.Split(now, "\n"))...)
+		return strings.Join(append(kept, lines[i+len(oldLines):]...), "\n"), true
+	}
+	return content, false
+}
+
+func sameTrimmed(a, b []string) bool {
+	for i := range a {
+		if trim(a[i]) != trim(b[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// reindent moves new lines to where the old ones stood.
+func reindent(indent string, old, now []string) []string {
+	out := make([]string, len(now))
+	for j, line := range now {
+		was, is := "", indentOf(line)
+		if j < len(old) {
+			was = indentOf(old[j])
+		}
+		switch {
+		case j == 0:
+			out[j] = indent + trimLeft(line)
+		case was != "" && is != "":
+			out[j] = indent + strings.Repeat(" ", max(0, width(is)-width(was))) + trimLeft(line)
+		default:
+			out[j] = line
+		}
+	}
+	return out
+}
+
+func indentOf(s string) string { return s[:len(s)-len(trimLeft(s))] }
+func trimLeft(s string) string { return strings.TrimLeftFunc(s, white) }
+func trim(s string) string     { return strings.TrimFunc(s, white) }
+func width(indent string) int  { return len([]rune(indent)) }
+func white(r rune) bool        { return r != 0x85 && (unicode.IsSpace(r) || r == 0xfeff) } // as ECMAScript has it
+
+// moveFile is the effect of moving a file or directory.
+func moveFile(from, to string) *Effect {
+	d := newDraft(Move)
+	if data, err := readFile(from); err == nil {
+		d.fact("source", digest(data))
+		d.note("%d bytes, SHA-256 %s", len(data), digest(data))
+	} else {
+		d.note("%s: %v", from, err)
+	}
+	if _, err := readFile(to); !errors.Is(err, fs.ErrNotExist) {
+		d.warn("there is something at %s already", to)
+	}
+	return d.done("moves %s to %s", from, to)
+}

@@ -1,0 +1,138 @@
+// Package preview finds out what a tool call would do, before anybody lets it.
+//
+// An approval is only worth something when the person sees the effect: which
+// lines of which file become which, which commits would leave for which host,
+// which site an address really belongs to, which command would run. All of it is
+// worked out on the host from the canonical arguments, the ones that would be
+// forwarded, and without running anything that the call or a repository brings
+// along: files are opened without following links, a repository is read through
+// a repository of our own that only borrows its objects.
+//
+// An effect describes one moment. Its fingerprint tells whether it still holds.
+package preview
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Kind says what sort of effect is described.
+type Kind string
+
+// The kinds of effects.
+const (
+	Diff    Kind = "diff"    // a file's content changes
+	Move    Kind = "move"    // a file or directory goes elsewhere
+	Push    Kind = "push"    // commits leave for a remote
+	Remote  Kind = "remote"  // git contacts a remote
+	Web     Kind = "web"     // an address is fetched
+	Command Kind = "command" // a command runs
+)
+
+// LineKind says what a line of an effect is.
+type LineKind string
+
+// The kinds of lines.
+const (
+	Note    LineKind = "note"    // our own words, with names from the call in them
+	Warning LineKind = "warning" // something that speaks against it
+	Hunk    LineKind = "hunk"    // where in the file the next lines stand
+	Same    LineKind = "same"    // stays
+	Removed LineKind = "removed" // goes
+	Added   LineKind = "added"   // comes
+	Item    LineKind = "item"    // one of a list: a commit, a tag
+	File    LineKind = "file"    // a file that a commit touches
+)
+
+// Line is one line of an effect. Text is not safe to draw: it holds bytes of
+// files, names and messages as they are.
+type Line struct {
+	Kind LineKind `json:"kind"`
+	Text string   `json:"text"`
+}
+
+// Effect is what a call would do.
+type Effect struct {
+	Kind    Kind   `json:"kind"`
+	Summary string `json:"summary"` // one line
+	Lines   []Line `json:"lines,omitempty"`
+	More    int    `json:"more,omitempty"` // lines that were too many to keep
+	// Changed says that the effect is not the one that was shown before.
+	Changed bool `json:"changed,omitempty"`
+	// Fingerprint is equal for equal effects of the same things: the file, the
+	// refs and the commits as they stood.
+	Fingerprint string `json:"fingerprint"`
+}
+
+// Bounds of one effect.
+const (
+	maxLines = 2000
+	maxText  = 256 << 10
+)
+
+// draft is an effect on its way.
+type draft struct {
+	Effect
+	size  int
+	facts []string
+}
+
+func newDraft(k Kind) *draft { return &draft{Effect: Effect{Kind: k}} }
+
+// add appends a line, or counts it when there are too many.
+func (d *draft) add(k LineKind, text string) {
+	if len(d.Lines) >= maxLines || d.size+len(text) > maxText {
+		d.More++
+		return
+	}
+	d.size += len(text)
+	d.Lines = append(d.Lines, Line{k, text})
+}
+
+func (d *draft) note(format string, args ...any) { d.add(Note, fmt.Sprintf(format, args...)) }
+func (d *draft) warn(format string, args ...any) { d.add(Warning, fmt.Sprintf(format, args...)) }
+
+// fact adds what the effect was worked out from to its fingerprint.
+func (d *draft) fact(name, value string) { d.facts = append(d.facts, name+"="+value) }
+
+// done completes the effect.
+func (d *draft) done(format string, args ...any) *Effect {
+	d.Summary = fmt.Sprintf(format, args...)
+	h := sha256.New()
+	for _, f := range append(d.facts, string(d.Kind), d.Summary, fmt.Sprint(d.More)) {
+		fmt.Fprintf(h, "%d:%s", len(f), f)
+	}
+	for _, l := range d.Lines {
+		fmt.Fprintf(h, "%s %d:%s", l.Kind, len(l.Text), l.Text)
+	}
+	d.Fingerprint = hex.EncodeToString(h.Sum(nil))
+	e := d.Effect
+	return &e
+}
+
+// Warnings are the texts of the effect's warnings.
+func (e *Effect) Warnings() []string {
+	var all []string
+	if e == nil {
+		return nil
+	}
+	for _, l := range e.Lines {
+		if l.Kind == Warning {
+			all = append(all, l.Text)
+		}
+	}
+	return all
+}
+
+// plural writes a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "y") {
+		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,188 @@
+package preview
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// Previewer works out the effects of calls.
+type Previewer struct {
+	UserHome  string   // for the user's own git configuration
+	SystemGit string   // file of the system-wide git configuration; empty means /etc/gitconfig
+	Known     []string // hosts that a person knows, to warn of look-alikes
+}
+
+// KnownHosts are sites whose names are worth imitating.
+var KnownHosts = []string{
+	"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "sr.ht", "raw.githubusercontent.com", "google.com", "googleapis.com",
+	"microsoft.com", "apple.com", "amazon.com", "amazonaws.com", "cloudflare.com", "gitea.com", "ietf.org", "python.org", "golang.org",
+	"nginx.org", "rust-lang.org", "docker.com", "debian.org", "ubuntu.com", "wikipedia.org", "stackoverflow.com", "openai.com",
+	"anthropic.com", "paypal.com", "facebook.com", "slack.com", "dropbox.com",
+}
+
+// Call is a judged call.
+type Call struct {
+	Server    string
+	Tool      string
+	Arguments json.RawMessage // canonical
+}
+
+// Effect works out what a call would do. It is nil for a call about which there
+// is nothing to say beyond its arguments. It takes at most a few seconds, and
+// whatever cannot be found out becomes a warning of the effect.
+func (p *Previewer) Effect(ctx context.Context, c Call) *Effect {
+	var e *Effect
+	switch c.Server {
+	case "filesystem":
+		e = fileEffect(c)
+	case "git":
+		e = p.gitEffect(ctx, c)
+	}
+	if e == nil {
+		e = p.general(c)
+	}
+	return e
+}
+
+// home is where git finds the user's own configuration.
+func (p *Previewer) home() gitx.Home {
+	return gitx.Home{Dir: p.UserHome, System: firstNonEmpty(p.SystemGit, "/etc/gitconfig")}
+}
+
+// fileEffect is about the filesystem server.
+func fileEffect(c Call) *Effect {
+	var a struct {
+		Path        string `json:"path"`
+		Content     string `json:"content"`
+		Edits       []edit `json:"edits"`
+		DryRun      bool   `json:"dryRun"`
+		Source      string `json:"source"`
+		Destination string `json:"destination"`
+	}
+	if json.Unmarshal(c.Arguments, &a) != nil {
+		return nil
+	}
+	switch c.Tool {
+	case "write_file":
+		return writeFile(a.Path, a.Content)
+	case "edit_file":
+		return editFile(a.Path, a.Edits, a.DryRun)
+	case "move_file":
+		return moveFile(a.Source, a.Destination)
+	}
+	return nil
+}
+
+// gitEffect is about the git server.
+func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
+	switch c.Tool {
+	case "git_push":
+		var a pushArguments
+		if json.Unmarshal(c.Arguments, &a) != nil {
+			return nil
+		}
+		return p.push(ctx, a)
+	case "git_fetch", "git_pull", "git_clone", "git_remote":
+		var a struct {
+			Path   string `json:"path"`
+			Remote string `json:"remote"`
+			URL    string `json:"url"`
+			Name   string `json:"name"`
+			Mode   string `json:"mode"`
+		}
+		if json.Unmarshal(c.Arguments, &a) != nil {
+			return nil
+		}
+		d := newDraft(Remote)
+		verb := strings.TrimPrefix(c.Tool, "git_")
+		if where := firstNonEmpty(a.URL, a.Remote); where != "" {
+			repo, err := gitx.Outside(p.home())
+			if c.Tool != "git_clone" {
+				repo, err = gitx.Open(a.Path, p.home())
+			}
+			if err != nil {
+				d.warn("where it goes cannot be shown: %v", err)
+				return d.done("git %s %s", verb, where)
+			}
+			where = d.reaches(repo, where, p.Known)
+			return d.done("git %s %s", strings.TrimSpace(verb+" "+a.Mode+" "+a.Name), where)
+		}
+	}
+	return nil
+}
+
+// reaches is addresses for what receives.
+func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
+	addresses, err := repo.Resolve(remote, gitx.Fetch)
+	if err != nil {
+		d.warn("where it goes cannot be shown: %v", err)
+		return remote
+	}
+	for _, a := range addresses {
+		d.fact("address", a.String())
+		d.note("from %s", a.String())
+		d.host(a.Scheme, a.Host, a.Port, known)
+	}
+	return addresses[0].String()
+}
+
+// commandNames are arguments that hold something to run.
+var commandNames = []string{"command", "cmd", "script", "code", "argv", "shell_command", "commandLine"}
+
+// general is for tools nobody knows in advance: what looks like an address or a
+// command is shown as one.
+func (p *Previewer) general(c Call) *Effect {
+	var a map[string]json.RawMessage
+	if json.Unmarshal(c.Arguments, &a) != nil {
+		return nil
+	}
+	var url string
+	if json.Unmarshal(a["url"], &url) == nil && url != "" {
+		return p.web(url)
+	}
+	for _, name := range commandNames {
+		if text, ok := commandText(a[name], a["args"]); ok {
+			d := newDraft(Command)
+			for i, line := range strings.Split(text, "\n") {
+				if i == 0 {
+					d.add(Item, "$ "+line)
+				} else {
+					d.add(Item, "  "+line)
+				}
+			}
+			return d.done("runs a command of %s", plural(strings.Count(text, "\n")+1, "line"))
+		}
+	}
+	return nil
+}
+
+// commandText reads a command that is a text, or a list of words.
+func commandText(raw, args json.RawMessage) (string, bool) {
+	var text string
+	var words []string
+	if json.Unmarshal(raw, &text) == nil && text != "" {
+		if json.Unmarshal(args, &words) == nil && len(words) > 0 {
+			text += " " + quoteWords(words)
+		}
+		return text, true
+	}
+	if json.Unmarshal(raw, &words) == nil && len(words) > 0 {
+		return quoteWords(words), true
+	}
+	return "", false
+}
+
+// quoteWords writes words so that their borders can be seen.
+func quoteWords(words []string) string {
+	out := slices.Clone(words)
+	for i, w := range out {
+		if w == "" || strings.ContainsAny(w, " \t\n'\"\\$`|&;<>()*?[]{}~#!") {
+			out[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,171 @@
+package gitx
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Bounds of reading references.
+const (
+	maxRefs       = 10_000
+	maxPackedRefs = 8 << 20
+)
+
+// ErrNoRef says that a repository has no reference of that name.
+var ErrNoRef = errors.New("there is no such reference")
+
+var objectID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// Remotes lists the names of the configured remotes, in order.
+func (r *Repo) Remotes() []string { return r.config.subsections("remote") }
+
+// Setting is the value of a variable that wins, from the user's configuration
+// and the repository's own, or "".
+func (r *Repo) Setting(section, subsection, name string) string {
+	return r.config.last(section, subsection, name)
+}
+
+// Settings are all values of a variable, in order.
+func (r *Repo) Settings(section, subsection, name string) []string {
+	return r.config.all(section, subsection, name)
+}
+
+// Ref is the object that a full reference name stands for, such as
+// "refs/heads/main" or "HEAD". Symbolic references are followed. It returns
+// ErrNoRef for one that does not exist.
+func (r *Repo) Ref(name string) (string, error) {
+	if err := r.plainRefs(); err != nil {
+		return "", err
+	}
+	for range 5 {
+		data, err := readFile(r.refFile(name), 4096)
+		if err != nil {
+			return "", err
+		}
+		if data == nil {
+			packed, err := r.packedRefs()
+			if err != nil {
+				return "", err
+			}
+			if id, ok := packed[name]; ok {
+				return id, nil
+			}
+			return "", ErrNoRef
+		}
+		text := strings.TrimRight(string(data), " \t\r\n")
+		if target, symbolic := strings.CutPrefix(text, "ref:"); symbolic {
+			if name = strings.TrimSpace(target); !safeRef(name) {
+				return "", refuse("a symbolic reference of the repository is malformed")
+			}
+			continue
+		}
+		if !objectID.MatchString(text) {
+			return "", refuse("a reference of the repository is malformed")
+		}
+		return text, nil
+	}
+	return "", refuse("symbolic references of the repository go round in circles")
+}
+
+// Refs lists the references below a prefix, such as "refs/tags/", with the
+// objects they stand for.
+func (r *Repo) Refs(prefix string) (map[string]string, error) {
+	if err := r.plainRefs(); err != nil {
+		return nil, err
+	}
+	all, err := r.packedRefs()
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for name, id := range all {
+		if strings.HasPrefix(name, prefix) {
+			out[name] = id
+		}
+	}
+	var names []string
+	if err := r.looseRefs(strings.TrimSuffix(prefix, "/"), &names, 0); err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if id, err := r.Ref(name); err == nil {
+			out[name] = id
+		}
+	}
+	return out, nil
+}
+
+// plainRefs refuses references that are kept in a form not read here.
+func (r *Repo) plainRefs() error {
+	if storage := r.own.last("extensions", "", "refstorage"); storage != "" && storage != "files" {
+		return refuse("the repository keeps its references in a form that cannot be read without git")
+	}
+	return nil
+}
+
+// safeRef reports whether a name can be taken for a file below the repository.
+func safeRef(name string) bool {
+	if name == "HEAD" {
+		return true
+	}
+	parts := strings.Split(name, "/")
+	return strings.HasPrefix(name, "refs/") && !slices.Contains(parts, "..") && !slices.Contains(parts, ".") &&
+		!slices.Contains(parts, "") && checkArgument(name) == nil
+}
+
+// refFile is where a reference would be on its own. What belongs to a work tree
+// lies beside its HEAD.
+func (r *Repo) refFile(name string) string {
+	if !safeRef(name) {
+		return filepath.Join(r.CommonDir, "refs", "no such name") // with a space: no reference
+	}
+	if name == "HEAD" {
+		return filepath.Join(r.GitDir, name)
+	}
+	return filepath.Join(r.CommonDir, filepath.FromSlash(name))
+}
+
+// packedRefs reads the file that many references share.
+func (r *Repo) packedRefs() (map[string]string, error) {
+	data, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxPackedRefs)
+	if err != nil {
+		return nil, err
+	}
+	refs := map[string]string{}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	for lines.Scan() {
+		id, name, ok := strings.Cut(lines.Text(), " ")
+		if ok && objectID.MatchString(id) && safeRef(name) {
+			refs[name] = id
+		}
+	}
+	return refs, lines.Err()
+}
+
+// looseRefs lists the references that have files of their own.
+func (r *Repo) looseRefs(dir string, names *[]string, depth int) error {
+	entries, err := os.ReadDir(filepath.Join(r.CommonDir, filepath.FromSlash(dir)))
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil || depth > 16 || len(*names)+len(entries) > maxRefs {
+		return refuse("the references of the repository cannot be listed")
+	}
+	for _, e := range entries {
+		name := dir + "/" + e.Name()
+		if e.IsDir() {
+			if err := r.looseRefs(name, names, depth+1); err != nil {
+				return err
+			}
+		} else if e.Type().IsRegular() && safeRef(name) {
+			*names = append(*names, name)
+		}
+	}
+	return nil
+}
