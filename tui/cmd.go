@@ -49,18 +49,27 @@ func (m *Model) fetchAgents() tea.Cmd {
 	})
 }
 
+// opening is a tab that is asked for.
+type opening struct {
+	agent     string
+	workspace string
+	prompt    []piece          // sent once the agent is ready
+	line      []piece          // the command that asked for it
+	replace   broker.SessionID // the dead tab it takes the place of
+}
+
 // open asks for a new session.
-func (m *Model) open(agent, workspace string, replace broker.SessionID) tea.Cmd {
+func (m *Model) open(o opening) tea.Cmd {
 	m.opening++
 	r := broker.OpenRequest{
-		Agent:     agent,
-		Workspace: workspace,
+		Agent:     o.agent,
+		Workspace: o.workspace,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		s, err := m.api.Open(ctx, r)
-		return openedMsg{session: s, replace: replace, agent: agent, err: err}
+		return openedMsg{opening: o, session: s, err: err}
 	})
 }
 

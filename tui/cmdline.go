@@ -48,6 +48,13 @@ func (c *commandLine) text() string {
 
 func (c *commandLine) empty() bool { return len(c.pieces) == 0 }
 
+// pasted is text as pieces that nobody typed here.
+func pasted(text string) []piece {
+	var c commandLine
+	c.paste(text)
+	return c.pieces
+}
+
 // spansOf tells which bytes of the text were typed and which pasted.
 func spansOf(pieces []piece) []broker.Span {
 	var out []broker.Span

@@ -30,24 +30,29 @@ func (m *Model) noSuchTab(n int) error {
 	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
 }
 
-// runNew is /new [agent] [dir].
+// runNew is /new [agent] [[--workspace] dir] [-- prompt].
 func (m *Model) runNew(args string) (tea.Cmd, error) {
-	agent, dir := m.o.Agent, ""
-	words := strings.Fields(args)
-	if len(words) > 0 && m.isAgent(words[0]) {
-		agent = words[0]
-		dir = strings.TrimSpace(strings.TrimPrefix(args, words[0]))
-	} else if len(words) > 0 {
-		if !strings.ContainsAny(args, "/~.") {
-			return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", sanitize(words[0]), m.agentNames())
-		}
-		dir = strings.TrimSpace(args)
+	o := opening{agent: m.o.Agent, line: m.executed, prompt: promptOf(m.executed)}
+	args, _, _ = strings.Cut(" "+args+" ", " -- ")
+	dir := strings.TrimSpace(args)
+	if word, rest, _ := strings.Cut(dir, " "); m.isAgent(word) {
+		o.agent, dir = word, strings.TrimSpace(rest)
+	} else if dir != "" && !strings.ContainsAny(dir, "/~.") && !strings.HasPrefix(dir, "--") {
+		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", sanitize(word), m.agentNames())
 	}
-	dir, err := expandHome(dir)
-	if err != nil {
+	if rest, ok := strings.CutPrefix(dir, "--workspace"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '=') {
+		if dir = strings.Trim(rest, "= "); dir == "" {
+			return nil, errors.New("/new --workspace: names no directory")
+		}
+	}
+	if strings.HasPrefix(dir, "--") {
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, and behind -- the first prompt", sanitize(dir))
+	}
+	var err error
+	if o.workspace, err = expandHome(dir); err != nil {
 		return nil, err
 	}
-	return m.open(agent, dir, ""), nil
+	return m.open(o), nil
 }
 
 // isAgent reports whether the broker knows an agent of that name. Before the
@@ -58,7 +63,7 @@ func (m *Model) isAgent(name string) bool {
 			return true
 		}
 	}
-	return len(m.agents) == 0 && !strings.ContainsAny(name, "/~.")
+	return len(m.agents) == 0 && name != "" && !strings.ContainsAny(name, "/~.") && !strings.HasPrefix(name, "-")
 }
 
 func (m *Model) agentNames() string {
@@ -79,7 +84,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	case t.running():
 		return nil, &hinted{fmt.Errorf("%s still runs", oneLine(t.title())), "/close ends it"}
 	}
-	return m.open(t.session.Agent, t.session.Workspace, t.session.ID), nil
+	return m.open(opening{agent: t.session.Agent, workspace: t.session.Workspace, replace: t.session.ID}), nil
 }
 
 // runClose is /close [N].

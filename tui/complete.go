@@ -27,6 +27,9 @@ func (m *Model) complete() tea.Cmd {
 		m.completed(completedMsg{text, command, completions(command, commandNames())})
 		return nil
 	}
+	if command == "new" && strings.Contains(word, "-- ") {
+		return nil // a prompt is not completed
+	}
 	if i := strings.LastIndexByte(word, ' '); i >= 0 {
 		word = word[i+1:]
 	}
@@ -85,6 +88,7 @@ func (m *Model) argumentsOf(command string) []string {
 		for _, a := range m.agents {
 			out = append(out, a.Name)
 		}
+		out = append(out, "--workspace")
 	}
 	return out
 }

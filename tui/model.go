@@ -51,6 +51,7 @@ type Model struct {
 	before    broker.SessionID // of the tab shown before, for /last
 	split     split
 	line      commandLine
+	executed  []piece // the line of the command that is being carried out
 	question  *question
 	approvals approvals
 	copying   copyState

@@ -32,9 +32,8 @@ type (
 
 	// openedMsg answers a request for a new session.
 	openedMsg struct {
+		opening
 		session broker.Session
-		replace broker.SessionID // the dead tab it takes the place of
-		agent   string           // as asked for, to say what failed
 		err     error
 	}
 
@@ -55,6 +54,9 @@ type (
 		id  broker.SessionID
 		err error
 	}
+
+	// readyMsg asks whether a tab is ready for its first prompt.
+	readyMsg struct{ id broker.SessionID }
 
 	// decidedMsg answers a decision.
 	decidedMsg struct {

@@ -17,6 +17,7 @@ type Options struct {
 
 	Agent     string // of the first tab; empty: the broker's default
 	Workspace string // of the first tab; empty: a fresh sandbox
+	Prompt    string // of the first tab, sent once its agent is ready; empty: none
 
 	// Notices are what the screen has to say all the time: "scripted model:
 	// nothing here is intelligent".

@@ -33,6 +33,7 @@ type pane struct {
 	cancel context.CancelFunc
 
 	visible atomic.Bool
+	output  atomic.Int64 // when the agent has last written, in nanoseconds since 1970
 	hooks   paneHooks
 
 	mu       sync.Mutex
@@ -126,6 +127,7 @@ func (p *pane) read(t broker.Terminal) error {
 // feed gives bytes of the agent to its screen, and the screen's answers back
 // to the agent.
 func (p *pane) feed(data []byte) {
+	p.output.Store(time.Now().UnixNano())
 	before := p.screen.Generation()
 	_, _ = p.screen.Write(data)
 	if p.visible.Load() && p.screen.Generation() != before {
@@ -135,6 +137,9 @@ func (p *pane) feed(data []byte) {
 		p.queue.putLast(replies)
 	}
 }
+
+// lastOutput is when the agent has last written something.
+func (p *pane) lastOutput() time.Time { return time.Unix(0, p.output.Load()) }
 
 // show asks for a frame. While the program is in the middle of a synchronized
 // update that waits for its end, or for the time that it may take.

@@ -42,6 +42,7 @@ type rig struct {
 	copied   []string
 	edited   []editing
 	editErr  error
+	ready    *readyMsg
 	cancel   context.CancelFunc
 	decoder  keys.Decoder
 	quit     bool
@@ -132,6 +133,8 @@ func (r *rig) run(cmd tea.Cmd) {
 			for _, c := range msg {
 				r.run(c)
 			}
+		case readyMsg: // tests say when it is looked again
+			r.ready = &msg
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:

@@ -13,18 +13,20 @@ const maxProgress = 200
 
 // tab is one session as the multiplexer shows it.
 type tab struct {
-	since    time.Time // when the tab was made
-	session  broker.Session
-	name     string // given by the person, or empty
-	pane     *pane
-	progress []broker.Progress
-	attached bool   // the agent's terminal was reached at least once
-	trouble  string // why the terminal could not be reached, or was lost
-	muted    bool
-	scrolled bool   // the view does not follow the output
-	top      int    // line in its first row, when scrolled
-	dropped  uint64 // by the screen when top was true
-	fresh    bool   // something happened here that the person has not looked at
+	since      time.Time // when the tab was made
+	session    broker.Session
+	name       string // given by the person, or empty
+	pane       *pane
+	progress   []broker.Progress
+	first      []piece // the prompt that is sent once the agent is ready
+	attached   bool    // the agent's terminal was reached at least once
+	attachedAt time.Time
+	trouble    string // why the terminal could not be reached, or was lost
+	muted      bool
+	scrolled   bool   // the view does not follow the output
+	top        int    // line in its first row, when scrolled
+	dropped    uint64 // by the screen when top was true
+	fresh      bool   // something happened here that the person has not looked at
 }
 
 // title is how the tab is called.

@@ -46,6 +46,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onPane(msg)
 	case paintedMsg:
 		m.approvals.painted(msg.seq, msg.at)
+	case readyMsg:
+		return m.onReady(msg)
 	case editedMsg:
 		m.onEdited(msg)
 	case completedMsg:

@@ -218,8 +218,9 @@ func (m *Model) runLine(text string) tea.Cmd {
 		return nil
 	}
 	taken := m.line.pieces
-	m.mode = modeTerminal
+	m.mode, m.executed = modeTerminal, taken
 	cmd, err := c.run(m, args)
+	m.executed = nil
 	if err != nil {
 		m.mode = modeCommand
 		m.complain(err)

@@ -21,7 +21,9 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	}
 	m.arrange()
 	if first {
-		return m.open(m.o.Agent, m.o.Workspace, "")
+		// What stands on a program's command line may come from anywhere: it
+		// counts as pasted.
+		return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, prompt: pasted(m.o.Prompt)})
 	}
 	return nil
 }
@@ -165,11 +167,15 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.complain(fmt.Errorf("open %s: %w", nameOr(msg.agent, "a tab"), msg.err))
 		m.flash.urgent = len(m.tabs) == 0
+		if len(msg.prompt) > 0 {
+			m.line.putBack(msg.line)
+		}
 		return nil
 	}
 	cmd := m.onSession(msg.session)
 	if i := m.indexOf(msg.session.ID); i >= 0 {
 		m.show(i)
+		cmd = join(cmd, m.expectPrompt(m.tabs[i], msg.prompt))
 	}
 	if t := m.tabOf(msg.replace); t != nil {
 		cmd = join(cmd, m.closeTab(t))
@@ -195,7 +201,7 @@ func (m *Model) onAttached(msg attachedMsg) {
 		t.trouble = explain(msg.err)
 		return
 	}
-	t.attached = true
+	t.attached, t.attachedAt = true, m.now()
 }
 
 // onEnded notes that an agent's terminal has nothing more to say. Why, the

@@ -128,6 +128,9 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	for _, n := range m.notices() {
 		add(n, m.theme.Changed)
 	}
+	if len(t.first) > 0 {
+		add("first prompt: "+oneLine(textOf(t.first)), m.theme.Body)
+	}
 	for _, p := range t.progress {
 		add(progressText(p), m.theme.Body)
 	}

@@ -28,10 +28,12 @@ type muxFlags struct {
 	agent     string
 	workspace string
 	policy    string
+	prompt    string
 }
 
 func (f *muxFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent of the first tab (default from config.json)")
+	cmd.Flags().StringVar(&f.prompt, "prompt", "", "first prompt of the first tab, sent once its agent is ready")
 	cmd.Flags().StringVar(&f.workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
 }
 
@@ -138,7 +140,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	}()
 	b.Sweep(cmd.Context())
 	options.API, options.In, options.Out = b, in, out
-	options.Agent, options.Workspace = flags.agent, flags.workspace
+	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
 	options.CommandKey, options.Prefix = w.config.CommandKey, w.config.Prefix

@@ -1,0 +1,85 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// When an agent is taken to be ready for its first prompt.
+const (
+	// readyQuiet is how long it must have drawn nothing.
+	readyQuiet = 700 * time.Millisecond
+	// readyPatience is how long it is waited for that an agent asks for pastes
+	// to be marked, as every editor of lines does; some programs have none.
+	readyPatience = 5 * time.Second
+	// readyEvery is how often it is looked.
+	readyEvery = 100 * time.Millisecond
+)
+
+// promptOf finds the first prompt on the line of a command: what stands behind
+// " -- ", with its origin.
+func promptOf(line []piece) []piece {
+	text := textOf(line)
+	at := strings.Index(text, " -- ")
+	if at < 0 {
+		return nil
+	}
+	begin, offset := 0, 0
+	for ; offset < at+len(" -- "); begin++ {
+		offset += len(line[begin].text)
+	}
+	end := len(line)
+	for begin < end && blankPiece(line[begin]) {
+		begin++
+	}
+	for end > begin && blankPiece(line[end-1]) {
+		end--
+	}
+	return line[begin:end:end]
+}
+
+func blankPiece(p piece) bool { return strings.TrimSpace(p.text) == "" }
+
+// expectPrompt has a tab's first prompt sent as soon as its agent is ready.
+func (m *Model) expectPrompt(t *tab, prompt []piece) tea.Cmd {
+	if len(prompt) == 0 {
+		return nil
+	}
+	t.first, m.dirty = prompt, true
+	return m.after(readyEvery, readyMsg{t.session.ID})
+}
+
+// onReady sends a tab's first prompt when its agent is ready, and otherwise looks
+// again in a while.
+func (m *Model) onReady(msg readyMsg) tea.Cmd {
+	t := m.tabOf(msg.id)
+	if t == nil || t.first == nil {
+		return nil
+	}
+	prompt := t.first
+	if t.dead() {
+		t.first = nil
+		m.line.putBack(prompt)
+		m.complain(fmt.Errorf("%s ended before its first prompt was sent; the text is kept on the command line", oneLine(t.title())))
+		return nil
+	}
+	if !t.readyForPrompt(m.now()) {
+		return m.after(readyEvery, msg)
+	}
+	t.first, m.dirty = nil, true
+	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: textOf(prompt), Spans: spansOf(prompt)}, prompt)
+}
+
+// readyForPrompt reports whether the agent would take typing for a prompt: it
+// runs and asks for nothing, it edits lines, and it has finished drawing.
+func (t *tab) readyForPrompt(now time.Time) bool {
+	if !t.attached || t.session.State != broker.StateIdle || now.Sub(t.pane.lastOutput()) < readyQuiet {
+		return false
+	}
+	return t.pane.screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= readyPatience
+}

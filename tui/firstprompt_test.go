@@ -1,0 +1,140 @@
+package tui
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// quietFor lets a tab's agent have drawn nothing for a while.
+func (r *rig) quietFor(tab int, d time.Duration) {
+	r.m.numbered(tab).pane.output.Store(r.now.Add(-d).UnixNano())
+}
+
+// lookReady lets the model look whether a first prompt can be sent.
+func (r *rig) lookReady() {
+	r.t.Helper()
+	if r.ready == nil {
+		r.t.Fatal("nobody looks whether the agent is ready")
+	}
+	msg := *r.ready
+	r.ready = nil
+	r.send(msg)
+}
+
+func TestFirstPrompt(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	r.keys("\x01/new shell --workspace /tmp -- fix \x1b[200~all -- tests\x1b[201~ now \r")
+	if last := r.broker.opened[1]; last.Agent != "shell" || last.Workspace != "/tmp" {
+		t.Errorf("opened %+v", last)
+	}
+	r.m.numbered(2).attached = false
+	r.m.dirty = true
+	r.m.refresh()
+	r.wants("first prompt: fix all -- tests now")
+	r.m.numbered(2).attached = true
+	sent := func(when string, want int) {
+		t.Helper()
+		if got := len(r.broker.inputs); got != want {
+			t.Fatalf("%s: %d prompts were sent, want %d", when, got, want)
+		}
+	}
+	r.quietFor(2, readyQuiet)
+	r.lookReady()
+	sent("while it starts", 0)
+	r.state(2, broker.StateIdle)
+	r.lookReady()
+	sent("before it edits lines", 0)
+	r.agentSays(2, "\x1b[?2004h")
+	r.quietFor(2, readyQuiet-time.Millisecond)
+	r.lookReady()
+	sent("while it draws", 0)
+	r.quietFor(2, readyQuiet)
+	r.lookReady()
+	sent("when it is ready", 1)
+	want := broker.TrustedInput{
+		Session: "s2", Text: "fix all -- tests now",
+		Spans: []broker.Span{{Start: 0, End: 4}, {Start: 4, End: 16, Pasted: true}, {Start: 16, End: 20}},
+	}
+	if diff := cmp.Diff(want, r.broker.inputs[0]); diff != "" {
+		t.Error(diff)
+	}
+	if got := r.queued(2); got != "fix all -- tests now\r" {
+		t.Errorf("the agent got %q", got)
+	}
+	if r.ready != nil {
+		t.Error("it is looked again")
+	}
+}
+
+// A program that does not edit lines gets its prompt all the same.
+func TestFirstPromptOfAPlainProgram(t *testing.T) {
+	r := newRig(t, 80, 24, Options{Prompt: "from outside"})
+	r.state(1, broker.StateIdle)
+	r.quietFor(1, readyQuiet)
+	r.lookReady()
+	if len(r.broker.inputs) != 0 {
+		t.Fatal("it was sent at once")
+	}
+	r.now = r.now.Add(readyPatience)
+	r.lookReady()
+	want := []broker.TrustedInput{{
+		Session: "s1", Text: "from outside", Spans: []broker.Span{{Start: 0, End: 12, Pasted: true}},
+	}}
+	if diff := cmp.Diff(want, r.broker.inputs); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What could not be sent is not lost.
+func TestFirstPromptIsKept(t *testing.T) {
+	r := newRig(t, 120, 24, Options{})
+	r.keys("\x01/new shell -- do it\r")
+	r.state(2, broker.StateDead)
+	r.lookReady()
+	r.wants("shell ended before its first prompt was sent; the text is kept on the command line")
+	if got := r.m.line.text(); got != "do it" {
+		t.Errorf("the line holds %q", got)
+	}
+	r.keys("\x01\x15")
+	r.broker.openErr = errNoAgent
+	r.keys("/new shell -- do it\r")
+	if got := r.m.line.text(); got != "/new shell -- do it" {
+		t.Errorf("the line holds %q", got)
+	}
+}
+
+func TestNewCommandLines(t *testing.T) {
+	for _, test := range []struct{ args, agent, dir, prompt, refused string }{
+		{args: "", agent: "claude-code"},
+		{args: "shell /tmp", agent: "shell", dir: "/tmp"},
+		{args: "/tmp", agent: "claude-code", dir: "/tmp"},
+		{args: "--workspace=/tmp", agent: "claude-code", dir: "/tmp"},
+		{args: "-- hello there", agent: "claude-code", prompt: "hello there"},
+		{args: "shell /tmp/a b -- x", agent: "shell", dir: "/tmp/a b", prompt: "x"},
+		{args: "shell --", agent: "shell"},
+		{args: "shell --workspace", refused: "names no directory"},
+		{args: "--colour", refused: "takes an agent, --workspace DIR"},
+		{args: "nobody -- x", refused: "no such agent; there are"},
+	} {
+		r := newRig(t, 120, 24, Options{Agent: "claude-code"})
+		r.keys("\x01/new " + test.args + "\r")
+		if test.refused != "" {
+			r.wants(test.refused)
+			if len(r.broker.opened) != 1 {
+				t.Errorf("/new %s opened a tab", test.args)
+			}
+			continue
+		}
+		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir {
+			t.Errorf("/new %s: opened %+v", test.args, last)
+			continue
+		}
+		if got := textOf(r.m.numbered(2).first); got != test.prompt {
+			t.Errorf("/new %s: the first prompt is %q", test.args, got)
+		}
+	}
+}
