@@ -41,6 +41,7 @@ var homes = []struct {
 	{"github.com/hinshun/vt10x", "term", "vt10x is one of two stores behind term's Grid"},
 	{"github.com/creack/pty", "term", "terminals are made in one place"},
 	{"github.com/fsouza/go-dockerclient", "docker", "the engine's client stays behind the types of package docker"},
+	{"github.com/JohannesKaufmann", "broker/fetch", "turning pages into text is one server's business"},
 	{"github.com/mark3labs/mcp-go", "broker/mcpproxy", "MCP types stay behind the policy proxy"},
 }
 

@@ -34,6 +34,9 @@ type Config struct {
 	// Reachable are directories outside the workspace that the filesystem
 	// server may serve at all; the policy still judges every call.
 	Reachable []string
+	// FetchServer is the command line of the server of http_fetch; empty: agents
+	// have none.
+	FetchServer []string
 	// SandboxPolicy says what happens to a tool server that cannot be
 	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
 	SandboxPolicy string

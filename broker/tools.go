@@ -167,7 +167,7 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	}
 	open := append([]string{s.fixed.Workspace}, c.Reachable...)
 	files = append(files, open...)
-	return []sandbox.Spec{
+	all := []sandbox.Spec{
 		{
 			Name:    "filesystem",
 			Argv:    files,
@@ -179,7 +179,14 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Argv: git,
 			Env:  gitEnvironment(s.fixed.Workspace),
 		},
-	}, nil
+	}
+	if len(c.FetchServer) > 0 {
+		all = append(all, sandbox.Spec{
+			Name: "fetch", Argv: c.FetchServer,
+			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
+		})
+	}
+	return all, nil
 }
 
 // gitSettings switch off what a repository brings along to be run.

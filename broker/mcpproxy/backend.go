@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 )
 
@@ -124,6 +125,9 @@ func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 		hello.Params.Capabilities.Roots = &struct {
 			ListChanged bool `json:"listChanged,omitempty"`
 		}{ListChanged: true}
+	}
+	if b.spec.Sandbox.Network.Judged {
+		hello.Params.Capabilities.Experimental = map[string]any{fetch.WebMethod: struct{}{}}
 	}
 	if _, err := c.Initialize(ctx, hello); err != nil {
 		return nil, fmt.Errorf("initialize: %w", err)
@@ -262,10 +266,10 @@ func (b *backend) sandboxed() bool {
 
 // call forwards one call and waits for its result. The server is made to take
 // the paths that the call names for open while it works on it.
-func (b *backend) call(ctx context.Context, tool string, arguments json.RawMessage, paths []string, progress func(json.RawMessage)) (json.RawMessage, error) {
+func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
 	defer cancel()
-	more, share := b.missing(paths), int64(1)
+	more, share := b.missing(j.paths), int64(1)
 	if len(more) > 0 {
 		share = int64(b.proxy.limits.PerServer)
 	}
@@ -282,7 +286,7 @@ func (b *backend) call(ctx context.Context, tool string, arguments json.RawMessa
 		defer l.narrow(more, confirm)
 		l.widen(ctx, more, confirm)
 	}
-	result, err := l.call(ctx, tool, arguments, progress)
+	result, err := l.call(ctx, j)
 	if errors.Is(err, errServerGone) {
 		return nil, &DownError{Server: b.spec.Name, Err: err}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
@@ -31,6 +32,7 @@ type link struct {
 	ended    error
 	waiting  map[string]chan reply // must-deliver, room for the one reply
 	progress map[string]func(json.RawMessage)
+	webs     map[string]*webCall // by the id of the call that each belongs to
 	calls    uint64
 	notify   func(mcp.JSONRPCNotification)
 
@@ -93,7 +95,7 @@ var _ transport.Interface = (*link)(nil)
 func newLink(p *sandbox.Process, limits Limits, open []string) *link {
 	l := &link{
 		process: p, limit: limits.Line, roots: roots{base: open, limit: limits.Roots},
-		waiting: map[string]chan reply{}, progress: map[string]func(json.RawMessage){},
+		waiting: map[string]chan reply{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
 	l.out.w = p.Stdin()
@@ -160,22 +162,35 @@ func (l *link) nextID() json.RawMessage {
 	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(l.calls, 10))
 }
 
-// call runs a tool with exactly these arguments. Progress, if anybody wants
-// it, arrives on the reading goroutine and must not block.
-func (l *link) call(ctx context.Context, tool string, arguments json.RawMessage, progress func(json.RawMessage)) (json.RawMessage, error) {
+// job is a call as it is forwarded.
+type job struct {
+	tool      string
+	arguments json.RawMessage
+	paths     []string              // that its arguments name
+	progress  func(json.RawMessage) // nil when the agent wants none; called by the reading goroutine, must not block
+	web       *webCall              // nil when the call makes no web request
+}
+
+// call runs a tool with exactly the arguments of the job.
+func (l *link) call(ctx context.Context, j job) (json.RawMessage, error) {
 	id := l.nextID()
-	name, err := encode(tool)
+	name, err := encode(j.tool)
 	if err != nil {
 		return nil, err
 	}
-	params := make([]byte, 0, len(arguments)+len(name)+80)
+	params := make([]byte, 0, len(j.arguments)+len(name)+80)
 	params = append(append(params, `{"name":`...), name...)
-	params = append(append(params, `,"arguments":`...), arguments...)
-	if progress != nil {
+	params = append(append(params, `,"arguments":`...), j.arguments...)
+	if j.web != nil {
+		var closed func()
+		ctx, closed = l.openWeb(ctx, id, j.web)
+		defer closed()
+	}
+	if j.progress != nil {
 		params = append(append(params, `,"_meta":{"progressToken":`...), id...)
 		params = append(params, '}')
 		l.mu.Lock()
-		l.progress[string(id)] = progress
+		l.progress[string(id)] = j.progress
 		l.mu.Unlock()
 		defer func() {
 			l.mu.Lock()
@@ -245,6 +260,7 @@ func (l *link) read() {
 
 func (l *link) dispatch(e envelope) {
 	switch {
+	case e.Method == fetch.WebMethod && e.ID != nil && l.startWeb(e):
 	case e.Method != "" && e.ID != nil:
 		select {
 		case l.requests <- serverRequest{id: e.ID, method: e.Method}:

@@ -139,7 +139,9 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
 			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 	}
-	result, err := b.call(ctx, c.target.tool, c.verdict.Arguments, namedPaths(c.verdict), c.relay())
+	result, err := b.call(ctx, job{
+		tool: c.target.tool, arguments: c.verdict.Arguments, paths: namedPaths(c.verdict), progress: c.relay(), web: c.web(b),
+	})
 	if err != nil {
 		return c.failed(ctx, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -55,8 +56,12 @@ type Config struct {
 	// is silent.
 	Activity func(Activity)
 	Secrets  []string // known values that never reach the agent
-	Widen    string   // how a person opens a directory to the sandboxes, for agents to pass on
-	Limits   Limits
+	// Web makes the web requests of servers whose network is judged. The zero
+	// value reaches the public web; hosts that a server lists as private are
+	// added for that server.
+	Web    outbound.Client
+	Widen  string // how a person opens a directory to the sandboxes, for agents to pass on
+	Limits Limits
 }
 
 // Limits bound what agents and servers can use up. Zero means the default.

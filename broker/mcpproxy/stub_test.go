@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 )
 
 // The test program doubles as the MCP server it tests against: started with
@@ -18,6 +21,7 @@ import (
 // to a file, byte for byte.
 const (
 	stubVar  = "IRONCURTAIN_TEST_STUB"  // directory of the stub
+	fetchVar = "IRONCURTAIN_TEST_FETCH" // set: it is our fetch server instead
 	rootsVar = "IRONCURTAIN_TEST_ROOTS" // set: it asks for roots; "once": only at the start
 	toolsVar = "IRONCURTAIN_TEST_TOOLS" // its tools, as JSON; a file "tools.json" there wins
 )
@@ -25,6 +29,12 @@ const (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(stubVar); dir != "" {
 		runStub(dir)
+		return
+	}
+	if os.Getenv(fetchVar) != "" {
+		if err := fetch.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+			os.Exit(3)
+		}
 		return
 	}
 	goleak.VerifyTestMain(m)

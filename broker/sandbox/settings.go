@@ -44,6 +44,9 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 			DenyRead:   h.resolve(c.Filesystem.DenyRead),
 		},
 	}
+	if c.Network.Judged { // the server asks the proxy; nothing leaves its sandbox
+		s.Network.AllowedDomains = []string{}
+	}
 	if h.options.UserHome != "" {
 		for _, name := range hidden {
 			s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, filepath.Join(h.options.UserHome, name))

@@ -38,10 +38,18 @@ type Filesystem struct {
 	DenyWrite  []string `json:"denyWrite"`
 }
 
-// Network lists hosts; none means no network.
+// Network says what a server may reach. The zero value is no network.
 type Network struct {
+	// AllowedDomains lists hosts that the sandbox lets the server connect to.
+	// Calls that name an address beyond them escalate.
 	AllowedDomains []string `json:"allowedDomains"`
 	DeniedDomains  []string `json:"deniedDomains"`
+	// Judged leaves the server without a network of its own: it asks the proxy
+	// for each web request, and the policy judges every address.
+	Judged bool `json:"judged"`
+	// Private lists hosts ("name" or "name:port") that a judged request may
+	// reach although their addresses are private.
+	Private []string `json:"private"`
 }
 
 // reserved is the server name of the product's own tools.
@@ -165,6 +173,22 @@ func check(name string, c Config) error {
 	for _, d := range slices.Concat(c.Sandbox.Network.AllowedDomains, c.Sandbox.Network.DeniedDomains) {
 		if d == "" || d == "*" || strings.ContainsAny(d, " /@") {
 			return fmt.Errorf("network: %q is not a domain", d)
+		}
+	}
+	return c.Sandbox.Network.check()
+}
+
+// check refuses what would have no effect, or another than it says.
+func (n Network) check() error {
+	if len(n.Private) > 0 && !n.Judged {
+		return errors.New(`network: "private" speaks of judged requests only`)
+	}
+	if n.Judged && len(n.DeniedDomains) > 0 {
+		return errors.New(`network: judged requests are denied by the policy, not by "deniedDomains"`)
+	}
+	for _, host := range n.Private {
+		if host == "" || host != strings.ToLower(host) || strings.ContainsAny(host, " /@*") {
+			return fmt.Errorf("network: %q is not a host", host)
 		}
 	}
 	return nil

@@ -87,6 +87,7 @@ func commands() []*cobra.Command {
 		policyCommand(),
 		proxyCommand(),
 		screenCommand(),
+		serveCommand(),
 		sessionsCommand(),
 		versionCommand(),
 	}

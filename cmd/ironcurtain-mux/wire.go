@@ -37,6 +37,9 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		},
 		Log: log,
 	}
+	if c.FetchServer, err = fetchServer(); err != nil {
+		return nil, fail(op, err, "")
+	}
 	if w.config.LocalShell {
 		c.HostShell = startShell
 	}

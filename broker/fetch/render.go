@@ -1,0 +1,196 @@
+package fetch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/commonmark"
+	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/table"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+	"golang.org/x/net/html/charset"
+)
+
+// A page beyond these is returned as plain text: taking it apart would cost
+// more than it is worth.
+const (
+	maxMarkup   = 2 << 20 // bytes of HTML
+	maxElements = 50_000
+)
+
+// render makes the text of a page in the wanted format; "" means markdown.
+func render(p Page, format string) (string, error) {
+	kind := p.Headers["content-type"]
+	if kind == "" {
+		kind = http.DetectContentType(p.Body)
+	}
+	media, _, err := mime.ParseMediaType(kind)
+	if err != nil {
+		return "", fmt.Errorf("the answer has no readable content type: %.100q", kind)
+	}
+	if !textual(media) {
+		return "", fmt.Errorf("the answer is %s, not a text (%d bytes)", media, len(p.Body))
+	}
+	text, err := decode(p.Body, kind)
+	if err != nil {
+		return "", err
+	}
+	if format == "html" || media != "text/html" && media != "application/xhtml+xml" {
+		return text, nil
+	}
+	if format == "text" || len(text) > maxMarkup {
+		return plainText(text), nil
+	}
+	if md, err := markdown(text); err == nil {
+		return md, nil
+	}
+	return plainText(text), nil
+}
+
+// textual tells whether a media type is meant to be read.
+func textual(media string) bool {
+	switch media {
+	case "application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/ecmascript",
+		"application/x-ndjson", "application/yaml", "application/x-yaml", "application/toml", "application/x-sh", "application/sql":
+		return true
+	}
+	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+yaml")
+}
+
+// decode brings a text into UTF-8, by its header, its mark or its HTML.
+func decode(body []byte, kind string) (string, error) {
+	r, err := charset.NewReader(bytes.NewReader(body), kind)
+	if errors.Is(err, io.EOF) {
+		return "", nil // an empty page
+	}
+	if err != nil {
+		return "", fmt.Errorf("the answer's character set is not known: %.100q", kind)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return "", err
+	}
+	return strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD"), nil
+}
+
+// unread are elements whose content is not the page's text.
+var unread = map[atom.Atom]bool{
+	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Object: true,
+	atom.Svg: true, atom.Canvas: true,
+}
+
+// markdown converts a page, or the part of it that says to be the main one.
+func markdown(text string) (string, error) {
+	doc, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return "", err
+	}
+	title, main, elements := survey(doc)
+	if elements > maxElements {
+		return "", errors.New("too many elements")
+	}
+	if main == nil {
+		main = doc
+	}
+	conv := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(), table.NewTablePlugin()))
+	md, err := conv.ConvertNode(main)
+	if err != nil {
+		return "", err
+	}
+	body := strings.TrimSpace(string(md))
+	if title != "" && !strings.HasPrefix(body, "# ") {
+		body = "# " + title + "\n\n" + body
+	}
+	return body, nil
+}
+
+// survey finds the title and the one main part of a page and counts elements.
+func survey(doc *html.Node) (title string, main *html.Node, elements int) {
+	parts := 0
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		elements++
+		switch n.DataAtom {
+		case atom.Title:
+			if title == "" && n.FirstChild != nil {
+				title = strings.Join(strings.Fields(n.FirstChild.Data), " ")
+			}
+		case atom.Main:
+			main, parts = n, parts+1
+		}
+	}
+	if parts != 1 {
+		main = nil
+	}
+	return title, main, elements
+}
+
+// plainText is the text of a page without its markup. It looks at each token
+// once and builds no tree.
+func plainText(text string) string {
+	var b strings.Builder
+	z := html.NewTokenizer(strings.NewReader(text))
+	hidden := 0
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return collapse(b.String())
+		case html.TextToken:
+			if hidden == 0 {
+				b.Write(bytes.TrimSpace(z.Text()))
+				b.WriteByte(' ')
+			}
+		case html.StartTagToken:
+			name, _ := z.TagName()
+			switch a := atom.Lookup(name); {
+			case unread[a]:
+				hidden++
+			case breaks(a):
+				b.WriteByte('\n')
+			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			switch a := atom.Lookup(name); {
+			case unread[a]:
+				hidden = max(0, hidden-1)
+			case breaks(a):
+				b.WriteByte('\n')
+			}
+		case html.SelfClosingTagToken:
+			if name, _ := z.TagName(); breaks(atom.Lookup(name)) {
+				b.WriteByte('\n')
+			}
+		}
+	}
+}
+
+// breaks tells whether an element begins and ends a line.
+func breaks(a atom.Atom) bool {
+	switch a {
+	case atom.P, atom.Div, atom.Br, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
+		atom.Section, atom.Article, atom.Header, atom.Footer, atom.Pre, atom.Blockquote, atom.Hr, atom.Dt, atom.Dd:
+		return true
+	}
+	return false
+}
+
+// collapse trims lines and leaves at most one empty one between them.
+func collapse(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		if line != "" || len(lines) > 0 && lines[len(lines)-1] != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}

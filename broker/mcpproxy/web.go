@@ -1,0 +1,144 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// webCall is the web request that a judged call stands for. A server without a
+// network asks for it by the id of the call; it chooses nothing of it, neither
+// the address nor the headers, and gets it once.
+type webCall struct {
+	get func(ctx context.Context) (outbound.Answer, error)
+
+	ctx   context.Context // of the call; set when it is forwarded
+	taken bool            // by the server; guarded by the link's lock
+}
+
+// web is the request of a call for a server whose network is judged, or nil.
+// It is made of the canonical arguments, which are the ones the policy judged.
+func (c *call) web(b *backend) *webCall {
+	if !b.spec.Sandbox.Network.Judged {
+		return nil
+	}
+	judged := slices.ContainsFunc(c.verdict.Trace, func(s policy.Step) bool {
+		return s.Argument == "url" && s.Role == string(policy.FetchURL)
+	})
+	var args struct {
+		URL     string            `json:"url"`
+		Headers map[string]string `json:"headers"`
+		Timeout int               `json:"timeout"`
+	}
+	if !judged || json.Unmarshal(c.verdict.Arguments, &args) != nil || args.URL == "" {
+		return nil
+	}
+	client := c.proxy.config.Web
+	client.Private = slices.Concat(client.Private, b.spec.Sandbox.Network.Private)
+	request := outbound.Request{URL: args.URL, Headers: args.Headers, Timeout: time.Duration(args.Timeout) * time.Second}
+	return &webCall{get: func(ctx context.Context) (outbound.Answer, error) {
+		return client.Get(ctx, request, c.judgeRedirect)
+	}}
+}
+
+// judgeRedirect puts a redirect before the policy as if the agent had made the
+// same call for it. Only what needs nobody's approval is followed, and only
+// after that is recorded: a person who approved one address approved no other.
+func (c *call) judgeRedirect(ctx context.Context, url string, hop int) error {
+	arguments, err := withURL(c.verdict.Arguments, url)
+	if err != nil {
+		return err
+	}
+	engine := c.proxy.engine()
+	v := engine.Evaluate(policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: arguments})
+	r := c.record
+	r.Decision, r.Rule, r.PolicyHash, r.Digest, r.Arguments = audit.Allow, v.Rule, engine.Hash(), v.Digest, arguments
+	r.EscalationID, r.DecidedBy, r.WaitMs = "", "", 0
+	r.Reason = fmt.Sprintf("redirect %d of the call: %s", hop, v.Reason)
+	switch {
+	case v.Decision == policy.Allow && bytes.Equal(v.Arguments, arguments):
+	case v.Decision == policy.Escalate:
+		r.Decision, err = audit.Deny, fmt.Errorf("rule %s wants a person to approve it (%s); fetch that address by a call of its own", v.Rule, v.Reason)
+	default:
+		r.Decision, err = audit.Deny, fmt.Errorf("rule %s denies it (%s)", v.Rule, v.Reason)
+	}
+	if appendErr := c.append(ctx, r); appendErr != nil {
+		return errors.Join(err, fmt.Errorf("the decision could not be recorded: %w", appendErr))
+	}
+	return err
+}
+
+// withURL is the call's arguments with another address.
+func withURL(arguments json.RawMessage, url string) (json.RawMessage, error) {
+	v, err := jsonx.Parse(arguments, jsonx.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return v.With("url", jsonx.Text(url)).Encode(), nil
+}
+
+// openWeb lets the server ask for the request of a call while the call lasts.
+func (l *link) openWeb(ctx context.Context, id json.RawMessage, w *webCall) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.mu.Lock()
+	w.ctx = ctx
+	l.webs[string(id)] = w
+	l.mu.Unlock()
+	return ctx, func() {
+		l.mu.Lock()
+		delete(l.webs, string(id))
+		l.mu.Unlock()
+		cancel()
+	}
+}
+
+// startWeb begins to make a request that the server asks for. It reports false
+// when there is none to be made; the server is then refused like for anything
+// else that it is not offered.
+func (l *link) startWeb(e envelope) bool {
+	var p struct {
+		Call json.RawMessage `json:"call"`
+	}
+	if json.Unmarshal(e.Params, &p) != nil {
+		return false
+	}
+	l.mu.Lock()
+	w := l.webs[string(p.Call)]
+	mine := w != nil && !w.taken
+	if mine {
+		w.taken = true
+	}
+	l.mu.Unlock()
+	if !mine {
+		return false
+	}
+	l.readers.Go(func() { _ = l.out.write(w.answer(e.ID)) }) // a server that is gone needs no answer
+	return true
+}
+
+// answer makes the request and writes the message that answers the server.
+func (w *webCall) answer(id json.RawMessage) []byte {
+	got, err := w.get(w.ctx)
+	if err != nil {
+		return answerError(id, refuse(mcp.INTERNAL_ERROR, "%v", err))
+	}
+	result, err := encode(fetch.Page{
+		URL: got.URL, Status: got.Status, Headers: got.Headers, Body: got.Body, Truncated: got.Truncated, Redirects: got.Redirects,
+	})
+	if err != nil {
+		return answerError(id, err)
+	}
+	return answer(id, result)
+}

@@ -1,0 +1,82 @@
+package outbound
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// special are ranges that are public by their numbers but not in the public
+// internet, or that carry another address inside.
+var special = prefixes(
+	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+)
+
+// global is where public IPv6 addresses lie.
+var global = netip.MustParsePrefix("2000::/3")
+
+// internal are ranges beside those that netip knows as private in which a
+// person may have servers of their own.
+var internal = prefixes("100.64.0.0/10")
+
+// metadata are the addresses at which clouds hand out credentials to whoever
+// asks from inside. They are refused whatever is configured.
+var metadata = []netip.Addr{
+	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
+	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"),
+	netip.MustParseAddr("168.63.129.16"), netip.MustParseAddr("fd00:ec2::254"),
+}
+
+func prefixes(all ...string) []netip.Prefix {
+	list := make([]netip.Prefix, len(all))
+	for i, s := range all {
+		list[i] = netip.MustParsePrefix(s)
+	}
+	return list
+}
+
+func within(a netip.Addr, list []netip.Prefix) bool {
+	for _, p := range list {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// refused says why no connection is made to an address, or "". private tells
+// that a person listed the host as one of theirs.
+func refused(a netip.Addr, private bool) string {
+	a = a.Unmap()
+	for _, m := range metadata {
+		if a.WithZone("") == m {
+			return "a metadata service of a cloud"
+		}
+	}
+	switch {
+	case !a.IsValid() || a.IsUnspecified() || a.Zone() != "":
+		return "not an address of a host"
+	case a.IsMulticast() || a.IsLinkLocalUnicast():
+		return "an address of the local link"
+	case a.IsLoopback() || a.IsPrivate() || within(a, internal):
+		if private {
+			return ""
+		}
+		return "a private address"
+	case within(a, special) || a.Is6() && !global.Contains(a):
+		return "not a public address"
+	}
+	return ""
+}
+
+// AddressError is a host that leads to where no request goes.
+type AddressError struct {
+	Host string
+	Addr netip.Addr
+	Why  string
+}
+
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("the host %s has the address %s, which is %s", e.Host, e.Addr, e.Why)
+}

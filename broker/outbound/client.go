@@ -1,0 +1,251 @@
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// The bounds of a request.
+const (
+	MaxRedirects   = 5
+	MaxBody        = 5 << 20 // bytes, decompressed; the rest is left
+	DefaultTimeout = 30 * time.Second
+	MaxTimeout     = time.Minute
+	maxHeaders     = 64 << 10
+	maxTries       = 3 // addresses of one host
+)
+
+// userAgent is what every request says of itself.
+const userAgent = "ironcurtain-mux (fetch)"
+
+// Client makes requests. The zero value reaches the public web.
+type Client struct {
+	// Private lists hosts, as "name" or "name:port", that may have private or
+	// loopback addresses.
+	Private []string
+	// Resolve looks up the addresses of a name; nil asks the system.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Dial connects to an address; nil uses TCP.
+	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	// Roots are the certificate authorities that are believed; nil means those
+	// of the system.
+	Roots *x509.CertPool
+}
+
+// Request is a GET.
+type Request struct {
+	URL     string            // as the policy spelled it
+	Headers map[string]string // extra ones; only sent to the origin of URL
+	Timeout time.Duration     // for everything; 0 means DefaultTimeout
+}
+
+// Answer is what came back in the end.
+type Answer struct {
+	URL       string            // of the last hop
+	Status    int               // HTTP status
+	Headers   map[string]string // the few that matter to a reader
+	Body      []byte
+	Truncated bool // Body is not all of it
+	Redirects int  // how many were followed
+}
+
+// Judge is asked about a redirect before it is followed. The URL is in the
+// spelling in which it will be requested. An error ends the request.
+type Judge func(ctx context.Context, url string, hop int) error
+
+// RedirectError is a redirect that was not followed.
+type RedirectError struct {
+	From, To string
+	Err      error
+}
+
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("%s redirects to %s, which was not followed: %v", e.From, e.To, e.Err)
+}
+func (e *RedirectError) Unwrap() error { return e.Err }
+
+// Get makes the request. The first URL counts as judged; each further one is
+// put before the judge.
+func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error) {
+	timeout := r.Timeout
+	if timeout <= 0 {
+		timeout = DefaultTimeout
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, min(timeout, MaxTimeout), fmt.Errorf("no complete answer within %v", min(timeout, MaxTimeout)))
+	defer cancel()
+	first, err := urlx.Parse(r.URL)
+	if err != nil {
+		return Answer{}, err
+	}
+	at := first
+	for hop := 0; ; hop++ {
+		headers := r.Headers
+		if at.Target() != first.Target() {
+			headers = nil // they were meant for the first origin
+		}
+		answer, next, err := c.hop(ctx, at, headers)
+		if err != nil {
+			return Answer{}, plain(ctx, err)
+		}
+		answer.Redirects = hop
+		if next == "" {
+			return answer, nil
+		}
+		to, err := urlx.Parse(next)
+		if err != nil {
+			return Answer{}, &RedirectError{at.String(), strconv.Quote(next), err}
+		}
+		if hop == MaxRedirects {
+			return Answer{}, &RedirectError{at.String(), to.String(), fmt.Errorf("there were %d redirects before it", MaxRedirects)}
+		}
+		if at.Scheme == "https" && to.Scheme == "http" {
+			return Answer{}, &RedirectError{at.String(), to.String(), errors.New("it leads from https to http")}
+		}
+		if err := judge(ctx, to.String(), hop+1); err != nil {
+			return Answer{}, &RedirectError{at.String(), to.String(), err}
+		}
+		at = to
+	}
+}
+
+// plain leaves out of an error what only repeats the request.
+func plain(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// hop makes one request and tells where it redirects to, if it does.
+func (c *Client) hop(ctx context.Context, u urlx.URL, headers map[string]string) (a Answer, next string, err error) {
+	addrs, err := c.addresses(ctx, u)
+	if err != nil {
+		return a, "", err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return a, "", err
+	}
+	for name, v := range headers {
+		request.Header.Set(name, v)
+	}
+	request.Header.Set("User-Agent", userAgent)
+	transport := &http.Transport{
+		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx, addrs, u.Port) },
+		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
+		DisableKeepAlives:      true, // a connection serves the hop it was judged for
+		MaxResponseHeaderBytes: maxHeaders,
+	}
+	defer transport.CloseIdleConnections()
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return a, "", fmt.Errorf("request to %s: %w", u.Host, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	if where := response.Header.Get("Location"); where != "" && redirects(response.StatusCode) {
+		return a, relative(request.URL, where), nil
+	}
+	a = Answer{URL: u.String(), Status: response.StatusCode, Headers: map[string]string{}}
+	for _, name := range []string{"Content-Type", "Content-Length", "Last-Modified", "Etag"} {
+		if v := response.Header.Get(name); v != "" {
+			a.Headers[strings.ToLower(name)] = v
+		}
+	}
+	a.Body, err = io.ReadAll(io.LimitReader(response.Body, MaxBody+1))
+	if a.Truncated = len(a.Body) > MaxBody; a.Truncated {
+		a.Body = a.Body[:MaxBody]
+	}
+	return a, "", err
+}
+
+func redirects(status int) bool {
+	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
+}
+
+// relative resolves a Location. What cannot be read is returned as it is, and
+// refused by the next parser.
+func relative(base *url.URL, where string) string {
+	to, err := url.Parse(where)
+	if err != nil {
+		return where
+	}
+	return base.ResolveReference(to).String()
+}
+
+// addresses resolves the host, once, and makes sure that all it leads to may be
+// connected to: a name that has one private address is not half trusted.
+func (c *Client) addresses(ctx context.Context, u urlx.URL) ([]netip.Addr, error) {
+	addrs := []netip.Addr{u.IP}
+	if !u.IP.IsValid() {
+		var err error
+		if addrs, err = c.resolve(ctx, u.Host); err != nil {
+			return nil, fmt.Errorf("look up %s: %w", u.Host, err)
+		}
+	}
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("look up %s: it has no address", u.Host)
+	}
+	private := slices.Contains(c.Private, u.Host) || slices.Contains(c.Private, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)))
+	for _, a := range addrs {
+		if why := refused(a, private); why != "" {
+			return nil, &AddressError{Host: u.Host, Addr: a, Why: why}
+		}
+	}
+	return addrs[:min(len(addrs), maxTries)], nil
+}
+
+func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if c.Resolve != nil {
+		return c.Resolve(ctx, host)
+	}
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}
+
+// dial connects to the first address that answers.
+func (c *Client) dial(ctx context.Context, addrs []netip.Addr, port int) (net.Conn, error) {
+	dial := c.Dial
+	if dial == nil {
+		dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "tcp", to.String())
+		}
+	}
+	var all error
+	for i, a := range addrs {
+		within, cancel := share(ctx, len(addrs)-i)
+		conn, err := dial(within, netip.AddrPortFrom(a.Unmap(), uint16(port))) //nolint:gosec // urlx checked the range
+		cancel()
+		if err == nil {
+			return conn, nil
+		}
+		all = errors.Join(all, err)
+	}
+	return nil, all
+}
+
+// share is an equal part of the time that is left for so many attempts.
+func share(ctx context.Context, attempts int) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok || attempts < 2 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/time.Duration(attempts))
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
+)
+
+// serveCommand groups the MCP servers that the program itself brings. They are
+// started by the tool proxy, in sandboxes, not by people.
+func serveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "serve",
+		Short:   "Run one of the program's own MCP servers on standard input and output",
+		Hidden:  true,
+		Example: "  ironcurtain-mux serve fetch",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(serveFetchCommand())
+	return cmd
+}
+
+// serveFetchCommand runs the server of the tool http_fetch.
+func serveFetchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "fetch",
+		Short: "Serve http_fetch: a web page as text",
+		Long: `Serve one tool, http_fetch, over MCP. The server has no network of its own: it
+asks the tool proxy for the web request of each call, and the proxy judges every
+redirect. In an mcp-servers.json it is named as in the example below.`,
+		Example: `  {"fetch": {"command": "ironcurtain-mux", "args": ["serve", "fetch"], "sandbox": {"network": {"judged": true}}}}`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return fail("serve fetch", fetch.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()), "")
+		},
+	}
+}
+
+// fetchServer is the command line of our own fetch server.
+func fetchServer() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return []string{self, "serve", "fetch"}, nil
+}
