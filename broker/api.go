@@ -19,10 +19,14 @@ type API interface {
 	// Attach connects to the terminal of a session's agent. It waits until the
 	// agent runs or the context ends. One attachment at a time.
 	Attach(ctx context.Context, id SessionID) (Terminal, error)
-	// Close ends a session: its agent, its container and its sockets.
+	// Close ends a session: its agent, its container and its sockets. It also
+	// ends one that was left running when its multiplexer was killed.
 	Close(ctx context.Context, id SessionID) error
 	// Sessions lists the open sessions in the order of their tabs.
 	Sessions(ctx context.Context) ([]Session, error)
+	// Stored lists the sessions on disk, those used last first; each can be
+	// resumed by Open unless it is owned.
+	Stored(ctx context.Context) ([]StoredSession, error)
 	// Pending lists what waits for a person, oldest first.
 	Pending(ctx context.Context) ([]Escalation, error)
 	// Decide answers one escalation. The first answer wins; a later one gets
@@ -53,8 +57,11 @@ type Agent struct {
 type OpenRequest struct {
 	Agent     string `json:"agent"`     // empty: the configured default
 	Workspace string `json:"workspace"` // empty: a fresh sandbox
-	Cols      int    `json:"cols"`
-	Rows      int    `json:"rows"`
+	// Resume continues a stored session in its own workspace instead of making
+	// a new one; Agent and Workspace are the session's own then.
+	Resume SessionID `json:"resume,omitempty"`
+	Cols   int       `json:"cols"`
+	Rows   int       `json:"rows"`
 }
 
 // SessionState is where a session stands in its life. It comes from what the
@@ -82,6 +89,21 @@ type Session struct {
 	Reason    string       `json:"reason,omitempty"`   // why it is dead
 	ExitCode  int          `json:"exitCode,omitempty"` // of the agent, when dead
 	Notice    string       `json:"notice,omitempty"`   // what the tab must always say: "scripted model"
+}
+
+// StoredSession is a session as its directory tells of it.
+type StoredSession struct {
+	Session
+	LastActivity time.Time `json:"lastActivity"`
+	// LastPrompt is what the person asked last. It comes from files of the
+	// agent and is no more to be trusted than its screen.
+	LastPrompt string `json:"lastPrompt,omitempty"`
+	// Begun says that the agent has a conversation it can go on with.
+	Begun bool `json:"begun"`
+	// Owned says that a process has the session open; it cannot be resumed.
+	Owned bool `json:"owned"`
+	// Detached says that its multiplexer was killed and its agent may still run.
+	Detached bool `json:"detached"`
 }
 
 // Terminal is the byte stream of an agent's terminal. Read returns io.EOF when

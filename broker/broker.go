@@ -24,7 +24,8 @@ type Config struct {
 	CacheDir     string          // images and server packages, rebuilt when absent
 	Agents       *agent.Registry // nil: the built-in ones
 	DefaultAgent string
-	MaxSessions  int // that run at the same time
+	MaxSessions  int           // that run at the same time
+	KeepSessions time.Duration // of sessions that are not used; 0: for ever
 
 	Compiled    *policy.Compiled
 	Annotations *policy.Annotations
@@ -134,55 +135,72 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 	return out, nil
 }
 
-// Open creates a session and begins to start its agent.
+// Open creates a session, or continues a stored one, and begins to start its
+// agent.
 func (b *Broker) Open(_ context.Context, r OpenRequest) (Session, error) {
+	prepare := b.fresh
+	if r.Resume != "" {
+		prepare = b.again
+	}
+	s, err := prepare(r)
+	if err != nil {
+		return Session{}, fmt.Errorf("open session: %w", err)
+	}
+	ctx, cancel := context.WithCancel(b.ctx)
+	s.cancel = cancel
+	if err := b.admit(s); err != nil {
+		cancel()
+		return Session{}, errors.Join(err, s.disown())
+	}
+	s.announce()
+	b.work.Go(func() { defer cancel(); s.run(ctx) })
+	return s.snapshot(), nil
+}
+
+// fresh makes the session of a request for a new one.
+func (b *Broker) fresh(r OpenRequest) (*session, error) {
 	if r.Agent == "" {
 		r.Agent = b.config.DefaultAgent
 	}
 	adapter, err := b.config.Agents.Named(r.Agent)
 	if err != nil {
-		return Session{}, fmt.Errorf("open session: %w", err)
+		return nil, err
 	}
 	if adapter.Host && b.config.HostShell == nil {
-		return Session{}, fmt.Errorf("open session: %w", errHostShellOff())
+		return nil, errHostShellOff()
 	}
-	id, err := newSessionID()
-	if err != nil {
-		return Session{}, err
+	s := b.newSession(adapter, r)
+	if s.fixed.ID, err = newSessionID(); err != nil {
+		return nil, err
 	}
-	s := &session{
-		broker:   b,
-		adapter:  adapter,
-		layout:   layoutOf(b.config.Home, id),
-		owner:    callerIdentity(),
-		cols:     r.Cols,
-		rows:     r.Rows,
-		spoke:    make(chan struct{}),
-		started:  make(chan struct{}),
-		finished: make(chan struct{}),
-		fixed: Session{
-			ID: id, Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.Notice,
-		},
-	}
-	s.tally.connected = !adapter.Tools
+	s.layout = layoutOf(b.config.Home, s.fixed.ID)
 	s.fixed.Workspace = s.layout.sandbox()
 	if adapter.Host {
 		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
 	}
 	if r.Workspace != "" {
 		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.UserHome); err != nil {
-			return Session{}, fmt.Errorf("open session: %w", err)
+			return nil, err
 		}
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
-	s.cancel = cancel
-	if err := b.admit(s); err != nil {
-		cancel()
-		return Session{}, err
+	return s, nil
+}
+
+// newSession is a session without an identity.
+func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
+	s := &session{
+		broker:   b,
+		adapter:  adapter,
+		owner:    callerIdentity(),
+		cols:     r.Cols,
+		rows:     r.Rows,
+		spoke:    make(chan struct{}),
+		started:  make(chan struct{}),
+		finished: make(chan struct{}),
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.Notice},
 	}
-	s.announce()
-	b.work.Go(func() { defer cancel(); s.run(ctx) })
-	return s.snapshot(), nil
+	s.tally.connected = !adapter.Tools
+	return s
 }
 
 // admit gives the session its tab, unless too many run already.
@@ -249,7 +267,7 @@ func (b *Broker) Attach(ctx context.Context, id SessionID) (Terminal, error) {
 func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
-		return err
+		return b.closeStored(ctx, id, err)
 	}
 	if err := s.close(ctx); err != nil {
 		return err

@@ -45,7 +45,7 @@ func errHostShellOff() error {
 // startHost opens a shell of this machine. It gets no proxies and nothing of it
 // is judged; that it was opened is recorded first.
 func (s *session) startHost(ctx context.Context, stack *teardown) (program, error) {
-	if err := s.claim(stack); err != nil {
+	if err := s.claim(); err != nil {
 		return nil, err
 	}
 	if err := s.save(); err != nil {

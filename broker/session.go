@@ -21,7 +21,8 @@ type session struct {
 	adapter agent.Adapter
 	layout  layout
 	owner   identity
-	lease   *docker.Lease
+	lease   *docker.Lease // set while the session's directory is ours
+	resumed bool          // its directory is that of a former life
 	cols    int
 	rows    int
 	fixed   Session // what never changes; the rest is derived from tally
@@ -90,6 +91,7 @@ func (s *session) run(ctx context.Context) {
 	defer started()
 
 	stack := &teardown{limit: 30 * time.Second}
+	stack.push("give up the session", func(context.Context) error { return s.disown() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
@@ -152,7 +154,8 @@ func (s *session) wait(ctx context.Context, running program) (docker.Exit, error
 	return exit, err
 }
 
-// end records how the session ended; the tab stays until it is closed.
+// end records how the session ended; the tab stays until it is closed. A session
+// that a person ended has no agent that died.
 func (s *session) end(exit docker.Exit, err error) {
 	s.mu.Lock()
 	s.exitCode = exit.Code
@@ -165,7 +168,11 @@ func (s *session) end(exit docker.Exit, err error) {
 		s.exitCode = 1
 	}
 	s.mu.Unlock()
-	if err := s.save(); err != nil {
+	last := s.snapshot()
+	if last.State = StateDead; errors.Is(err, context.Canceled) {
+		last.State, last.Reason, last.ExitCode = StateClosed, "", 0
+	}
+	if err := s.keep(last); err != nil {
 		s.broker.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
 	}
 	s.count(func(t *tally) { t.dead = true })
@@ -222,8 +229,13 @@ func (s *session) close(ctx context.Context) error {
 
 // save writes what the session is, so that it can be listed when no
 // multiplexer runs.
-func (s *session) save() error {
-	data, err := json.MarshalIndent(s.snapshot(), "", "  ")
+func (s *session) save() error { return s.keep(s.snapshot()) }
+
+func (s *session) keep(as Session) error {
+	if s.lease == nil {
+		return nil // the directory is somebody else's, or there is none
+	}
+	data, err := json.MarshalIndent(record{Session: as}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}

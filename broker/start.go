@@ -53,6 +53,9 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.clearStale(ctx, engine); err != nil {
+		return nil, err
+	}
 	s.progress("starting the container", "")
 	container, err := engine.Start(ctx, s.spec(image, launch))
 	if err != nil {
@@ -77,7 +80,7 @@ func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
 // prepare claims the session's directory and makes those that its container
 // sees.
 func (s *session) prepare(stack *teardown) error {
-	if err := s.claim(stack); err != nil {
+	if err := s.claim(); err != nil {
 		return err
 	}
 	stack.push("remove the sockets", func(context.Context) error { return s.layout.remove() })
@@ -96,21 +99,33 @@ func (s *session) prepare(stack *teardown) error {
 }
 
 // claim makes the session's directory and takes its lease, which tells others
-// that what the session has is not abandoned.
-func (s *session) claim(stack *teardown) error {
+// that what the session has is not abandoned. That of a resumed session was
+// taken before.
+func (s *session) claim() error {
 	if err := s.layout.fits(); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	if err := privateDir(s.layout.dir, 0o700); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
-	lease, err := docker.AcquireLease(s.layout.lock())
-	if err != nil {
-		return err
+	if s.lease == nil {
+		lease, err := docker.AcquireLease(s.layout.lock())
+		if err != nil {
+			return err
+		}
+		s.lease = lease
 	}
-	stack.push("give up the session", func(context.Context) error { return lease.Release() })
-	s.lease = lease
 	return nil
+}
+
+// disown gives the session's directory up.
+func (s *session) disown() error {
+	if s.lease == nil {
+		return nil
+	}
+	err := s.lease.Release()
+	s.lease = nil
+	return err
 }
 
 // listen opens one of the session's sockets for the container's user alone.
@@ -133,6 +148,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 	launch, err := s.adapter.Launch(agent.Host{
 		Sentinels:    p.sentinels,
 		Conversation: string(s.fixed.ID),
+		Resume:       s.adapter.Conversation(s.layout.home(), string(s.fixed.ID)).Begun,
 		Prompt:       agent.Prompt(),
 	})
 	if err != nil {

@@ -18,9 +18,11 @@ const sweepLimit = 30 * time.Second
 
 // Sweep removes what was left behind by multiplexers that were killed:
 // containers whose owner has ended, on any home, and the sockets of this one.
-// It never touches what a living process owns. What it cannot remove stays for
-// the next time and is in the log.
+// It never touches what a living process owns. Sessions that were not used for
+// longer than the configuration keeps them go meanwhile, beside the broker's
+// work. What cannot be removed stays for the next time and is in the log.
 func (b *Broker) Sweep(ctx context.Context) {
+	b.work.Go(b.retire)
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	engine, err := b.engine.get(ctx, b.config.UserHome)
@@ -39,6 +41,17 @@ func (b *Broker) Sweep(ctx context.Context) {
 	}
 	if err := errors.Join(err, errLeft); err != nil {
 		b.log.Warn("not everything that killed sessions left could be removed", "error", err)
+	}
+}
+
+// retire removes the sessions that were kept for long enough.
+func (b *Broker) retire() {
+	removed, err := Retire(b.ctx, b.config.Home, b.config.KeepSessions)
+	for _, id := range removed {
+		b.log.Info("removed a session that was not used any more", "session", id)
+	}
+	if err != nil {
+		b.log.Warn("not every session that is not used any more could be removed", "error", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 // Labels that say who owns a container.
@@ -40,6 +41,7 @@ func AcquireLease(path string) (*Lease, error) {
 	if !filepath.IsAbs(path) {
 		return nil, failed(op, fmt.Errorf("%s is not an absolute path", path), "")
 	}
+	held := 0
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
@@ -50,11 +52,33 @@ func AcquireLease(path string) (*Lease, error) {
 			return &Lease{path: path, file: f, host: host}, nil
 		}
 		f.Close()
-		if !errors.Is(err, errLeaseReplaced) {
+		switch {
+		case errors.Is(err, ErrLeaseHeld) && held < leaseLooks:
+			held++
+			time.Sleep(leaseLook)
+		case !errors.Is(err, errLeaseReplaced):
 			return nil, failed(op, err, "")
 		}
 	}
 	return nil, failed(op, errLeaseReplaced, "")
+}
+
+// Somebody who only looks whether a lease is held (LeaseHeld) has it for a
+// moment, which is not to be taken for an owner.
+const (
+	leaseLooks = 3
+	leaseLook  = 2 * time.Millisecond
+)
+
+// LeaseHeld reports whether a process has the lease at path. It says no more
+// than how it was a moment ago; only AcquireLease decides.
+func LeaseHeld(path string) bool {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
 // errLeaseReplaced means that the file was removed between opening and

@@ -56,20 +56,30 @@ type opening struct {
 	prompt    []piece          // sent once the agent is ready
 	line      []piece          // the command that asked for it
 	replace   broker.SessionID // the dead tab it takes the place of
+	resume    broker.SessionID // the stored session to continue, with its own agent and workspace
 }
 
-// open asks for a new session.
+// open asks for a new session, or for a stored one to go on.
 func (m *Model) open(o opening) tea.Cmd {
 	m.opening++
 	r := broker.OpenRequest{
 		Agent:     o.agent,
 		Workspace: o.workspace,
+		Resume:    o.resume,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		s, err := m.api.Open(ctx, r)
 		return openedMsg{opening: o, session: s, err: err}
+	})
+}
+
+// fetchStored asks which sessions there are on disk.
+func (m *Model) fetchStored(prefix string) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		sessions, err := m.api.Stored(ctx)
+		return storedMsg{prefix, sessions, err}
 	})
 }
 
@@ -99,6 +109,20 @@ func (m *Model) end(id broker.SessionID) tea.Cmd {
 		ctx, cancel := context.WithTimeout(ctx, closeTime)
 		defer cancel()
 		return closedMsg{id, m.api.Close(ctx, id)}
+	})
+}
+
+// endStored asks the broker to end an agent that was left running, and lists
+// the sessions again.
+func (m *Model) endStored(id broker.SessionID) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		ending, cancel := context.WithTimeout(ctx, closeTime)
+		defer cancel()
+		if err := m.api.Close(ending, id); err != nil {
+			return closedMsg{id, err}
+		}
+		sessions, err := m.api.Stored(ctx)
+		return storedMsg{"", sessions, err}
 	})
 }
 

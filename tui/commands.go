@@ -24,6 +24,7 @@ func commandTable() []command {
 		{"approve", "[N|all]", "let the call shown, call N or all calls seen go on", (*Model).runApprove},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [-- prompt]", "open a tab; the prompt is sent as your words once the agent is ready", (*Model).runNew},
+		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
 		{"restart", "", "open the agent of this tab anew", (*Model).runRestart},
 		{"close", "[N]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N", "show tab N", (*Model).runTab},

@@ -16,6 +16,7 @@ type fakeBroker struct {
 	mu       sync.Mutex
 	sessions []broker.Session
 	pending  []broker.Escalation
+	stored   []broker.StoredSession
 	decided  []broker.Decision
 	inputs   []broker.TrustedInput
 	events   chan broker.Event
@@ -85,6 +86,12 @@ func (b *fakeBroker) Sessions(context.Context) ([]broker.Session, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]broker.Session(nil), b.sessions...), nil
+}
+
+func (b *fakeBroker) Stored(context.Context) ([]broker.StoredSession, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.StoredSession(nil), b.stored...), nil
 }
 
 func (b *fakeBroker) Pending(context.Context) ([]broker.Escalation, error) {

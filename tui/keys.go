@@ -14,6 +14,7 @@ const (
 	placePanel    place = "with the approval panel open"
 	placeCopy     place = "in copy mode"
 	placeHelp     place = "in this help"
+	placePicker   place = "in the list of sessions"
 	placeQuestion place = "at a question"
 )
 
@@ -95,6 +96,12 @@ const (
 	actHelpUp      action = "help-up"
 	actHelpPage    action = "help-page"
 	actHelpPageUp  action = "help-page-up"
+	actPickDown    action = "pick-down"
+	actPickUp      action = "pick-up"
+	actPickPage    action = "pick-page"
+	actPickPageUp  action = "pick-page-up"
+	actPick        action = "pick"
+	actPickEnd     action = "pick-end"
 )
 
 // keyTable is the registry of all keys. An empty prefix is none.
@@ -166,6 +173,14 @@ func keyTable(commandKey, prefix string) []binding {
 
 		{placeQuestion, actYes, []string{"y"}, "yes"},
 		{placeQuestion, actNo, []string{"n", "esc", "enter", "ctrl+c"}, "no"},
+
+		{placePicker, actPickDown, []string{"down", "j", "ctrl+n"}, "down"},
+		{placePicker, actPickUp, []string{"up", "k", "ctrl+p"}, "up"},
+		{placePicker, actPickPage, []string{"pgdown", "space"}, "a page down"},
+		{placePicker, actPickPageUp, []string{"pgup"}, "a page up"},
+		{placePicker, actPick, []string{"enter"}, "continue that session in a tab"},
+		{placePicker, actPickEnd, []string{"x"}, "end an agent that was left running"},
+		{placePicker, actLeave, []string{"q", "esc", "ctrl+c", commandKey}, "close"},
 
 		{placeHelp, actHelpDown, []string{"down", "j"}, "down"},
 		{placeHelp, actHelpUp, []string{"up", "k"}, "up"},

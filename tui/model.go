@@ -17,6 +17,7 @@ const (
 	modeCommand              // the command line
 	modeCopy                 // copy mode of the focused pane
 	modeHelp                 // the help screen
+	modePicker               // the list of stored sessions
 )
 
 // question is something that has to be answered with yes or no.
@@ -58,6 +59,7 @@ type Model struct {
 	help      pager
 	helpTitle string
 	helpLines []helpLine
+	picker    picker
 	flash     flash
 	agents    []broker.Agent
 	touched   bool // the person has typed something: the intro has done its work

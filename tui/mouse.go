@@ -49,7 +49,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 			m.dirty = true
 		}
 		return nil
-	case m.mode == modeCommand && m.overPanel(e):
+	case m.mode == modePicker, m.mode == modeCommand && m.overPanel(e):
 		return nil
 	}
 	return m.onPaneMouse(ev)

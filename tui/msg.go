@@ -37,6 +37,14 @@ type (
 		err     error
 	}
 
+	// storedMsg lists the sessions on disk, for the picker or, with a prefix,
+	// to find the one that is meant.
+	storedMsg struct {
+		prefix   string
+		sessions []broker.StoredSession
+		err      error
+	}
+
 	// attachedMsg answers an attempt to connect to an agent's terminal.
 	attachedMsg struct {
 		id  broker.SessionID

@@ -18,6 +18,9 @@ type Options struct {
 	Agent     string // of the first tab; empty: the broker's default
 	Workspace string // of the first tab; empty: a fresh sandbox
 	Prompt    string // of the first tab, sent once its agent is ready; empty: none
+	// Resume is the stored session that the first tab continues, instead of a
+	// new one with Agent and Workspace.
+	Resume broker.SessionID
 
 	// Notices are what the screen has to say all the time: "scripted model:
 	// nothing here is intelligent".

@@ -34,6 +34,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onAttached(msg)
 	case endedMsg:
 		m.onEnded(msg)
+	case storedMsg:
+		return m.onStored(msg)
 	case closedMsg:
 		m.onClosed(msg)
 	case decidedMsg:

@@ -62,6 +62,8 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		return m.onQuestionKey(name)
 	case m.mode == modeHelp:
 		return m.onHelpKey(name)
+	case m.mode == modePicker:
+		return m.onPickerKey(name)
 	case m.mode == modeCopy:
 		return m.onCopyKey(name, ev.Key.Text)
 	}

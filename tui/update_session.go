@@ -21,11 +21,19 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	}
 	m.arrange()
 	if first {
-		// What stands on a program's command line may come from anywhere: it
-		// counts as pasted.
-		return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, prompt: pasted(m.o.Prompt)})
+		return m.openFirst()
 	}
 	return nil
+}
+
+// openFirst opens the first tab.
+func (m *Model) openFirst() tea.Cmd {
+	if m.o.Resume != "" {
+		return m.open(opening{resume: m.o.Resume, prompt: pasted(m.o.Prompt)})
+	}
+	// What stands on a program's command line may come from anywhere: it
+	// counts as pasted.
+	return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, prompt: pasted(m.o.Prompt)})
 }
 
 // fit drops a split that has no room any more.
@@ -81,6 +89,9 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 	}
 	if t == nil {
 		return m.adopt(s)
+	}
+	if t.session.Tab != s.Tab { // it was resumed
+		return join(m.drop(t), m.adopt(s))
 	}
 	was := t.session.State
 	t.session, m.dirty = s, true
@@ -165,7 +176,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
 	if msg.err != nil {
-		m.complain(fmt.Errorf("open %s: %w", nameOr(msg.agent, "a tab"), msg.err))
+		m.complain(fmt.Errorf("open %s: %w", msg.what(), msg.err))
 		m.flash.urgent = len(m.tabs) == 0
 		if len(msg.prompt) > 0 {
 			m.line.putBack(msg.line)
@@ -183,11 +194,15 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	return cmd
 }
 
-func nameOr(name, other string) string {
-	if name == "" {
-		return other
+// what names a tab that was asked for.
+func (o opening) what() string {
+	switch {
+	case o.resume != "":
+		return "session " + shortID(o.resume)
+	case o.agent != "":
+		return sanitize(o.agent)
 	}
-	return sanitize(name)
+	return "a tab"
 }
 
 // onAttached takes the answer to an attempt to connect to an agent.

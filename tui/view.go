@@ -34,6 +34,10 @@ func (m *Model) draw() *scene {
 		s.Layers = append(s.Layers, m.drawHelp())
 		s.Cursor = &term.Cursor{}
 	}
+	if m.mode == modePicker {
+		s.Layers = append(s.Layers, m.drawPicker())
+		s.Cursor = &term.Cursor{}
+	}
 	if m.mode == modeCommand || m.mode == modeCopy && m.copying.searching {
 		m.drawCommand(s)
 	} else {

@@ -21,7 +21,7 @@ func (m *Model) placePanes(s *scene) {
 			s.Layers = append(s.Layers, m.drawStarting(t, at))
 			continue
 		}
-		if t == m.current() && m.mode != modeHelp {
+		if t == m.current() && m.mode != modeHelp && m.mode != modePicker {
 			s.Focus = len(s.Panes)
 		}
 		placed := placedPane{Pane: t.pane, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}

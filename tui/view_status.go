@@ -142,6 +142,8 @@ func (m *Model) hints() []string {
 		return []string{"Enter sends", "Esc back, keeps the text"}
 	case modeCopy:
 		return m.copyHints()
+	case modePicker:
+		return m.pickerHints()
 	case modeHelp:
 		return []string{"PgDn more", "q close"}
 	}

@@ -33,6 +33,7 @@ type Config struct {
 	EscalationTimeoutSeconds int       `json:"escalationTimeoutSeconds"`
 	ReceiptSeconds           int       `json:"receiptSeconds"`
 	MaxSessions              int       `json:"maxSessions"`
+	KeepSessionsDays         int       `json:"keepSessionsDays"`
 	Scrollback               int       `json:"scrollback"`
 	Policy                   string    `json:"policy,omitempty"`
 	Protected                []string  `json:"protected,omitempty"`
@@ -67,6 +68,11 @@ func (c Config) EscalationTimeout() time.Duration {
 // ReceiptHold is how long what was typed in command mode may stand for consent.
 func (c Config) ReceiptHold() time.Duration {
 	return time.Duration(c.ReceiptSeconds) * time.Second
+}
+
+// KeepSessions is how long sessions that are not used are kept; 0 means for ever.
+func (c Config) KeepSessions() time.Duration {
+	return time.Duration(c.KeepSessionsDays) * 24 * time.Hour
 }
 
 // Default is the configuration of somebody who has written none.

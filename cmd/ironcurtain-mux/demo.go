@@ -48,7 +48,7 @@ say TEXT.`,
 			if flags.agent == "" {
 				flags.agent = "claude-code"
 			}
-			if flags.workspace == "" {
+			if flags.workspace == "" && flags.resume == "" {
 				flags.workspace = ground.Workspace
 			}
 			options := tui.Options{Notices: []string{demoNotice}}

@@ -29,17 +29,26 @@ type muxFlags struct {
 	workspace string
 	policy    string
 	prompt    string
+	resume    string // the beginning of a session's id
 }
 
 func (f *muxFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent of the first tab (default from config.json)")
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "first prompt of the first tab, sent once its agent is ready")
 	cmd.Flags().StringVar(&f.workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
+	cmd.Flags().StringVar(&f.resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
+}
+
+func (f *muxFlags) registerPolicy(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 
 // look checks what can be checked before anything is made: the agent's name, the
-// directories, the workspace and the configuration.
+// directories, the workspace, the session to resume and the configuration.
 func (f *muxFlags) look() (place, config.Config, error) {
+	if f.resume != "" && (f.agent != "" || f.workspace != "") {
+		return place{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent and --workspace out")
+	}
 	p, err := findPlace()
 	if err != nil {
 		return place{}, config.Config{}, err
@@ -49,6 +58,11 @@ func (f *muxFlags) look() (place, config.Config, error) {
 	}
 	if err := broker.CheckWorkspace(f.workspace, p.home, p.userHome); err != nil {
 		return place{}, config.Config{}, fail("open workspace", err, "")
+	}
+	if f.resume != "" {
+		if err := f.find(p); err != nil {
+			return place{}, config.Config{}, fail("resume session", err, "")
+		}
 	}
 	c, err := p.config()
 	if err != nil || f.agent == "" {
@@ -64,32 +78,48 @@ func (f *muxFlags) look() (place, config.Config, error) {
 	return p, c, nil
 }
 
+// find completes the id of the session to resume, and takes over its agent.
+func (f *muxFlags) find(p place) error {
+	s, err := broker.FindStored(p.home, f.resume)
+	if err != nil {
+		return err
+	}
+	if s.Owned {
+		return fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "use it there, or close it there first")
+	}
+	f.resume, f.agent = string(s.ID), s.Agent
+	return nil
+}
+
 // muxCommand makes root the command that opens the multiplexer.
 func muxCommand(root *cobra.Command) {
 	var flags muxFlags
 	flags.register(root)
-	root.Flags().StringVar(&flags.policy, "policy", "", "directory with the compiled policy (default built in)")
-	root.RunE = func(cmd *cobra.Command, _ []string) error {
-		p, c, err := flags.look()
-		if err != nil {
-			return err
-		}
-		if flags.policy != "" {
-			c.Policy = flags.policy
-		}
-		if flags.agent == "" {
-			flags.agent = c.Agent
-		}
-		agents, err := agentsOf(c)
-		if err != nil {
-			return err
-		}
-		w := wiring{place: p, config: c, agents: agents, keys: environmentKeys(agents)}
-		if err := w.checkCredentials(cmd.Context(), flags.agent); err != nil {
-			return err
-		}
-		return w.run(cmd, flags, tui.Options{})
+	flags.registerPolicy(root)
+	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
+}
+
+// openMux opens the multiplexer on the real providers.
+func openMux(cmd *cobra.Command, flags muxFlags) error {
+	p, c, err := flags.look()
+	if err != nil {
+		return err
 	}
+	if flags.policy != "" {
+		c.Policy = flags.policy
+	}
+	if flags.agent == "" {
+		flags.agent = c.Agent
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return err
+	}
+	w := wiring{place: p, config: c, agents: agents, keys: environmentKeys(agents)}
+	if err := w.checkCredentials(cmd.Context(), flags.agent); err != nil {
+		return err
+	}
+	return w.run(cmd, flags, tui.Options{})
 }
 
 // wiring is everything a multiplexer is put together from.
@@ -141,6 +171,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	b.Sweep(cmd.Context())
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
+	options.Resume = broker.SessionID(flags.resume)
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
 	options.CommandKey, options.Prefix = w.config.CommandKey, w.config.Prefix

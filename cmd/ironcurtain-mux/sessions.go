@@ -17,13 +17,15 @@ import (
 // sessionsCommand is about sessions on disk and running.
 func sessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "sessions",
-		Short:   "List sessions, running and stored",
-		Example: "  ironcurtain-mux sessions ls\n  ironcurtain-mux sessions ls --json | jq '.sessions[].state'",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "sessions",
+		Short: "List, show, resume and remove sessions",
+		Example: `  ironcurtain-mux sessions ls
+  ironcurtain-mux sessions resume 6f1c
+  ironcurtain-mux sessions ls --json | jq '.sessions[].state'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionsListCommand())
+	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), sessionsResumeCommand(), sessionsRemoveCommand())
 	return cmd
 }
 
@@ -31,7 +33,7 @@ func sessionsListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls",
-		Short:   "List the running multiplexer's sessions, else those on disk",
+		Short:   "List the sessions, running and on disk, those used last first",
 		Example: "  ironcurtain-mux sessions ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +47,7 @@ func sessionsListCommand() *cobra.Command {
 			}
 			if asJSON {
 				if list == nil {
-					list = []broker.Session{}
+					list = []broker.StoredSession{}
 				}
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sessions": list})
 			}
@@ -56,37 +58,51 @@ func sessionsListCommand() *cobra.Command {
 	return cmd
 }
 
-// listSessions joins the running multiplexer's sessions with those that only
-// exist on disk.
-func listSessions(ctx context.Context, p place) ([]broker.Session, error) {
+// listSessions joins what is on disk with what running multiplexers know of it.
+func listSessions(ctx context.Context, p place) ([]broker.StoredSession, error) {
 	stored, err := broker.Stored(p.home)
 	if err != nil {
 		return nil, err
 	}
 	running, err := control.Dial(p.home).Sessions(ctx)
-	if errors.Is(err, control.ErrNotRunning) {
-		return stored, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, control.ErrNotRunning) {
 		return nil, err
 	}
-	known := map[broker.SessionID]bool{}
+	at := map[broker.SessionID]int{}
+	for i, s := range stored {
+		at[s.ID] = i
+	}
 	for _, s := range running {
-		known[s.ID] = true
-	}
-	for _, s := range stored {
-		if !known[s.ID] {
-			running = append(running, s)
+		if i, ok := at[s.ID]; ok {
+			stored[i].Session = s
+			continue
 		}
+		stored = append(stored, broker.StoredSession{Session: s, LastActivity: s.CreatedAt, Owned: true})
 	}
-	return running, nil
+	return stored, nil
 }
 
-func printSessions(w io.Writer, list []broker.Session) error {
+func printSessions(w io.Writer, list []broker.StoredSession) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, s.State,
-			s.CreatedAt.Local().Format("2006-01-02 15:04"), s.Workspace)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, stateWord(s),
+			s.LastActivity.Local().Format("2006-01-02 15:04"), plain(s.Workspace), quote(s.LastPrompt))
 	}
 	return t.Flush()
+}
+
+// stateWord is the state of a session for people.
+func stateWord(s broker.StoredSession) string {
+	if s.Detached {
+		return "left running"
+	}
+	return string(s.State)
+}
+
+// quote is a text of the agent's as it may be printed; nothing stays nothing.
+func quote(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", text)
 }

@@ -20,6 +20,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Agents:            w.agents,
 		DefaultAgent:      w.config.Agent,
 		MaxSessions:       w.config.MaxSessions,
+		KeepSessions:      w.config.KeepSessions(),
 		Compiled:          loaded.compiled,
 		Annotations:       loaded.annotations,
 		Lists:             loaded.lists,

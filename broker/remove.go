@@ -1,0 +1,128 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// RemoveStored deletes a session that no process owns: its container if one
+// still runs, its sockets, its agent's home, its sandbox and its audit. The
+// engine is asked for only when the session's multiplexer was killed.
+func RemoveStored(ctx context.Context, home string, id SessionID, engine func(context.Context) (*docker.Client, error)) error {
+	if !validID(id) {
+		return fmt.Errorf("remove session: %q is not the id of a session", id)
+	}
+	l := layoutOf(home, id)
+	if _, err := os.Lstat(l.dir); err != nil {
+		return problemf("list them with 'ironcurtain-mux sessions ls'", "remove session: there is no session %s", id)
+	}
+	lease, err := docker.AcquireLease(l.lock())
+	if errors.Is(err, docker.ErrLeaseHeld) {
+		return problemf("close its tab first", "remove session: %s is open in a multiplexer", id)
+	} else if err != nil {
+		return fmt.Errorf("remove session: %w", err)
+	}
+	err = removeOwned(ctx, l, id, engine)
+	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
+		err = errors.Join(err, released)
+	}
+	if err == nil {
+		err = os.Remove(l.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("remove session %s: %w", id, err)
+	}
+	return nil
+}
+
+// removeOwned removes everything of a session but its lease and the directory
+// that holds it. The record goes last: what is left of a removal that failed can
+// be seen and removed again.
+func removeOwned(ctx context.Context, l layout, id SessionID, engine func(context.Context) (*docker.Client, error)) error {
+	if wasKilled(l) {
+		client, err := engine(ctx)
+		if err != nil {
+			return err
+		}
+		if _, err := client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)}); err != nil {
+			return err
+		}
+	}
+	if err := removeRun(l.run); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(l.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		path := filepath.Join(l.dir, e.Name())
+		if path == l.lock() || path == l.record() {
+			continue
+		}
+		if err := removeTree(path); err != nil {
+			return err
+		}
+	}
+	if err := os.Remove(l.record()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// removeTree is os.RemoveAll for a tree in which directories may be closed to
+// their owner, as those of a module cache are.
+func removeTree(path string) error {
+	if os.RemoveAll(path) == nil {
+		return nil
+	}
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return os.RemoveAll(path)
+	}
+	defer root.Close()
+	_ = root.Chmod(".", 0o700)
+	_ = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if e != nil && e.IsDir() && err == nil {
+			_ = root.Chmod(name, 0o700) // what stays closed is what RemoveAll complains of
+		}
+		return nil
+	})
+	return os.RemoveAll(path)
+}
+
+// Retire removes the stored sessions that were not used for so long, except
+// those that still run or may be taken back. It goes on after a failure and
+// reports all of them. Nothing is removed when age is not positive.
+func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, error) {
+	if age <= 0 {
+		return nil, nil
+	}
+	all, err := Stored(home)
+	if err != nil {
+		return nil, err
+	}
+	var removed []SessionID
+	var failures []error
+	for _, s := range all {
+		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
+			continue
+		}
+		err := RemoveStored(ctx, home, s.ID, func(context.Context) (*docker.Client, error) {
+			return nil, errors.New("it runs again")
+		})
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		removed = append(removed, s.ID)
+	}
+	return removed, errors.Join(failures...)
+}

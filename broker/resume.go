@@ -1,0 +1,117 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// Stored lists the sessions on disk, those used last first.
+func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
+	all, err := Stored(b.config.Home)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if s, err := b.session(all[i].ID); err == nil {
+			all[i].Session = s.snapshot()
+		}
+	}
+	return all, nil
+}
+
+// again makes the session that continues a stored one: the same id, directory,
+// agent and workspace. Its lease is taken here, so that whoever asks learns at
+// once when another process has it.
+func (b *Broker) again(r OpenRequest) (*session, error) {
+	if !validID(r.Resume) {
+		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
+	}
+	if err := b.makeWay(r.Resume); err != nil {
+		return nil, err
+	}
+	l := layoutOf(b.config.Home, r.Resume)
+	rec, err := readRecord(l)
+	if err != nil {
+		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%w", err)
+	}
+	adapter, err := b.config.Agents.Named(rec.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if adapter.Host {
+		return nil, problemf("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
+	}
+	workspace := l.sandbox()
+	if rec.Workspace != workspace {
+		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.UserHome); err != nil {
+			return nil, err
+		}
+	}
+	s := b.newSession(adapter, r)
+	s.layout, s.resumed = l, true
+	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
+	if s.lease, err = docker.AcquireLease(l.lock()); errors.Is(err, docker.ErrLeaseHeld) {
+		return nil, problemf("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// makeWay lets a session be resumed that is still shown here after its agent
+// has ended; one that runs stays as it is. Nobody is told that the former one is
+// closed: what user interfaces hear next is that it starts again, in a new tab.
+func (b *Broker) makeWay(id SessionID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, s := range b.sessions {
+		if s.fixed.ID != id {
+			continue
+		}
+		select {
+		case <-s.finished:
+			b.sessions = append(b.sessions[:i:i], b.sessions[i+1:]...)
+		default:
+			return problemf(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
+		}
+		return nil
+	}
+	return nil
+}
+
+// closeStored ends what a killed multiplexer left running of a session: its
+// container and its sockets. Everything that resuming needs stays. Of a session
+// of which nothing was left, unknown is the answer.
+func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) error {
+	if !validID(id) || !wasKilled(layoutOf(b.config.Home, id)) {
+		return unknown
+	}
+	l := layoutOf(b.config.Home, id)
+	lease, err := docker.AcquireLease(l.lock())
+	if errors.Is(err, docker.ErrLeaseHeld) {
+		return problemf("close it there", "session %s is open in another multiplexer", id)
+	} else if err != nil {
+		return err
+	}
+	client, err := b.engine.get(ctx, b.config.UserHome)
+	if err == nil {
+		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)})
+	}
+	if err == nil {
+		err = removeRun(l.run)
+	}
+	return errors.Join(err, lease.Release())
+}
+
+// clearStale removes what is left of the session's former container. The lease
+// is ours, so nobody uses it.
+func (s *session) clearStale(ctx context.Context, engine *docker.Client) error {
+	if !s.resumed {
+		return nil
+	}
+	_, err := engine.RemoveLabeled(ctx, map[string]string{LabelSession: string(s.fixed.ID)})
+	return err
+}

@@ -1,0 +1,225 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// storeSession makes the directory of a session that was used so long ago.
+func storeSession(t *testing.T, home, agentName string, ago time.Duration) layout {
+	t.Helper()
+	id, err := newSessionID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := layoutOf(home, id)
+	if err := l.make(callerIdentity()); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.remove(); err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-ago).Truncate(time.Second).UTC()
+	data, err := json.Marshal(record{Session: Session{
+		ID: id, Tab: 3, Agent: agentName, State: StateIdle, Workspace: l.sandbox(), CreatedAt: at.Add(-time.Hour),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(l.record(), at, at); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func noEngine(context.Context) (*docker.Client, error) {
+	return nil, errors.New("the engine was asked for")
+}
+
+func TestStoredTellsWhoOwnsWhat(t *testing.T) {
+	home := shortTemp(t)
+	closed := storeSession(t, home, "claude-code", 2*time.Hour)
+	owned := storeSession(t, home, "shell", time.Hour)
+	killed := storeSession(t, home, "shell", time.Minute)
+	lease, err := docker.AcquireLease(owned.lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = lease.Release() }()
+	if err := os.MkdirAll(killed.sockets(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	conversation := filepath.Join(closed.home(), ".claude/projects/-workspace", filepath.Base(closed.dir)+".jsonl")
+	if err := os.MkdirAll(filepath.Dir(conversation), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lines := `{"type":"user","message":{"role":"user","content":"first"}}
+{"type":"assistant","message":{"content":[{"type":"text","text":"yes"}]}}
+{"type":"user","message":{"role":"user","content":"fix the\nparser \u001b[31m"}}
+{"type":"user","message":{"role":"user","content":[{"type":"tool_result"}]}}
+`
+	if err := os.WriteFile(conversation, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(home, "sessions", "not-a-session"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+
+	all, err := Stored(home)
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d sessions, %v", len(all), err)
+	}
+	byDir := map[string]StoredSession{}
+	for _, s := range all {
+		byDir[string(s.ID)] = s
+	}
+	if s := all[0]; s.ID != SessionID(filepath.Base(killed.dir)) || !s.Detached || s.Owned || s.State != StateClosed {
+		t.Errorf("the killed one: %+v", s)
+	}
+	if s := all[1]; !s.Owned || s.Detached || s.State != StateIdle {
+		t.Errorf("the owned one: %+v", s)
+	}
+	s := all[2]
+	if s.Owned || s.Detached || !s.Begun || !strings.HasPrefix(s.LastPrompt, "fix the parser") {
+		t.Errorf("the closed one: %+v", s)
+	}
+	for _, prefix := range []string{string(s.ID[:8]), string(s.ID)} {
+		if found, err := FindStored(home, prefix); err != nil || found.ID != s.ID {
+			t.Errorf("%s: %v, %v", prefix, found.ID, err)
+		}
+	}
+	for _, prefix := range []string{"", "zzz"} {
+		if _, err := FindStored(home, prefix); err == nil {
+			t.Errorf("%q was found", prefix)
+		}
+	}
+}
+
+func TestRemoveStored(t *testing.T) {
+	home := shortTemp(t)
+	l := storeSession(t, home, "shell", time.Hour)
+	id := SessionID(filepath.Base(l.dir))
+	// A module cache has directories that are closed to their owner.
+	closed := filepath.Join(l.home(), "go/pkg/mod")
+	if err := os.MkdirAll(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(closed, "x"), nil, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(closed, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	lease, err := docker.AcquireLease(l.lock())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveStored(t.Context(), home, id, noEngine); err == nil || !strings.Contains(err.Error(), "open in a multiplexer") {
+		t.Errorf("of an owned session: %v", err)
+	}
+	if err := lease.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveStored(t.Context(), home, id, noEngine); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(home, "sessions")); len(left) != 0 {
+		t.Errorf("left: %v", left)
+	}
+	for _, bad := range []SessionID{id, "..", "../../etc", ""} {
+		if err := RemoveStored(t.Context(), home, bad, noEngine); err == nil {
+			t.Errorf("%q was removed", bad)
+		}
+	}
+}
+
+func TestRetireKeepsWhatIsUsed(t *testing.T) {
+	home := shortTemp(t)
+	old := storeSession(t, home, "shell", 72*time.Hour)
+	recent := storeSession(t, home, "shell", time.Hour)
+	killed := storeSession(t, home, "shell", 72*time.Hour)
+	if err := os.MkdirAll(killed.sockets(), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := Retire(t.Context(), home, 0); err != nil || len(removed) != 0 {
+		t.Errorf("for ever: %v, %v", removed, err)
+	}
+	removed, err := Retire(t.Context(), home, 48*time.Hour)
+	if err != nil || len(removed) != 1 || string(removed[0]) != filepath.Base(old.dir) {
+		t.Errorf("removed %v, %v", removed, err)
+	}
+	for _, l := range []layout{recent, killed} {
+		if _, err := os.Stat(l.record()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// resumeRig is a broker whose engine is never reached.
+func resumeRig(t *testing.T, home string) *Broker {
+	t.Helper()
+	return &Broker{config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
+}
+
+func TestASessionIsResumedOnce(t *testing.T) {
+	home := shortTemp(t)
+	l := storeSession(t, home, "shell", time.Hour)
+	id := SessionID(filepath.Base(l.dir))
+	first, err := resumeRig(t, home).again(OpenRequest{Resume: id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first.fixed.ID != id || first.fixed.Workspace != l.sandbox() || first.fixed.Agent != "shell" {
+		t.Errorf("resumed as %+v", first.fixed)
+	}
+	if _, err := resumeRig(t, home).again(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := first.disown(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := resumeRig(t, home).again(OpenRequest{Resume: id})
+	if err != nil {
+		t.Fatalf("after it was given up: %v", err)
+	}
+	if err := again.disown(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestWhatCannotBeResumed(t *testing.T) {
+	home := shortTemp(t)
+	host := storeSession(t, home, "local-shell", time.Hour)
+	foreign := storeSession(t, home, "gone-agent", time.Hour)
+	moved := storeSession(t, home, "shell", time.Hour)
+	data, err := json.Marshal(record{Session: Session{ID: SessionID(filepath.Base(moved.dir)), Agent: "shell", Workspace: home}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(moved.record(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, id := range map[string]string{
+		"a shell of this machine": filepath.Base(host.dir),
+		"an unknown agent":        filepath.Base(foreign.dir),
+		"a forbidden workspace":   filepath.Base(moved.dir),
+		"nothing":                 "00000000-0000-4000-8000-000000000000",
+		"a path":                  "../../../../../../../../etc/passwdxxxx",
+	} {
+		if s, err := resumeRig(t, home).again(OpenRequest{Resume: SessionID(id)}); err == nil {
+			t.Errorf("%s was resumed: %+v", what, s.fixed)
+		}
+	}
+}

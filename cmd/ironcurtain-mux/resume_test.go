@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// prompted waits for Claude Code's prompt.
+func (d *driver) prompted() {
+	d.t.Helper()
+	d.until("Claude Code's prompt", patience, func(screen string) bool {
+		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for shortcuts")
+	})
+}
+
+// stored is what 'sessions ls' tells of a session.
+func (d *driver) stored(id broker.SessionID) broker.StoredSession {
+	d.t.Helper()
+	out, errs, code := d.command("sessions", "ls", "--json")
+	var list struct{ Sessions []broker.StoredSession }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != exitOK {
+		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
+	}
+	for _, s := range list.Sessions {
+		if s.ID == id {
+			return s
+		}
+	}
+	d.t.Fatalf("session %s is not listed: %s", id, out)
+	return broker.StoredSession{}
+}
+
+// quit ends the multiplexer.
+func (d *driver) quit() {
+	d.t.Helper()
+	d.send("\x01")
+	d.send("/quit!\r")
+	if code := d.exit(60 * time.Second); code != exitOK {
+		d.t.Errorf("exit code %d", code)
+	}
+}
+
+// The real agent goes on with its own conversation, in the same session, the same
+// workspace and the same audit; first by name, then from the list.
+func TestResumeConversation(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, newHome(t))
+	session := d.onlySession()
+	d.ask("say alpha-bravo")
+	d.see(60*time.Second, "● alpha-bravo")
+	if _, errs, code := d.command("sessions", "resume", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
+		t.Errorf("while it runs: code %d, %s", code, errs)
+	}
+	if _, errs, code := d.command("sessions", "rm", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
+		t.Errorf("removing it while it runs: code %d, %s", code, errs)
+	}
+	d.quit()
+
+	s := d.stored(session.ID)
+	if !s.Begun || s.LastPrompt != "say alpha-bravo" || s.State != broker.StateClosed || s.Owned || s.Detached {
+		t.Errorf("after the end: %+v", s)
+	}
+	next := drive(t, d.home, 110, 40, "demo", "--resume", string(session.ID[:6]))
+	next.prompted()
+	next.see(60*time.Second, "say alpha-bravo") // the conversation of before
+	if now := next.stored(session.ID); now.Workspace != session.Workspace || !now.Owned || !now.CreatedAt.Equal(session.CreatedAt) {
+		t.Errorf("resumed as %+v", now)
+	}
+	next.ask("say charlie-delta")
+	next.until("an answer", 60*time.Second, func(screen string) bool { return strings.Count(screen, "charlie-delta") >= 2 })
+	next.quit()
+
+	last := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
+	last.see(patience, "/workspace$")
+	last.send("\x01/resume\r")
+	last.see(20*time.Second, string(session.ID[:8]), "claude-code", "charlie-delta", "closed")
+	last.send("\r")
+	last.prompted()
+	last.see(60*time.Second, "say alpha-bravo", "say charlie-delta")
+	last.quit()
+	d.nothingLeft(session.ID)
+	d.audit(session.ID)
+	if out, errs, code := d.command("sessions", "show", string(session.ID[:8])); code != exitOK || !strings.Contains(out, `"say charlie-delta"`) {
+		t.Errorf("show: code %d, %s%s", code, out, errs)
+	}
+	if _, errs, code := d.command("sessions", "rm", string(session.ID[:8])); code != exitOK {
+		t.Errorf("rm: code %d, %s", code, errs)
+	}
+	if out, _, _ := d.command("sessions", "ls"); strings.Contains(out, string(session.ID)) {
+		t.Errorf("it is still listed: %s", out)
+	}
+}

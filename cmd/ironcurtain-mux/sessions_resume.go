@@ -1,0 +1,22 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func sessionsResumeCommand() *cobra.Command {
+	var flags muxFlags
+	cmd := &cobra.Command{
+		Use:   "resume ID",
+		Short: "Open the multiplexer with a session of before in its first tab",
+		Long: `Open the multiplexer with a session of before in its first tab: the same agent
+in the same workspace, going on with its own conversation. The beginning of the id
+is enough. It is the same as 'ironcurtain-mux --resume ID'.`,
+		Example: "  ironcurtain-mux sessions resume 6f1c",
+		Args:    oneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.resume = args[0]
+			return openMux(cmd, flags)
+		},
+	}
+	flags.registerPolicy(cmd)
+	return cmd
+}

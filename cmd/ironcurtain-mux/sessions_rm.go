@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+func sessionsRemoveCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "rm ID...",
+		Short: "Remove sessions with all they have",
+		Long: `Remove sessions: their directories with the agent's home, the sandbox and the
+audit, and the container of one whose multiplexer was killed. A session that is
+open in a multiplexer stays. The beginning of an id is enough.`,
+		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s: give at least one id (see 'ironcurtain-mux sessions ls')", cmd.Name())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const op = "remove session"
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			var client *docker.Client
+			engine := func(ctx context.Context) (*docker.Client, error) {
+				var err error
+				if client == nil {
+					client, err = connect(ctx, p)
+				}
+				return client, err
+			}
+			var all []error
+			for _, id := range args {
+				found, err := broker.FindStored(p.home, id)
+				if err == nil {
+					err = broker.RemoveStored(cmd.Context(), p.home, found.ID, engine)
+				}
+				all = append(all, err)
+			}
+			if client != nil {
+				all = append(all, client.Close(cmd.Context()))
+			}
+			return fail(op, errors.Join(all...), "")
+		},
+	}
+	return cmd
+}

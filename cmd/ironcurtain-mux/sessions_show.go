@@ -1,0 +1,81 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+func sessionsShowCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show everything that is known of one session",
+		Long:    "Show everything that is known of one session. The beginning of its id is enough.",
+		Example: "  ironcurtain-mux sessions show 6f1c\n  ironcurtain-mux sessions show 6f1c --json",
+		Args:    oneSession,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			found, err := broker.FindStored(p.home, args[0])
+			if err != nil {
+				return fail("show session", err, "")
+			}
+			list, err := listSessions(cmd.Context(), p)
+			if err != nil {
+				return fail("show session", err, "")
+			}
+			for _, s := range list {
+				if s.ID == found.ID {
+					found = s
+				}
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
+			}
+			return printSession(cmd.OutOrStdout(), p, found)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// oneSession wants exactly one id.
+func oneSession(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return usagef("%s: give exactly one id (see 'ironcurtain-mux sessions ls')", cmd.Name())
+	}
+	return nil
+}
+
+func printSession(w io.Writer, p place, s broker.StoredSession) error {
+	dir := filepath.Join(p.home, "sessions", string(s.ID))
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(t, "%s\t%s\n", name, value)
+		}
+	}
+	line("id", string(s.ID))
+	line("agent", s.Agent)
+	line("state", stateWord(s))
+	line("reason", quote(s.Reason))
+	line("notice", s.Notice)
+	line("workspace", plain(s.Workspace))
+	line("created", s.CreatedAt.Local().Format(time.DateTime))
+	line("last used", s.LastActivity.Local().Format(time.DateTime))
+	line("last prompt", quote(s.LastPrompt))
+	line("conversation", map[bool]string{true: "goes on when resumed", false: "begins anew when resumed"}[s.Begun])
+	line("directory", plain(dir))
+	line("audit", plain(filepath.Join(dir, "audit.jsonl")))
+	return t.Flush()
+}

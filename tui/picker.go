@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// picker is the list of stored sessions that a person chooses from.
+type picker struct {
+	rows   []broker.StoredSession
+	at     int // the chosen row
+	top    int // the first row shown
+	loaded bool
+}
+
+// shortID is enough of a session's id for people.
+func shortID(id broker.SessionID) string { return string(id[:min(8, len(id))]) }
+
+// runResume is /resume [ID].
+func (m *Model) runResume(args string) (tea.Cmd, error) {
+	if strings.ContainsAny(args, " /") {
+		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", sanitize(args))
+	}
+	if args == "" {
+		m.openPicker()
+	}
+	return m.fetchStored(args), nil
+}
+
+// openPicker shows the list, empty until the sessions are known.
+func (m *Model) openPicker() {
+	m.picker = picker{}
+	m.mode, m.dirty = modePicker, true
+}
+
+// onStored takes the sessions on disk: for the list, or to resume the one that
+// was named.
+func (m *Model) onStored(msg storedMsg) tea.Cmd {
+	m.dirty = true
+	if msg.err != nil {
+		m.complain(fmt.Errorf("list sessions: %w", msg.err))
+		if m.mode == modePicker && msg.prefix == "" {
+			m.leaveCommand()
+		}
+		return nil
+	}
+	if msg.prefix != "" {
+		return m.resumeNamed(msg)
+	}
+	if m.mode == modePicker {
+		m.picker.fill(m.choosable(msg.sessions))
+	}
+	return nil
+}
+
+// choosable leaves out what is open in a tab and runs.
+func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
+	var out []broker.StoredSession
+	for _, s := range all {
+		if t := m.tabOf(s.ID); t == nil || t.dead() {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// fill sets the rows and keeps the chosen session chosen.
+func (p *picker) fill(rows []broker.StoredSession) {
+	var chosen broker.SessionID
+	if p.at < len(p.rows) {
+		chosen = p.rows[p.at].ID
+	}
+	p.rows, p.loaded = rows, true
+	p.at = min(p.at, max(0, len(rows)-1))
+	for i, s := range rows {
+		if s.ID == chosen {
+			p.at = i
+		}
+	}
+}
+
+// resumeNamed resumes the one session whose id begins with what was typed.
+func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
+	var found []broker.StoredSession
+	for _, s := range msg.sessions {
+		if strings.HasPrefix(string(s.ID), strings.ToLower(msg.prefix)) {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		m.complain(&hinted{fmt.Errorf("no session begins with %s", sanitize(msg.prefix)), "/resume lists them"})
+	case 1:
+		return m.open(opening{resume: found[0].ID})
+	default:
+		m.complain(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), sanitize(msg.prefix)), "type more of the id"})
+	}
+	return nil
+}
+
+// chosen is the session under the bar, or nil.
+func (p *picker) chosen() *broker.StoredSession {
+	if p.at < 0 || p.at >= len(p.rows) {
+		return nil
+	}
+	return &p.rows[p.at]
+}
+
+// onPickerKey is a key in the list of sessions.
+func (m *Model) onPickerKey(name string) tea.Cmd {
+	m.dirty = true
+	p := &m.picker
+	page := max(1, m.lay.Viewport.H-2)
+	last := max(0, len(p.rows)-1)
+	switch m.keys[placePicker][name] {
+	case actPickDown:
+		p.at = min(p.at+1, last)
+	case actPickUp:
+		p.at = max(p.at-1, 0)
+	case actPickPage:
+		p.at = min(p.at+page, last)
+	case actPickPageUp:
+		p.at = max(p.at-page, 0)
+	case actPick:
+		return m.pick()
+	case actPickEnd:
+		return m.askToEnd()
+	case actLeave:
+		m.leaveCommand()
+	}
+	return nil
+}
+
+// pick resumes the chosen session.
+func (m *Model) pick() tea.Cmd {
+	s := m.picker.chosen()
+	switch {
+	case s == nil:
+		m.leaveCommand()
+		return nil
+	case s.Owned && m.tabOf(s.ID) == nil:
+		m.complain(&hinted{errors.New("that session is open in another multiplexer"), "use it there, or close it there first"})
+		return nil
+	}
+	m.leaveCommand()
+	return m.open(opening{resume: s.ID})
+}
+
+// pickerHints says what can be done in the list.
+func (m *Model) pickerHints() []string {
+	if m.picker.chosen() == nil {
+		return []string{"Esc back"}
+	}
+	hints := []string{"Enter continues it in a tab", "↑↓ choose", "Esc back"}
+	if m.picker.chosen().Detached {
+		hints = []string{"Enter takes it back", "x ends it", "↑↓ choose", "Esc back"}
+	}
+	return hints
+}
+
+// askToEnd asks whether an agent that was left running shall end.
+func (m *Model) askToEnd() tea.Cmd {
+	s := m.picker.chosen()
+	if s == nil || !s.Detached || s.Owned {
+		m.complain(errors.New("only an agent that was left running can be ended here"))
+		return nil
+	}
+	id := s.ID
+	m.ask(fmt.Sprintf("end %s of session %s? it can be resumed later", sanitize(s.Agent), shortID(id)), func(m *Model) tea.Cmd {
+		return m.endStored(id)
+	})
+	return nil
+}

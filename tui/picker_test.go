@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// storedSessions are three sessions on disk: one that was left running, one that
+// is open elsewhere, one that was closed.
+func storedSessions() []broker.StoredSession {
+	session := func(id, agent, workspace string) broker.Session {
+		return broker.Session{ID: broker.SessionID(id), Agent: agent, Workspace: workspace, State: broker.StateClosed}
+	}
+	return []broker.StoredSession{
+		{Session: session("aaaaaaaa-1", "claude-code", "/src/project"), LastActivity: testTime.Add(-3 * time.Minute), Detached: true, LastPrompt: "fix\x1b[31m it"},
+		{Session: session("bbbbbbbb-2", "shell", "/home/x/.ironcurtain/sessions/bbbbbbbb-2/sandbox"), LastActivity: testTime.Add(-2 * time.Hour), Owned: true},
+		{Session: session("cccccccc-3", "claude-code", "/src/other"), LastActivity: testTime.Add(-50 * time.Hour)},
+	}
+}
+
+func pickerRig(t *testing.T) *rig {
+	t.Helper()
+	r := newRig(t, 100, 24, Options{})
+	r.broker.stored = storedSessions()
+	r.keys("\x01/resume\r")
+	return r
+}
+
+// lastOpened is the newest request for a session.
+func (r *rig) lastOpened() broker.OpenRequest { return r.broker.opened[len(r.broker.opened)-1] }
+
+func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
+	r := pickerRig(t)
+	screen := r.m.drawPicker().String()
+	for _, want := range []string{
+		"aaaaaaaa  claude-code   left running   3m ago", "/src/project", "bbbbbbbb  shell         open elsewhere  2h ago",
+		"cccccccc", "closed", "2d ago", "/src/other",
+	} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	if strings.Contains(screen, "sandbox") || strings.Contains(screen, "\x1b") || !strings.Contains(screen, "“fix") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
+func TestPickerResumesTheChosenSession(t *testing.T) {
+	r := pickerRig(t)
+	opened := len(r.broker.opened)
+	r.keys("j\r")
+	if len(r.broker.opened) != opened || r.m.mode != modePicker || !strings.Contains(r.m.flash.text, "another multiplexer") {
+		t.Errorf("a session that is open elsewhere: %+v, %q", r.broker.opened, r.m.flash.text)
+	}
+	r.keys("j\r")
+	if got := r.lastOpened(); got.Resume != "cccccccc-3" || got.Agent != "" || got.Cols != 100 || r.m.mode != modeTerminal {
+		t.Errorf("asked for %+v, mode %d", got, r.m.mode)
+	}
+}
+
+func TestPickerIsLeftWithoutEffect(t *testing.T) {
+	r := pickerRig(t)
+	opened := len(r.broker.opened)
+	r.keys("\x1b")
+	r.keys("x")
+	if len(r.broker.opened) != opened || r.m.mode != modeTerminal || r.queued(1) != "x" {
+		t.Errorf("opened %+v, mode %d, the agent got %q", r.broker.opened, r.m.mode, r.queued(1))
+	}
+}
+
+func TestResumeByTheStartOfAnID(t *testing.T) {
+	r := pickerRig(t)
+	opened := len(r.broker.opened)
+	r.keys("\x1b")
+	r.keys("\x01/resume zz\r")
+	if len(r.broker.opened) != opened || !strings.Contains(r.m.flash.text, "no session begins with zz") {
+		t.Errorf("opened %+v, said %q", r.broker.opened, r.m.flash.text)
+	}
+	r.keys("\x01/resume CCC\r")
+	if got := r.lastOpened(); got.Resume != "cccccccc-3" {
+		t.Errorf("asked for %+v", got)
+	}
+}
+
+func TestPickerEndsWhatWasLeftRunning(t *testing.T) {
+	r := pickerRig(t)
+	r.broker.sessions = append(r.broker.sessions, broker.Session{ID: "aaaaaaaa-1"})
+	r.keys("xn")
+	if n := len(r.broker.sessions); n != 2 {
+		t.Fatalf("%d sessions after no", n)
+	}
+	r.broker.stored = r.broker.stored[1:]
+	r.keys("xy")
+	if n := len(r.broker.sessions); n != 1 || r.m.mode != modePicker || len(r.m.picker.rows) != 2 {
+		t.Errorf("%d sessions after yes, %d rows", n, len(r.m.picker.rows))
+	}
+	r.keys("x")
+	if r.m.question != nil {
+		t.Error("an agent that does not run can be ended")
+	}
+}
+
+// The first tab can be a session of before, and a session that is resumed while
+// its dead tab is still shown takes the tab's place.
+func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
+	r := newRig(t, 100, 24, Options{Resume: "cccccccc-3"})
+	if got := r.lastOpened(); got.Resume != "cccccccc-3" {
+		t.Fatalf("asked for %+v", got)
+	}
+	dead := r.m.tabs[0].session
+	dead.State = broker.StateDead
+	r.send(brokerMsg{broker.Event{Session: &dead}})
+	old := r.m.tabs[0]
+	again := dead
+	again.Tab, again.State = 7, broker.StateStarting
+	r.send(brokerMsg{broker.Event{Session: &again}})
+	if len(r.m.tabs) != 1 || r.m.tabs[0] == old || r.m.tabs[0].session.Tab != 7 {
+		t.Errorf("tabs: %+v", r.m.tabs)
+	}
+}

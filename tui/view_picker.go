@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// drawPicker draws the list of sessions over the viewport.
+func (m *Model) drawPicker() *surface {
+	s := newSurface(m.lay.Viewport, m.theme.Body)
+	s.fill(0, m.theme.Title)
+	p := &m.picker
+	title := "sessions, those used last first"
+	switch {
+	case !p.loaded:
+		title = "looking for sessions"
+	case len(p.rows) == 0:
+		title = "there is no session to continue"
+	}
+	height := max(1, s.At.H-1)
+	p.top = min(max(p.top, p.at-height+1), p.at)
+	if below := len(p.rows) - p.top - height; below > 0 {
+		title += fmt.Sprintf(" · %d more ↓", below)
+	}
+	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
+	for y := 0; y < height && p.top+y < len(p.rows); y++ {
+		style := m.theme.Body
+		if p.top+y == p.at {
+			style = m.theme.Selection
+			s.fill(1+y, style)
+		}
+		s.text(1, 1+y, clip(m.pickerRow(p.rows[p.top+y]), s.At.W-2), style)
+	}
+	return s
+}
+
+// pickerRow is one session in one line: its id, agent, state and age, its
+// workspace unless that is its own sandbox, and what was asked last.
+func (m *Model) pickerRow(s broker.StoredSession) string {
+	parts := []string{
+		shortID(s.ID),
+		fmt.Sprintf("%-12s", sanitize(s.Agent)),
+		fmt.Sprintf("%-13s", m.storedState(s)),
+		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
+	}
+	if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
+		parts = append(parts, oneLine(homeShort(s.Workspace)))
+	}
+	if s.LastPrompt != "" {
+		parts = append(parts, "“"+oneLine(s.LastPrompt)+"”")
+	}
+	return strings.Join(parts, "  ")
+}
+
+// storedState is what a stored session is doing, for people.
+func (m *Model) storedState(s broker.StoredSession) string {
+	switch t := m.tabOf(s.ID); {
+	case t != nil:
+		return fmt.Sprintf("ended, tab %d", t.session.Tab)
+	case s.Owned:
+		return "open elsewhere"
+	case s.Detached:
+		return "left running"
+	case s.State == broker.StateDead:
+		return "ended"
+	}
+	return "closed"
+}
+
+// age is how long ago something was, in one word or two.
+func age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}
+
+// homeShort writes the person's home directory as ~.
+func homeShort(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && err == nil {
+		return "~/" + rest
+	}
+	return path
+}
