@@ -130,6 +130,10 @@ type Escalation struct {
 	Digest    string          `json:"digest"` // of server, tool and canonical arguments
 	AskedAt   time.Time       `json:"askedAt"`
 	ExpiresAt time.Time       `json:"expiresAt"`
+	// More counts calls like it that were refused without asking, because too
+	// many asked.
+	More     int    `json:"more,omitempty"`
+	Likeness string `json:"likeness,omitempty"` // the same for calls that differ in details only
 }
 
 // Decision answers one escalation.
@@ -201,7 +205,7 @@ type EventKind string
 const (
 	EventSession    EventKind = "session"    // a session appeared or changed: Session
 	EventProgress   EventKind = "progress"   // a step of starting a session: Progress
-	EventEscalation EventKind = "escalation" // a call began to wait: Escalation
+	EventEscalation EventKind = "escalation" // a call began to wait, or more like it came: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
 	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
 	EventNotice     EventKind = "notice"     // something a person should read: Notice

@@ -53,6 +53,9 @@ func (b *Broker) relay(change approval.Change) {
 		e := b.escalation(*change.Asked)
 		b.recount(e.Session)
 		b.hub.publish(Event{Kind: EventEscalation, At: e.AskedAt, Escalation: &e})
+	case change.Grown != nil:
+		e := b.escalation(*change.Grown)
+		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
 	case change.Settled != nil:
 		r := resolution(*change.Settled)
 		b.recount(r.Session)
@@ -91,6 +94,8 @@ func (b *Broker) escalation(i approval.Item) Escalation {
 		Digest:    i.Digest,
 		AskedAt:   i.AskedAt,
 		ExpiresAt: i.ExpiresAt,
+		More:      i.More,
+		Likeness:  i.Likeness,
 	}
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.fixed.Tab

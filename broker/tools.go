@@ -226,6 +226,10 @@ func (s *session) toolActivity(a mcpproxy.Activity) {
 		s.count(func(t *tally) { t.calls-- })
 	case mcpproxy.ServerDown:
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
+	case mcpproxy.CallUnasked:
+		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
+	case mcpproxy.CallGranted:
+		s.notice(false, fmt.Sprintf("rule #%d lets %s/%s through; /rules lists them", a.Number, a.Server, a.Tool))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
 		// The queue tells of these, with everything about the call.
 	case mcpproxy.ToolsListed:

@@ -123,6 +123,8 @@ func (e *Engine) verdict(p *preparation, o outcome) (Verdict, error) {
 	}
 	if o.decision == Escalate {
 		v.Roles = o.roles
+		v.Structural = o.structural
+		v.Values, v.Prose = p.values(), p.prose()
 	}
 	v.Digest = e.bind(p, v.Arguments)
 	return v, nil
@@ -151,6 +153,8 @@ type outcome struct {
 	reason   string
 	roles    []string
 	trace    []Step
+	// structural tells that a structural rule escalated.
+	structural bool
 }
 
 // worsen takes over the other outcome when it is more severe, or when it is

@@ -78,6 +78,7 @@ func (o *outcome) escalate(s outcome) {
 	rule, reason := o.rule, o.reason
 	o.worsen(s)
 	if o.decision == Escalate {
+		o.structural = true
 		o.rule, o.reason = s.rule, s.reason
 		if already {
 			o.rule, o.reason = rule, reason

@@ -50,10 +50,30 @@ type Verdict struct {
 	Trace []Step
 	// Roles are the roles that escalated.
 	Roles []string
+	// Values are what the call names, in the form in which it was judged; of
+	// an escalation only.
+	Values []Value
+	// Prose names the arguments that carry text and nothing else, so that they
+	// do not change what the call is done to or how; of an escalation only.
+	Prose []string
+	// Structural tells that a structural rule escalated, alone or with others;
+	// no standing permission may answer such a call.
+	Structural bool
 	// Digest binds an approval to what was judged: server, tool, canonical
 	// arguments and what they resolved to at that moment, such as the URLs
 	// behind the name of a git remote. Empty on a denial.
 	Digest string
+}
+
+// Value is one thing that a call names.
+type Value struct {
+	Argument string
+	Role     Role
+	Text     string // canonical and raw: a resolved path, a URL, a name
+	// Origin is scheme, host and port of an address, else empty.
+	Origin string
+	// Sandbox tells that a path lies inside the sandbox.
+	Sandbox bool
 }
 
 // Step is the judgment of one value.

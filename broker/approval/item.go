@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 )
 
 // Request is a call that needs a person.
@@ -19,6 +21,12 @@ type Request struct {
 	Reason    string
 	Digest    string        // binds the answer to the call; never empty
 	Timeout   time.Duration // 0 means the queue's
+	// Offers are the scopes an approval can be remembered for; none means that
+	// it cannot.
+	Offers []grant.Offer
+	// Likeness is the same for calls that differ in details only; empty for a
+	// call that is like no other.
+	Likeness string
 }
 
 // Item is a call that waits.
@@ -28,6 +36,21 @@ type Item struct {
 	Number    int // from 1, growing, never used twice
 	AskedAt   time.Time
 	ExpiresAt time.Time
+	More      int // calls like it that were refused without asking, because too many asked
+}
+
+// Answer is what somebody makes of an item.
+type Answer struct {
+	Approve bool
+	By      string // "tui", "cli"
+	Reason  string // told to the agent
+	// Remembered says in full which standing permission comes with the
+	// approval, for the record.
+	Remembered string
+	// Automatic tells that no person saw the call: the audit says so.
+	Automatic bool
+	// Evidence is what an automatic approval rests on, for the record.
+	Evidence map[string]any
 }
 
 // Outcome is how an item ended.
@@ -51,7 +74,11 @@ type Resolution struct {
 	By      string // "tui", "cli", "deadline", "caller", "broker"
 	Reason  string // told to the agent
 	At      time.Time
-	Waited  time.Duration // by the monotonic clock
+	// Remembered, Automatic and Evidence are those of the answer.
+	Remembered string
+	Automatic  bool
+	Evidence   map[string]any
+	Waited     time.Duration // by the monotonic clock
 }
 
 // Errors of the queue.

@@ -133,7 +133,8 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 		done: make(chan Resolution, 1),
 	}
 	q.pending[id] = w
-	q.announce(Change{Asked: &w.item})
+	item := w.item
+	q.announce(Change{Asked: &item})
 	return w, nil
 }
 
@@ -151,6 +152,11 @@ func (q *Queue) waitingIn(session string) int {
 // one, and the resolution is the one that stands. An unknown id, or a digest
 // that is not that of the item, is an error and settles nothing.
 func (q *Queue) Decide(id, digest string, approve bool, by, reason string) (res Resolution, won bool, err error) {
+	return q.Answer(id, digest, Answer{Approve: approve, By: by, Reason: reason})
+}
+
+// Answer is Decide with everything an answer can have.
+func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w, ok := q.pending[id]
@@ -166,13 +172,13 @@ func (q *Queue) Decide(id, digest string, approve bool, by, reason string) (res 
 	// The timer of an overdue item may not have run yet; the deadline holds
 	// all the same.
 	if !q.options.Clock.Now().Before(w.item.ExpiresAt) {
-		return q.settleLocked(w, Expired, "deadline", "nobody answered in time"), false, nil
+		return q.settleLocked(w, Expired, Answer{By: "deadline", Reason: "nobody answered in time"}), false, nil
 	}
 	outcome := Denied
-	if approve {
+	if a.Approve {
 		outcome = Approved
 	}
-	return q.settleLocked(w, outcome, by, reason), true, nil
+	return q.settleLocked(w, outcome, a), true, nil
 }
 
 // settle resolves an item if it still waits.
@@ -180,15 +186,16 @@ func (q *Queue) settle(id string, outcome Outcome, by, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if w, ok := q.pending[id]; ok {
-		q.settleLocked(w, outcome, by, reason)
+		q.settleLocked(w, outcome, Answer{By: by, Reason: reason})
 	}
 }
 
-func (q *Queue) settleLocked(w *waiting, outcome Outcome, by, reason string) Resolution {
+func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 	now := q.options.Clock.Now()
 	res := Resolution{
 		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Digest: w.item.Digest,
-		Outcome: outcome, By: by, Reason: reason, At: now, Waited: now.Sub(w.item.AskedAt),
+		Outcome: outcome, By: a.By, Reason: a.Reason, Remembered: a.Remembered, Automatic: a.Automatic, Evidence: a.Evidence,
+		At: now, Waited: now.Sub(w.item.AskedAt),
 	}
 	delete(q.pending, res.ID)
 	q.settled[res.ID] = res
@@ -225,7 +232,7 @@ func (q *Queue) Withdraw(session, reason string) {
 	defer q.mu.Unlock()
 	for _, w := range q.pending {
 		if w.item.Session == session {
-			q.settleLocked(w, Withdrawn, "broker", reason)
+			q.settleLocked(w, Withdrawn, Answer{By: "broker", Reason: reason})
 		}
 	}
 }
@@ -239,7 +246,7 @@ func (q *Queue) Close() {
 	}
 	q.closed = true
 	for _, w := range q.pending {
-		q.settleLocked(w, Withdrawn, "broker", "the program is ending")
+		q.settleLocked(w, Withdrawn, Answer{By: "broker", Reason: "the program is ending"})
 	}
 	for s := range q.streams {
 		q.drop(s)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,7 +72,7 @@ func TestFirstAnswerWins(t *testing.T) {
 			t.Fatalf("%d answers won", wins.Load())
 		}
 		late, won, err := q.Decide(item.ID, item.Digest, true, "late", "")
-		if won || err != nil || late != res {
+		if won || err != nil || !reflect.DeepEqual(late, res) {
 			t.Fatalf("late answer: %+v %v %v", late, won, err)
 		}
 	})

@@ -11,6 +11,7 @@ const backlog = 256
 // Change is one thing that happened to the queue; exactly one member is set.
 type Change struct {
 	Asked   *Item
+	Grown   *Item // more calls like it were refused
 	Settled *Resolution
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -21,8 +23,11 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 			" needs a person's approval by rule "+c.verdict.Rule+" ("+c.verdict.Reason+"), and nobody is there to give it. "+
 			"DENIED: do not repeat the call.", "nobody can be asked")
 	}
-	if c.proxy.rate.crowded() {
-		return c.deny(ctx, ruleCrowded, fmt.Sprintf("more than %d calls within a minute asked for a person", c.proxy.limits.Escalations))
+	if c.granted() {
+		return nil
+	}
+	if c.proxy.rate.crowded(c.likeness()) {
+		return c.collapse(ctx)
 	}
 	res, err := c.ask(ctx)
 	if err != nil {
@@ -31,9 +36,10 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	}
 	c.record.EscalationID, c.record.DecidedBy = res.ID, res.By
 	c.record.WaitMs = res.Waited.Milliseconds()
+	c.record.Detail = evidence(res)
 	switch res.Outcome {
 	case approval.Approved:
-		return c.judgeAgain(ctx)
+		return c.judgeAgain(ctx, approvedBy(res))
 	case approval.Expired:
 		return c.refuseAs(ctx, audit.EscalatedExpired, c.verdict.Rule, fmt.Sprintf(
 			"ESCALATION EXPIRED: nobody decided about %s within %v. DENIED: do not repeat the call; tell the person what you need.",
@@ -74,8 +80,25 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		Server: c.target.server, Tool: c.target.tool,
 		Arguments: c.verdict.Arguments, Requested: c.params.arguments,
 		Rule: c.verdict.Rule, Reason: c.verdict.Reason, Digest: c.verdict.Digest,
-		Timeout: c.proxy.config.EscalationTimeout,
+		Timeout:  c.proxy.config.EscalationTimeout,
+		Offers:   grant.Offers(c.grantable()),
+		Likeness: c.likeness(),
 	})
+}
+
+// evidence is what the record of a decision says besides who made it.
+func evidence(res approval.Resolution) map[string]any {
+	if res.Remembered == "" && len(res.Evidence) == 0 {
+		return nil
+	}
+	detail := maps.Clone(res.Evidence)
+	if detail == nil {
+		detail = map[string]any{}
+	}
+	if res.Remembered != "" {
+		detail["remembered"] = res.Remembered
+	}
+	return detail
 }
 
 // signsOfLife tells the agent every few seconds that the call still waits.
@@ -101,17 +124,26 @@ func (c *call) signsOfLife(ctx context.Context) {
 
 // judgeAgain judges an approved call a second time. Minutes may have passed;
 // what the person saw must still be what would happen.
-func (c *call) judgeAgain(ctx context.Context) json.RawMessage {
+func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessage {
 	seen, record := c.verdict, c.record
 	c.judge()
 	now := c.verdict
 	c.record.EscalationID, c.record.DecidedBy, c.record.WaitMs = record.EscalationID, record.DecidedBy, record.WaitMs
+	c.record.Detail = record.Detail
 	if now.Decision != policy.Allow && now.Decision != policy.Escalate {
 		return c.deny(ctx, now.Rule, "it was approved, but by now "+now.Reason)
 	}
 	if !same(seen, now) {
 		return c.deny(ctx, ruleChanged, "it was approved, but what it would do changed while it waited")
 	}
-	c.record.Decision = audit.EscalatedApproved
+	c.record.Decision = as
 	return nil
+}
+
+// approvedBy is how the record calls an approval.
+func approvedBy(res approval.Resolution) audit.Decision {
+	if res.Automatic {
+		return audit.AutoApproved
+	}
+	return audit.EscalatedApproved
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -34,6 +35,15 @@ type Recorder interface {
 // Approver asks a person and waits; *approval.Queue is one.
 type Approver interface {
 	Ask(ctx context.Context, r approval.Request) (approval.Resolution, error)
+	// Collapse counts a call that is refused without asking on a waiting one
+	// like it, and reports whether there was one.
+	Collapse(session, likeness string) bool
+}
+
+// Granter knows what a person allowed beforehand; *grant.Store is one.
+type Granter interface {
+	Match(c grant.Call) (grant.Grant, bool)
+	Use(number int, c grant.Call) (grant.Grant, error)
 }
 
 // Starter runs servers; *sandbox.Host is one.
@@ -48,6 +58,7 @@ type Config struct {
 	Servers   []sandbox.Spec
 	Sandbox   Starter
 	Approvals Approver // nil: what would need a person is refused
+	Grants    Granter  // nil: nothing is allowed beforehand
 	Audit     Recorder
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
@@ -73,6 +84,7 @@ type Limits struct {
 	Start       time.Duration // time a server has to start; 60 seconds
 	Tools       int           // tools of one server; 512
 	Escalations int           // calls a minute that may ask a person; 120
+	Alike       int           // of them, those that differ in details only; 60
 	Repeats     int           // equal calls a minute; 0 means no limit
 	Progress    time.Duration // between signs of life while a call waits; 3 seconds
 	Roots       time.Duration // time a server has to learn of other roots; 5 seconds
@@ -95,6 +107,7 @@ func (l Limits) orDefaults() Limits {
 	number(&l.PerServer, 32)
 	number(&l.Tools, 512)
 	number(&l.Escalations, 120)
+	number(&l.Alike, 60)
 	span(&l.Call, 5*time.Minute)
 	span(&l.Start, time.Minute)
 	span(&l.Progress, 3*time.Second)
@@ -118,6 +131,8 @@ const (
 	ServerUp     ActivityKind = "server-up"
 	ServerDown   ActivityKind = "server-down"
 	ToolsChanged ActivityKind = "tools-changed"
+	CallGranted  ActivityKind = "call-granted" // by what a person allowed beforehand; Detail names it
+	CallUnasked  ActivityKind = "call-unasked" // refused because too many ask, and none like it waits
 )
 
 // Activity is one thing that happened in the proxy.
@@ -126,6 +141,7 @@ type Activity struct {
 	Server string
 	Tool   string
 	Detail string
+	Number int // of the grant that let a call through
 }
 
 // Proxy is the tool side of one session.

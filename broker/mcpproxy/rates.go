@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
@@ -17,15 +18,22 @@ const maxKeys = 4096
 type rates struct {
 	repeats     int
 	escalations int
+	alike       int
 	now         func() time.Time
 
 	mu    sync.Mutex
 	equal map[string][]time.Time
-	asked []time.Time
+	asked []question
+}
+
+// question is a call that asked a person.
+type question struct {
+	at       time.Time
+	likeness string
 }
 
 func newRates(l Limits, now func() time.Time) *rates {
-	return &rates{repeats: l.Repeats, escalations: l.Escalations, now: now, equal: map[string][]time.Time{}}
+	return &rates{repeats: l.Repeats, escalations: l.Escalations, alike: l.Alike, now: now, equal: map[string][]time.Time{}}
 }
 
 // repeated counts a call by its digest and tells whether there were too many.
@@ -55,16 +63,23 @@ func (r *rates) repeated(digest string) bool {
 	return false
 }
 
-// crowded counts a question to a person and tells whether there were too many.
-func (r *rates) crowded() bool {
+// crowded counts a question to a person and tells whether there were too many,
+// at all or of its like.
+func (r *rates) crowded(likeness string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	r.asked = recent(r.asked, now)
-	if len(r.asked) >= r.escalations {
+	r.asked = slices.DeleteFunc(r.asked, func(q question) bool { return now.Sub(q.at) >= window })
+	alike := 0
+	for _, q := range r.asked {
+		if q.likeness == likeness {
+			alike++
+		}
+	}
+	if len(r.asked) >= r.escalations || alike >= r.alike {
 		return true
 	}
-	r.asked = append(r.asked, now)
+	r.asked = append(r.asked, question{now, likeness})
 	return false
 }
 

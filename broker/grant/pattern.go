@@ -1,0 +1,61 @@
+package grant
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// pattern says which calls of a session a grant lets through.
+type pattern struct {
+	server, tool string
+	digest       string // of the one call that fits, when set; the rest is unused
+	slots        map[slot]allowed
+	rest         map[string]string // arguments that must be written like this
+}
+
+// allowed says which values may stand in a slot.
+type allowed struct {
+	texts     []string
+	origins   []string // of addresses: any path there will do
+	directory string   // of paths: what lies directly in it will do, but nothing hidden
+}
+
+// matches tells whether the pattern lets a call through.
+func (p pattern) matches(c Call) bool {
+	if c.Structural || c.Server != p.server || c.Tool != p.tool || c.Digest == "" {
+		return false
+	}
+	if p.digest != "" {
+		return c.Digest == p.digest
+	}
+	slots := c.slots()
+	if len(slots) == 0 || len(slots) != len(p.slots) {
+		return false
+	}
+	for at, values := range slots {
+		may, ok := p.slots[at]
+		if !ok || slices.ContainsFunc(values, func(v policy.Value) bool { return !may.takes(v) }) {
+			return false
+		}
+	}
+	rest, err := c.rest()
+	return err == nil && maps.Equal(rest, p.rest)
+}
+
+func (a allowed) takes(v policy.Value) bool {
+	switch {
+	case slices.Contains(a.texts, v.Text):
+		return true
+	case v.Origin != "" && slices.Contains(a.origins, v.Origin):
+		return true
+	}
+	return a.directory != "" && path.Dir(v.Text) == a.directory && !hidden(v.Text)
+}
+
+// hidden tells whether a path names a file that listings leave out; shells,
+// tools and logins are configured by those.
+func hidden(p string) bool { return strings.HasPrefix(path.Base(p), ".") }

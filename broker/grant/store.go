@@ -1,0 +1,194 @@
+package grant
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// How long grants last.
+const (
+	DefaultTime = 15 * time.Minute // of one that names no time
+	MaxTime     = 8 * time.Hour
+	MinTime     = time.Second
+)
+
+// maxGrants bounds the grants of one session.
+const maxGrants = 100
+
+// Grant is one standing permission.
+type Grant struct {
+	Number     int // from 1, growing, never used twice
+	Session    string
+	Scope      Scope
+	Text       string // in full what it lets through
+	By         string // who gave it: "tui", "cli"
+	Escalation string // id of the call it was given for
+	At         time.Time
+	ExpiresAt  time.Time
+	Used       int // calls it has let through
+}
+
+// Errors of the store.
+var (
+	// ErrNone means that no such grant is in force.
+	ErrNone = errors.New("no such rule is in force")
+	// ErrFull means that the session has too many grants.
+	ErrFull = fmt.Errorf("a session can have at most %d rules", maxGrants)
+	// ErrTime means that the time asked for is too short or too long.
+	ErrTime = fmt.Errorf("a rule lasts between %v and %v", MinTime, MaxTime)
+)
+
+// Store holds the grants of all sessions. It is safe for concurrent use.
+type Store struct {
+	now func() time.Time
+
+	mu     sync.Mutex
+	number int
+	held   []*held // oldest first
+}
+
+// held is a grant in force.
+type held struct {
+	Grant
+	pattern pattern
+}
+
+// New makes an empty store. now has a monotonic reading; nil means time.Now.
+func New(now func() time.Time) *Store {
+	if now == nil {
+		now = time.Now
+	}
+	return &Store{now: now}
+}
+
+// Check tells whether a time is one that a grant can have; 0 stands for
+// DefaultTime.
+func Check(limit time.Duration) error {
+	if limit != 0 && (limit < MinTime || limit > MaxTime) {
+		return ErrTime
+	}
+	return nil
+}
+
+// Add puts a grant into force, for limit from now; 0 stands for DefaultTime.
+func (s *Store) Add(session string, o Offer, by, escalation string, limit time.Duration) (Grant, error) {
+	if err := Check(limit); err != nil {
+		return Grant{}, err
+	}
+	if session == "" || o.pattern.server == "" {
+		return Grant{}, errors.New("a rule is for one session and one offer")
+	}
+	if limit == 0 {
+		limit = DefaultTime
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.prune()
+	if s.countLocked(session) >= maxGrants {
+		return Grant{}, ErrFull
+	}
+	s.number++
+	h := &held{pattern: o.pattern, Grant: Grant{
+		Number: s.number, Session: session, Scope: o.Scope, Text: o.Text, By: by, Escalation: escalation,
+		At: now, ExpiresAt: now.Add(limit),
+	}}
+	s.held = append(s.held, h)
+	return h.Grant, nil
+}
+
+func (s *Store) countLocked(session string) int {
+	n := 0
+	for _, h := range s.held {
+		if h.Session == session {
+			n++
+		}
+	}
+	return n
+}
+
+// Match finds the oldest grant in force that would let a call through. It
+// counts nothing: the call is judged again first, and then Use decides.
+func (s *Store) Match(c Call) (Grant, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	for _, h := range s.held {
+		if h.Session == c.Session && h.pattern.matches(c) {
+			return h.Grant, true
+		}
+	}
+	return Grant{}, false
+}
+
+// Use lets a call through by a grant, provided that it is still in force and
+// still lets exactly this call through.
+func (s *Store) Use(number int, c Call) (Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	h := s.find(number)
+	if h == nil || h.Session != c.Session || !h.pattern.matches(c) {
+		return Grant{}, fmt.Errorf("rule #%d: %w", number, ErrNone)
+	}
+	h.Used++
+	return h.Grant, nil
+}
+
+// List returns the grants in force, oldest first.
+func (s *Store) List() []Grant {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	out := make([]Grant, len(s.held))
+	for i, h := range s.held {
+		out[i] = h.Grant
+	}
+	return out
+}
+
+// Revoke ends a grant. Calls that are under way already are not called back.
+func (s *Store) Revoke(number int) (Grant, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prune()
+	h := s.find(number)
+	if h == nil {
+		return Grant{}, fmt.Errorf("rule #%d: %w", number, ErrNone)
+	}
+	s.held = slices.DeleteFunc(s.held, func(x *held) bool { return x == h })
+	return h.Grant, nil
+}
+
+// Close ends the grants of a session.
+func (s *Store) Close(session string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = slices.DeleteFunc(s.held, func(h *held) bool { return h.Session == session })
+}
+
+func (s *Store) find(number int) *held {
+	for _, h := range s.held {
+		if h.Number == number {
+			return h
+		}
+	}
+	return nil
+}
+
+// prune drops what has expired and returns the time.
+func (s *Store) prune() time.Time {
+	now := s.now()
+	s.held = slices.DeleteFunc(s.held, func(h *held) bool { return h.overdue(now) })
+	return now
+}
+
+// overdue tells whether a grant's time is over, by whichever clock says so: the
+// monotonic one stands still while the machine sleeps, and the other can be set.
+func (h *held) overdue(now time.Time) bool {
+	limit := h.ExpiresAt.Sub(h.At)
+	elapsed, wall := now.Sub(h.At), now.Round(0).Sub(h.At.Round(0))
+	return elapsed < 0 || wall < -time.Second || elapsed >= limit || wall >= limit
+}

@@ -1,0 +1,85 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// values lists what the call names: every element of a role that rules judge.
+func (p *preparation) values() []Value {
+	var out []Value
+	for i := range p.elements {
+		el := &p.elements[i]
+		if !el.role.resource() {
+			continue
+		}
+		v := Value{Argument: el.argument, Role: el.role, Text: el.text, Sandbox: el.path && el.sandbox}
+		if el.target != nil {
+			v.Origin = fmt.Sprintf("%s://%s:%d", el.target.Scheme, el.target.Host, el.target.Port)
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// modeNames are arguments that say how something is done, though their schema
+// may declare a mere string.
+var modeNames = []string{
+	"mode", "type", "action", "operation", "op", "command", "cmd", "method", "kind", "strategy", "format",
+	"script", "code", "query", "sql", "shell", "args", "arguments", "options", "flags", "env",
+}
+
+// prose lists the arguments of the call that are text and nothing else: no
+// role that is judged or checked, no flag, no number, no choice of an
+// enumeration, and no name that says it is more.
+func (p *preparation) prose() []string {
+	var out []string
+	for _, m := range p.args.Members {
+		arg, ok := p.tool.args[m.Name]
+		if !ok || slices.Contains(modeNames, m.Name) || !p.tool.schema.textual(m.Name) {
+			continue
+		}
+		if m.Value.Kind != jsonx.String && m.Value.Kind != jsonx.Array {
+			continue
+		}
+		roles := arg.resolve(p.args, p.tool.schema)
+		if !slices.ContainsFunc(roles, func(r Role) bool { return r != CommitMessage && r != EmailBody }) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// textual reports whether the schema declares the argument as a string, or as
+// a list of strings or of objects of strings, that may be any text.
+func (s *schema) textual(name string) bool {
+	p, ok := s.property(name)
+	return ok && anyText(p)
+}
+
+func anyText(v jsonx.Value) bool {
+	kind, _ := v.Member("type")
+	for _, restriction := range []string{"enum", "const", "pattern", "format"} {
+		if _, restricted := v.Member(restriction); restricted {
+			return false
+		}
+	}
+	switch kind.Text {
+	case "string":
+		return true
+	case "array":
+		items, ok := v.Member("items")
+		return ok && anyText(items)
+	case "object":
+		properties, _ := v.Member("properties")
+		for _, m := range properties.Members {
+			if !anyText(m.Value) {
+				return false
+			}
+		}
+		return len(properties.Members) > 0
+	}
+	return false
+}
