@@ -125,6 +125,7 @@ type Escalation struct {
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded
 	Requested json.RawMessage `json:"requested,omitempty"` // as the agent wrote it
+	Effect    *Effect         `json:"effect,omitempty"`    // what it would do
 	Rule      string          `json:"rule"`
 	Reason    string          `json:"reason"`
 	Digest    string          `json:"digest"` // of server, tool and canonical arguments

@@ -89,6 +89,7 @@ func (b *Broker) escalation(i approval.Item) Escalation {
 		Tool:      i.Tool,
 		Arguments: i.Arguments,
 		Requested: i.Requested,
+		Effect:    i.Effect,
 		Rule:      i.Rule,
 		Reason:    i.Reason,
 		Digest:    i.Digest,

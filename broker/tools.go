@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -80,6 +81,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Sandbox:           host,
 		Approvals:         s.broker.approvals,
 		Audit:             log,
+		Preview:           &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts},
 		EscalationTimeout: s.broker.config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.broker.config.Secrets,

@@ -13,6 +13,11 @@ const (
 	rowPlain   rowKind = iota
 	rowHeading         // what the call is
 	rowChanged         // what the agent wrote, where it differs
+	rowEffect          // what the call would do, summed up
+	rowWarning         // what speaks against it
+	rowHunk            // where the next lines stand in a file
+	rowAdded           // a line that comes
+	rowRemoved         // a line that goes
 )
 
 // bodyRow is one row of an item in the panel. All of it is sanitized.
@@ -39,6 +44,7 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 	}
 	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), sanitize(e.Server)+" / "+sanitize(e.Tool))
 	b.add(rowPlain, "agent: ", agent)
+	b.effect(e.Effect)
 	b.arguments(e)
 	b.add(rowPlain, "rule: ", sanitize(e.Rule))
 	b.add(rowPlain, "why: ", sanitize(e.Reason))

@@ -22,6 +22,8 @@ type Theme struct {
 	Label     term.Style // names of fields in panels
 	Escape    term.Style // escaped characters of untrusted text
 	Changed   term.Style // what differs from what the agent wrote
+	Added     term.Style // lines that a call would add
+	Removed   term.Style // lines that a call would remove
 	Input     term.Style // the command line
 	Selection term.Style // selected text and search hits
 	Border    term.Style // lines between panes
@@ -67,6 +69,8 @@ func darkTheme() Theme {
 		Label:     colors(p(110), p(234), 0),
 		Escape:    colors(p(203), p(234), term.Bold),
 		Changed:   colors(p(221), p(234), 0),
+		Added:     colors(p(114), p(234), 0),
+		Removed:   colors(p(210), p(234), 0),
 		Input:     colors(p(231), p(238), 0),
 		Selection: colors(p(16), p(153), 0),
 		Border:    colors(p(240), 0, 0),
@@ -89,6 +93,8 @@ func lightTheme() Theme {
 		Label:     colors(p(25), p(255), 0),
 		Escape:    colors(p(160), p(255), term.Bold),
 		Changed:   colors(p(130), p(255), 0),
+		Added:     colors(p(22), p(255), 0),
+		Removed:   colors(p(124), p(255), 0),
 		Input:     colors(p(232), p(252), 0),
 		Selection: colors(p(16), p(153), 0),
 		Border:    colors(p(248), 0, 0),
@@ -111,6 +117,8 @@ func sixteenTheme() Theme {
 		Label:     colors(p(6), p(0), 0),
 		Escape:    colors(p(1), p(0), term.Bold),
 		Changed:   colors(p(3), p(0), 0),
+		Added:     colors(p(2), p(0), 0),
+		Removed:   colors(p(1), p(0), 0),
 		Input:     colors(p(15), p(0), 0),
 		Selection: colors(p(0), p(6), 0),
 		Border:    colors(p(7), 0, 0),
@@ -134,6 +142,8 @@ func plainTheme() Theme {
 		Label:     term.Style{Attr: term.Bold},
 		Escape:    term.Style{Attr: term.Bold, Underline: term.SingleUnderline},
 		Changed:   term.Style{Underline: term.SingleUnderline},
+		Added:     term.Style{},
+		Removed:   term.Style{},
 		Input:     term.Style{Attr: term.Bold},
 		Selection: inverse,
 		Border:    term.Style{},

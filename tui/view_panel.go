@@ -46,7 +46,7 @@ func (m *Model) ensureBody(it *pendingItem) {
 		agent = sanitize(t.session.Agent)
 	}
 	call := it.call
-	if len(call.Arguments)+len(call.Requested)+len(call.Reason) <= layAtOnce {
+	if len(call.Arguments)+len(call.Requested)+len(call.Reason)+effectSize(call.Effect) <= layAtOnce {
 		it.lay(layBody(call, agent, width))
 		return
 	}
@@ -148,14 +148,23 @@ func timeLeft(d time.Duration) string {
 
 // drawBodyRow draws one row of an item; escapes stand out from the text.
 func (m *Model) drawBodyRow(panel *surface, y int, row bodyRow) {
-	text := m.theme.Body
+	text, label := m.theme.Body, m.theme.Label
 	switch row.kind {
 	case rowChanged:
 		text = m.theme.Changed
-	case rowHeading:
+	case rowHeading, rowEffect:
 		text.Attr |= term.Bold
+	case rowWarning:
+		text, label = m.theme.Escape, m.theme.Escape
+	case rowHunk:
+		text = m.theme.Label
+	case rowAdded:
+		text, label = m.theme.Added, m.theme.Added
+	case rowRemoved:
+		text, label = m.theme.Removed, m.theme.Removed
+	case rowPlain:
 	}
-	x := panel.text(1, y, row.label, m.theme.Label)
+	x := panel.text(1, y, row.label, label)
 	m.drawSanitized(panel, x, y, row.text, text)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
 
 // Request is a call that needs a person.
@@ -27,6 +28,8 @@ type Request struct {
 	// Likeness is the same for calls that differ in details only; empty for a
 	// call that is like no other.
 	Likeness string
+	// Effect is what it would do; nil when the arguments say it all.
+	Effect *preview.Effect
 }
 
 // Item is a call that waits.

@@ -39,7 +39,10 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	c.record.Detail = evidence(res)
 	switch res.Outcome {
 	case approval.Approved:
-		return c.judgeAgain(ctx, approvedBy(res))
+		if refusal := c.judgeAgain(ctx, approvedBy(res)); refusal != nil {
+			return refusal
+		}
+		return c.stillShown(ctx)
 	case approval.Expired:
 		return c.refuseAs(ctx, audit.EscalatedExpired, c.verdict.Rule, fmt.Sprintf(
 			"ESCALATION EXPIRED: nobody decided about %s within %v. DENIED: do not repeat the call; tell the person what you need.",
@@ -73,6 +76,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			<-done
 		}()
 	}
+	c.show(ctx)
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
 	return c.proxy.config.Approvals.Ask(ctx, approval.Request{
@@ -83,6 +87,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		Timeout:  c.proxy.config.EscalationTimeout,
 		Offers:   grant.Offers(c.grantable()),
 		Likeness: c.likeness(),
+		Effect:   c.effect,
 	})
 }
 

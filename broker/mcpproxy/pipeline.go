@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -40,6 +41,9 @@ type call struct {
 	verdict policy.Verdict
 	hash    string // of the policy that judged
 	record  audit.Record
+	effect  *preview.Effect // as it was shown to the person
+	again   bool            // the person is asked again, because the effect changed
+	asked   int             // how often an approval came too late for what was shown
 }
 
 // run carries a call out and returns the message that answers it.

@@ -57,8 +57,9 @@ type Config struct {
 	Engine    Judge
 	Servers   []sandbox.Spec
 	Sandbox   Starter
-	Approvals Approver // nil: what would need a person is refused
-	Grants    Granter  // nil: nothing is allowed beforehand
+	Approvals Approver  // nil: what would need a person is refused
+	Grants    Granter   // nil: nothing is allowed beforehand
+	Preview   Previewer // nil: a person sees the arguments alone
 	Audit     Recorder
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.

@@ -17,8 +17,8 @@ import (
 const maxDiffLines = 50_000
 
 // writeFile is the effect of putting content into a file.
-func writeFile(path, content string) *Effect {
-	d := newDraft(Diff)
+func (p *Previewer) writeFile(path, content string) *Effect {
+	d := p.newDraft(Diff)
 	before, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -31,7 +31,7 @@ func writeFile(path, content string) *Effect {
 		return d.done("creates %s: %s, %d bytes", path, plural(len(lines), "line"), len(content))
 	case err != nil:
 		d.fact("after", digest([]byte(content)))
-		d.warn("what is there now cannot be shown: %v", err)
+		d.fail(err, "what is there now cannot be shown")
 		return d.done("replaces %s with %d bytes", path, len(content))
 	}
 	return d.compare(path, before, []byte(content))
@@ -43,6 +43,9 @@ func (d *draft) compare(path string, before, after []byte) *Effect {
 	d.fact("after", digest(after))
 	if bytes.Equal(before, after) {
 		return d.done("changes nothing: %s has this content already", path)
+	}
+	if d.brief {
+		return d.done("")
 	}
 	if !isText(before) || !isText(after) {
 		d.note("before: %d bytes, SHA-256 %s", len(before), digest(before))
@@ -56,7 +59,7 @@ func (d *draft) compare(path string, before, after []byte) *Effect {
 	}
 	u, err := udiff.ToUnifiedDiff(path, path, old, udiff.Lines(old, now), udiff.DefaultContextLines)
 	if err != nil {
-		d.warn("the change cannot be shown: %v", err)
+		d.fail(err, "the change cannot be shown")
 		return d.done("replaces %s", path)
 	}
 	added, removed := d.hunks(u)

@@ -14,14 +14,14 @@ type edit struct {
 }
 
 // editFile is the effect of the filesystem server's edit_file.
-func editFile(path string, edits []edit, dryRun bool) *Effect {
-	d := newDraft(Diff)
+func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
+	d := p.newDraft(Diff)
 	before, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return d.done("changes nothing: %s does not exist", path)
 	case err != nil:
-		d.warn("what is there now cannot be shown: %v", err)
+		d.fail(err, "what is there now cannot be shown")
 		for i, e := range edits {
 			d.note("edit %d replaces:", i+1)
 			d.lines(Removed, e.Old)
@@ -114,8 +114,8 @@ func width(indent string) int  { return len([]rune(indent)) }
 func white(r rune) bool        { return r != 0x85 && (unicode.IsSpace(r) || r == 0xfeff) } // as ECMAScript has it
 
 // moveFile is the effect of moving a file or directory.
-func moveFile(from, to string) *Effect {
-	d := newDraft(Move)
+func (p *Previewer) moveFile(from, to string) *Effect {
+	d := p.newDraft(Move)
 	if data, err := readFile(from); err == nil {
 		d.fact("source", digest(data))
 		d.note("%d bytes, SHA-256 %s", len(data), digest(data))

@@ -61,8 +61,8 @@ type Effect struct {
 	More    int    `json:"more,omitempty"` // lines that were too many to keep
 	// Changed says that the effect is not the one that was shown before.
 	Changed bool `json:"changed,omitempty"`
-	// Fingerprint is equal for equal effects of the same things: the file, the
-	// refs and the commits as they stood.
+	// Fingerprint is equal as long as that from which the effect was worked out
+	// is the same: the file, the branch, the remote.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -75,11 +75,12 @@ const (
 // draft is an effect on its way.
 type draft struct {
 	Effect
+	brief bool // only what makes the fingerprint is wanted
 	size  int
 	facts []string
 }
 
-func newDraft(k Kind) *draft { return &draft{Effect: Effect{Kind: k}} }
+func (p *Previewer) newDraft(k Kind) *draft { return &draft{Effect: Effect{Kind: k}, brief: p.brief} }
 
 // add appends a line, or counts it when there are too many.
 func (d *draft) add(k LineKind, text string) {
@@ -94,6 +95,12 @@ func (d *draft) add(k LineKind, text string) {
 func (d *draft) note(format string, args ...any) { d.add(Note, fmt.Sprintf(format, args...)) }
 func (d *draft) warn(format string, args ...any) { d.add(Warning, fmt.Sprintf(format, args...)) }
 
+// fail warns of something that could not be found out, and remembers why.
+func (d *draft) fail(err error, format string, args ...any) {
+	d.fact("error", err.Error())
+	d.warn(format+": %v", append(args, err)...)
+}
+
 // fact adds what the effect was worked out from to its fingerprint.
 func (d *draft) fact(name, value string) { d.facts = append(d.facts, name+"="+value) }
 
@@ -101,11 +108,8 @@ func (d *draft) fact(name, value string) { d.facts = append(d.facts, name+"="+va
 func (d *draft) done(format string, args ...any) *Effect {
 	d.Summary = fmt.Sprintf(format, args...)
 	h := sha256.New()
-	for _, f := range append(d.facts, string(d.Kind), d.Summary, fmt.Sprint(d.More)) {
+	for _, f := range append(d.facts, string(d.Kind)) {
 		fmt.Fprintf(h, "%d:%s", len(f), f)
-	}
-	for _, l := range d.Lines {
-		fmt.Fprintf(h, "%s %d:%s", l.Kind, len(l.Text), l.Text)
 	}
 	d.Fingerprint = hex.EncodeToString(h.Sum(nil))
 	e := d.Effect

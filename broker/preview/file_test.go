@@ -28,7 +28,12 @@ func effectOf(t *testing.T, server, tool string, args map[string]any) *Effect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&Previewer{Known: KnownHosts}).Effect(t.Context(), Call{Server: server, Tool: tool, Arguments: raw})
+	p, c := &Previewer{Known: KnownHosts}, Call{Server: server, Tool: tool, Arguments: raw}
+	e := p.Effect(t.Context(), c)
+	if brief := p.Fingerprint(t.Context(), c); e != nil && e.Fingerprint != brief || e == nil && brief != "" {
+		t.Errorf("%s: the short way comes to another fingerprint", e.Summary)
+	}
+	return e
 }
 
 // text writes an effect as a diff would look.

@@ -14,6 +14,7 @@ type Previewer struct {
 	UserHome  string   // for the user's own git configuration
 	SystemGit string   // file of the system-wide git configuration; empty means /etc/gitconfig
 	Known     []string // hosts that a person knows, to warn of look-alikes
+	brief     bool
 }
 
 // KnownHosts are sites whose names are worth imitating.
@@ -34,11 +35,24 @@ type Call struct {
 // Effect works out what a call would do. It is nil for a call about which there
 // is nothing to say beyond its arguments. It takes at most a few seconds, and
 // whatever cannot be found out becomes a warning of the effect.
-func (p *Previewer) Effect(ctx context.Context, c Call) *Effect {
+func (p *Previewer) Effect(ctx context.Context, c Call) *Effect { return p.effect(ctx, c) }
+
+// Fingerprint is that of the effect as it would be now. It is found in a
+// fraction of the time.
+func (p *Previewer) Fingerprint(ctx context.Context, c Call) string {
+	brief := *p
+	brief.brief = true
+	if e := brief.effect(ctx, c); e != nil {
+		return e.Fingerprint
+	}
+	return ""
+}
+
+func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 	var e *Effect
 	switch c.Server {
 	case "filesystem":
-		e = fileEffect(c)
+		e = p.fileEffect(c)
 	case "git":
 		e = p.gitEffect(ctx, c)
 	}
@@ -54,7 +68,7 @@ func (p *Previewer) home() gitx.Home {
 }
 
 // fileEffect is about the filesystem server.
-func fileEffect(c Call) *Effect {
+func (p *Previewer) fileEffect(c Call) *Effect {
 	var a struct {
 		Path        string `json:"path"`
 		Content     string `json:"content"`
@@ -68,11 +82,11 @@ func fileEffect(c Call) *Effect {
 	}
 	switch c.Tool {
 	case "write_file":
-		return writeFile(a.Path, a.Content)
+		return p.writeFile(a.Path, a.Content)
 	case "edit_file":
-		return editFile(a.Path, a.Edits, a.DryRun)
+		return p.editFile(a.Path, a.Edits, a.DryRun)
 	case "move_file":
-		return moveFile(a.Source, a.Destination)
+		return p.moveFile(a.Source, a.Destination)
 	}
 	return nil
 }
@@ -97,7 +111,7 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 		if json.Unmarshal(c.Arguments, &a) != nil {
 			return nil
 		}
-		d := newDraft(Remote)
+		d := p.newDraft(Remote)
 		verb := strings.TrimPrefix(c.Tool, "git_")
 		if where := firstNonEmpty(a.URL, a.Remote); where != "" {
 			repo, err := gitx.Outside(p.home())
@@ -105,7 +119,7 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 				repo, err = gitx.Open(a.Path, p.home())
 			}
 			if err != nil {
-				d.warn("where it goes cannot be shown: %v", err)
+				d.fail(err, "where it goes cannot be shown")
 				return d.done("git %s %s", verb, where)
 			}
 			where = d.reaches(repo, where, p.Known)
@@ -119,7 +133,7 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Fetch)
 	if err != nil {
-		d.warn("where it goes cannot be shown: %v", err)
+		d.fail(err, "where it goes cannot be shown")
 		return remote
 	}
 	for _, a := range addresses {
@@ -146,7 +160,7 @@ func (p *Previewer) general(c Call) *Effect {
 	}
 	for _, name := range commandNames {
 		if text, ok := commandText(a[name], a["args"]); ok {
-			d := newDraft(Command)
+			d := p.newDraft(Command)
 			for i, line := range strings.Split(text, "\n") {
 				if i == 0 {
 					d.add(Item, "$ "+line)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -26,10 +27,10 @@ type pushArguments struct {
 
 // push is the effect of sending to a remote.
 func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
-	d := newDraft(Push)
+	d := p.newDraft(Push)
 	repo, err := gitx.Open(a.Path, p.home())
 	if err != nil {
-		d.warn("what would be sent cannot be shown: %v", err)
+		d.fail(err, "what would be sent cannot be shown")
 		return d.done("pushes to %s", a.Remote)
 	}
 	if a.Remote == "" {
@@ -72,7 +73,7 @@ func firstNonEmpty(a, b string) string {
 func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Push)
 	if err != nil {
-		d.warn("where it goes cannot be shown: %v", err)
+		d.fail(err, "where it goes cannot be shown")
 		return remote
 	}
 	var all []string
@@ -111,6 +112,7 @@ func (d *draft) flags(a pushArguments) {
 func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	odd := func(section, subsection, name string, harmless ...string) {
 		if v := repo.Setting(section, subsection, name); v != "" && !slices.Contains(harmless, strings.ToLower(v)) {
+			d.fact(name, v)
 			d.warn("the repository's settings send more than is named: %s.%s = %s", section, name, v)
 		}
 	}
@@ -148,15 +150,22 @@ func remoteNames(repo *gitx.Repo, remote string) []string {
 func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, branch, target string) string {
 	source, tip, err := localRef(repo, a.Branch, branch)
 	if err != nil {
-		d.warn("%s: %v", branch, err)
+		d.fail(err, "%s", branch)
 		return branch
 	}
 	d.fact("tip", tip)
 	seen, bases, err := lastSeen(repo, a.Remote, target)
 	if err != nil {
-		d.warn("what the remote has cannot be told: %v", err)
+		d.fail(err, "what the remote has cannot be told")
 	}
 	d.fact("seen", seen)
+	d.fact("bases", strings.Join(bases, " "))
+	if shallow, err := readFile(filepath.Join(repo.CommonDir, "shallow")); err == nil {
+		d.fact("shallow", digest(shallow))
+	}
+	if d.brief {
+		return source
+	}
 	o, err := borrow(repo)
 	if err != nil {
 		d.warn("the commits cannot be shown: %v", err)
@@ -259,7 +268,7 @@ func (d *draft) lost(ctx context.Context, o *objects, a pushArguments, tip, seen
 func (d *draft) tags(repo *gitx.Repo) {
 	refs, err := repo.Refs("refs/tags/")
 	if err != nil {
-		d.warn("the tags cannot be shown: %v", err)
+		d.fail(err, "the tags cannot be shown")
 		return
 	}
 	var names []string
@@ -268,6 +277,7 @@ func (d *draft) tags(repo *gitx.Repo) {
 	}
 	slices.Sort(names)
 	for _, n := range names {
+		d.fact("tag", n)
 		d.add(Item, n)
 	}
 }

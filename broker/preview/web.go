@@ -14,10 +14,10 @@ import (
 
 // web is the effect of fetching an address.
 func (p *Previewer) web(raw string) *Effect {
-	d := newDraft(Web)
+	d := p.newDraft(Web)
 	u, err := urlx.Parse(raw)
 	if err != nil {
-		d.warn("the address cannot be taken apart: %v", err)
+		d.fail(err, "the address cannot be taken apart")
 		return d.done("fetches %s", raw)
 	}
 	d.host(u.Scheme, u.Host, u.Port, p.Known)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,15 +45,21 @@ func pendingCommand() *cobra.Command {
 	return cmd
 }
 
-// printPending quotes everything that came from an agent: it goes to a terminal.
+// printPending writes each waiting call and below it what it would do. It quotes
+// everything that came from an agent: it goes to a terminal.
 func printPending(w io.Writer, list []broker.Escalation) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, e := range list {
-		fmt.Fprintf(t, "%s\ttab %d\t%s\t%s\t%+q\t%+q\t%s left\n", e.ID, e.Tab,
+		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left\n", e.ID, e.Tab,
 			plain(e.Server), plain(e.Tool), e.Arguments, e.Reason,
 			time.Until(e.ExpiresAt).Round(time.Second))
+		if err != nil {
+			return err
+		}
+		if err := printEffect(w, e); err != nil {
+			return err
+		}
 	}
-	return t.Flush()
+	return nil
 }
 
 // plain is a name as it may be printed: quoted unless it is ordinary.

@@ -1,0 +1,56 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+)
+
+// Previewer works out what a call would do; *preview.Previewer is one.
+type Previewer interface {
+	Effect(ctx context.Context, c preview.Call) *preview.Effect
+	// Fingerprint is that of the effect as it is now.
+	Fingerprint(ctx context.Context, c preview.Call) string
+}
+
+// maxAsked is how often one call asks a person, because what it would do changed
+// after they had approved it.
+const maxAsked = 3
+
+// previewed is the judged call for the previewer.
+func (c *call) previewed() preview.Call {
+	return preview.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments}
+}
+
+// stillShown lets an approved call go on when it would do what was shown. When a
+// file, a branch or a remote changed meanwhile, the person is asked again, told
+// so, and shown what the call would do now.
+func (c *call) stillShown(ctx context.Context) json.RawMessage {
+	if c.effect == nil || c.proxy.config.Preview.Fingerprint(ctx, c.previewed()) == c.effect.Fingerprint {
+		return nil
+	}
+	c.asked++
+	if c.asked >= maxAsked {
+		return c.deny(ctx, ruleChanged, fmt.Sprintf("it was approved %d times, and each time what it would do had changed since it was shown", maxAsked))
+	}
+	r := c.record
+	r.Decision, r.Rule, r.Reason = audit.Noted, ruleChanged, "it was approved, but what it would do changed since it was shown; asked again"
+	if err := c.append(ctx, r); err != nil {
+		return c.deny(ctx, ruleAudit, "what happened to it could not be recorded: "+err.Error())
+	}
+	c.again = true
+	return c.escalate(ctx)
+}
+
+// show works out the effect that the person is about to see.
+func (c *call) show(ctx context.Context) {
+	if c.proxy.config.Preview == nil {
+		return
+	}
+	if c.effect = c.proxy.config.Preview.Effect(ctx, c.previewed()); c.effect != nil {
+		c.effect.Changed = c.again
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// effectMarks tell what a line of an effect is.
+var effectMarks = map[broker.EffectLineKind]string{
+	broker.EffectNote: "  ", broker.EffectWarning: "! ", broker.EffectHunk: "", broker.EffectSame: "  ",
+	broker.EffectRemoved: "- ", broker.EffectAdded: "+ ", broker.EffectItem: "* ", broker.EffectFile: "    ",
+}
+
+// printEffect writes what a waiting call would do, in plain ASCII: it goes to a
+// terminal, and files, commits and agents wrote it.
+func printEffect(w io.Writer, e broker.Escalation) error {
+	if e.Effect == nil {
+		return nil
+	}
+	if e.Effect.Changed {
+		if _, err := fmt.Fprintln(w, "    ! changed since it was shown: this is what it would do now"); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(w, "    %s\n", ascii(e.Effect.Summary)); err != nil {
+		return err
+	}
+	for _, l := range e.Effect.Lines {
+		if _, err := fmt.Fprintf(w, "    %s%s\n", effectMarks[l.Kind], ascii(l.Text)); err != nil {
+			return err
+		}
+	}
+	if e.Effect.More > 0 {
+		_, err := fmt.Fprintf(w, "    ! %d more lines are too many to show; the arguments are complete\n", e.Effect.More)
+		return err
+	}
+	return nil
+}
+
+// ascii writes out every character that could disturb a terminal or a reader.
+func ascii(s string) string {
+	q := strconv.QuoteToASCII(s)
+	return q[1 : len(q)-1]
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// effect adds what a call would do: a summary, then each line with a mark that
+// tells what it is where there are no colors. Every text of it is sanitized.
+func (b *itemBody) effect(e *broker.Effect) {
+	if e == nil {
+		return
+	}
+	if e.Changed {
+		b.add(rowWarning, "! ", "changed since it was shown: this is what it would do now")
+	}
+	b.add(rowEffect, "effect: ", sanitize(e.Summary))
+	for _, l := range e.Lines {
+		kind, mark := effectRow(l.Kind)
+		b.hang(kind, mark, sanitize(l.Text))
+	}
+	if e.More > 0 {
+		b.add(rowWarning, "! ", fmt.Sprintf("%d more lines are too many to show; the arguments below are complete", e.More))
+	}
+}
+
+// hang appends a line with its mark. A row that goes on with the line has a mark
+// of its own, so that no part of a long line is taken for another line.
+func (b *itemBody) hang(kind rowKind, mark, text string) {
+	width := b.width - max(textWidth(mark), textWidth(goesOn))
+	for i, row := range wrap(text, width) {
+		if i > 0 {
+			mark = goesOn
+		}
+		b.rows = append(b.rows, bodyRow{kind, mark, row})
+	}
+}
+
+// goesOn marks a row that goes on with the line above it.
+const goesOn = "↳ "
+
+// effectRow is how a line of an effect is drawn.
+func effectRow(k broker.EffectLineKind) (rowKind, string) {
+	switch k {
+	case broker.EffectWarning:
+		return rowWarning, "! "
+	case broker.EffectAdded:
+		return rowAdded, "+ "
+	case broker.EffectRemoved:
+		return rowRemoved, "- "
+	case broker.EffectHunk:
+		return rowHunk, ""
+	case broker.EffectItem:
+		return rowPlain, "* "
+	case broker.EffectFile:
+		return rowPlain, "    "
+	case broker.EffectSame, broker.EffectNote:
+	}
+	return rowPlain, "  "
+}
+
+// effectSize is about how many bytes of an effect have to be laid out.
+func effectSize(e *broker.Effect) int {
+	if e == nil {
+		return 0
+	}
+	n := len(e.Summary)
+	for _, l := range e.Lines {
+		n += len(l.Text) + 8
+	}
+	return n
+}
