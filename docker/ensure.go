@@ -113,7 +113,7 @@ func (c *Client) countSteps(ctx context.Context, line []ImageSpec, all []string)
 		if there {
 			continue
 		}
-		n += 1 + len(spec.npm)
+		n += 1 + len(spec.packagesOfNpm())
 		if spec.rootfs.suite != "" {
 			n++
 		}
@@ -160,16 +160,12 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 			return err
 		}
 	}
-	files := make(map[string]string, len(spec.npm))
-	for _, f := range spec.npm {
-		path, err := b.fetch(ctx, spec, f)
-		if err != nil {
-			return err
-		}
-		files[f.name] = path
+	files, err := b.fetchAll(ctx, spec)
+	if err != nil {
+		return err
 	}
 	b.report.step(spec.Name, "build image "+spec.Name)
-	err := b.build(ctx, spec, parent, tag, files, offline)
+	err = b.build(ctx, spec, parent, tag, files, offline)
 	if err == nil || offline || b.options.Base != BaseAuto || ctx.Err() != nil {
 		return err
 	}

@@ -25,7 +25,9 @@ var embeddedImages embed.FS
 //	                              one, on a Debian SUITE made by mmdebstrap
 //	version ARG                   the build argument that pins the agent
 //	npm FILE PACKAGE@VERSION PATH one file of an npm package, put into the build
-//	                              context; {ARG} and {arch} are replaced
+//	                              context; a PATH that ends in a slash is a
+//	                              directory, put there as a tar archive. {ARG},
+//	                              {arch} and {machine} are replaced
 type ImageSpec struct {
 	Name    string            `json:"name"`    // "claude-code"
 	Title   string            `json:"title"`   // "Claude Code"
@@ -48,7 +50,7 @@ type rootfsSource struct {
 type npmFile struct {
 	name string // in the build context
 	pkg  string // "@scope/name@version", {arch} not yet replaced
-	path string // in the package
+	path string // in the package, {machine} not yet replaced
 }
 
 // Images lists the images of the embedded tree by name. The tree is part of

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
@@ -17,31 +18,89 @@ import (
 // maxAgentProgram bounds one file taken out of a package, in bytes.
 const maxAgentProgram = 2 << 30
 
-// fetch returns the path of a file of an npm package in the cache, and gets it
-// with npm when it is not there. npm takes the registry from the machine's own
-// configuration and verifies what comes from it; no script of the package is
+// fetchAll gets the files of npm packages that an image needs and returns their
+// paths in the cache, by their names in the build context. A package is fetched
+// once for all its files, and only when one of them is missing.
+func (b *imageBuild) fetchAll(ctx context.Context, spec ImageSpec) (map[string]string, error) {
+	paths := make(map[string]string, len(spec.npm))
+	for _, group := range spec.packagesOfNpm() {
+		found, err := b.fetch(ctx, spec, group)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(paths, found)
+	}
+	return paths, nil
+}
+
+// packagesOfNpm groups the files by the package they are taken from.
+func (s ImageSpec) packagesOfNpm() [][]npmFile {
+	var groups [][]npmFile
+	for _, f := range s.npm {
+		if n := len(groups); n > 0 && groups[n-1][0].pkg == f.pkg {
+			groups[n-1] = append(groups[n-1], f)
+			continue
+		}
+		groups = append(groups, []npmFile{f})
+	}
+	return groups
+}
+
+// fetch returns the paths of files of one npm package in the cache, and gets
+// them with npm when one is not there. npm takes the registry from the machine's
+// own configuration and verifies what comes from it; no script of the package is
 // run.
-func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, f npmFile) (string, error) {
-	arch, err := npmArchitecture(b.client.info.Architecture)
+func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile) (map[string]string, error) {
+	arch, machine, err := npmArchitecture(b.client.info.Architecture)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	b.report.step(spec.Name, "get "+f.name+" "+spec.Version)
-	cached := filepath.Join(b.options.CacheDir, f.name+"-"+spec.Version+"-"+arch)
-	if info, err := os.Stat(cached); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		b.report.detail("from the cache: " + filepath.Base(cached))
-		return cached, nil
+	pkg := strings.ReplaceAll(files[0].pkg, "{arch}", arch)
+	version := pkg[strings.LastIndex(pkg, "@")+1:]
+	b.report.step(spec.Name, "get "+pkg)
+	paths, missing := make(map[string]string), false
+	for _, f := range files {
+		cached := filepath.Join(b.options.CacheDir, f.name+"-"+version+"-"+arch)
+		info, err := os.Stat(cached)
+		missing = missing || err != nil || !info.Mode().IsRegular() || info.Size() == 0
+		paths[f.name] = cached
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		return "", &Error{Op: "get " + f.name, Err: errors.New("npm is not installed"), hint: "install npm"}
+	if !missing {
+		b.report.detail("from the cache")
+		return paths, nil
 	}
 	work, err := os.MkdirTemp(b.options.CacheDir, "npm-")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer os.RemoveAll(work)
-	pkg := strings.ReplaceAll(f.pkg, "{arch}", arch)
+	archive, err := b.npmPack(ctx, work, pkg)
+	if err != nil {
+		return nil, err
+	}
+	b.report.detail("unpacking " + filepath.Base(archive))
+	for i, f := range files {
+		fresh := filepath.Join(work, fmt.Sprintf("file-%d", i))
+		extract := extractFile
+		if strings.HasSuffix(f.path, "/") {
+			extract = extractDirectory
+		}
+		if err := extract(ctx, archive, strings.ReplaceAll(f.path, "{machine}", machine), fresh); err != nil {
+			return nil, fmt.Errorf("unpack %s: %w", pkg, err)
+		}
+		if err := os.Rename(fresh, paths[f.name]); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
+// npmPack fetches a package into the directory work and returns its archive.
+func (b *imageBuild) npmPack(ctx context.Context, work, pkg string) (string, error) {
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		return "", &Error{Op: "get " + pkg, Err: errors.New("npm is not installed"), hint: "install npm"}
+	}
 	b.report.detail("npm pack " + pkg)
 	cmd := exec.CommandContext(ctx, npm, "pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", work, pkg)
 	cmd.Dir = work
@@ -52,27 +111,73 @@ func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, f npmFile) (stri
 	if err != nil || len(archives) != 1 {
 		return "", fmt.Errorf("get %s: npm left %d archives, one was expected", pkg, len(archives))
 	}
-	b.report.detail("unpacking " + filepath.Base(archives[0]))
-	fresh := filepath.Join(work, "program")
-	if err := extractFile(ctx, archives[0], f.path, fresh); err != nil {
-		return "", fmt.Errorf("unpack %s: %w", pkg, err)
-	}
-	return cached, os.Rename(fresh, cached)
+	return archives[0], nil
 }
 
-// npmArchitecture is npm's name of an engine's architecture.
-func npmArchitecture(engineArch string) (string, error) {
+// npmArchitecture is npm's name of an engine's architecture, and the compilers'.
+func npmArchitecture(engineArch string) (arch, machine string, err error) {
 	switch engineArch {
 	case "x86_64", "amd64":
-		return "x64", nil
+		return "x64", "x86_64", nil
 	case "aarch64", "arm64":
-		return "arm64", nil
+		return "arm64", "aarch64", nil
 	}
-	return "", fmt.Errorf("there is no agent program for the architecture %q", engineArch)
+	return "", "", fmt.Errorf("there is no agent program for the architecture %q", engineArch)
 }
 
 // extractFile copies one regular file out of a gzipped tar archive.
 func extractFile(ctx context.Context, archive, name, target string) error {
+	found := false
+	err := eachFile(archive, func(h *tar.Header, content io.Reader) (more bool, err error) {
+		if path.Clean(h.Name) != name {
+			return true, nil
+		}
+		found = true
+		return false, writeProgram(ctx, target, content)
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("it holds no file %s", name)
+	}
+	return err
+}
+
+// extractDirectory copies the regular files below a directory of a gzipped tar
+// archive into a tar archive of their own. They keep their paths below it and
+// whether they are programs, and nothing else.
+func extractDirectory(ctx context.Context, archive, dir, target string) error {
+	pr, pw := io.Pipe()
+	copied := make(chan error, 1)
+	go func() {
+		err := writeProgram(ctx, target, pr)
+		pr.CloseWithError(err)
+		copied <- err
+	}()
+	tw, found := tar.NewWriter(pw), false
+	err := eachFile(archive, func(h *tar.Header, content io.Reader) (more bool, err error) {
+		name, below := strings.CutPrefix(path.Clean(h.Name), dir)
+		if !below || !filepath.IsLocal(name) {
+			return true, nil
+		}
+		found = true
+		err = tw.WriteHeader(&tar.Header{Name: name, Mode: 0o644 | h.Mode&0o111, Size: h.Size})
+		if err == nil {
+			_, err = io.Copy(tw, content)
+		}
+		return true, err
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("it holds no directory %s", dir)
+	}
+	if err == nil {
+		err = tw.Close()
+	}
+	pw.CloseWithError(err)
+	return errors.Join(err, <-copied)
+}
+
+// eachFile hands over the regular files of a gzipped tar archive, one after the
+// other, until there are no more, or no more are wanted.
+func eachFile(archive string, hand func(*tar.Header, io.Reader) (more bool, err error)) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
@@ -85,19 +190,21 @@ func extractFile(ctx context.Context, archive, name, target string) error {
 	tr := tar.NewReader(gz)
 	for {
 		h, err := tr.Next()
-		if err == io.EOF {
-			return fmt.Errorf("it holds no file %s", name)
+		if errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if path.Clean(h.Name) != name || h.Typeflag != tar.TypeReg {
+		if h.Typeflag != tar.TypeReg {
 			continue
 		}
 		if h.Size > maxAgentProgram {
-			return fmt.Errorf("%s is larger than %d bytes", name, maxAgentProgram)
+			return fmt.Errorf("%s is larger than %d bytes", path.Clean(h.Name), maxAgentProgram)
 		}
-		return writeProgram(ctx, target, tr)
+		if more, err := hand(h, tr); err != nil || !more {
+			return err
+		}
 	}
 }
 

@@ -5,9 +5,7 @@
 // it starts nothing itself.
 package agent
 
-import (
-	"io/fs"
-)
+import "io/fs"
 
 // The places of a session inside its container.
 const (
@@ -24,21 +22,12 @@ const (
 // Host is what a session offers to the agent in it.
 type Host struct {
 	Sentinels    map[string]string // provider to the fake credential that stands for the real one; only what can be used
-	Logins       map[string]bool   // providers whose sentinel stands for a login's token and not for an API key
+	Logins       map[string]string // providers whose sentinel stands for a login's token and not for an API key, and the name of the account
 	Conversation string            // UUID of the agent's conversation
 	Resume       bool              // continue that conversation instead of beginning it
 	Prompt       string            // system prompt: where the agent is and what it may do
 	Model        string            // the model to use, as the agent calls it; empty: the adapter's choice
 	First        string            // what the person asks first; empty: the agent waits to be asked
-}
-
-// File is one file that must exist before the agent starts.
-type File struct {
-	Path string // below the agent's home or, with Orientation set, below /etc/ironcurtain
-	Data []byte
-	Mode uint32 // permission bits
-	// Orientation puts the file into the read-only directory.
-	Orientation bool
 }
 
 // Launch is how to start an agent.

@@ -5,6 +5,22 @@ import (
 	"strings"
 )
 
+// longestEvent bounds one line of an agent's output that is read as an event, in
+// bytes.
+const longestEvent = 8 << 20
+
+// concluded is an answer that was read from events, in the light of how the
+// agent ended.
+func concluded(a Answer, stdout string, exitCode int) Answer {
+	switch {
+	case a.Failure != "":
+		a.Text = ""
+	case exitCode != 0 || a.Text == "":
+		return failedAnswer(stdout, exitCode)
+	}
+	return a
+}
+
 // failedAnswer is what a run came to that printed no answer in the form it was
 // asked for: its last line of output is the best explanation there is.
 func failedAnswer(stdout string, exitCode int) Answer {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -47,10 +46,6 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 	if len(key) < 20 {
 		return Launch{}, &NoSentinelError{Agent: "claude-code", Providers: []string{"anthropic"}}
 	}
-	files, err := claudeFiles(key, h.Prompt)
-	if err != nil {
-		return Launch{}, err
-	}
 	argv := []string{
 		"claude",
 		"--mcp-config", Orientation + "/mcp.json", "--strict-mcp-config",
@@ -66,12 +61,12 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 		argv = append(argv, "--session-id", h.Conversation)
 	}
 	credential := "ANTHROPIC_API_KEY="
-	if h.Logins["anthropic"] {
+	if _, login := h.Logins["anthropic"]; login {
 		credential = "CLAUDE_CODE_OAUTH_TOKEN="
 	}
 	return Launch{
 		Argv:  append(argv, more...),
-		Files: files,
+		Files: claudeFiles(key, h.Prompt),
 		Env: []string{
 			credential + key,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
@@ -87,48 +82,30 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 
 // claudeFiles answers Claude Code's dialogs: onboarding, trust of the
 // workspace, the custom key, the mode that asks no permissions.
-func claudeFiles(key, prompt string) ([]File, error) {
-	state, err := json.Marshal(map[string]any{
+func claudeFiles(key, prompt string) []File {
+	state := object{
 		"hasCompletedOnboarding": true,
-		"customApiKeyResponses": map[string]any{
-			"approved": []string{key[len(key)-20:]},
-			"rejected": []string{},
-		},
-		"projects": map[string]any{
-			Workspace: map[string]any{"hasTrustDialogAccepted": true},
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("claude-code: write state: %w", err)
+		"customApiKeyResponses":  object{"approved": []string{key[len(key)-20:]}, "rejected": []string{}},
+		"projects":               object{Workspace: object{"hasTrustDialogAccepted": true}},
 	}
-	settings, err := json.Marshal(map[string]any{
+	settings := object{
 		"skipDangerousModePermissionPrompt": true,
 		"tui":                               "default",
-	})
-	if err != nil {
-		return nil, fmt.Errorf("claude-code: write settings: %w", err)
 	}
-	command, args := toolCommand()
-	servers, err := json.Marshal(map[string]any{
-		"mcpServers": map[string]any{
-			toolServer: map[string]any{
-				"type":       "stdio",
-				"command":    command,
-				"args":       args,
-				"alwaysLoad": true,
-				"timeout":    patience.Milliseconds(),
-			},
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("claude-code: write MCP configuration: %w", err)
-	}
+	command := toolCommand()
+	servers := object{"mcpServers": object{toolServer: object{
+		"type":       "stdio",
+		"command":    command[0],
+		"args":       command[1:],
+		"alwaysLoad": true,
+		"timeout":    patience.Milliseconds(),
+	}}}
 	return []File{
-		{Path: ".claude.json", Data: state, Mode: 0o600},
-		{Path: ".claude/settings.json", Data: settings, Mode: 0o600},
-		{Path: "mcp.json", Data: servers, Mode: 0o444, Orientation: true},
+		homeFile(".claude.json", jsonText(state)),
+		homeFile(".claude/settings.json", jsonText(settings)),
+		orientationFile("mcp.json", jsonText(servers)),
 		promptFile(prompt),
-	}, nil
+	}
 }
 
 // claudeKept looks for the record that Claude Code keeps of a conversation once

@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// CodexSubmitPause is how long Codex needs between a text and the Enter that
+// submits it; what comes sooner is part of a paste.
+const CodexSubmitPause = 350 * time.Millisecond
+
+// codexModel is the newest model that calls tools one by one. Newer ones write
+// programs that call them, which a person who decides about each call could not
+// follow.
+const codexModel = "gpt-5.5"
+
+// codex is OpenAI's agent. It uses an API key or a ChatGPT login.
+func codex() Adapter {
+	return Adapter{
+		Name:      "codex",
+		Title:     "Codex",
+		Image:     "codex",
+		Providers: []string{"openai", "chatgpt"},
+		Tools:     true,
+		Launch: func(h Host) (Launch, error) {
+			argv := []string{"codex"}
+			if h.Resume {
+				argv = append(argv, "resume", "--last", "--include-non-interactive")
+			}
+			if h.First != "" {
+				argv = append(argv, "--", h.First)
+			}
+			return launchCodex(h, argv)
+		},
+		Once: func(h Host, task string) (Launch, error) {
+			argv := []string{"codex", "exec", "--json", "--skip-git-repo-check"}
+			if h.Resume {
+				argv = append(argv, "resume", "--last")
+			}
+			return launchCodex(h, append(argv, "--", task))
+		},
+		Answer:  answerOfCodex,
+		Kept:    codexKept,
+		Submit:  typed(CodexSubmitPause),
+		Version: []string{"codex", "--version"},
+	}
+}
+
+func launchCodex(h Host, argv []string) (Launch, error) {
+	provider, key, err := codex().provider(h)
+	if err != nil {
+		return Launch{}, err
+	}
+	return Launch{
+		Argv: argv,
+		Files: []File{
+			homeFile(".codex/config.toml", codexConfig(h)),
+			homeFile(".codex/auth.json", codexAuth(provider, key, h.Logins[provider])),
+			promptFile(h.Prompt),
+		},
+		Env: []string{"RUST_LOG=error"},
+	}, nil
+}
+
+// codexConfig keeps Codex from asking anything first, from looking for updates
+// and plugins, and from hiding the host's tools behind a search.
+func codexConfig(h Host) string {
+	model := h.Model
+	if model == "" {
+		model = codexModel
+	}
+	q, command := jsonText, toolCommand() // TOML takes JSON's strings and lists
+	return `model = ` + q(model) + `
+developer_instructions = ` + q(h.Prompt) + `
+web_search = "disabled"
+cli_auth_credentials_store = "file"
+check_for_update_on_startup = false
+approval_policy = "never" # the policy of the host asks
+sandbox_mode = "danger-full-access" # the container is the sandbox
+[projects.` + q(Workspace) + `]
+trust_level = "trusted"
+[mcp_servers.` + toolServer + `]
+command = ` + q(command[0]) + `
+args = ` + q(command[1:]) + `
+startup_timeout_sec = ` + fmt.Sprint(toolStart.Seconds()) + `
+tool_timeout_sec = ` + fmt.Sprint(patience.Seconds()) + `
+[analytics]
+enabled = false
+[otel]
+exporter = "none"
+metrics_exporter = "none"
+trace_exporter = "none"
+[features]
+plugins = false
+apps = false
+tool_search = false
+daemon_auto_start = false
+api_key_model_discovery = false
+enable_request_compression = false
+[notice.model_migrations]
+` + q(model) + ` = "gpt-6-sol"
+`
+}
+
+// codexAuth is the file in which Codex keeps its credential: a key, or the tokens
+// of a login. A login's second token is made from the first, since Codex only
+// looks into it.
+func codexAuth(provider, key, account string) string {
+	if provider != "chatgpt" {
+		return jsonText(object{"OPENAI_API_KEY": key})
+	}
+	return jsonText(object{
+		"auth_mode": "chatgptAuthTokens",
+		"tokens": object{
+			"id_token": unsignedToken(object{
+				"exp":                         int64(4102444800),
+				"https://api.openai.com/auth": object{"chatgpt_account_id": account, "chatgpt_plan_type": "pro"},
+			}),
+			"access_token": key, "refresh_token": "", "account_id": account,
+		},
+		"last_refresh": "2100-01-01T00:00:00Z",
+	})
+}
+
+// codexKept looks for the record that Codex keeps of a conversation once
+// something was said in it: sessions/YEAR/MONTH/DAY/rollout-….jsonl.
+func codexKept(home fs.FS, _ string) bool {
+	found := false
+	_ = fs.WalkDir(home, ".codex/sessions", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return fs.SkipDir
+		}
+		base := path.Base(name)
+		if entry.Type().IsRegular() && strings.HasPrefix(base, "rollout-") && strings.HasSuffix(base, ".jsonl") {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+// answerOfCodex reads the events that "exec --json" prints: the last message is
+// the answer, unless the turn failed.
+func answerOfCodex(stdout string, exitCode int) Answer {
+	var a Answer
+	lines := bufio.NewScanner(strings.NewReader(stdout))
+	lines.Buffer(nil, longestEvent)
+	for lines.Scan() {
+		var event struct {
+			Type    string `json:"type"`
+			Message string `json:"message"`
+			Item    struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"item"`
+			Error struct {
+				Message string `json:"message"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(lines.Bytes(), &event) != nil {
+			continue
+		}
+		switch {
+		case event.Type == "item.completed" && event.Item.Type == "agent_message":
+			a.Text = event.Item.Text
+		case event.Type == "turn.failed":
+			a.Failure = oneLine(event.Error.Message, "the turn failed")
+		case event.Type == "error":
+			a.Failure = oneLine(event.Message, "the turn failed")
+		case event.Type == "turn.completed":
+			a.Failure = "" // what failed before was tried again
+		}
+	}
+	return concluded(a, stdout, exitCode)
+}

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// GeminiSubmitPause is how long Gemini CLI needs between a text and the Enter
+// that submits it.
+const GeminiSubmitPause = 200 * time.Millisecond
+
+// gemini is Google's agent.
+func gemini() Adapter {
+	return Adapter{
+		Name:      "gemini",
+		Title:     "Gemini CLI",
+		Image:     "gemini",
+		Providers: []string{"google"},
+		Tools:     true,
+		Launch: func(h Host) (Launch, error) {
+			var more []string
+			if h.First != "" {
+				more = []string{"--prompt-interactive=" + h.First}
+			}
+			return launchGemini(h, more)
+		},
+		Once: func(h Host, task string) (Launch, error) {
+			return launchGemini(h, []string{"--output-format", "json", "--prompt=" + task})
+		},
+		Answer:  answerOfGemini,
+		Kept:    geminiKept,
+		Submit:  typed(GeminiSubmitPause),
+		Version: []string{"gemini", "--version"},
+	}
+}
+
+func launchGemini(h Host, more []string) (Launch, error) {
+	_, key, err := gemini().provider(h)
+	if err != nil {
+		return Launch{}, err
+	}
+	argv := []string{"gemini", "--yolo"} // the policy of the host asks
+	if h.Model != "" {
+		argv = append(argv, "--model", h.Model)
+	}
+	if h.Resume {
+		argv = append(argv, "--resume", "latest")
+	} else {
+		argv = append(argv, "--session-id", h.Conversation)
+	}
+	command := toolCommand()
+	settings := object{
+		"security": object{
+			"auth":        object{"selectedType": "gemini-api-key"},
+			"folderTrust": object{"enabled": false},
+		},
+		"general":   object{"disableAutoUpdate": true, "disableUpdateNag": true, "enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+		"privacy":   object{"usageStatisticsEnabled": false},
+		"telemetry": object{"enabled": false},
+		"ui":        object{"theme": "Default", "hideTips": true},
+		"mcpServers": object{toolServer: object{
+			"command": command[0], "args": command[1:], "timeout": patience.Milliseconds(), "trust": true,
+		}},
+	}
+	return Launch{
+		Argv: append(argv, more...),
+		Files: []File{
+			homeFile(".gemini/settings.json", jsonText(settings)),
+			homeFile(".gemini/GEMINI.md", h.Prompt), // what it reads besides the project's own
+			promptFile(h.Prompt),
+		},
+		Env: []string{
+			"GEMINI_API_KEY=" + key,
+			"GEMINI_CLI_NO_RELAUNCH=true", // one process; the container bounds its memory
+			"SANDBOX=ironcurtain",         // it runs in one already
+		},
+	}, nil
+}
+
+// geminiKept looks for the record that Gemini CLI keeps of a conversation:
+// tmp/PROJECT/chats/session-….json.
+func geminiKept(home fs.FS, _ string) bool {
+	found, err := fs.Glob(home, ".gemini/tmp/*/chats/session-*.json*")
+	return err == nil && len(found) > 0
+}
+
+// answerOfGemini reads the one object that "--output-format json" prints, which
+// may have lines of other things before it.
+func answerOfGemini(stdout string, exitCode int) Answer {
+	var result struct {
+		Response string `json:"response"`
+		Error    *struct {
+			Message string `json:"message"`
+		} `json:"error"`
+	}
+	start := strings.Index(stdout, "{")
+	if start < 0 || json.Unmarshal([]byte(stdout[start:]), &result) != nil {
+		return failedAnswer(stdout, exitCode)
+	}
+	a := Answer{Text: result.Response}
+	if result.Error != nil {
+		a.Failure = oneLine(result.Error.Message, fmt.Sprintf("Gemini CLI failed with code %d", exitCode))
+	}
+	return concluded(a, stdout, exitCode)
+}

@@ -1,0 +1,145 @@
+package agent
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// OpenCodeSubmitPause is how long OpenCode needs between a text and the Enter
+// that submits it.
+const OpenCodeSubmitPause = 200 * time.Millisecond
+
+// openCodeModels are what OpenCode uses of each provider unless told otherwise.
+var openCodeModels = map[string]string{
+	"anthropic": "anthropic/claude-sonnet-4-5",
+	"openai":    "openai/gpt-5.5",
+	"google":    "google/gemini-2.5-pro",
+}
+
+// openCodeKeys are the variables that OpenCode takes keys from.
+var openCodeKeys = map[string]string{
+	"anthropic": "ANTHROPIC_API_KEY",
+	"openai":    "OPENAI_API_KEY",
+	"google":    "GOOGLE_GENERATIVE_AI_API_KEY",
+}
+
+// openCode is an agent that talks to whatever provider there is a key for.
+func openCode() Adapter {
+	return Adapter{
+		Name:      "opencode",
+		Title:     "OpenCode",
+		Image:     "opencode",
+		Providers: []string{"anthropic", "openai", "google"},
+		Tools:     true,
+		Launch: func(h Host) (Launch, error) {
+			argv := []string{"opencode"}
+			if h.Resume {
+				argv = append(argv, "--continue")
+			}
+			if h.First != "" {
+				argv = append(argv, "--prompt="+h.First)
+			}
+			return launchOpenCode(h, argv)
+		},
+		Once: func(h Host, task string) (Launch, error) {
+			argv := []string{"opencode", "run", "--format", "json", "--title", "task"}
+			if h.Resume {
+				argv = append(argv, "--continue")
+			}
+			return launchOpenCode(h, append(argv, "--", task))
+		},
+		Answer:  answerOfOpenCode,
+		Kept:    openCodeKept,
+		Submit:  typed(OpenCodeSubmitPause),
+		Version: []string{"opencode", "--version"},
+	}
+}
+
+func launchOpenCode(h Host, argv []string) (Launch, error) {
+	provider, key, err := openCode().provider(h)
+	if err != nil {
+		return Launch{}, err
+	}
+	if _, login := h.Logins[provider]; login {
+		return Launch{}, fmt.Errorf("opencode: it takes an API key of %s and no login", provider)
+	}
+	model := h.Model
+	if model == "" {
+		model = openCodeModels[provider]
+	}
+	config := object{
+		"$schema":      "https://opencode.ai/config.json",
+		"autoupdate":   false,
+		"share":        "disabled",
+		"model":        model,
+		"instructions": []string{promptPath},
+		"permission":   object{"*": "allow"}, // the policy of the host asks
+		"mcp": object{toolServer: object{
+			"type": "local", "command": toolCommand(), "enabled": true, "timeout": patience.Milliseconds(),
+		}},
+	}
+	return Launch{
+		Argv:  argv,
+		Files: []File{orientationFile("opencode.json", jsonText(config)), promptFile(h.Prompt)},
+		Env: []string{
+			openCodeKeys[provider] + "=" + key,
+			"OPENCODE_CONFIG=" + Orientation + "/opencode.json",
+			"OPENCODE_DISABLE_AUTOUPDATE=1",
+			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
+			"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+			"OPENCODE_DISABLE_MODELS_FETCH=1",
+			"OPENCODE_DISABLE_SHARE=1",
+		},
+	}, nil
+}
+
+// openCodeKept looks for the database that OpenCode keeps its conversations in.
+func openCodeKept(home fs.FS, _ string) bool {
+	for _, name := range []string{".local/share/opencode/opencode.db", ".local/share/opencode/storage/session"} {
+		if _, err := fs.Stat(home, name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// answerOfOpenCode reads the events that "run --format json" prints: the texts
+// after the last call of a tool are the answer.
+func answerOfOpenCode(stdout string, exitCode int) Answer {
+	var a Answer
+	lines := bufio.NewScanner(strings.NewReader(stdout))
+	lines.Buffer(nil, longestEvent)
+	for lines.Scan() {
+		var event struct {
+			Type string `json:"type"`
+			Part struct {
+				Text string  `json:"text"`
+				Cost float64 `json:"cost"`
+			} `json:"part"`
+			Error struct {
+				Name string `json:"name"`
+				Data struct {
+					Message string `json:"message"`
+				} `json:"data"`
+			} `json:"error"`
+		}
+		if json.Unmarshal(lines.Bytes(), &event) != nil {
+			continue
+		}
+		switch event.Type {
+		case "text":
+			a.Text += event.Part.Text
+		case "tool_use":
+			a.Text = ""
+		case "step_finish":
+			a.CostUSD += event.Part.Cost
+		case "error":
+			a.Failure = oneLine(event.Error.Data.Message, oneLine(event.Error.Name, "OpenCode failed"))
+		}
+	}
+	return concluded(a, stdout, exitCode)
+}
