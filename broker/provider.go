@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
@@ -32,7 +33,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		Session:     string(s.fixed.ID),
 		Providers:   []string{name},
 		Credentials: c.Credentials,
-		Upstreams:   c.Upstreams,
+		Upstreams:   upstreamsOf(name, c.Upstreams),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       egress.Append(log),
 		Activity:    s.providerActivity,
@@ -58,6 +59,19 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		sentinels:   map[string]string{name: proxy.Sentinel(name)},
 		certificate: proxy.CACertificate(),
 	}, nil
+}
+
+// upstreamsOf keeps of all the hosts that stand for others those of one provider.
+func upstreamsOf(provider string, all map[string]*url.URL) map[string]*url.URL {
+	kept := make(map[string]*url.URL)
+	for _, p := range mitm.Providers() {
+		for _, h := range p.Hosts {
+			if to := all[h.Name]; to != nil && p.Name == provider {
+				kept[h.Name] = to
+			}
+		}
+	}
+	return kept
 }
 
 // chooseProvider picks the first of the agent's providers that lets the person

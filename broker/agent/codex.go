@@ -77,6 +77,7 @@ func codexConfig(h Host) string {
 	q, command := jsonText, toolCommand() // TOML takes JSON's strings and lists
 	return `model = ` + q(model) + `
 developer_instructions = ` + q(h.Prompt) + `
+model_catalog_json = "/usr/local/share/codex/models.json" # made with the image
 web_search = "disabled"
 cli_auth_credentials_store = "file"
 check_for_update_on_startup = false
@@ -98,12 +99,9 @@ trace_exporter = "none"
 [features]
 plugins = false
 apps = false
-tool_search = false
 daemon_auto_start = false
 api_key_model_discovery = false
 enable_request_compression = false
-[notice.model_migrations]
-` + q(model) + ` = "gpt-6-sol"
 `
 }
 
