@@ -359,8 +359,11 @@ func TestReleasesFollowTheirPress(t *testing.T) {
 
 // TestReferenceIsComplete holds the generated reference against the registries.
 func TestReferenceIsComplete(t *testing.T) {
-	text := Reference("", "ctrl+b")
-	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |"} {
+	text, err := Reference("", "ctrl+b", map[string][]string{"copy.page-up": {"U"}, "prefix.zoom": {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -219,10 +219,14 @@ func (m *Model) pointAt(t *tab, at rect, e keys.Mouse) point {
 func (m *Model) copyHints() []string {
 	c := &m.copying
 	where := fmt.Sprintf("line %d/%d", c.cursor.Line+1, c.total())
-	if c.selecting {
-		return []string{"copy " + where, "y copies", "Esc drops the selection"}
+	if c.searching {
+		return given("copy "+where, m.hint(placeCommand, actEnter, "searches"), m.hint(placeCommand, actLeave, "back"))
 	}
-	return []string{"copy " + where, "v selects", "/ searches", "q leaves"}
+	if c.selecting {
+		return given("copy "+where, m.hint(placeCopy, actCopyYank, "copies"), "Esc drops the selection")
+	}
+	return given("copy "+where, m.hint(placeCopy, actCopySelect, "selects"), m.hint(placeCopy, actCopySearch, "searches"),
+		m.hint(placeCopy, actCopyEdit, "edits"), m.hint(placeCopy, actLeave, "leaves"))
 }
 
 // marks are the highlighted cells of the focused pane.

@@ -42,6 +42,9 @@ func (m *Model) helpText() []helpLine {
 	}
 	var last place
 	for _, b := range m.table {
+		if len(b.keys) == 0 || b.place == placePrefix && m.o.Prefix == "" {
+			continue
+		}
 		if b.place != last {
 			out = append(out, helpLine{text: string(b.place), head: true})
 			last = b.place
@@ -57,15 +60,14 @@ func (m *Model) helpText() []helpLine {
 
 // bindingKeys names the keys of a binding; nine digits become one.
 func bindingKeys(b binding) string {
-	if b.action == actTab && b.place == placePrefix {
-		return "1…9"
-	}
-	if b.action == actTab {
-		return "Alt-1…9"
-	}
 	var out []string
-	for _, k := range b.keys {
+	digits := len(b.keys) == 9
+	for i, k := range b.keys {
 		out = append(out, displayKey(k))
+		digits = digits && strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(b.keys[0], "1") && k != ""
+	}
+	if digits {
+		return out[0] + "…9"
 	}
 	return strings.Join(out, " ")
 }

@@ -18,6 +18,29 @@ const (
 	placeQuestion place = "at a question"
 )
 
+// word is the place in the names that config.json uses.
+func (p place) word() string {
+	switch p {
+	case placeTerminal:
+		return "agent"
+	case placePrefix:
+		return "prefix"
+	case placeCommand:
+		return "command"
+	case placeEmpty:
+		return "empty"
+	case placePanel:
+		return "panel"
+	case placeCopy:
+		return "copy"
+	case placeHelp:
+		return "help"
+	case placePicker:
+		return "pick"
+	}
+	return "question"
+}
+
 // binding ties keys to what they do in one place. The table of all bindings is
 // the only list of keys: dispatch, the help screen and the generated
 // documentation read it.
@@ -28,8 +51,25 @@ type binding struct {
 	help   string
 }
 
-// action names what a key does; the names are stable, a configuration may
-// bind other keys to them.
+// member is the member of config.json that alone says the key, or empty.
+func (b binding) member() string {
+	switch {
+	case b.action == actPrefix:
+		return "prefix"
+	case b.action == actLiteral || b.action == actCommand && b.place == placeTerminal:
+		return "commandKey"
+	}
+	return ""
+}
+
+// name is what config.json calls the binding: its place and its action. The names
+// are stable.
+func (b binding) name() string {
+	word := b.place.word()
+	return word + "." + strings.ReplaceAll(strings.TrimPrefix(string(b.action), word+"-"), " ", "-")
+}
+
+// action names what a key does.
 type action string
 
 // The actions.
@@ -104,11 +144,20 @@ const (
 	actPickEnd     action = "pick-end"
 )
 
-// keyTable is the registry of all keys. An empty prefix is none.
+// keyTable is the registry of all keys with those that nobody has changed. An
+// empty prefix is none.
 func keyTable(commandKey, prefix string) []binding {
 	table := []binding{
 		{placeTerminal, actCommand, []string{commandKey}, "open the command line and the approval panel"},
 		{placeTerminal, actTab, altDigits(), "show that tab"},
+		{placeTerminal, "next", nil, "next tab"},
+		{placeTerminal, "prev", nil, "previous tab"},
+		{placeTerminal, "last", nil, "the tab shown before"},
+		{placeTerminal, "new", nil, "open a tab"},
+		{placeTerminal, "focus", nil, "next pane of the split"},
+		{placeTerminal, "zoom", nil, "show the focused pane alone, or all again"},
+		{placeTerminal, "copy", nil, "copy mode"},
+		{placeTerminal, "edit", nil, "open the scrollback in your editor"},
 	}
 	table = append(table, prefixBindings(prefix)...)
 	return append(table, []binding{
@@ -192,22 +241,6 @@ func keyTable(commandKey, prefix string) []binding {
 
 func altDigits() []string {
 	return strings.Fields("alt+1 alt+2 alt+3 alt+4 alt+5 alt+6 alt+7 alt+8 alt+9")
-}
-
-// keymap answers which action a key has in a place.
-type keymap map[place]map[string]action
-
-func newKeymap(table []binding) keymap {
-	m := keymap{}
-	for _, b := range table {
-		if m[b.place] == nil {
-			m[b.place] = map[string]action{}
-		}
-		for _, k := range b.keys {
-			m[b.place][k] = b.action
-		}
-	}
-	return m
 }
 
 // displayKey writes a key's name the way people do: "Ctrl-A", "Alt-1".

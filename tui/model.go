@@ -87,7 +87,10 @@ func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error)
 	if err != nil {
 		return nil, err
 	}
-	table := keyTable(o.CommandKey, o.Prefix)
+	table, err := bindKeys(o)
+	if err != nil {
+		return nil, err
+	}
 	return &Model{
 		ctx:   ctx,
 		o:     o,

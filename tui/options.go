@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
 // Options say what the multiplexer shows and how. The zero value of everything
@@ -36,7 +37,9 @@ type Options struct {
 	Theme      string // "dark" (also for empty), "light", "16", "none"
 	CommandKey string // opens the command line; empty: "ctrl+a"
 	Prefix     string // a tmux-like prefix key, such as "ctrl+b"; empty: none
-	NoMouse    bool   // leave the mouse to the person's terminal
+	// Keys are other keys for what Reference lists, by its names.
+	Keys    map[string][]string
+	NoMouse bool // leave the mouse to the person's terminal
 	// Notify says how an escalation or the end of an agent is announced:
 	// "bell" (also for empty), "desktop" (the bell and a notification of the
 	// person's desktop) or "none".
@@ -51,12 +54,8 @@ const announceEvery = time.Second
 
 // check refuses options that nothing sensible can be made of.
 func (o Options) check() error {
-	k := parseKeyName(o.CommandKey)
-	if k.Mods == 0 || k.String() != o.CommandKey {
-		return &hinted{fmt.Errorf("command key %q: not a key with Ctrl or Alt", sanitize(o.CommandKey)), "write it like ctrl+a"}
-	}
-	if p := parseKeyName(o.Prefix); o.Prefix != "" && (p.Mods == 0 || p.String() != o.Prefix || o.Prefix == o.CommandKey) {
-		return &hinted{fmt.Errorf("prefix %q: not a key with Ctrl or Alt of its own", sanitize(o.Prefix)), "write it like ctrl+b"}
+	if _, err := bindKeys(o); err != nil {
+		return err
 	}
 	switch o.Notify {
 	case "bell", "desktop", "none":
@@ -74,6 +73,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.CommandKey == "" {
 		o.CommandKey = "ctrl+a"
+	}
+	// One way to write each key; one that is none is refused by check.
+	for _, name := range []*string{&o.CommandKey, &o.Prefix} {
+		if k, ok := keys.Parse(*name); ok {
+			*name = k.String()
+		}
 	}
 	if o.Notify == "" {
 		o.Notify = "bell"

@@ -9,15 +9,16 @@ import (
 )
 
 // prefixBindings are the keys that may follow a prefix key, for people who
-// have tmux in their fingers. There is none unless the options name it: the
+// have tmux in their fingers. None is in force unless the options name it: the
 // command key belongs to the command line.
 func prefixBindings(prefix string) []binding {
-	if prefix == "" {
-		return nil
+	var prefixes []string
+	if prefix != "" {
+		prefixes = []string{prefix}
 	}
 	return []binding{
-		{placeTerminal, actPrefix, []string{prefix}, "wait for one of the keys below"},
-		{placePrefix, actPrefix, []string{prefix}, "send the key itself to the agent"},
+		{placeTerminal, actPrefix, prefixes, "wait for one of the keys below"},
+		{placePrefix, actPrefix, prefixes, "send the key itself to the agent"},
 		{placePrefix, "new", []string{"c"}, "open a tab"},
 		{placePrefix, "next", []string{"n"}, "next tab"},
 		{placePrefix, "prev", []string{"p"}, "previous tab"},
@@ -28,6 +29,7 @@ func prefixBindings(prefix string) []binding {
 		{placePrefix, "focus", []string{"o"}, "next pane of the split"},
 		{placePrefix, "zoom", []string{"z"}, "show the focused pane alone, or all again"},
 		{placePrefix, "copy", []string{"[", "pgup"}, "copy mode"},
+		{placePrefix, "edit", nil, "open the scrollback in your editor"},
 		{placePrefix, "help", []string{"?"}, "keys and commands"},
 		{placePrefix, actCommand, []string{":"}, "open the command line"},
 		{placePrefix, actTab, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, "show that tab"},
@@ -48,18 +50,25 @@ func (m *Model) onPrefixKey(ev keys.Event) tea.Cmd {
 			m.forward(t, ev)
 		}
 	case actTab:
-		m.showNumber(name)
+		m.showNumber(placePrefix, name)
 	case actCommand:
 		m.enterCommand()
 	default:
-		word, args := parseCommand(string(a))
-		if c, ok := lookUpCommand(word); ok {
-			cmd, err := c.run(m, args)
-			if err != nil {
-				m.complain(err)
-			}
-			return cmd
-		}
+		return m.runAction(a)
 	}
 	return nil
+}
+
+// runAction runs the slash command that an action is named like.
+func (m *Model) runAction(a action) tea.Cmd {
+	word, args := parseCommand(string(a))
+	c, ok := lookUpCommand(word)
+	if !ok {
+		return nil
+	}
+	cmd, err := c.run(m, args)
+	if err != nil {
+		m.complain(err)
+	}
+	return cmd
 }

@@ -5,28 +5,61 @@ import (
 	"strings"
 )
 
+// BoundAction is something that keys can be bound to.
+type BoundAction struct {
+	Name string   // as in config.json: "copy.page-up"
+	Keys []string // that do it when nobody has chosen others: "pgup"
+	Does string
+}
+
+// BoundActions lists what the member "keys" of config.json can name, in the order
+// of Reference.
+func BoundActions() []BoundAction {
+	o := Options{}.withDefaults()
+	var out []BoundAction
+	for _, b := range keyTable(o.CommandKey, o.Prefix) {
+		if b.member() == "" {
+			out = append(out, BoundAction{b.name(), append([]string{}, b.keys...), b.help + " (" + string(b.place) + ")"})
+		}
+	}
+	return out
+}
+
 // Reference is the table of all keys and commands in Markdown, made from the
 // same registries that the multiplexer itself works by. An empty command key
-// stands for the default, an empty prefix for none.
-func Reference(commandKey, prefix string) string {
-	o := Options{CommandKey: commandKey, Prefix: prefix}.withDefaults()
+// stands for the default, an empty prefix for none; chosen is as for CheckKeys,
+// whose error it returns.
+func Reference(commandKey, prefix string, chosen map[string][]string) (string, error) {
+	table, err := bindKeys(Options{CommandKey: commandKey, Prefix: prefix, Keys: chosen}.withDefaults())
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
-	b.WriteString("# Keys and commands\n")
+	b.WriteString("# Keys and commands\n\n" +
+		"`\"keys\"` in config.json binds other keys to the names: `{\"keys\": {\"copy.page-up\": [\"pgup\", \"U\"], \"agent.next\": [\"ctrl+pgdown\"]}}`.\n" +
+		"An empty list leaves an action without a key. `commandKey` and `prefix` have members of their own.\n")
 	var last place
-	for _, k := range keyTable(o.CommandKey, o.Prefix) {
+	for _, k := range table {
 		if k.place != last {
 			heading := strings.ToUpper(string(k.place[:1])) + string(k.place[1:])
-			fmt.Fprintf(&b, "\n## %s\n\n| keys | do |\n|---|---|\n", heading)
+			if k.place == placePrefix && prefix == "" {
+				heading += " (config.json names none)"
+			}
+			fmt.Fprintf(&b, "\n## %s\n\n| keys | do | name |\n|---|---|---|\n", heading)
 			last = k.place
 		}
-		fmt.Fprintf(&b, "| %s | %s |\n", cell(bindingKeys(k)), cell(k.help))
+		name := k.member()
+		if name == "" {
+			name = k.name()
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cell(bindingKeys(k)), cell(k.help), name)
 	}
 	b.WriteString("\n## Commands\n\n| command | does |\n|---|---|\n")
 	for _, c := range commandTable() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", cell(strings.TrimSpace("/"+c.name+" "+c.args)), cell(c.help))
 	}
 	b.WriteString("| `//text` | send /text to the agent |\n")
-	return b.String()
+	return b.String(), nil
 }
 
 // cell escapes what would end a table cell.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -59,7 +58,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	case actEnter:
 		return m.enter()
 	case actTab:
-		m.showNumber(name)
+		m.showNumber(placeCommand, name)
 	case actComplete:
 		return m.complete()
 	default:
@@ -166,33 +165,10 @@ func (c *commandLine) edit(a action) {
 func (m *Model) sendLiteral() tea.Cmd {
 	m.leaveCommand()
 	if t := m.current(); t != nil && !t.dead() {
-		m.forward(t, keys.Event{Kind: keys.KeyEvent, Key: parseKeyName(m.o.CommandKey)})
+		k, _ := keys.Parse(m.o.CommandKey)
+		m.forward(t, keys.Event{Kind: keys.KeyEvent, Key: k})
 	}
 	return nil
-}
-
-// parseKeyName is the key with a name such as "ctrl+a".
-func parseKeyName(name string) keys.Key {
-	var k keys.Key
-	for _, mod := range []struct {
-		prefix string
-		mod    keys.Mods
-	}{{"ctrl+", keys.Ctrl}, {"alt+", keys.Alt}} {
-		if rest, ok := strings.CutPrefix(name, mod.prefix); ok {
-			k.Mods |= mod.mod
-			name = rest
-		}
-	}
-	switch name {
-	case "space":
-		k.Code = keys.KeySpace
-	default:
-		k.Code, _ = utf8.DecodeRuneInString(name)
-	}
-	if k.Mods == 0 {
-		k.Text = name
-	}
-	return k
 }
 
 // enter runs the command or sends the text, and returns to the agent. What

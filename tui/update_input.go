@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -102,7 +103,8 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 			m.touch()
 			return m.onPrefixKey(ev)
 		}
-		switch name := keyName(ev.Key); m.keys[placeTerminal][name] {
+		name := keyName(ev.Key)
+		switch a := m.keys[placeTerminal][name]; a {
 		case actPrefix:
 			m.claim(ev.Key.Code)
 			m.touch()
@@ -116,8 +118,15 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 		case actTab:
 			m.claim(ev.Key.Code)
 			m.touch()
-			m.showNumber(name)
+			m.showNumber(placeTerminal, name)
 			return nil
+		default:
+			if a != "" {
+				m.claim(ev.Key.Code)
+				m.touch()
+				m.dirty = true
+				return m.runAction(a)
+			}
 		}
 		delete(m.ours, ev.Key.Code)
 	}
@@ -147,9 +156,14 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	}
 }
 
-// showNumber shows the tab whose number is the last character of a key's name.
-func (m *Model) showNumber(key string) {
-	n := int(key[len(key)-1] - '0')
+// showNumber shows the tab with the number of a key among those of its action.
+func (m *Model) showNumber(p place, key string) {
+	n := 0
+	for _, b := range m.table {
+		if b.place == p && b.action == actTab {
+			n = 1 + slices.Index(b.keys, key)
+		}
+	}
 	for i, t := range m.tabs {
 		if t.session.Tab == n {
 			m.show(i)

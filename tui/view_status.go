@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -133,23 +134,28 @@ func (m *Model) hints() []string {
 	t := m.current()
 	switch m.mode {
 	case modeCommand:
+		back := m.hint(placeCommand, actLeave, "back")
 		if len(m.approvals.items) > 0 {
-			return []string{"/approve", "/deny [reason]", "PgDn more", "Tab next", "Esc back"}
+			return given("/approve", "/deny [reason]", m.hint(placePanel, actPanelPage, "more"), m.hint(placePanel, actPanelNext, "next"), back)
 		}
 		if m.line.empty() {
-			return []string{"text goes to the agent", "/ commands", "←→ tabs", "? keys", "Esc back"}
+			tabs := ""
+			if prev, next := m.keyFor(placeEmpty, actPrevTab), m.keyFor(placeEmpty, actNextTab); prev != "" && next != "" {
+				tabs = prev + next + " tabs"
+			}
+			return given("text goes to the agent", "/ commands", tabs, m.hint(placeEmpty, actKeys, "keys"), back)
 		}
-		return []string{"Enter sends", "Esc back, keeps the text"}
+		return given(m.hint(placeCommand, actEnter, "sends"), m.hint(placeCommand, actLeave, "back, keeps the text"))
 	case modeCopy:
 		return m.copyHints()
 	case modePicker:
 		return m.pickerHints()
 	case modeHelp:
-		return []string{"PgDn more", "q close"}
+		return given(m.hint(placeHelp, actHelpPage, "more"), m.hint(placeHelp, actLeave, "close"))
 	}
 	switch {
 	case m.prefixed:
-		return []string{displayKey(m.o.Prefix) + " and then", "? keys"}
+		return given(displayKey(m.o.Prefix)+" and then", m.hint(placePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
 	case len(m.approvals.items) > 0:
@@ -161,4 +167,9 @@ func (m *Model) hints() []string {
 	}
 	_, word, _ := t.mark()
 	return []string{command + " command line", word}
+}
+
+// given are the hints that there are.
+func given(hints ...string) []string {
+	return slices.DeleteFunc(hints, func(h string) bool { return h == "" })
 }

@@ -31,10 +31,14 @@ func firstCause(err error) (field string, cause error) {
 	return "/" + strings.Join(at, "/"), errors.New(text)
 }
 
-// lineOf finds the line on which the last name of a JSON pointer stands.
-func lineOf(data []byte, field string) int {
+// lineOf finds the line on which the last of some names stands, each inside the
+// one before, or behind them a text.
+func lineOf(data []byte, names []string, text string) int {
 	at := 0
-	for name := range strings.SplitSeq(strings.Trim(field, "/"), "/") {
+	if text != "" {
+		names = append(names[:len(names):len(names)], text)
+	}
+	for _, name := range names {
 		if i := bytes.Index(data[at:], fmt.Appendf(nil, "%q", name)); i >= 0 {
 			at += i
 		}

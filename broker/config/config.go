@@ -43,9 +43,11 @@ type Config struct {
 	Theme                    string    `json:"theme"`
 	CommandKey               string    `json:"commandKey"`
 	Prefix                   string    `json:"prefix"`
-	Mouse                    bool      `json:"mouse"`
-	Notify                   string    `json:"notify"`
-	Terminal                 Terminal  `json:"terminal"`
+	// Keys are other keys for actions of the multiplexer, by the actions' names.
+	Keys     map[string][]string `json:"keys,omitempty"`
+	Mouse    bool                `json:"mouse"`
+	Notify   string              `json:"notify"`
+	Terminal Terminal            `json:"terminal"`
 }
 
 // Resources are limits of each container; zero means the built-in default.
@@ -157,13 +159,23 @@ func Parse(path string, data []byte) (Config, error) {
 	}
 	if err := validate(tree.Any()); err != nil {
 		field, cause := firstCause(err)
-		return Config{}, &Error{Path: path, Line: lineOf(data, field), Field: field, Err: cause}
+		return Config{}, &Error{Path: path, Line: lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), ""), Field: field, Err: cause}
 	}
 	c := Default()
 	if err := json.Unmarshal(tree.Encode(), &c); err != nil {
 		return Config{}, &Error{Path: path, Err: err}
 	}
 	return c, nil
+}
+
+// At says where in the file at path a value stands that no program can use: field
+// is its JSON pointer, text a string in it or nothing.
+func At(path, field, text string, cause error) *Error {
+	e := &Error{Path: path, Field: field, Err: cause}
+	if data, err := os.ReadFile(path); err == nil { // the place is a help, the cause stands anyway
+		e.Line = lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), text)
+	}
+	return e
 }
 
 func validate(value any) error {

@@ -23,15 +23,19 @@ func configCommand() *cobra.Command {
 }
 
 func configShowCommand() *cobra.Command {
-	var schema, builtin bool
+	var printSchema, builtin bool
 	cmd := &cobra.Command{
 		Use:     "show",
 		Short:   "Print the configuration in force",
 		Example: "  ironcurtain-mux config show\n  ironcurtain-mux config show --default > ~/.ironcurtain/config.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if schema {
-				_, err := cmd.OutOrStdout().Write(config.Schema())
+			if printSchema {
+				text, err := schema()
+				if err != nil {
+					return fail("print schema", err, "")
+				}
+				_, err = cmd.OutOrStdout().Write(text)
 				return err
 			}
 			c := config.Default()
@@ -49,7 +53,7 @@ func configShowCommand() *cobra.Command {
 			return enc.Encode(c)
 		},
 	}
-	cmd.Flags().BoolVar(&schema, "schema", false, "print the JSON Schema of config.json instead")
+	cmd.Flags().BoolVar(&printSchema, "schema", false, "print the JSON Schema of config.json instead")
 	cmd.Flags().BoolVar(&builtin, "default", false, "print what holds when there is no config.json")
 	cmd.MarkFlagsMutuallyExclusive("schema", "default")
 	return cmd

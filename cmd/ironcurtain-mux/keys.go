@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
@@ -18,19 +19,21 @@ func keysCommand() *cobra.Command {
 		Example: "  ironcurtain-mux keys | less",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			commandKey, prefix := "", ""
+			var c config.Config
 			if !builtin {
 				p, err := findPlace()
 				if err != nil {
 					return err
 				}
-				c, err := p.config()
-				if err != nil {
+				if c, err = p.config(); err != nil {
 					return err
 				}
-				commandKey, prefix = c.CommandKey, c.Prefix
 			}
-			_, err := io.WriteString(cmd.OutOrStdout(), tui.Reference(commandKey, prefix))
+			text, err := tui.Reference(c.CommandKey, c.Prefix, c.Keys)
+			if err != nil {
+				return fail("list keys", err, "")
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
 			return err
 		},
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
 // place is where the program keeps things. All paths are absolute.
@@ -75,6 +76,14 @@ func (p place) config() (config.Config, error) {
 	c, err := config.Load(p.configFile())
 	if err != nil {
 		return c, fail("read configuration", err, "")
+	}
+	var wrong *tui.KeyError
+	if errors.As(tui.CheckKeys(c.CommandKey, c.Prefix, c.Keys), &wrong) {
+		field := "/" + wrong.Member
+		if wrong.Name != "" {
+			field += "/" + wrong.Name
+		}
+		return c, fail("read configuration", config.At(p.configFile(), field, wrong.Key, wrong.Err), "")
 	}
 	if c.Policy != "" {
 		c.Policy = p.expand([]string{c.Policy})[0]

@@ -3,6 +3,8 @@ package keys
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // names are the names of keys that do not show what they are called.
@@ -60,6 +62,58 @@ func codeName(c rune) string {
 		return "modifier" + strconv.Itoa(int(c-KeyModifierFirst))
 	}
 	return string(c)
+}
+
+// codes are the keys by their names, those that show what they are called left
+// out.
+var codes = func() map[string]rune {
+	m := map[string]rune{}
+	for c := range names {
+		m[names[c]] = c
+	}
+	for _, r := range [][2]rune{{KeyF1, KeyF12}, {KeyF13, KeyF35}, {KeyPad0, KeyPad9}, {KeyMediaFirst, KeyMediaLast}} {
+		for c := r[0]; c <= r[1]; c++ {
+			m[codeName(c)] = c
+		}
+	}
+	return m
+}()
+
+// Parse returns the key with a name as String gives it; for names of more than
+// one letter the case does not matter, nor does the order of the modifiers. It
+// reports false when no key is called so.
+func Parse(name string) (Key, bool) {
+	var k Key
+	rest := name
+	if utf8.RuneCountInString(name) > 1 {
+		rest = strings.ToLower(name)
+	}
+	for again := true; again; {
+		again = false
+		for _, m := range modNames {
+			after, found := strings.CutPrefix(rest, m.name)
+			if found && after != "" && k.Mods&m.mod == 0 {
+				rest, again = after, true
+				k.Mods |= m.mod
+			}
+		}
+	}
+	if c, ok := codes[rest]; ok {
+		k.Code = c
+		return k, true
+	}
+	r, size := utf8.DecodeRuneInString(rest)
+	if size != len(rest) || size == 0 || !unicode.IsGraphic(r) || r == utf8.RuneError {
+		return Key{}, false
+	}
+	k.Code = r
+	if k.Mods == 0 {
+		k.Text = rest
+		if lower, ok := capital(r); ok {
+			k.Code, k.Mods = lower, Shift
+		}
+	}
+	return k, k.Mods != Shift || k.Text != "" // "shift+a" is written "A"
 }
 
 var buttonNames = [...]string{
