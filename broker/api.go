@@ -32,6 +32,18 @@ type API interface {
 	// Decide answers one escalation. The first answer wins; a later one gets
 	// the resolution that already stands, with Won false.
 	Decide(ctx context.Context, d Decision) (Resolution, error)
+	// Scopes lists what an approval of a waiting call could be remembered for,
+	// the narrowest first, each with how many past calls it would have let
+	// through. It reads audit logs and takes up to a few seconds. No scopes
+	// means that the call cannot be remembered.
+	Scopes(ctx context.Context, id string) ([]Scope, error)
+	// Rules lists the remembered approvals in force, oldest first.
+	Rules(ctx context.Context) ([]Rule, error)
+	// Revoke ends a rule; by says who does it.
+	Revoke(ctx context.Context, number int, by string) (Rule, error)
+	// History lists the latest decisions of the open sessions, newest first,
+	// at most limit of them.
+	History(ctx context.Context, limit int) ([]Decided, error)
 	// Submit records text that a person typed into the multiplexer itself and
 	// returns its receipt together with the bytes to type into the agent.
 	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
@@ -144,6 +156,51 @@ type Decision struct {
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"` // told to the agent when denied
 	By      string `json:"by"`               // "tui", "cli"
+	// Remember makes an approval stand for calls to come.
+	Remember *Remember `json:"remember,omitempty"`
+}
+
+// Remember says for what and for how long an approval is remembered.
+type Remember struct {
+	Scope   string `json:"scope"`             // the name of one of the call's scopes
+	Seconds int    `json:"seconds,omitempty"` // from now; 0 means 15 minutes, at most 8 hours
+}
+
+// Scope is one way to remember the approval of a call.
+type Scope struct {
+	Name    string `json:"name"`    // "exact", "file", "host", "remote", "target" or "directory"
+	Text    string `json:"text"`    // in full what would be let through, values quoted
+	Matched int    `json:"matched"` // past calls it would have let through
+	Past    int    `json:"past"`    // past calls of the tool that were looked at
+}
+
+// Rule is a remembered approval in force. It ends with its session.
+type Rule struct {
+	Number    int       `json:"number"` // from 1, never reused
+	Session   SessionID `json:"session"`
+	Tab       int       `json:"tab"`
+	Scope     string    `json:"scope"`
+	Text      string    `json:"text"` // in full what it lets through, values quoted
+	By        string    `json:"by"`   // "tui", "cli"
+	At        time.Time `json:"at"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Used      int       `json:"used"` // calls it has let through
+}
+
+// Decided is one decision as the audit has it.
+type Decided struct {
+	At        time.Time       `json:"at"`
+	Session   SessionID       `json:"session"`
+	Tab       int             `json:"tab"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // canonical, secrets masked
+	Decision  string          `json:"decision"`            // "escalated-approved", "granted" and so on
+	By        string          `json:"by,omitempty"`
+	Waited    time.Duration   `json:"waited,omitempty"`
+	Rule      string          `json:"rule,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Detail    map[string]any  `json:"detail,omitempty"` // what it rests on: a rule, a receipt
 }
 
 // Outcome is how an escalation ended.
@@ -166,6 +223,8 @@ type Resolution struct {
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
 	Won     bool      `json:"won"` // whether this very call decided it
+	// Rule is the number of the rule that this decision made, or 0.
+	Rule int `json:"rule,omitempty"`
 }
 
 // TrustedInput is text a person entered in command mode.

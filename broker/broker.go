@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -70,6 +71,7 @@ type Broker struct {
 	hub       *hub
 	approvals *approval.Queue
 	receipts  *receipt.Store
+	grants    *grant.Store
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
@@ -100,6 +102,7 @@ func New(c Config) (*Broker, error) {
 		cancel: cancel,
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
+	b.grants = grant.New(nil)
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)
 	return b, nil

@@ -18,7 +18,15 @@ func (b *Broker) Pending(context.Context) ([]Escalation, error) {
 
 // Decide answers one escalation.
 func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
-	r, won, err := b.approvals.Decide(d.ID, d.Digest, d.Approve, d.By, d.Reason)
+	answer := approval.Answer{Approve: d.Approve, By: d.By, Reason: d.Reason}
+	remember, err := b.rememberer(d)
+	if err != nil {
+		return Resolution{}, err
+	}
+	if remember != nil {
+		answer.Remembered = remember.text()
+	}
+	r, won, err := b.approvals.Answer(d.ID, d.Digest, answer)
 	switch {
 	case errors.Is(err, approval.ErrUnknown):
 		return Resolution{}, problemf("list them with 'ironcurtain-mux pending'", "decide: %w: %q", err, d.ID)
@@ -29,6 +37,11 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	}
 	out := resolution(r)
 	out.Won = won
+	if won && remember != nil {
+		if out.Rule, err = remember.keep(); err != nil {
+			return out, problemf("look at /rules", "decide: the call is approved, but not remembered: %w", err)
+		}
+	}
 	return out, nil
 }
 

@@ -11,7 +11,9 @@ import (
 	"github.com/google/renameio/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // session is one agent with everything it needs. Its goroutine, run, owns the
@@ -37,8 +39,10 @@ type session struct {
 	tally tally
 
 	mu       sync.Mutex
-	program  program // set before started is closed
-	output   *output // of the program
+	engine   *policy.Engine // that judges its calls; set while the session starts
+	log      *audit.Log     // set together with engine
+	program  program        // set before started is closed
+	output   *output        // of the program
 	attached bool
 	reason   string
 	exitCode int
@@ -86,6 +90,7 @@ func (s *session) run(ctx context.Context) {
 	defer func() {
 		close(s.finished)
 		s.broker.receipts.Close(string(s.fixed.ID))
+		s.broker.grants.Close(string(s.fixed.ID))
 	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()

@@ -27,6 +27,9 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return nil, err
 	}
+	s.mu.Lock()
+	s.engine, s.log = engine, log
+	s.mu.Unlock()
 	installed, err := servers.Install(ctx, s.broker.config.CacheDir, func(detail string) {
 		s.progress("installing the tool servers", detail)
 	})
@@ -80,6 +83,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Servers:           specs,
 		Sandbox:           host,
 		Approvals:         s.broker.approvals,
+		Grants:            s.broker.grants,
 		Audit:             log,
 		Preview:           &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts},
 		EscalationTimeout: s.broker.config.EscalationTimeout,

@@ -36,6 +36,11 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	if err != nil {
 		return Receipt{}, problemf("", "submit: %w", err)
 	}
+	select {
+	case <-s.finished: // it ended meanwhile, and may be resumed under its name
+		b.receipts.Close(string(in.Session))
+	default:
+	}
 	out, submission := receiptOf(added), s.adapter.Submit(in.Text)
 	out.Typing, out.Pause = submission.Steps, submission.Pause
 	return out, nil

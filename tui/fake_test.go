@@ -13,18 +13,22 @@ import (
 
 // fakeBroker is a broker whose agents are programs in this process.
 type fakeBroker struct {
-	mu       sync.Mutex
-	sessions []broker.Session
-	pending  []broker.Escalation
-	stored   []broker.StoredSession
-	decided  []broker.Decision
-	inputs   []broker.TrustedInput
-	events   chan broker.Event
-	agent    func(t *fakeTerminal) // runs in its own goroutine for each attach
-	openErr  error
-	terms    map[broker.SessionID]*fakeTerminal
-	opened   []broker.OpenRequest
-	pause    time.Duration
+	mu        sync.Mutex
+	sessions  []broker.Session
+	pending   []broker.Escalation
+	stored    []broker.StoredSession
+	decided   []broker.Decision
+	inputs    []broker.TrustedInput
+	forgotten []broker.SessionID
+	scopes    []broker.Scope
+	rules     []broker.Rule
+	history   []broker.Decided
+	events    chan broker.Event
+	agent     func(t *fakeTerminal) // runs in its own goroutine for each attach
+	openErr   error
+	terms     map[broker.SessionID]*fakeTerminal
+	opened    []broker.OpenRequest
+	pause     time.Duration
 }
 
 // errNoAgent is Attach's answer without an agent.
@@ -125,7 +129,42 @@ func (b *fakeBroker) Submit(_ context.Context, in broker.TrustedInput) (broker.R
 	return broker.Receipt{Number: len(b.inputs), Session: in.Session, Typing: []string{in.Text, "\r"}, Pause: b.pause}, nil
 }
 
-func (b *fakeBroker) Forget(context.Context, broker.SessionID) error { return nil }
+func (b *fakeBroker) Forget(_ context.Context, id broker.SessionID) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forgotten = append(b.forgotten, id)
+	return nil
+}
+
+func (b *fakeBroker) Scopes(context.Context, string) ([]broker.Scope, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Scope(nil), b.scopes...), nil
+}
+
+func (b *fakeBroker) Rules(context.Context) ([]broker.Rule, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Rule(nil), b.rules...), nil
+}
+
+func (b *fakeBroker) Revoke(_ context.Context, number int, _ string) (broker.Rule, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, r := range b.rules {
+		if r.Number == number {
+			b.rules = append(b.rules[:i], b.rules[i+1:]...)
+			return r, nil
+		}
+	}
+	return broker.Rule{}, errors.New("revoke: no such rule is in force")
+}
+
+func (b *fakeBroker) History(context.Context, int) ([]broker.Decided, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Decided(nil), b.history...), nil
+}
 
 func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
 	out := make(chan broker.Event)

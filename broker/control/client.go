@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"syscall"
 	"time"
@@ -63,6 +64,31 @@ func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
 	}
 	err := c.call(ctx, http.MethodGet, "/v1/pending", nil, &out)
 	return out.Pending, err
+}
+
+// Scopes lists what an approval of a waiting call could be remembered for.
+func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) {
+	var out struct {
+		Scopes []broker.Scope `json:"scopes"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/scopes?id="+url.QueryEscape(id), nil, &out)
+	return out.Scopes, err
+}
+
+// Rules lists the remembered approvals in force.
+func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
+	var out struct {
+		Rules []broker.Rule `json:"rules"`
+	}
+	err := c.call(ctx, http.MethodGet, "/v1/rules", nil, &out)
+	return out.Rules, err
+}
+
+// Revoke ends a rule; by says who does it.
+func (c *Client) Revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
+	var out broker.Rule
+	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number, by}, &out)
+	return out, err
 }
 
 // Decide answers one escalation.

@@ -38,6 +38,42 @@ func (a *api) Decide(_ context.Context, d broker.Decision) (broker.Resolution, e
 	return broker.Resolution{ID: d.ID, Outcome: broker.Approved, By: d.By, Won: true}, nil
 }
 
+func (a *api) Scopes(_ context.Context, id string) ([]broker.Scope, error) {
+	if id != "e1&?" {
+		return nil, errors.New("no such call waits")
+	}
+	return []broker.Scope{{Name: "file", Matched: 2, Past: 3}}, nil
+}
+
+func (a *api) Rules(context.Context) ([]broker.Rule, error) {
+	return []broker.Rule{{Number: 7, Scope: "file"}}, nil
+}
+
+func (a *api) Revoke(_ context.Context, n int, by string) (broker.Rule, error) {
+	if n != 7 || by != "cli" {
+		return broker.Rule{}, errors.New("no such rule is in force")
+	}
+	return broker.Rule{Number: n}, nil
+}
+
+func TestRules(t *testing.T) {
+	dir := home(t)
+	serve(t, dir, &api{})
+	c := control.Dial(dir)
+	if scopes, err := c.Scopes(t.Context(), "e1&?"); err != nil || len(scopes) != 1 || scopes[0].Matched != 2 {
+		t.Fatal(scopes, err)
+	}
+	if rules, err := c.Rules(t.Context()); err != nil || len(rules) != 1 || rules[0].Number != 7 {
+		t.Fatal(rules, err)
+	}
+	if r, err := c.Revoke(t.Context(), 7, "cli"); err != nil || r.Number != 7 {
+		t.Fatal(r, err)
+	}
+	if _, err := c.Revoke(t.Context(), 8, "cli"); err == nil {
+		t.Fatal("a rule that is none was revoked")
+	}
+}
+
 func home(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")

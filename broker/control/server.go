@@ -119,16 +119,51 @@ func (s *Server) routes() http.Handler {
 	})
 	mux.HandleFunc("POST /v1/decide", func(w http.ResponseWriter, r *http.Request) {
 		var d broker.Decision
-		dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
-		dec.DisallowUnknownFields()
-		if err := dec.Decode(&d); err != nil {
-			http.Error(w, "not a decision: "+err.Error(), http.StatusBadRequest)
+		if !read(w, r, &d) {
 			return
 		}
 		resolution, err := s.api.Decide(r.Context(), d)
 		answer(w, resolution, err)
 	})
+	s.ruleRoutes(mux)
 	return mux
+}
+
+// ruleRoutes are about remembered approvals.
+func (s *Server) ruleRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /v1/scopes", func(w http.ResponseWriter, r *http.Request) {
+		list, err := s.api.Scopes(r.Context(), r.URL.Query().Get("id"))
+		answer(w, map[string]any{"scopes": nonNil(list)}, err)
+	})
+	mux.HandleFunc("GET /v1/rules", func(w http.ResponseWriter, r *http.Request) {
+		list, err := s.api.Rules(r.Context())
+		answer(w, map[string]any{"rules": nonNil(list)}, err)
+	})
+	mux.HandleFunc("POST /v1/revoke", func(w http.ResponseWriter, r *http.Request) {
+		var v revocation
+		if !read(w, r, &v) {
+			return
+		}
+		rule, err := s.api.Revoke(r.Context(), v.Number, v.By)
+		answer(w, rule, err)
+	})
+}
+
+// revocation asks to end a rule.
+type revocation struct {
+	Number int    `json:"number"`
+	By     string `json:"by"`
+}
+
+// read decodes a request's body strictly, or says that it cannot be understood.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		http.Error(w, "the request cannot be understood: "+err.Error(), http.StatusBadRequest)
+		return false
+	}
+	return true
 }
 
 func nonNil[T any](list []T) []T {

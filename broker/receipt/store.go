@@ -117,13 +117,12 @@ func (s *Store) Forget(session string) (Receipt, bool) {
 	return out, held
 }
 
-// Close drops everything of a session that has ended. Its numbers begin anew
-// should another one ever have its name; no number of it can be spent.
+// Close drops the receipt of a session that has ended. Its numbers go on should
+// it be resumed.
 func (s *Store) Close(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.latest, session)
-	delete(s.numbers, session)
 }
 
 func (k *kept) copy() Receipt {

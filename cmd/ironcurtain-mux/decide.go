@@ -2,10 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -14,53 +11,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
-
-// pendingCommand lists what waits for a person.
-func pendingCommand() *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "pending",
-		Short:   "List the calls that wait for a decision",
-		Example: "  ironcurtain-mux pending\n  ironcurtain-mux pending --json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPlace()
-			if err != nil {
-				return err
-			}
-			list, err := control.Dial(p.home).Pending(cmd.Context())
-			if err != nil && !errors.Is(err, control.ErrNotRunning) {
-				return fail("list pending calls", err, "")
-			}
-			if asJSON {
-				if list == nil {
-					list = []broker.Escalation{}
-				}
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"pending": list})
-			}
-			return printPending(cmd.OutOrStdout(), list)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	return cmd
-}
-
-// printPending writes each waiting call and below it what it would do. It quotes
-// everything that came from an agent: it goes to a terminal.
-func printPending(w io.Writer, list []broker.Escalation) error {
-	for _, e := range list {
-		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left\n", e.ID, e.Tab,
-			plain(e.Server), plain(e.Tool), e.Arguments, e.Reason,
-			time.Until(e.ExpiresAt).Round(time.Second))
-		if err != nil {
-			return err
-		}
-		if err := printEffect(w, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // plain is a name as it may be printed: quoted unless it is ordinary.
 func plain(name string) string {
@@ -75,16 +25,32 @@ func plain(name string) string {
 
 // approveCommand approves one waiting call.
 func approveCommand() *cobra.Command {
+	var scope string
+	var limit time.Duration
 	cmd := &cobra.Command{
-		Use:     "approve ID",
-		Short:   "Approve one waiting call",
-		Long:    "Approve one waiting call, by the id that 'pending' prints. Exits 1 and says who was first when somebody else decided it.",
-		Example: "  ironcurtain-mux approve 6f1c…",
+		Use:   "approve ID",
+		Short: "Approve one waiting call",
+		Long: `Approve one waiting call, by the id that 'pending' prints. Exits 1 and says who was first when somebody else decided it.
+
+With --remember the approval stands for calls to come, within one of the scopes that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
+		Example: "  ironcurtain-mux approve 6f1c…\n  ironcurtain-mux approve 6f1c… --remember file --for 30m",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return decide(cmd, args[0], true, "")
+			d := broker.Decision{ID: args[0], Approve: true}
+			switch {
+			case scope != "":
+				d.Remember = &broker.Remember{Scope: scope, Seconds: int(limit.Round(time.Second) / time.Second)}
+			case limit != 0:
+				return usagef("approve: --for needs --remember, which says what for")
+			}
+			if limit < 0 || cmd.Flags().Changed("for") && limit < time.Second {
+				return usagef("approve: --for %v is too short, give at least 1s", limit)
+			}
+			return decide(cmd, d)
 		},
 	}
+	cmd.Flags().StringVar(&scope, "remember", "", "also approve calls to come, within this scope")
+	cmd.Flags().DurationVar(&limit, "for", 0, "how long it is remembered, at most 8h (default 15m)")
 	return cmd
 }
 
@@ -98,7 +64,7 @@ func denyCommand() *cobra.Command {
 		Example: "  ironcurtain-mux deny 6f1c… --reason 'use the copy in the workspace'",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return decide(cmd, args[0], false, reason)
+			return decide(cmd, broker.Decision{ID: args[0], Reason: reason})
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "what to tell the agent")
@@ -114,24 +80,22 @@ func oneID(cmd *cobra.Command, args []string) error {
 
 // decide answers the call with that id as it stands now: its digest is read
 // first and sent along, so an answer never lands on another call.
-func decide(cmd *cobra.Command, id string, approve bool, reason string) error {
+func decide(cmd *cobra.Command, d broker.Decision) error {
 	p, err := findPlace()
 	if err != nil {
 		return err
 	}
 	client := control.Dial(p.home)
-	digest, err := digestOf(cmd.Context(), client, id)
-	if err != nil {
+	if d.Digest, err = digestOf(cmd.Context(), client, d.ID); err != nil {
 		return fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
 	}
-	r, err := client.Decide(cmd.Context(), broker.Decision{
-		ID: id, Digest: digest, Approve: approve, Reason: reason, By: "cli",
-	})
+	d.By = "cli"
+	r, err := client.Decide(cmd.Context(), d)
 	if err != nil {
 		return fail(cmd.Name(), err, "")
 	}
 	if !r.Won {
-		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", id, r.Outcome, plain(r.By)),
+		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, plain(r.By)),
 			"nothing is left to do")
 	}
 	return nil

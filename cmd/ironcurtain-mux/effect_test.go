@@ -10,12 +10,12 @@ import (
 // Nothing of a waiting call reaches the terminal as anything but plain ASCII.
 func TestPendingPrintsEffectsHarmlessly(t *testing.T) {
 	var out strings.Builder
-	err := printPending(&out, []broker.Escalation{{
+	err := printPending(&out, []waitingCall{{Escalation: broker.Escalation{
 		ID: "6f1c", Tab: 1, Server: "filesystem", Tool: "write_file", Arguments: []byte("{\"a\":\"\x1b\"}"), Reason: "r",
 		Effect: &broker.Effect{Summary: "changes /tmp/\u202ea", Changed: true, More: 3, Lines: []broker.EffectLine{
 			{Kind: broker.EffectAdded, Text: "new\x1b[2J\r\nline"}, {Kind: broker.EffectWarning, Text: "careful"},
 		}},
-	}})
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}

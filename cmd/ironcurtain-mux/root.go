@@ -86,6 +86,8 @@ func commands() []*cobra.Command {
 		pendingCommand(),
 		policyCommand(),
 		proxyCommand(),
+		revokeCommand(),
+		rulesCommand(),
 		screenCommand(),
 		serveCommand(),
 		sessionsCommand(),

@@ -1,0 +1,125 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+)
+
+// remembrance is an approval that is about to be remembered.
+type remembrance struct {
+	broker *Broker
+	item   approval.Item
+	offer  grant.Offer
+	by     string
+	limit  time.Duration
+}
+
+// rememberer prepares what a decision asks to be remembered, or returns nil. A
+// call that waits no longer is not remembered; why, the queue tells.
+func (b *Broker) rememberer(d Decision) (*remembrance, error) {
+	if d.Remember == nil {
+		return nil, nil
+	}
+	if !d.Approve {
+		return nil, problemf("approve it, or deny it without", "decide: only an approval can be remembered")
+	}
+	limit := time.Duration(d.Remember.Seconds) * time.Second
+	if err := grant.Check(limit); err != nil {
+		return nil, problemf("give another time", "decide: %w", err)
+	}
+	item, ok := b.approvals.Find(d.ID)
+	if !ok {
+		return nil, nil
+	}
+	var names []string
+	for _, o := range item.Offers {
+		if string(o.Scope) == d.Remember.Scope {
+			return &remembrance{b, item, o, d.By, limit}, nil
+		}
+		names = append(names, string(o.Scope))
+	}
+	if len(names) == 0 {
+		return nil, problemf("approve it for this once", "decide: the approval of this call cannot be remembered")
+	}
+	return nil, problemf("give one of: "+strings.Join(names, ", "), "decide: this call has no scope %q", d.Remember.Scope)
+}
+
+// text is what the record says of it.
+func (r *remembrance) text() string {
+	limit := r.limit
+	if limit == 0 {
+		limit = grant.DefaultTime
+	}
+	return fmt.Sprintf("%s, for %v: %s", r.offer.Scope, limit, r.offer.Text)
+}
+
+// keep puts the rule into force, unless its session has ended meanwhile.
+func (r *remembrance) keep() (int, error) {
+	s, err := r.broker.session(SessionID(r.item.Session))
+	if err != nil {
+		return 0, err
+	}
+	g, err := r.broker.grants.Add(r.item.Session, r.offer, r.by, r.item.ID, r.limit)
+	if err != nil {
+		return 0, err
+	}
+	select {
+	case <-s.finished: // the session may be resumed under its name, without its rules
+		r.broker.grants.Close(r.item.Session)
+	default:
+	}
+	return g.Number, nil
+}
+
+// Rules lists the remembered approvals in force, oldest first.
+func (b *Broker) Rules(context.Context) ([]Rule, error) {
+	var out []Rule
+	for _, g := range b.grants.List() {
+		out = append(out, b.rule(g))
+	}
+	return out, nil
+}
+
+// Revoke ends a rule and notes in the session's audit who did it. The rule has
+// ended also when that could not be written.
+func (b *Broker) Revoke(ctx context.Context, number int, by string) (Rule, error) {
+	g, err := b.grants.Revoke(number)
+	if err != nil {
+		return Rule{}, problemf("list them with /rules", "revoke: %w", err)
+	}
+	out := b.rule(g)
+	s, err := b.session(out.Session)
+	if err != nil {
+		return out, nil // its tab was closed, and its rules with it
+	}
+	s.mu.Lock()
+	log, engine := s.log, s.engine
+	s.mu.Unlock()
+	err = log.Append(ctx, audit.Record{
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: g.Session, DecidedBy: by, EscalationID: g.Escalation,
+		Reason: "a remembered approval was revoked", PolicyHash: engine.Hash(),
+		Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
+	})
+	if err != nil {
+		return out, problemf("", "revoke: the rule has ended, but that is not recorded: %w", err)
+	}
+	return out, nil
+}
+
+// rule is a grant as user interfaces see it.
+func (b *Broker) rule(g grant.Grant) Rule {
+	r := Rule{
+		Number: g.Number, Session: SessionID(g.Session), Scope: string(g.Scope), Text: g.Text,
+		By: g.By, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
+	}
+	if s, err := b.session(r.Session); err == nil {
+		r.Tab = s.fixed.Tab
+	}
+	return r
+}

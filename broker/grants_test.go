@@ -1,0 +1,253 @@
+package broker
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// desk is a broker with one session whose container nobody started: everything
+// that decides is real.
+type desk struct {
+	t       *testing.T
+	broker  *Broker
+	session *session
+	log     *audit.Log
+	outside string
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	root := realPath(t.TempDir())
+	d := &desk{t: t, outside: filepath.Join(root, "outside")}
+	home := filepath.Join(root, "home")
+	b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := newSessionID()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.broker = b
+	d.session = &session{
+		broker: b, layout: layoutOf(home, id), finished: make(chan struct{}),
+		adapter: agent.Adapter{Submit: func(text string) agent.Submission { return agent.Submission{Steps: []string{text, "\r"}} }},
+		fixed:   Session{ID: id, Tab: 1},
+	}
+	for _, dir := range []string{d.outside, d.session.layout.sandbox()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	compiled, annotations := policy.Default()
+	d.session.engine, err = policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: d.session.layout.sandbox(), Home: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.log, err = audit.Open(d.session.layout.audit(), audit.Options{NoSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	d.session.log = d.log
+	b.sessions = append(b.sessions, d.session)
+	t.Cleanup(func() {
+		b.sessions = nil
+		if err := b.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := d.log.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return d
+}
+
+// ask makes a call wait and returns it as a user interface sees it.
+func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan approval.Resolution) {
+	d.t.Helper()
+	v := d.session.engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
+	if v.Decision != policy.Escalate {
+		d.t.Fatalf("%s: %s by %s", tool, v.Decision, v.Rule)
+	}
+	events, err := d.broker.Subscribe(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c := grant.CallOf(string(d.session.fixed.ID), "filesystem", tool, v)
+	settled := make(chan approval.Resolution, 1)
+	go func() {
+		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Request{
+			Session: c.Session, Plane: audit.PlaneTool, Server: c.Server, Tool: c.Tool, Arguments: c.Arguments,
+			Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Offers: grant.Offers(c),
+		})
+		if err != nil {
+			d.t.Error(err)
+		}
+		settled <- r
+	}()
+	for ev := range events {
+		if ev.Escalation != nil {
+			return *ev.Escalation, settled
+		}
+	}
+	d.t.Fatal("no escalation")
+	return Escalation{}, nil
+}
+
+// decided writes a decision into the session's audit.
+func (d *desk) decided(decision audit.Decision, tool, arguments string, values ...any) {
+	d.t.Helper()
+	v := d.session.engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
+	err := d.log.Append(d.t.Context(), audit.Record{
+		Plane: audit.PlaneTool, Decision: decision, Session: string(d.session.fixed.ID), Server: "filesystem", Tool: tool,
+		Arguments: v.Arguments, Digest: v.Digest, DecidedBy: "tui", WaitMs: 1500,
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+const writeCall = `{"path":%q,"content":"x"}`
+
+// Each scope tells how many calls of the log it would have let through.
+func TestScopesCountPastCalls(t *testing.T) {
+	d := newDesk(t)
+	for range 3 {
+		d.decided(audit.EscalatedApproved, "write_file", writeCall, d.outside+"/a.txt")
+	}
+	d.decided(audit.EscalatedDenied, "write_file", writeCall, d.outside+"/b.txt")
+	d.decided(audit.EscalatedDenied, "write_file", `{"path":%q,"content":"y"}`, d.outside+"/a.txt")
+	d.decided(audit.EscalatedDenied, "write_file", writeCall, d.outside+"/deep/b.txt")
+	d.decided(audit.EscalatedDenied, "read_file", `{"path":%q}`, d.outside+"/a.txt")
+	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	scopes, err := d.broker.Scopes(t.Context(), e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, s := range scopes {
+		got += fmt.Sprintf("%s %d/%d ", s.Name, s.Matched, s.Past)
+	}
+	if got != "exact 3/6 file 4/6 directory 5/6 " {
+		t.Fatal(got)
+	}
+	if _, err := d.broker.Scopes(t.Context(), "nothing"); err == nil {
+		t.Fatal("scopes of nothing")
+	}
+}
+
+func TestRememberListRevoke(t *testing.T) {
+	d := newDesk(t)
+	ctx := t.Context()
+	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	for _, wrong := range []Decision{
+		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "everything"}},
+		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file", Seconds: 1 << 30}},
+		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file", Seconds: -1}},
+		{ID: e.ID, Digest: e.Digest, Approve: false, Remember: &Remember{Scope: "file"}},
+		{ID: e.ID, Digest: "of another call", Approve: true, Remember: &Remember{Scope: "file"}},
+	} {
+		if _, err := d.broker.Decide(ctx, wrong); err == nil {
+			t.Errorf("%+v was taken", wrong)
+		}
+	}
+	if rules, _ := d.broker.Rules(ctx); len(rules) != 0 || len(d.broker.approvals.Pending()) != 1 {
+		t.Fatalf("wrong decisions left %+v", rules)
+	}
+	r, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "cli", Remember: &Remember{Scope: "file", Seconds: 60}})
+	if err != nil || !r.Won || r.Rule == 0 {
+		t.Fatal(r, err)
+	}
+	if res := <-settled; !strings.HasPrefix(res.Remembered, "file, for 1m0s: ") {
+		t.Fatalf("the record would say %q", res.Remembered)
+	}
+	late, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Remember: &Remember{Scope: "file"}})
+	if err != nil || late.Won || late.Rule != 0 {
+		t.Fatal("a late answer made a rule", late, err)
+	}
+	rules, err := d.broker.Rules(ctx)
+	if err != nil || len(rules) != 1 || rules[0].Number != r.Rule || rules[0].Tab != 1 || rules[0].By != "cli" || rules[0].Session != d.session.fixed.ID {
+		t.Fatal(rules, err)
+	}
+	if _, err := d.broker.Revoke(ctx, r.Rule, "tui"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.broker.Revoke(ctx, r.Rule, "tui"); !errors.Is(err, grant.ErrNone) {
+		t.Fatal(err)
+	}
+	lines, err := audit.Last(d.session.layout.audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
+	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].EscalationID != e.ID {
+		t.Fatal(lines, err)
+	}
+}
+
+// A rule does not outlive its session, not even when it is made as that ends.
+func TestRulesEndWithTheirSession(t *testing.T) {
+	d := newDesk(t)
+	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	close(d.session.finished)
+	if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file"}}); err != nil {
+		t.Fatal(err)
+	}
+	if rules, _ := d.broker.Rules(t.Context()); len(rules) != 0 {
+		t.Fatalf("%+v", rules)
+	}
+	if _, err := d.broker.Submit(t.Context(), TrustedInput{Session: d.session.fixed.ID, Text: "x", Spans: []Span{{End: 1}}}); err == nil {
+		t.Fatal("an ended session takes input")
+	}
+}
+
+func TestHistoryNamesWhoWhenAndHow(t *testing.T) {
+	d := newDesk(t)
+	d.decided(audit.Allow, "write_file", writeCall, d.outside+"/0.txt")
+	d.decided(audit.EscalatedApproved, "write_file", writeCall, d.outside+"/a.txt")
+	d.decided(audit.EscalatedExpired, "write_file", writeCall, d.outside+"/b.txt")
+	h, err := d.broker.History(t.Context(), 10)
+	if err != nil || len(h) != 2 {
+		t.Fatal(h, err)
+	}
+	if h[1].Decision != "escalated-approved" || h[1].By != "tui" || h[1].Waited != 1500*time.Millisecond || h[1].Tab != 1 || h[1].At.IsZero() {
+		t.Fatalf("%+v", h[1])
+	}
+	if h, err = d.broker.History(t.Context(), 1); err != nil || len(h) != 1 || h[0].Decision != "escalated-expired" {
+		t.Fatal(h, err)
+	}
+}
+
+// A receipt reaches user interfaces with what is left of it, and can be dropped.
+func TestReceiptIsShownAndForgotten(t *testing.T) {
+	d := newDesk(t)
+	events, err := d.broker.Subscribe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := d.session.fixed.ID
+	r, err := d.broker.Submit(t.Context(), TrustedInput{Session: id, Text: "push to origin", Spans: []Span{{End: 14}}})
+	if err != nil || r.Number != 1 || r.Left != 1 || strings.Join(r.Typing, "|") != "push to origin|\r" {
+		t.Fatal(r, err)
+	}
+	ev := <-events
+	if ev.Receipt == nil || ev.Receipt.Quote != "push to origin" || ev.Receipt.Left != 1 || ev.Receipt.Typing != nil {
+		t.Fatalf("%+v", ev)
+	}
+	if err := d.broker.Forget(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if ev = <-events; ev.Receipt == nil || ev.Receipt.Left != 0 {
+		t.Fatalf("%+v", ev)
+	}
+	if err := d.broker.Forget(t.Context(), id); err == nil {
+		t.Fatal("forgotten twice")
+	}
+}

@@ -1,0 +1,54 @@
+package broker
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// decisive are the outcomes that somebody decided, or should have.
+var decisive = []audit.Decision{
+	audit.EscalatedApproved, audit.EscalatedDenied, audit.EscalatedExpired, audit.EscalatedWithdrawn,
+	audit.AutoApproved, audit.Granted,
+}
+
+// History lists the latest decisions of the open sessions, newest first.
+func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
+	b.mu.Lock()
+	open := slices.Clone(b.sessions)
+	b.mu.Unlock()
+	var out []Decided
+	for _, s := range open {
+		s.mu.Lock()
+		begun := s.log != nil
+		s.mu.Unlock()
+		if !begun {
+			continue // it has no audit: it is still starting, or has no tools
+		}
+		lines, err := audit.Last(s.layout.audit(), limit, func(l audit.Line) bool {
+			return slices.Contains(decisive, l.Decision)
+		})
+		if err != nil {
+			return nil, problemf("check it with 'ironcurtain-mux audit verify'", "history: %w", err)
+		}
+		for _, l := range lines {
+			out = append(out, s.decided(l))
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Decided) int { return b.At.Compare(a.At) })
+	return out[:min(limit, len(out))], nil
+}
+
+// decided is a line of the audit as user interfaces see it.
+func (s *session) decided(l audit.Line) Decided {
+	return Decided{
+		At: l.Time, Session: s.fixed.ID, Tab: s.fixed.Tab, Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
+		Decision: string(l.Decision), By: l.DecidedBy, Waited: time.Duration(l.WaitMs) * time.Millisecond,
+		Rule: l.Rule, Reason: l.Reason, Detail: l.Detail,
+	}
+}

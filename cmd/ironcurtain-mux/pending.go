@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+)
+
+// waitingCall is a pending call with the scopes of its approval, if asked for.
+type waitingCall struct {
+	broker.Escalation
+	Scopes []broker.Scope `json:"scopes,omitempty"`
+}
+
+// pendingCommand lists what waits for a person.
+func pendingCommand() *cobra.Command {
+	var asJSON, scopes bool
+	cmd := &cobra.Command{
+		Use:   "pending",
+		Short: "List the calls that wait for a decision",
+		Long: `List the calls that wait for a decision, oldest first.
+
+With --scopes it also lists what an approval of each could be remembered for with 'approve --remember', and how many past calls of the audit logs each scope would have let through.`,
+		Example: "  ironcurtain-mux pending\n  ironcurtain-mux pending --scopes\n  ironcurtain-mux pending --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := listPending(cmd, scopes)
+			if err != nil {
+				return fail("list pending calls", err, "")
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"pending": list})
+			}
+			return printPending(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&scopes, "scopes", false, "list what an approval could be remembered for")
+	return cmd
+}
+
+// listPending asks the running multiplexer; without one nothing waits.
+func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
+	p, err := findPlace()
+	if err != nil {
+		return nil, err
+	}
+	client := control.Dial(p.home)
+	list, err := client.Pending(cmd.Context())
+	if err != nil && !errors.Is(err, control.ErrNotRunning) {
+		return nil, err
+	}
+	out := []waitingCall{}
+	for _, e := range list {
+		c := waitingCall{Escalation: e}
+		if scopes {
+			var settled *control.RemoteError // somebody decided it meanwhile
+			if c.Scopes, err = client.Scopes(cmd.Context(), e.ID); err != nil && !errors.As(err, &settled) {
+				return nil, err
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// printPending writes each waiting call, below it what it would do, and what
+// its approval could be remembered for. It quotes everything that came from an
+// agent: it goes to a terminal.
+func printPending(w io.Writer, list []waitingCall) error {
+	for _, e := range list {
+		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s\n", e.ID, e.Tab,
+			plain(e.Server), plain(e.Tool), e.Arguments, e.Reason,
+			time.Until(e.ExpiresAt).Round(time.Second), more(e.More))
+		if err != nil {
+			return err
+		}
+		if err := printEffect(w, e.Escalation); err != nil {
+			return err
+		}
+		for _, s := range e.Scopes {
+			if _, err := fmt.Fprintf(w, "    remember %s, %d of %d past calls: %s\n", plain(s.Name), s.Matched, s.Past, quoted(s.Text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// more says how many calls like one were refused without asking.
+func more(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d more like it refused", n)
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+)
+
+// rulesCommand lists the remembered approvals.
+func rulesCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "rules",
+		Short:   "List the remembered approvals in force",
+		Long:    "List the approvals that stand for calls to come, given with /approve+ or 'approve --remember': what each lets through in full, how often it has, and until when.",
+		Example: "  ironcurtain-mux rules\n  ironcurtain-mux rules --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			list, err := control.Dial(p.home).Rules(cmd.Context())
+			if err != nil && !errors.Is(err, control.ErrNotRunning) {
+				return fail("list rules", err, "")
+			}
+			if asJSON {
+				if list == nil {
+					list = []broker.Rule{}
+				}
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"rules": list})
+			}
+			return printRules(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printRules(w io.Writer, list []broker.Rule) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, r := range list {
+		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, plain(r.Scope), plain(r.By), r.Used,
+			time.Until(r.ExpiresAt).Round(time.Second), quoted(r.Text))
+	}
+	return t.Flush()
+}
+
+// quoted is a text of ours whose values are quoted already, as it may be
+// printed.
+func quoted(text string) string {
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return strconv.QuoteToASCII(text)
+		}
+	}
+	return text
+}
+
+// revokeCommand ends remembered approvals.
+func revokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke N|all",
+		Short:   "End a remembered approval",
+		Long:    "End the remembered approval with that number of 'rules', or all of them. Calls that are under way already are not called back.",
+		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
+		Args:    oneRule,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := findPlace()
+			if err != nil {
+				return err
+			}
+			return fail("revoke", revoke(cmd, control.Dial(p.home), args[0]), "")
+		},
+	}
+}
+
+// oneRule insists on one number, or "all".
+func oneRule(_ *cobra.Command, args []string) error {
+	if len(args) == 1 && args[0] == "all" {
+		return nil
+	}
+	if len(args) == 1 {
+		if n, err := strconv.Atoi(strings.TrimPrefix(args[0], "#")); err == nil && n > 0 {
+			return nil
+		}
+	}
+	return usagef("revoke: give the number of one rule, or all (see 'ironcurtain-mux rules')")
+}
+
+// revoke ends the rules that a word names.
+func revoke(cmd *cobra.Command, client *control.Client, which string) error {
+	list, err := client.Rules(cmd.Context())
+	if errors.Is(err, control.ErrNotRunning) {
+		return fail("revoke", err, "without one there are no rules")
+	}
+	if err != nil {
+		return err
+	}
+	found := false
+	for _, r := range list {
+		if which != "all" && strings.TrimPrefix(which, "#") != strconv.Itoa(r.Number) {
+			continue
+		}
+		found = true
+		if _, err := client.Revoke(cmd.Context(), r.Number, "cli"); err != nil {
+			return err
+		}
+	}
+	if !found && which != "all" {
+		return fail("revoke", fmt.Errorf("no rule %s is in force", which), "list them with 'ironcurtain-mux rules'")
+	}
+	return nil
+}
