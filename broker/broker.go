@@ -47,7 +47,8 @@ type Config struct {
 	// ReceiptHold is how long what a person typed in command mode may stand for
 	// their consent; 0 means receipt.DefaultHold.
 	ReceiptHold time.Duration
-	Credentials func(ctx context.Context, provider string) (mitm.Credential, error)
+	Credentials Credentials
+	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
 	Secrets     []string            // values that never reach the audit
 	HostShell   HostShell           // nil: no shell of this machine may be opened
 	Upstreams   map[string]*url.URL // provider host to where its requests go instead
@@ -200,7 +201,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 		spoke:    make(chan struct{}),
 		started:  make(chan struct{}),
 		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.Notice},
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.standing(adapter)},
 	}
 	s.tally.connected = !adapter.Tools
 	return s

@@ -4,16 +4,34 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
+	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
+// Credentials are the real keys and logins of the person, for all sessions.
+type Credentials interface {
+	// Credential returns what lets requests to a provider in. An error may have a
+	// Hint, which tells the person how to get one.
+	Credential(ctx context.Context, provider string) (mitm.Credential, error)
+	// Refused is told that a provider has refused a credential; true means that
+	// there is another one now.
+	Refused(ctx context.Context, provider string, used mitm.Credential) bool
+	// Modes says which kind of credential each provider has now.
+	Modes() map[string]string
+	// APIKeys are the credentials that are keys, for agents that know no logins.
+	APIKeys() egress.Keys
+}
+
 // provider is what an agent needs to know of its model provider: fake keys and
 // the certificate under which the proxy answers.
 type provider struct {
 	sentinels   map[string]string // by provider
+	logins      map[string]string // providers whose sentinel stands for a login's token, and its account
 	certificate []byte            // PEM; nil for an agent that talks to no model
 }
 
@@ -25,15 +43,23 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, nil
 	}
 	c := s.broker.config
-	name, err := s.chooseProvider(ctx)
+	credentials := c.Credentials
+	if s.adapter.KeysOnly {
+		credentials = credentials.APIKeys()
+	}
+	name, account, err := s.chooseProvider(ctx, credentials)
 	if err != nil {
 		return provider{}, err
 	}
+	modes := credentials.Modes()
 	proxy, err := mitm.New(mitm.Config{
 		Session:     string(s.fixed.ID),
 		Providers:   []string{name},
-		Credentials: c.Credentials,
-		Upstreams:   upstreamsOf(name, c.Upstreams),
+		Table:       c.Providers,
+		Modes:       modes,
+		Credentials: credentials.Credential,
+		Refused:     credentials.Refused,
+		Upstreams:   s.broker.upstreamsOf(name),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       egress.Append(log),
 		Activity:    s.providerActivity,
@@ -55,39 +81,80 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		}
 		return err
 	})
-	return provider{
+	p := provider{
 		sentinels:   map[string]string{name: proxy.Sentinel(name)},
+		logins:      make(map[string]string),
 		certificate: proxy.CACertificate(),
-	}, nil
+	}
+	if modes[name] == mitm.KindBearer {
+		p.logins[name] = account
+	}
+	return p, nil
 }
 
-// upstreamsOf keeps of all the hosts that stand for others those of one provider.
-func upstreamsOf(provider string, all map[string]*url.URL) map[string]*url.URL {
-	kept := make(map[string]*url.URL)
-	for _, p := range mitm.Providers() {
+// table is the provider table in force.
+func (b *Broker) table() []mitm.Provider {
+	if b.config.Providers != nil {
+		return b.config.Providers
+	}
+	return mitm.Providers()
+}
+
+// upstreamsOf lists where requests for a provider's hosts go instead.
+func (b *Broker) upstreamsOf(provider string) map[string]*url.URL {
+	all := make(map[string]*url.URL)
+	for _, p := range b.table() {
+		if p.Name != provider {
+			continue
+		}
 		for _, h := range p.Hosts {
-			if to := all[h.Name]; to != nil && p.Name == provider {
-				kept[h.Name] = to
+			if u := b.config.Upstreams[h.Name]; u != nil {
+				all[h.Name] = u
 			}
 		}
 	}
-	return kept
+	return all
+}
+
+// standing is what a tab of an agent says all the time: the broker's own notice
+// or, without one, which requests do not go where the agent believes.
+func (b *Broker) standing(a agent.Adapter) string {
+	if b.config.Notice != "" {
+		return b.config.Notice
+	}
+	var moved []string
+	for _, p := range b.table() {
+		if !slices.Contains(a.Providers, p.Name) {
+			continue
+		}
+		for _, h := range p.Hosts {
+			to := h.BaseURL
+			if u := b.config.Upstreams[h.Name]; u != nil {
+				to = u.String()
+			}
+			if to != "" {
+				moved = append(moved, h.Name+" is "+to)
+			}
+		}
+	}
+	return strings.Join(moved, ", ")
 }
 
 // chooseProvider picks the first of the agent's providers that lets the person
-// in. An agent is let out to that one and to no other.
-func (s *session) chooseProvider(ctx context.Context) (string, error) {
+// in, and names the account that the login belongs to. An agent is let out to
+// that one and to no other.
+func (s *session) chooseProvider(ctx context.Context, c Credentials) (name, account string, err error) {
 	var lacks error // of the one it prefers
 	for _, name := range s.adapter.Providers {
-		_, err := s.broker.config.Credentials(ctx, name)
+		cred, err := c.Credential(ctx, name)
 		if err == nil {
-			return name, nil
+			return name, cred.Account, nil
 		}
 		if lacks == nil {
 			lacks = err
 		}
 	}
-	return "", fmt.Errorf("open the way to the model: %w", lacks)
+	return "", "", fmt.Errorf("open the way to the model: %w", lacks)
 }
 
 // providerActivity follows what the agent asks of its model.

@@ -147,6 +147,7 @@ func (s *session) listen(path string) (net.Listener, error) {
 func (s *session) orient(p provider) (agent.Launch, error) {
 	launch, err := s.adapter.Launch(agent.Host{
 		Sentinels:    p.sentinels,
+		Logins:       p.logins,
 		Conversation: string(s.fixed.ID),
 		Resume:       s.adapter.Conversation(s.layout.home(), string(s.fixed.ID)).Begun,
 		Prompt:       agent.Prompt(),

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/url"
 	"time"
@@ -33,7 +32,8 @@ type Config struct {
 	// Domains makes a second authority, so that AddDomain can let the agent
 	// read from further hosts while the session runs.
 	Domains bool
-	// Upstreams maps a host to another base URL, whose path becomes a prefix.
+	// Upstreams maps a host to another base URL, whose path becomes a prefix. It
+	// comes before the table's.
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for upstream servers; nil is the system's.
 	UpstreamCAs *x509.CertPool
@@ -155,11 +155,8 @@ func (c *Config) check() error {
 		return errors.New("no provider is named")
 	}
 	for host, u := range c.Upstreams {
-		if u == nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return fmt.Errorf("upstream of %s is not an http or https URL", host)
-		}
-		if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-			return fmt.Errorf("upstream of %s must be a plain base URL without user, query or fragment", host)
+		if err := checkBase(host, u); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -89,10 +89,7 @@ func (p *Proxy) transportFor(g *guarded) *http.Transport {
 	if g.moved {
 		fit = configurableAddress
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: p.config.UpstreamCAs, NextProtos: []string{"http/1.1"}}
-	if g.moved {
-		verifyMoved(config, p.config.UpstreamCAs, g.base.Hostname(), g.host.Name)
-	}
+	config := UpstreamTLS(p.config.UpstreamCAs, g.base.Hostname(), g.host.Name)
 	return &http.Transport{
 		Proxy: nil,
 		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -109,6 +106,16 @@ func (p *Proxy) transportFor(g *guarded) *http.Transport {
 		WriteBufferSize:        32 << 10,
 		ReadBufferSize:         32 << 10,
 	}
+}
+
+// UpstreamTLS is the TLS configuration toward the server at one name that stands
+// in for another. Where both are the same, nothing but that name proves it.
+func UpstreamTLS(roots *x509.CertPool, at, name string) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{"http/1.1"}}
+	if at != name {
+		verifyMoved(config, roots, at, name)
+	}
+	return config
 }
 
 // verifyMoved lets the server at a configured base URL prove itself as that

@@ -107,17 +107,25 @@ func (s *stream) run(cred Credential) bool {
 }
 
 // renew asks the source for another credential after a 401 and repeats the
-// request once with it.
+// request once with it. Where a login cannot be renewed, the answer says what
+// the person has to do instead of what the provider said.
 func (s *stream) renew(res *http.Response, used Credential) (*http.Response, *denial) {
 	refused := s.x.p.config.Refused
-	if refused == nil || used.Value == "" || !refused(s.ctx, s.x.g.provider.Name, used) {
+	if refused == nil || used.Value == "" {
 		return res, nil
 	}
+	renewed := refused(s.ctx, s.x.g.provider.Name, used)
+	if !renewed && used.Kind != KindBearer {
+		return res, nil // a key stays what it is, and the provider says what is wrong with it
+	}
 	cred, d := s.x.credential(s.ctx)
-	if d != nil || cred.Value == used.Value {
+	if d == nil && cred.Value == used.Value {
 		return res, nil
 	}
 	_ = res.Body.Close()
+	if d != nil {
+		return nil, d // a person has to log in
+	}
 	s.retries++
 	s.secrets = append(s.secrets, cred)
 	return s.send(cred)

@@ -1,12 +1,9 @@
 package mitm
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -34,6 +31,9 @@ type Provider struct {
 	DropBetas []string `json:"dropBetas,omitempty"`
 	// Hosts are the provider's servers.
 	Hosts []Host `json:"hosts"`
+	// KeyVariables name the environment variables that can hold the
+	// provider's key; the first that is set counts.
+	KeyVariables []string `json:"keyVariables,omitempty"`
 }
 
 // Mode is one way to present a credential.
@@ -45,7 +45,10 @@ type Mode struct {
 
 // Host is one server of a provider.
 type Host struct {
-	Name      string     `json:"name"`
+	Name string `json:"name"`
+	// BaseURL is where requests for the host go instead, if not empty: an http
+	// or https URL, whose path becomes a prefix.
+	BaseURL   string     `json:"baseUrl,omitempty"`
 	Endpoints []Endpoint `json:"endpoints"`
 }
 
@@ -72,41 +75,6 @@ type Endpoint struct {
 	path *regexp.Regexp // of a path with "*"
 }
 
-//go:embed providers.json
-var builtinTable []byte
-
-// Providers returns the built-in provider table.
-func Providers() []Provider {
-	table, err := ParseProviders(builtinTable)
-	if err != nil {
-		panic("mitm: the embedded provider table: " + err.Error()) // proven by the package's tests
-	}
-	return table
-}
-
-// ParseProviders reads a provider table: a JSON object with the member
-// "providers". Unknown members, unknown formats and doubtful names are errors.
-func ParseProviders(data []byte) ([]Provider, error) {
-	var file struct {
-		Comment   string     `json:"$comment"`
-		Providers []Provider `json:"providers"`
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&file); err != nil {
-		return nil, fmt.Errorf("read the provider table: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("read the provider table: data after its end")
-	}
-	for i := range file.Providers {
-		if err := file.Providers[i].prepare(); err != nil {
-			return nil, fmt.Errorf("provider %q: %w", file.Providers[i].Name, err)
-		}
-	}
-	return file.Providers, nil
-}
-
 // prepare checks one entry and compiles its patterns.
 func (p *Provider) prepare() error {
 	if p.Name == "" || len(p.Modes) == 0 || len(p.Hosts) == 0 {
@@ -128,6 +96,9 @@ func (p *Provider) prepare() error {
 		if !validHost(h.Name) {
 			return fmt.Errorf("%q is not a host name in lower case", h.Name)
 		}
+		if _, err := h.base(); err != nil {
+			return err
+		}
 		for j := range h.Endpoints {
 			if err := h.Endpoints[j].prepare(); err != nil {
 				return fmt.Errorf("endpoint %s %s of %s: %w", h.Endpoints[j].Method, h.Endpoints[j].Path, h.Name, err)
@@ -137,7 +108,33 @@ func (p *Provider) prepare() error {
 	return nil
 }
 
+// base is the URL that requests for the host go to.
+func (h *Host) base() (*url.URL, error) {
+	if h.BaseURL == "" {
+		return &url.URL{Scheme: "https", Host: h.Name}, nil
+	}
+	u, err := url.Parse(h.BaseURL)
+	if err != nil { // its text could hold a password
+		return nil, fmt.Errorf("the base URL of %s is no URL", h.Name)
+	}
+	return u, checkBase(h.Name, u)
+}
+
+// checkBase refuses a base URL that could not be used, or that carries more than
+// an address.
+func checkBase(host string, u *url.URL) error {
+	if u == nil || u.Host == "" || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return fmt.Errorf("upstream of %s is not an http or https URL", host)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.RawPath != "" {
+		return fmt.Errorf("upstream of %s must be a plain base URL without user, query, fragment or escapes", host)
+	}
+	return nil
+}
+
 func (e *Endpoint) prepare() error {
+	e.path = nil
+
 	if e.Method != "GET" && e.Method != "POST" {
 		return errors.New("the method must be GET or POST")
 	}

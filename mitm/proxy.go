@@ -146,18 +146,27 @@ func (p *Proxy) guard(name string) error {
 		if other := p.hosts[host.Name]; other != nil {
 			return fmt.Errorf("host %s belongs to %s and to %s", host.Name, other.provider.Name, name)
 		}
-		p.hosts[host.Name] = p.newGuarded(host, provider, mode, s)
+		g, err := p.newGuarded(host, provider, mode, s)
+		if err != nil {
+			return err
+		}
+		p.hosts[host.Name] = g
 	}
 	return nil
 }
 
-func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel) *guarded {
+func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel) (*guarded, error) {
+	base, err := host.base()
+	if err != nil {
+		return nil, err
+	}
 	g := &guarded{
 		host:     host,
 		provider: provider,
 		mode:     mode,
 		sentinel: s,
-		base:     &url.URL{Scheme: "https", Host: host.Name},
+		base:     base,
+		moved:    host.BaseURL != "",
 		issued:   p.issued,
 	}
 	if u := p.config.Upstreams[host.Name]; u != nil {
@@ -165,7 +174,7 @@ func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel)
 	}
 	g.tls = p.tlsFor(host.Name, p.authority)
 	g.transport = p.transportFor(g)
-	return g
+	return g, nil
 }
 
 // issued says whether a value is a sentinel of any provider of this session.
@@ -184,6 +193,17 @@ func (p *Proxy) CACertificate() []byte {
 	all := slices.Clone(p.authority.pem)
 	if p.domains != nil {
 		all = append(all, p.domains.authority.pem...)
+	}
+	return all
+}
+
+// Moved returns the hosts whose requests go elsewhere, and where.
+func (p *Proxy) Moved() map[string]string {
+	all := make(map[string]string)
+	for name, g := range p.hosts {
+		if g.moved {
+			all[name] = g.base.String()
+		}
 	}
 	return all
 }

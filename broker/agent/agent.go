@@ -56,6 +56,7 @@ type Adapter struct {
 	// mitm, the preferred one first. One of them is enough; none means that it
 	// talks to no model.
 	Providers []string
+	KeysOnly  bool // it takes API keys and no logins
 	Tools     bool // it connects to the host's tools before it is of use
 	Host      bool // it runs on this machine itself, unprotected; it has no Image and no Launch
 

@@ -19,6 +19,7 @@ func gemini() Adapter {
 		Title:     "Gemini CLI",
 		Image:     "gemini",
 		Providers: []string{"google"},
+		KeysOnly:  true,
 		Tools:     true,
 		Launch: func(h Host) (Launch, error) {
 			var more []string

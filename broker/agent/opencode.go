@@ -34,6 +34,7 @@ func openCode() Adapter {
 		Title:     "OpenCode",
 		Image:     "opencode",
 		Providers: []string{"anthropic", "openai", "google"},
+		KeysOnly:  true,
 		Tools:     true,
 		Launch: func(h Host) (Launch, error) {
 			argv := []string{"opencode"}

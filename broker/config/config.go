@@ -48,6 +48,10 @@ type Config struct {
 	Mouse    bool                `json:"mouse"`
 	Notify   string              `json:"notify"`
 	Terminal Terminal            `json:"terminal"`
+
+	// Providers are entries that extend the table of model providers; what they
+	// mean is package mitm's business.
+	Providers []json.RawMessage `json:"providers,omitempty"`
 }
 
 // Resources are limits of each container; zero means the built-in default.

@@ -42,9 +42,12 @@ func TestErrorsNameThePlace(t *testing.T) {
 		"trailing":       {"{} {}", "config.json:1"},
 		"not an object":  {"[]", "config.json"},
 		// Nothing depends on the directory somebody happens to be in.
-		"relative policy":    {`{"policy": "policy"}`, "/policy: "},
-		"relative protected": {`{"protected": ["/a", "b"]}`, "/protected/1: "},
-		"relative reachable": {`{"reachable": ["./b"]}`, "/reachable/0: "},
+		"relative policy":       {`{"policy": "policy"}`, "/policy: "},
+		"relative protected":    {`{"protected": ["/a", "b"]}`, "/protected/1: "},
+		"provider without name": {`{"providers": [{"hosts": []}]}`, "/providers/0"},
+		"unjudged body":         {`{"providers": [{"name": "x", "hosts": [{"name": "a.b", "endpoints": [{"method": "POST", "path": "/x", "body": "any"}]}]}]}`, "/providers/0/hosts/0/endpoints/0/body"},
+		"base URL of a file":    {`{"providers": [{"name": "x", "hosts": [{"name": "a.b", "baseUrl": "file:///x"}]}]}`, "/providers/0/hosts/0/baseUrl"},
+		"relative reachable":    {`{"reachable": ["./b"]}`, "/reachable/0: "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.Parse("config.json", []byte(test.text))

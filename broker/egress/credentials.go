@@ -2,74 +2,198 @@ package egress
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
+	"net/http"
+	"net/url"
+	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 )
 
-// Credentials are the person's keys and logins. A key in the environment comes
-// before a login, because setting it is a deliberate act. One value serves all
-// sessions of a process, so that a login is renewed once for all of them.
+// keysOnly is the variable that makes keys of the environment the only
+// credentials, with the value "apikey".
+const keysOnly = "IRONCURTAIN_DOCKER_AUTH"
+
+// Options say where Credentials look and how they renew logins.
+type Options struct {
+	Environment oauth.Environment
+	// Table is the provider table; nil is the built-in one.
+	Table []mitm.Provider
+	// Upstreams map hosts of token services to other base URLs, for the
+	// services of logins that must not be asked for real.
+	Upstreams map[string]*url.URL
+	// UpstreamCAs are the roots for servers of Upstreams; nil is the system's.
+	UpstreamCAs *x509.CertPool
+}
+
+// Credentials are the person's keys and logins. A login comes before a key,
+// unless the environment says that keys are all there is. One value serves all
+// sessions of a process, so that a login is renewed once for all of them. It is
+// safe for concurrent use.
 type Credentials struct {
-	keys   Keys
-	logins map[string]*oauth.Manager
-	lacks  map[string]error // by provider: why there is no login
+	options Options
+	keys    Keys
+
+	mu       sync.Mutex
+	managers map[string]*oauth.Manager // by the path of the login
+	chosen   map[string]*oauth.Manager // by provider: the login that worked last
 }
 
 // NewCredentials looks for a key or a login for each provider. A provider that
-// has neither is no error here: asking for its credential is.
-func NewCredentials(providers []string, e oauth.Environment) *Credentials {
+// has neither is no error here: asking for its credential is, until there is one.
+func NewCredentials(providers []string, o Options) *Credentials {
+	if o.Table == nil {
+		o.Table = mitm.Providers()
+	}
 	c := &Credentials{
-		keys:   EnvironmentKeys(providers, e.Getenv),
-		logins: make(map[string]*oauth.Manager),
-		lacks:  make(map[string]error),
+		options:  o,
+		keys:     EnvironmentKeys(o.Table, providers, o.Environment.Getenv),
+		managers: make(map[string]*oauth.Manager),
+		chosen:   make(map[string]*oauth.Manager),
 	}
 	for _, p := range providers {
-		if c.keys[p] != "" || len(oauth.Sources(p, e)) == 0 {
-			continue
-		}
-		source, err := oauth.Find(p, e, time.Now())
-		if err != nil {
-			c.lacks[p] = err
-			continue
-		}
-		c.logins[p] = oauth.NewManager(source, oauth.Options{})
+		_, _ = c.look(p)
 	}
 	return c
 }
 
-// Modes is a mitm.Config.Modes: which kind of credential each provider has.
+// look finds the login of a provider, if it has one that can be used. The
+// manager is nil without an error when the provider's key is to be used.
+func (c *Credentials) look(provider string) (*oauth.Manager, error) {
+	if !c.logins(provider) {
+		return nil, nil
+	}
+	source, err := oauth.Find(provider, c.options.Environment, time.Now())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err != nil {
+		delete(c.chosen, provider)
+		if c.keys[provider] != "" {
+			return nil, nil
+		}
+		return nil, err
+	}
+	m := c.managers[source.Path]
+	if m == nil {
+		m = oauth.NewManager(source, c.service(source))
+		c.managers[source.Path] = m
+	}
+	c.chosen[provider] = m
+	return m, nil
+}
+
+// logins says whether logins are looked for at all.
+func (c *Credentials) logins(provider string) bool {
+	return c.options.Environment.Getenv(keysOnly) != "apikey" && len(oauth.Sources(provider, c.options.Environment)) > 0
+}
+
+// service is how to reach the token service of a login.
+func (c *Credentials) service(s *oauth.Source) oauth.Options {
+	endpoint, err := url.Parse(s.Endpoint())
+	if err != nil {
+		return oauth.Options{}
+	}
+	base := c.options.Upstreams[endpoint.Host]
+	if base == nil {
+		return oauth.Options{}
+	}
+	return oauth.Options{
+		Endpoint: base.JoinPath(endpoint.Path).String(),
+		Client: &http.Client{Transport: &http.Transport{
+			TLSClientConfig:     mitm.UpstreamTLS(c.options.UpstreamCAs, base.Hostname(), endpoint.Host),
+			TLSHandshakeTimeout: 10 * time.Second,
+			DisableKeepAlives:   true,
+		}},
+	}
+}
+
+// Modes is a mitm.Config.Modes: which kind of credential each provider has now.
 func (c *Credentials) Modes() map[string]string {
 	modes := make(map[string]string)
 	for p := range c.keys {
 		modes[p] = mitm.KindAPIKey
 	}
-	for p := range c.logins {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for p := range c.chosen {
 		modes[p] = mitm.KindBearer
 	}
 	return modes
 }
 
+// APIKeys are the keys alone.
+func (c *Credentials) APIKeys() Keys { return c.keys }
+
 // Secrets lists the keys, for those who must keep them out of text. The tokens
 // of logins change and are known by their shape.
-func (c *Credentials) Secrets() []string { return c.keys.Values() }
+func (c *Credentials) Secrets() []string { return c.keys.Secrets() }
 
-// Credential is a mitm.Config.Credentials.
+// Credential is a mitm.Config.Credentials. When a login has become unusable,
+// another login of the provider is taken, or its key.
 func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Credential, error) {
-	login := c.logins[provider]
+	c.mu.Lock()
+	login := c.chosen[provider]
+	c.mu.Unlock()
 	if login == nil {
-		cred, err := c.keys.Credential(ctx, provider)
-		if lack := c.lacks[provider]; err != nil && lack != nil {
-			if len(keyVariables[provider]) == 0 {
-				return cred, lack
-			}
-			return cred, &NoCredentialError{key: err, login: lack}
-		}
-		return cred, err
+		return c.first(ctx, provider)
 	}
-	token, err := login.Token(ctx)
+	cred, failed := tokenOf(ctx, login)
+	if failed == nil {
+		return cred, nil
+	}
+	next, err := c.look(provider)
+	switch {
+	case err == nil && next == nil:
+		return c.keys.Credential(ctx, provider)
+	case err == nil && next != login:
+		return tokenOf(ctx, next)
+	case c.keys[provider] != "":
+		return c.keys.Credential(ctx, provider)
+	}
+	return mitm.Credential{}, failed
+}
+
+// first is the credential of a provider for which no login is in use: its key
+// or, without one, a login that was made in the meantime.
+func (c *Credentials) first(ctx context.Context, provider string) (mitm.Credential, error) {
+	cred, err := c.keys.Credential(ctx, provider)
+	if err == nil {
+		return cred, nil
+	}
+	login, err := c.look(provider)
+	if login == nil {
+		return mitm.Credential{}, c.lack(provider, err)
+	}
+	return tokenOf(ctx, login)
+}
+
+// Check says whether a provider has a credential, without renewing any: a login
+// that must be renewed counts.
+func (c *Credentials) Check(provider string) error {
+	login, err := c.look(provider)
+	if login != nil || c.keys[provider] != "" {
+		return nil
+	}
+	return c.lack(provider, err)
+}
+
+// lack is what a provider lacks that has no key, given why it has no login.
+func (c *Credentials) lack(provider string, login error) error {
+	key := &MissingKeyError{Provider: provider, Variables: variables(c.options.Table, provider)}
+	switch {
+	case login == nil:
+		return key
+	case len(key.Variables) == 0:
+		return login
+	}
+	return &NoCredentialError{key: key, login: login}
+}
+
+func tokenOf(ctx context.Context, m *oauth.Manager) (mitm.Credential, error) {
+	token, err := m.Token(ctx)
 	if err != nil {
 		return mitm.Credential{}, err
 	}
@@ -78,7 +202,9 @@ func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Cre
 
 // Refused is a mitm.Config.Refused: a login is renewed, a key stays what it is.
 func (c *Credentials) Refused(ctx context.Context, provider string, used mitm.Credential) bool {
-	login := c.logins[provider]
+	c.mu.Lock()
+	login := c.chosen[provider]
+	c.mu.Unlock()
 	return login != nil && used.Kind == mitm.KindBearer && login.Refused(ctx, used.Value)
 }
 

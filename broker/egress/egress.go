@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -49,61 +48,4 @@ func Append(log *audit.Log) func(mitm.Record) error {
 		}
 		return log.Append(context.Background(), record)
 	}
-}
-
-// keyVariables name, for each provider, the environment variables that can
-// hold its key; the first that is set counts.
-var keyVariables = map[string][]string{
-	"anthropic":  {"ANTHROPIC_API_KEY"},
-	"openai":     {"OPENAI_API_KEY"},
-	"google":     {"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"},
-	"openrouter": {"OPENROUTER_API_KEY"},
-}
-
-// Keys are the API keys of the environment, by provider.
-type Keys map[string]string
-
-// EnvironmentKeys reads the keys of the given providers. The variables are read
-// once; later changes of the environment have no effect.
-func EnvironmentKeys(providers []string, getenv func(string) string) Keys {
-	keys := make(Keys)
-	for _, p := range providers {
-		for _, name := range keyVariables[p] {
-			if v := strings.TrimSpace(getenv(name)); v != "" {
-				keys[p] = v
-				break
-			}
-		}
-	}
-	return keys
-}
-
-// Values lists the keys themselves, for those who must keep them out of text.
-func (k Keys) Values() []string {
-	var all []string
-	for _, v := range k {
-		all = append(all, v)
-	}
-	return all
-}
-
-// Credential is a mitm.Config.Credentials that knows only the keys.
-func (k Keys) Credential(_ context.Context, provider string) (mitm.Credential, error) {
-	if v := k[provider]; v != "" {
-		return mitm.Credential{Kind: mitm.KindAPIKey, Value: v}, nil
-	}
-	return mitm.Credential{}, &MissingKeyError{Provider: provider}
-}
-
-// MissingKeyError says that a provider has no credential.
-type MissingKeyError struct{ Provider string }
-
-func (e *MissingKeyError) Error() string { return "no key for " + e.Provider + " was found" }
-
-// Hint names the variable to set.
-func (e *MissingKeyError) Hint() string {
-	if names := keyVariables[e.Provider]; len(names) > 0 {
-		return "set " + names[0]
-	}
-	return "log in with the provider's own program"
 }

@@ -2,11 +2,18 @@ package egress
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -58,50 +65,132 @@ func TestRecordInTheLog(t *testing.T) {
 	}
 }
 
-func environment(home string, variables map[string]string) oauth.Environment {
-	return oauth.Environment{Home: home, Getenv: func(name string) string { return variables[name] }}
+func options(home string, variables map[string]string) Options {
+	return Options{Environment: oauth.Environment{Home: home, Getenv: func(name string) string { return variables[name] }}}
 }
 
-func TestKeysBeforeLogins(t *testing.T) {
-	home := t.TempDir()
+// writeLogin makes a login of Claude Code that ends at the given time.
+func writeLogin(t *testing.T, home, access string, expires time.Time) {
+	t.Helper()
 	path := filepath.Join(home, ".claude", ".credentials.json")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	login := fmt.Sprintf(`{"claudeAiOauth":{"accessToken":"the-token","refreshToken":"r","expiresAt":%d}}`, time.Now().Add(time.Hour).UnixMilli())
+	login := fmt.Sprintf(`{"claudeAiOauth":{"accessToken":%q,"refreshToken":"r","expiresAt":%d}}`, access, expires.UnixMilli())
 	if err := os.WriteFile(path, []byte(login), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func wantCredential(t *testing.T, c *Credentials, provider, kind, value string) {
+	t.Helper()
+	got, err := c.Credential(t.Context(), provider)
+	if err != nil || got.Kind != kind || got.Value != value {
+		t.Errorf("%s: %s %q, %v; want %s %q", provider, got.Kind, got.Value, err, kind, value)
+	}
+}
+
+func TestLoginsBeforeKeys(t *testing.T) {
+	home := t.TempDir()
+	writeLogin(t, home, "the-token", time.Now().Add(time.Hour))
 	providers := []string{"anthropic", "google"}
-	c := NewCredentials(providers, environment(home, map[string]string{"GEMINI_API_KEY": " the-key "}))
+	variables := map[string]string{"GEMINI_API_KEY": " the-key ", "ANTHROPIC_API_KEY": "the-other-key"}
+	c := NewCredentials(providers, options(home, variables))
 	if diff := cmp.Diff(map[string]string{"anthropic": mitm.KindBearer, "google": mitm.KindAPIKey}, c.Modes()); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := c.Credential(t.Context(), "anthropic"); err != nil || got.Value != "the-token" || got.Kind != mitm.KindBearer {
-		t.Errorf("anthropic: %v, %v", got, err)
-	}
-	if got, err := c.Credential(t.Context(), "google"); err != nil || got.Value != "the-key" {
-		t.Errorf("google: %v, %v", got, err)
-	}
+	wantCredential(t, c, "anthropic", mitm.KindBearer, "the-token")
+	wantCredential(t, c, "google", mitm.KindAPIKey, "the-key")
 	if c.Refused(t.Context(), "google", mitm.Credential{Kind: mitm.KindAPIKey, Value: "the-key"}) {
 		t.Error("a key is said to be renewed")
 	}
-	c = NewCredentials(providers, environment(home, map[string]string{"ANTHROPIC_API_KEY": "the-other-key"}))
-	if got, err := c.Credential(t.Context(), "anthropic"); err != nil || got.Value != "the-other-key" || got.Kind != mitm.KindAPIKey {
-		t.Errorf("with a key: %v, %v", got, err)
+	variables["IRONCURTAIN_DOCKER_AUTH"] = "apikey"
+	c = NewCredentials(providers, options(home, variables))
+	if diff := cmp.Diff(map[string]string{"anthropic": mitm.KindAPIKey, "google": mitm.KindAPIKey}, c.Modes()); diff != "" {
+		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"the-other-key"}, c.Secrets()); diff != "" {
+	wantCredential(t, c, "anthropic", mitm.KindAPIKey, "the-other-key")
+	secrets := c.Secrets()
+	slices.Sort(secrets)
+	if diff := cmp.Diff([]string{"the-key", "the-other-key"}, secrets); diff != "" {
 		t.Error(diff)
 	}
 }
 
+// Whoever logs in, or out, while sessions run need not start anything anew.
+func TestLoginsComeAndGo(t *testing.T) {
+	home := t.TempDir()
+	c := NewCredentials([]string{"anthropic"}, options(home, nil))
+	if _, err := c.Credential(t.Context(), "anthropic"); err == nil {
+		t.Fatal("there is a credential")
+	}
+	writeLogin(t, home, "the-token", time.Now().Add(time.Hour))
+	wantCredential(t, c, "anthropic", mitm.KindBearer, "the-token")
+	if diff := cmp.Diff(map[string]string{"anthropic": mitm.KindBearer}, c.Modes()); diff != "" {
+		t.Error(diff)
+	}
+	// The provider refuses it, nothing renews it, and a key is there.
+	c = NewCredentials([]string{"anthropic"}, options(home, map[string]string{"ANTHROPIC_API_KEY": "the-key"}))
+	wantCredential(t, c, "anthropic", mitm.KindBearer, "the-token")
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadRequest) }))
+	defer service.Close()
+	o := options(home, map[string]string{"ANTHROPIC_API_KEY": "the-key"})
+	base, err := url.Parse(service.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Upstreams = map[string]*url.URL{"platform.claude.com": base}
+	c = NewCredentials([]string{"anthropic"}, o)
+	if c.Refused(t.Context(), "anthropic", mitm.Credential{Kind: mitm.KindBearer, Value: "the-token"}) {
+		t.Error("a login that nobody renewed is said to be")
+	}
+	wantCredential(t, c, "anthropic", mitm.KindAPIKey, "the-key")
+	writeLogin(t, home, "a-new-token", time.Now().Add(time.Hour))
+	wantCredential(t, c, "anthropic", mitm.KindBearer, "a-new-token")
+}
+
+// All sessions of a process share one renewal.
+func TestOneRenewalForAllSessions(t *testing.T) {
+	home := t.TempDir()
+	writeLogin(t, home, "old", time.Now().Add(-time.Hour))
+	var calls atomic.Int64
+	service := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/gate/v1/oauth/token" || r.FormValue("refresh_token") != "r" || r.Header.Get("User-Agent") == "" {
+			t.Errorf("%s asks with %v", r.URL.Path, r.Form)
+		}
+		calls.Add(1)
+		_, _ = fmt.Fprint(w, `{"access_token":"new","refresh_token":"r2","expires_in":3600}`)
+	}))
+	defer service.Close()
+	o := options(home, nil)
+	base, err := url.Parse(service.URL + "/gate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Upstreams = map[string]*url.URL{"platform.claude.com": base}
+	o.UpstreamCAs = x509.NewCertPool()
+	o.UpstreamCAs.AddCert(service.Certificate())
+	c := NewCredentials([]string{"anthropic"}, o)
+	var wg sync.WaitGroup
+	for range 16 {
+		wg.Go(func() { wantCredential(t, c, "anthropic", mitm.KindBearer, "new") })
+	}
+	wg.Wait()
+	if n := calls.Load(); n != 1 {
+		t.Errorf("the login was renewed %d times", n)
+	}
+}
+
 func TestNothingFound(t *testing.T) {
-	c := NewCredentials([]string{"anthropic", "openai", "chatgpt"}, environment(t.TempDir(), nil))
+	c := NewCredentials([]string{"anthropic", "openai", "chatgpt"}, options(t.TempDir(), nil))
 	for provider, want := range map[string]string{"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "chatgpt": "codex login"} {
 		_, err := c.Credential(context.Background(), provider)
 		var h interface{ Hint() string }
 		if err == nil || !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
 			t.Errorf("%s: %v", provider, err)
 		}
+	}
+	if len(c.Modes()) != 0 {
+		t.Errorf("modes %v", c.Modes())
 	}
 }

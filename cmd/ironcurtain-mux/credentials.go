@@ -1,28 +1,47 @@
 package main
 
 import (
-	"context"
 	"os"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 )
 
-// environmentKeys are the keys in the environment for all providers that some
+// keyring is what the person lets the program use.
+type keyring interface {
+	broker.Credentials
+	Check(provider string) error // whether there is a credential, without renewing any
+	Secrets() []string           // values that never reach a record
+}
+
+// providersOf is the table of model providers with what the configuration adds.
+func providersOf(c config.Config) ([]mitm.Provider, error) {
+	return mitm.ExtendProviders(mitm.Providers(), c.Providers)
+}
+
+// credentials are the person's keys and logins for all providers that some
 // agent talks to.
-func environmentKeys(agents *agent.Registry) egress.Keys {
-	return egress.EnvironmentKeys(agents.Providers(), os.Getenv)
+func credentials(table []mitm.Provider, agents *agent.Registry, userHome string, moved upstreams) *egress.Credentials {
+	return egress.NewCredentials(agents.Providers(), egress.Options{
+		Environment: oauth.Environment{Home: userHome, Getenv: os.Getenv},
+		Table:       table,
+		Upstreams:   moved.hosts,
+		UpstreamCAs: moved.roots,
+	})
 }
 
 // checkCredentials makes sure that the agent can work before a screen is
 // opened for it.
-func (w wiring) checkCredentials(ctx context.Context, name string) error {
+func (w wiring) checkCredentials(name string) error {
 	adapter, err := w.agents.Named(name)
 	if err != nil {
 		return fail("open multiplexer", err, "")
 	}
-	if _, err := usable(ctx, w.keys.Credential, adapter); err != nil {
+	if _, err := usable(w.keys, adapter); err != nil {
 		return fail("open multiplexer", err, remedyOf(err, "log in")+", or try 'ironcurtain-mux demo', which needs no key")
 	}
 	return nil
@@ -30,10 +49,14 @@ func (w wiring) checkCredentials(ctx context.Context, name string) error {
 
 // usable is the provider that an agent would use, or why the one it prefers
 // cannot be used. An agent that talks to no model needs none.
-func usable(ctx context.Context, credential func(context.Context, string) (mitm.Credential, error), a agent.Adapter) (string, error) {
+func usable(keys keyring, a agent.Adapter) (string, error) {
+	check := keys.Check
+	if a.KeysOnly {
+		check = keys.APIKeys().Check
+	}
 	var lacks error
 	for _, provider := range a.Providers {
-		_, err := credential(ctx, provider)
+		err := check(provider)
 		if err == nil {
 			return provider, nil
 		}

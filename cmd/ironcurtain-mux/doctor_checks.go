@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
 // leastSpace is how much room on the disk a multiplexer should have, in bytes.
@@ -31,7 +32,7 @@ func doctorChecks(p place) []check {
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},
 		{"terminal", func(context.Context) finding { return checkTerminal() }},
-		{"keys", func(ctx context.Context) finding { return checkKeys(ctx, p.agents()) }},
+		{"keys", func(context.Context) finding { return checkKeys(p, p.agents()) }},
 		{"disk", func(context.Context) finding { return checkDisk(p) }},
 	}
 }
@@ -149,15 +150,15 @@ func checkTerminal() finding {
 }
 
 // checkKeys tells which agents have a provider that lets them in.
-func checkKeys(ctx context.Context, agents *agent.Registry) finding {
-	keys := environmentKeys(agents)
+func checkKeys(p place, agents *agent.Registry) finding {
+	keys := credentials(mitm.Providers(), agents, p.userHome, upstreams{})
 	var can, cannot []string
 	var lacks error
 	for _, a := range agents.All() {
 		if len(a.Providers) == 0 {
 			continue
 		}
-		if _, lack := usable(ctx, keys.Credential, a); lack != nil {
+		if _, lack := usable(keys, a); lack != nil {
 			cannot, lacks = append(cannot, a.Name), errors.Join(lacks, lack)
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -30,6 +30,7 @@ type muxFlags struct {
 	policy    string
 	prompt    string
 	resume    string // the beginning of a session's id
+	upstream  upstreamFlags
 }
 
 func (f *muxFlags) register(cmd *cobra.Command) {
@@ -39,7 +40,9 @@ func (f *muxFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
 }
 
-func (f *muxFlags) registerPolicy(cmd *cobra.Command) {
+// registerReal adds the flags that a demo does not have.
+func (f *muxFlags) registerReal(cmd *cobra.Command) {
+	f.upstream.register(cmd)
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 
@@ -95,7 +98,7 @@ func (f *muxFlags) find(p place) error {
 func muxCommand(root *cobra.Command) {
 	var flags muxFlags
 	flags.register(root)
-	flags.registerPolicy(root)
+	flags.registerReal(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
 }
 
@@ -115,8 +118,19 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	if err != nil {
 		return err
 	}
-	w := wiring{place: p, config: c, agents: agents, keys: environmentKeys(agents)}
-	if err := w.checkCredentials(cmd.Context(), flags.agent); err != nil {
+	table, err := providersOf(c)
+	if err != nil {
+		return fail("read configuration", err, "")
+	}
+	moved, err := flags.upstream.read(table)
+	if err != nil {
+		return err
+	}
+	w := wiring{
+		place: p, config: c, agents: agents, table: table, moved: moved,
+		keys: credentials(table, agents, p.userHome, moved),
+	}
+	if err := w.checkCredentials(flags.agent); err != nil {
 		return err
 	}
 	return w.run(cmd, flags, tui.Options{})
@@ -127,7 +141,9 @@ type wiring struct {
 	place  place
 	config config.Config
 	agents *agent.Registry
-	keys   egress.Keys
+	table  []mitm.Provider
+	moved  upstreams
+	keys   keyring
 	change func(*broker.Config) // what a demo does differently; may be nil
 }
 

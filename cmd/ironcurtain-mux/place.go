@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -89,5 +90,8 @@ func (p place) config() (config.Config, error) {
 		c.Policy = p.expand([]string{c.Policy})[0]
 	}
 	c.Protected, c.Reachable = p.expand(c.Protected), p.expand(c.Reachable)
+	if _, err := providersOf(c); err != nil {
+		return c, fail("read configuration", fmt.Errorf("%s: %w", p.configFile(), err), "mend that provider")
+	}
 	return c, nil
 }

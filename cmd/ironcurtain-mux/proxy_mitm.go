@@ -2,23 +2,22 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -35,8 +34,9 @@ const (
 
 // mitmFlags are the flags of "proxy mitm".
 type mitmFlags struct {
-	socket, state, audit, upstreamCA string
-	providers, upstreams             []string
+	socket, state, audit string
+	providers            []string
+	upstream             upstreamFlags
 }
 
 // proxyMITMCommand runs the proxy between an agent and its model provider.
@@ -49,6 +49,10 @@ func proxyMITMCommand() *cobra.Command {
 key; only requests that present it, to a listed endpoint, are forwarded with
 the real key, which comes from the environment or from the credential store of
 the provider's own program.
+
+A login comes before a key, unless IRONCURTAIN_DOCKER_AUTH is "apikey". Providers
+can be added, and endpoints changed, in config.json. When an upstream is given for
+the host of a login's token service, logins are renewed there, too.
 
 When it serves, the command prints one JSON line with the socket, the
 certificate that the agent must trust, and the sentinels.`,
@@ -63,11 +67,10 @@ certificate that the agent must trust, and the sentinels.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
-	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: anthropic, openai, chatgpt, google, openrouter")
+	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: anthropic, openai, chatgpt, google, openrouter, and those of config.json")
 	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made when absent")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
-	fl.StringArrayVar(&f.upstreams, "upstream", nil, "send requests for a host elsewhere, as `HOST=URL`")
-	fl.StringVar(&f.upstreamCA, "upstream-ca", "", "`file` with further certificate authorities of upstream servers, in PEM")
+	f.upstream.register(cmd)
 	for _, name := range []string{"socket", "provider", "state", "audit"} {
 		_ = cmd.MarkFlagRequired(name)
 	}
@@ -77,15 +80,22 @@ certificate that the agent must trust, and the sentinels.`,
 // runMITM serves until the context ends.
 func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	const op = "serve the mitm proxy"
-	config, err := f.config()
-	if err != nil {
-		return err
-	}
 	place, err := findPlace()
 	if err != nil {
 		return err
 	}
-	credentials := egress.NewCredentials(f.providers, oauth.Environment{Home: place.userHome, Getenv: getenv})
+	chosen, err := place.config()
+	if err != nil {
+		return err
+	}
+	config, err := f.config(chosen)
+	if err != nil {
+		return err
+	}
+	credentials := egress.NewCredentials(f.providers, egress.Options{
+		Environment: oauth.Environment{Home: place.userHome, Getenv: getenv},
+		Table:       config.Table, Upstreams: config.Upstreams, UpstreamCAs: config.UpstreamCAs,
+	})
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
 	config.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets()})
@@ -110,6 +120,9 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	served := make(chan error, 1) // must-deliver, one result
 	go func() { served <- p.Serve(l) }()
 	ready := map[string]any{"ready": true, "socket": f.socket, "ca": ca, "sentinels": p.Sentinels()}
+	if moved := p.Moved(); len(moved) > 0 {
+		ready["upstreams"] = moved
+	}
 	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
 		return errors.Join(fail(op, err, ""), p.Close(ctx), <-served)
 	}
@@ -126,40 +139,26 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	return fail(op, <-served, "")
 }
 
-// config turns flags into the configuration of a proxy.
-func (f mitmFlags) config() (mitm.Config, error) {
-	known := make(map[string]bool)
-	for _, p := range mitm.Providers() {
-		known[p.Name] = true
+// config turns flags and the person's table of providers into the configuration
+// of a proxy.
+func (f mitmFlags) config(chosen config.Config) (mitm.Config, error) {
+	table, err := providersOf(chosen)
+	if err != nil {
+		return mitm.Config{}, fail("read configuration", err, "")
 	}
 	for _, name := range f.providers {
-		if !known[name] {
+		if !slices.ContainsFunc(table, func(p mitm.Provider) bool { return p.Name == name }) {
 			return mitm.Config{}, usagef("unknown provider %q (see 'ironcurtain-mux proxy mitm --help')", name)
 		}
 	}
-	c := mitm.Config{Providers: f.providers, Upstreams: make(map[string]*url.URL), Limits: mitm.Limits{ShutdownRequest: drainTime}}
-	for _, s := range f.upstreams {
-		host, text, ok := strings.Cut(s, "=")
-		u, err := url.Parse(text)
-		if !ok || err != nil || u.Host == "" {
-			return mitm.Config{}, usagef("--upstream %q is not HOST=URL", s)
-		}
-		c.Upstreams[strings.ToLower(host)] = u
-	}
-	if f.upstreamCA == "" {
-		return c, nil
-	}
-	pem, err := os.ReadFile(f.upstreamCA)
+	moved, err := f.upstream.read(table)
 	if err != nil {
-		return mitm.Config{}, fail("read the upstream's certificate authorities", err, "")
+		return mitm.Config{}, err
 	}
-	if c.UpstreamCAs, err = x509.SystemCertPool(); err != nil {
-		c.UpstreamCAs = x509.NewCertPool()
-	}
-	if !c.UpstreamCAs.AppendCertsFromPEM(pem) {
-		return mitm.Config{}, fail("read the upstream's certificate authorities", fmt.Errorf("%s holds no certificate in PEM", f.upstreamCA), "")
-	}
-	return c, nil
+	return mitm.Config{
+		Providers: f.providers, Table: table, Upstreams: moved.hosts, UpstreamCAs: moved.roots,
+		Limits: mitm.Limits{ShutdownRequest: drainTime},
+	}, nil
 }
 
 // writeCertificate writes the public half of the session's authority.

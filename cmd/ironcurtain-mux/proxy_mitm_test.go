@@ -36,13 +36,25 @@ type mitmRun struct {
 
 func startMITM(t *testing.T, upstream *httptest.Server, key string) *mitmRun {
 	t.Helper()
+	getenv := func(name string) string {
+		if name == "ANTHROPIC_API_KEY" {
+			return key
+		}
+		return ""
+	}
+	return launchMITM(t, t.TempDir(), upstream, []string{"anthropic"}, getenv, io.Discard, "api.anthropic.com="+upstream.URL)
+}
+
+// launchMITM starts a proxy in a home directory, with hosts moved to upstreams.
+func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers []string, getenv func(string) string, stderr io.Writer, moved ...string) *mitmRun {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("IRONCURTAIN_HOME", filepath.Join(dir, "home"))
-	t.Setenv("HOME", dir)
+	t.Setenv("HOME", home)
 	ca := filepath.Join(dir, "upstream.pem")
 	block := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: upstream.Certificate().Raw})
 	if err := os.WriteFile(ca, block, 0o600); err != nil {
@@ -50,19 +62,13 @@ func startMITM(t *testing.T, upstream *httptest.Server, key string) *mitmRun {
 	}
 	r := &mitmRun{t: t, flags: mitmFlags{
 		socket: filepath.Join(dir, "m.sock"), state: filepath.Join(dir, "state"), audit: filepath.Join(dir, "audit.jsonl"),
-		upstreamCA: ca, providers: []string{"anthropic"}, upstreams: []string{"api.anthropic.com=" + upstream.URL},
+		providers: providers, upstream: upstreamFlags{hosts: moved, ca: ca},
 	}}
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
-	getenv := func(name string) string {
-		if name == "ANTHROPIC_API_KEY" {
-			return key
-		}
-		return ""
-	}
 	go func() {
-		err := runMITM(ctx, r.flags, getenv, in, io.Discard)
+		err := runMITM(ctx, r.flags, getenv, in, stderr)
 		_ = in.CloseWithError(io.EOF)
 		ended <- err
 	}()

@@ -17,6 +17,6 @@ is enough. It is the same as 'ironcurtain-mux --resume ID'.`,
 			return openMux(cmd, flags)
 		},
 	}
-	flags.registerPolicy(cmd)
+	flags.registerReal(cmd)
 	return cmd
 }

@@ -29,8 +29,11 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
 		ReceiptHold:       w.config.ReceiptHold(),
-		Credentials:       w.keys.Credential,
-		Secrets:           w.keys.Values(),
+		Credentials:       w.keys,
+		Secrets:           w.keys.Secrets(),
+		Providers:         w.table,
+		Upstreams:         w.moved.hosts,
+		UpstreamCAs:       w.moved.roots,
 		Resources: broker.Resources{
 			MemoryMB: w.config.Resources.MemoryMB,
 			CPUs:     w.config.Resources.CPUs,

@@ -44,6 +44,7 @@ type Manager struct {
 	until   time.Time // nothing is tried before
 	pause   time.Duration
 	failed  error  // of the last attempt
+	revoked string // the access token that the provider refused last
 	unsaved *Token // renewed, but the file could not be written
 }
 
@@ -94,6 +95,9 @@ func (m *Manager) save() {
 // Refused is told that the provider has refused an access token. It returns
 // whether another one is there now.
 func (m *Manager) Refused(ctx context.Context, access string) bool {
+	m.mu.Lock()
+	m.revoked = access
+	m.mu.Unlock()
 	t, err := m.renew(ctx, access)
 	return err == nil && t.Access != access
 }
@@ -129,11 +133,17 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	return t, nil
 }
 
-// fresh reads the file and takes its token over if it is valid and not the one
-// known to be bad.
+// fresh reads the file and takes its token over if it is valid and not one that
+// is known to be bad: neither the given one nor one that the provider refused.
 func (m *Manager) fresh(bad string) (Token, bool) {
 	t, err := m.source.Read()
 	if err != nil || t.Access == bad || !t.usable(m.options.Now(), margin) {
+		return Token{}, false
+	}
+	m.mu.Lock()
+	revoked := m.revoked
+	m.mu.Unlock()
+	if t.Access == revoked {
 		return Token{}, false
 	}
 	m.accept(t)
@@ -258,12 +268,13 @@ func (m *Manager) read(data []byte, old Token) (Token, error) {
 	var answer struct {
 		Access  string `json:"access_token"`
 		Refresh string `json:"refresh_token"`
+		ID      string `json:"id_token"`
 		Seconds int64  `json:"expires_in"`
 	}
 	if json.Unmarshal(data, &answer) != nil || answer.Access == "" || answer.Refresh == "" {
 		return Token{}, fmt.Errorf("renew the login of %s: the token service's answer holds no complete login", m.source.Name)
 	}
-	t := Token{Access: answer.Access, Refresh: answer.Refresh, Account: old.Account}
+	t := Token{Access: answer.Access, Refresh: answer.Refresh, ID: answer.ID, Account: old.Account}
 	switch {
 	case answer.Seconds > 0 && answer.Seconds < 1<<32:
 		t.Expires = m.options.Now().Add(time.Duration(answer.Seconds) * time.Second)

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 )
 
@@ -145,6 +146,55 @@ func TestRefusedToken(t *testing.T) {
 	}
 	if got, err := m.Token(t.Context()); err != nil || got.Access != "access-1" || svc.calls != 1 {
 		t.Errorf("%q, %v, %d calls", got.Access, err, svc.calls)
+	}
+}
+
+// A token that is refused before its end, and cannot be renewed, is not given
+// out again: the file still calls it valid.
+func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
+	svc := newService(t, "another")
+	src := claudeLogin(t, time.Now().Add(time.Hour))
+	m := svc.manager(src)
+	if _, err := m.Token(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if m.Refused(t.Context(), "access-0") {
+		t.Error("a login that cannot be renewed is said to be")
+	}
+	var login *LoginError
+	if got, err := m.Token(t.Context()); !errors.As(err, &login) || svc.calls != 1 {
+		t.Errorf("%q, %v, %d calls", got.Access, err, svc.calls)
+	}
+	if err := src.write(Token{Access: "fresh", Refresh: "r", Expires: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Token(t.Context()); err != nil || got.Access != "fresh" {
+		t.Errorf("after a new login: %q, %v", got.Access, err)
+	}
+}
+
+func TestCodexLoginIsStoredAsCodexDoes(t *testing.T) {
+	src := codex(t.TempDir())
+	text := `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"i0","access_token":"a0","refresh_token":"refresh-0","account_id":"acc","x":1},"last_refresh":"2020-01-01T00:00:00Z"}`
+	if err := os.WriteFile(src.Path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := src.write(Token{Access: "a1", Refresh: "r1", ID: "i1", Account: "acc"}); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Mode   string          `json:"auth_mode"`
+		Key    json.RawMessage `json:"OPENAI_API_KEY"`
+		Tokens map[string]any  `json:"tokens"`
+		Last   time.Time       `json:"last_refresh"`
+	}
+	data, _ := os.ReadFile(src.Path)
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"id_token": "i1", "access_token": "a1", "refresh_token": "r1", "account_id": "acc", "x": 1.0}
+	if diff := cmp.Diff(want, got.Tokens); diff != "" || got.Mode != "chatgpt" || string(got.Key) != "null" || time.Since(got.Last) > time.Minute {
+		t.Errorf("the file became %s\n%s", data, diff)
 	}
 }
 
@@ -289,7 +339,7 @@ func FuzzFile(f *testing.F) {
 				continue
 			}
 			want := Token{Access: "new", Refresh: "r2", Expires: time.Unix(1900000000, 0)}
-			merged, err := s.merge(data, want)
+			merged, err := s.merge(data, want, time.Now())
 			if err != nil {
 				t.Fatalf("%q: %v", data, err)
 			}

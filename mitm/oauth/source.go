@@ -25,6 +25,7 @@ import (
 type Token struct {
 	Access  string
 	Refresh string    // empty for a login that cannot be renewed
+	ID      string    // the token that tells who logged in; empty where there is none
 	Expires time.Time // zero when unknown
 	Account string    // that requests must name; empty where they need not
 }
@@ -53,13 +54,22 @@ type Source struct {
 	locks     []string
 	inner     []string // where in the file the members stand
 	names     names
+	stamp     string // outermost member that tells when the login was renewed; empty for none
 }
+
+// Endpoint is the address of the token service.
+func (s *Source) Endpoint() string { return s.endpoint }
 
 // names are the members of a file that hold the parts of a token.
 type names struct {
-	access, refresh, expires, account string
-	unit                              time.Duration // of expires; 0 when the access token itself tells
+	access, refresh, expires, account, id string
+
+	kind string        // if it is there, it must be kindOf
+	unit time.Duration // of expires; 0 when the access token itself tells
 }
+
+// kindOf is what a file says of itself that may hold something else, too.
+const kindOf = "oauth_token"
 
 // claudeCode is the login of Claude Code in a home directory.
 func claudeCode(home string) *Source {
@@ -82,7 +92,7 @@ func anthropicCLI(dir string) *Source {
 		endpoint: "https://api.anthropic.com/v1/oauth/token", client: "41077d10-94b8-4194-be48-d251e9eb21b4",
 		userAgent: "claude-cli/2.1.329 (external, cli)",
 		locks:     []string{path + ".lock"},
-		names:     names{access: "access_token", refresh: "refresh_token", expires: "expires_at", unit: time.Second},
+		names:     names{access: "access_token", refresh: "refresh_token", expires: "expires_at", unit: time.Second, kind: "type"},
 	}
 }
 
@@ -95,7 +105,8 @@ func codex(dir string) *Source {
 		userAgent: "codex_cli_rs",
 		locks:     []string{path + ".lock"},
 		inner:     []string{"tokens"},
-		names:     names{access: "access_token", refresh: "refresh_token", account: "account_id"},
+		names:     names{access: "access_token", refresh: "refresh_token", account: "account_id", id: "id_token"},
+		stamp:     "last_refresh",
 	}
 }
 
@@ -202,6 +213,10 @@ func (s *Source) parse(data []byte) (Token, error) {
 		Access:  text(members[s.names.access]),
 		Refresh: text(members[s.names.refresh]),
 		Account: text(members[s.names.account]),
+		ID:      text(members[s.names.id]),
+	}
+	if kind := text(members[s.names.kind]); s.names.kind != "" && kind != "" && kind != kindOf {
+		return Token{}, fmt.Errorf("read the login of %s: %s holds no login", s.Name, s.Path)
 	}
 	if t.Access == "" && t.Refresh == "" {
 		return Token{}, fmt.Errorf("read the login of %s: %s holds no token", s.Name, s.Path)

@@ -16,7 +16,7 @@ func (s *Source) write(t Token) error {
 	if err != nil {
 		return fmt.Errorf("store the login of %s: %w", s.Name, err)
 	}
-	data, err = s.merge(data, t)
+	data, err = s.merge(data, t, time.Now())
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *Source) write(t Token) error {
 }
 
 // merge sets the token's members in a file's content and keeps all others.
-func (s *Source) merge(data []byte, t Token) ([]byte, error) {
+func (s *Source) merge(data []byte, t Token, now time.Time) ([]byte, error) {
 	members, err := s.members(data)
 	if err != nil {
 		return nil, err
@@ -53,6 +53,11 @@ func (s *Source) merge(data []byte, t Token) ([]byte, error) {
 			return nil, err
 		}
 	}
+	if t.ID != "" && s.names.id != "" {
+		if err := set(s.names.id, t.ID); err != nil {
+			return nil, err
+		}
+	}
 	if len(s.inner) == 0 {
 		return json.MarshalIndent(members, "", "  ")
 	}
@@ -62,6 +67,11 @@ func (s *Source) merge(data []byte, t Token) ([]byte, error) {
 	}
 	if outer[s.inner[0]], err = json.Marshal(members); err != nil {
 		return nil, err
+	}
+	if s.stamp != "" {
+		if outer[s.stamp], err = json.Marshal(now.UTC()); err != nil {
+			return nil, err
+		}
 	}
 	return json.MarshalIndent(outer, "", "  ")
 }

@@ -1,0 +1,91 @@
+package egress
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// Keys are API keys, by provider.
+type Keys map[string]string
+
+// EnvironmentKeys reads the keys of the given providers from the variables that
+// the table names. The variables are read once; later changes of the environment
+// have no effect.
+func EnvironmentKeys(table []mitm.Provider, providers []string, getenv func(string) string) Keys {
+	keys := make(Keys)
+	for _, p := range providers {
+		for _, name := range variables(table, p) {
+			if v := strings.TrimSpace(getenv(name)); v != "" {
+				keys[p] = v
+				break
+			}
+		}
+	}
+	return keys
+}
+
+// variables lists the environment variables that can hold a provider's key.
+func variables(table []mitm.Provider, provider string) []string {
+	i := slices.IndexFunc(table, func(p mitm.Provider) bool { return p.Name == provider })
+	if i < 0 {
+		return nil
+	}
+	return table[i].KeyVariables
+}
+
+// Secrets lists the keys themselves, for those who must keep them out of text.
+func (k Keys) Secrets() []string {
+	var all []string
+	for _, v := range k {
+		all = append(all, v)
+	}
+	return all
+}
+
+// Modes is a mitm.Config.Modes: keys are all there is.
+func (k Keys) Modes() map[string]string {
+	modes := make(map[string]string)
+	for p := range k {
+		modes[p] = mitm.KindAPIKey
+	}
+	return modes
+}
+
+// Credential is a mitm.Config.Credentials that knows only the keys.
+func (k Keys) Credential(_ context.Context, provider string) (mitm.Credential, error) {
+	if v := k[provider]; v != "" {
+		return mitm.Credential{Kind: mitm.KindAPIKey, Value: v}, nil
+	}
+	return mitm.Credential{}, &MissingKeyError{Provider: provider, Variables: variables(mitm.Providers(), provider)}
+}
+
+// APIKeys returns k.
+func (k Keys) APIKeys() Keys { return k }
+
+// Check says whether there is a key for a provider.
+func (k Keys) Check(provider string) error {
+	_, err := k.Credential(context.Background(), provider)
+	return err
+}
+
+// Refused is a mitm.Config.Refused: a key stays what it is.
+func (Keys) Refused(context.Context, string, mitm.Credential) bool { return false }
+
+// MissingKeyError says that a provider has no key.
+type MissingKeyError struct {
+	Provider  string
+	Variables []string // that could hold it
+}
+
+func (e *MissingKeyError) Error() string { return "no key for " + e.Provider + " was found" }
+
+// Hint names the variable to set.
+func (e *MissingKeyError) Hint() string {
+	if len(e.Variables) > 0 {
+		return "set " + e.Variables[0]
+	}
+	return "log in with the provider's own program"
+}
