@@ -208,10 +208,17 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 		return nil, problemf("use the tab that shows it", "attach: the session is attached already")
 	}
 	s.attached = true
+	var suspends func()
+	if !s.adapter.JobControl {
+		suspends = func() {
+			s.notice(false, "Ctrl-Z was not passed on: the agent would stop, and nothing in its container could continue it")
+		}
+	}
 	return &terminal{
-		program: s.program,
-		output:  s.output,
-		gone:    make(chan struct{}),
+		suspends: suspends,
+		program:  s.program,
+		output:   s.output,
+		gone:     make(chan struct{}),
 		release: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
 
 // terminal is the attachment of one user interface to an agent's terminal.
@@ -15,6 +17,8 @@ type terminal struct {
 	release func()
 	once    sync.Once
 	gone    chan struct{} // closed by Close
+	// suspends is told that a Ctrl-Z was kept from the program; nil: it may have it.
+	suspends func()
 }
 
 func (t *terminal) Read(p []byte) (int, error) { return t.output.read(p, t.gone) }
@@ -24,8 +28,20 @@ func (t *terminal) Write(p []byte) (int, error) {
 	case <-t.gone:
 		return 0, io.ErrClosedPipe
 	default:
+	}
+	if t.suspends == nil {
 		return t.program.Write(p)
 	}
+	rest, found := agent.WithoutSuspend(p)
+	if found {
+		t.suspends()
+	}
+	if len(rest) > 0 {
+		if _, err := t.program.Write(rest); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
 }
 
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {

@@ -59,6 +59,10 @@ type Adapter struct {
 	KeysOnly  bool // it takes API keys and no logins
 	Tools     bool // it connects to the host's tools before it is of use
 	Host      bool // it runs on this machine itself, unprotected; it has no Image and no Launch
+	// JobControl says that it stops and continues programs itself, as shells do.
+	// All others stop themselves at Ctrl-Z and wait for a shell to continue them,
+	// which a container does not have; they never get to see that key.
+	JobControl bool
 
 	// Launch starts it on a terminal.
 	Launch func(Host) (Launch, error)

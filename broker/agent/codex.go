@@ -63,7 +63,7 @@ func launchCodex(h Host, argv []string) (Launch, error) {
 			homeFile(".codex/auth.json", codexAuth(provider, key, h.Logins[provider])),
 			promptFile(h.Prompt),
 		},
-		Env: []string{"RUST_LOG=error"},
+		Env: []string{"RUST_LOG=off"}, // it would write on the screen it draws,
 	}, nil
 }
 

@@ -51,7 +51,8 @@ func openCode() Adapter {
 			if h.Resume {
 				argv = append(argv, "--continue")
 			}
-			return launchOpenCode(h, append(argv, "--", task))
+			// It puts quotes around a word that has a space in it.
+			return launchOpenCode(h, append(append(argv, "--"), strings.Split(task, " ")...))
 		},
 		Answer:  answerOfOpenCode,
 		Kept:    openCodeKept,

@@ -16,7 +16,8 @@ func shell() Adapter {
 		Once: func(_ Host, task string) (Launch, error) {
 			return Launch{Argv: []string{"bash", "--noprofile", "--norc", "-c", task}}, nil
 		},
-		Answer: answerOfShell,
+		Answer:     answerOfShell,
+		JobControl: true,
 		Submit: func(text string) Submission {
 			return Submission{Steps: []string{bracketed(text) + "\r"}}
 		},

@@ -112,7 +112,9 @@ func (c googleContent) texts() []string {
 // result is what came of a call: a text under "output", or one under "error".
 func (f *googleFunctionResponse) result() result {
 	if text, ok := f.Response["error"].(string); ok {
-		return result{text: text, failed: true}
+		r := resultOf(text)
+		r.failed = true
+		return r
 	}
 	if text, ok := f.Response["output"].(string); ok {
 		return resultOf(text)

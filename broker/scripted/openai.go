@@ -39,37 +39,6 @@ func (c openaiContent) text() string { return strings.Join(c, "\n") }
 // mark for a failure, so the agents say it in words.
 func (c openaiContent) result() result { return resultOf(c.text()) }
 
-// resultOf reads a result that is only a text. Some agents hand on the whole
-// answer of the tool's server, others put a line of their own before it.
-func resultOf(text string) result {
-	var wrapped struct {
-		Content []struct {
-			Text string `json:"text"`
-		} `json:"content"`
-		IsError bool `json:"isError"`
-	}
-	if json.Unmarshal([]byte(text), &wrapped) == nil && len(wrapped.Content) > 0 {
-		var parts []string
-		for _, p := range wrapped.Content {
-			parts = append(parts, p.Text)
-		}
-		inner := strings.Join(parts, "\n")
-		return result{text: inner, failed: wrapped.IsError || tellsFailure(inner)}
-	}
-	return result{text: text, failed: tellsFailure(text)}
-}
-
-// tellsFailure recognizes the words in which failures are told.
-func tellsFailure(text string) bool {
-	text = strings.ToLower(strings.TrimSpace(text))
-	for _, words := range []string{"denied", "escalation ", "error:", "error ", "mcp error", "tool call error", "tool call failed", "failed"} {
-		if strings.HasPrefix(text, words) {
-			return true
-		}
-	}
-	return strings.Contains(text, "\ndenied") || strings.Contains(text, "\nescalation ")
-}
-
 // openaiModels answers GET /v1/models.
 func (s *Server) openaiModels(w http.ResponseWriter, _ *http.Request, _ []byte, _ *Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
