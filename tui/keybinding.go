@@ -166,26 +166,41 @@ func conflict(key string, other binding) error {
 	return fmt.Errorf("%s is bound to %s there too; give that other keys", key, other.name())
 }
 
-// nearNames proposes the names that somebody may have meant.
+// nearNames proposes the names that somebody may have meant: those spelled almost
+// so, with or without their place.
 func nearNames(table []binding, name string) string {
-	place, rest, _ := strings.Cut(name, ".")
 	var near []string
 	for _, b := range table {
-		if b.member() != "" {
-			continue
-		}
-		word, tail, _ := strings.Cut(b.name(), ".")
-		if tail == rest || rest == "" && tail == place || word == place {
-			near = append(near, b.name())
+		full := b.name()
+		_, tail, _ := strings.Cut(full, ".")
+		if b.member() == "" && min(distance(name, full), distance(name, tail)) <= 2 {
+			near = append(near, full)
 		}
 	}
 	if len(near) == 0 {
 		return "; 'ironcurtain-mux keys' lists them"
 	}
-	if len(near) > 12 {
-		near = append(near[:11], "…")
-	}
 	return "; there is " + strings.Join(near, ", ")
+}
+
+// distance counts the letters to change, insert or delete to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
 }
 
 func sortedNames(chosen map[string][]string) []string {

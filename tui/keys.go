@@ -229,7 +229,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placePicker, actPickPageUp, []string{"pgup"}, "a page up"},
 		{placePicker, actPick, []string{"enter"}, "continue that session in a tab"},
 		{placePicker, actPickEnd, []string{"x"}, "end an agent that was left running"},
-		{placePicker, actLeave, []string{"q", "esc", "ctrl+c", commandKey}, "close"},
+		{placePicker, actLeave, []string{"esc", "q", "ctrl+c", commandKey}, "close"},
 
 		{placeHelp, actHelpDown, []string{"down", "j"}, "down"},
 		{placeHelp, actHelpUp, []string{"up", "k"}, "up"},

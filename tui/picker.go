@@ -153,14 +153,16 @@ func (m *Model) pick() tea.Cmd {
 
 // pickerHints says what can be done in the list.
 func (m *Model) pickerHints() []string {
-	if m.picker.chosen() == nil {
-		return []string{"Esc back"}
+	back := m.hint(placePicker, actLeave, "back")
+	chosen := m.picker.chosen()
+	if chosen == nil {
+		return given(back)
 	}
-	hints := []string{"Enter continues it in a tab", "↑↓ choose", "Esc back"}
-	if m.picker.chosen().Detached {
-		hints = []string{"Enter takes it back", "x ends it", "↑↓ choose", "Esc back"}
+	choose := m.keyFor(placePicker, actPickUp) + m.keyFor(placePicker, actPickDown) + " choose"
+	if chosen.Detached {
+		return given(m.hint(placePicker, actPick, "takes it back"), m.hint(placePicker, actPickEnd, "ends it"), choose, back)
 	}
-	return hints
+	return given(m.hint(placePicker, actPick, "continues it in a tab"), choose, back)
 }
 
 // askToEnd asks whether an agent that was left running shall end.
