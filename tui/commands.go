@@ -41,7 +41,7 @@ func commandTable() []command {
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
-		{"mute", "", "no bell and no notifications for this tab, or again", (*Model).runMute},
+		{"mute", "[all]", "no bell and no notifications for this tab or all, or again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
 		{"quit!", "", "the same without asking", (*Model).runQuitNow},

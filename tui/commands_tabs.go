@@ -173,9 +173,20 @@ func (m *Model) runRename(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// runMute is /mute.
-func (m *Model) runMute(string) (tea.Cmd, error) {
+// runMute is /mute [all].
+func (m *Model) runMute(args string) (tea.Cmd, error) {
 	t := m.current()
+	if args == "all" {
+		if m.muted = !m.muted; m.muted {
+			m.say("no tab announces anything any more")
+		} else {
+			m.say("all tabs that are not muted announce again")
+		}
+		return nil, nil
+	}
+	if args != "" {
+		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", sanitize(args))
+	}
 	if t == nil {
 		return nil, errors.New("there is no tab to mute")
 	}

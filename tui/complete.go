@@ -82,6 +82,8 @@ func (m *Model) argumentsOf(command string) []string {
 			out = append(out, fmt.Sprint(it.call.Number))
 		}
 		out = append(out, "all")
+	case "mute":
+		return []string{"all"}
 	case "theme":
 		return ThemeNames()
 	case "new":

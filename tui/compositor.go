@@ -19,7 +19,7 @@ type display interface {
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
 	Bell() error
-	Notify(text string) error
+	Notify(title, text string) error
 	Copy(text string) error
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
 }

@@ -69,6 +69,8 @@ type Model struct {
 	dirty     bool   // something drawn has changed since
 	ticking   bool   // a tickMsg is on its way
 	announced time.Time
+	muted     bool                 // nothing is announced
+	command   func(n notification) // the person's own, for notifications; may be nil; never blocks
 	quitting  bool
 	later     tea.Cmd // work that drawing found to be necessary
 	editing   bool    // the person's editor has the terminal

@@ -105,6 +105,16 @@ type (
 		event term.Event
 	}
 
+	// finishedMsg asks whether a session still asks for nothing, when its state
+	// had changed so many times.
+	finishedMsg struct {
+		id      broker.SessionID
+		changes int
+	}
+
+	// notifiedMsg tells that the person's command for notifications failed.
+	notifiedMsg struct{ err error }
+
 	// editedMsg tells that the person's editor has ended.
 	editedMsg struct{ err error }
 

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
@@ -10,31 +12,72 @@ import (
 // bytes.
 const maxCopy = 1 << 20
 
+// occasion is what a person is told of who may be looking elsewhere.
+type occasion string
+
+// The occasions. The first three are the multiplexer's own, known from the broker;
+// the others are a program's wish.
+const (
+	onEscalated occasion = "escalation"
+	onDone      occasion = "done"
+	onDead      occasion = "dead"
+	onBell      occasion = "bell"
+	onMessage   occasion = "message"
+)
+
+// Occasions are the events that can be announced, as Options.NotifyOn names them.
+func Occasions() []string { return []string{string(onEscalated), string(onDone), string(onDead)} }
+
+// doneSettle is how long an agent must have asked for nothing to be done: between
+// two steps of its work it pauses for a moment.
+const doneSettle = 2 * time.Second
+
+// notification is one occasion, safe to draw.
+type notification struct {
+	what    occasion
+	tab     int
+	session string
+	title   string // names the tab
+	text    string
+}
+
 // announce tells a person who may be looking elsewhere that something wants
-// them: bell and notification as configured, at most once a second, and never
-// for a muted tab.
-func (m *Model) announce(t *tab, text string) {
-	if t != nil && t.muted || m.o.Notify == "none" {
+// them, in the ways that are configured, and never for a muted tab. Bell and
+// desktop get one word a second at most; the person's command gets every
+// occasion but a program's wish, for which no agent can start anything.
+func (m *Model) announce(t *tab, what occasion, text string) {
+	asked := what == onBell || what == onMessage || len(m.o.NotifyOn) == 0 || slices.Contains(m.o.NotifyOn, string(what))
+	if m.muted || t != nil && t.muted || !asked {
 		return
 	}
-	if now := m.now(); now.Sub(m.announced) >= announceEvery {
+	n := notification{what: what, title: "ironcurtain-mux", text: sanitize(text)}
+	if t != nil {
+		n.tab, n.session = t.session.Tab, string(t.session.ID)
+		n.title += fmt.Sprintf(" tab %d %s", t.session.Tab, sanitize(t.title()))
+	}
+	if m.command != nil && what != onBell && what != onMessage {
+		m.command(n)
+	}
+	if now := m.now(); m.o.Notify != "none" && now.Sub(m.announced) >= announceEvery {
 		m.announced = now
 		m.sink.request(func(d display) error { return d.Bell() })
-		m.notify(t, text)
+		if m.o.Notify == "desktop" {
+			m.sink.request(func(d display) error { return d.Notify(n.title, n.text) })
+		}
 	}
 }
 
-// notify shows a desktop notification, when configured, named by its tab.
-func (m *Model) notify(t *tab, text string) {
-	if t != nil && t.muted || m.o.Notify != "desktop" {
+// finished looks, a moment after an agent began to ask for nothing, whether it
+// still does, and announces it to a person who looks elsewhere.
+func (m *Model) finished(msg finishedMsg) {
+	t := m.tabOf(msg.id)
+	if t == nil || t.changes != msg.changes || t == m.current() && !m.outerLost {
 		return
 	}
-	title := "ironcurtain-mux"
-	if t != nil {
-		title += fmt.Sprintf(" tab %d %s", t.session.Tab, sanitize(t.title()))
+	if t != m.current() {
+		t.fresh, m.dirty = true, true
 	}
-	text = title + ": " + sanitize(text)
-	m.sink.request(func(d display) error { return d.Notify(text) })
+	m.announce(t, onDone, "done")
 }
 
 // onPane judges what a program asked its terminal for. Bells reach the person
@@ -50,7 +93,7 @@ func (m *Model) onPane(msg paneMsg) {
 		if t != m.current() {
 			t.fresh, m.dirty = true, true
 		}
-		m.announce(t, "bell")
+		m.announce(t, onBell, "bell")
 	case term.EventClipboard:
 		if t == m.current() && m.mode == modeTerminal && !m.outerLost && m.copyOut(msg.event.Data) {
 			m.say(fmt.Sprintf("tab %d copied %d bytes to the clipboard", t.session.Tab, len(msg.event.Data)))
@@ -58,7 +101,7 @@ func (m *Model) onPane(msg paneMsg) {
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true
-			m.announce(t, msg.event.Text)
+			m.announce(t, onMessage, msg.event.Text)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -44,6 +46,11 @@ type Options struct {
 	// "bell" (also for empty), "desktop" (the bell and a notification of the
 	// person's desktop) or "none".
 	Notify string
+	// NotifyCommand is a program with its arguments that is run for each
+	// announcement besides; empty: none. What it is told is in its environment.
+	NotifyCommand []string
+	// NotifyOn limits what is announced to some of Occasions; empty: all.
+	NotifyOn []string
 }
 
 // defaultScrollback is how many lines a tab keeps when nothing else is said.
@@ -61,6 +68,11 @@ func (o Options) check() error {
 	case "bell", "desktop", "none":
 	default:
 		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", sanitize(o.Notify))
+	}
+	for _, what := range o.NotifyOn {
+		if !slices.Contains(Occasions(), what) {
+			return fmt.Errorf("notify on %q: unknown occasion, known are %s", sanitize(what), strings.Join(Occasions(), ", "))
+		}
 	}
 	_, err := ThemeByName(o.Theme)
 	return err

@@ -39,10 +39,12 @@ type rig struct {
 	now      time.Time
 	scene    *scene
 	requests int
+	notified []string
 	copied   []string
 	edited   []editing
 	editErr  error
 	ready    *readyMsg
+	finished []finishedMsg
 	cancel   context.CancelFunc
 	decoder  keys.Decoder
 	quit     bool
@@ -72,8 +74,13 @@ func (d *recorder) SetKeyboard(uint8) error                              { retur
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
 func (d *recorder) Edit(context.Context, []string, string, []byte) error { return nil }
 func (d *recorder) Bell() error                                          { d.rig.requests++; return nil }
-func (d *recorder) Notify(string) error                                  { d.rig.requests++; return nil }
-func (d *recorder) Copy(text string) error                               { d.rig.copied = append(d.rig.copied, text); return nil }
+func (d *recorder) Notify(title, text string) error {
+	d.rig.requests++
+	d.rig.notified = append(d.rig.notified, title+": "+text)
+	return nil
+}
+
+func (d *recorder) Copy(text string) error { d.rig.copied = append(d.rig.copied, text); return nil }
 
 // newRig makes a model of a given size with its first tab opened and attached.
 func newRig(t *testing.T, cols, rows int, o Options) *rig {
@@ -135,6 +142,8 @@ func (r *rig) run(cmd tea.Cmd) {
 			}
 		case readyMsg: // tests say when it is looked again
 			r.ready = &msg
+		case finishedMsg: // tests say when the time has passed
+			r.finished = append(r.finished, msg)
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:

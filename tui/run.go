@@ -60,6 +60,11 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	}
 	m.tell = tell
 	program = newProgram(ctx, m)
+	if len(o.NotifyCommand) > 0 {
+		n := newNotifier(o.NotifyCommand, notifyTime, tell)
+		m.command = n.offer
+		c.start(func() { n.serve(ctx) })
+	}
 
 	events, err := o.API.Subscribe(ctx)
 	if err != nil {

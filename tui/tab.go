@@ -22,6 +22,7 @@ type tab struct {
 	attached   bool    // the agent's terminal was reached at least once
 	attachedAt time.Time
 	trouble    string // why the terminal could not be reached, or was lost
+	changes    int    // of its state, so far
 	muted      bool
 	scrolled   bool   // the view does not follow the output
 	top        int    // line in its first row, when scrolled

@@ -50,6 +50,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.approvals.painted(msg.seq, msg.at)
 	case readyMsg:
 		return m.onReady(msg)
+	case finishedMsg:
+		m.finished(msg)
+	case notifiedMsg:
+		m.complain(msg.err)
 	case editedMsg:
 		m.onEdited(msg)
 	case completedMsg:

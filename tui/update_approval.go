@@ -137,7 +137,7 @@ func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	if t != m.current() && t != nil {
 		t.fresh = true
 	}
-	m.announce(t, fmt.Sprintf("approval #%d: %s/%s", e.Number, e.Server, e.Tool))
+	m.announce(t, onEscalated, fmt.Sprintf("approval #%d: %s/%s", e.Number, e.Server, e.Tool))
 	return m.tick()
 }
 

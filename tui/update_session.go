@@ -96,27 +96,25 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 	was := t.session.State
 	t.session, m.dirty = s, true
 	if was != s.State {
-		m.onState(t, was)
+		return m.onState(t, was)
 	}
 	return nil
 }
 
 // onState announces changes of state that a person waits for.
-func (m *Model) onState(t *tab, was broker.SessionState) {
+func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
+	t.changes++
 	switch {
 	case t.session.State == broker.StateDead:
 		t.fresh = t != m.current()
-		m.announce(t, t.epitaph())
-		if t == m.current() && m.mode == modeCopy {
-			return
-		}
+		m.announce(t, onDead, t.epitaph())
 		if t != m.current() {
 			m.say(fmt.Sprintf("tab %d: %s", t.session.Tab, t.epitaph()))
 		}
-	case t.session.State == broker.StateIdle && was == broker.StateWorking && t != m.current():
-		t.fresh = true
-		m.notify(t, "done")
+	case t.session.State == broker.StateIdle && was == broker.StateWorking:
+		return m.after(doneSettle, finishedMsg{t.session.ID, t.changes})
 	}
+	return nil
 }
 
 // adopt makes a tab for a session and begins to connect to its agent.

@@ -44,10 +44,12 @@ type Config struct {
 	CommandKey               string    `json:"commandKey"`
 	Prefix                   string    `json:"prefix"`
 	// Keys are other keys for actions of the multiplexer, by the actions' names.
-	Keys     map[string][]string `json:"keys,omitempty"`
-	Mouse    bool                `json:"mouse"`
-	Notify   string              `json:"notify"`
-	Terminal Terminal            `json:"terminal"`
+	Keys          map[string][]string `json:"keys,omitempty"`
+	Mouse         bool                `json:"mouse"`
+	Notify        string              `json:"notify"`
+	NotifyCommand []string            `json:"notifyCommand,omitempty"`
+	NotifyOn      []string            `json:"notifyOn"`
+	Terminal      Terminal            `json:"terminal"`
 
 	// Providers are entries that extend the table of model providers; what they
 	// mean is package mitm's business.
@@ -93,6 +95,7 @@ func Default() Config {
 		CommandKey:               "ctrl+a",
 		Mouse:                    true,
 		Notify:                   "bell",
+		NotifyOn:                 []string{"escalation", "done", "dead"},
 		Terminal:                 Terminal{Engine: "native"},
 	}
 }

@@ -89,6 +89,9 @@ func (p place) config() (config.Config, error) {
 	if c.Policy != "" {
 		c.Policy = p.expand([]string{c.Policy})[0]
 	}
+	if len(c.NotifyCommand) > 0 {
+		c.NotifyCommand[0] = p.expand(c.NotifyCommand[:1])[0]
+	}
 	c.Protected, c.Reachable = p.expand(c.Protected), p.expand(c.Reachable)
 	if _, err := providersOf(c); err != nil {
 		return c, fail("read configuration", fmt.Errorf("%s: %w", p.configFile(), err), "mend that provider")

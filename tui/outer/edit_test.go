@@ -114,7 +114,7 @@ func TestEdit(t *testing.T) {
 		}
 		l.send(t, "aq")
 		l.wait(t, "EVENT a.EVENT q.")
-		l.wait(t, "\x1b[23;0t")
+		l.waitTimes(t, "\x1b[23;0t", 2) // given to the editor, given back
 		if err := cmd.Wait(); err != nil {
 			t.Errorf("the program ended with %v", err)
 		}
@@ -140,6 +140,7 @@ func TestEditWhileEnding(t *testing.T) {
 			l.wait(t, "its terminal has been restored")
 		}
 		gone(t, dir)
+		l.waitTimes(t, "\x1b[23;0t", 2)
 		if modes := left(l.text()); len(modes) > 0 {
 			t.Errorf("%v: modes are left as %v", s, modes)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode"
 
@@ -117,9 +118,21 @@ func (t *Terminal) SetTitle(title string) error {
 // Bell rings the terminal's bell.
 func (t *Terminal) Bell() error { return t.writeString("\a") }
 
-// Notify asks the terminal to show a message of the desktop (OSC 9).
-func (t *Terminal) Notify(text string) error {
-	return t.writeString("\x1b]9;" + visible(text, maxNotice) + "\x07")
+// Notify asks the terminal to show a message of the desktop: by OSC 777 where
+// that is what the terminal knows, else by OSC 9.
+func (t *Terminal) Notify(title, text string) error {
+	title, text = visible(title, maxTitle), visible(text, maxNotice)
+	if knows777(os.Getenv) {
+		return t.writeString("\x1b]777;notify;" + strings.ReplaceAll(title, ";", ",") + ";" + text + "\x1b\\")
+	}
+	return t.writeString("\x1b]9;" + title + ": " + text + "\x07")
+}
+
+// knows777 reports whether the person's terminal shows notifications by OSC 777
+// and not by OSC 9.
+func knows777(getenv func(string) string) bool {
+	name := getenv("TERM")
+	return strings.HasPrefix(name, "rxvt") || strings.HasPrefix(name, "foot") || getenv("VTE_VERSION") != ""
 }
 
 // Copy puts text on the person's clipboard (OSC 52). It refuses more than 1 MiB.

@@ -118,11 +118,14 @@ func (l *line) text() string {
 }
 
 // wait waits until the output holds s.
-func (l *line) wait(t *testing.T, s string) {
+func (l *line) wait(t *testing.T, s string) { t.Helper(); l.waitTimes(t, s, 1) }
+
+// waitTimes waits until the output holds s so many times.
+func (l *line) waitTimes(t *testing.T, s string, times int) {
 	t.Helper()
 	deadline := time.NewTimer(10 * time.Second)
 	defer deadline.Stop()
-	for !strings.Contains(l.text(), s) {
+	for strings.Count(l.text(), s) < times {
 		select {
 		case <-l.changed:
 		case <-deadline.C:

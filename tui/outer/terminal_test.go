@@ -322,7 +322,8 @@ func TestModes(t *testing.T) {
 		{func() error { return term.SetKeyboard(0) }, ""},
 		{func() error { return term.SetKeyboard(keys.KittyEventTypes) }, "\x1b[=7;1u"},
 		{func() error { return term.SetTitle("a\x1b]0;b\x07\u202ec") }, "\x1b]0;a]0;bc\x07"},
-		{func() error { return term.Notify("x\x07y") }, "\x1b]9;xy\x07"},
+		{func() error { return term.Notify("a\x1bb", "x\x07y") }, "\x1b]9;ab: xy\x07"},
+		{func() error { t.Setenv("TERM", "foot"); return term.Notify("a;b", "x;y") }, "\x1b]777;notify;a,b;x;y\x1b\\"},
 		{func() error { return term.Copy("hi\x1b") }, "\x1b]52;c;aGkb\x07"},
 		{func() error { return term.Bell() }, "\a"},
 	}

@@ -1,0 +1,90 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+const (
+	// maxNotifications is how many wait while the person's command runs; later
+	// ones are dropped.
+	maxNotifications = 16
+	// notifyTime is how long the command may run before it is killed.
+	notifyTime = 10 * time.Second
+)
+
+// notifier runs the person's own command for each notification, one at a time
+// and without a shell: what the notification says is in its environment, where
+// nothing takes it for anything else.
+type notifier struct {
+	argv  []string
+	limit time.Duration
+	queue chan notification // lossy
+	tell  func(tea.Msg)
+}
+
+func newNotifier(argv []string, limit time.Duration, tell func(tea.Msg)) *notifier {
+	return &notifier{argv: argv, limit: limit, queue: make(chan notification, maxNotifications), tell: tell}
+}
+
+// offer hands over a notification; it never blocks.
+func (n *notifier) offer(note notification) {
+	select {
+	case n.queue <- note:
+	default:
+	}
+}
+
+// serve runs the command until ctx ends.
+func (n *notifier) serve(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case note := <-n.queue:
+			if err := n.run(ctx, note); err != nil && ctx.Err() == nil {
+				n.tell(notifiedMsg{err})
+			}
+		}
+	}
+}
+
+// run runs the command once. Its whole group is killed when it takes too long.
+func (n *notifier) run(ctx context.Context, note notification) error {
+	limited, cancel := context.WithTimeout(ctx, n.limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, n.argv[0], n.argv[1:]...)
+	cmd.Env = append(os.Environ(), note.environment()...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	name := filepath.Base(n.argv[0])
+	switch err := cmd.Run(); {
+	case err == nil:
+		return nil
+	case errors.Is(limited.Err(), context.DeadlineExceeded):
+		return &hinted{fmt.Errorf("notify: %s took more than %v and was killed", name, n.limit), "make notifyCommand end sooner"}
+	default:
+		return &hinted{fmt.Errorf("notify: %s: %w", name, err), "mend notifyCommand in config.json"}
+	}
+}
+
+// environment is what the command is told.
+func (n notification) environment() []string {
+	return []string{
+		"IRONCURTAIN_EVENT=" + string(n.what),
+		"IRONCURTAIN_TAB=" + strconv.Itoa(n.tab),
+		"IRONCURTAIN_SESSION=" + n.session,
+		"IRONCURTAIN_TITLE=" + n.title,
+		"IRONCURTAIN_TEXT=" + n.text,
+	}
+}
