@@ -1,0 +1,253 @@
+package budget
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
+)
+
+// warnAt is the part of a limit at which the person is told.
+const warnAt = 0.8
+
+// Options are what an account needs.
+type Options struct {
+	Path   string  // of the session's file
+	Limits Limits  // as configured; what a person added stands in the file
+	Prices Prices  // by which tokens become money
+	Ledger *Ledger // of all sessions; may be nil
+	// Warn is told, once for each limit, that most of it is used or that it is
+	// spent, and of counts that could not be stored. It may be nil.
+	Warn func(text string)
+	// Changed is told that the counts or limits are other ones. It may be nil.
+	Changed func()
+	Now     func() time.Time // nil is time.Now
+}
+
+// Account counts for one session. It is safe for concurrent use.
+type Account struct {
+	o      Options
+	opened time.Time
+
+	mu     sync.Mutex
+	used   Used // without the time since opened
+	raised Limits
+	warned map[Kind]float64 // the limit's part that was told of: 0.8 or 1
+
+	dirty  chan struct{} // holds one: the counts must be stored
+	stop   chan struct{}
+	stored chan struct{} // closed when storing has ended
+	once   sync.Once
+}
+
+// record is the file of a session.
+type record struct {
+	Used   Used   `json:"used"`
+	Raised Limits `json:"raised"`
+}
+
+// Open takes up a session's account where its file left it. A file that cannot
+// be understood is an error: counting anew would forget what was spent.
+func Open(o Options) (*Account, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	var r record
+	data, err := os.ReadFile(o.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("open the budget: %w", err)
+	default:
+		if err := json.Unmarshal(data, &r); err != nil {
+			return nil, fmt.Errorf("open the budget: %s: %w", o.Path, err)
+		}
+	}
+	a := &Account{
+		o: o, opened: o.Now(), used: r.Used, raised: r.Raised, warned: make(map[Kind]float64),
+		dirty: make(chan struct{}, 1), stop: make(chan struct{}), stored: make(chan struct{}),
+	}
+	go a.run(a.used)
+	return a, nil
+}
+
+// Admit is asked before a request goes out. The error of a spent budget is
+// for the agent to read and for the person to act on.
+func (a *Account) Admit() error {
+	a.mu.Lock()
+	for _, s := range shares(a.now(), a.limits()) {
+		if s.part < 1 {
+			continue
+		}
+		text := fmt.Sprintf("The budget of this session is spent: %s of %s.", s.used, s.limit)
+		warn := a.firstSpent(s.kind)
+		a.mu.Unlock()
+		if warn {
+			a.warn(fmt.Sprintf("the budget is spent (%s of %s), the agent is stopped; /budget %s goes on", s.used, s.limit, s.raise))
+		}
+		return errors.New(text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that.")
+	}
+	a.used.Requests++
+	a.mu.Unlock()
+	a.note()
+	return nil
+}
+
+// firstSpent reports whether this is the first time that a limit is found spent.
+func (a *Account) firstSpent(k Kind) bool {
+	first := a.warned[k] < 1
+	a.warned[k] = 1
+	return first
+}
+
+// Record counts what an answer reported to have used.
+func (a *Account) Record(model string, c usage.Count) {
+	if c.Zero() {
+		return
+	}
+	price, known := a.o.Prices.Of(model)
+	cost := price.Cost(c)
+	more := Used{Count: c, Cost: cost}
+	if !known {
+		more.Guessed = cost
+	}
+	a.mu.Lock()
+	a.used = a.used.add(more)
+	a.mu.Unlock()
+	a.note()
+}
+
+// Raise lets the session use more. What has no limit keeps none.
+func (a *Account) Raise(by Limits) {
+	a.mu.Lock()
+	a.raised = Limits{
+		Cost: a.raised.Cost + by.Cost, Tokens: a.raised.Tokens + by.Tokens,
+		Requests: a.raised.Requests + by.Requests, Time: a.raised.Time + by.Time,
+	}
+	clear(a.warned)
+	a.mu.Unlock()
+	a.note()
+}
+
+// Limited says whether a limit of one of the kinds that by raises is set.
+func (a *Account) Limited(by Limits) bool {
+	l := a.o.Limits
+	return by.Cost > 0 && l.Cost > 0 || by.Tokens > 0 && l.Tokens > 0 || by.Requests > 0 && l.Requests > 0 || by.Time > 0 && l.Time > 0
+}
+
+// Statement is an account at one moment.
+type Statement struct {
+	Used   Used
+	Limits Limits  // with what a person has added
+	Part   float64 // the largest used part of a limit; 1 is spent
+}
+
+// Statement returns what is used and allowed now.
+func (a *Account) Statement() Statement {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := Statement{Used: a.now(), Limits: a.limits()}
+	for _, one := range shares(s.Used, s.Limits) {
+		s.Part = max(s.Part, one.part)
+	}
+	return s
+}
+
+// Close stores the counts a last time.
+func (a *Account) Close() {
+	a.once.Do(func() { close(a.stop) })
+	<-a.stored
+}
+
+// now is what is used, time included. The caller holds mu.
+func (a *Account) now() Used {
+	u := a.used
+	u.Time += a.o.Now().Sub(a.opened)
+	return u
+}
+
+func (a *Account) limits() Limits { return a.o.Limits.add(a.raised) }
+
+// note has the counts stored and tells whoever follows them.
+func (a *Account) note() {
+	a.mu.Lock()
+	var texts []string
+	for _, s := range shares(a.now(), a.limits()) {
+		if s.part >= warnAt && s.part < 1 && a.warned[s.kind] < warnAt {
+			a.warned[s.kind] = warnAt
+			texts = append(texts, fmt.Sprintf("most of the budget is used: %s of %s; /budget %s raises it", s.used, s.limit, s.raise))
+		}
+	}
+	a.mu.Unlock()
+	for _, text := range texts {
+		a.warn(text)
+	}
+	select {
+	case a.dirty <- struct{}{}:
+	default: // it is going to be stored anyway
+	}
+	if a.o.Changed != nil {
+		a.o.Changed()
+	}
+}
+
+func (a *Account) warn(text string) {
+	if a.o.Warn != nil {
+		a.o.Warn(text)
+	}
+}
+
+// run stores the counts whenever they have changed. The ledger has booked of
+// them already.
+func (a *Account) run(booked Used) {
+	defer close(a.stored)
+	failing := false
+	for last := false; !last; {
+		select {
+		case <-a.dirty:
+		case <-a.stop:
+			last = true
+		}
+		err := a.store(&booked)
+		if err != nil && !failing {
+			a.warn(fmt.Sprintf("what this session uses could not be stored: %v", err))
+		}
+		failing = err != nil
+	}
+}
+
+// store writes the session's file and books the difference.
+func (a *Account) store(booked *Used) error {
+	a.mu.Lock()
+	used, r := a.used, record{Used: a.now(), Raised: a.raised}
+	a.mu.Unlock()
+	data, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := renameio.WriteFile(a.o.Path, append(data, '\n'), 0o600); err != nil {
+		return err
+	}
+	if a.o.Ledger == nil {
+		return nil
+	}
+	if err := a.o.Ledger.add(used.add(negative(*booked))); err != nil {
+		return err
+	}
+	*booked = used
+	return nil
+}
+
+func negative(u Used) Used {
+	return Used{
+		Count:    usage.Count{In: -u.In, Out: -u.Out, CacheRead: -u.CacheRead, CacheWrite: -u.CacheWrite},
+		Requests: -u.Requests, Cost: -u.Cost, Guessed: -u.Guessed, Time: -u.Time,
+	}
+}

@@ -1,0 +1,226 @@
+package budget_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// book is an account with its clock and what it said.
+type book struct {
+	*budget.Account
+	mu   sync.Mutex
+	at   time.Time
+	said []string
+}
+
+func (b *book) now() time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.at
+}
+
+func (b *book) pass(d time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.at = b.at.Add(d)
+}
+
+func (b *book) warn(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.said = append(b.said, text)
+}
+
+func open(t *testing.T, path string, limits budget.Limits, ledger *budget.Ledger) *book {
+	t.Helper()
+	prices, err := budget.BuiltInPrices()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &book{at: time.Unix(1_700_000_000, 0)}
+	b.Account, err = budget.Open(budget.Options{Path: path, Limits: limits, Prices: prices, Ledger: ledger, Warn: b.warn, Now: b.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
+	use := func(b *book) { b.Record("claude-sonnet-4-5", usage.Count{In: 100_000, Out: 10_000}) } // $0.45
+	for name, test := range map[string]struct {
+		limits budget.Limits
+		spend  func(*book)
+		raise  string
+	}{
+		"cost":     {budget.Limits{Cost: budget.USD(0.45)}, use, "+5"},
+		"tokens":   {budget.Limits{Tokens: 110_000}, use, "+100k tokens"},
+		"requests": {budget.Limits{Requests: 1}, func(b *book) { _ = b.Admit() }, "+50 requests"},
+		"time":     {budget.Limits{Time: time.Hour}, func(b *book) { b.pass(time.Hour) }, "+30m"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, filepath.Join(t.TempDir(), "budget.json"), test.limits, nil)
+			if err := b.Admit(); err != nil && name != "requests" {
+				t.Fatalf("refused at once: %v", err)
+			}
+			test.spend(b)
+			for range 2 {
+				if err := b.Admit(); err == nil || !strings.Contains(err.Error(), "/budget "+test.raise) {
+					t.Fatalf("a spent budget says %v, want it to name %s", err, test.raise)
+				}
+			}
+			if len(b.said) != 1 || !strings.Contains(b.said[0], "stopped") {
+				t.Fatalf("the person was told %q, want one line", b.said)
+			}
+			by, err := budget.ParseRaise(test.raise)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Raise(by); b.Admit() != nil {
+				t.Fatal("raised, and still refused")
+			}
+		})
+	}
+}
+
+func TestWarnsOnceAtFourFifths(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Tokens: 1000}, nil)
+	for range 9 {
+		b.Record("claude-sonnet-4-5", usage.Count{In: 100})
+	}
+	if len(b.said) != 1 || !strings.Contains(b.said[0], "800 tokens of 1000 tokens") {
+		t.Fatalf("said %q", b.said)
+	}
+	if s := b.Statement(); s.Part != 0.9 || s.Used.Tokens() != 900 {
+		t.Fatalf("%+v", s)
+	}
+}
+
+// What was used, and what a person added, outlives the program; the ledger has
+// everything once.
+func TestCountsOutliveTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	path, ledger := filepath.Join(dir, "budget.json"), budget.NewLedger(filepath.Join(dir, "used.json"))
+	for range 3 {
+		b := open(t, path, budget.Limits{Requests: 2}, ledger)
+		b.Raise(budget.Limits{Requests: 1})
+		if err := b.Admit(); err != nil {
+			t.Fatal(err)
+		}
+		b.Record("no-such-model", usage.Count{In: 1000, Out: 10, CacheRead: 5, CacheWrite: 1})
+		b.pass(time.Minute)
+		b.Close()
+	}
+	b := open(t, path, budget.Limits{Requests: 2}, ledger)
+	s := b.Statement()
+	if s.Used.Requests != 3 || s.Limits.Requests != 5 || s.Used.Time != 3*time.Minute || s.Used.In != 3000 {
+		t.Fatalf("%+v", s)
+	}
+	if s.Used.Guessed != s.Used.Cost || s.Used.Cost == 0 {
+		t.Fatalf("an unknown model's cost is %v, guessed %v", s.Used.Cost, s.Used.Guessed)
+	}
+	total, err := ledger.Total()
+	if err != nil || total.In != 3000 || total.Requests != 3 || total.Cost != s.Used.Cost {
+		t.Fatalf("the ledger has %+v, %v", total, err)
+	}
+}
+
+func TestAccountsShareALedger(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "used.json")
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			b := open(t, filepath.Join(dir, string(rune('a'+i))), budget.Limits{}, budget.NewLedger(path)) // a ledger each, as programs have
+			for range 10 {
+				b.Record("claude-opus-4-5", usage.Count{In: 1})
+			}
+			b.Close()
+		})
+	}
+	all.Wait()
+	if total, err := budget.NewLedger(path).Total(); err != nil || total.In != 40 {
+		t.Fatalf("%+v, %v", total, err)
+	}
+}
+
+func TestBrokenFileIsNotForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "budget.json")
+	if err := os.WriteFile(path, []byte(`{"used":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := budget.Open(budget.Options{Path: path}); err == nil || !strings.Contains(err.Error(), path) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestUnwritableFileIsSaidOnce(t *testing.T) {
+	b := open(t, filepath.Join(t.TempDir(), "no", "budget.json"), budget.Limits{}, nil)
+	b.Record("gpt-5", usage.Count{In: 1})
+	b.Close()
+	if len(b.said) != 1 || !strings.Contains(b.said[0], "could not be stored") {
+		t.Fatalf("said %q", b.said)
+	}
+}
+
+func TestPrices(t *testing.T) {
+	own := budget.ModelPrice{Match: "gpt-5", Price: budget.Price{In: 7}}
+	prices, err := budget.BuiltInPrices(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := time.Parse(time.DateOnly, prices.Date); err != nil {
+		t.Error(err)
+	}
+	for model, want := range map[string]struct {
+		in    float64
+		known bool
+	}{
+		"claude-opus-4-5-20251101":           {5, true},
+		"claude-opus-4-1":                    {15, true},
+		"anthropic/claude-haiku-4.5":         {3, false}, // the table has no such spelling
+		"us.anthropic.claude-haiku-4-5-v1:0": {1, true},
+		"GPT-5-mini-2025-08-07":              {0.25, true},
+		"gpt-5":                              {7, true}, // one's own
+		"models/gemini-2.5-flash-lite":       {0.1, true},
+		"":                                   {3, false},
+	} {
+		if got, known := prices.Of(model); got.In != want.in || known != want.known {
+			t.Errorf("%q costs %v, known %t; want %v, %t", model, got.In, known, want.in, want.known)
+		}
+	}
+	if got := (budget.Price{In: 0.3, Out: 2.5}).Cost(usage.Count{In: 3, Out: 1}); got != 3400 {
+		t.Errorf("costs %d billionths, want 3400", got)
+	}
+}
+
+func TestParseRaise(t *testing.T) {
+	for text, want := range map[string]budget.Limits{
+		"+5":           {Cost: budget.USD(5)},
+		"+$2.50":       {Cost: budget.USD(2.5)},
+		"+200k tokens": {Tokens: 200_000},
+		"+1 request":   {Requests: 1},
+		"+1h30m":       {Time: 90 * time.Minute},
+		"+30s":         {Time: 30 * time.Second},
+	} {
+		if got, err := budget.ParseRaise(text); err != nil || got != want {
+			t.Errorf("%q is %+v, %v; want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "5", "+", "+0", "-5", "+-5", "+NaN", "+Inf", "+1e9", "+5 euros", "+1.5 tokens", "+99999999999m tokens", "+10000h", "+0 requests"} {
+		if got, err := budget.ParseRaise(text); err == nil || !strings.Contains(err.Error(), "+30m") {
+			t.Errorf("%q is %+v, %v", text, got, err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package budget
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// Ledger sums up what all sessions of a state directory have used, those that
+// were removed included. Several programs may share its file.
+type Ledger struct {
+	path string
+	mu   sync.Mutex
+}
+
+// NewLedger is the ledger in the file at path, which is made when something is
+// added.
+func NewLedger(path string) *Ledger { return &Ledger{path: path} }
+
+// Total is everything so far.
+func (l *Ledger) Total() (Used, error) {
+	var u Used
+	data, err := os.ReadFile(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return u, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &u)
+	}
+	if err != nil {
+		return Used{}, fmt.Errorf("read what all sessions have used: %w", err)
+	}
+	return u, nil
+}
+
+// add adds to the file under a lock that other programs mind too.
+func (l *Ledger) add(u Used) error {
+	if (u == Used{}) {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lock, err := os.OpenFile(l.path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close() // which unlocks
+	if err := flock(lock); err != nil {
+		return fmt.Errorf("lock %s: %w", l.path, err)
+	}
+	total, err := l.Total()
+	if err != nil {
+		return err
+	}
+	data, err := json.MarshalIndent(total.add(u), "", "  ")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(l.path, append(data, '\n'), 0o600)
+}
+
+func flock(f *os.File) error {
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
