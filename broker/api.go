@@ -50,6 +50,12 @@ type API interface {
 	// Forget drops what is left of a session's receipt. Without one it is an
 	// error.
 	Forget(ctx context.Context, id SessionID) error
+	// Budgets tells what the open sessions have used of their models and what
+	// they may use.
+	Budgets(ctx context.Context) (Budgets, error)
+	// RaiseBudget lets a session use more: "+5" of US dollars, "+200k tokens",
+	// "+50 requests", "+30m".
+	RaiseBudget(ctx context.Context, id SessionID, by string) (Budget, error)
 	// Subscribe streams events from now on. Delivery is certain: at most 256
 	// events wait for a slow reader, then the channel is closed and the reader
 	// subscribes again and lists anew. The channel closes when ctx ends.
@@ -268,6 +274,7 @@ const (
 	EventEscalation EventKind = "escalation" // a call began to wait, or more like it came: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
 	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
+	EventBudget     EventKind = "budget"     // what a session has used or may use changed: Budget
 	EventNotice     EventKind = "notice"     // something a person should read: Notice
 )
 
@@ -280,6 +287,7 @@ type Event struct {
 	Escalation *Escalation `json:"escalation,omitempty"`
 	Resolution *Resolution `json:"resolution,omitempty"`
 	Receipt    *Receipt    `json:"receipt,omitempty"`
+	Budget     *Budget     `json:"budget,omitempty"`
 	Notice     *Notice     `json:"notice,omitempty"`
 }
 

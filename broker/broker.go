@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -54,7 +56,9 @@ type Config struct {
 	Upstreams   map[string]*url.URL // provider host to where its requests go instead
 	UpstreamCAs *x509.CertPool      // more roots for upstreams; nil for the system's
 	Resources   Resources
-	Notice      string // what every tab must say of itself
+	Limits      budget.Limits // of what one session may use of its models
+	Prices      budget.Prices // by which tokens become money
+	Notice      string        // what every tab must say of itself
 	Log         *slog.Logger
 }
 
@@ -73,6 +77,7 @@ type Broker struct {
 	approvals *approval.Queue
 	receipts  *receipt.Store
 	grants    *grant.Store
+	ledger    *budget.Ledger
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
@@ -104,6 +109,7 @@ func New(c Config) (*Broker, error) {
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
+	b.ledger = budget.NewLedger(filepath.Join(c.Home, "used.json"))
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)
 	return b, nil

@@ -23,6 +23,7 @@ const leaseName = "lock"
 //	sessions/{id}/sandbox      the workspace, unless a directory was given
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
+//	sessions/{id}/budget.json  what was used of its model, and what a person added
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
@@ -59,6 +60,7 @@ func (l layout) sandbox() string     { return filepath.Join(l.dir, "sandbox") }
 func (l layout) orientation() string { return filepath.Join(l.dir, "orientation") }
 func (l layout) audit() string       { return filepath.Join(l.dir, "audit.jsonl") }
 func (l layout) record() string      { return filepath.Join(l.dir, "session.json") }
+func (l layout) budget() string      { return filepath.Join(l.dir, "budget.json") }
 func (l layout) lock() string        { return filepath.Join(l.dir, leaseName) }
 func (l layout) scratch() string     { return filepath.Join(l.run, "scratch") }
 func (l layout) sockets() string     { return filepath.Join(l.run, "sockets") }

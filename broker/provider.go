@@ -52,6 +52,10 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, err
 	}
 	modes := credentials.Modes()
+	spending, err := s.openAccount(stack)
+	if err != nil {
+		return provider{}, err
+	}
 	proxy, err := mitm.New(mitm.Config{
 		Session:     string(s.fixed.ID),
 		Providers:   []string{name},
@@ -63,6 +67,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       egress.Append(log),
 		Activity:    s.providerActivity,
+		Budget:      func(context.Context, mitm.Request) error { return spending.Admit() },
 		Log:         s.broker.log,
 	})
 	if err != nil {
@@ -164,6 +169,7 @@ func (s *session) providerActivity(a mitm.Activity) {
 		s.count(func(t *tally) { t.requests++ })
 	case mitm.RequestEnded:
 		s.count(func(t *tally) { t.requests-- })
+		s.spend(a)
 	case mitm.KeyLeaked:
 		s.notice(true, "the provider sent the real key back; it was masked")
 	case mitm.LoginNeeded:

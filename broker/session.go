@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -39,10 +40,11 @@ type session struct {
 	tally tally
 
 	mu       sync.Mutex
-	engine   *policy.Engine // that judges its calls; set while the session starts
-	log      *audit.Log     // set together with engine
-	program  program        // set before started is closed
-	output   *output        // of the program
+	engine   *policy.Engine  // that judges its calls; set while the session starts
+	log      *audit.Log      // set together with engine
+	program  program         // set before started is closed
+	output   *output         // of the program
+	account  *budget.Account // nil while there is none
 	attached bool
 	reason   string
 	exitCode int

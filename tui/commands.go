@@ -39,6 +39,7 @@ func commandTable() []command {
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
+		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "[all]", "no bell and no notifications for this tab or all, or again", (*Model).runMute},

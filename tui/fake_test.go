@@ -29,6 +29,8 @@ type fakeBroker struct {
 	terms     map[broker.SessionID]*fakeTerminal
 	opened    []broker.OpenRequest
 	pause     time.Duration
+	budgets   broker.Budgets
+	raised    []string
 }
 
 // errNoAgent is Attach's answer without an agent.
@@ -164,6 +166,19 @@ func (b *fakeBroker) History(context.Context, int) ([]broker.Decided, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]broker.Decided(nil), b.history...), nil
+}
+
+func (b *fakeBroker) Budgets(context.Context) (broker.Budgets, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.budgets, nil
+}
+
+func (b *fakeBroker) RaiseBudget(_ context.Context, id broker.SessionID, by string) (broker.Budget, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.raised = append(b.raised, by)
+	return broker.Budget{Session: id, Allowance: broker.Allowance{CostUSD: 10}}, nil
 }
 
 func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error) {

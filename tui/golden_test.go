@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -74,6 +75,15 @@ func TestGoldenScreens(t *testing.T) {
 			r.keys("\x01please look at the failing tests in the parser and repair whatever is wrong there, then tell me")
 		}},
 		{"error", func(r *rig) { r.keys("\x01/frobnicate\r") }},
+		{"budget", func(r *rig) {
+			used := broker.Usage{Requests: 12, In: 1234, Out: 56_789, CacheRead: 12_345_678, CacheWrite: 4321, CostUSD: 4.5678, Time: 61 * time.Minute}
+			one := broker.Budget{Session: "s1", Tab: 1, Used: used, Allowance: broker.Allowance{CostUSD: 5, Tokens: 20_000_000}, Part: 0.91}
+			r.send(brokerMsg{broker.Event{Budget: &one}})
+			total := used
+			total.CostUSD, total.GuessedUSD = 123.4, 0.5
+			r.broker.budgets = broker.Budgets{Sessions: []broker.Budget{one}, Total: total, PricesDate: "2026-11-20"}
+			r.keys("\x01/budget\r")
+		}},
 		{"waiting", func(r *rig) {
 			r.state(1, broker.StateWaiting)
 			r.escalate(1, twoArguments, asWritten)

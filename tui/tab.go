@@ -21,6 +21,7 @@ type tab struct {
 	first      []piece // the prompt that is sent once the agent is ready
 	attached   bool    // the agent's terminal was reached at least once
 	attachedAt time.Time
+	budget     broker.Budget
 	trouble    string // why the terminal could not be reached, or was lost
 	changes    int    // of its state, so far
 	muted      bool

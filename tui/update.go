@@ -34,6 +34,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onAttached(msg)
 	case endedMsg:
 		m.onEnded(msg)
+	case budgetsMsg:
+		m.onBudgets(msg)
+	case raisedMsg:
+		m.onRaised(msg)
 	case storedMsg:
 		return m.onStored(msg)
 	case closedMsg:

@@ -61,6 +61,8 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	case ev.Resolution != nil:
 		m.resolved(*ev.Resolution, false)
 		m.dirty = true
+	case ev.Budget != nil:
+		m.onBudget(*ev.Budget)
 	case ev.Notice != nil:
 		m.onNotice(*ev.Notice)
 	}

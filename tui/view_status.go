@@ -21,6 +21,9 @@ func (m *Model) drawStatus() *surface {
 		text, style = strings.Join(m.hints(), " · "), m.theme.Muted
 	}
 	message := m.message() && len(m.moreRows()) == 0
+	if label, style := m.spent(); label != "" && textWidth(label) <= end-textWidth(text)-1 {
+		end = s.right(end, label, style)
+	}
 	for _, notice := range m.notices() {
 		label := " " + notice + " "
 		need := textWidth(text) + 1

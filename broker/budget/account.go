@@ -40,6 +40,7 @@ type Account struct {
 	used   Used // without the time since opened
 	raised Limits
 	warned map[Kind]float64 // the limit's part that was told of: 0.8 or 1
+	closed bool             // used has all the time it will get
 
 	dirty  chan struct{} // holds one: the counts must be stored
 	stop   chan struct{}
@@ -160,16 +161,24 @@ func (a *Account) Statement() Statement {
 	return s
 }
 
-// Close stores the counts a last time.
+// Close stops the clock and stores the counts a last time. The statement can
+// still be read.
 func (a *Account) Close() {
-	a.once.Do(func() { close(a.stop) })
+	a.once.Do(func() {
+		a.mu.Lock()
+		a.used, a.closed = a.now(), true
+		a.mu.Unlock()
+		close(a.stop)
+	})
 	<-a.stored
 }
 
 // now is what is used, time included. The caller holds mu.
 func (a *Account) now() Used {
 	u := a.used
-	u.Time += a.o.Now().Sub(a.opened)
+	if !a.closed {
+		u.Time += a.o.Now().Sub(a.opened)
+	}
 	return u
 }
 
@@ -226,7 +235,8 @@ func (a *Account) run(booked Used) {
 // store writes the session's file and books the difference.
 func (a *Account) store(booked *Used) error {
 	a.mu.Lock()
-	used, r := a.used, record{Used: a.now(), Raised: a.raised}
+	used := a.now()
+	r := record{Used: used, Raised: a.raised}
 	a.mu.Unlock()
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {

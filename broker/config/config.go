@@ -40,6 +40,7 @@ type Config struct {
 	Reachable                []string  `json:"reachable,omitempty"`
 	SandboxPolicy            string    `json:"sandboxPolicy"`
 	Resources                Resources `json:"resources"`
+	Budget                   Budget    `json:"budget"`
 	Theme                    string    `json:"theme"`
 	CommandKey               string    `json:"commandKey"`
 	Prefix                   string    `json:"prefix"`
@@ -61,6 +62,25 @@ type Resources struct {
 	MemoryMB int     `json:"memoryMb,omitempty"`
 	CPUs     float64 `json:"cpus,omitempty"`
 	Pids     int     `json:"pids,omitempty"`
+}
+
+// Budget is what one session may use of its models; zero is no limit.
+type Budget struct {
+	CostUSD  float64 `json:"costUsd"`
+	Tokens   int64   `json:"tokens"`
+	Requests int64   `json:"requests"`
+	Minutes  int     `json:"minutes"`
+	Prices   []Price `json:"prices,omitempty"`
+}
+
+// Price is what a million tokens cost, in US dollars, of the models whose names
+// contain Match.
+type Price struct {
+	Match      string  `json:"match"`
+	In         float64 `json:"in"`
+	Out        float64 `json:"out"`
+	CacheRead  float64 `json:"cacheRead"`
+	CacheWrite float64 `json:"cacheWrite"`
 }
 
 // Terminal is about the terminal inside a tab.
@@ -92,6 +112,7 @@ func Default() Config {
 		MaxSessions:              5,
 		Scrollback:               10000,
 		SandboxPolicy:            "enforce",
+		Budget:                   Budget{CostUSD: 5},
 		CommandKey:               "ctrl+a",
 		Mouse:                    true,
 		Notify:                   "bell",

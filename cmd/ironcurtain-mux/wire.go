@@ -2,8 +2,11 @@ package main
 
 import (
 	"log/slog"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 )
 
 // broker puts the trusted process together from the configuration.
@@ -12,6 +15,10 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	loaded, err := judgeBy(w.config.Policy)
 	if err != nil {
 		return nil, fail("load policy", err, "")
+	}
+	limits, prices, err := spending(w.config.Budget)
+	if err != nil {
+		return nil, fail(op, err, "")
 	}
 	c := broker.Config{
 		Home:              w.place.home,
@@ -39,7 +46,9 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 			CPUs:     w.config.Resources.CPUs,
 			Pids:     w.config.Resources.Pids,
 		},
-		Log: log,
+		Limits: limits,
+		Prices: prices,
+		Log:    log,
 	}
 	if c.FetchServer, err = fetchServer(); err != nil {
 		return nil, fail(op, err, "")
@@ -52,4 +61,18 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	}
 	b, err := broker.New(c)
 	return b, fail(op, err, "")
+}
+
+// spending is what a session may use, and what things cost.
+func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
+	var own []budget.ModelPrice
+	for _, p := range c.Prices {
+		own = append(own, budget.ModelPrice{Match: p.Match, Price: budget.Price{
+			In: p.In, Out: p.Out, CacheRead: p.CacheRead, CacheWrite: p.CacheWrite,
+		}})
+	}
+	prices, err := budget.BuiltInPrices(own...)
+	return budget.Limits{
+		Cost: budget.USD(c.CostUSD), Tokens: c.Tokens, Requests: c.Requests, Time: time.Duration(c.Minutes) * time.Minute,
+	}, prices, err
 }

@@ -1,0 +1,157 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// Usage is what was used of models. Money is an estimate from a price table.
+type Usage struct {
+	Requests   int64         `json:"requests"`
+	In         int64         `json:"in"` // tokens read anew
+	Out        int64         `json:"out"`
+	CacheRead  int64         `json:"cacheRead"`
+	CacheWrite int64         `json:"cacheWrite"`
+	CostUSD    float64       `json:"costUsd"`
+	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD of models whose price is not known
+	Time       time.Duration `json:"time"`                 // that the session was open
+}
+
+// Tokens is the number of tokens of all kinds.
+func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
+
+// Allowance is what a session may use. Zero is no limit.
+type Allowance struct {
+	CostUSD  float64       `json:"costUsd,omitempty"`
+	Tokens   int64         `json:"tokens,omitempty"`
+	Requests int64         `json:"requests,omitempty"`
+	Time     time.Duration `json:"time,omitempty"`
+}
+
+// Budget is one session's usage and allowance.
+type Budget struct {
+	Session   SessionID `json:"session"`
+	Tab       int       `json:"tab"`
+	Used      Usage     `json:"used"`
+	Allowance Allowance `json:"allowance"`
+	Part      float64   `json:"part"` // the largest used part of a limit; from 1 on the agent is stopped
+}
+
+// Budgets is the usage of everything.
+type Budgets struct {
+	Sessions   []Budget `json:"sessions"`
+	Total      Usage    `json:"total"` // of all sessions there ever were below this home
+	PricesDate string   `json:"pricesDate"`
+}
+
+// openAccount takes up the session's budget where it was left.
+func (s *session) openAccount(stack *teardown) (*budget.Account, error) {
+	account, err := budget.Open(budget.Options{
+		Path:    s.layout.budget(),
+		Limits:  s.broker.config.Limits,
+		Prices:  s.broker.config.Prices,
+		Ledger:  s.broker.ledger,
+		Warn:    func(text string) { s.notice(true, text) },
+		Changed: s.relayBudget,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.account = account
+	s.mu.Unlock()
+	s.relayBudget()
+	stack.push("store what was used", func(context.Context) error { account.Close(); return nil })
+	return account, nil
+}
+
+// relayBudget tells user interfaces what the session has used.
+func (s *session) relayBudget() {
+	if one, counted := s.budget(); counted {
+		s.broker.hub.publish(Event{Kind: EventBudget, Budget: &one})
+	}
+}
+
+// budget is the session's budget as user interfaces see it; a session that
+// talks to no model has none.
+func (s *session) budget() (Budget, bool) {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	if account == nil {
+		return Budget{}, false
+	}
+	st := account.Statement()
+	return Budget{
+		Session: s.fixed.ID, Tab: s.fixed.Tab, Part: st.Part, Used: usageOf(st.Used),
+		Allowance: Allowance{
+			CostUSD: st.Limits.Cost.USD(), Tokens: st.Limits.Tokens,
+			Requests: st.Limits.Requests, Time: st.Limits.Time,
+		},
+	}, true
+}
+
+func usageOf(u budget.Used) Usage {
+	return Usage{
+		Requests: u.Requests, In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CostUSD: u.Cost.USD(), GuessedUSD: u.Guessed.USD(), Time: u.Time,
+	}
+}
+
+// spend counts what an answer reported.
+func (s *session) spend(a mitm.Activity) {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	if account != nil {
+		account.Record(a.Model, a.Usage)
+	}
+}
+
+// Budgets tells what the open sessions have used and may use.
+func (b *Broker) Budgets(context.Context) (Budgets, error) {
+	b.mu.Lock()
+	open := append([]*session(nil), b.sessions...)
+	b.mu.Unlock()
+	out := Budgets{PricesDate: b.config.Prices.Date}
+	for _, s := range open {
+		if one, counted := s.budget(); counted {
+			out.Sessions = append(out.Sessions, one)
+		}
+	}
+	total, err := b.ledger.Total()
+	if err != nil {
+		return Budgets{}, err
+	}
+	out.Total = usageOf(total)
+	return out, nil
+}
+
+// RaiseBudget lets a session use more.
+func (b *Broker) RaiseBudget(_ context.Context, id SessionID, by string) (Budget, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return Budget{}, err
+	}
+	more, err := budget.ParseRaise(by)
+	if err != nil {
+		return Budget{}, err
+	}
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	switch {
+	case account == nil:
+		return Budget{}, errors.New("raise the budget: this tab talks to no model")
+	case !account.Limited(more):
+		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
+	}
+	account.Raise(more)
+	one, _ := s.budget()
+	return one, nil
+}

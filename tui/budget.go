@@ -1,0 +1,155 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// nearlySpent is the used part of a limit from which on it stands out.
+const nearlySpent = 0.8
+
+// budgetsMsg is what all sessions have used.
+type budgetsMsg struct {
+	budgets broker.Budgets
+	err     error
+}
+
+// raisedMsg is the answer to a raise.
+type raisedMsg struct {
+	budget broker.Budget
+	err    error
+}
+
+// runBudget is /budget: what was used, or let this tab use more.
+func (m *Model) runBudget(args string) (tea.Cmd, error) {
+	if args == "" {
+		return m.do(func(ctx context.Context) tea.Msg {
+			budgets, err := m.api.Budgets(ctx)
+			return budgetsMsg{budgets, err}
+		}), nil
+	}
+	t := m.current()
+	if t == nil {
+		return nil, &hinted{errors.New("there is no tab that could use more"), "/new opens one"}
+	}
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		one, err := m.api.RaiseBudget(ctx, id, args)
+		return raisedMsg{one, err}
+	}), nil
+}
+
+// onBudget takes over what a session has used.
+func (m *Model) onBudget(b broker.Budget) {
+	if t := m.tabOf(b.Session); t != nil {
+		t.budget, m.dirty = b, true
+	}
+}
+
+// onRaised says what the tab may use now.
+func (m *Model) onRaised(msg raisedMsg) {
+	if msg.err != nil {
+		m.complain(msg.err)
+		return
+	}
+	m.onBudget(msg.budget)
+	m.praise("this tab may use " + allowance(msg.budget.Allowance) + " now")
+}
+
+// onBudgets shows what all sessions have used.
+func (m *Model) onBudgets(msg budgetsMsg) {
+	if msg.err != nil {
+		m.complain(msg.err)
+		return
+	}
+	m.showHelp("what was used of the models", m.budgetText(msg.budgets))
+}
+
+// budgetText writes the budget screen.
+func (m *Model) budgetText(all broker.Budgets) []helpLine {
+	var out []helpLine
+	for _, b := range all.Sessions {
+		name := fmt.Sprintf("tab %d", b.Tab)
+		if t := m.tabOf(b.Session); t != nil {
+			name = fmt.Sprintf("tab %d: %s", b.Tab, oneLine(t.title()))
+		}
+		out = append(out, helpLine{text: name, head: true})
+		out = append(out, usageLines(b.Used)...)
+		out = append(out, helpLine{key: "open for", text: b.Used.Time.Round(time.Second).String()})
+		out = append(out, helpLine{key: "may use", text: allowance(b.Allowance)})
+	}
+	out = append(out, helpLine{text: "all sessions there ever were", head: true})
+	out = append(out, usageLines(all.Total)...)
+	return append(out, helpLine{text: ""},
+		helpLine{text: "Costs are estimated by the prices of " + oneLine(all.PricesDate) + "; the provider's bill decides."},
+		helpLine{text: "/budget +5 lets this tab use 5 dollars more."})
+}
+
+// usageLines writes one usage.
+func usageLines(u broker.Usage) []helpLine {
+	cost := fmt.Sprintf("$%.4f", u.CostUSD)
+	if u.GuessedUSD > 0 {
+		cost += fmt.Sprintf(", of which $%.4f for models whose price is not known", u.GuessedUSD)
+	}
+	return []helpLine{
+		{key: "cost", text: cost},
+		{key: "tokens", text: fmt.Sprintf("%s read, %s written; %s from and %s into the cache",
+			short(u.In), short(u.Out), short(u.CacheRead), short(u.CacheWrite))},
+		{key: "requests", text: strconv.FormatInt(u.Requests, 10)},
+	}
+}
+
+// allowance says what may be used.
+func allowance(a broker.Allowance) string {
+	var parts []string
+	if a.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", a.CostUSD))
+	}
+	if a.Tokens > 0 {
+		parts = append(parts, short(a.Tokens)+" tokens")
+	}
+	if a.Requests > 0 {
+		parts = append(parts, fmt.Sprintf("%d requests", a.Requests))
+	}
+	if a.Time > 0 {
+		parts = append(parts, a.Time.String())
+	}
+	if parts == nil {
+		return "as much as it likes"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// spent is the focused tab's usage for the status line.
+func (m *Model) spent() (string, term.Style) {
+	t := m.current()
+	if t == nil || t.budget.Used.Tokens() == 0 {
+		return "", term.Style{}
+	}
+	b := t.budget
+	style := m.theme.Muted
+	if b.Part >= nearlySpent {
+		style = m.theme.Attention
+	}
+	return fmt.Sprintf(" $%.2f %s ", b.Used.CostUSD, short(b.Used.Tokens())), style
+}
+
+// short is a number of tokens for little room.
+func short(n int64) string {
+	switch {
+	case n < 10_000:
+		return strconv.FormatInt(n, 10)
+	case n < 10_000_000:
+		return fmt.Sprintf("%.1fk", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%.1fM", float64(n)/1e6)
+}
