@@ -11,7 +11,7 @@ FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build install run demo test fuzz fuzz-short bench lint fmt generate check clean
+.PHONY: help setup build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -59,6 +59,9 @@ lint: $(LINTER) ## run the linters
 
 fmt: $(LINTER) ## format the Go files
 	$(LINTER) fmt ./...
+
+picture: setup build ## draw docs/demo.svg, the README's picture, from a run of the demo
+	scripts/with-engine go test -run '^TestPicture$$' -count=1 ./cmd/ironcurtain-mux -args -picture $(CURDIR)/docs/demo.svg
 
 generate: build ## make the manual pages, completions and key table in docs anew
 	@rm -rf docs/man docs/completions && mkdir -p docs/man docs/completions

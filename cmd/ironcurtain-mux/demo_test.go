@@ -73,7 +73,13 @@ func (d *driver) audit(id broker.SessionID) string {
 // openDemo starts the demo and waits until Claude Code takes input.
 func openDemo(t testing.TB, home string) *driver {
 	t.Helper()
-	d := drive(t, home, 110, 40, "demo")
+	return driveDemo(t, home, 110, 40)
+}
+
+// driveDemo is openDemo on a screen of that size.
+func driveDemo(t testing.TB, home string, cols, rows int) *driver {
+	t.Helper()
+	d := drive(t, home, cols, rows, "demo")
 	d.until("Claude Code's prompt", patience, func(screen string) bool {
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for agents") ||
 			strings.Contains(screen, "for shortcuts")
