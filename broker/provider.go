@@ -137,8 +137,8 @@ func (b *Broker) standing(a agent.Adapter) string {
 			if u := b.config.Upstreams[h.Name]; u != nil {
 				to = u.String()
 			}
-			if to != "" {
-				moved = append(moved, h.Name+" is "+to)
+			if at := p.Name + " is at " + to; to != "" && !slices.Contains(moved, at) {
+				moved = append(moved, at)
 			}
 		}
 	}

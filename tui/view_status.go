@@ -30,6 +30,9 @@ func (m *Model) drawStatus() *surface {
 		if !message {
 			need = min(need, end/2)
 		}
+		if room := end - need; textWidth(label) > room && room >= leastNotice {
+			label = clip(label, room)
+		}
 		if textWidth(label) <= end-need {
 			style := m.theme.Muted
 			style.Attr |= term.Bold
@@ -41,6 +44,9 @@ func (m *Model) drawStatus() *surface {
 	copy(s.row(0)[:max(0, end)], left.row(0))
 	return s
 }
+
+// leastNotice is how many cells a part of a notice must have to tell something.
+const leastNotice = 24
 
 // message reports whether the status line shows something said to the person
 // just now.

@@ -27,6 +27,11 @@ func Hosts() []string {
 	return []string{"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com"}
 }
 
+// loginHosts are the further names under which logins are used and renewed.
+func loginHosts() []string {
+	return []string{"platform.claude.com", "chatgpt.com", "auth.openai.com"}
+}
+
 // newAuthority makes an authority and the server's certificate.
 func newAuthority() (*authority, error) {
 	now := time.Now()
@@ -54,7 +59,7 @@ func newAuthority() (*authority, error) {
 	leaf := &x509.Certificate{
 		Subject:   pkix.Name{CommonName: Hosts()[0]},
 		NotBefore: root.NotBefore, NotAfter: root.NotAfter,
-		DNSNames: append(Hosts(), "localhost"), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		DNSNames: append(append(Hosts(), loginHosts()...), "localhost"), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -18,6 +18,9 @@
 // answer back. A further format is one more file that does these two
 // translations and a line in wire.go; the script stays as it is.
 //
+// Beside keys it knows logins, for Anthropic's and ChatGPT's formats: access tokens
+// that can be revoked, and a token service whose refresh tokens work once.
+//
 // The package imports nothing of the rest of the tree: to the broker it is an
 // upstream like any other, reached over TLS with a key that the agent never sees.
 package scripted

@@ -16,7 +16,7 @@ type Request struct {
 	Path     string      // with the query
 	Provider string      // whose wire format it speaks: "anthropic"
 	Header   http.Header // without the headers that carry keys
-	KeyOK    bool        // the right key, once, in the provider's own header
+	KeyOK    bool        // the right credential, once, in the provider's own header
 	Status   int         // of the answer
 
 	Model  string

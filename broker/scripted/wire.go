@@ -32,6 +32,11 @@ var (
 		provider: "google", prefix: "AIzaSy-scripted-", header: "X-Goog-Api-Key",
 		badKey: "API key not valid. Please pass a valid API key.", refuse: googleError,
 	}
+	// chatgpt speaks as openai does, and takes tokens of logins only.
+	chatgpt = &wire{
+		provider: "chatgpt", header: "Authorization", scheme: "Bearer ",
+		badKey: "Your authentication token is not valid.", refuse: openaiError,
+	}
 	wires = []*wire{anthropic, openai, google}
 )
 
@@ -44,9 +49,24 @@ func newKeys() map[string]string {
 	return keys
 }
 
-// keyOK reports whether the request carries the provider's key, once, where it
-// belongs.
+// newLogins makes a login for each provider that has some.
+func newLogins() map[string]*login {
+	return map[string]*login{
+		anthropic.provider: newLogin("sk-ant-oat01-scripted-"),
+		chatgpt.provider:   newLogin("chatgpt-scripted-"),
+	}
+}
+
+// keyOK reports whether the request carries the provider's key or the token of
+// its login, once, where it belongs.
 func (s *Server) keyOK(w *wire, h http.Header) bool {
+	if l := s.logins[w.provider]; l != nil && l.opens(h) {
+		// Anthropic takes such tokens only from programs that say so.
+		return w != anthropic || strings.Contains(strings.Join(h.Values("Anthropic-Beta"), ","), "oauth-")
+	}
+	if s.keys[w.provider] == "" {
+		return false
+	}
 	values := h.Values(w.header)
 	if len(values) != 1 {
 		return false
@@ -60,6 +80,7 @@ type endpoint struct {
 	wire   *wire
 	method string
 	answer func(w http.ResponseWriter, r *http.Request, body []byte, e *Request)
+	open   bool // it needs no key
 }
 
 // endpoint finds what answers a path. A path that nobody knows gets the first
@@ -67,15 +88,25 @@ type endpoint struct {
 func (s *Server) endpoint(path string) (e endpoint, known bool) {
 	switch path {
 	case "/v1/messages":
-		return endpoint{anthropic, http.MethodPost, s.anthropicMessages}, true
+		return endpoint{wire: anthropic, method: http.MethodPost, answer: s.anthropicMessages}, true
 	case "/v1/messages/count_tokens":
-		return endpoint{anthropic, http.MethodPost, s.anthropicCount}, true
+		return endpoint{wire: anthropic, method: http.MethodPost, answer: s.anthropicCount}, true
 	case "/v1/responses":
-		return endpoint{openai, http.MethodPost, s.openaiResponses}, true
+		return endpoint{wire: openai, method: http.MethodPost, answer: s.openaiResponses}, true
 	case "/v1/chat/completions":
-		return endpoint{openai, http.MethodPost, s.openaiChat}, true
+		return endpoint{wire: openai, method: http.MethodPost, answer: s.openaiChat}, true
+	case "/v1/oauth/token":
+		return endpoint{wire: anthropic, method: http.MethodPost, answer: s.renew(s.logins["anthropic"]), open: true}, true
+	case "/oauth/token":
+		return endpoint{wire: chatgpt, method: http.MethodPost, answer: s.renew(s.logins["chatgpt"]), open: true}, true
+	case "/backend-api/codex/responses":
+		return endpoint{wire: chatgpt, method: http.MethodPost, answer: s.openaiResponses}, true
+	case "/backend-api/codex/models":
+		return endpoint{wire: chatgpt, method: http.MethodGet, answer: s.openaiModels}, true
+	case "/backend-api/wham/accounts/check":
+		return endpoint{wire: chatgpt, method: http.MethodGet, answer: s.chatgptAccounts}, true
 	case "/v1/models":
-		return endpoint{openai, http.MethodGet, s.openaiModels}, true
+		return endpoint{wire: openai, method: http.MethodGet, answer: s.openaiModels}, true
 	}
 	rest, ok := strings.CutPrefix(path, "/v1beta/models/")
 	if !ok {
@@ -87,11 +118,11 @@ func (s *Server) endpoint(path string) (e endpoint, known bool) {
 	}
 	switch what {
 	case "generateContent":
-		return endpoint{google, http.MethodPost, s.googleGenerate(model, false)}, true
+		return endpoint{wire: google, method: http.MethodPost, answer: s.googleGenerate(model, false)}, true
 	case "streamGenerateContent":
-		return endpoint{google, http.MethodPost, s.googleGenerate(model, true)}, true
+		return endpoint{wire: google, method: http.MethodPost, answer: s.googleGenerate(model, true)}, true
 	case "countTokens":
-		return endpoint{google, http.MethodPost, s.googleCount(model)}, true
+		return endpoint{wire: google, method: http.MethodPost, answer: s.googleCount(model)}, true
 	}
 	return endpoint{wire: google}, false
 }
