@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -24,12 +23,9 @@ func (d *driver) inside(id broker.SessionID, script string) string {
 	return out
 }
 
-// What the agent's container is, seen from inside, with the real agent in it.
-func TestIsolation(t *testing.T) {
-	t.Parallel()
-	d := openDemo(t, newHome(t))
-	id := d.onlySession().ID
-
+// isolated checks what the agent's container is, seen from inside, with the real
+// agent in it.
+func (d *driver) isolated(t *testing.T, a realAgent, id broker.SessionID) {
 	t.Run("no interface but lo", func(t *testing.T) {
 		interfaces := strings.Fields(d.inside(id, "ls /sys/class/net"))
 		if len(interfaces) != 1 || interfaces[0] != "lo" {
@@ -37,7 +33,7 @@ func TestIsolation(t *testing.T) {
 		}
 	})
 	t.Run("no capability, no new privileges, not root", func(t *testing.T) {
-		status := d.inside(id, "cat /proc/1/status /proc/$(pgrep -n claude)/status")
+		status := d.inside(id, "cat /proc/1/status /proc/$(pgrep -n '^"+a.process+"')/status")
 		for _, line := range strings.Split(status, "\n") {
 			name, value, _ := strings.Cut(line, ":")
 			value = strings.TrimSpace(value)
@@ -63,9 +59,9 @@ func TestIsolation(t *testing.T) {
 		}
 	})
 	t.Run("no real key anywhere", func(t *testing.T) {
-		// The scripted provider's real key has a prefix of its own. The pattern is
+		// The scripted provider's real keys have a prefix of their own. The pattern is
 		// written so that the search does not find itself.
-		out := d.inside(id, `pattern='sk-ant-api03-[s]cripted-'
+		out := d.inside(id, `pattern='-[s]cripted-'
 			for p in /proc/[0-9]*; do tr '\0' '\n' <"$p/environ" 2>/dev/null; tr '\0' '\n' <"$p/cmdline" 2>/dev/null; done | grep -c -- "$pattern"
 			grep -rIl -- "$pattern" /home /workspace /etc /tmp /run 2>/dev/null; true`)
 		if strings.TrimSpace(out) != "0" {
@@ -78,13 +74,13 @@ func TestIsolation(t *testing.T) {
 		}
 	})
 	t.Run("another port is refused", func(t *testing.T) {
-		if out := d.connect(id, "CONNECT api.anthropic.com:80 HTTP/1.1\\r\\nHost: api.anthropic.com:80\\r\\n\\r\\n"); !strings.Contains(out, " 403 ") && !strings.Contains(out, " 400 ") {
+		if out := d.connect(id, "CONNECT "+a.host+":80 HTTP/1.1\\r\\nHost: "+a.host+":80\\r\\n\\r\\n"); !strings.Contains(out, " 403 ") && !strings.Contains(out, " 400 ") {
 			t.Errorf("got: %s", out)
 		}
 	})
 	t.Run("another endpoint is refused", func(t *testing.T) {
-		out := d.inside(id, `printf 'GET /v1/files HTTP/1.1\r\nHost: api.anthropic.com\r\nX-Api-Key: %s\r\nConnection: close\r\n\r\n' "$ANTHROPIC_API_KEY" |
-			timeout 20 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect api.anthropic.com:443 -servername api.anthropic.com 2>&1 || true`)
+		out := d.inside(id, `printf 'GET `+a.forbidden+` HTTP/1.1\r\nHost: `+a.host+`\r\n`+a.credential+`\r\nConnection: close\r\n\r\n' "`+a.sentinel+`" |
+			timeout 20 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect `+a.host+`:443 -servername `+a.host+` 2>&1 || true`)
 		if !strings.Contains(out, " 403 ") {
 			t.Errorf("got: %s", out)
 		}
@@ -95,9 +91,6 @@ func TestIsolation(t *testing.T) {
 			t.Errorf("found: %v", got)
 		}
 	})
-	d.send("\x01/quit!\r")
-	d.exit(60 * time.Second)
-	d.nothingLeft(id)
 }
 
 // connect sends bytes to the proxy from inside and returns the answer.

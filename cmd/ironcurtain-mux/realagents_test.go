@@ -1,0 +1,211 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// realAgent is what the tests need to know of an agent that its makers publish.
+type realAgent struct {
+	name       string
+	ready      string // on the screen as long as it takes input
+	process    string // what its process is called
+	host       string // of its provider
+	forbidden  string // a path that the provider has and no agent may ask for
+	credential string // the header in which it presents its credential
+	sentinel   string // where that stands in the container, for a shell
+}
+
+// realAgents are all that can be had from a registry.
+var realAgents = []realAgent{
+	{
+		"claude-code", "bypass permissions", "claude", "api.anthropic.com", "/v1/files",
+		"X-Api-Key: %s", "$ANTHROPIC_API_KEY",
+	},
+	{
+		"codex", "Ask Codex to do anything", "codex", "api.openai.com", "/v1/files",
+		"Authorization: Bearer %s", `$(sed 's/.*"OPENAI_API_KEY":"\([^"]*\)".*/\1/' ~/.codex/auth.json)`,
+	},
+	{
+		"opencode", "ctrl+p commands", "opencode", "api.anthropic.com", "/v1/files",
+		"X-Api-Key: %s", "$ANTHROPIC_API_KEY",
+	},
+	{
+		"gemini", "Type your message", "node", "generativelanguage.googleapis.com", "/v1beta/files",
+		"X-Goog-Api-Key: %s", "$GEMINI_API_KEY",
+	},
+}
+
+// dialogs are the words of what agents ask when they start on their own.
+var dialogs = regexp.MustCompile(`(?i)do you trust|trust (this|the) |sign in|log ?in (with|to)|update available|new version|` +
+	`press enter to continue|choose (a|the) |select (a )?theme|enter your|accept the|\[y/n\]|would you like`)
+
+// open starts the demo with the agent and waits until it takes input and has
+// its tools.
+func (a realAgent) open(t testing.TB) *driver {
+	t.Helper()
+	d := drive(t, newHome(t), 110, 40, "demo", "--agent", a.name)
+	d.see(patience, a.ready)
+	d.until("the agent's connection to the tools", time.Minute, func(screen string) bool {
+		if found := dialogs.FindString(screen); found != "" {
+			t.Fatalf("the agent asks something first (%q):\n%s", found, screen)
+		}
+		return d.onlySession().State == broker.StateIdle
+	})
+	a.settle(d)
+	return d
+}
+
+// settle asks for a list until the agent knows its tools: it has been told of
+// them and takes its own time; a prompt before is answered without, and a
+// person would ask again.
+func (a realAgent) settle(d *driver) {
+	d.t.Helper()
+	for tries := 1; ; tries++ {
+		d.prompt("list /workspace")
+		known := false
+		d.until("an answer", time.Minute, func(screen string) bool {
+			known = strings.Contains(screen, "Done: list")
+			return known || strings.Count(screen, "is not connected") >= tries
+		})
+		if known {
+			return
+		}
+	}
+}
+
+// working are the words of an agent that is at work and can be interrupted.
+var working = regexp.MustCompile(`(?i)esc (to )?(interrupt|cancel)`)
+
+// prompt gives the agent a prompt by the multiplexer's own command line, which
+// types it as this agent wants it typed. It waits for the turn before to end.
+func (d *driver) prompt(text string) {
+	d.t.Helper()
+	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+	d.send("\x01")
+	d.send(text)
+	d.see(10*time.Second, "> "+text)
+	d.send("\r")
+}
+
+// resize changes the size of the terminal that the multiplexer runs in.
+func (d *driver) resize(cols, rows int) {
+	d.t.Helper()
+	d.screen.Resize(cols, rows)
+	if err := d.pty.Resize(cols, rows); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// Every agent, as its makers publish it: it starts without a question, takes a
+// prompt, calls tools, waits for a person, follows its terminal's size, cannot be
+// suspended, answers a task without a terminal, and is locked in.
+func TestRealAgents(t *testing.T) {
+	t.Parallel()
+	for _, a := range realAgents {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			d := a.open(t)
+			session := d.onlySession()
+			a.waitsForAPerson(t, d)
+			a.followsTheSize(t, d, session.ID)
+
+			d.send("\x1a")
+			d.prompt("say not-suspended")
+			d.until("an answer after Ctrl-Z", time.Minute, func(screen string) bool {
+				return strings.Count(screen, "not-suspended") >= 2
+			})
+
+			a.answersATask(t, d, session.ID)
+			d.isolated(t, a, session.ID)
+
+			d.send("\x01/quit!\r")
+			if code := d.exit(60 * time.Second); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+			d.nothingLeft(session.ID)
+			if record := d.audit(session.ID); !strings.Contains(record, "escalated-approved") || !strings.Contains(record, a.host) {
+				t.Errorf("the audit lacks the approval or the requests to %s", a.host)
+			}
+		})
+	}
+}
+
+// waitsForAPerson has the agent make a call that a person lets through.
+func (a realAgent) waitsForAPerson(t *testing.T, d *driver) {
+	t.Helper()
+	notes := d.state("demo", "outside", "notes.txt")
+	d.prompt("write " + notes + " approved-text")
+	d.see(60*time.Second, "1 waiting")
+	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
+		t.Fatal("the file was written before anybody approved")
+	}
+	d.send("\x01")
+	d.see(10*time.Second, "filesystem", "write_file")
+	d.decide("/approve", func() bool {
+		text, _ := os.ReadFile(notes)
+		return strings.Contains(string(text), "approved-text")
+	})
+	d.see(60*time.Second, "Done: write")
+}
+
+// followsTheSize makes the terminal smaller.
+func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) {
+	t.Helper()
+	d.resize(80, 24)
+	d.until("the agent's new size", 20*time.Second, func(string) bool {
+		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0")), " 80")
+	})
+	d.see(20*time.Second, a.ready)
+	d.resize(110, 40)
+	d.see(20*time.Second, a.ready)
+}
+
+// answersATask runs the agent once more, without a terminal, in the same
+// container, and asks it for its version.
+func (a realAgent) answersATask(t *testing.T, d *driver, id broker.SessionID) {
+	t.Helper()
+	adapter, err := agent.Builtin().Named(a.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := agent.Host{Sentinels: map[string]string{}, Conversation: "11111111-2222-4333-8444-555555555555", Prompt: agent.Prompt()}
+	for _, p := range adapter.Providers {
+		h.Sentinels[p] = strings.Repeat("x", 40) // the files of the session stand already
+	}
+	launch, err := adapter.Once(h, "read /workspace/hello.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := engine(t)
+	list, err := client.List(t.Context(), map[string]string{broker.LabelSession: string(id)})
+	if err != nil || len(list) != 1 {
+		t.Fatalf("containers of the session: %v, %v", list, err)
+	}
+	run := func(argv []string) (string, int) {
+		out, errs, code, err := client.Exec(t.Context(), list[0].ID, argv, "1000:1000")
+		if err != nil {
+			t.Fatalf("%q: %v\n%s", argv, err, errs)
+		}
+		t.Logf("%q wrote to its standard error: %s", argv[0], errs)
+		return out, code
+	}
+	out, code := run(launch.Argv)
+	answer := adapter.Answer(out, code)
+	if answer.Failure != "" || !strings.Contains(answer.Text, "Done: read") || !strings.Contains(answer.Text, "Hello from the workspace") {
+		t.Errorf("the answer is %+v, read from: %s", answer, out)
+	}
+	images := docker.Images()
+	image := images[slices.IndexFunc(images, func(i docker.ImageSpec) bool { return i.Name == adapter.Image })]
+	if out, code := run(adapter.Version); code != 0 || !strings.Contains(out, image.Version) {
+		t.Errorf("its version is %q (code %d), the image says %s", out, code, image.Version)
+	}
+}
