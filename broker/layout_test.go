@@ -96,7 +96,7 @@ func TestWrittenFilesBelongToTheAgent(t *testing.T) {
 	if err := l.make(callerIdentity()); err != nil {
 		t.Fatal(err)
 	}
-	files := append(agent.Accounts(1000, 1000), agent.File{Path: "a/b/c", Data: []byte("x"), Mode: 0o640}, agent.StartScript())
+	files := append(agent.Accounts(1000, 1000), agent.File{Path: "a/b/c", Data: []byte("x"), Mode: 0o640}, agent.File{Path: "run.sh", Data: []byte("x"), Mode: 0o555, Orientation: true})
 	for range 2 { // the second time over what is there
 		if err := l.write(files, callerIdentity()); err != nil {
 			t.Fatal(err)
@@ -106,7 +106,7 @@ func TestWrittenFilesBelongToTheAgent(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info, err)
 	}
-	info, err = os.Stat(filepath.Join(l.orientation(), "start.sh"))
+	info, err = os.Stat(filepath.Join(l.orientation(), "run.sh"))
 	if err != nil || info.Mode().Perm() != 0o555 {
 		t.Errorf("%v, %v", info, err)
 	}

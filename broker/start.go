@@ -57,7 +57,11 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 		return nil, err
 	}
 	s.progress("starting the container", "")
-	container, err := engine.Start(ctx, s.spec(image, launch))
+	bridge, err := s.layout.self()
+	if err != nil {
+		return nil, err
+	}
+	container, err := engine.Start(ctx, s.spec(image, bridge, launch))
 	if err != nil {
 		return nil, err // a nil *docker.Container would be no nil program
 	}
@@ -155,7 +159,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
-	files := append(launch.Files, agent.StartScript(), agent.File{
+	files := append(launch.Files, agent.File{
 		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
 	files = append(files, agent.Accounts(s.owner.uid, s.owner.gid)...)
@@ -167,7 +171,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 
 // spec describes the container. The only certificates in it are the session's
 // own: whatever else could answer is not to be believed.
-func (s *session) spec(image string, launch agent.Launch) docker.Spec {
+func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
 	return docker.Spec{
 		Image:      image,
@@ -182,6 +186,7 @@ func (s *session) spec(image string, launch agent.Launch) docker.Spec {
 			{Source: s.layout.home(), Target: agent.Home},
 			{Source: s.layout.orientation(), Target: agent.Orientation, ReadOnly: true},
 			{Source: s.layout.sockets(), Target: agent.Sockets, ReadOnly: true},
+			{Source: bridge, Target: agent.Bridge, ReadOnly: true},
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
 			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
 			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},

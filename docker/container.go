@@ -130,11 +130,29 @@ func exitOf(state engine.State) Exit {
 	return e
 }
 
-// Remove detaches, ends the container if it still runs, and deletes it. A
-// container that is gone already is no error.
+// hangUpLimit is how long a program may take to end after its terminal was hung
+// up, before it is killed.
+const hangUpLimit = 3 * time.Second
+
+// Remove detaches, ends the container if it still runs, and deletes it. The
+// program learns that its terminal is gone, as it would from a window that is
+// closed, and may write down what it has to. A container that is gone already is
+// no error.
 func (ct *Container) Remove(ctx context.Context) error {
 	ct.stream.Close()
+	ct.hangUp(ctx)
 	return failed("remove container", ct.client.remove(ctx, ct.id), "run 'ironcurtain-mux gc' later")
+}
+
+// hangUp ends the program politely, if it can be done; if not, the removal kills
+// it.
+func (ct *Container) hangUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
+	defer cancel()
+	api := ct.client.bound(ctx)
+	if api.KillContainer(engine.KillContainerOptions{ID: ct.id, Signal: engine.SIGHUP, Context: ctx}) == nil {
+		_, _ = api.WaitContainerWithContext(ct.id, ctx)
+	}
 }
 
 // Attach connects again to the terminal of a running container. What the

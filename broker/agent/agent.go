@@ -16,7 +16,12 @@ const (
 	ToolSocket  = Sockets + "/proxy.sock"
 	ProxySocket = Sockets + "/mitm-proxy.sock"
 	CABundle    = "/etc/ssl/certs/ca-certificates.crt"
-	ProxyURL    = "http://127.0.0.1:18080"
+	// ProxyAddress is where the agent finds its proxy.
+	ProxyAddress = "127.0.0.1:18080"
+	ProxyURL     = "http://" + ProxyAddress
+	// Bridge is this program in the container: its main process until it becomes
+	// the agent, and the carrier of everything to the sockets.
+	Bridge = "/usr/local/bin/ironcurtain-mux"
 )
 
 // Host is what a session offers to the agent in it.

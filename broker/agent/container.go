@@ -1,22 +1,11 @@
 package agent
 
-import (
-	_ "embed"
-	"fmt"
-)
+import "fmt"
 
-//go:embed start.sh
-var startScript []byte
-
-// StartScript is the file that every container begins with: it opens the way
-// to the proxy, waits for the terminal's size and becomes the agent.
-func StartScript() File {
-	return File{Path: "start.sh", Data: startScript, Mode: 0o555, Orientation: true}
-}
-
-// Command is the container's command line for an agent's own.
+// Command is the container's command line for an agent's own: the bridge opens
+// the way to the proxy, waits for the terminal's size and becomes the agent.
 func Command(argv []string) []string {
-	return append([]string{Orientation + "/start.sh"}, argv...)
+	return append([]string{Bridge, "bridge", "run", "--"}, argv...)
 }
 
 // Accounts are the passwd and group files of a container whose only person is

@@ -74,6 +74,7 @@ func commands() []*cobra.Command {
 	return []*cobra.Command{
 		approveCommand(),
 		auditCommand(),
+		bridgeCommand(),
 		completionCommand(),
 		configCommand(),
 		demoCommand(),

@@ -1,0 +1,85 @@
+package bridge
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// Limits of the way to the model.
+const (
+	maxConns = 256              // at the same time; more wait to be accepted
+	hostWait = 60 * time.Second // for a host that is away
+)
+
+// Proxy carries every connection that listener accepts to a new one on the
+// host's socket, until ctx ends; then it closes all of them. A connection that
+// comes while nobody listens on the socket waits for a minute.
+func Proxy(ctx context.Context, listener net.Listener, socket string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	var conns sync.WaitGroup
+	defer conns.Wait()
+	slots := make(chan struct{}, maxConns)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		conn, err := listener.Accept()
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			cancel()
+			return err
+		}
+		conns.Go(func() {
+			defer func() { <-slots }()
+			carry(ctx, conn.(*net.TCPConn), socket)
+		})
+	}
+}
+
+// carry passes bytes between a connection of the agent and a new one to the
+// host until both ways have ended.
+func carry(ctx context.Context, agent *net.TCPConn, socket string) {
+	defer agent.Close()
+	waiting, cancel := context.WithTimeout(ctx, hostWait)
+	host, err := dial(waiting, socket)
+	cancel()
+	if err != nil {
+		return // the agent sees its connection closed
+	}
+	defer host.Close()
+	stop := context.AfterFunc(ctx, func() { _, _ = agent.Close(), host.Close() })
+	defer stop()
+	var ways sync.WaitGroup
+	ways.Go(func() { pass(host, agent) })
+	ways.Go(func() { pass(agent, host) })
+	ways.Wait()
+}
+
+// halfCloser is a connection one of whose directions can end alone.
+type halfCloser interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
+// pass copies one way, and passes its end on. A connection that breaks takes
+// the other one with it.
+func pass(to, from halfCloser) {
+	_, err := io.Copy(to, from)
+	if err != nil || !closed(to.CloseWrite()) {
+		_, _ = to.Close(), from.Close()
+	}
+}
+
+// closed reports whether closing has worked, or was not necessary any more.
+func closed(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }
