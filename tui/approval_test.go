@@ -79,7 +79,7 @@ func TestNotBeforeAllOfItWasSeen(t *testing.T) {
 	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
 	r.keys("\x01")
 	r.look()
-	r.wants("more ↓")
+	r.wants("↓")
 	r.keys("/approve\r")
 	r.decided(0)
 	r.wants("not shown yet")

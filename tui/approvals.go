@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -204,6 +205,28 @@ func (it *pendingItem) unseen() int {
 	return n
 }
 
+// pageDown goes to the next page of the item; behind the last one, to the first
+// row that was not shown yet, or to the top.
+func (a *approvals) pageDown(page int) {
+	it := a.current()
+	if a.scroll+page < len(it.body.rows) {
+		a.scroll += page
+		return
+	}
+	a.scroll = max(0, slices.Index(it.seen, false))
+}
+
+// may says why a decision cannot be made yet, or nil. To refuse a call it is
+// enough to have seen some of it.
+func (it *pendingItem) may(approve bool, now time.Time) error {
+	if approve || it.complete {
+		return it.mayDecide(now)
+	}
+	some := *it
+	some.complete = true
+	return some.mayDecide(now)
+}
+
 // mayDecide says why an item cannot be decided yet, or nil.
 func (it *pendingItem) mayDecide(now time.Time) error {
 	switch {
@@ -212,7 +235,7 @@ func (it *pendingItem) mayDecide(now time.Time) error {
 	case it.since.IsZero():
 		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), "Tab shows the next call"}
 	case !it.complete:
-		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "PgDn shows more"}
+		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "PgDn shows more, /approve unseen does without"}
 	case now.Sub(it.since) < minAge:
 		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}

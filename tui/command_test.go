@@ -47,6 +47,9 @@ func TestCommandModeContract(t *testing.T) {
 		{"completion", "\x01/app\t", "", "/approve ", modeCommand},
 		{"question no", "\x01/quit\rn", "", "", modeTerminal},
 		{"question enter is no", "\x01/quit\r\r", "", "", modeTerminal},
+		{"escape and at once the command key", "\x1b\x01ls", "\x1b", "ls", modeCommand},
+		{"on the line too", "\x01a\x1b\x01b", "", "ab", modeCommand},
+		{"another key with alt is whole", "\x1b\x02", "\x1b\x02", "", modeTerminal},
 		{"alt digit without such a tab", "\x1b7", "", "", modeTerminal},
 		{"other alt keys are the agent's", "\x1bb", "\x1bb", "", modeTerminal},
 	}
@@ -246,7 +249,7 @@ func TestDeadTab(t *testing.T) {
 		t.Errorf("a dead agent got %q", got)
 	}
 	r.keys("\x01hello\r")
-	r.wants("claude-code has ended (/restart opens it anew)", "> hello")
+	r.wants("claude-code has ended (/restart opens it anew, /resume goes on", "> hello")
 	r.keys("\x15/restart\r")
 	if last := r.broker.opened[len(r.broker.opened)-1]; last.Workspace != "/w" || last.Agent != "claude-code" {
 		t.Errorf("opened %+v", last)
@@ -363,7 +366,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
+	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all] [unseen]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

@@ -21,7 +21,7 @@ type command struct {
 // commandTable lists the commands in the order the help screen shows them.
 func commandTable() []command {
 	return []command{
-		{"approve", "[N|all]", "let the call shown, call N or all calls seen go on", (*Model).runApprove},
+		{"approve", "[N|all] [unseen]", "let the call shown, call N or all calls seen go on; unseen: one that was not shown in full", (*Model).runApprove},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [-- prompt]", "open a tab; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},

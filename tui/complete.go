@@ -62,7 +62,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(prefix) > len(msg.stem):
 		m.line.insert(prefix[len(msg.stem):], false)
 	default:
-		m.say(oneLine(strings.Join(msg.found, "  ")))
+		m.say(oneLine(strings.Join(msg.found, " ")))
 	}
 }
 
@@ -81,7 +81,7 @@ func (m *Model) argumentsOf(command string) []string {
 		for _, it := range m.approvals.items {
 			out = append(out, fmt.Sprint(it.call.Number))
 		}
-		out = append(out, "all")
+		out = append(out, "all", "unseen")
 	case "mute":
 		return []string{"all"}
 	case "theme":

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -44,6 +46,7 @@ func demo() Options {
 		Notices:   []string{"scripted model"},
 		Intro:     []string{"read notes.txt is allowed", "read ../outside/notes.txt asks you", "read ../config.json is denied"},
 		Phrase:    "amber fox",
+		Prefix:    "ctrl+b",
 	}
 }
 
@@ -126,6 +129,33 @@ func TestGoldenScreens(t *testing.T) {
 		{"help", func(r *rig) { r.keys("\x01?") }},
 		{"copy", func(r *rig) { r.keys("\x01["); r.keys("gvll") }},
 		{"search", func(r *rig) { r.keys("\x01["); r.keys("/text") }},
+		{"selection", func(r *rig) { r.keys("\x01[gVj") }},
+		{"no-tab", func(r *rig) { r.keys("\x01/close\ry") }},
+		{"completion", func(r *rig) { r.keys("\x01/re\t") }},
+		{"first-prompt", func(r *rig) { r.keys("\x01/new shell -- look at the tests\r"); r.m.numbered(2).attached = false }},
+		{"notice", func(r *rig) {
+			r.keys("\x01/new shell\r\x1b1")
+			r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s2", Urgent: true, Text: "the audit cannot be written: no space left on device; its calls are refused"}}})
+			r.send(paneMsg{"s2", term.Event{Kind: term.EventBell}})
+		}},
+		{"rename", func(r *rig) { r.keys("\x01/rename the parser 漢字\r") }},
+		{"picker", func(r *rig) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
+		{"prefix", func(r *rig) { r.keys("\x02") }},
+		{"scrolled", func(r *rig) {
+			r.agentSays(1, strings.Repeat("more\r\n", 60))
+			r.keys("\x1b[<64;5;3M")
+		}},
+		{"zoom", func(r *rig) {
+			r.keys("\x01/new shell\r\x01/split down\r")
+			r.agentSays(2, "$ ls\r\n")
+			r.keys("\x01/zoom\r")
+		}},
+		{"four-panes", func(r *rig) {
+			for range 3 {
+				r.keys("\x01/new shell\r")
+			}
+			r.keys("\x01/split\r\x01/split\r\x01/split\r")
+		}},
 		{"split", func(r *rig) {
 			r.keys("\x01/new shell\r")
 			r.agentSays(2, "$ ls\r\n")

@@ -81,7 +81,7 @@ func TestKeysThatCannotBe(t *testing.T) {
 		want               string
 	}{
 		{name: "copy.pageup", want: "keys.copy.pageup: no such action; there is copy.page-up"},
-		{name: "page-up", want: "keys.page-up: no such action; there is copy.page-up, pick.page-up, help.page-up"},
+		{name: "page-up", want: "keys.page-up: no such action; there is panel.page-up, copy.page-up, pick.page-up, help.page-up"},
 		{name: "zzz", want: "no such action; 'ironcurtain-mux keys' lists them"},
 		{name: "agent.command-line", want: "commandKey of config.json says this key"},
 		{name: "agent.prefix", want: "prefix of config.json says this key"},

@@ -103,6 +103,9 @@ const (
 	actPanelDown   action = "panel-down"
 	actPanelUp     action = "panel-up"
 	actPanelPage   action = "panel-page"
+	actPanelPageUp action = "panel-page-up"
+	actPanelTop    action = "panel-top"
+	actPanelEnd    action = "panel-end"
 	actPanelNext   action = "panel-next"
 	actPanelPrev   action = "panel-previous"
 	actCopyLeft    action = "copy-left"
@@ -189,7 +192,10 @@ func keyTable(commandKey, prefix string) []binding {
 
 		{placePanel, actPanelDown, []string{"down"}, "one line down (on an empty line)"},
 		{placePanel, actPanelUp, []string{"up"}, "one line up (on an empty line)"},
-		{placePanel, actPanelPage, []string{"pgdown"}, "next page, then from the top"},
+		{placePanel, actPanelPage, []string{"pgdown"}, "next page; behind the last, what was not shown yet, then the top"},
+		{placePanel, actPanelPageUp, []string{"shift+pgup"}, "page before"},
+		{placePanel, actPanelTop, []string{"home"}, "first row (on an empty line)"},
+		{placePanel, actPanelEnd, []string{"end"}, "last row (on an empty line); rows jumped over count as not shown"},
 		{placePanel, actPanelNext, []string{"tab"}, "next call (on an empty line)"},
 		{placePanel, actPanelPrev, []string{"shift+tab"}, "previous call"},
 

@@ -26,6 +26,65 @@ func TestLargeCall(t *testing.T) {
 	r.wants("has 16371 rows that were not shown yet")
 }
 
+// TestPagingALargeCall pages through a call of thousands of rows. What is jumped
+// over does not count as shown; it can be refused at once, and approved without
+// when the person says so twice.
+func TestPagingALargeCall(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	r.send(brokerMsg{msgOf(escalation(1, `{"content":"`+strings.Repeat(`line\n`, 5000)+`"}`, ""))})
+	r.keys("\x01")
+	panel, _ := r.m.panelRect()
+	total, page := len(r.m.approvals.current().body.rows), panel.H-1
+	r.wants(fmt.Sprintf("%d more ↓", total-page))
+	r.paint()
+	r.keys("\x1b[F") // End
+	r.wants(fmt.Sprintf("%d not shown ↑", total-2*page), "digest: ")
+	r.paint()
+	r.keys("/approve\r")
+	r.decided(0)
+	r.wants(fmt.Sprintf("#1 has %d rows that were not shown yet (PgDn", total-2*page), "/approve unseen", "does without)")
+	r.now = r.now.Add(errorTime) // the message has gone
+	r.keys("\x15")
+	r.keys("\x1b[6~")
+	r.wants(fmt.Sprintf("%d more ↓", total-2*page)) // behind the last page comes what was not shown
+	r.keys("\x1b[H\x1b[6;2~")
+	r.wants("#1 tab 1 calls filesystem")
+	presses := 0
+	for ; !r.m.approvals.current().complete; presses++ {
+		r.keys("\x1b[6~")
+		r.paint()
+	}
+	if presses > total/page+1 {
+		t.Errorf("it took %d pages", presses)
+	}
+	r.keys("/approve\r")
+	r.decided(1)
+}
+
+func TestApproveUnseen(t *testing.T) {
+	long := `{"content":"` + strings.Repeat(`line\n`, 100) + `"}`
+	r := newRig(t, 80, 24, demo())
+	r.escalate(1, long, "")
+	r.escalate(2, long, "")
+	r.keys("\x01/approve unseen\r")
+	r.wants("#1 has not been on the screen yet")
+	r.paint()
+	r.keys("\r")
+	r.wants("y/n: approve #1 although ", " rows were not shown?")
+	r.keys("\r")
+	r.decided(0)
+	r.keys("\x01/approve unseen\r")
+	r.keys("y")
+	r.decided(1)
+	if d := r.broker.decisions()[0]; !d.Approve || d.ID != "e1" {
+		t.Errorf("%+v", d)
+	}
+	r.keys("\x01")
+	r.paint()
+	r.keys("/deny no\r") // to refuse it, some of it is enough
+	r.decided(2)
+}
+
 // TestScrolledViewStays looks back into a scrollback that is full while the
 // agent goes on writing.
 func TestScrolledViewStays(t *testing.T) {

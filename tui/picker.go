@@ -53,7 +53,11 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 		return m.resumeNamed(msg)
 	}
 	if m.mode == modePicker {
+		fresh := !m.picker.loaded
 		m.picker.fill(m.choosable(msg.sessions))
+		if t := m.current(); fresh && t != nil && t.dead() {
+			m.picker.choose(t.session.ID) // most likely it is this one
+		}
 	}
 	return nil
 }
@@ -77,8 +81,13 @@ func (p *picker) fill(rows []broker.StoredSession) {
 	}
 	p.rows, p.loaded = rows, true
 	p.at = min(p.at, max(0, len(rows)-1))
-	for i, s := range rows {
-		if s.ID == chosen {
+	p.choose(chosen)
+}
+
+// choose puts the bar on a session, when it is in the list.
+func (p *picker) choose(id broker.SessionID) {
+	for i, s := range p.rows {
+		if s.ID == id {
 			p.at = i
 		}
 	}

@@ -36,7 +36,7 @@ func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
 	r := pickerRig(t)
 	screen := r.m.drawPicker().String()
 	for _, want := range []string{
-		"aaaaaaaa  claude-code   left running   3m ago", "/src/project", "bbbbbbbb  shell         open elsewhere  2h ago",
+		"aaaaaaaa  claude-code   left running    3m ago", "/src/project", "bbbbbbbb  shell         open elsewhere  2h ago",
 		"cccccccc", "closed", "2d ago", "/src/other",
 	} {
 		if !strings.Contains(screen, want) {
@@ -119,5 +119,18 @@ func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Session: &again}})
 	if len(r.m.tabs) != 1 || r.m.tabs[0] == old || r.m.tabs[0].session.Tab != 7 {
 		t.Errorf("tabs: %+v", r.m.tabs)
+	}
+}
+
+// On a dead tab the list begins with its own session.
+func TestPickerBeginsWithTheDeadTab(t *testing.T) {
+	r := newRig(t, 100, 24, Options{})
+	r.broker.stored = append(storedSessions(), broker.StoredSession{Session: broker.Session{ID: "s1", Agent: "claude-code", State: broker.StateDead}, Owned: true})
+	r.state(1, broker.StateDead)
+	r.wants("/restart, /resume or /close")
+	r.keys("\x01/resume\r")
+	r.keys("\r")
+	if got := r.lastOpened(); got.Resume != "s1" {
+		t.Errorf("asked for %+v", got)
 	}
 }

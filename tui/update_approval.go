@@ -14,8 +14,11 @@ import (
 // runApprove is /approve.
 func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	which, rest := splitTarget(args)
+	if rest == "unseen" && which != "all" {
+		return m.approveUnseen(which)
+	}
 	if rest != "" {
-		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", sanitize(args))
+		return nil, fmt.Errorf("/approve %s: takes a number, all, unseen, or nothing for the call shown", sanitize(args))
 	}
 	return m.decideOn(which, true, "")
 }
@@ -55,7 +58,7 @@ func (m *Model) decideOn(which string, approve bool, reason string) (tea.Cmd, er
 	if it == nil {
 		return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
 	}
-	if err := it.mayDecide(m.now()); err != nil {
+	if err := it.may(approve, m.now()); err != nil {
 		m.approvals.choose(it.call.ID)
 		return nil, err
 	}
@@ -70,7 +73,7 @@ func (m *Model) decideShown(approve bool, reason string) (tea.Cmd, error) {
 		m.approvals.agreed = it.call.ID
 		return nil, &hinted{fmt.Errorf("the call shown changed while you typed, it is #%d now", it.call.Number), "look at it, then press Enter again"}
 	}
-	if err := it.mayDecide(m.now()); err != nil {
+	if err := it.may(approve, m.now()); err != nil {
 		return nil, err
 	}
 	if at := m.approvals.shownAt; at.IsZero() || m.now().Sub(at) < minAge {
@@ -79,12 +82,35 @@ func (m *Model) decideShown(approve bool, reason string) (tea.Cmd, error) {
 	return m.send(it, approve, reason), nil
 }
 
+// approveUnseen approves a call that is too long to be read here, once the person
+// has said so twice. It must have been on the screen like any other.
+func (m *Model) approveUnseen(which string) (tea.Cmd, error) {
+	it := m.approvals.current()
+	if n, ok := positive(which); ok {
+		it = m.approvals.numbered(n)
+	}
+	if it == nil || it.complete || !m.panelFits() || which == "" && m.approvals.agreed != it.call.ID {
+		return m.decideOn(which, true, "")
+	}
+	if err := it.may(false, m.now()); err != nil {
+		return nil, err
+	}
+	id := it.call.ID
+	m.ask(fmt.Sprintf("approve #%d although %d of its %d rows were not shown?", it.call.Number, it.unseen(), len(it.seen)), func(m *Model) tea.Cmd {
+		if it := m.approvals.find(id); it != nil {
+			return m.send(it, true, "")
+		}
+		return nil
+	})
+	return nil, nil
+}
+
 // decideAll decides every item that was seen in full.
 func (m *Model) decideAll(approve bool, reason string) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	left := 0
 	for _, it := range m.approvals.items {
-		if it.mayDecide(m.now()) != nil {
+		if it.may(approve, m.now()) != nil {
 			left++
 			continue
 		}

@@ -44,7 +44,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 			return nil
 		}
 	}
-	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPrev) {
+	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPageUp || a == actPanelPrev) {
 		m.onPanel(a)
 		return nil
 	}
@@ -111,11 +111,13 @@ func (m *Model) onPanel(a action) {
 	case actPanelUp:
 		p.scroll--
 	case actPanelPage:
-		if it := p.current(); p.scroll+page >= len(it.body.rows) {
-			p.scroll = 0
-		} else {
-			p.scroll += page
-		}
+		p.pageDown(page)
+	case actPanelPageUp:
+		p.scroll -= page
+	case actPanelTop:
+		p.scroll = 0
+	case actPanelEnd:
+		p.scroll = len(p.current().body.rows)
 	case actPanelNext:
 		p.step(1)
 		m.beginLine()
@@ -216,7 +218,7 @@ func (m *Model) sendText(pieces []piece) tea.Cmd {
 		m.complain(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
 		return nil
 	case t.dead():
-		m.complain(&hinted{fmt.Errorf("%s has ended", oneLine(t.title())), "/restart opens it anew"})
+		m.complain(&hinted{fmt.Errorf("%s has ended", oneLine(t.title())), "/restart opens it anew, /resume goes on where it ended"})
 		return nil
 	}
 	kept := pieces

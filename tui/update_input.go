@@ -44,6 +44,9 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 
 // onKey dispatches a key by mode. Releases only ever concern agents.
 func (m *Model) onKey(ev keys.Event) tea.Cmd {
+	if esc, key, two := m.splitEscape(ev); two {
+		return join(m.onKey(esc), m.onKey(key))
+	}
 	code := ev.Key.Code
 	if ev.Key.Action == keys.Release && m.ours[code] {
 		delete(m.ours, code)
@@ -69,6 +72,22 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		return m.onCopyKey(name, ev.Key.Text)
 	}
 	return m.onCommandKey(name, ev.Key.Text)
+}
+
+// splitEscape takes apart Esc and, hard behind it, the command key or the prefix:
+// their bytes are those of the one key with Alt, which reaches nobody then who
+// wanted the multiplexer. A terminal that reports keys unambiguously sends
+// others.
+func (m *Model) splitEscape(ev keys.Event) (esc, key keys.Event, two bool) {
+	if len(ev.Raw) != 2 || ev.Raw[0] != 0x1b || ev.Key.Mods&keys.Alt == 0 || m.keys[placeTerminal][keyName(ev.Key)] != "" {
+		return ev, ev, false
+	}
+	esc = keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: keys.KeyEscape}, Raw: ev.Raw[:1]}
+	key = ev
+	key.Raw = ev.Raw[1:]
+	key.Key.Mods &^= keys.Alt
+	a := m.keys[placeTerminal][keyName(key.Key)]
+	return esc, key, a == actCommand || a == actPrefix
 }
 
 // claim notes a key whose press is the multiplexer's own, so that no agent is

@@ -137,7 +137,7 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	switch {
 	case t.session.State == broker.StateDead:
 		add(t.epitaph(), m.theme.Bad)
-		add(displayKey(m.o.CommandKey)+" then /restart tries again, /close closes the tab", m.theme.Body)
+		add(displayKey(m.o.CommandKey)+" then /restart begins anew, /resume goes on, /close closes the tab", m.theme.Body)
 	case t.trouble != "":
 		add(t.trouble, m.theme.Bad)
 	default:

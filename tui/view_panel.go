@@ -11,15 +11,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// maxPanelRows is how high the panel may become, title included.
-const maxPanelRows = 24
-
 // panelRect is where the panel and the command line are drawn.
 func (m *Model) panelRect() (panel, input rect) {
 	want := 0
 	if it := m.approvals.current(); it != nil && m.mode == modeCommand {
 		m.ensureBody(it)
-		want = min(1+max(1, len(it.body.rows)), maxPanelRows)
+		want = 1 + max(1, len(it.body.rows))
 	}
 	l := m.lay
 	l.Viewport.H -= len(m.moreRows())
@@ -94,7 +91,13 @@ func (m *Model) drawPanel(s *scene, at rect) {
 	from, to := a.scroll, min(total, a.scroll+rows)
 
 	panel := newSurface(at, m.theme.Body)
-	m.drawPanelTitle(panel, it, total-to)
+	missed := 0
+	for _, seen := range it.seen[:from] {
+		if !seen {
+			missed++
+		}
+	}
+	m.drawPanelTitle(panel, it, total-to, missed)
 	for i := from; i < to; i++ {
 		m.drawBodyRow(panel, 1+i-from, it.body.rows[i])
 	}
@@ -112,29 +115,55 @@ func (m *Model) drawPanel(s *scene, at rect) {
 	}
 }
 
-// drawPanelTitle says which call this is of how many, how much of it is below,
-// how long there is to decide, and the phrase only this program knows.
-func (m *Model) drawPanelTitle(panel *surface, it *pendingItem, below int) {
+// drawPanelTitle draws the title and the phrase only this program knows, which
+// has its place before any longer wording.
+func (m *Model) drawPanelTitle(panel *surface, it *pendingItem, below, missed int) {
 	panel.fill(0, m.theme.Title)
-	a := &m.approvals
-	parts := []string{fmt.Sprintf("%d/%d", a.index(it)+1, len(a.items)), timeLeft(it.call.ExpiresAt.Sub(m.now()))}
-	more, between := "%d more ↓", " · "
-	if panel.At.W >= 40 {
-		parts[0] = "approval " + parts[0]
-		parts[1] += " left"
-	} else {
-		more, between = "%d↓", " "
+	phrase := m.o.Phrase
+	room := panel.At.W - 2
+	if phrase != "" {
+		room -= textWidth(phrase) + 2
 	}
-	if below > 0 {
-		parts = append(parts, fmt.Sprintf(more, below))
+	title := ""
+	for _, form := range panelTitleForms {
+		if title = m.panelTitle(form, it, below, missed); textWidth(title) <= room {
+			break
+		}
+	}
+	x := panel.text(1, 0, title, m.theme.Title)
+	if phrase != "" && x+2+textWidth(phrase) < panel.At.W {
+		panel.right(panel.At.W-1, phrase, m.theme.Title)
+	}
+}
+
+// panelTitleForm is how the title of the panel is worded.
+type panelTitleForm struct{ number, left, below, missed, between string }
+
+// panelTitleForms are the wordings, the longest first.
+var panelTitleForms = []panelTitleForm{
+	{"approval %d/%d", "%s left", "%d more ↓", "%d not shown ↑", " · "},
+	{"approval %d/%d", "%s", "%d↓", "%d?↑", " · "},
+	{"%d/%d", "%s", "%d↓", "%d?↑", " "},
+}
+
+// panelTitle says which call this is of how many, how long there is to decide, and
+// how much of it is below or was jumped over.
+func (m *Model) panelTitle(f panelTitleForm, it *pendingItem, below, missed int) string {
+	a := &m.approvals
+	parts := []string{
+		fmt.Sprintf(f.number, a.index(it)+1, len(a.items)),
+		fmt.Sprintf(f.left, timeLeft(it.call.ExpiresAt.Sub(m.now()))),
+	}
+	switch {
+	case below > 0:
+		parts = append(parts, fmt.Sprintf(f.below, below))
+	case missed > 0 && !it.complete:
+		parts = append(parts, fmt.Sprintf(f.missed, missed))
 	}
 	if it.sent {
 		parts = append(parts, "sent")
 	}
-	x := panel.text(1, 0, strings.Join(parts, between), m.theme.Title)
-	if phrase := m.o.Phrase; phrase != "" && x+2+textWidth(phrase) < panel.At.W {
-		panel.right(panel.At.W-1, phrase, m.theme.Title)
-	}
+	return strings.Join(parts, f.between)
 }
 
 // timeLeft writes a duration as minutes and seconds.

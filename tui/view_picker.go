@@ -44,7 +44,7 @@ func (m *Model) pickerRow(s broker.StoredSession) string {
 	parts := []string{
 		shortID(s.ID),
 		fmt.Sprintf("%-12s", sanitize(s.Agent)),
-		fmt.Sprintf("%-13s", m.storedState(s)),
+		fmt.Sprintf("%-14s", m.storedState(s)),
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
 	if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {

@@ -172,7 +172,7 @@ func (m *Model) hints() []string {
 	case t.scrolled:
 		return []string{fmt.Sprintf("%d lines back", t.back(m.focusedRect().H)), "scroll down or type to return"}
 	case t.dead():
-		return []string{command + " then /restart or /close"}
+		return []string{command + " then /restart, /resume or /close"}
 	}
 	_, word, _ := t.mark()
 	return []string{command + " command line", word}
