@@ -22,7 +22,12 @@ type pendingItem struct {
 	// complete is set once every row was seen; it stays when the width changes.
 	complete bool
 	since    time.Time // when a row of it was first on screen
-	sent     bool      // a decision is under way
+	// scopes are what its approval could be remembered for, once they are
+	// known; they are rows of the body then.
+	scopes  []broker.Scope
+	scoped  bool
+	scoping bool // they are being looked for
+	sent    bool // a decision is under way
 }
 
 // approvals is what waits for a person, oldest first, and which item of it the
@@ -143,6 +148,7 @@ func (a *approvals) replace(list []broker.Escalation) {
 	for i, it := range a.items {
 		for _, o := range old {
 			if o.call.ID == it.call.ID && o.call.Digest == it.call.Digest {
+				o.call.More = it.call.More
 				a.items[i] = o
 			}
 		}

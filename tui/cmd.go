@@ -127,11 +127,13 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 }
 
 // decide sends a decision.
-func (m *Model) decide(e broker.Escalation, approve bool, reason string) tea.Cmd {
-	d := broker.Decision{ID: e.ID, Digest: e.Digest, Approve: approve, Reason: reason, By: "tui"}
+func (m *Model) decide(e broker.Escalation, what decision) tea.Cmd {
+	d := broker.Decision{
+		ID: e.ID, Digest: e.Digest, Approve: what.approve, Reason: what.reason, By: "tui", Remember: what.remember,
+	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Decide(ctx, d)
-		return decidedMsg{e.ID, e.Number, approve, r, err}
+		return decidedMsg{e.ID, e.Number, what.approve, r, err}
 	})
 }
 

@@ -22,6 +22,7 @@ type command struct {
 func commandTable() []command {
 	return []command{
 		{"approve", "[N|all] [unseen]", "let the call shown, call N or all calls seen go on; unseen: one that was not shown in full", (*Model).runApprove},
+		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [-- prompt]", "open a tab; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
@@ -41,6 +42,9 @@ func commandTable() []command {
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
+		{"rules", "", "the approvals that are remembered, and what is left of them", (*Model).runRules},
+		{"revoke", "N|all", "end a remembered approval", (*Model).runRevoke},
+		{"forget", "", "drop what your last words to this tab may still approve", (*Model).runForget},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "[all]", "no bell and no notifications for this tab or all, or again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},

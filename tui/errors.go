@@ -14,6 +14,10 @@ func (h *hinted) Unwrap() error { return h.err }
 // Hint is the next thing to do.
 func (h *hinted) Hint() string { return h.hint }
 
+// errStay leaves the command on the line without complaining: the person goes on
+// with it once something is there to see.
+var errStay = errors.New("not yet")
+
 // explain turns an error into one safe line: what happened and, when somebody
 // knows, what to do next.
 func explain(err error) string {

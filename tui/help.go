@@ -161,21 +161,3 @@ func (m *Model) runHelp(string) (tea.Cmd, error) {
 	m.openHelp()
 	return nil, nil
 }
-
-// runHistory is /history: what was decided lately.
-func (m *Model) runHistory(string) (tea.Cmd, error) {
-	var lines []helpLine
-	for i := len(m.approvals.log) - 1; i >= 0; i-- {
-		r := m.approvals.log[i]
-		where := ""
-		if t := m.tabOf(r.Session); t != nil {
-			where = fmt.Sprintf("tab %d: ", t.session.Tab)
-		}
-		lines = append(lines, helpLine{text: where + resolutionText(r)})
-	}
-	if len(lines) == 0 {
-		lines = []helpLine{{text: "nothing was decided yet"}}
-	}
-	m.showHelp("decisions, newest first", lines)
-	return nil, nil
-}

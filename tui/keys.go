@@ -108,6 +108,7 @@ const (
 	actPanelEnd    action = "panel-end"
 	actPanelNext   action = "panel-next"
 	actPanelPrev   action = "panel-previous"
+	actPanelTab    action = "panel-tab"
 	actCopyLeft    action = "copy-left"
 	actCopyRight   action = "copy-right"
 	actCopyUp      action = "copy-up"
@@ -198,6 +199,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placePanel, actPanelEnd, []string{"end"}, "last row (on an empty line); rows jumped over count as not shown"},
 		{placePanel, actPanelNext, []string{"tab"}, "next call (on an empty line)"},
 		{placePanel, actPanelPrev, []string{"shift+tab"}, "previous call"},
+		{placePanel, actPanelTab, []string{"ctrl+t"}, "show the tab of the call"},
 
 		{placeCopy, actLeave, []string{"q", "esc", "ctrl+c", "enter", commandKey}, "leave (Enter copies a selection first)"},
 		{placeCopy, actCopyLeft, []string{"h", "left"}, "left"},

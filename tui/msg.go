@@ -75,6 +75,36 @@ type (
 		err        error
 	}
 
+	// scopesMsg is what the approval of a call could be remembered for.
+	scopesMsg struct {
+		id     string
+		scopes []broker.Scope
+		err    error
+	}
+
+	// rulesMsg lists the remembered approvals, to be shown or, with a number or
+	// "all", to be ended.
+	rulesMsg struct {
+		revoke string
+		rules  []broker.Rule
+		err    error
+	}
+
+	// revokedMsg answers a request to end remembered approvals.
+	revokedMsg struct {
+		rules []broker.Rule // those that were ended
+		err   error
+	}
+
+	// historyMsg lists what was decided.
+	historyMsg struct {
+		decided []broker.Decided
+		err     error
+	}
+
+	// forgottenMsg answers a request to drop a receipt.
+	forgottenMsg struct{ err error }
+
 	// laidMsg is a large call laid out for the panel.
 	laidMsg struct {
 		id   string

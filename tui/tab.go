@@ -15,7 +15,8 @@ const maxProgress = 200
 type tab struct {
 	since      time.Time // when the tab was made
 	session    broker.Session
-	name       string // given by the person, or empty
+	receipt    broker.Receipt // of the person's last words to it
+	name       string         // given by the person, or empty
 	pane       *pane
 	progress   []broker.Progress
 	first      []piece // the prompt that is sent once the agent is ready

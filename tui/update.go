@@ -44,6 +44,16 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onClosed(msg)
 	case decidedMsg:
 		return m.onDecided(msg)
+	case scopesMsg:
+		m.onScopes(msg)
+	case rulesMsg:
+		return m.onRules(msg)
+	case revokedMsg:
+		m.onRevoked(msg)
+	case historyMsg:
+		m.onHistory(msg)
+	case forgottenMsg:
+		m.onForgotten(msg)
 	case laidMsg:
 		m.onLaid(msg)
 	case submittedMsg:

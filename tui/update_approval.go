@@ -20,13 +20,20 @@ func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	if rest != "" {
 		return nil, fmt.Errorf("/approve %s: takes a number, all, unseen, or nothing for the call shown", sanitize(args))
 	}
-	return m.decideOn(which, true, "")
+	return m.decideOn(which, decision{approve: true})
 }
 
 // runDeny is /deny. Its reason is told to the agent.
 func (m *Model) runDeny(args string) (tea.Cmd, error) {
 	which, reason := splitTarget(args)
-	return m.decideOn(which, false, reason)
+	return m.decideOn(which, decision{reason: reason})
+}
+
+// decision is what the person makes of a call.
+type decision struct {
+	approve  bool
+	reason   string           // told to the agent when denied
+	remember *broker.Remember // with an approval
 }
 
 // splitTarget takes a leading number or "all" off the arguments.
@@ -40,7 +47,7 @@ func splitTarget(args string) (which, rest string) {
 
 // decideOn decides the call shown, the call with a number, or all calls that
 // were seen in full.
-func (m *Model) decideOn(which string, approve bool, reason string) (tea.Cmd, error) {
+func (m *Model) decideOn(which string, d decision) (tea.Cmd, error) {
 	if len(m.approvals.items) == 0 {
 		return nil, errors.New("nothing waits for a decision")
 	}
@@ -49,37 +56,37 @@ func (m *Model) decideOn(which string, approve bool, reason string) (tea.Cmd, er
 	}
 	switch which {
 	case "":
-		return m.decideShown(approve, reason)
+		return m.decideShown(d)
 	case "all":
-		return m.decideAll(approve, reason)
+		return m.decideAll(d)
 	}
 	n, _ := positive(which)
 	it := m.approvals.numbered(n)
 	if it == nil {
 		return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
 	}
-	if err := it.may(approve, m.now()); err != nil {
+	if err := it.may(d.approve, m.now()); err != nil {
 		m.approvals.choose(it.call.ID)
 		return nil, err
 	}
-	return m.send(it, approve, reason), nil
+	return m.send(it, d), nil
 }
 
 // decideShown decides the item in the panel, when it is still the one that was
 // there when the command was begun.
-func (m *Model) decideShown(approve bool, reason string) (tea.Cmd, error) {
+func (m *Model) decideShown(d decision) (tea.Cmd, error) {
 	it := m.approvals.current()
 	if m.approvals.agreed != it.call.ID {
 		m.approvals.agreed = it.call.ID
 		return nil, &hinted{fmt.Errorf("the call shown changed while you typed, it is #%d now", it.call.Number), "look at it, then press Enter again"}
 	}
-	if err := it.may(approve, m.now()); err != nil {
+	if err := it.may(d.approve, m.now()); err != nil {
 		return nil, err
 	}
 	if at := m.approvals.shownAt; at.IsZero() || m.now().Sub(at) < minAge {
 		return nil, &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}
-	return m.send(it, approve, reason), nil
+	return m.send(it, d), nil
 }
 
 // approveUnseen approves a call that is too long to be read here, once the person
@@ -90,7 +97,7 @@ func (m *Model) approveUnseen(which string) (tea.Cmd, error) {
 		it = m.approvals.numbered(n)
 	}
 	if it == nil || it.complete || !m.panelFits() || which == "" && m.approvals.agreed != it.call.ID {
-		return m.decideOn(which, true, "")
+		return m.decideOn(which, decision{approve: true})
 	}
 	if err := it.may(false, m.now()); err != nil {
 		return nil, err
@@ -98,7 +105,7 @@ func (m *Model) approveUnseen(which string) (tea.Cmd, error) {
 	id := it.call.ID
 	m.ask(fmt.Sprintf("approve #%d although %d of its %d rows were not shown?", it.call.Number, it.unseen(), len(it.seen)), func(m *Model) tea.Cmd {
 		if it := m.approvals.find(id); it != nil {
-			return m.send(it, true, "")
+			return m.send(it, decision{approve: true})
 		}
 		return nil
 	})
@@ -106,15 +113,15 @@ func (m *Model) approveUnseen(which string) (tea.Cmd, error) {
 }
 
 // decideAll decides every item that was seen in full.
-func (m *Model) decideAll(approve bool, reason string) (tea.Cmd, error) {
+func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	left := 0
 	for _, it := range m.approvals.items {
-		if it.may(approve, m.now()) != nil {
+		if it.may(d.approve, m.now()) != nil {
 			left++
 			continue
 		}
-		cmds = append(cmds, m.send(it, approve, reason))
+		cmds = append(cmds, m.send(it, d))
 	}
 	if len(cmds) == 0 {
 		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), "Tab shows the next call, PgDn more of it"}
@@ -125,9 +132,9 @@ func (m *Model) decideAll(approve bool, reason string) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-func (m *Model) send(it *pendingItem, approve bool, reason string) tea.Cmd {
+func (m *Model) send(it *pendingItem, d decision) tea.Cmd {
 	it.sent = true
-	return m.decide(it.call, approve, reason)
+	return m.decide(it.call, d)
 }
 
 // numbers lists the numbers of the waiting calls.
@@ -155,9 +162,11 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 // onEscalation notes a call that began to wait. It changes nothing about where
 // the person's keys go.
 func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
-	if !m.approvals.add(e) {
+	if it := m.approvals.find(e.ID); it != nil {
+		it.call.More, m.dirty = e.More, true
 		return nil
 	}
+	m.approvals.add(e)
 	m.dirty = true
 	t := m.tabOf(e.Session)
 	if t != m.current() && t != nil {
@@ -196,18 +205,16 @@ func resolutionText(r broker.Resolution) string {
 	case broker.Withdrawn:
 		return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
 	}
-	return fmt.Sprintf("#%d %s by %s at %s", r.Number, r.Outcome, who(r), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, r.Outcome, who(r), r.At.Local().Format("15:04:05"))
+	if r.Rule > 0 {
+		text += fmt.Sprintf(", remembered as rule #%d", r.Rule)
+	}
+	return text
 }
 
 // who names the one who decided.
 func who(r broker.Resolution) string {
-	switch r.By {
-	case "tui":
-		return "you"
-	case "":
-		return "the broker"
-	}
-	return sanitize(r.By)
+	return giver(r.By)
 }
 
 // tick makes the seconds that are counted on screen count.
@@ -221,5 +228,8 @@ func (m *Model) tick() tea.Cmd {
 
 // counting reports whether anything on screen depends on the time.
 func (m *Model) counting() bool {
+	if t := m.current(); t != nil && m.receiptLeft(t) != "" {
+		return true
+	}
 	return len(m.approvals.items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
 }

@@ -44,7 +44,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 			return nil
 		}
 	}
-	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPageUp || a == actPanelPrev) {
+	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPageUp || a == actPanelPrev || a == actPanelTab) {
 		m.onPanel(a)
 		return nil
 	}
@@ -124,6 +124,8 @@ func (m *Model) onPanel(a action) {
 	case actPanelPrev:
 		p.step(-1)
 		m.beginLine()
+	case actPanelTab:
+		m.show(m.indexOf(p.current().call.Session))
 	}
 }
 
@@ -199,6 +201,10 @@ func (m *Model) runLine(text string) tea.Cmd {
 	m.mode, m.executed = modeTerminal, taken
 	cmd, err := c.run(m, args)
 	m.executed = nil
+	if errors.Is(err, errStay) {
+		m.mode = modeCommand
+		return cmd
+	}
 	if err != nil {
 		m.mode = modeCommand
 		m.complain(err)
@@ -243,6 +249,9 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 		err = fmt.Errorf("%s takes no input", oneLine(t.title()))
 	}
 	if err != nil {
+		if msg.err == nil {
+			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
+		}
 		m.line.putBack(msg.pieces)
 		m.complain(fmt.Errorf("send: %w; the text is kept on the command line", err))
 	}

@@ -63,6 +63,7 @@ const layAtOnce = 16 << 10
 
 // lay takes over an item's rows; what was seen of other ones does not count.
 func (it *pendingItem) lay(b itemBody) {
+	b.scopes(it.scopes)
 	it.body, it.laying = b, 0
 	it.seen = make([]bool, len(b.rows))
 }
@@ -159,6 +160,9 @@ func (m *Model) panelTitle(f panelTitleForm, it *pendingItem, below, missed int)
 		parts = append(parts, fmt.Sprintf(f.below, below))
 	case missed > 0 && !it.complete:
 		parts = append(parts, fmt.Sprintf(f.missed, missed))
+	}
+	if n := it.call.More; n > 0 {
+		parts = append(parts, fmt.Sprintf("+%d like it refused", n))
 	}
 	if it.sent {
 		parts = append(parts, "sent")

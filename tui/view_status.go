@@ -113,6 +113,7 @@ func (m *Model) notices() []string {
 	}
 	if t := m.current(); t != nil {
 		add(t.session.Notice)
+		add(m.receiptLeft(t))
 	}
 	for _, n := range m.o.Notices {
 		add(n)

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// runForget is /forget.
+func (m *Model) runForget(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab")
+	}
+	return m.forget(t.session.ID, true), nil
+}
+
+// forget drops a session's receipt, and says so when the person asked for it.
+func (m *Model) forget(id broker.SessionID, asked bool) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		err := m.api.Forget(ctx, id)
+		if !asked {
+			return nil // there may be none any more
+		}
+		return forgottenMsg{err}
+	})
+}
+
+func (m *Model) onForgotten(msg forgottenMsg) {
+	if msg.err != nil {
+		m.complain(msg.err)
+		return
+	}
+	m.praise("your last words to this tab approve nothing any more")
+}
+
+// onReceipt notes what is left of the person's last words to a tab.
+func (m *Model) onReceipt(r broker.Receipt) {
+	if t := m.tabOf(r.Session); t != nil {
+		t.receipt, m.dirty = r, true
+	}
+}
+
+// receiptLeft says what the person's last words to a tab may still approve, or
+// nothing.
+func (m *Model) receiptLeft(t *tab) string {
+	r := t.receipt
+	left := r.ExpiresAt.Sub(m.now())
+	if r.Left <= 0 || left <= 0 || t.dead() {
+		return ""
+	}
+	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, timeLeft(left), r.Left)
+}
