@@ -56,6 +56,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if err != nil {
 		return provider{}, err
 	}
+	held := newPause(ctx, s, stack, log)
 	proxy, err := mitm.New(mitm.Config{
 		Session:     string(s.fixed.ID),
 		Providers:   []string{name},
@@ -66,9 +67,16 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		Upstreams:   s.broker.upstreamsOf(name),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       egress.Append(log),
-		Activity:    s.providerActivity,
-		Budget:      func(context.Context, mitm.Request) error { return spending.Admit() },
-		Log:         s.broker.log,
+		Activity: func(a mitm.Activity) {
+			if a.Kind == mitm.KeyLeaked {
+				held.begin(a)
+			}
+			s.providerActivity(a)
+		},
+		Admit:  held.admit,
+		Ask:    s.askRequest,
+		Budget: func(context.Context, mitm.Request) error { return spending.Admit() },
+		Log:    s.broker.log,
 	})
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
@@ -171,7 +179,7 @@ func (s *session) providerActivity(a mitm.Activity) {
 		s.count(func(t *tally) { t.requests-- })
 		s.spend(a)
 	case mitm.KeyLeaked:
-		s.notice(true, "the provider sent the real key back; it was masked")
+		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it goes on")
 	case mitm.LoginNeeded:
 		s.notice(true, a.Text)
 	case mitm.AuditFailed, mitm.RequestRefused:

@@ -42,9 +42,13 @@ type Config struct {
 	Audit func(Record) error
 	// Activity is told what goes on. It must return at once. It may be nil.
 	Activity func(Activity)
+	// Admit is asked before a request is forwarded, whatever its endpoint, and may
+	// take its time. An error refuses it with 403, and its text is shown to the
+	// agent. It may be nil.
+	Admit func(ctx context.Context, r Request) error
 	// Ask decides a request to an endpoint that is marked "ask". Without it
-	// such requests are refused.
-	Ask func(ctx context.Context, r Request) (bool, error)
+	// such requests are refused. An error means that nobody could be asked.
+	Ask func(ctx context.Context, r Request) (Ruling, error)
 	// Budget is asked before a request that costs something is forwarded. An
 	// error refuses it with 429, and its text is shown to the agent. It may be
 	// nil.
@@ -91,6 +95,16 @@ type Request struct {
 	Model    string // as the body names it; empty when it names none
 	Body     []byte // as it would be forwarded; nil without one
 	Digest   string // SHA-256 of method, host, target and body, in hex
+}
+
+// Ruling is what came of asking about a request.
+type Ruling struct {
+	Approved bool
+	Outcome  string        // in one word: "approved", "denied", "expired", "withdrawn"
+	Reason   string        // told to the agent when it was not approved
+	ID       string        // of the question
+	By       string        // who decided
+	Waited   time.Duration // until then
 }
 
 // Limits bounds the cost of one agent. A zero field means its default.

@@ -118,7 +118,10 @@ func TestApprovedDomainEnds(t *testing.T) {
 func TestApprovedDomainAsksForMore(t *testing.T) {
 	var asked Request
 	s := newDomainStage(t, func(c *Config) {
-		c.Ask = func(_ context.Context, r Request) (bool, error) { asked = r; return true, nil }
+		c.Ask = func(_ context.Context, r Request) (Ruling, error) {
+			asked = r
+			return Ruling{Approved: true, Outcome: "approved"}, nil
+		}
 	})
 	post := "POST /form HTTP/1.1\r\nHost: docs.example.org\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nabc"
 	if res, body := s.inTunnel("docs.example.org", post); res == nil || res.StatusCode != 200 {

@@ -225,6 +225,13 @@ func (x *exchange) refuse(d *denial) {
 // the person, the budget, the credential and, last, the audit.
 func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 	request := x.describe()
+	if x.p.config.Admit != nil {
+		if err := x.p.config.Admit(ctx, request); err != nil {
+			d := deny(403, ReasonPaused, "%s", err)
+			d.final = true
+			return Credential{}, d
+		}
+	}
 	if x.endpoint.Ask {
 		if d := x.ask(ctx, &request); d != nil {
 			return Credential{}, d
@@ -275,14 +282,21 @@ func (x *exchange) ask(ctx context.Context, r *Request) *denial {
 	if x.p.config.Ask == nil {
 		return deny(403, ReasonAsk, "Blocked: %s %s needs an approval, and nobody can be asked.", r.Method, r.Path)
 	}
-	approved, err := x.p.config.Ask(ctx, *r)
+	ruling, err := x.p.config.Ask(ctx, *r)
 	if err != nil {
-		return deny(403, ReasonAsk, "Blocked: %s %s was not approved: %s", r.Method, r.Path, err)
+		return deny(403, ReasonAsk, "Blocked: %s %s needs an approval: %s", r.Method, r.Path, err)
 	}
-	if !approved {
-		return deny(403, ReasonAsk, "Blocked: %s %s was not approved.", r.Method, r.Path)
+	x.rec.Ruling = &ruling
+	if ruling.Approved {
+		return nil
 	}
-	return nil
+	text := "Blocked: " + r.Method + " " + r.Path + " was not approved (" + ruling.Outcome + ")."
+	if ruling.Reason != "" {
+		text += " " + ruling.Reason
+	}
+	d := deny(403, ReasonAsk, "%s", text)
+	d.final = true
+	return d
 }
 
 // credential asks for the real credential and checks that it can be sent and

@@ -365,16 +365,21 @@ func TestAskAndBudget(t *testing.T) {
 	var asked Request
 	s := newStage(t, func(c *Config) {
 		c.Table = table
-		c.Ask = func(_ context.Context, r Request) (bool, error) { asked = r; return approve, nil }
+		c.Ask = func(_ context.Context, r Request) (Ruling, error) {
+			asked = r
+			return Ruling{Approved: approve, Outcome: map[bool]string{true: "approved", false: "denied"}[approve], Reason: "ask them", ID: "e1", By: "tui"}, nil
+		}
 		c.Budget = func(context.Context, Request) error { return budget }
 	})
-	res, _ := s.inTunnel("api.anthropic.com", s.message())
-	if res == nil || res.StatusCode != 403 {
-		t.Fatalf("not approved: %+v", res)
-	}
-	checkRefused(t, s, ReasonAsk)
-	approve, budget = true, errors.New("The budget of this session is used up.")
 	res, body := s.inTunnel("api.anthropic.com", s.message())
+	if res == nil || res.StatusCode != 403 || !strings.Contains(body, "(denied). ask them") {
+		t.Fatalf("not approved: %+v %s", res, body)
+	}
+	if r := checkRefused(t, s, ReasonAsk); r.Ruling == nil || r.Ruling.By != "tui" || r.Digest == "" {
+		t.Errorf("record %+v", r)
+	}
+	approve, budget = true, errors.New("The budget of this session is used up.")
+	res, body = s.inTunnel("api.anthropic.com", s.message())
 	if res == nil || res.StatusCode != 429 || res.Header.Get("X-Should-Retry") != "false" || !strings.Contains(body, "used up") {
 		t.Fatalf("over budget: %+v %s", res, body)
 	}
@@ -387,6 +392,31 @@ func TestAskAndBudget(t *testing.T) {
 	sum := sha256.Sum256([]byte("POST\x00api.anthropic.com\x00/v1/messages?beta=true\x00" + body))
 	if want := hex.EncodeToString(sum[:]); asked.Digest != want || s.awaitRecords(2)[0].Digest != want {
 		t.Errorf("digest %s, want %s", asked.Digest, want)
+	}
+}
+
+// Whoever admits requests holds all of them, those without a body too.
+func TestAdmit(t *testing.T) {
+	paused := true
+	s := newStage(t, func(c *Config) {
+		c.Admit = func(_ context.Context, r Request) error {
+			if paused {
+				return errors.New("the session is paused")
+			}
+			return nil
+		}
+	})
+	hello := "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"
+	for _, text := range []string{s.message(), hello} {
+		res, body := s.inTunnel("api.anthropic.com", text)
+		if res == nil || res.StatusCode != 403 || !strings.Contains(body, "the session is paused") {
+			t.Errorf("answer %+v %s", res, body)
+		}
+		checkRefused(t, s, ReasonPaused)
+	}
+	paused = false
+	if res, _ := s.inTunnel("api.anthropic.com", s.message()); res == nil || res.StatusCode != 200 {
+		t.Errorf("answer %+v", res)
 	}
 }
 

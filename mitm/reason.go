@@ -64,6 +64,7 @@ const (
 	ReasonRequests     Reason = "too-many-requests"
 	ReasonBudget       Reason = "budget"
 	ReasonAsk          Reason = "not-approved"
+	ReasonPaused       Reason = "session-paused"
 	ReasonAudit        Reason = "audit-unavailable"
 
 	// The answer.

@@ -29,6 +29,7 @@ type Record struct {
 	Stripped []string     `json:"stripped,omitempty"` // what was taken out of the body or the head
 	Model    string       `json:"model,omitempty"`
 	Digest   string       `json:"digest,omitempty"` // of a request that a person decided
+	Ruling   *Ruling      `json:"-"`                // what the person decided
 	ReqBytes int64        `json:"reqBytes,omitempty"`
 	ResBytes int64        `json:"respBytes,omitempty"`
 	TTFB     float64      `json:"ttfbMs,omitempty"` // until the head of the answer

@@ -25,7 +25,7 @@ func Record(r mitm.Record) (audit.Record, error) {
 	for _, name := range []string{"ts", "session", "decision", "reason", "digest"} {
 		delete(detail, name)
 	}
-	return audit.Record{
+	record := audit.Record{
 		Time:     r.Time,
 		Plane:    audit.PlaneHTTP,
 		Decision: audit.Decision(r.Decision),
@@ -36,7 +36,28 @@ func Record(r mitm.Record) (audit.Record, error) {
 		Reason:   string(r.Reason),
 		Digest:   r.Digest,
 		Detail:   detail,
-	}, nil
+	}
+	if r.Ruling != nil && r.Phase == mitm.PhaseRequest {
+		record.EscalationID, record.DecidedBy = r.Ruling.ID, r.Ruling.By
+		record.WaitMs = r.Ruling.Waited.Milliseconds()
+		if r.Reason == mitm.ReasonAllowed || r.Reason == mitm.ReasonAsk {
+			record.Decision = Escalated(r.Ruling.Outcome)
+		}
+	}
+	return record, nil
+}
+
+// Escalated is the decision that goes with the outcome of asking a person.
+func Escalated(outcome string) audit.Decision {
+	switch outcome {
+	case "approved":
+		return audit.EscalatedApproved
+	case "expired":
+		return audit.EscalatedExpired
+	case "withdrawn":
+		return audit.EscalatedWithdrawn
+	}
+	return audit.EscalatedDenied
 }
 
 // Append returns a mitm.Config.Audit that writes to a log.

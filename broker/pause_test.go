@@ -1,0 +1,200 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// askingSession is a session with a queue and an audit, and nothing else.
+func askingSession(t *testing.T) (*session, *audit.Log, string) {
+	t.Helper()
+	b, err := New(Config{
+		Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", MaxSessions: 1,
+		EscalationTimeout: time.Minute, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Shutdown(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, audit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = log.Close() })
+	return &session{broker: b, fixed: Session{ID: "s1", Tab: 1}}, log, path
+}
+
+// waiting is the one item that waits, once it does.
+func waiting(t *testing.T, b *Broker) Escalation {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+		if items, err := b.Pending(t.Context()); err == nil && len(items) == 1 {
+			return items[0]
+		}
+	}
+	t.Fatal("nothing waits for a person")
+	return Escalation{}
+}
+
+// settled waits until the decision about a pause has taken effect.
+func settled(t *testing.T, p *pause) {
+	t.Helper()
+	p.mu.Lock()
+	asking := p.asking
+	p.mu.Unlock()
+	if asking != nil {
+		<-asking
+	}
+}
+
+func decideOn(t *testing.T, b *Broker, e Escalation, approve bool) {
+	t.Helper()
+	if _, err := b.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: approve, By: "cli", Reason: "because"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestALeakPausesTheSession(t *testing.T) {
+	s, log, path := askingSession(t)
+	stack := &teardown{limit: 10 * time.Second}
+	p := newPause(t.Context(), s, stack, log)
+	request := mitm.Request{Host: "api.x.com", Path: "/v1/x"}
+	if err := p.admit(t.Context(), request); err != nil {
+		t.Fatalf("a session without a leak: %v", err)
+	}
+	p.begin(mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"})
+	item := waiting(t, s.broker) // before any request
+	if item.Plane != "http" || item.Rule != ruleLeak || item.Server != "api.x.com" || item.Digest == "" {
+		t.Errorf("item %+v", item)
+	}
+	decideOn(t, s.broker, item, false)
+	// Without an approval it stays paused, and the next request asks again.
+	results := make(chan error, 3)
+	ask := func() { results <- p.admit(context.Background(), request) }
+	settled(t, p)
+	go ask()
+	decideOn(t, s.broker, waiting(t, s.broker), false)
+	if err := <-results; !errors.Is(err, errPaused) {
+		t.Errorf("after a refusal: %v", err)
+	}
+	settled(t, p)
+	for range 3 {
+		go ask()
+	}
+	item = waiting(t, s.broker)
+	decideOn(t, s.broker, item, true)
+	for range 3 {
+		if err := <-results; err != nil {
+			t.Errorf("after the approval: %v", err)
+		}
+	}
+	if err := p.admit(t.Context(), request); err != nil {
+		t.Errorf("after the approval: %v", err)
+	}
+	if err := stack.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := log.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var decisions []string
+	if err := audit.Read(path, func(l audit.Line) error {
+		if l.Rule == ruleLeak {
+			decisions = append(decisions, string(l.Decision)+" "+l.DecidedBy)
+		}
+		return nil
+	}); err != nil || strings.Join(decisions, ",") != "escalated-denied cli,escalated-denied cli,escalated-approved cli" {
+		t.Errorf("decisions %q, %v", decisions, err)
+	}
+}
+
+func TestAPausedSessionEnds(t *testing.T) {
+	s, log, _ := askingSession(t)
+	stack := &teardown{limit: 10 * time.Second}
+	p := newPause(t.Context(), s, stack, log)
+	p.begin(mitm.Activity{Host: "h"})
+	waiting(t, s.broker)
+	done := make(chan error, 1)
+	go func() { done <- p.admit(context.Background(), mitm.Request{Host: "h"}) }()
+	if err := stack.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; !errors.Is(err, errPaused) {
+		t.Errorf("a request of a session that ended: %v", err)
+	}
+	if items, _ := s.broker.Pending(t.Context()); len(items) != 0 {
+		t.Errorf("still waiting: %+v", items)
+	}
+}
+
+func TestRequestsAreAskedAbout(t *testing.T) {
+	s, _, _ := askingSession(t)
+	request := mitm.Request{
+		Host: "api.x.com", Method: "POST", Path: "/v1/x", Query: "beta=true", Model: "m",
+		Body: []byte(`{"model":"m","n":1e400}`), Digest: "d",
+	}
+	for _, approve := range []bool{true, false} {
+		type answer struct {
+			mitm.Ruling
+			err error
+		}
+		done := make(chan answer, 1)
+		go func() {
+			r, err := s.askRequest(context.Background(), request)
+			done <- answer{r, err}
+		}()
+		item := waiting(t, s.broker)
+		want := `{"method":"POST","url":"https://api.x.com/v1/x","query":"beta=true","model":"m","body":{"model":"m","n":1e400}}`
+		if item.Plane != "http" || item.Digest != "d" || string(item.Arguments) != want || item.Tool != "POST /v1/x" {
+			t.Errorf("item %+v with %s", item, item.Arguments)
+		}
+		decideOn(t, s.broker, item, approve)
+		got := <-done
+		if got.err != nil || got.Approved != approve || got.By != "cli" || got.ID != item.ID || !approve && got.Reason != "because" {
+			t.Errorf("ruling %+v", got)
+		}
+	}
+	// Somebody who goes away takes the question along.
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan mitm.Ruling, 1)
+	go func() { r, _ := s.askRequest(ctx, request); done <- r }()
+	waiting(t, s.broker)
+	cancel()
+	if got := <-done; got.Approved || got.Outcome != "withdrawn" {
+		t.Errorf("ruling %+v", got)
+	}
+}
+
+func TestLongBodiesAreShownInPart(t *testing.T) {
+	body := `{"a":"` + strings.Repeat("ä", wholeBody) + `"}`
+	text, err := requestArguments(mitm.Request{Host: "h", Method: "POST", Path: "/", Body: []byte(body)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown map[string]any
+	if err := json.Unmarshal(text, &shown); err != nil {
+		t.Fatal(err)
+	}
+	if shown["body"] != nil || fmt.Sprint(shown["bodyBytes"]) != fmt.Sprint(float64(len(body))) || len(text) > 4*partBody ||
+		!strings.HasPrefix(fmt.Sprint(shown["bodyBegins"]), `{"a":"`) || !strings.HasSuffix(fmt.Sprint(shown["bodyEnds"]), `"}`) {
+		t.Errorf("shown as %.300s", text)
+	}
+}
