@@ -1,0 +1,65 @@
+// Package llm asks a language model one question and takes one structured
+// answer, straight from the host, with the person's own key.
+//
+// It is for decisions of the multiplexer itself, never for the agents: they
+// reach their providers through the proxy. The providers' own libraries speak the
+// wire formats. What comes back is bounded, is never followed elsewhere, and is
+// only text: whoever asked decodes it strictly.
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// Question is what a model is asked.
+type Question struct {
+	System string         // what it is to do
+	User   string         // what it is to judge
+	Schema map[string]any // JSON Schema of the answer
+	Name   string         // of the schema: letters and underscores
+}
+
+// Model answers questions. It is safe for concurrent use.
+type Model interface {
+	// Ask returns the text of the model's answer. It asks once: whether it is
+	// worth asking again is for the caller to say, see Transient.
+	Ask(ctx context.Context, q Question) (string, error)
+	// Name is provider and model, "anthropic/claude-haiku-4-5".
+	Name() string
+	// Close lets go of connections that are kept for the next question.
+	Close()
+}
+
+// Errors of asking.
+var (
+	// ErrNoKey means that the provider cannot be asked for want of a key.
+	ErrNoKey = errors.New("there is no key for the provider")
+	// ErrTooLarge means that the answer is longer than any that could be right.
+	ErrTooLarge = errors.New("the answer is too large")
+	// ErrFormat means that the answer is not in the provider's own format.
+	ErrFormat = errors.New("the answer is not in the provider's format")
+	// ErrRefused means that the model declined, or broke off.
+	ErrRefused = errors.New("the model gave no whole answer")
+)
+
+// StatusError is an answer of the provider that is an error. It says nothing of
+// what the provider wrote.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("the provider answered %d %s", e.Code, http.StatusText(e.Code))
+}
+
+// Transient tells whether asking again soon could help.
+func Transient(err error) bool {
+	var status *StatusError
+	if errors.As(err, &status) {
+		return status.Code == http.StatusTooManyRequests || status.Code == http.StatusRequestTimeout || status.Code >= 500
+	}
+	var network *url.Error
+	return errors.As(err, &network) && !errors.Is(err, ErrTooLarge) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}

@@ -1,0 +1,46 @@
+package provider
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+)
+
+type anthropicModel struct {
+	connection
+	client anthropic.Client
+	model  string
+}
+
+func newAnthropic(o Options, client *http.Client) llm.Model {
+	options := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(), option.WithHTTPClient(client), option.WithAPIKey(o.Key), option.WithMaxRetries(0),
+	}
+	if o.BaseURL != "" {
+		options = append(options, option.WithBaseURL(o.BaseURL))
+	}
+	return &anthropicModel{connection{client}, anthropic.NewClient(options...), o.Model}
+}
+
+func (m *anthropicModel) Name() string { return "anthropic/" + m.model }
+
+func (m *anthropicModel) Ask(ctx context.Context, q llm.Question) (string, error) {
+	message, err := m.client.Messages.New(ctx, anthropic.MessageNewParams{
+		Model:        m.model,
+		MaxTokens:    maxTokens,
+		System:       []anthropic.TextBlockParam{{Text: q.System}},
+		Messages:     []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.User))},
+		OutputConfig: anthropic.OutputConfigParam{Format: anthropic.JSONOutputFormatParam{Schema: q.Schema}},
+	})
+	if err != nil {
+		return "", tidy(err)
+	}
+	if message.StopReason != anthropic.StopReasonEndTurn || len(message.Content) != 1 || message.Content[0].Type != "text" {
+		return "", llm.ErrRefused
+	}
+	return message.Content[0].Text, nil
+}
