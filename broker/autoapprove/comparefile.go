@@ -1,0 +1,99 @@
+package autoapprove
+
+import (
+	"encoding/json"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// expand turns a path of an order into one of the host. A link on the way makes
+// it differ from the canonical one, and then a person is asked.
+func expand(p string, place Place) string {
+	if rest, ok := strings.CutPrefix(p, "~/"); ok {
+		p = place.Home + "/" + rest
+	}
+	return path.Clean(p)
+}
+
+// fileArguments are the paths among the arguments of the filesystem tools.
+type fileArguments struct {
+	Path        string   `json:"path"`
+	Paths       []string `json:"paths"`
+	Source      string   `json:"source"`
+	Destination string   `json:"destination"`
+}
+
+func paths(raw json.RawMessage) (fileArguments, error) {
+	var a fileArguments
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return a, errf("the call has arguments that are not understood")
+	}
+	return a, nil
+}
+
+// comparePaths demands that every path of the call was named.
+func comparePaths(o order, q Question) error {
+	a, err := paths(q.Arguments)
+	if err != nil {
+		return err
+	}
+	all := a.Paths
+	if a.Path != "" {
+		all = append(all, a.Path)
+	}
+	var said []string
+	for _, p := range o.paths {
+		said = append(said, expand(p, q.Place))
+	}
+	for _, p := range all {
+		if !slices.Contains(said, p) {
+			return errf("the call is about another file or directory than the one named")
+		}
+	}
+	if len(all) == 0 {
+		return errf("the call names no file")
+	}
+	return nil
+}
+
+// compareWrite demands the word for it when a file that is there would be lost.
+func compareWrite(o order, q Question) error {
+	if q.Exists && o.verb != overwrite {
+		return errf("the file is there already, and overwriting it was not ordered")
+	}
+	return comparePaths(o, q)
+}
+
+// compareMove compares both ends.
+func compareMove(o order, q Question) error {
+	a, err := paths(q.Arguments)
+	if err != nil {
+		return err
+	}
+	if len(o.paths) != 2 || expand(o.paths[0], q.Place) != a.Source || expand(o.paths[1], q.Place) != a.Destination {
+		return errf("something else would be moved, or elsewhere")
+	}
+	return nil
+}
+
+// compareWeb demands the very address, and nothing sent along with it.
+func compareWeb(o order, q Question) error {
+	var a struct {
+		URL     string          `json:"url"`
+		Headers json.RawMessage `json:"headers"`
+	}
+	if err := json.Unmarshal(q.Arguments, &a); err != nil {
+		return errf("the call has arguments that are not understood")
+	}
+	said, err := urlx.Parse(o.url)
+	if err != nil || said.String() != a.URL {
+		return errf("another address would be fetched than the one named")
+	}
+	if h := strings.TrimSpace(string(a.Headers)); h != "" && h != "null" && h != "{}" {
+		return errf("headers would be sent along")
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+// Package autoapprove lets a call through without asking when the person has just
+// asked for that very call.
+//
+// What they asked for is what they typed in command mode, kept as a receipt on
+// the host; nothing an agent writes comes in. A deterministic reading comes
+// first: the text must be an order in a small closed language that names the
+// operation and its target, and the canonical arguments must agree with it in
+// everything. Whatever the language does not know, a negation, a condition, a
+// quotation, a paste in the wrong place, is left to the person. A model may then
+// have to confirm. It can only turn an agreement into a question, never a
+// question into an agreement, so that no text can talk it into anything.
+package autoapprove
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Part is a run of a receipt's text that came in one way.
+type Part struct {
+	Text   string `json:"text"`
+	Pasted bool   `json:"pasted,omitempty"`
+}
+
+// Place is where the session works and what the person is taken to know.
+type Place struct {
+	Home      string   // of the person
+	Workspace string   // of the session, on the host
+	Known     []string // hosts that a remote named by a short name may be on
+}
+
+// Git is what the host found out about the repository of a git call.
+type Git struct {
+	Addresses []string          `json:"addresses"` // that git would contact, canonical
+	Pinned    map[string]string `json:"pinned"`    // remotes of the workspace as they were before the agent began
+	Branch    string            `json:"branch"`    // that is checked out
+	Root      bool              `json:"root"`      // the repository is the workspace itself
+	Odd       string            `json:"odd"`       // why the call does more than its arguments say; usually empty
+}
+
+// Question is an escalated call beside the receipt it could rest on.
+type Question struct {
+	Said      []Part
+	Plane     string // "tool" or "http"
+	Server    string
+	Tool      string
+	Arguments json.RawMessage // canonical
+	Rule      string
+	Reason    string // the rule's own
+	Exists    bool   // the file that would be written is there already
+	Git       *Git   // of a call to the git server
+	Place     Place
+}
+
+// Match reads the receipt and compares it with the call. It returns nil when the
+// person has ordered exactly this call, and otherwise why it has to be asked.
+func Match(q Question) error {
+	switch {
+	case q.Plane != "tool":
+		return errf("only tool calls can be approved automatically")
+	case strings.HasPrefix(q.Rule, "structural-"):
+		return errf("rule %s is always for a person", q.Rule)
+	}
+	check := checks[q.Server+"/"+q.Tool]
+	if check == nil {
+		return errf("%s/%s is never approved automatically", q.Server, q.Tool)
+	}
+	orders, err := read(q.Said)
+	if err != nil {
+		return err
+	}
+	why := errf("the receipt orders something else")
+	for _, o := range orders {
+		if !check.takes(o.verb) {
+			continue
+		}
+		if err := check.compare(o, q); err == nil {
+			return nil
+		} else {
+			why = err
+		}
+	}
+	return why
+}
+
+// check compares orders with the calls of one tool.
+type check struct {
+	verbs   []verb
+	compare func(o order, q Question) error
+}
+
+func (c *check) takes(v verb) bool {
+	for _, own := range c.verbs {
+		if v == own {
+			return true
+		}
+	}
+	return false
+}
+
+// checks are the tools that can be approved automatically.
+var checks = map[string]*check{
+	"git/git_push":                         {[]verb{push, deleteBranch}, comparePush},
+	"git/git_fetch":                        {[]verb{fetch}, compareFetch},
+	"git/git_pull":                         {[]verb{pull}, comparePull},
+	"git/git_clone":                        {[]verb{clone}, compareClone},
+	"filesystem/read_file":                 {[]verb{readFile}, comparePaths},
+	"filesystem/read_text_file":            {[]verb{readFile}, comparePaths},
+	"filesystem/read_media_file":           {[]verb{readFile}, comparePaths},
+	"filesystem/read_multiple_files":       {[]verb{readFile}, comparePaths},
+	"filesystem/list_directory":            {[]verb{list}, comparePaths},
+	"filesystem/list_directory_with_sizes": {[]verb{list}, comparePaths},
+	"filesystem/directory_tree":            {[]verb{list}, comparePaths},
+	"filesystem/create_directory":          {[]verb{makeDirectory}, comparePaths},
+	"filesystem/write_file":                {[]verb{write, overwrite}, compareWrite},
+	"filesystem/edit_file":                 {[]verb{edit}, comparePaths},
+	"filesystem/move_file":                 {[]verb{move}, compareMove},
+	"fetch/http_fetch":                     {[]verb{web}, compareWeb},
+}

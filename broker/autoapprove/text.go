@@ -1,0 +1,160 @@
+package autoapprove
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxText bounds the text that is read as orders, in bytes.
+const maxText = 2000
+
+// paste stands where something was pasted.
+const paste = "\ufffc"
+
+func errf(format string, args ...any) error { return fmt.Errorf(format, args...) }
+
+// unsure are words after which an order may be none: negations, conditions,
+// delays, questions, talk about orders instead of orders.
+var unsure = set(`
+	no not never none nothing nobody dont don't doesnt doesn't didnt didn't cannot can't cant won't wont isn't isnt aren't arent shouldn't
+	shouldnt wouldn't couldn't without unless except but only instead rather than neither nor hardly
+	if whether when whenever once while until till before after afterwards later tomorrow tonight soon eventually someday yet
+	would should could might may can shall must ought will do does did is are was were be been being has have had
+	why how what which who whose where whom
+	ask confirm wait hold stop cancel abort undo revert avoid forbid refuse skip ignore forget check verify
+	say says said saying tell tells told talk explain explains describe describes document documents documentation mention write-up
+	pretend imagine suppose assume example examples e.g i.e eg ie like as-if hypothetically simulate simulation
+	plan planning draft drafts propose suggest consider think maybe perhaps probably possibly actually
+	script scripts hook hooks workflow workflows button alias command commands instructions instruction section sentence line lines
+	following below above here title titles message messages text phrase word words quote quotes called named label comment comments
+	readme docs doc tutorial guide changelog issue ticket prompt step steps they he she someone anybody everybody
+	want wants wanted like need needs going gonna let lets let's ready able possible allowed
+`)
+
+// openers are words a free sentence before an order may begin with.
+var openers = set(`fix update add run commit test build refactor implement remove rename change improve clean merge rebase bump format lint
+	finish simplify replace extend move sort tidy make`)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// read turns what was said into orders. The sentence that holds an order must be
+// one through and through; before it there may be other plain sentences, after it
+// nothing but thanks. Anything else makes the whole text unclear.
+func read(said []Part) ([]order, error) {
+	var b strings.Builder
+	typed := false
+	for _, p := range said {
+		if p.Pasted {
+			b.WriteString(paste)
+			continue
+		}
+		typed = typed || strings.TrimSpace(p.Text) != ""
+		b.WriteString(p.Text)
+	}
+	text := b.String()
+	switch {
+	case !typed:
+		return nil, errf("nothing was typed")
+	case len(text) > maxText:
+		return nil, errf("the text is too long to be an order")
+	case strings.ContainsAny(text, "\"'`“”„«»‘’<>{}[]()|\\*_#?") && hasMark(text):
+		return nil, errf("the text quotes, asks or marks something")
+	}
+	sentences := split(text)
+	for _, s := range sentences {
+		if err := clear(s); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range sentences {
+		orders, ok := readSentence(s)
+		if !ok || len(orders) == 0 {
+			if free(s) {
+				continue
+			}
+			if i > 0 {
+				return nil, errf("after the order stands something else")
+			}
+			return nil, errf("the text is no order that is understood completely")
+		}
+		for _, rest := range sentences[i+1:] {
+			more, ok := readSentence(rest)
+			if !ok {
+				return nil, errf("after the order stands something else")
+			}
+			orders = append(orders, more...)
+		}
+		return orders, nil
+	}
+	return nil, errf("the text names no operation with its target")
+}
+
+// hasMark reports whether one of the marks stands outside an address or a path,
+// where some of them are ordinary.
+func hasMark(text string) bool {
+	for w := range strings.FieldsSeq(text) {
+		if strings.ContainsAny(w, "\"'`“”„«»‘’<>{}[]()|\\*") {
+			return true
+		}
+		w = strings.TrimRight(w, ".,;!")
+		if strings.ContainsAny(w, "#?_") && !strings.Contains(w, "://") && !isPath(w) && !strings.Contains(strings.Trim(w, "_"), "_") {
+			return true
+		}
+		if strings.HasSuffix(w, "?") {
+			return true
+		}
+	}
+	return false
+}
+
+// split cuts a text into sentences of words. A line end by itself ends none: it
+// may be in the middle of whatever is being said.
+func split(text string) [][]string {
+	var all [][]string
+	var s []string
+	for field := range strings.FieldsSeq(strings.ReplaceAll(text, ",", " , ")) {
+		word := strings.TrimRight(field, ".;!")
+		if word != "" {
+			s = append(s, word)
+		}
+		if word != field && len(s) > 0 {
+			all, s = append(all, s), nil
+		}
+	}
+	if len(s) > 0 {
+		all = append(all, s)
+	}
+	return all
+}
+
+// clear refuses a sentence with a word that makes orders doubtful.
+func clear(sentence []string) error {
+	for _, w := range sentence {
+		low := strings.ToLower(w)
+		if unsure[low] || strings.HasSuffix(low, "n't") {
+			return errf("the word %q leaves it open what is wanted", low)
+		}
+		if strings.HasSuffix(w, ":") {
+			return errf("the text introduces something with a colon")
+		}
+		for _, r := range strings.ReplaceAll(w, paste, "") {
+			if r < ' ' || r > '~' {
+				return errf("the text has characters beyond plain ASCII")
+			}
+		}
+	}
+	return nil
+}
+
+// free reports whether a sentence may stand before an order: a plain order of
+// another kind.
+func free(sentence []string) bool {
+	words := skip(sentence, fillers)
+	return len(words) > 0 && len(words) <= 25 && openers[strings.ToLower(words[0])] && !strings.Contains(strings.Join(words, " "), paste)
+}
