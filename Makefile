@@ -11,7 +11,7 @@ FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -53,6 +53,9 @@ fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)
 bench: ## run the benchmarks
 	@scripts/setup --tests
 	scripts/with-engine go test -run '^$$' -bench . -benchmem ./...
+
+eval-approver: ## measure the automatic approval; PROVIDER=anthropic|openai|google asks a model too
+	@go run ./cmd/eval-approver -provider '$(PROVIDER)' -model '$(MODEL)'
 
 lint: $(LINTER) ## run the linters
 	$(LINTER) run ./...

@@ -42,6 +42,9 @@ var homes = []struct {
 	{"github.com/creack/pty", "term", "terminals are made in one place"},
 	{"github.com/fsouza/go-dockerclient", "docker", "the engine's client stays behind the types of package docker"},
 	{"github.com/JohannesKaufmann", "broker/fetch", "turning pages into text is one server's business"},
+	{"github.com/anthropics/anthropic-sdk-go", "broker/llm/provider", "the host's own model calls stay behind llm.Model"},
+	{"github.com/openai/openai-go", "broker/llm/provider", "the host's own model calls stay behind llm.Model"},
+	{"google.golang.org/genai", "broker/llm/provider", "the host's own model calls stay behind llm.Model"},
 	{"github.com/mark3labs/mcp-go", "broker/mcpproxy", "MCP types stay behind the policy proxy"},
 }
 

@@ -1,0 +1,81 @@
+// Command eval-approver measures the automatic approval by the cases in the tree:
+// the deterministic stage always, and the model behind it when a provider is
+// named. It exits 1 when anything was approved that a person has to be asked.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove/evaluation"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/provider"
+)
+
+func main() {
+	name := flag.String("provider", "", "ask a model of this provider: "+strings.Join(provider.Providers(), ", "))
+	model := flag.String("model", "", "the model (default the provider's small one)")
+	flag.Parse()
+	if err := run(*name, *model); err != nil {
+		fmt.Fprintln(os.Stderr, "eval-approver:", err)
+		os.Exit(1)
+	}
+}
+
+func run(name, model string) error {
+	cases, err := evaluation.Load()
+	if err != nil {
+		return err
+	}
+	bad := measure("deterministic stage", cases, func(c evaluation.Case) bool { return autoapprove.Match(c.Question) == nil })
+	if name != "" {
+		m, err := provider.New(provider.Options{Provider: name, Model: model, Key: egress.EnvironmentKeys([]string{name}, os.Getenv)[name]})
+		if err != nil {
+			return fmt.Errorf("%w (set the provider's key in the environment)", err)
+		}
+		defer m.Close()
+		// Alone, the model is shown every case; in use it sees only those that
+		// the deterministic stage has passed.
+		measure(m.Name()+" alone", cases, func(c evaluation.Case) bool { return asks(m, c) })
+		bad += measure("both together", cases, func(c evaluation.Case) bool {
+			return autoapprove.Match(c.Question) == nil && asks(m, c)
+		})
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d calls were approved that a person has to be asked", bad)
+	}
+	return nil
+}
+
+func asks(m llm.Model, c evaluation.Case) bool {
+	got := autoapprove.Confirm(context.Background(), m, c.Question)
+	if got.Error != "" {
+		fmt.Printf("  %s: no answer that counts: %s\n", c.ID, got.Error)
+	}
+	return got.Approve
+}
+
+// measure runs the cases and returns how many were approved wrongly.
+func measure(what string, cases []evaluation.Case, approves func(evaluation.Case) bool) (wrong int) {
+	may, did := 0, 0
+	for _, c := range cases {
+		approved := approves(c)
+		switch {
+		case c.Approve:
+			may++
+			if approved {
+				did++
+			}
+		case approved:
+			wrong++
+			fmt.Printf("  %s: approved, although: %s\n", c.ID, c.Why)
+		}
+	}
+	fmt.Printf("%s: %d cases, %d false approvals, %d of %d that may go on do\n", what, len(cases), wrong, did, may)
+	return wrong
+}
