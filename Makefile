@@ -44,7 +44,7 @@ test: ## run the whole suite, real parts included
 	go vet ./...
 	scripts/with-engine go test -race -shuffle=on -timeout 30m ./...
 
-fuzz: ## run each fuzz target for FUZZ_EACH seconds (30)
+fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
 	@scripts/fuzz each $(FUZZ_EACH)
 
 fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)

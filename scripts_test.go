@@ -133,3 +133,78 @@ func TestScriptsAreScripts(t *testing.T) {
 		}
 	}
 }
+
+// fuzzModule is a small module with the fuzz script and these targets.
+func fuzzModule(t *testing.T, targets string) string {
+	t.Helper()
+	dir := t.TempDir()
+	script, err := os.ReadFile("scripts/fuzz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"go.mod":       "module example.org/small\n\ngo 1.26\n",
+		"scripts/fuzz": string(script),
+		"p/p_test.go":  "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Getpid\n" + targets,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A finding is what fails again. It is kept and printed; what fails only once is
+// told and is none.
+func TestFuzzFindings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, targets string
+		seconds       string // enough on a busy machine; a finding ends it sooner
+		code          int
+		says          []string
+		kept          int
+	}{
+		{"nothing", `
+func FuzzGood(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }
+`, "1", 0, []string{"fuzz: ok ./p FuzzGood", "1 passed, 0 failed"}, 0},
+		{"a finding", `
+func FuzzBad(f *testing.F) {
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 3 {
+			t.Fatal("too long for this")
+		}
+	})
+}
+`, "30", 1, []string{"fuzz: FOUND ./p FuzzBad", "too long for this", "commit ./p/testdata/fuzz/FuzzBad/", "go test fuzz v1", "0 passed, 1 failed"}, 1},
+		{"a failure that does not come back", `
+func FuzzOnce(f *testing.F) {
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 3 && os.Mkdir("once", 0o755) == nil {
+			t.Fatal("a busy machine")
+		}
+	})
+}
+`, "5", 0, []string{"FuzzOnce failed once and not again", "a busy machine", "1 passed, 0 failed"}, 0},
+	} {
+		dir := fuzzModule(t, test.targets)
+		cmd := exec.CommandContext(t.Context(), "bash", "scripts/fuzz", "each", test.seconds)
+		cmd.Dir = dir
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != test.code {
+			t.Errorf("%s: exits with %d:\n%s", test.name, code, out)
+		}
+		for _, want := range test.says {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: %q is not said:\n%s", test.name, want, out)
+			}
+		}
+		if kept, _ := filepath.Glob(filepath.Join(dir, "p/testdata/fuzz/*/*")); len(kept) != test.kept {
+			t.Errorf("%s: kept %v", test.name, kept)
+		}
+	}
+}
