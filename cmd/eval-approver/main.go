@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/provider"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
 func main() {
@@ -34,7 +35,7 @@ func run(name, model string) error {
 	}
 	bad := measure("deterministic stage", cases, func(c evaluation.Case) bool { return autoapprove.Match(c.Question) == nil })
 	if name != "" {
-		m, err := provider.New(provider.Options{Provider: name, Model: model, Key: egress.EnvironmentKeys([]string{name}, os.Getenv)[name]})
+		m, err := provider.New(provider.Options{Provider: name, Model: model, Key: egress.EnvironmentKeys(mitm.Providers(), []string{name}, os.Getenv)[name]})
 		if err != nil {
 			return fmt.Errorf("%w (set the provider's key in the environment)", err)
 		}
