@@ -33,7 +33,8 @@ type pane struct {
 	cancel context.CancelFunc
 
 	visible atomic.Bool
-	output  atomic.Int64 // when the agent has last written, in nanoseconds since 1970
+	output  atomic.Int64  // when the agent has last written, in nanoseconds since 1970
+	wrote   chan struct{} // capacity 1, lossy: the agent has written something
 	hooks   paneHooks
 
 	mu       sync.Mutex
@@ -62,6 +63,7 @@ func newPane(ctx context.Context, c *crew, id broker.SessionID, o term.Options, 
 		cols:    o.Cols,
 		rows:    o.Rows,
 		resized: make(chan struct{}, 1),
+		wrote:   make(chan struct{}, 1),
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	o.Notify = hooks.event
@@ -128,6 +130,7 @@ func (p *pane) read(t broker.Terminal) error {
 // to the agent.
 func (p *pane) feed(data []byte) {
 	p.output.Store(time.Now().UnixNano())
+	signal(p.wrote)
 	before := p.screen.Generation()
 	_, _ = p.screen.Write(data)
 	if p.visible.Load() && p.screen.Generation() != before {
@@ -162,14 +165,16 @@ func (p *pane) show() {
 
 // write sends what the queue holds to the agent, in order.
 func (p *pane) write(t broker.Terminal) {
+	var last time.Time // when something was written
 	for {
 		k, ok := p.queue.take(p.ctx)
 		if !ok {
 			return
 		}
-		if k.pause > 0 && !sleep(p.ctx, k.pause) {
+		if k.pause > 0 && !p.settle(last, k.pause) {
 			return
 		}
+		last = time.Now()
 		if _, err := t.Write(k.data); err != nil {
 			// The reader meets the same end and reports it.
 			p.queue.discard()

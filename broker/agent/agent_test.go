@@ -110,6 +110,21 @@ func TestSubmittedTextIsTyping(t *testing.T) {
 	}
 }
 
+// Codex takes fast typing for a paste, so it gets one.
+func TestCodexGetsPastes(t *testing.T) {
+	a := named(t, "codex")
+	for text, want := range map[string]string{
+		"fix it":              "\x1b[200~fix it\x1b[201~",
+		"no \x1b[201~ tricks": "\x1b[200~no [201~ tricks\x1b[201~",
+		"/status":             "/status",
+	} {
+		got := a.Submit(text)
+		if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
+			t.Errorf("%q became %q", text, got.Steps)
+		}
+	}
+}
+
 func TestEveryAgentHasWhatASessionNeeds(t *testing.T) {
 	for _, a := range agent.Builtin().All() {
 		if a.Name == "" || a.Title == "" || a.Submit == nil || a.Host != (a.Image == "") || a.Host != (a.Launch == nil) {

@@ -11,8 +11,8 @@ import (
 )
 
 // CodexSubmitPause is how long Codex needs between a text and the Enter that
-// submits it; what comes sooner is part of a paste.
-const CodexSubmitPause = 350 * time.Millisecond
+// submits it; what comes sooner may be part of a paste.
+const CodexSubmitPause = 200 * time.Millisecond
 
 // codexModel is the newest model that calls tools one by one. Newer ones write
 // programs that call them, which a person who decides about each call could not
@@ -46,7 +46,7 @@ func codex() Adapter {
 		},
 		Answer:  answerOfCodex,
 		Kept:    codexKept,
-		Submit:  typed(CodexSubmitPause),
+		Submit:  pasted(CodexSubmitPause),
 		Version: []string{"codex", "--version"},
 	}
 }

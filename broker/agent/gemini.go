@@ -9,8 +9,8 @@ import (
 )
 
 // GeminiSubmitPause is how long Gemini CLI needs between a text and the Enter
-// that submits it.
-const GeminiSubmitPause = 200 * time.Millisecond
+// that submits it: until it has drawn the text it submits what was there before.
+const GeminiSubmitPause = 400 * time.Millisecond
 
 // gemini is Google's agent.
 func gemini() Adapter {

@@ -20,18 +20,38 @@ func typed(pause time.Duration) func(string) Submission {
 	}
 }
 
+// pasted is a Submit for agents that take fast typing for a paste: they get the
+// text as one, and the Enter after a pause. Commands of their own are typed, so
+// that they are understood as such.
+func pasted(pause time.Duration) func(string) Submission {
+	return func(text string) Submission {
+		if strings.HasPrefix(text, "/") {
+			return typed(pause)(text)
+		}
+		return Submission{Steps: []string{pasteStart + printable(text) + pasteEnd, "\r"}, Pause: pause}
+	}
+}
+
+// What a terminal puts around a paste.
+const pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
+
 // bracketed wraps text of several lines as a paste, which is how a terminal
-// would hand it over; single lines are typed as they are. Control characters
-// other than newline and tab are left out: they would be keys.
+// would hand it over; single lines are typed as they are.
 func bracketed(text string) string {
-	clean := strings.Map(func(r rune) rune {
+	clean := printable(text)
+	if !strings.Contains(clean, "\n") {
+		return clean
+	}
+	return pasteStart + clean + pasteEnd
+}
+
+// printable leaves out control characters other than newline and tab: they
+// would be keys.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
 		if (r < 0x20 && r != '\n' && r != '\t') || r == 0x7f || (r >= 0x80 && r < 0xa0) {
 			return -1
 		}
 		return r
 	}, strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n"))
-	if !strings.Contains(clean, "\n") {
-		return clean
-	}
-	return "\x1b[200~" + clean + "\x1b[201~"
 }
