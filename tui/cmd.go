@@ -140,8 +140,12 @@ func (m *Model) decide(e broker.Escalation, what decision) tea.Cmd {
 // submit records trusted input; the pieces come back with the answer, so that
 // nothing typed is lost when it could not be sent.
 func (m *Model) submit(in broker.TrustedInput, pieces []piece) tea.Cmd {
+	slot := 0
+	if t := m.tabOf(in.Session); t != nil {
+		slot = t.pane.queue.reserve() // what is typed next comes after it
+	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Submit(ctx, in)
-		return submittedMsg{in.Session, pieces, r, err}
+		return submittedMsg{in.Session, slot, pieces, r, err}
 	})
 }

@@ -114,6 +114,7 @@ type (
 	// submittedMsg answers a trusted input.
 	submittedMsg struct {
 		id      broker.SessionID
+		slot    int // kept for it in the agent's input
 		pieces  []piece
 		receipt broker.Receipt
 		err     error

@@ -18,6 +18,7 @@ const (
 type keystrokes struct {
 	pause time.Duration
 	data  []byte
+	slot  int // kept for something that is still to come, when not 0
 }
 
 // inputQueue holds what waits to be written to a pane, in order. Putting never
@@ -26,6 +27,7 @@ type inputQueue struct {
 	mu    sync.Mutex
 	items []keystrokes
 	size  int
+	slots int // the number of the last slot
 
 	ready chan struct{} // capacity 1, lossy: something was put
 	room  chan struct{} // capacity 1, lossy: something was taken
@@ -44,31 +46,6 @@ func (q *inputQueue) putLast(data []byte) bool {
 	return q.add(keystrokes{data: data}, queueLimit+queueReserve)
 }
 
-// putSteps appends several things at once, all or none, with a pause before
-// each but the first.
-func (q *inputQueue) putSteps(steps []string, pause time.Duration) bool {
-	total := 0
-	for _, s := range steps {
-		total += len(s)
-	}
-	q.mu.Lock()
-	if q.size+total > queueLimit {
-		q.mu.Unlock()
-		return false
-	}
-	for i, s := range steps {
-		k := keystrokes{data: []byte(s)}
-		if i > 0 {
-			k.pause = pause
-		}
-		q.items = append(q.items, k)
-	}
-	q.size += total
-	q.mu.Unlock()
-	signal(q.ready)
-	return true
-}
-
 func (q *inputQueue) add(k keystrokes, limit int) bool {
 	if len(k.data) == 0 {
 		return true
@@ -81,7 +58,7 @@ func (q *inputQueue) add(k keystrokes, limit int) bool {
 	// Small pieces are joined, or a slow reader would be sent one write a key.
 	if n := len(q.items); n > 0 && k.pause == 0 && len(q.items[n-1].data)+len(k.data) <= writeSize {
 		last := &q.items[n-1]
-		if last.pause == 0 {
+		if last.pause == 0 && last.slot == 0 {
 			last.data = append(last.data, k.data...)
 			q.size += len(k.data)
 			q.mu.Unlock()
@@ -101,7 +78,7 @@ func (q *inputQueue) add(k keystrokes, limit int) bool {
 func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
 	for {
 		q.mu.Lock()
-		if len(q.items) > 0 {
+		if len(q.items) > 0 && q.items[0].slot == 0 {
 			k := q.items[0]
 			if len(k.data) > writeSize {
 				q.items[0] = keystrokes{data: k.data[writeSize:]}
@@ -115,7 +92,9 @@ func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
 			signal(q.room)
 			return k, true
 		}
-		q.items = nil
+		if len(q.items) == 0 {
+			q.items = nil
+		}
 		q.mu.Unlock()
 		select {
 		case <-q.ready:

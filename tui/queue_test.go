@@ -43,8 +43,11 @@ func TestQueueKeepsOrderAndBounds(t *testing.T) {
 func TestQueueStepsKeepTheirPauses(t *testing.T) {
 	q := newInputQueue()
 	q.put([]byte("a"))
-	q.putSteps([]string{"text", "\r"}, 50*time.Millisecond)
+	slot := q.reserve()
 	q.put([]byte("b"))
+	if !q.fill(slot, []string{"text", "\r"}, 50*time.Millisecond) {
+		t.Fatal("the reserved place is gone")
+	}
 	var got []keystrokes
 	for range 2 {
 		k, _ := q.take(t.Context())

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,8 +127,10 @@ func TestFastApprove(t *testing.T) {
 }
 
 // TestKeystrokeRaceInAPty is the same through real terminals and at the speed
-// of the machine, with calls beginning to wait while keys are on their way.
+// of the machine: ten thousand calls begin to wait, and cease to, at random
+// moments while keys, pastes and lines of the command line are on their way.
 func TestKeystrokeRaceInAPty(t *testing.T) {
+	const injections = 10_000
 	b := newFakeBroker()
 	got := make(chan string, 1)
 	const end = "\x04"
@@ -147,9 +151,12 @@ func TestKeystrokeRaceInAPty(t *testing.T) {
 	p := sit(t, b, demo())
 	p.sees("ready")
 	stop, stopped := make(chan struct{}), make(chan struct{})
+	var injected atomic.Int64
 	go func() {
 		defer close(stopped)
+		random := rand.New(rand.NewPCG(5, 6))
 		for n := 1; ; n++ {
+			injected.Store(int64(n))
 			e := escalation(n, `{"path":"/etc/hosts"}`, "")
 			done := broker.Resolution{ID: e.ID, Number: n, Outcome: broker.Expired}
 			for _, ev := range []broker.Event{{Escalation: &e}, {Resolution: &done}} {
@@ -158,16 +165,27 @@ func TestKeystrokeRaceInAPty(t *testing.T) {
 				case <-stop:
 					return
 				}
+				for range random.IntN(4) { // let keys come in between
+					runtime.Gosched()
+				}
 			}
 		}
 	}()
 	var want strings.Builder
 	random := rand.New(rand.NewPCG(3, 4))
 	words := []string{"yes ", "/approve\r", "a", "y\r", "d", "/approve all\r", "\x1b[200~/approve\r\x1b[201~"}
-	for range 2000 {
+	for begun := time.Now(); injected.Load() < injections; {
+		if time.Since(begun) > time.Minute {
+			t.Fatalf("only %d calls began to wait within a minute", injected.Load())
+		}
 		word := words[random.IntN(len(words))]
-		if random.IntN(10) == 0 {
+		switch random.IntN(10) {
+		case 0:
 			word = "\x01\x01" + word
+		case 1: // sent from the command line, with a paste in it
+			p.types("\x01go \x1b[200~/approve\x1b[201~ on\r")
+			want.WriteString("go /approve on\r")
+			continue
 		}
 		p.types(word)
 		word = strings.ReplaceAll(word, "\x01\x01", "\x01")
@@ -178,7 +196,11 @@ func TestKeystrokeRaceInAPty(t *testing.T) {
 	select {
 	case s := <-got:
 		if s != want.String() {
-			t.Errorf("input changed on the way: %d bytes became %d", want.Len(), len(s))
+			at := 0
+			for at < len(s) && at < want.Len() && s[at] == want.String()[at] {
+				at++
+			}
+			t.Errorf("input changed on the way at byte %d of %d: got %q, want %q", at, want.Len(), cut(s, at), cut(want.String(), at))
 		}
 	case <-time.After(patience):
 		t.Error("the input did not arrive")

@@ -245,10 +245,13 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	if err == nil && t == nil {
 		err = errors.New("the tab was closed meanwhile")
 	}
-	if err == nil && !t.pane.queue.putSteps(msg.receipt.Typing, msg.receipt.Pause) {
+	if err == nil && !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
 		err = fmt.Errorf("%s takes no input", oneLine(t.title()))
 	}
 	if err != nil {
+		if t != nil {
+			t.pane.queue.release(msg.slot)
+		}
 		if msg.err == nil {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
 		}
