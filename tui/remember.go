@@ -87,7 +87,7 @@ func (it *pendingItem) remember(words []string) (*broker.Remember, error) {
 func (it *pendingItem) scopeNames() string {
 	var names []string
 	for _, s := range it.scopes {
-		names = append(names, s.Name)
+		names = append(names, sanitize(s.Name))
 	}
 	return strings.Join(names, ", ")
 }

@@ -1,8 +1,13 @@
 package tui
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -42,6 +47,24 @@ func hostileStrings() []string {
 		out = append(out, "c1"+string(r)+"x")
 	}
 	return out
+}
+
+// TestCorpusFile keeps the corpus in a file, for the surfaces outside this package.
+func TestCorpusFile(t *testing.T) {
+	const file = "testdata/hostile.txt"
+	var text strings.Builder
+	for _, s := range hostileStrings() {
+		text.WriteString(strconv.QuoteToASCII(s) + "\n")
+	}
+	if *update {
+		if err := os.WriteFile(file, []byte(text.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(file)
+	if err != nil || string(have) != text.String() {
+		t.Fatalf("%s does not hold the corpus (%v); run the tests with -update", file, err)
+	}
 }
 
 // TestSanitizeCorpus draws every hostile string at several widths: what stands
@@ -164,6 +187,65 @@ func TestMessagesAreOneLine(t *testing.T) {
 					t.Fatalf("%q: cell %q%q", s, c.Rune, c.Marks)
 				}
 			}
+		}
+	}
+}
+
+// TestEverySurfaceIsHarmless puts hostile strings wherever a call, its answer, a
+// rule, a receipt or a decision of the past is drawn or told: every cell is one
+// plain rune, nothing is drawn outside the layer that draws it, the cursor stays
+// on the command line, and a notification reads back exactly.
+func TestEverySurfaceIsHarmless(t *testing.T) {
+	for _, s := range hostileStrings() {
+		o := demo()
+		o.Notify = "desktop"
+		r := newRig(t, 80, 24, o)
+		r.broker.scopes = []broker.Scope{{Name: s, Text: s}}
+		r.broker.rules = []broker.Rule{{Number: 1, Scope: s, Text: s, By: s}}
+		r.broker.history = []broker.Decided{{Server: s, Tool: s, Rule: s, Decision: s, By: s, Detail: map[string]any{"quote": s, "remembered": s}}}
+		e := escalation(1, "", "")
+		e.Server, e.Tool, e.Rule, e.Reason, e.Digest = s, s, s, s, s
+		if raw, err := json.Marshal(map[string]string{s: s}); err == nil {
+			e.Arguments, e.Requested = raw, json.RawMessage(`"`+s+`"`)
+		}
+		r.send(brokerMsg{broker.Event{Escalation: &e}})
+		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], sanitize(s+"/"+s)) {
+			t.Fatalf("%q: notified %q", s, r.notified)
+		}
+		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Quote: s, Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
+		r.keys("\x01")
+		r.harmless(s)
+		r.paint()
+		r.keys("/approve+\r")
+		r.harmless(s)
+		r.keys("\x15/rules\r")
+		r.harmless(s)
+		r.keys("q\x01\x15/history\r")
+		r.harmless(s)
+		r.keys("q")
+		r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Outcome(s), By: s}}})
+		r.harmless(s)
+		r.send(decidedMsg{id: "e1", err: errors.New(s)})
+		r.harmless(s)
+	}
+}
+
+// harmless checks the newest scene cell by cell.
+func (r *rig) harmless(s string) {
+	r.t.Helper()
+	for _, layer := range r.scene.Layers {
+		if at := layer.At; at.X < 0 || at.Y < 0 || at.X+at.W > 80 || at.Y+at.H > 24 || len(layer.cells) != at.W*at.H {
+			r.t.Fatalf("%q: a layer lies at %+v", s, at)
+		}
+		for _, c := range layer.cells {
+			if c.Rune != 0 && (c.Rune < ' ' || c.Rune >= 0x7f && c.Rune < 0xa0 || c.Marks != "" || uniseg.StringWidth(string(c.Rune)) != int(c.Width)) {
+				r.t.Fatalf("%q: cell %U %q, %d wide\n%s", s, c.Rune, c.Marks, c.Width, cellText(layer.cells))
+			}
+		}
+	}
+	if r.m.mode == modeCommand {
+		if _, input := r.m.panelRect(); r.scene.Cursor == nil || r.scene.Cursor.Y < input.Y || r.scene.Cursor.Y >= input.Y+input.H {
+			r.t.Fatalf("%q: the cursor is at %+v, the command line at %+v", s, r.scene.Cursor, input)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	m.approvals.record(r)
 	text := resolutionText(r)
 	if it != nil && it.sent && own && !r.Won {
-		text = fmt.Sprintf("#%d was already %s by %s", r.Number, r.Outcome, who(r))
+		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), who(r))
 	}
 	if r.Outcome == broker.Approved {
 		m.praise(text)
@@ -205,7 +205,7 @@ func resolutionText(r broker.Resolution) string {
 	case broker.Withdrawn:
 		return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
 	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, r.Outcome, who(r), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), who(r), r.At.Local().Format("15:04:05"))
 	if r.Rule > 0 {
 		text += fmt.Sprintf(", remembered as rule #%d", r.Rule)
 	}

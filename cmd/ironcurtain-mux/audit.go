@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -187,31 +186,31 @@ func printer(w io.Writer, raw bool) func(audit.Line) error {
 			_, err := fmt.Fprintf(w, "%s\n", l.Raw)
 			return err
 		}
-		what := l.Server
-		if l.Tool != "" {
-			what += "/" + l.Tool
-		}
-		text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"), l.Decision, l.Plane, what)
-		if len(l.Arguments) > 0 {
-			text += " " + string(l.Arguments)
-		}
-		if l.Rule != "" {
-			text += "  (" + l.Rule + ")"
-		}
-		if l.DecidedBy != "" {
-			text += fmt.Sprintf("  by %s after %d ms", l.DecidedBy, l.WaitMs)
-		}
-		_, err := fmt.Fprintln(w, oneLine(text))
+		_, err := fmt.Fprintln(w, recordText(l))
 		return err
 	}
 }
 
-// oneLine writes out what could disturb a terminal.
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || unicode.IsGraphic(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, s)
+// recordText is a record for people, in plain ASCII: it goes to a terminal, and
+// an agent wrote some of it.
+func recordText(l audit.Line) string {
+	what := ""
+	if l.Server != "" || l.Tool != "" {
+		what = plain(l.Server)
+	}
+	if l.Tool != "" {
+		what += "/" + plain(l.Tool)
+	}
+	text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"),
+		plain(string(l.Decision)), plain(l.Plane), what)
+	if len(l.Arguments) > 0 {
+		text += " " + string(asciiJSON(l.Arguments))
+	}
+	if l.Rule != "" {
+		text += "  (" + plain(l.Rule) + ")"
+	}
+	if l.DecidedBy != "" {
+		text += fmt.Sprintf("  by %s after %d ms", plain(l.DecidedBy), l.WaitMs)
+	}
+	return text
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -38,10 +37,4 @@ func printEffect(w io.Writer, e broker.Escalation) error {
 		return err
 	}
 	return nil
-}
-
-// ascii writes out every character that could disturb a terminal or a reader.
-func ascii(s string) string {
-	q := strconv.QuoteToASCII(s)
-	return q[1 : len(q)-1]
 }

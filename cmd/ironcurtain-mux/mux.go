@@ -223,5 +223,5 @@ func openLog(p place) (*slog.Logger, func(), error) {
 		_ = f.Close()
 		return nil, nil, fail(op, err, "")
 	}
-	return slog.New(slog.NewJSONHandler(f, nil)), func() { _ = f.Close() }, nil
+	return slog.New(slog.NewJSONHandler(asciiWriter{f}, nil)), func() { _ = f.Close() }, nil
 }
