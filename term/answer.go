@@ -42,7 +42,7 @@ func (e *emulator) answerPrivateStatus() {
 		e.answer("\x1b[?%d;%d;1R", y, x)
 	case 996:
 		theme := 2
-		if e.background.dark() {
+		if e.background.Dark() {
 			theme = 1
 		}
 		e.answer("\x1b[?997;%dn", theme)

@@ -60,8 +60,9 @@ func (c Color) resolve(fallback Color) (r, g, b uint8) {
 	return r, g, b
 }
 
-// dark says whether the color is one to draw light text on.
-func (c Color) dark() bool {
+// Dark reports whether the color is one to draw light text on; the default color
+// counts as one.
+func (c Color) Dark() bool {
 	r, g, b := c.resolve(defaultBackground)
 	return 299*int(r)+587*int(g)+114*int(b) < 128*1000
 }

@@ -89,6 +89,22 @@ func NewScreen(o Options) (*Screen, error) {
 	return s, nil
 }
 
+// SetColors says what programs that ask (OSC 10 and 11) are told from now on, as
+// the Options of the same names do. Zero leaves a color as it is.
+func (s *Screen) SetColors(foreground, background Color) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.emulator == nil {
+		return
+	}
+	if foreground != 0 {
+		s.emulator.foreground = foreground
+	}
+	if background != 0 {
+		s.emulator.background = background
+	}
+}
+
 func clampSize(cols, rows int) (int, int) {
 	return max(1, min(cols, maxCols)), max(1, min(rows, maxRows))
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // mode says who gets the person's keys.
@@ -41,6 +42,9 @@ type Model struct {
 	keys  keymap
 	table []binding
 	theme Theme
+
+	// Of the person's terminal, once it has told them.
+	foreground, background term.Color
 
 	cols, rows int
 	lay        layout

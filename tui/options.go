@@ -37,8 +37,11 @@ type Options struct {
 	Scrollback int    // lines kept for each tab; 0: 10,000
 	Engine     string // terminal engine: "native" (also for empty) or "vt10x"
 	Theme      string // "dark" (also for empty), "light", "16", "none"
-	CommandKey string // opens the command line; empty: "ctrl+a"
-	Prefix     string // a tmux-like prefix key, such as "ctrl+b"; empty: none
+	// FollowTheme changes the dark theme to the light one when the person's
+	// terminal tells that its background is light.
+	FollowTheme bool
+	CommandKey  string // opens the command line; empty: "ctrl+a"
+	Prefix      string // a tmux-like prefix key, such as "ctrl+b"; empty: none
 	// Keys are other keys for what Reference lists, by its names.
 	Keys    map[string][]string
 	NoMouse bool // leave the mouse to the person's terminal

@@ -51,7 +51,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	tell := func(msg tea.Msg) { program.Send(msg) }
 	profile := paint.DetectProfile(os.Getenv)
 	if o.Theme == "" {
-		o.Theme = themeFor(profile)
+		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
 	screen := newCompositor(t, profile, !o.NoMouse, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, c)

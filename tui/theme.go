@@ -11,6 +11,7 @@ import (
 type Theme struct {
 	Name string
 
+	Notice    term.Style // what the screen always has to say
 	Bar       term.Style // tab bar and status line
 	Tab       term.Style // a tab in the bar
 	ActiveTab term.Style // the tab that is shown
@@ -58,6 +59,7 @@ func darkTheme() Theme {
 	p := term.PaletteColor
 	return Theme{
 		Name:      "dark",
+		Notice:    colors(p(245), p(236), term.Bold),
 		Bar:       colors(p(250), p(236), 0),
 		Tab:       colors(p(250), p(236), 0),
 		ActiveTab: colors(p(231), p(25), term.Bold),
@@ -82,6 +84,7 @@ func lightTheme() Theme {
 	p := term.PaletteColor
 	return Theme{
 		Name:      "light",
+		Notice:    colors(p(243), p(253), term.Bold),
 		Bar:       colors(p(236), p(253), 0),
 		Tab:       colors(p(236), p(253), 0),
 		ActiveTab: colors(p(231), p(25), term.Bold),
@@ -102,14 +105,17 @@ func lightTheme() Theme {
 	}
 }
 
+// sixteenTheme draws nothing bold in black: many terminals make bold colors bright,
+// and bright black is gray.
 func sixteenTheme() Theme {
 	p := term.PaletteColor
 	return Theme{
 		Name:      "16",
+		Notice:    colors(p(0), p(7), 0),
 		Bar:       colors(p(0), p(7), 0),
 		Tab:       colors(p(0), p(7), 0),
 		ActiveTab: colors(p(15), p(4), term.Bold),
-		Attention: colors(p(0), p(3), term.Bold),
+		Attention: colors(p(0), p(3), 0),
 		Good:      colors(p(2), p(7), 0),
 		Bad:       colors(p(15), p(1), term.Bold),
 		Muted:     colors(p(0), p(7), 0),
@@ -122,7 +128,7 @@ func sixteenTheme() Theme {
 		Input:     colors(p(15), p(0), 0),
 		Selection: colors(p(0), p(6), 0),
 		Border:    colors(p(7), 0, 0),
-		Title:     colors(p(0), p(3), term.Bold),
+		Title:     colors(p(0), p(3), 0),
 	}
 }
 
@@ -131,6 +137,7 @@ func plainTheme() Theme {
 	strong := term.Style{Attr: term.Inverse | term.Bold}
 	return Theme{
 		Name:      "none",
+		Notice:    strong,
 		Bar:       inverse,
 		Tab:       inverse,
 		ActiveTab: term.Style{Attr: term.Bold, Underline: term.SingleUnderline},

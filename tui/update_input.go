@@ -33,7 +33,7 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 		m.outerLost = !ev.Focused
 		m.tellFocus()
 	case keys.ReplyEvent:
-		m.sink.answered(ev.Reply)
+		m.onReply(ev.Reply)
 	case keys.UnknownEvent:
 		if t := m.current(); m.mode == modeTerminal && t != nil && m.question == nil {
 			m.forward(t, ev)

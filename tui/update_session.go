@@ -131,6 +131,8 @@ func (m *Model) adopt(s broker.Session) tea.Cmd {
 		Rows:       max(1, size.H),
 		Scrollback: m.o.Scrollback,
 		Engine:     m.o.Engine,
+		Foreground: m.foreground,
+		Background: m.background,
 	}, paneHooks{
 		wake:  m.sink.wake,
 		ended: func(err error) { m.tell(endedMsg{id, err}) },

@@ -34,9 +34,7 @@ func (m *Model) drawStatus() *surface {
 			label = clip(label, room)
 		}
 		if textWidth(label) <= end-need {
-			style := m.theme.Muted
-			style.Attr |= term.Bold
-			end = s.right(end, label, style)
+			end = s.right(end, label, m.theme.Notice)
 		}
 	}
 	left := newSurface(rect{0, 0, max(0, end), 1}, m.theme.Bar)

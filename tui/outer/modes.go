@@ -23,9 +23,10 @@ func enter(mouse keys.MouseMode, keyboard uint8) string {
 		mouseOn(mouse) +
 		"\x1b[>4;2m" + // modifyOtherKeys, for terminals that do not know the next
 		fmt.Sprintf("\x1b[>%du", keyboard) + // kitty keyboard
-		// Does it know synchronized output, does it join grapheme clusters? The
-		// answers are events.
-		"\x1b[?2026$p\x1b[?2027$p"
+		// Does it know synchronized output, does it join grapheme clusters, which are
+		// its colors? The answers are events.
+		"\x1b[?2026$p\x1b[?2027$p" +
+		"\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
 }
 
 const (

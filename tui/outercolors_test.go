@@ -1,0 +1,54 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// What the person's terminal says of its colors, programs are told that ask; the
+// multiplexer follows unless a theme was chosen.
+func TestColorsOfThePersonsTerminal(t *testing.T) {
+	for _, test := range []struct {
+		o       Options
+		replies string
+		theme   string
+		told    string
+	}{
+		{Options{FollowTheme: true}, "\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
+		{Options{FollowTheme: true}, "\x1b]11;rgb:10/20/30\x07", "dark", "\x1b]11;rgb:1010/2020/3030\x1b\\"},
+		{Options{Theme: "dark"}, "\x1b]11;rgb:f/f/f\x07", "dark", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
+		{Options{Theme: "16", FollowTheme: true}, "\x1b]11;rgb:ffff/ffff/ffff\x07", "16", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
+		{Options{FollowTheme: true}, "\x1b]11;rgb:zz/ff/ff\x07\x1b]11;white\x07\x1b]11;rgb:\x07", "dark", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"},
+	} {
+		r := newRig(t, 80, 24, test.o)
+		r.keys(test.replies)
+		r.keys("\x01/new shell\r")
+		for tab := 1; tab <= 2; tab++ {
+			r.agentSays(tab, "\x1b]11;?\x1b\\")
+			if got := r.queued(tab); got != test.told {
+				t.Errorf("%q: tab %d was told %q, want %q", test.replies, tab, got, test.told)
+			}
+		}
+		if r.m.theme.Name != test.theme {
+			t.Errorf("%q: theme %s, want %s", test.replies, r.m.theme.Name, test.theme)
+		}
+	}
+}
+
+func TestParseColor(t *testing.T) {
+	for text, want := range map[string]term.Color{
+		"rgb:ffff/8080/0000":       term.RGB(255, 128, 0),
+		"rgb:ff/80/00":             term.RGB(255, 128, 0),
+		"rgba:0000/0000/0000/ffff": term.RGB(0, 0, 0),
+	} {
+		if got, ok := parseColor(text); !ok || got != want {
+			t.Errorf("%s is %v, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "rgb:", "rgb:1/2", "rgb:12345/0/0", "rgb:-1/0/0", "rgb:g/0/0", "#ffffff"} {
+		if got, ok := parseColor(text); ok {
+			t.Errorf("%q is read as %v", text, got)
+		}
+	}
+}
