@@ -127,7 +127,7 @@ func sixteenTheme() Theme {
 		Removed:   colors(p(1), p(0), 0),
 		Input:     colors(p(15), p(0), 0),
 		Selection: colors(p(0), p(6), 0),
-		Border:    colors(p(7), 0, 0),
+		Border:    term.Style{},
 		Title:     colors(p(0), p(3), 0),
 	}
 }
