@@ -73,10 +73,11 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 			}
 			s.providerActivity(a)
 		},
-		Admit:  held.admit,
-		Ask:    s.askRequest,
-		Budget: func(context.Context, mitm.Request) error { return spending.Admit() },
-		Log:    s.broker.log,
+		Admit:   held.admit,
+		Ask:     s.askRequest,
+		Budget:  func(context.Context, mitm.Request) error { return spending.Admit() },
+		Domains: true,
+		Log:     s.broker.log,
 	})
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
@@ -85,6 +86,9 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if err != nil {
 		return provider{}, err
 	}
+	s.mu.Lock()
+	s.way = proxy
+	s.mu.Unlock()
 	served := make(chan error, 1)
 	go func() { served <- proxy.Serve(listener) }()
 	stack.push("close the way to the model", func(ctx context.Context) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -44,6 +45,7 @@ type session struct {
 	log      *audit.Log      // set together with engine
 	program  program         // set before started is closed
 	output   *output         // of the program
+	way      *mitm.Proxy     // to the model and to approved domains; nil while there is none
 	account  *budget.Account // nil while there is none
 	attached bool
 	reason   string

@@ -89,6 +89,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		EscalationTimeout: s.broker.config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.broker.config.Secrets,
+		Builtins:          s.domainTools(),
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
 	})

@@ -85,9 +85,8 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// AddDomain lets the agent read from a domain until the given time. It needs
-// Config.Domains. An approved domain is prolonged by adding it again.
-func (p *Proxy) AddDomain(name string, until time.Time) error {
+// CheckDomain says why a domain cannot be added, before a person is asked.
+func (p *Proxy) CheckDomain(name string) error {
 	if p.domains == nil {
 		return &DomainError{Name: name, Cause: "this session was started without runtime domains"}
 	}
@@ -98,6 +97,15 @@ func (p *Proxy) AddDomain(name string, until time.Time) error {
 		if name == host || strings.HasSuffix(name, "."+host) {
 			return &DomainError{Name: name, Cause: "it belongs to a provider, whose endpoints are fixed"}
 		}
+	}
+	return nil
+}
+
+// AddDomain lets the agent read from a domain until the given time. It needs
+// Config.Domains. An approved domain is prolonged by adding it again.
+func (p *Proxy) AddDomain(name string, until time.Time) error {
+	if err := p.CheckDomain(name); err != nil {
+		return err
 	}
 	d := p.domains
 	d.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -196,6 +197,9 @@ func (p *Proxy) CACertificate() []byte {
 	}
 	return all
 }
+
+// Hosts lists the providers' hosts that the agent may reach, by name.
+func (p *Proxy) Hosts() []string { return slices.Sorted(maps.Keys(p.hosts)) }
 
 // Moved returns the hosts whose requests go elsewhere, and where.
 func (p *Proxy) Moved() map[string]string {

@@ -1,13 +1,13 @@
 package policy
 
-// proxyServer is the reserved name of the tools by which an agent asks for
+// ProxyServer is the reserved name of the tools by which an agent asks for
 // more domains. They exist under every policy.
-const proxyServer = "proxy"
+const ProxyServer = "proxy"
 
 func proxyTools() map[toolKey]*annotation {
 	tools := map[toolKey]*annotation{}
 	add := func(name string, args map[string]argument) {
-		key := toolKey{proxyServer, name}
+		key := toolKey{ProxyServer, name}
 		tools[key] = &annotation{key: key, args: args}
 	}
 	domain := argument{roles: []Role{ProxyDomain}}
@@ -19,7 +19,7 @@ func proxyTools() map[toolKey]*annotation {
 
 func proxyRules() []*rule {
 	on := func(name, tool string, then Decision, reason string) *rule {
-		return &rule{name: name, reason: reason, then: then, servers: []string{proxyServer}, tools: []string{tool}}
+		return &rule{name: name, reason: reason, then: then, servers: []string{ProxyServer}, tools: []string{tool}}
 	}
 	return []*rule{
 		on("proxy-add-domain-escalate", "add_proxy_domain", Escalate, "a new domain for the agent's network access needs a person's approval"),

@@ -78,6 +78,7 @@ func (p *Proxy) rebuild() {
 			p.offer(c, t)
 		}
 	}
+	p.offerBuiltins(c)
 	slices.SortFunc(c.offered, func(a, b shown) int { return strings.Compare(a.Name, b.Name) })
 	if list, err := encode(map[string]any{"tools": append([]shown{}, c.offered...)}); err == nil {
 		c.list = list

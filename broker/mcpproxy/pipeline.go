@@ -25,6 +25,7 @@ const (
 	ruleCrowded     = "escalation-limit"
 	ruleChanged     = "changed-while-waiting"
 	ruleQuarantine  = "changed-tool"
+	ruleFutile      = "cannot-work-out"
 	ruleAudit       = "audit-unavailable"
 )
 
@@ -93,6 +94,9 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 	case c.proxy.rate.repeated(c.verdict.Digest):
 		return c.deny(ctx, ruleRepeats, fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats))
 	case c.verdict.Decision == policy.Escalate:
+		if err := c.futile(); err != nil {
+			return c.deny(ctx, ruleFutile, err.Error())
+		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
 		}
@@ -131,6 +135,9 @@ func (c *call) append(ctx context.Context, r audit.Record) error {
 // forward records that the call goes on, sends it, and prepares what came
 // back.
 func (c *call) forward(ctx context.Context) json.RawMessage {
+	if own := c.proxy.builtin(c.target); own != nil {
+		return c.runBuiltin(ctx, own)
+	}
 	b := c.proxy.backend(c.target.server)
 	if b == nil {
 		return c.deny(ctx, ruleUnknownTool, "there is no such server")

@@ -71,9 +71,11 @@ type Config struct {
 	// Web makes the web requests of servers whose network is judged. The zero
 	// value reaches the public web; hosts that a server lists as private are
 	// added for that server.
-	Web    outbound.Client
-	Widen  string // how a person opens a directory to the sandboxes, for agents to pass on
-	Limits Limits
+	Web outbound.Client
+	// Builtins are tools that the host carries out itself.
+	Builtins []Builtin
+	Widen    string // how a person opens a directory to the sandboxes, for agents to pass on
+	Limits   Limits
 }
 
 // Limits bound what agents and servers can use up. Zero means the default.
@@ -185,8 +187,8 @@ func New(c Config) (*Proxy, error) {
 	p.life, p.endLife = context.WithCancel(context.Background())
 	names := map[string]bool{}
 	for _, s := range c.Servers {
-		if s.Name == "" || names[s.Name] {
-			return nil, fmt.Errorf("tool proxy: server name %q is empty or used twice", s.Name)
+		if s.Name == "" || names[s.Name] || reserved(s.Name) {
+			return nil, fmt.Errorf("tool proxy: server name %q is empty, reserved or used twice", s.Name)
 		}
 		names[s.Name] = true
 		p.backends = append(p.backends, newBackend(p, s))

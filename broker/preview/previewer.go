@@ -55,6 +55,8 @@ func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 		e = p.fileEffect(c)
 	case "git":
 		e = p.gitEffect(ctx, c)
+	case "proxy":
+		e = p.domainEffect(c)
 	}
 	if e == nil {
 		e = p.general(c)

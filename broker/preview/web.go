@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -29,6 +30,20 @@ func (p *Previewer) web(raw string) *Effect {
 		}
 	}
 	return d.done("fetches a page from %s", u.Host)
+}
+
+// domainEffect is that of opening a way to one more host.
+func (p *Previewer) domainEffect(c Call) *Effect {
+	var a struct {
+		Domain string `json:"domain"`
+	}
+	if c.Tool != "add_proxy_domain" || json.Unmarshal(c.Arguments, &a) != nil {
+		return nil
+	}
+	d := p.newDraft(Web)
+	d.host("https", a.Domain, urlx.DefaultPort("https"), p.Known)
+	d.warn("a request can carry away what the agent has read")
+	return d.done("lets the agent read from %s", a.Domain)
 }
 
 // host says which site a host belongs to and warns of what makes it look like

@@ -91,6 +91,7 @@ func (d *driver) isolated(t *testing.T, a realAgent, id broker.SessionID) {
 			t.Errorf("found: %v", got)
 		}
 	})
+	t.Run("a host is reached once a person has let it", func(t *testing.T) { d.opensDomain(t, a, id) })
 }
 
 // connect sends bytes to the proxy from inside and returns the answer.

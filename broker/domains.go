@@ -1,0 +1,135 @@
+package broker
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// domainHold is how long an agent may read from a domain that was approved.
+const domainHold = time.Hour
+
+// openedDomain is a domain as the agent is told of it.
+type openedDomain struct {
+	Domain string    `json:"domain"`
+	Status string    `json:"status,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	How    string    `json:"message,omitempty"`
+}
+
+// domainTools are the tools by which an agent asks for a way to one more host,
+// gives it up, and sees which it has. A session without a way out has none.
+func (s *session) domainTools() []mcpproxy.Builtin {
+	if len(s.adapter.Providers) == 0 {
+		return nil
+	}
+	const domain = `"domain":{"type":"string","description":"A public host name, such as docs.example.org, without scheme, port or path."}`
+	return []mcpproxy.Builtin{
+		{
+			Server: policy.ProxyServer, Name: "add_proxy_domain",
+			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD are free then, every other request asks again.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain +
+				`,"justification":{"type":"string","description":"Why you need it."}},"required":["domain","justification"],"additionalProperties":false}`),
+			Check: s.checkDomain, Run: s.addDomain,
+		},
+		{
+			Server: policy.ProxyServer, Name: "remove_proxy_domain",
+			Description: "Give up the way to a host that was added.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain + `},"required":["domain"],"additionalProperties":false}`),
+			Run:         s.removeDomain,
+		},
+		{
+			Server: policy.ProxyServer, Name: "list_proxy_domains",
+			Description: "List the hosts that you can reach.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+			Run:         s.listDomains,
+		},
+	}
+}
+
+// egressProxy is the way to the model, which exists once the session has started.
+func (s *session) egressProxy() (*mitm.Proxy, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.way == nil {
+		return nil, errors.New("the session has no way out yet")
+	}
+	return s.way, nil
+}
+
+// domainOf is the domain in canonical arguments.
+func domainOf(arguments json.RawMessage) (string, error) {
+	var args struct {
+		Domain string `json:"domain"`
+	}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return "", fmt.Errorf("read the domain: %w", err)
+	}
+	return args.Domain, nil
+}
+
+func (s *session) checkDomain(arguments json.RawMessage) error {
+	name, err := domainOf(arguments)
+	if err != nil {
+		return err
+	}
+	way, err := s.egressProxy()
+	if err != nil {
+		return err
+	}
+	return way.CheckDomain(name)
+}
+
+func (s *session) addDomain(_ context.Context, arguments json.RawMessage) (any, error) {
+	name, err := domainOf(arguments)
+	if err != nil {
+		return nil, err
+	}
+	way, err := s.egressProxy()
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(domainHold)
+	if err := way.AddDomain(name, until); err != nil {
+		return nil, err
+	}
+	s.notice(false, fmt.Sprintf("%s may read from %s until %s", s.fixed.Agent, name, until.Format(time.TimeOnly)))
+	return openedDomain{Domain: name, Status: "added", Until: until.UTC(), How: "use it by HTTPS through the proxy of your environment"}, nil
+}
+
+func (s *session) removeDomain(_ context.Context, arguments json.RawMessage) (any, error) {
+	name, err := domainOf(arguments)
+	if err != nil {
+		return nil, err
+	}
+	way, err := s.egressProxy()
+	if err != nil {
+		return nil, err
+	}
+	status := "not_found"
+	if way.RemoveDomain(name) {
+		status = "removed"
+	}
+	return openedDomain{Domain: name, Status: status}, nil
+}
+
+func (s *session) listDomains(context.Context, json.RawMessage) (any, error) {
+	way, err := s.egressProxy()
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Providers []string       `json:"providers"`
+		Dynamic   []openedDomain `json:"dynamic"`
+	}{Providers: way.Hosts(), Dynamic: []openedDomain{}}
+	for _, d := range way.Domains() {
+		out.Dynamic = append(out.Dynamic, openedDomain{Domain: d.Name, Until: d.Until.UTC()})
+	}
+	return out, nil
+}

@@ -1,0 +1,76 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Builtin is a tool that the host carries out itself instead of a server. It
+// is judged, approved and recorded like any other.
+type Builtin struct {
+	Server      string // a name that no real server may have
+	Name        string
+	Description string
+	InputSchema json.RawMessage
+	// Check says why a call that would need a person's approval cannot work out,
+	// so that nobody is asked for nothing. It may be nil.
+	Check func(arguments json.RawMessage) error
+	// Run gets the canonical arguments and returns what the agent is told, as
+	// JSON. It must heed its context.
+	Run func(ctx context.Context, arguments json.RawMessage) (any, error)
+}
+
+// offerBuiltins adds the host's own tools to a catalog.
+func (p *Proxy) offerBuiltins(c *catalog) {
+	for _, b := range p.config.Builtins {
+		p.offer(c, tool{server: b.Server, Name: b.Name, Description: b.Description, InputSchema: b.InputSchema})
+	}
+}
+
+// builtin is the host's own tool of that name, or nil.
+func (p *Proxy) builtin(t target) *Builtin {
+	for i, b := range p.config.Builtins {
+		if b.Server == t.server && b.Name == t.tool {
+			return &p.config.Builtins[i]
+		}
+	}
+	return nil
+}
+
+// futile says why asking a person for a call would be in vain, or nil.
+func (c *call) futile() error {
+	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {
+		return own.Check(c.verdict.Arguments)
+	}
+	return nil
+}
+
+// runBuiltin records that the call goes on and carries it out.
+func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
+	if err := context.Cause(ctx); err != nil {
+		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
+	}
+	if err := c.append(ctx, c.record); err != nil {
+		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
+			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
+	}
+	value, err := b.Run(ctx, c.verdict.Arguments)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	text, err := encode(value)
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	result, err := encode(toolResult{Content: []json.RawMessage{textBlock(c.proxy.present(string(text), false))}})
+	if err != nil {
+		return c.failed(ctx, err)
+	}
+	return result
+}
+
+// reserved tells whether only the host's own tools may have a server's name.
+func reserved(server string) bool { return server == policy.ProxyServer }
