@@ -120,11 +120,49 @@ func (r Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
 		sum := sha256.Sum256(r.Arguments)
 		return fmt.Appendf(b, `,"arguments":{"bytes":%d,"sha256":%q}`, n, hex.EncodeToString(sum[:])), nil
 	}
-	line := bytes.NewBuffer(append(b, `,"arguments":`...))
-	if err := json.Compact(line, redact.JSON(r.Arguments)); err != nil {
+	b = append(b, `,"arguments":`...)
+	clean := redact.JSON(r.Arguments)
+	if isCompact(clean) {
+		return append(b, clean...), nil
+	}
+	line := bytes.NewBuffer(b)
+	if err := json.Compact(line, clean); err != nil {
 		return nil, err
 	}
 	return line.Bytes(), nil
+}
+
+// isCompact tells whether a document is one object or list without white space
+// between its parts, as the policy writes them, so that it can stand in a line
+// as it is.
+func isCompact(doc []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(doc); i++ {
+		c := doc[i]
+		switch {
+		case c < 0x20:
+			return false
+		case quoted:
+			if c == '\\' {
+				i++
+			} else if c == '"' {
+				quoted = false
+			}
+			continue
+		case c == ' ':
+			return false
+		case c == '"':
+			quoted = true
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth <= 0 && i < len(doc)-1 {
+			return false
+		}
+	}
+	return depth == 0 && !quoted && len(doc) > 1
 }
 
 // appendOptional appends a member unless it is empty.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 )
 
@@ -39,6 +40,9 @@ func (w *writer) open() (map[string]any, error) {
 	}
 	w.file, w.head = file, head
 	done, err := w.findTip()
+	if err == nil {
+		w.ours, err = file.Stat()
+	}
 	if err != nil {
 		err = broken("open", err, "the file was changed or cut: keep it as evidence and move it, with its .head file, out of the way")
 		return nil, errors.Join(err, file.Close(), head.Close())
@@ -150,14 +154,16 @@ func readHead(r io.ReaderAt) (tip, bool, error) {
 // writeHead records the tip. The log itself is durable by then; the head only
 // has to survive the process, so it is not synced each time.
 func (w *writer) writeHead(t tip) error {
-	b, err := json.Marshal(t)
-	if err != nil {
-		return err
-	}
+	b := append(w.headLine[:0], `{"seq":`...)
+	b = append(strconv.AppendUint(b, t.Seq, 10), `,"hash":"`...)
+	b = append(append(b, t.Hash...), `","start":`...)
+	b = append(strconv.AppendInt(b, t.Start, 10), `,"size":`...)
+	b = append(strconv.AppendInt(b, t.Size, 10), '}')
 	for len(b) < headSize-1 {
 		b = append(b, ' ')
 	}
-	_, err = w.head.WriteAt(append(b, '\n'), 0)
+	w.headLine = append(b, '\n')
+	_, err := w.head.WriteAt(w.headLine, 0)
 	return err
 }
 

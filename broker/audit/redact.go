@@ -71,6 +71,19 @@ var (
 // secretNames are names of arguments whose value is a secret as a whole.
 var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|token|authorization|cookie|credentials?)$`)
 
+// secretName tells whether a name is one of them. Most names are not, by their
+// last two letters.
+func secretName(name string) bool {
+	if len(name) < len("token") {
+		return false
+	}
+	switch strings.ToLower(name[len(name)-2:]) {
+	case "rd", "wd", "se", "et", "ey", "en", "on", "ie", "al", "ls":
+		return secretNames.MatchString(name)
+	}
+	return false
+}
+
 // Text returns s without secrets.
 func (r *Redactor) Text(s string) string {
 	s = r.Known(s)
@@ -130,7 +143,7 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 			continue
 		}
 		clean := r.Text(text)
-		if text != "" && secretNames.MatchString(name) {
+		if text != "" && secretName(name) {
 			clean = masked
 		}
 		if clean != text {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"runtime"
 	"strconv"
@@ -73,13 +74,15 @@ type writer struct {
 	sync  bool
 	state func(error)
 
-	file   File
-	head   File
-	tip    tip
-	dirty  bool // bytes after tip.Size are ours to remove
-	failed bool
-	buffer []byte
-	closed error // what close returned; read after the goroutine has ended
+	file     File
+	ours     fs.FileInfo // the file that was opened
+	head     File
+	tip      tip
+	dirty    bool // bytes after tip.Size are ours to remove
+	failed   bool
+	buffer   []byte
+	headLine []byte
+	closed   error // what close returned; read after the goroutine has ended
 }
 
 // tip is where the chain stands. It is also the content of the head file.
@@ -135,7 +138,7 @@ func (w *writer) line(t tip, body []byte) tip {
 // write brings the buffer to the disk and moves the tip. On any error the file
 // is cut back to where it was.
 func (w *writer) write(next tip) error {
-	if err := w.check(w.tip.Size); err != nil {
+	if err := w.untouched(); err != nil {
 		return w.failure("check", err)
 	}
 	n, err := w.file.Write(w.buffer)
@@ -147,7 +150,7 @@ func (w *writer) write(next tip) error {
 		err = w.file.Sync()
 	}
 	if err == nil {
-		err = w.check(next.Size)
+		err = w.inPlace(next.Size)
 	}
 	if err == nil {
 		err = w.writeHead(next)
@@ -161,35 +164,45 @@ func (w *writer) write(next tip) error {
 }
 
 // rollBack cuts off what a failed write left. If even that fails, the next
-// check tries again before anything is written.
+// look at the file tries again before anything is written.
 func (w *writer) rollBack() {
 	if w.file.Truncate(w.tip.Size) == nil {
 		w.dirty = false
 	}
 }
 
-// check makes sure that the file behind the path is still ours and ends where
-// we left it.
-func (w *writer) check(size int64) error {
-	if w.dirty && size == w.tip.Size {
+var errChanged = errors.New("the file was changed by somebody else")
+
+// untouched makes sure that the open file ends where we left it.
+func (w *writer) untouched() error {
+	if w.dirty {
 		if err := w.file.Truncate(w.tip.Size); err != nil {
 			return err
 		}
 		w.dirty = false
 	}
-	named, err := w.fs.Lstat(w.path)
-	if err != nil {
-		return err
-	}
 	open, err := w.file.Stat()
 	if err != nil {
 		return err
 	}
-	if !os.SameFile(named, open) {
+	if open.Size() != w.tip.Size {
+		return errChanged
+	}
+	return nil
+}
+
+// inPlace makes sure that what was written is found under the path: that
+// nobody took the file away, replaced it or wrote to it at the same time.
+func (w *writer) inPlace(size int64) error {
+	named, err := w.fs.Lstat(w.path)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(named, w.ours) {
 		return errors.New("the file was replaced by another one")
 	}
-	if open.Size() != size {
-		return errors.New("the file was changed by somebody else")
+	if named.Size() != size {
+		return errChanged
 	}
 	return nil
 }

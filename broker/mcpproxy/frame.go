@@ -75,7 +75,8 @@ func (f *frameReader) skip(err error) error {
 	return errTooLong
 }
 
-// writeLimit is how long a client may leave a message unread.
+// writeLimit is how long a client may leave a message unread; at least half of
+// it.
 const writeLimit = 30 * time.Second
 
 // frameWriter writes whole lines, one at a time.
@@ -83,6 +84,7 @@ type frameWriter struct {
 	mu     sync.Mutex
 	w      io.Writer
 	failed error
+	until  time.Time // the deadline that is set
 }
 
 // write sends one message. After an error every further message fails.
@@ -93,7 +95,12 @@ func (f *frameWriter) write(msg []byte) error {
 		return f.failed
 	}
 	if d, ok := f.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		_ = d.SetWriteDeadline(time.Now().Add(writeLimit))
+		// Moving the deadline costs as much as a short write, so it is moved
+		// once in a while only.
+		if now := time.Now(); f.until.Sub(now) < writeLimit/2 {
+			f.until = now.Add(writeLimit)
+			_ = d.SetWriteDeadline(f.until)
+		}
 	}
 	if _, err := f.w.Write(append(msg, '\n')); err != nil {
 		f.failed = fmt.Errorf("write message: %w", err)
