@@ -43,12 +43,27 @@ var fileLimits = jsonx.Limits{Bytes: 32 << 20, Depth: 64, Members: 2_000_000, Tr
 
 // readDocument reads and parses a file of the trusted base.
 func readDocument(file string) (*document, error) {
-	data, err := os.ReadFile(file)
+	data, err := readBounded(file)
 	if err != nil {
 		hint := "name an existing file that you can read"
 		return nil, &LoadError{File: file, Err: fmt.Errorf("read: %w", unwrapPath(err)), hint: hint}
 	}
 	return parseDocument(file, data)
+}
+
+// readBounded reads a regular file that is not larger than a policy can be.
+func readBounded(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	if info.Size() > int64(fileLimits.Bytes) {
+		return nil, fmt.Errorf("it is larger than %d bytes", fileLimits.Bytes)
+	}
+	return os.ReadFile(file)
 }
 
 func parseDocument(file string, data []byte) (*document, error) {

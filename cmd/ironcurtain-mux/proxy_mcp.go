@@ -8,11 +8,13 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -43,6 +45,9 @@ func proxyMCPCommand() *cobra.Command {
 tools as one MCP server on a Unix socket or on standard input and output. Every
 call is judged; what is forwarded is what was judged, and only after a record of
 it is in the audit log.
+
+On SIGUSR1 the policy, the annotations and the lists are read anew; when they
+cannot be loaded, the error is printed and those from before stay.
 
 When it serves, the command prints one JSON line, on standard output or, with
 --stdio, on standard error.`,
@@ -125,7 +130,32 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	if err := p.Start(ctx); err != nil {
 		return fail(op, err, "")
 	}
+	defer f.reloadOnSignal(func() (*policy.Engine, error) { return f.judge(at, configs) }, p, stderr)()
 	return fail(op, f.serve(ctx, p, stdin, stdout, stderr), "")
+}
+
+// reloadOnSignal reads the policy anew on SIGUSR1. One that cannot be loaded is
+// reported, and the one that judges stays. It returns what ends it.
+func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcpproxy.Proxy, stderr io.Writer) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{}) // one reload that waits covers all that were asked for
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		defer close(done)
+		for range signals {
+			engine, err := load()
+			if err != nil {
+				report(stderr, fmt.Errorf("%w; the policy that judges is still the one before", err), false)
+				continue
+			}
+			p.Reload(engine)
+			fmt.Fprintf(stderr, "ironcurtain-mux: the policy was reloaded: %.12s\n", engine.Hash())
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
 }
 
 // relay sets the runtime up for passing small messages on: a call goes through

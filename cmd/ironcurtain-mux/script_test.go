@@ -11,10 +11,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// programs are what the test binary does when it is started under their names.
+var programs = map[string]func(){"ironcurtain-mux": main}
+
 // TestMain lets the scripts call the program: the test binary runs main when
 // it is started under the program's name.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ironcurtain-mux": main})
+	testscript.Main(m, programs)
 }
 
 // TestScripts runs testdata/script/*.txtar. Each script has a home of its own;
