@@ -124,10 +124,18 @@ type StoredSession struct {
 	Detached bool `json:"detached"`
 }
 
-// Terminal is the byte stream of an agent's terminal. Read returns io.EOF when
-// the agent has ended. Close detaches and leaves the agent running.
+// Terminal is the attachment to an agent's terminal. Close detaches and leaves the
+// agent running. Write types; it blocks while the agent does not read.
 type Terminal interface {
-	io.ReadWriteCloser
+	io.WriteCloser
+	// CopyTo hands everything that the agent writes to w, in order, until the
+	// agent has ended, which is no error, Close is called, which is none
+	// either, or w fails. An agent is held back while w is written to. It is to
+	// be called once.
+	CopyTo(w io.Writer) error
+	// TryWrite types what the agent takes without waiting and returns how many
+	// bytes that was; none, where that cannot be known.
+	TryWrite(p []byte) (int, error)
 	// Resize tells the agent the size of its screen.
 	Resize(ctx context.Context, cols, rows int) error
 }

@@ -10,40 +10,48 @@ import (
 // outputChunk is how much of a terminal's output is read at a time, in bytes.
 const outputChunk = 64 << 10
 
-// output carries what an agent writes to whoever is attached. It reads ahead
-// by one chunk and then waits, so a flooding agent is slowed down and nobody's
-// memory grows; and because the reading belongs to the session, a user interface
-// can leave in the middle without a byte being lost for the next one.
+// output carries what an agent writes to whoever is attached, on the goroutine
+// that reads it: a byte is not handed from one to the next. While nobody is
+// attached it has read one chunk ahead and waits, so a flooding agent is slowed
+// down and nobody's memory grows; and because the reading belongs to the session,
+// a user interface can leave in the middle without a byte being lost for the
+// next one.
 type output struct {
 	source  io.Reader
 	began   func()        // called at the first byte, or the end
-	chunks  chan []byte   // must-deliver, unbuffered
-	stop    chan struct{} // closed by end
-	once    sync.Once
 	drained chan struct{} // closed when run has returned
 
-	mu   sync.Mutex // one reader at a time
-	rest []byte     // of the chunk being handed out
+	mu      sync.Mutex
+	changed sync.Cond // something of the following has
+	taker   *taker    // of the output; nil while nobody is attached
+	busy    *taker    // it is being written to
+	stopped bool
+	ended   bool // run has returned
+}
+
+// taker is one who takes the output.
+type taker struct {
+	w   io.Writer
+	err error // of w, after which it takes no more
 }
 
 func newOutput(source io.Reader, began func()) *output {
-	return &output{source: source, began: sync.OnceFunc(began), chunks: make(chan []byte), stop: make(chan struct{}), drained: make(chan struct{})}
+	o := &output{source: source, began: sync.OnceFunc(began), drained: make(chan struct{})}
+	o.changed.L = &o.mu
+	return o
 }
 
-// run reads until the source or the output ends. Two buffers are enough: the
-// next chunk is taken only after the one before it was handed out whole.
+// run reads until the source or the output ends.
 func (o *output) run() {
 	defer close(o.drained)
+	defer o.change(func() { o.ended = true })
 	defer o.began()
-	defer close(o.chunks)
-	buffers := [2][]byte{make([]byte, outputChunk), make([]byte, outputChunk)}
-	for i := 0; ; i = 1 - i {
-		n, err := o.source.Read(buffers[i])
+	buf := make([]byte, outputChunk)
+	for {
+		n, err := o.source.Read(buf)
 		if n > 0 {
 			o.began()
-			select {
-			case o.chunks <- buffers[i][:n]:
-			case <-o.stop:
+			if !o.deliver(buf[:n]) {
 				return
 			}
 		}
@@ -51,6 +59,43 @@ func (o *output) run() {
 			return
 		}
 	}
+}
+
+// deliver has the sink take a chunk, whole; the rest of what one did not take
+// goes to the next. It reports false when the output was stopped meanwhile.
+func (o *output) deliver(chunk []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for !o.stopped && (o.taker == nil || o.taker.err != nil) {
+			o.changed.Wait()
+		}
+		if o.stopped {
+			return false
+		}
+		t := o.taker
+		o.busy = t
+		o.mu.Unlock()
+		n, err := t.w.Write(chunk)
+		o.mu.Lock()
+		o.busy = nil
+		if err != nil || o.taker != t { // it waits, or will leave
+			t.err = err
+			o.changed.Broadcast()
+		}
+		if err == nil {
+			return true
+		}
+		chunk = chunk[n:]
+	}
+}
+
+// change changes what is guarded and tells everybody.
+func (o *output) change(f func()) {
+	o.mu.Lock()
+	f()
+	o.mu.Unlock()
+	o.changed.Broadcast()
 }
 
 // drainLimit is how long the last words of an agent may wait for a reader.
@@ -68,24 +113,24 @@ func (o *output) drain(ctx context.Context) {
 }
 
 // end stops handing out; run returns once its source does.
-func (o *output) end() { o.once.Do(func() { close(o.stop) }) }
+func (o *output) end() { o.change(func() { o.stopped = true }) }
 
-// read hands out bytes until the agent has ended or gone is closed.
-func (o *output) read(p []byte, gone <-chan struct{}) (int, error) {
+// copyTo has w written to until the agent has ended, which is no error, w fails,
+// or left turns true, which change tells. Then w is not written to any more.
+func (o *output) copyTo(w io.Writer, left func() bool) error {
+	t := &taker{w: w}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.rest) == 0 {
-		select {
-		case chunk, more := <-o.chunks:
-			if !more {
-				return 0, io.EOF
-			}
-			o.rest = chunk
-		case <-gone:
-			return 0, io.EOF
-		}
+	o.taker = t
+	o.changed.Broadcast()
+	for t.err == nil && !o.ended && !left() {
+		o.changed.Wait()
 	}
-	n := copy(p, o.rest)
-	o.rest = o.rest[n:]
-	return n, nil
+	if o.taker == t {
+		o.taker = nil
+	}
+	for o.busy == t {
+		o.changed.Wait()
+	}
+	return t.err
 }

@@ -25,6 +25,9 @@ var _ program = (*docker.Container)(nil)
 // HostTerminal is a program of this machine on a terminal of its own.
 type HostTerminal interface {
 	io.ReadWriteCloser // Close ends the program and waits for it
+	// TryWrite types what the program takes without waiting, and returns how
+	// many bytes that was.
+	TryWrite(p []byte) (int, error)
 	Resize(cols, rows int) error
 	Done() <-chan struct{} // closed when the program has ended
 	Wait() int             // its exit code, 128 plus the number for a signal

@@ -222,7 +222,6 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 		suspends: suspends,
 		program:  s.program,
 		output:   s.output,
-		gone:     make(chan struct{}),
 		release: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
@@ -16,18 +17,16 @@ type terminal struct {
 	output  *output
 	release func()
 	once    sync.Once
-	gone    chan struct{} // closed by Close
+	gone    atomic.Bool // set by Close
 	// suspends is told that a Ctrl-Z was kept from the program; nil: it may have it.
 	suspends func()
 }
 
-func (t *terminal) Read(p []byte) (int, error) { return t.output.read(p, t.gone) }
+func (t *terminal) CopyTo(w io.Writer) error { return t.output.copyTo(w, t.gone.Load) }
 
 func (t *terminal) Write(p []byte) (int, error) {
-	select {
-	case <-t.gone:
+	if t.gone.Load() {
 		return 0, io.ErrClosedPipe
-	default:
 	}
 	if t.suspends == nil {
 		return t.program.Write(p)
@@ -44,13 +43,35 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// prompt is a program that can say how much it takes without waiting.
+type prompt interface {
+	TryWrite(p []byte) (int, error)
+}
+
+// TryWrite leaves what holds a Ctrl-Z that the program must not have to Write.
+func (t *terminal) TryWrite(p []byte) (int, error) {
+	if t.gone.Load() {
+		return 0, io.ErrClosedPipe
+	}
+	program, ok := t.program.(prompt)
+	if !ok {
+		return 0, nil
+	}
+	if t.suspends != nil {
+		if _, found := agent.WithoutSuspend(p); found {
+			return 0, nil
+		}
+	}
+	return program.TryWrite(p)
+}
+
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 	return t.program.Resize(ctx, cols, rows)
 }
 
 func (t *terminal) Close() error {
 	t.once.Do(func() {
-		close(t.gone)
+		t.output.change(func() { t.gone.Store(true) })
 		t.release()
 	})
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -19,6 +18,7 @@ import (
 // leads a session and process group, and never outlives Close.
 type PTY struct {
 	master *os.File
+	conn   syscall.RawConn // of master
 	cmd    *exec.Cmd
 	done   chan struct{} // closed when the program was waited for
 	code   int           // valid after done
@@ -55,7 +55,14 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 		_ = cmd.Wait()
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	p := &PTY{master: master, cmd: cmd, done: make(chan struct{})}
+	conn, err := master.SyscallConn()
+	if err != nil {
+		_ = master.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+	}
+	p := &PTY{master: master, conn: conn, cmd: cmd, done: make(chan struct{})}
 	p.close = sync.OnceValue(p.shutdown)
 	go p.reap()
 	p.stop = context.AfterFunc(ctx, func() { _ = p.close() })
@@ -99,30 +106,13 @@ func (p *PTY) reap() {
 	}
 }
 
-// Read reads what the program wrote. After the program and everyone else on
-// its terminal are gone, it returns io.EOF.
-func (p *PTY) Read(b []byte) (int, error) {
-	n, err := p.master.Read(b)
-	if err != nil && (errors.Is(err, syscall.EIO) || errors.Is(err, os.ErrClosed)) {
-		err = io.EOF // what Linux says when the other side is closed
-	}
-	return n, err
-}
-
-// Write types to the program. It blocks while the program does not read.
-func (p *PTY) Write(b []byte) (int, error) { return p.master.Write(b) }
-
 // Resize tells the program of a new size.
 func (p *PTY) Resize(cols, rows int) error {
 	// The connection holds the descriptor while it is used: Close may come at
 	// any time, and the number would then be somebody else's.
-	conn, err := p.master.SyscallConn()
-	if err != nil {
-		return fmt.Errorf("resize terminal: %w", err)
-	}
 	size := winsize(cols, rows)
 	var failed error
-	err = conn.Control(func(fd uintptr) {
+	err := p.conn.Control(func(fd uintptr) {
 		failed = unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: size.Rows, Col: size.Cols})
 	})
 	if err := errors.Join(err, failed); err != nil {

@@ -16,6 +16,7 @@ import (
 // display is the person's terminal as the compositor uses it.
 type display interface {
 	Write(frame []byte) (int, error)
+	Ready() bool // a small frame is taken without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
 	Bell() error
@@ -42,6 +43,7 @@ type compositor struct {
 	loop    *paint.Loop
 	painter *paint.Painter
 	canvas  *paint.Canvas
+	way     *rightOfWay
 
 	scene    atomic.Pointer[scene]
 	requests chan request // bounded, lossy
@@ -52,15 +54,16 @@ type compositor struct {
 	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
 	stale     atomic.Bool   // another program had the terminal: nothing of what was painted is left
 
-	// Only the loop's goroutine uses what follows.
+	// What follows is used by one goroutine at a time: the one that paints.
 	drawn    *scene
 	chrome   []*term.Frame
 	frames   map[*pane]*term.Frame
 	reported uint64
 }
 
-func newCompositor(out display, profile paint.ColorProfile, mouse bool, painted func(uint64, time.Time)) *compositor {
+func newCompositor(out display, profile paint.ColorProfile, mouse bool, way *rightOfWay, painted func(uint64, time.Time)) *compositor {
 	c := &compositor{
+		way:       way,
 		out:       out,
 		mouse:     mouse,
 		painted:   painted,
@@ -71,7 +74,7 @@ func newCompositor(out display, profile paint.ColorProfile, mouse bool, painted 
 		mouseMode: keys.MouseDrag,
 		frames:    map[*pane]*term.Frame{},
 	}
-	c.loop = paint.NewLoop(c, c.painter, c.draw)
+	c.loop = paint.NewLoop(c, out.Ready, c.painter, c.draw)
 	return c
 }
 
@@ -83,6 +86,13 @@ func (c *compositor) publish(s *scene) {
 
 // wake implements sink.
 func (c *compositor) wake() { c.loop.Wake() }
+
+// show implements sink.
+func (c *compositor) show() {
+	if c.loop.Show() {
+		c.way.give()
+	}
+}
 
 // request implements sink.
 func (c *compositor) request(r request) {
@@ -139,7 +149,7 @@ func (c *compositor) Write(frame []byte) (int, error) {
 	return n, err
 }
 
-// draw composes the newest scene. It runs on the loop's goroutine.
+// draw composes the newest scene. It runs on the goroutine that paints.
 func (c *compositor) draw() *paint.Canvas {
 	s := c.scene.Load()
 	if s == nil {

@@ -236,8 +236,13 @@ func (t *fakeTerminal) run(agent func(t *fakeTerminal)) {
 	}()
 }
 
-func (t *fakeTerminal) Read(p []byte) (int, error)  { return t.out.Read(p) }
-func (t *fakeTerminal) Write(p []byte) (int, error) { return t.in.Write(p) }
+func (t *fakeTerminal) CopyTo(w io.Writer) error {
+	_, err := io.Copy(w, t.out)
+	return err
+}
+
+func (t *fakeTerminal) TryWrite([]byte) (int, error) { return 0, nil }
+func (t *fakeTerminal) Write(p []byte) (int, error)  { return t.in.Write(p) }
 
 func (t *fakeTerminal) Close() error {
 	_ = t.out.Close()

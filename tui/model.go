@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,9 +29,14 @@ type question struct {
 }
 
 // Model is the whole state of the user interface. Only the Bubble Tea event
-// loop touches it, one message at a time; nothing it does blocks. What takes
-// time runs as a command and comes back as a message.
+// loop changes it, one message at a time; nothing it does blocks. What takes
+// time runs as a command and comes back as a message. Besides the loop, passOn
+// looks at it, between two messages.
 type Model struct {
+	mu       sync.Mutex // held by Update, and by passOn
+	underway underway
+	way      *rightOfWay
+
 	ctx   context.Context
 	o     Options
 	api   broker.API
@@ -104,6 +110,7 @@ func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error)
 		crew:  c,
 		sink:  out,
 		gate:  newGate(),
+		way:   new(rightOfWay),
 		now:   time.Now,
 		table: table,
 		keys:  newKeymap(table),

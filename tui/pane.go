@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,14 +19,15 @@ const resizeEvery = 80 * time.Millisecond
 // a little longer than the screen holds it back.
 const holdTime = 160 * time.Millisecond
 
-// pane moves bytes between an agent's terminal and its screen of cells. Three
-// goroutines of its own do that: one reads and feeds the screen, one writes
-// what the queue holds, one resizes. The screen slows down the reader and the
-// reader the agent, so a flood costs no memory.
+// pane moves bytes between an agent's terminal and its screen of cells. What the
+// agent writes comes on the goroutine that read it; of the pane's own one waits
+// for the end of that, one writes what the queue holds, one resizes. The screen
+// slows down the reader and the reader the agent, so a flood costs no memory.
 type pane struct {
 	id     broker.SessionID
 	screen *term.Screen
 	queue  *inputQueue
+	way    *rightOfWay
 	crew   *crew
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -48,16 +48,18 @@ type pane struct {
 // paneHooks is how a pane reaches the rest of the program.
 type paneHooks struct {
 	wake  func()              // asks for a frame; never blocks
+	show  func()              // asks for one, and may paint it at once
 	ended func(err error)     // called once, when the agent's terminal has ended
 	event func(ev term.Event) // what the program asked for besides drawing
 }
 
 // newPane makes a pane with an empty screen. What is written to it waits until
 // a terminal is attached.
-func newPane(ctx context.Context, c *crew, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
+func newPane(ctx context.Context, c *crew, way *rightOfWay, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
 	p := &pane{
 		id:      id,
 		queue:   newInputQueue(),
+		way:     way,
 		crew:    c,
 		hooks:   hooks,
 		cols:    o.Cols,
@@ -111,19 +113,21 @@ func (p *pane) close() {
 // read feeds the screen until the terminal ends. It returns nil for a plain
 // end of the agent.
 func (p *pane) read(t broker.Terminal) error {
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := t.Read(buf)
-		if n > 0 {
-			p.feed(buf[:n])
-		}
-		if err != nil {
-			if errors.Is(err, io.EOF) || p.ctx.Err() != nil {
-				return nil
-			}
-			return err
-		}
+	err := t.CopyTo(p)
+	if p.ctx.Err() != nil {
+		return nil
 	}
+	return err
+}
+
+// Write takes output of the agent, on the goroutine that read it, which is not
+// the crew's but as dangerous to the person's terminal.
+func (p *pane) Write(output []byte) (int, error) {
+	if !p.visible.Load() && !p.way.yield(p.ctx) {
+		return 0, p.ctx.Err()
+	}
+	p.crew.run(func() { p.feed(output) })
+	return len(output), nil
 }
 
 // feed gives bytes of the agent to its screen, and the screen's answers back
@@ -148,7 +152,7 @@ func (p *pane) lastOutput() time.Time { return time.Unix(0, p.output.Load()) }
 // update that waits for its end, or for the time that it may take.
 func (p *pane) show() {
 	if !p.screen.Held() {
-		p.hooks.wake()
+		p.hooks.show()
 		return
 	}
 	p.mu.Lock()
@@ -181,6 +185,26 @@ func (p *pane) write(t broker.Terminal) {
 			return
 		}
 	}
+}
+
+// send types to the agent: at once where it takes what was typed without
+// waiting. It reports false when it takes nothing at all.
+func (p *pane) send(data []byte) bool {
+	p.way.take()
+	return p.queue.pass(data, p.try)
+}
+
+// try types what the agent takes without waiting, and returns how many bytes
+// that was. An error is met again by the goroutine that writes the rest.
+func (p *pane) try(data []byte) int {
+	p.mu.Lock()
+	t := p.terminal
+	p.mu.Unlock()
+	if t == nil {
+		return 0
+	}
+	n, _ := t.TryWrite(data)
+	return n
 }
 
 // setSize says how large the pane shall be. The screen and the agent follow at

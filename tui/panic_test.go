@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -30,7 +31,7 @@ func (b panicBroker) Attach(ctx context.Context, _ broker.SessionID) (broker.Ter
 
 type panicTerminal struct{ *fakeTerminal }
 
-func (panicTerminal) Read([]byte) (int, error) { panic("in a pane") }
+func (panicTerminal) CopyTo(io.Writer) error { panic("in a pane") }
 
 func panicWhileRunning() {
 	b := panicBroker{newFakeBroker()}

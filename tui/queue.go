@@ -27,7 +27,8 @@ type inputQueue struct {
 	mu    sync.Mutex
 	items []keystrokes
 	size  int
-	slots int // the number of the last slot
+	slots int  // the number of the last slot
+	taken bool // what was taken last may still be on its way
 
 	ready chan struct{} // capacity 1, lossy: something was put
 	room  chan struct{} // capacity 1, lossy: something was taken
@@ -44,6 +45,17 @@ func (q *inputQueue) put(data []byte) bool { return q.add(keystrokes{data: data}
 // a paste. It may use the reserve.
 func (q *inputQueue) putLast(data []byte) bool {
 	return q.add(keystrokes{data: data}, queueLimit+queueReserve)
+}
+
+// pass has data sent at once by try, which says how much of it was, and puts what
+// is left. While anything waits or is on its way it is put behind that.
+func (q *inputQueue) pass(data []byte, try func([]byte) int) bool {
+	q.mu.Lock()
+	if !q.taken && len(q.items) == 0 {
+		data = data[try(data):]
+	}
+	q.mu.Unlock()
+	return q.put(data)
 }
 
 func (q *inputQueue) add(k keystrokes, limit int) bool {
@@ -78,7 +90,8 @@ func (q *inputQueue) add(k keystrokes, limit int) bool {
 func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
 	for {
 		q.mu.Lock()
-		if len(q.items) > 0 && q.items[0].slot == 0 {
+		q.taken = len(q.items) > 0 && q.items[0].slot == 0
+		if q.taken {
 			k := q.items[0]
 			if len(k.data) > writeSize {
 				q.items[0] = keystrokes{data: k.data[writeSize:]}

@@ -59,6 +59,7 @@ type editing struct {
 // publish and the others make the rig a sink.
 func (r *rig) publish(s *scene)    { r.scene = s }
 func (r *rig) wake()               {}
+func (r *rig) show()               {}
 func (r *rig) answered(keys.Reply) {}
 func (r *rig) edit(_ context.Context, argv []string, name string, text []byte) error {
 	r.edited = append(r.edited, editing{argv, name, string(text)})
@@ -70,6 +71,7 @@ func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
 type recorder struct{ rig *rig }
 
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
+func (d *recorder) Ready() bool                                          { return true }
 func (d *recorder) SetKeyboard(uint8) error                              { return nil }
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
 func (d *recorder) Edit(context.Context, []string, string, []byte) error { return nil }
@@ -162,9 +164,8 @@ func (r *rig) run(cmd tea.Cmd) {
 
 // keys types bytes as the person's terminal sends them.
 func (r *rig) keys(bytes string) {
-	for _, ev := range append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...) {
-		r.send(inputMsg{ev})
-	}
+	in := intake{model: r.m, tell: r.send, await: func(context.Context) {}}
+	in.take(r.t.Context(), append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...))
 }
 
 // paint reports the newest scene as painted and lets time pass.
@@ -201,7 +202,7 @@ func (r *rig) queued(tab int) string {
 // screen is the picture of the newest scene as text; the cursor is in the last
 // line.
 func (r *rig) screen() string {
-	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, func(uint64, time.Time) {})
+	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(rightOfWay), func(uint64, time.Time) {})
 	c.publish(r.scene)
 	canvas := c.draw()
 	cols, rows := canvas.Size()

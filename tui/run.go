@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,12 +54,13 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
-	screen := newCompositor(t, profile, !o.NoMouse, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	way := new(rightOfWay)
+	screen := newCompositor(t, profile, !o.NoMouse, way, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, c)
 	if err != nil {
 		return err
 	}
-	m.tell = tell
+	m.tell, m.way = tell, way
 	program = newProgram(ctx, m)
 	if len(o.NotifyCommand) > 0 {
 		n := newNotifier(o.NotifyCommand, notifyTime, tell)
@@ -70,10 +72,6 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if err != nil {
 		return fmt.Errorf("listen to the broker: %w", err)
 	}
-	input, err := t.Events(ctx)
-	if err != nil {
-		return err
-	}
 	c.start(func() { stopOn(cancel, screen.loop.Run(ctx)) })
 	c.start(func() { screen.serve(ctx) })
 	c.start(func() { followBroker(ctx, o.API, events, tell) })
@@ -84,8 +82,9 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 		followSize(ctx, t, tell)
 	})
 	c.start(func() {
-		pumpInput(ctx, input, m.gate, tell)
-		stopOn(cancel, ErrTerminalLost)
+		in := intake{model: m, tell: tell, await: m.gate.wait}
+		err := t.Listen(ctx, func(batch []keys.Event) { in.take(ctx, batch) })
+		stopOn(cancel, cmp.Or(err, ErrTerminalLost))
 	})
 
 	_, err = program.Run()
@@ -146,17 +145,6 @@ func themeFor(p paint.ColorProfile) string {
 		return "none"
 	}
 	return "dark"
-}
-
-// pumpInput delivers what the person's terminal sends, in order, holding back
-// while the focused agent has more waiting than it should.
-func pumpInput(ctx context.Context, input <-chan []keys.Event, g *gate, tell func(tea.Msg)) {
-	for batch := range input {
-		for _, ev := range batch {
-			g.wait(ctx)
-			tell(inputMsg{ev})
-		}
-	}
 }
 
 // partingTime bounds how long the end waits for the broker to answer requests

@@ -38,12 +38,16 @@ type placedPane struct {
 // markedRow is a run of highlighted cells in one row of a pane.
 type markedRow struct{ Y, From, To int }
 
-// sink is where the model's output goes. None of its methods but edit blocks.
+// sink is where the model's output goes. None of its methods but edit and show
+// blocks.
 type sink interface {
 	// publish replaces the scene that is drawn.
 	publish(s *scene)
 	// wake asks for a frame because the screen of a visible pane has changed.
 	wake()
+	// show does the same, and may paint the frame before it returns: it is for
+	// the goroutine that brought the change.
+	show()
 	// request asks the person's terminal for something besides cells: the bell,
 	// a notification, the clipboard.
 	request(r request)

@@ -7,6 +7,8 @@ import (
 // Update implements tea.Model: it hands every message to the part of the
 // model that it concerns, and publishes a new picture when one is due.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	cmd := m.dispatch(msg)
 	if m.dirty {
 		cmd = join(cmd, m.tick())
@@ -19,6 +21,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case inputMsg:
+		defer m.underway.done()
 		return m.onInput(msg.event)
 	case sizeMsg:
 		return m.onSize(msg)

@@ -126,7 +126,7 @@ func (m *Model) adopt(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
 	id := s.ID
-	p, err := newPane(m.ctx, m.crew, id, term.Options{
+	p, err := newPane(m.ctx, m.crew, m.way, id, term.Options{
 		Cols:       max(1, size.W),
 		Rows:       max(1, size.H),
 		Scrollback: m.o.Scrollback,
@@ -135,6 +135,7 @@ func (m *Model) adopt(s broker.Session) tea.Cmd {
 		Background: m.background,
 	}, paneHooks{
 		wake:  m.sink.wake,
+		show:  m.sink.show,
 		ended: func(err error) { m.tell(endedMsg{id, err}) },
 		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
 	})

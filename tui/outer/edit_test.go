@@ -24,13 +24,10 @@ echo GO; read -r line; echo "READ $line"; exit ${line#exit }`
 
 // edit is the helper that lends its terminal.
 func edit(ctx context.Context, t *Terminal) {
-	events, err := t.Events(ctx)
-	if err != nil {
-		panic(err)
-	}
+	events := listen(ctx, func(err error) { panic(err) }, t)
 	sizes := t.Resizes(ctx)
 	<-sizes
-	err = t.Edit(ctx, []string{"sh", "-c", editorScript, "sh"}, "scrollback.txt", []byte("some text"))
+	err := t.Edit(ctx, []string{"sh", "-c", editorScript, "sh"}, "scrollback.txt", []byte("some text"))
 	_, _ = t.Write(fmt.Appendf(nil, "EDITED %v.", err))
 	if err == nil {
 		_, _ = t.Write(fmt.Appendf(nil, "SIZE %v.", <-sizes))

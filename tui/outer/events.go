@@ -12,45 +12,39 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-const (
-	readSize = 32 << 10
-	// eventBatches is how many reads wait for a slow receiver; behind that the
-	// terminal itself is not read, which holds back whoever pastes.
-	eventBatches = 16
-)
+const readSize = 32 << 10
 
-// Events reads the terminal and delivers what it reads, in order and complete:
-// a batch for each read. The channel is bounded and closes when ctx ends or the
-// terminal is gone; the reading goroutine has then ended. Only one may be open
-// at a time. A lone ESC is resolved after a short quiet time.
-func (t *Terminal) Events(ctx context.Context) (<-chan []keys.Event, error) {
+// Listen reads the terminal and delivers what it reads, in order and complete: a
+// batch for each read, on the calling goroutine. While deliver works the terminal
+// is not read, which holds back whoever pastes. Listen returns when ctx ends or
+// the terminal is gone, neither of which is an error. Only one may run at a time.
+// A lone ESC is resolved after a short quiet time.
+func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error {
+	defer t.Guard()
 	wake, stop, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("read the terminal: %w", err)
+		return fmt.Errorf("read the terminal: %w", err)
 	}
-	events := make(chan []keys.Event, eventBatches)
+	defer wake.Close()
+	defer stop.Close()
+	waiter, err := newWaiter(t.fdIn, int(wake.Fd()))
+	if err != nil {
+		return fmt.Errorf("read the terminal: %w", err)
+	}
+	defer waiter.close()
 	pause := &pauser{ask: stop, paused: make(chan struct{}), resume: make(chan struct{})}
+	defer close(pause.paused)
 	t.reader.Store(pause)
-	unhook := context.AfterFunc(ctx, func() { stop.Close() })
-	go func() {
-		defer close(events)
-		defer close(pause.paused)
-		defer wake.Close()
-		defer func() {
-			if unhook() {
-				stop.Close()
-			}
-		}()
-		defer t.Guard()
-		r := reader{in: t.fdIn, wake: int(wake.Fd()), pause: pause}
-		r.run(ctx, events)
-	}()
-	return events, nil
+	defer context.AfterFunc(ctx, func() { stop.Close() })()
+	r := reader{in: t.fdIn, wake: int(wake.Fd()), waiter: waiter, pause: pause}
+	r.run(ctx, deliver)
+	return nil
 }
 
 // reader reads a terminal until it is woken.
 type reader struct {
 	in, wake int
+	waiter   *waiter
 	pause    *pauser
 	decoder  keys.Decoder
 }
@@ -102,7 +96,7 @@ func (r *reader) stand(ctx context.Context) {
 	}
 }
 
-func (r *reader) run(ctx context.Context, events chan<- []keys.Event) {
+func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 	buf := make([]byte, readSize)
 	for {
 		ready, err := r.poll()
@@ -129,11 +123,7 @@ func (r *reader) run(ctx context.Context, events chan<- []keys.Event) {
 			batch = r.decoder.Flush()
 		}
 		if len(batch) > 0 {
-			select {
-			case events <- batch:
-			case <-ctx.Done():
-				return
-			}
+			deliver(batch)
 		}
 		if ended {
 			return
@@ -147,26 +137,22 @@ var errPause = errors.New("pause")
 // poll waits until there is something to read, or until what the decoder holds
 // is to be resolved (ready is false).
 func (r *reader) poll() (ready bool, err error) {
-	timeout := -1
+	timeout := time.Duration(-1)
 	if wait := r.decoder.Wait(); wait > 0 {
-		timeout = int((wait + time.Millisecond - 1) / time.Millisecond)
+		timeout = wait
 	}
 	fds := [2]unix.PollFd{
 		{Fd: int32(r.in), Events: unix.POLLIN},
 		{Fd: int32(r.wake), Events: unix.POLLIN},
 	}
-	for {
-		n, err := unix.Poll(fds[:], timeout)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return false, err
-		case fds[1].Revents&unix.POLLIN != 0:
-			return false, errPause
-		case fds[1].Revents != 0:
-			return false, context.Canceled
-		}
-		return n > 0, nil
+	n, err := r.waiter.wait(fds[:], timeout)
+	switch {
+	case err != nil:
+		return false, err
+	case fds[1].Revents&unix.POLLIN != 0:
+		return false, errPause
+	case fds[1].Revents != 0:
+		return false, context.Canceled
 	}
+	return n > 0, nil
 }

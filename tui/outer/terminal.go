@@ -196,6 +196,12 @@ func writable(fd int, d time.Duration) bool {
 	}
 }
 
+// Ready reports whether the terminal takes a small frame at once, as far as can
+// be told: one that is stopped or far behind does not.
+func (t *Terminal) Ready() bool {
+	return ready([]unix.PollFd{{Fd: int32(t.fdOut), Events: unix.POLLOUT}}) > 0
+}
+
 // Guard restores the terminal when its goroutine panics, so that the message
 // can be read, and lets the panic go on. It is to be deferred itself:
 // defer t.Guard().

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -189,14 +190,32 @@ func TestRestoreWhileWriteHangs(t *testing.T) {
 	<-writing
 }
 
+// listen delivers what a terminal sends over a channel, which closes with it.
+func listen(ctx context.Context, failed func(error), term *Terminal) <-chan []keys.Event {
+	events := make(chan []keys.Event)
+	go func() {
+		defer close(events)
+		err := term.Listen(ctx, func(batch []keys.Event) {
+			select {
+			case events <- batch:
+			case <-ctx.Done():
+			}
+		})
+		if err != nil {
+			failed(err)
+		}
+	}()
+	for term.reader.Load() == nil { // whoever borrows the terminal must find it
+		runtime.Gosched()
+	}
+	return events
+}
+
 func TestEvents(t *testing.T) {
 	l := newLine(t)
 	term := open(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
-	events, err := term.Events(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := listen(ctx, func(err error) { t.Error(err) }, term)
 	next := func() string {
 		t.Helper()
 		deadline := time.NewTimer(10 * time.Second)
@@ -236,10 +255,7 @@ func TestLargePasteArrivesWhole(t *testing.T) {
 	term := open(t, l)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	events, err := term.Events(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := listen(ctx, func(err error) { t.Error(err) }, term)
 	const size = 2 << 20
 	data := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	go func() {
@@ -272,10 +288,7 @@ func TestEventsEndWithTheTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := term.Events(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := listen(t.Context(), func(err error) { t.Error(err) }, term)
 	master.Close()
 	for range events { // closes
 	}

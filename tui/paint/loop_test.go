@@ -34,7 +34,7 @@ func flood(t *testing.T, tick time.Duration, ticks, size int) *sink {
 	out := new(sink)
 	synctest.Test(t, func(t *testing.T) {
 		canvas, n := NewCanvas(80, 24), 0
-		loop := NewLoop(out, NewPainter(Options{}), func() *Canvas {
+		loop := NewLoop(out, nil, NewPainter(Options{}), func() *Canvas {
 			canvas.Text(0, 0, term.Style{}, strings.Repeat(string(rune('a'+n%26)), size))
 			for y := 1; y < size/80; y++ {
 				canvas.Text(0, y, term.Style{}, strings.Repeat(string(rune('a'+n%26)), 80))
@@ -89,7 +89,7 @@ func TestLoopCoalescesAFlood(t *testing.T) {
 func TestLoopReportsAFailedWrite(t *testing.T) {
 	gone := errors.New("gone")
 	canvas := NewCanvas(10, 2)
-	loop := NewLoop(&sink{err: gone}, NewPainter(Options{}), func() *Canvas { return canvas })
+	loop := NewLoop(&sink{err: gone}, nil, NewPainter(Options{}), func() *Canvas { return canvas })
 	loop.Wake()
 	if err := loop.Run(t.Context()); !errors.Is(err, gone) {
 		t.Errorf("got %v, want the write's error", err)

@@ -1,0 +1,80 @@
+package broker
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+)
+
+// collector takes a number of bytes and then fails.
+type collector struct {
+	bytes.Buffer
+	room  int
+	wrote chan struct{} // capacity 1, lossy
+}
+
+func newCollector(room int) *collector { return &collector{room: room, wrote: make(chan struct{}, 1)} }
+
+var errFull = errors.New("full")
+
+func (c *collector) Write(p []byte) (int, error) {
+	n, err := c.Buffer.Write(p[:min(len(p), c.room-c.Len())])
+	if n < len(p) {
+		err = errFull
+	}
+	select {
+	case c.wrote <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func never() bool { return false }
+
+// TestOutputLosesNothingBetweenAttachments has one taker fail in the middle of a
+// chunk, one leave, and a third get the rest.
+func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
+	source, agent := io.Pipe()
+	began := make(chan struct{})
+	o := newOutput(source, func() { close(began) })
+	go o.run()
+	go func() { _, _ = agent.Write([]byte("hello world")) }()
+	<-began
+	full := newCollector(5)
+	if err := o.copyTo(full, never); !errors.Is(err, errFull) {
+		t.Errorf("a taker that failed: %v", err)
+	}
+	second, left, ended := newCollector(100), false, make(chan error)
+	go func() { ended <- o.copyTo(second, func() bool { return left }) }()
+	<-second.wrote
+	o.change(func() { left = true })
+	if err := <-ended; err != nil {
+		t.Errorf("a taker that left: %v", err)
+	}
+	go func() {
+		_, _ = agent.Write([]byte("and more"))
+		_ = agent.Close()
+	}()
+	third := newCollector(100)
+	if err := o.copyTo(third, never); err != nil {
+		t.Errorf("a taker at the end: %v", err)
+	}
+	<-o.drained
+	if got := []string{full.String(), second.String(), third.String()}; got[0] != "hello" || got[1] != " world" || got[2] != "and more" {
+		t.Errorf("taken: %q", got)
+	}
+}
+
+// TestOutputStops ends while nobody takes what was read.
+func TestOutputStops(t *testing.T) {
+	source, agent := io.Pipe()
+	began := make(chan struct{})
+	o := newOutput(source, func() { close(began) })
+	go o.run()
+	go func() { _, _ = agent.Write([]byte("never taken")) }()
+	<-began
+	o.end()
+	<-o.drained
+	_ = agent.Close()
+}

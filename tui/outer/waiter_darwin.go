@@ -1,0 +1,37 @@
+package outer
+
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// waiter waits until some descriptors are ready to be read.
+type waiter struct{}
+
+func newWaiter(...int) (*waiter, error) { return &waiter{}, nil }
+
+// wait is poll: it returns how many descriptors are ready, none once d has
+// passed. A negative d is for ever.
+func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
+	timeout := -1
+	if d >= 0 {
+		timeout = int((d + time.Millisecond - 1) / time.Millisecond)
+	}
+	for {
+		if n, err = unix.Poll(fds, timeout); err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+func (w *waiter) close() error { return nil }
+
+// ready is poll without waiting.
+func ready(fds []unix.PollFd) int {
+	n, err := unix.Poll(fds, 0)
+	if err != nil {
+		return 0
+	}
+	return n
+}

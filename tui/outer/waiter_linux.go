@@ -1,0 +1,74 @@
+package outer
+
+import (
+	"errors"
+	"os"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// waiter waits until some descriptors are ready to be read. They belong to others
+// too and must stay as they are, so the runtime cannot be given them to poll; it
+// polls an epoll that watches them instead. That spares a thread of its own, whose
+// way back to a processor every key would pay for.
+type waiter struct {
+	epoll *os.File
+	conn  syscall.RawConn // of epoll
+}
+
+func newWaiter(fds ...int) (*waiter, error) {
+	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.SetNonblock(epoll, true)
+	for _, fd := range fds {
+		watch := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
+		err = errors.Join(err, unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &watch))
+	}
+	if err != nil {
+		return nil, errors.Join(err, unix.Close(epoll))
+	}
+	w := &waiter{epoll: os.NewFile(uintptr(epoll), "epoll")}
+	if w.conn, err = w.epoll.SyscallConn(); err != nil {
+		return nil, errors.Join(err, w.epoll.Close())
+	}
+	return w, nil
+}
+
+// wait is poll on descriptors that are watched: it returns how many are ready,
+// none once d has passed. A negative d is for ever.
+func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
+	var deadline time.Time
+	if d >= 0 {
+		deadline = time.Now().Add(d)
+	}
+	if err := w.epoll.SetReadDeadline(deadline); err != nil {
+		return 0, err
+	}
+	err = w.conn.Read(func(uintptr) bool {
+		n = ready(fds)
+		return n > 0
+	})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return ready(fds), nil
+	}
+	return n, err
+}
+
+func (w *waiter) close() error { return w.epoll.Close() }
+
+// ready is poll without waiting. The runtime is not told of the call, as it need
+// not watch over one that does not block.
+func ready(fds []unix.PollFd) int {
+	var now unix.Timespec
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)),
+		uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}
