@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
@@ -77,6 +78,7 @@ type Broker struct {
 	approvals *approval.Queue
 	receipts  *receipt.Store
 	grants    *grant.Store
+	redact    *audit.Redactor
 	ledger    *budget.Ledger
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
@@ -109,6 +111,7 @@ func New(c Config) (*Broker, error) {
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
+	b.redact = audit.NewRedactor(c.Secrets)
 	b.ledger = budget.NewLedger(filepath.Join(c.Home, "used.json"))
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)

@@ -51,6 +51,7 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 func (b *Broker) relayApprovals() {
 	for b.ctx.Err() == nil {
 		waiting, changes := b.approvals.Subscribe(b.ctx)
+		b.dropSettled(waiting)
 		for _, item := range waiting {
 			b.relay(approval.Change{Asked: &item})
 		}
@@ -66,10 +67,12 @@ func (b *Broker) relay(change approval.Change) {
 		e := b.escalation(*change.Asked)
 		b.recount(e.Session)
 		b.hub.publish(Event{Kind: EventEscalation, At: e.AskedAt, Escalation: &e})
+		b.keepWaiting(*change.Asked)
 	case change.Grown != nil:
 		e := b.escalation(*change.Grown)
 		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
 	case change.Settled != nil:
+		b.dropWaiting(change.Settled.Session, change.Settled.ID)
 		r := resolution(*change.Settled)
 		b.recount(r.Session)
 		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})

@@ -17,6 +17,9 @@ import (
 // owns the session.
 const leaseName = "lock"
 
+// waitingName is the directory of a session's waiting calls.
+const waitingName = "waiting"
+
 // layout names the files of one session on the host.
 //
 //	sessions/{id}/home         the agent's home, kept for resuming
@@ -25,6 +28,7 @@ const leaseName = "lock"
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
 //	sessions/{id}/session.json what the session is, for listing and resuming
+//	sessions/{id}/waiting/     the calls that wait for a person, one file each
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
@@ -63,10 +67,23 @@ func (l layout) audit() string       { return filepath.Join(l.dir, "audit.jsonl"
 func (l layout) record() string      { return filepath.Join(l.dir, "session.json") }
 func (l layout) budget() string      { return filepath.Join(l.dir, "budget.json") }
 func (l layout) lock() string        { return filepath.Join(l.dir, leaseName) }
+func (l layout) waiting() string     { return filepath.Join(l.dir, waitingName) }
 func (l layout) program() string     { return filepath.Join(l.run, "ironcurtain-mux") }
 func (l layout) scratch() string     { return filepath.Join(l.run, "scratch") }
 func (l layout) sockets() string     { return filepath.Join(l.run, "sockets") }
 func (l layout) toolSocket() string  { return filepath.Join(l.sockets(), "proxy.sock") }
+
+// waitingCall is the file of one waiting call.
+func (l layout) waitingCall(id string) string { return filepath.Join(l.waiting(), id+".json") }
+
+// waitingCalls are the files of all of them.
+func (l layout) waitingCalls() []string {
+	found, err := filepath.Glob(filepath.Join(l.waiting(), "*.json"))
+	if err != nil {
+		return nil // the pattern is ours
+	}
+	return found
+}
 func (l layout) proxySocket() string { return filepath.Join(l.sockets(), "mitm-proxy.sock") }
 
 // CheckHome says whether sessions can have their sockets below that state

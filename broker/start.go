@@ -78,6 +78,13 @@ func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
 		return nil, err
 	}
 	stack.push("close the audit", func(context.Context) error { return log.Close() })
+	n, err := settleKilled(s.broker.ctx, s.layout, s.fixed.ID, log)
+	if err != nil {
+		return nil, err
+	}
+	if n > 0 {
+		s.notice(true, fmt.Sprintf("%d calls still waited when the multiplexer ended; they were not carried out, /history lists them", n))
+	}
 	return log, nil
 }
 

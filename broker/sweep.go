@@ -39,7 +39,7 @@ func (b *Broker) Sweep(ctx context.Context) {
 	for _, dir := range left {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
-	if err := errors.Join(err, errLeft); err != nil {
+	if err := errors.Join(err, errLeft, b.sweepWaiting(ctx)); err != nil {
 		b.log.Warn("not everything that killed sessions left could be removed", "error", err)
 	}
 }

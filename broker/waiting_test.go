@@ -1,0 +1,129 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// files counts the calls that are written down as waiting.
+func (d *desk) files(want int) {
+	d.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for tick := time.Tick(time.Millisecond); len(d.session.layout.waitingCalls()) != want; <-tick {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("%d calls are written down, want %d", len(d.session.layout.waitingCalls()), want)
+		}
+	}
+}
+
+// A call is written down while it waits, and no longer.
+func TestWaitingCallsAreWrittenDown(t *testing.T) {
+	d := newDesk(t)
+	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	d.ask("write_file", writeCall, d.outside+"/b.txt")
+	d.files(2)
+	if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest}); err != nil {
+		t.Fatal(err)
+	}
+	<-settled
+	d.files(1)
+	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the tab was closed")
+	d.files(0)
+}
+
+// What waited when the process was killed ends in the audit as withdrawn, once,
+// and approves nothing; a session that somebody owns is left alone.
+func TestKilledCallsAreRecorded(t *testing.T) {
+	d := newDesk(t)
+	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	d.files(1)
+	kept, err := os.ReadFile(d.session.layout.waitingCall(e.ID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test needs its file only")
+	d.files(0)
+	if err := d.log.Close(); err != nil { // as if this process were gone
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(d.session.layout.waitingCall(e.ID), kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(d.session.layout.waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := d.broker.sweepWaiting(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID != "" })
+	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].EscalationID != e.ID ||
+		lines[0].Tool != "write_file" || lines[0].Digest != e.Digest || len(lines[0].Arguments) == 0 {
+		t.Fatal(lines, err)
+	}
+	d.files(0)
+	if _, err := audit.Verify(d.session.layout.audit()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A user interface that dies, however often and at whatever moment, approves
+// nothing: the next one finds every call that waits and can answer it.
+func TestUserInterfaceDiesAndComesBack(t *testing.T) {
+	d := newDesk(t)
+	const deaths = 500
+	var waiting []Escalation
+	open := map[string]bool{}
+	for n := range deaths {
+		ui, die := context.WithCancel(t.Context())
+		events, err := d.broker.Subscribe(ui)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%5 == 0 {
+			e, _ := d.ask("write_file", writeCall, filepath.Join(d.outside, fmt.Sprint(n)))
+			waiting = append(waiting, e)
+			open[e.ID] = true
+		}
+		listed, err := d.broker.Pending(ui)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 0 {
+			die() // before it could do anything
+		}
+		if len(listed) != len(open) {
+			t.Fatalf("the user interface after %d deaths finds %d calls, want %d", n, len(listed), len(open))
+		}
+		if n%7 == 0 && len(listed) > 0 {
+			e := listed[0]
+			if !open[e.ID] || e.Number != waiting[0].Number {
+				t.Fatalf("#%d comes first, want #%d", e.Number, waiting[0].Number)
+			}
+			if r, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, By: "tui"}); err != nil || !r.Won || r.Outcome != Denied {
+				t.Fatal(r, err)
+			}
+			delete(open, e.ID)
+			waiting = waiting[1:]
+		}
+		die()
+		for range events { // it closes when the user interface is gone
+		}
+	}
+	h, err := d.broker.Rules(t.Context())
+	if err != nil || len(h) != 0 {
+		t.Fatal(h, err)
+	}
+	for _, e := range waiting {
+		if r, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "cli"}); err != nil || !r.Won {
+			t.Fatal(r, err)
+		}
+	}
+}
