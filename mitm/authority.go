@@ -14,6 +14,9 @@ import (
 )
 
 const (
+	// An authority is valid for some years before and after its making: a clock
+	// that is set back or forth while a session runs breaks nothing. It ends with
+	// its session in any case.
 	authorityLife = 2 * 365 * 24 * time.Hour
 	leafLife      = 24 * time.Hour
 	// leafRenewal is how long before its end a leaf is replaced, and skew how
@@ -29,6 +32,7 @@ type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 	pem         []byte
+	now         func() time.Time // time.Now, or a test's
 
 	mu     sync.Mutex
 	leaves map[string]*tls.Certificate // only hosts of the constraint
@@ -57,7 +61,7 @@ func makeAuthority(template *x509.Certificate) (*authority, error) {
 		return nil, fmt.Errorf("make the session's key: %w", err)
 	}
 	now := time.Now()
-	template.NotBefore, template.NotAfter = now.Add(-skew), now.Add(authorityLife)
+	template.NotBefore, template.NotAfter = now.Add(-authorityLife), now.Add(authorityLife)
 	template.IsCA, template.BasicConstraintsValid, template.MaxPathLenZero = true, true, true
 	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageCRLSign
 	template.PermittedDNSDomainsCritical = true
@@ -73,6 +77,7 @@ func makeAuthority(template *x509.Certificate) (*authority, error) {
 		certificate: certificate,
 		key:         key,
 		pem:         pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		now:         time.Now,
 		leaves:      make(map[string]*tls.Certificate),
 	}, nil
 }
@@ -82,7 +87,7 @@ func makeAuthority(template *x509.Certificate) (*authority, error) {
 func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := time.Now()
+	now := a.now()
 	if c := a.leaves[host]; c != nil && now.After(c.Leaf.NotBefore) && now.Before(c.Leaf.NotAfter.Add(-leafRenewal)) {
 		return c, nil
 	}

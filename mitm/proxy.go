@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"log/slog"
 	"maps"
 	"net"
@@ -61,8 +63,12 @@ type guarded struct {
 	matcher   atomic.Pointer[matcher] // for the credential that was sent last
 }
 
-// New makes a proxy with an authority and sentinels of its own.
+// New makes a proxy with an authority and sentinels of its own. It mutes the
+// standard logger of package log for the whole process: net/http prints there,
+// without asking anybody, what an upstream sends after an answer, and that can be
+// the credential that it was just given.
 func New(c Config) (*Proxy, error) {
+	log.SetOutput(io.Discard)
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("configure the proxy: %w", err)
 	}

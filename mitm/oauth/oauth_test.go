@@ -149,6 +149,30 @@ func TestRefusedToken(t *testing.T) {
 	}
 }
 
+// The provider refuses one token to many sessions at once.
+func TestOneRenewalForManyRefusals(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	src := claudeLogin(t, time.Now().Add(time.Hour))
+	var wg sync.WaitGroup
+	for range 4 { // programs
+		m := svc.manager(src)
+		for range 4 { // sessions of each
+			wg.Go(func() {
+				if !m.Refused(context.Background(), "access-0") {
+					t.Error("a refused token was not renewed")
+				}
+				if got, err := m.Token(context.Background()); err != nil || got.Access != "access-1" {
+					t.Errorf("%q, %v", got.Access, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if svc.calls != 1 {
+		t.Errorf("%d calls to the token service", svc.calls)
+	}
+}
+
 // A token that is refused before its end, and cannot be renewed, is not given
 // out again: the file still calls it valid.
 func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
