@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -28,6 +29,8 @@ type Config struct {
 	CacheDir     string          // images and server packages, rebuilt when absent
 	Agents       *agent.Registry // nil: the built-in ones
 	DefaultAgent string
+	Models       map[string]string // the models that agents use, by the agents' names
+	Images       Images
 	MaxSessions  int           // that run at the same time
 	KeepSessions time.Duration // of sessions that are not used; 0: for ever
 
@@ -61,6 +64,13 @@ type Config struct {
 	Prices      budget.Prices // by which tokens become money
 	Notice      string        // what every tab must say of itself
 	Log         *slog.Logger
+}
+
+// Images is what the agents' images are built on; zero values take what the
+// program knows by itself.
+type Images struct {
+	Base string            // an image of a registry
+	From docker.BaseChoice // where the root file system comes from
 }
 
 // Resources bound one container; zero values take the defaults of docker.
@@ -106,6 +116,7 @@ func New(c Config) (*Broker, error) {
 		config: c,
 		log:    c.Log,
 		hub:    newHub(),
+		engine: engineHandle{base: c.Images.Base},
 		ctx:    ctx,
 		cancel: cancel,
 	}

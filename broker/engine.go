@@ -11,6 +11,7 @@ import (
 // engineHandle connects to the container engine when it is first needed and
 // again after a failure, so that a multiplexer may be open before the engine is.
 type engineHandle struct {
+	base   string // what agents' images are built on; empty for what their makers chose
 	mu     sync.Mutex
 	client *docker.Client
 }
@@ -29,6 +30,7 @@ func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client
 	if err != nil {
 		return nil, err
 	}
+	client.UseBase(h.base)
 	h.client = client
 	return client, nil
 }

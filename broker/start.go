@@ -33,10 +33,7 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 		return nil, err
 	}
 	s.progress("checking the agent image", s.adapter.Image)
-	image, err := engine.EnsureImage(ctx, s.adapter.Image, docker.BuildOptions{
-		CacheDir: s.broker.config.CacheDir,
-		Progress: s.progress,
-	})
+	image, err := s.image(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +63,19 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 		return nil, err // a nil *docker.Container would be no nil program
 	}
 	return container, nil
+}
+
+// image makes sure that the agent's image is there and returns its name.
+func (s *session) image(ctx context.Context, engine *docker.Client) (string, error) {
+	options := docker.BuildOptions{
+		CacheDir: s.broker.config.CacheDir,
+		Base:     s.broker.config.Images.From,
+		Progress: s.progress,
+	}
+	if s.adapter.Foreign {
+		return s.adapter.Image, engine.FetchImage(ctx, s.adapter.Image, options)
+	}
+	return engine.EnsureImage(ctx, s.adapter.Image, options)
 }
 
 // openAudit opens the session's record of decisions.
@@ -162,6 +172,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 		Conversation: string(s.fixed.ID),
 		Resume:       s.adapter.Conversation(s.layout.home(), string(s.fixed.ID)).Begun,
 		Prompt:       agent.Prompt(),
+		Model:        s.broker.config.Models[s.adapter.Name],
 	})
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)

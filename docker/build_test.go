@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -275,6 +277,106 @@ func TestExtractFile(t *testing.T) {
 	cancel()
 	if err := extractFile(ctx, archive, "package/agent", out+"3"); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// A directory of a package becomes an archive of its regular files, under
+// their paths below it.
+func TestExtractDirectory(t *testing.T) {
+	dir := t.TempDir()
+	archive := filepath.Join(dir, "a.tgz")
+	f, err := os.Create(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gz := gzip.NewWriter(f)
+	tw := tar.NewWriter(gz)
+	for _, h := range []tar.Header{
+		{Name: "package/bundle/link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+		{Name: "package/bundle/a.js", Typeflag: tar.TypeReg, Size: 1, Mode: 0o4644},
+		{Name: "./package/bundle/deep/run", Typeflag: tar.TypeReg, Size: 2, Mode: 0o777},
+		{Name: "package/bundle/../../escape", Typeflag: tar.TypeReg, Size: 1, Mode: 0o644},
+		{Name: "package/bundles/not", Typeflag: tar.TypeReg, Size: 1, Mode: 0o644},
+	} {
+		if err := tw.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tw.Write([]byte("xy")[:h.Size]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(tw.Close(), gz.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out.tar")
+	if err := extractDirectory(t.Context(), archive, "package/bundle/", out); err != nil {
+		t.Fatal(err)
+	}
+	made, err := os.Open(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	var got []string
+	for tr := tar.NewReader(made); ; {
+		h, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %o %d", h.Name, h.Mode, h.Size))
+	}
+	if want := []string{"a.js 644 1", "deep/run 755 2"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := extractDirectory(t.Context(), archive, "package/nothing/", out+"2"); err == nil {
+		t.Error("a directory that is not there is extracted")
+	}
+}
+
+// Another base makes other images, all the way up, and comes from a registry
+// alone.
+func TestChosenBase(t *testing.T) {
+	c := &Client{info: Info{Architecture: "x86_64"}}
+	tagOf := func() string {
+		line, err := chain(c.images(), "shell")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := tags(line, "x86_64")
+		return all[len(all)-1]
+	}
+	before := tagOf()
+	c.UseBase("debian:bookworm-slim")
+	if tagOf() != before {
+		t.Error("the Dockerfile's own base makes another image")
+	}
+	c.UseBase("mcr.example/universal:latest")
+	if other := tagOf(); other == before {
+		t.Error("another base makes the same image")
+	}
+	if i := c.images()[slices.IndexFunc(c.images(), func(s ImageSpec) bool { return s.Name == "base" })]; i.rootfs.image != "mcr.example/universal:latest" {
+		t.Errorf("the base is %s", i.rootfs.image)
+	}
+}
+
+// An image that is made of a program of this machine says so when it is
+// missing.
+func TestProgramsOfThisMachine(t *testing.T) {
+	s := ImageSpec{Name: "x", Version: "1", programs: []string{"sh", "no-such-program-here"}}
+	if missing := s.Lacks(); !slices.Equal(missing, []string{"no-such-program-here"}) {
+		t.Errorf("missing: %q", missing)
+	}
+	b := &imageBuild{report: newReporter(BuildOptions{}, 1)}
+	found := map[string]string{}
+	if err := b.findPrograms(s, found); err == nil || !strings.Contains(err.Error(), "no-such-program-here") {
+		t.Errorf("got %v", err)
+	}
+	s.programs = []string{"sh"}
+	if err := b.findPrograms(s, found); err != nil || !filepath.IsAbs(found["sh"]) {
+		t.Errorf("got %v, %q", err, found)
 	}
 }
 

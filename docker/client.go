@@ -20,6 +20,7 @@ type Client struct {
 	base     *http.Transport
 	api      *engine.Client // never used as it is: see bound
 	info     Info
+	chosen   string         // the base image that UseBase chose; empty: the Dockerfile's
 	cleanups sync.WaitGroup // removals that outlive the call that began them
 }
 

@@ -52,7 +52,7 @@ func DefaultCacheDir(getenv func(string) string, home string) string {
 // whether the engine has it.
 func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present bool, err error) {
 	const op = "look for image"
-	line, err := chain(Images(), name)
+	line, err := chain(c.images(), name)
 	if err != nil {
 		return "", false, failed(op, err, "")
 	}
@@ -69,7 +69,7 @@ func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present
 // stays behind except in the cache of downloads.
 func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (string, error) {
 	op := "prepare image " + name
-	line, err := chain(Images(), name)
+	line, err := chain(c.images(), name)
 	if err != nil {
 		return "", failed(op, err, "see 'ironcurtain-mux images ls'")
 	}
@@ -164,9 +164,12 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	if err != nil {
 		return err
 	}
+	if err := b.findPrograms(spec, files); err != nil {
+		return err
+	}
 	b.report.step(spec.Name, "build image "+spec.Name)
 	err = b.build(ctx, spec, parent, tag, files, offline)
-	if err == nil || offline || b.options.Base != BaseAuto || ctx.Err() != nil {
+	if err == nil || offline || spec.rootfs.other || b.options.Base != BaseAuto || ctx.Err() != nil {
 		return err
 	}
 	// There is a registry for images but none for packages.

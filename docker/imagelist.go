@@ -84,7 +84,7 @@ const rootfsName = "rootfs"
 // currentImages lists what would be built now.
 func (c *Client) currentImages() ([]Image, error) {
 	var list []Image
-	specs := Images()
+	specs := c.images()
 	for _, s := range specs {
 		line, err := chain(specs, s.Name)
 		if err != nil {

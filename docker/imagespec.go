@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -28,6 +29,8 @@ var embeddedImages embed.FS
 //	                              context; a PATH that ends in a slash is a
 //	                              directory, put there as a tar archive. {ARG},
 //	                              {arch} and {machine} are replaced
+//	program NAME                  a program of this machine, found in its PATH, put
+//	                              into the build context
 type ImageSpec struct {
 	Name    string            `json:"name"`    // "claude-code"
 	Title   string            `json:"title"`   // "Claude Code"
@@ -35,15 +38,17 @@ type ImageSpec struct {
 	Version string            `json:"version"` // of the agent; empty when it has none of its own
 	Args    map[string]string `json:"args"`    // build arguments with their pinned values
 
-	files  map[string][]byte // the directory
-	rootfs rootfsSource
-	npm    []npmFile
+	files    map[string][]byte // the directory
+	rootfs   rootfsSource
+	npm      []npmFile
+	programs []string // of this machine
 }
 
 // rootfsSource says where the file system below all images comes from.
 type rootfsSource struct {
 	suite string // "bookworm"; empty for images with a parent
 	image string // "debian:bookworm-slim"
+	other bool   // the person chose another image than the Dockerfile does
 }
 
 // npmFile is one file taken out of an npm package.
@@ -137,6 +142,8 @@ func (s *ImageSpec) direct(d []string) error {
 		s.rootfs = rootfsSource{suite: d[1], image: d[2]}
 	case len(d) == 2 && d[0] == "version" && s.Args[d[1]] != "":
 		s.Version = s.Args[d[1]]
+	case len(d) == 2 && d[0] == "program" && filepath.Base(d[1]) == d[1]:
+		s.programs = append(s.programs, d[1])
 	case len(d) == 4 && d[0] == "npm":
 		s.npm = append(s.npm, npmFile{name: d[1], pkg: s.expand(d[2]), path: d[3]})
 	default:
@@ -206,6 +213,9 @@ func tags(chain []ImageSpec, architecture string) []string {
 	out := make([]string, len(chain))
 	hash := ""
 	for i, s := range chain {
+		if s.rootfs.other {
+			hash = "base " + s.rootfs.image
+		}
 		hash = s.hash(hash, architecture)
 		out[i] = repository + s.Name + ":" + hash
 	}

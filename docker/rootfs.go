@@ -27,6 +27,12 @@ const (
 // mmdebstrap, from the mirror the machine's own apt uses.
 func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, offline bool, err error) {
 	b.report.step(spec.Name, "get the root file system")
+	if spec.rootfs.other {
+		if err := b.pull(ctx, spec.rootfs.image); err != nil {
+			return "", false, fmt.Errorf("pull %s: %w", spec.rootfs.image, err)
+		}
+		return spec.rootfs.image, false, nil
+	}
 	made := b.rootfsTag(spec)
 	if there, err := b.client.hasImage(ctx, made); err != nil {
 		return "", false, err
@@ -90,7 +96,10 @@ func (b *imageBuild) pull(ctx context.Context, name string) error {
 	quiet := time.AfterFunc(pullFirst, func() { cancel(errors.New("the registry does not answer")) })
 	defer quiet.Stop()
 	out := &buildOutput{report: b.report, seen: func() { quiet.Reset(pullIdle) }}
-	repo, tag, _ := strings.Cut(name, ":")
+	repo, tag := engine.ParseRepositoryTag(name)
+	if tag == "" && !strings.Contains(name, "@") {
+		tag = "latest"
+	}
 	err := b.client.bound(ctx).PullImage(engine.PullImageOptions{
 		Context: ctx, Repository: repo, Tag: tag, OutputStream: out, RawJSONStream: true,
 	}, engine.AuthConfiguration{})

@@ -75,6 +75,70 @@ func TestAnswerOfClaude(t *testing.T) {
 	}
 }
 
+// The shapes are those that the agents print; the tests with the real agents
+// see to it that they stay so.
+func TestAnswersOfOthers(t *testing.T) {
+	for _, tt := range []struct {
+		agent, name, stdout string
+		code                int
+		want                agent.Answer
+	}{
+		{
+			"codex", "an answer",
+			`{"type":"thread.started","thread_id":"1"}` + "\nnoise\n" +
+				`{"type":"item.completed","item":{"type":"agent_message","text":"I will."}}` + "\n" +
+				`{"type":"item.completed","item":{"type":"mcp_tool_call","text":""}}` + "\n" +
+				`{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}` + "\n" + `{"type":"turn.completed"}` + "\n",
+			0, agent.Answer{Text: "Done."},
+		},
+		{
+			"codex", "a repeated request", `{"type":"error","message":"Reconnecting"}` + "\n" +
+				`{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}` + "\n" + `{"type":"turn.completed"}`,
+			0, agent.Answer{Text: "Done."},
+		},
+		{"codex", "a failure", `{"type":"error","message":"a\nb"}` + "\n" + `{"type":"turn.failed","error":{"message":"no\nkey"}}`, 1, agent.Answer{Failure: "no key"}},
+		{"codex", "nothing", "", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: it printed nothing"}},
+		{
+			"opencode", "an answer",
+			`{"type":"text","part":{"text":"I will."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.5}}` + "\n" + `{"type":"tool_use","part":{}}` + "\n" +
+				`{"type":"text","part":{"text":"Do"}}` + "\n" + `{"type":"text","part":{"text":"ne."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.25}}`,
+			0, agent.Answer{Text: "Done.", CostUSD: 0.75},
+		},
+		{"opencode", "a failure", `{"type":"error","error":{"name":"APIError","data":{"message":"Forbidden"}}}`, 1, agent.Answer{Failure: "Forbidden"}},
+		{"gemini", "an answer", "YOLO mode is enabled.\n{\n  \"response\": \"Done.\",\n  \"stats\": {}\n}", 0, agent.Answer{Text: "Done."}},
+		{"gemini", "a failure", `{"error":{"type":"Error","message":"fetch failed","code":1}}`, 1, agent.Answer{Failure: "fetch failed"}},
+		{
+			"goose", "an answer",
+			`{"messages":[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"I will."},{"type":"toolRequest"}]},` +
+				`{"role":"user","content":[{"type":"toolResponse"}]},{"role":"assistant","content":[{"type":"text","text":"Done."}]}]}`,
+			0, agent.Answer{Text: "Done."},
+		},
+		{"goose", "no object", "error: no key\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: error: no key"}},
+	} {
+		if got := named(t, tt.agent).Answer(tt.stdout, tt.code); got != tt.want {
+			t.Errorf("%s, %s: %+v", tt.agent, tt.name, got)
+		}
+	}
+}
+
+// What each agent leaves in its home once something was said.
+func TestKeptConversations(t *testing.T) {
+	for name, path := range map[string]string{
+		"codex":    ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-x.jsonl",
+		"opencode": ".local/share/opencode/opencode.db",
+		"gemini":   ".gemini/tmp/workspace/chats/session-2026-01-02T03-04-x.jsonl",
+		"goose":    ".local/share/goose/sessions/sessions.db",
+	} {
+		a := named(t, name)
+		if a.Kept(fstest.MapFS{}, "c") || a.Kept(fstest.MapFS{".codex/config.toml": {}, ".gemini/settings.json": {}}, "c") {
+			t.Errorf("%s: an empty home has a conversation", name)
+		}
+		if !a.Kept(fstest.MapFS{path: {Data: []byte("x")}}, "c") {
+			t.Errorf("%s: the conversation is not found", name)
+		}
+	}
+}
+
 func TestClaudeKeepsConversations(t *testing.T) {
 	a := named(t, "claude-code")
 	home := fstest.MapFS{".claude/projects/-workspace/c.jsonl": {Data: []byte("{}\n")}}

@@ -20,13 +20,6 @@ var openCodeModels = map[string]string{
 	"google":    "google/gemini-2.5-pro",
 }
 
-// openCodeKeys are the variables that OpenCode takes keys from.
-var openCodeKeys = map[string]string{
-	"anthropic": "ANTHROPIC_API_KEY",
-	"openai":    "OPENAI_API_KEY",
-	"google":    "GOOGLE_GENERATIVE_AI_API_KEY",
-}
-
 // openCode is an agent that talks to whatever provider there is a key for.
 func openCode() Adapter {
 	return Adapter{
@@ -87,15 +80,14 @@ func launchOpenCode(h Host, argv []string) (Launch, error) {
 	return Launch{
 		Argv:  argv,
 		Files: []File{orientationFile("opencode.json", jsonText(config)), promptFile(h.Prompt)},
-		Env: []string{
-			openCodeKeys[provider] + "=" + key,
-			"OPENCODE_CONFIG=" + Orientation + "/opencode.json",
+		Env: append(keyVariables(provider, key),
+			"OPENCODE_CONFIG="+Orientation+"/opencode.json",
 			"OPENCODE_DISABLE_AUTOUPDATE=1",
 			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1",
 			"OPENCODE_DISABLE_LSP_DOWNLOAD=1",
 			"OPENCODE_DISABLE_MODELS_FETCH=1",
 			"OPENCODE_DISABLE_SHARE=1",
-		},
+		),
 	}, nil
 }
 

@@ -28,22 +28,25 @@ func Schema() []byte { return bytes.Clone(schema) }
 
 // Config is what a person can choose; the schema says what each member means.
 type Config struct {
-	Agent                    string    `json:"agent"`
-	LocalShell               bool      `json:"localShell"`
-	EscalationTimeoutSeconds int       `json:"escalationTimeoutSeconds"`
-	ReceiptSeconds           int       `json:"receiptSeconds"`
-	MaxSessions              int       `json:"maxSessions"`
-	KeepSessionsDays         int       `json:"keepSessionsDays"`
-	Scrollback               int       `json:"scrollback"`
-	Policy                   string    `json:"policy,omitempty"`
-	Protected                []string  `json:"protected,omitempty"`
-	Reachable                []string  `json:"reachable,omitempty"`
-	SandboxPolicy            string    `json:"sandboxPolicy"`
-	Resources                Resources `json:"resources"`
-	Budget                   Budget    `json:"budget"`
-	Theme                    string    `json:"theme"`
-	CommandKey               string    `json:"commandKey"`
-	Prefix                   string    `json:"prefix"`
+	Agent                    string            `json:"agent"`
+	Agents                   map[string]Agent  `json:"agents,omitempty"`
+	Models                   map[string]string `json:"models,omitempty"` // by agent
+	Images                   Images            `json:"images"`
+	LocalShell               bool              `json:"localShell"`
+	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`
+	ReceiptSeconds           int               `json:"receiptSeconds"`
+	MaxSessions              int               `json:"maxSessions"`
+	KeepSessionsDays         int               `json:"keepSessionsDays"`
+	Scrollback               int               `json:"scrollback"`
+	Policy                   string            `json:"policy,omitempty"`
+	Protected                []string          `json:"protected,omitempty"`
+	Reachable                []string          `json:"reachable,omitempty"`
+	SandboxPolicy            string            `json:"sandboxPolicy"`
+	Resources                Resources         `json:"resources"`
+	Budget                   Budget            `json:"budget"`
+	Theme                    string            `json:"theme"`
+	CommandKey               string            `json:"commandKey"`
+	Prefix                   string            `json:"prefix"`
 	// Keys are other keys for actions of the multiplexer, by the actions' names.
 	Keys          map[string][]string `json:"keys,omitempty"`
 	Mouse         bool                `json:"mouse"`
@@ -107,6 +110,7 @@ func (c Config) KeepSessions() time.Duration {
 func Default() Config {
 	return Config{
 		Agent:                    "claude-code",
+		Images:                   Images{Base: "debian:bookworm-slim", From: "auto"},
 		EscalationTimeoutSeconds: 300,
 		ReceiptSeconds:           120,
 		MaxSessions:              5,

@@ -73,7 +73,7 @@ func TestSchemaTellsTheTruth(t *testing.T) {
 	var schema struct {
 		Properties map[string]struct {
 			Default    any
-			Enum       []string
+			Examples   []string
 			Properties map[string]struct{ Default any }
 		}
 	}
@@ -97,7 +97,7 @@ func TestSchemaTellsTheTruth(t *testing.T) {
 	for _, a := range agent.Builtin().All() {
 		names = append(names, a.Name)
 	}
-	if got := schema.Properties["agent"].Enum; !reflect.DeepEqual(got, names) {
+	if got := schema.Properties["agent"].Examples; !reflect.DeepEqual(got, names) {
 		t.Errorf("schema knows the agents %v, code %v", got, names)
 	}
 }

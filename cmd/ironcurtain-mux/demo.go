@@ -86,6 +86,7 @@ func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Se
 			}
 			b.UpstreamCAs = model.CAPool()
 			b.Notice = demoNotice
+			b.Models = nil // the script does not know how to please every model
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
 			b.Reachable = append(b.Reachable, ground.Outside)
 		},

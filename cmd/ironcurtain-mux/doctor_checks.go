@@ -51,7 +51,14 @@ func connect(ctx context.Context, p place) (*docker.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return docker.Connect(ctx, endpoint)
+	client, err := docker.Connect(ctx, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	if c, err := p.config(); err == nil {
+		client.UseBase(c.Images.Base)
+	}
+	return client, nil
 }
 
 func checkEngine(ctx context.Context, p place) finding {
@@ -76,8 +83,8 @@ func checkImages(ctx context.Context, p place) finding {
 	defer client.Close(ctx)
 	var missing []string
 	for _, a := range p.agents().All() {
-		if a.Host || a.Foreign {
-			continue // it runs in no image of ours
+		if a.Host || a.Foreign || cannotBuild(a.Image) {
+			continue // it runs in no image of ours, or cannot run here at all
 		}
 		_, present, err := client.ImageTag(ctx, a.Image)
 		if err != nil {
@@ -92,6 +99,16 @@ func checkImages(ctx context.Context, p place) finding {
 			"not built yet: %s", strings.Join(missing, ", "))
 	}
 	return ok("built for every agent")
+}
+
+// cannotBuild says whether an image is made of programs that this machine lacks.
+func cannotBuild(name string) bool {
+	for _, i := range docker.Images() {
+		if i.Name == name {
+			return len(i.Lacks()) > 0
+		}
+	}
+	return false
 }
 
 func checkPrograms(good string, names ...string) finding {

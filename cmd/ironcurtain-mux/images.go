@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -34,15 +37,31 @@ the old one stays until it is removed.`,
 	return cmd
 }
 
-// imageEngine connects to the engine of this machine and says where the cache
-// of root file systems and agent programs is.
-func imageEngine(ctx context.Context) (client *docker.Client, cache string, err error) {
+// imageEngine connects to the engine of this machine and says how images are
+// built on it: where the cache is, and what the configuration chooses.
+func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, error) {
 	p, err := findPlace()
 	if err != nil {
-		return nil, "", err
+		return nil, docker.BuildOptions{}, err
 	}
-	client, err = connect(ctx, p)
-	return client, p.cache, err
+	c, err := p.config()
+	if err != nil {
+		return nil, docker.BuildOptions{}, err
+	}
+	client, err := connect(ctx, p)
+	if err != nil {
+		return nil, docker.BuildOptions{}, err
+	}
+	return client, docker.BuildOptions{CacheDir: p.cache, Base: baseChoice(c.Images.From)}, nil
+}
+
+// baseChoice is where a root file system comes from, by its name in flags and
+// in the configuration.
+func baseChoice(name string) docker.BaseChoice {
+	if name == "auto" {
+		return docker.BaseAuto
+	}
+	return docker.BaseChoice(name)
 }
 
 func imagesLsCommand() *cobra.Command {
@@ -96,32 +115,38 @@ func imagesBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",
 		Short: "Build the images that are not ready",
-		Long: `Build the images that are not ready: the named ones or all.
+		Long: `Build the images that are not ready, beside each other: the named ones, or all
+that can be built on this machine.
 
 The root file system comes from a registry; where none can be reached it is
 made on this machine by mmdebstrap. --base chooses one of the two.`,
 		Example: `  ironcurtain-mux images build
   ironcurtain-mux images build --base mmdebstrap claude-code`,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			choice := docker.BaseChoice(base)
-			if base == "auto" {
-				choice = docker.BaseAuto
-			} else if choice != docker.BaseRegistry && choice != docker.BaseMmdebstrap {
-				return usagef("--base %s: use auto, registry or mmdebstrap", base)
+			switch base {
+			case "", "auto", string(docker.BaseRegistry), string(docker.BaseMmdebstrap):
+				return buildImages(cmd, names, base, asJSON)
 			}
-			return buildImages(cmd, names, choice, asJSON)
+			return usagef("--base %s: use auto, registry or mmdebstrap", base)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the progress and the tags as JSON lines")
-	cmd.Flags().StringVar(&base, "base", "auto", "where the root file system comes from: auto, registry or mmdebstrap")
+	cmd.Flags().StringVar(&base, "base", "", "where the root file system comes from: auto, registry or mmdebstrap (default from config.json)")
 	return cmd
 }
 
-// buildImages makes the named images, or all, one after the other.
-func buildImages(cmd *cobra.Command, names []string, base docker.BaseChoice, asJSON bool) error {
-	known := docker.Images()
-	if len(names) == 0 {
-		for _, i := range known {
+// buildAtOnce is how many images are built beside each other: what takes long is
+// to get their programs and to copy them.
+const buildAtOnce = 3
+
+// buildImages makes the named images, or all that can be made.
+func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) error {
+	const op = "build images"
+	known, all := docker.Images(), len(names) == 0
+	for _, i := range known {
+		if missing := i.Lacks(); all && len(missing) > 0 {
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: not installed on this machine: %s\n", i.Name, strings.Join(missing, ", "))
+		} else if all {
 			names = append(names, i.Name)
 		}
 	}
@@ -130,30 +155,55 @@ func buildImages(cmd *cobra.Command, names []string, base docker.BaseChoice, asJ
 			return usagef("there is no image %q (see 'ironcurtain-mux images ls')", n)
 		}
 	}
-	client, cache, err := imageEngine(cmd.Context())
+	client, options, err := imageEngine(cmd.Context())
 	if err != nil {
-		return fail("build images", err, "")
+		return fail(op, err, "")
 	}
-	out := json.NewEncoder(cmd.OutOrStdout())
-	options := docker.BuildOptions{CacheDir: cache, Base: base, OnProgress: func(p docker.Progress) {
-		if asJSON {
-			_ = out.Encode(map[string]any{"progress": p})
-			return
-		}
-		fmt.Fprintln(cmd.ErrOrStderr(), p)
-	}}
+	if base != "" {
+		options.Base = baseChoice(base)
+	}
+	say := &builderOutput{out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), asJSON: asJSON}
+	options.OnProgress = say.step
+	var work errgroup.Group
+	work.SetLimit(buildAtOnce)
 	for _, n := range names {
-		tag, err := client.EnsureImage(cmd.Context(), n, options)
-		if err != nil {
-			return fail("build images", err, "")
-		}
-		if asJSON {
-			_ = out.Encode(map[string]string{"image": n, "tag": tag})
-		} else {
-			fmt.Fprintln(cmd.OutOrStdout(), tag)
-		}
+		work.Go(func() error {
+			tag, err := client.EnsureImage(cmd.Context(), n, options)
+			if err == nil {
+				say.done(n, tag)
+			}
+			return err
+		})
 	}
-	return nil
+	return fail(op, work.Wait(), "")
+}
+
+// builderOutput prints what several builds report, one line at a time.
+type builderOutput struct {
+	mu       sync.Mutex
+	out      io.Writer
+	progress io.Writer
+	asJSON   bool
+}
+
+func (o *builderOutput) step(p docker.Progress) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.asJSON {
+		_ = json.NewEncoder(o.out).Encode(map[string]any{"progress": p})
+		return
+	}
+	fmt.Fprintf(o.progress, "%s: %s\n", p.Image, p)
+}
+
+func (o *builderOutput) done(image, tag string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.asJSON {
+		_ = json.NewEncoder(o.out).Encode(map[string]string{"image": image, "tag": tag})
+		return
+	}
+	fmt.Fprintln(o.out, tag)
 }
 
 func imagesRmCommand() *cobra.Command {

@@ -25,6 +25,8 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		UserHome:          w.place.userHome,
 		CacheDir:          w.place.cache,
 		Agents:            w.agents,
+		Models:            w.config.Models,
+		Images:            broker.Images{Base: w.config.Images.Base, From: baseChoice(w.config.Images.From)},
 		DefaultAgent:      w.config.Agent,
 		MaxSessions:       w.config.MaxSessions,
 		KeepSessions:      w.config.KeepSessions(),

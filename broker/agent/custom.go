@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Custom describes an agent of the person's own: any image and any command
+// that speaks MCP over standard input and output. In Command, Resume, Task and in
+// the values of Env and Files these words are replaced:
+//
+//	{task}          what the one-shot run shall do; in Task only
+//	{prompt}        the system prompt
+//	{prompt-file}   the file that holds the system prompt
+//	{mcp-file}      the file that names the host's tools, in the common form:
+//	                {"mcpServers": {"ironcurtain": {"command": …, "args": […]}}}
+//	{mcp-command}   the command that such an entry would start, as a line
+//	{sentinel}      the credential that stands for the real one
+//	{conversation}  a UUID of the session's own
+type Custom struct {
+	Name      string
+	Title     string            // empty: the name
+	Image     string            // a reference, as "docker run" takes it
+	Command   []string          // starts it on a terminal
+	Resume    []string          // the same, to go on with its conversation; empty: it cannot
+	Task      []string          // runs it for one task and prints the answer; empty: it cannot
+	Version   []string          // prints its version; may be empty
+	Env       map[string]string // besides what every agent gets
+	Files     map[string]string // text by path below its home
+	Providers []string          // model providers it can talk to
+	Tools     bool              // it starts the host's tools by itself before it is of use
+	Paste     bool              // it wants what is submitted as a paste
+	Pause     time.Duration     // before the Enter that submits
+}
+
+// agentName is what an agent may be called.
+var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+
+// Adapter checks the description and makes an adapter of it.
+func (c Custom) Adapter() (Adapter, error) {
+	switch {
+	case !agentName.MatchString(c.Name):
+		return Adapter{}, fmt.Errorf("agent %q: a name has up to 32 small letters, digits and hyphens", c.Name)
+	case c.Image == "" || len(c.Command) == 0:
+		return Adapter{}, fmt.Errorf("agent %q: an image and a command are needed", c.Name)
+	}
+	for path := range c.Files {
+		if !validFile(path) {
+			return Adapter{}, fmt.Errorf("agent %q: file %q is not a path below its home", c.Name, path)
+		}
+	}
+	a := Adapter{
+		Name: c.Name, Title: c.Title, Image: c.Image, Foreign: true,
+		Providers: c.Providers, KeysOnly: true, Tools: c.Tools,
+		Launch:  func(h Host) (Launch, error) { return c.launch(h, c.Command, "") },
+		Submit:  typed(c.Pause),
+		Version: c.Version,
+	}
+	if a.Title == "" {
+		a.Title = c.Name
+	}
+	if c.Paste {
+		a.Submit = pasted(c.Pause)
+	}
+	if len(c.Resume) > 0 {
+		a.Launch = func(h Host) (Launch, error) {
+			if h.Resume {
+				return c.launch(h, c.Resume, "")
+			}
+			return c.launch(h, c.Command, "")
+		}
+		a.Kept = keepsAnything
+	}
+	if len(c.Task) > 0 {
+		a.Once = func(h Host, task string) (Launch, error) { return c.launch(h, c.Task, task) }
+		a.Answer = answerOfShell
+	}
+	return a, nil
+}
+
+// keepsAnything says whether a home holds more than what was written for the
+// agent: nobody else knows what its conversations look like.
+func keepsAnything(home fs.FS, _ string) bool {
+	entries, err := fs.ReadDir(home, ".")
+	return err == nil && len(entries) > 0
+}
+
+// validFile says whether a path stays below the directory that it is put in.
+func validFile(path string) bool {
+	if path == "" || strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") {
+		return false
+	}
+	return !slices.ContainsFunc(strings.Split(path, "/"), func(part string) bool {
+		return part == "" || part == "." || part == ".."
+	})
+}
+
+// launch fills in what the description leaves open.
+func (c Custom) launch(h Host, command []string, task string) (Launch, error) {
+	var provider, sentinel string
+	if len(c.Providers) > 0 {
+		var err error
+		if provider, sentinel, err = (Adapter{Name: c.Name, Providers: c.Providers}).provider(h); err != nil {
+			return Launch{}, err
+		}
+	}
+	tools := toolCommand()
+	known := []string{
+		"{prompt}", h.Prompt, "{prompt-file}", promptPath,
+		"{mcp-file}", Orientation + "/mcp.json", "{mcp-command}", strings.Join(tools, " "),
+		"{sentinel}", sentinel, "{conversation}", h.Conversation,
+	}
+	words := strings.NewReplacer(known...) // only the command depends on the task
+	withTask := strings.NewReplacer(append(known, "{task}", task)...)
+	l := Launch{Env: keyVariables(provider, sentinel)}
+	for _, word := range command {
+		l.Argv = append(l.Argv, withTask.Replace(word))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		l.Env = append(l.Env, name+"="+words.Replace(c.Env[name]))
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.Files)) {
+		l.Files = append(l.Files, homeFile(path, words.Replace(c.Files[path])))
+	}
+	servers := object{"mcpServers": object{toolServer: object{
+		"type": "stdio", "command": tools[0], "args": tools[1:], "timeout": patience.Milliseconds(),
+	}}}
+	l.Files = append(l.Files, orientationFile("mcp.json", jsonText(servers)), promptFile(h.Prompt))
+	return l, nil
+}

@@ -1,0 +1,128 @@
+package agent
+
+import (
+	"encoding/json"
+	"io/fs"
+	"strings"
+	"time"
+)
+
+// GooseSubmitPause is how long Goose needs between a text and the Enter that
+// submits it.
+const GooseSubmitPause = 200 * time.Millisecond
+
+// gooseModels are what Goose uses of each provider unless told otherwise.
+var gooseModels = map[string]string{
+	"anthropic": "claude-sonnet-4-5",
+	"openai":    "gpt-5.5",
+	"google":    "gemini-2.5-pro",
+}
+
+// gooseTurns is how often it may go back to its model for one request.
+const gooseTurns = "200"
+
+// goose is an agent that talks to whatever provider there is a key for.
+func goose() Adapter {
+	return Adapter{
+		Name:      "goose",
+		Title:     "Goose",
+		Image:     "goose",
+		Providers: []string{"anthropic", "openai", "google"},
+		KeysOnly:  true,
+		Tools:     true,
+		Launch: func(h Host) (Launch, error) {
+			argv := []string{"goose", "session", "--name", toolServer}
+			if h.First != "" {
+				argv = []string{"goose", "run", "--interactive", "--name", toolServer, "--text", h.First}
+			}
+			if h.Resume {
+				argv = append(argv, "--resume")
+			}
+			return launchGoose(h, argv)
+		},
+		Once: func(h Host, task string) (Launch, error) {
+			argv := []string{"goose", "run", "--quiet", "--output-format", "json", "--name", toolServer}
+			if h.Resume {
+				argv = append(argv, "--resume")
+			}
+			return launchGoose(h, append(argv, "--text", task))
+		},
+		Answer:  answerOfGoose,
+		Kept:    gooseKept,
+		Submit:  typed(GooseSubmitPause),
+		Version: []string{"goose", "--version"},
+	}
+}
+
+func launchGoose(h Host, argv []string) (Launch, error) {
+	provider, key, err := goose().provider(h)
+	if err != nil {
+		return Launch{}, err
+	}
+	model := h.Model
+	if model == "" {
+		model = gooseModels[provider]
+	}
+	command := toolCommand()
+	config := object{ // its file is YAML, which takes JSON
+		"GOOSE_PROVIDER":          provider,
+		"GOOSE_MODEL":             model,
+		"GOOSE_MODE":              "auto", // the policy of the host asks
+		"GOOSE_MAX_TURNS":         gooseTurns,
+		"GOOSE_TELEMETRY_ENABLED": false,
+		"extensions": object{
+			"developer": object{"enabled": true, "type": "builtin", "name": "developer", "timeout": int(patience.Seconds())},
+			toolServer: object{
+				"enabled": true, "type": "stdio", "name": toolServer, "cmd": command[0], "args": command[1:],
+				"envs": object{}, "timeout": int(patience.Seconds()),
+			},
+		},
+	}
+	return Launch{
+		Argv: argv,
+		Files: []File{
+			homeFile(".config/goose/config.yaml", jsonText(config)+"\n"),
+			homeFile(".config/goose/.goosehints", h.Prompt), // what it reads besides the project's own
+			promptFile(h.Prompt),
+		},
+		Env: append(keyVariables(provider, key), "GOOSE_DISABLE_KEYRING=1", "GOOSE_CLI_SHOW_THINKING=0"),
+	}, nil
+}
+
+// gooseKept looks for the conversations that Goose keeps, in a database or, in
+// older versions, in a file each.
+func gooseKept(home fs.FS, _ string) bool {
+	found, err := fs.Glob(home, ".local/share/goose/sessions/*")
+	return err == nil && len(found) > 0
+}
+
+// answerOfGoose reads the one object that "--output-format json" prints: the
+// texts after the last result of a tool are the answer.
+func answerOfGoose(stdout string, exitCode int) Answer {
+	var conversation struct {
+		Messages []struct {
+			Role    string `json:"role"`
+			Content []struct {
+				Type string `json:"type"`
+				Text string `json:"text"`
+			} `json:"content"`
+		} `json:"messages"`
+	}
+	start := strings.Index(stdout, "{")
+	if start < 0 || json.Unmarshal([]byte(stdout[start:]), &conversation) != nil {
+		return failedAnswer(stdout, exitCode)
+	}
+	var a Answer
+	for _, m := range conversation.Messages {
+		if m.Role != "assistant" {
+			a.Text = "" // what came before was on the way to a call
+			continue
+		}
+		for _, c := range m.Content {
+			if c.Type == "text" {
+				a.Text += c.Text
+			}
+		}
+	}
+	return concluded(a, stdout, exitCode)
+}

@@ -1,0 +1,30 @@
+package config
+
+// Agent describes an agent of the person's own: an image and a command that
+// speaks MCP over standard input and output. Package agent says what its words
+// in braces mean.
+type Agent struct {
+	Title     string            `json:"title,omitempty"`
+	Image     string            `json:"image"`
+	Command   []string          `json:"command"`
+	Resume    []string          `json:"resume,omitempty"`
+	Task      []string          `json:"task,omitempty"`
+	Version   []string          `json:"version,omitempty"`
+	Env       map[string]string `json:"env,omitempty"`
+	Files     map[string]string `json:"files,omitempty"`
+	Providers []string          `json:"providers,omitempty"`
+	Tools     bool              `json:"tools,omitempty"`
+	Submit    Submit            `json:"submit,omitzero"`
+}
+
+// Submit is how text is typed into an agent.
+type Submit struct {
+	Paste       bool `json:"paste,omitempty"`
+	PauseMillis int  `json:"pauseMillis,omitempty"`
+}
+
+// Images is what the agents' images are built on.
+type Images struct {
+	Base string `json:"base"` // an image of a registry
+	From string `json:"from"` // where the root file system comes from: "auto", "registry" or "mmdebstrap"
+}

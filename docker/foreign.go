@@ -1,0 +1,18 @@
+package docker
+
+import (
+	"context"
+	"errors"
+)
+
+// FetchImage makes sure that the engine has an image that is somebody else's,
+// and gets it from its registry otherwise. It is used as it is.
+func (c *Client) FetchImage(ctx context.Context, reference string, o BuildOptions) error {
+	b := &imageBuild{client: c, options: o, report: newReporter(o, 1)}
+	b.report.step(reference, "get image "+reference)
+	err := b.pull(ctx, reference)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		return failed("get image "+reference, err, "build or load the image, then try again")
+	}
+	return failed("get image "+reference, err, "")
+}
