@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -127,6 +128,11 @@ func (p *pane) Write(output []byte) (int, error) {
 		return 0, p.ctx.Err()
 	}
 	p.crew.run(func() { p.feed(output) })
+	if !p.visible.Load() {
+		// Has the runtime look whether a key has come, which it does not while
+		// a goroutine has more to do all the time.
+		runtime.Gosched()
+	}
 	return len(output), nil
 }
 
