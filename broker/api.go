@@ -47,6 +47,9 @@ type API interface {
 	// Submit records text that a person typed into the multiplexer itself and
 	// returns its receipt together with the bytes to type into the agent.
 	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
+	// AutoApprovals lists the calls of a session that were let through
+	// because a receipt ordered them, oldest first, at most the last fifty.
+	AutoApprovals(ctx context.Context, id SessionID) ([]AutoApproval, error)
 	// Forget drops what is left of a session's receipt. Without one it is an
 	// error.
 	Forget(ctx context.Context, id SessionID) error
@@ -282,21 +285,26 @@ const (
 	EventEscalation EventKind = "escalation" // a call began to wait, or more like it came: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
 	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
-	EventBudget     EventKind = "budget"     // what a session has used or may use changed: Budget
-	EventNotice     EventKind = "notice"     // something a person should read: Notice
+	// EventAutoApproval is a call that was let through because a receipt ordered
+	// it: AutoApproval. Its escalation may never have been told of.
+	EventAutoApproval EventKind = "auto-approval"
+
+	EventBudget EventKind = "budget" // what a session has used or may use changed: Budget
+	EventNotice EventKind = "notice" // something a person should read: Notice
 )
 
 // Event is one change in the broker.
 type Event struct {
-	Kind       EventKind   `json:"kind"`
-	At         time.Time   `json:"at"`
-	Session    *Session    `json:"session,omitempty"`
-	Progress   *Progress   `json:"progress,omitempty"`
-	Escalation *Escalation `json:"escalation,omitempty"`
-	Resolution *Resolution `json:"resolution,omitempty"`
-	Receipt    *Receipt    `json:"receipt,omitempty"`
-	Budget     *Budget     `json:"budget,omitempty"`
-	Notice     *Notice     `json:"notice,omitempty"`
+	Kind         EventKind     `json:"kind"`
+	At           time.Time     `json:"at"`
+	Session      *Session      `json:"session,omitempty"`
+	Progress     *Progress     `json:"progress,omitempty"`
+	Escalation   *Escalation   `json:"escalation,omitempty"`
+	Resolution   *Resolution   `json:"resolution,omitempty"`
+	Receipt      *Receipt      `json:"receipt,omitempty"`
+	Budget       *Budget       `json:"budget,omitempty"`
+	AutoApproval *AutoApproval `json:"autoApproval,omitempty"`
+	Notice       *Notice       `json:"notice,omitempty"`
 }
 
 // Progress is one line about a session that is being started.

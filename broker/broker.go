@@ -34,6 +34,14 @@ type Config struct {
 	MaxSessions  int           // that run at the same time
 	KeepSessions time.Duration // of sessions that are not used; 0: for ever
 
+	// AutoApprove lets through what a person has just ordered; nil: everything
+	// that escalates waits for them.
+	AutoApprove *AutoApprove
+
+	// GitHosts are what the git server can reach at all; the policy still judges
+	// every call.
+	GitHosts []string
+
 	Compiled    *policy.Compiled
 	Annotations *policy.Annotations
 	Lists       *policy.Lists // may be nil

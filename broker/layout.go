@@ -60,18 +60,20 @@ func layoutOf(home string, id SessionID) layout {
 	}
 }
 
-func (l layout) home() string        { return filepath.Join(l.dir, "home") }
-func (l layout) sandbox() string     { return filepath.Join(l.dir, "sandbox") }
-func (l layout) orientation() string { return filepath.Join(l.dir, "orientation") }
-func (l layout) audit() string       { return filepath.Join(l.dir, "audit.jsonl") }
-func (l layout) record() string      { return filepath.Join(l.dir, "session.json") }
-func (l layout) budget() string      { return filepath.Join(l.dir, "budget.json") }
-func (l layout) lock() string        { return filepath.Join(l.dir, leaseName) }
-func (l layout) waiting() string     { return filepath.Join(l.dir, waitingName) }
-func (l layout) program() string     { return filepath.Join(l.run, "ironcurtain-mux") }
-func (l layout) scratch() string     { return filepath.Join(l.run, "scratch") }
-func (l layout) sockets() string     { return filepath.Join(l.run, "sockets") }
-func (l layout) toolSocket() string  { return filepath.Join(l.sockets(), "proxy.sock") }
+func (l layout) home() string          { return filepath.Join(l.dir, "home") }
+func (l layout) sandbox() string       { return filepath.Join(l.dir, "sandbox") }
+func (l layout) orientation() string   { return filepath.Join(l.dir, "orientation") }
+func (l layout) audit() string         { return filepath.Join(l.dir, "audit.jsonl") }
+func (l layout) remotes() string       { return filepath.Join(l.dir, "remotes.json") }
+func (l layout) autoApprovals() string { return filepath.Join(l.dir, "auto-approve.jsonl") }
+func (l layout) record() string        { return filepath.Join(l.dir, "session.json") }
+func (l layout) budget() string        { return filepath.Join(l.dir, "budget.json") }
+func (l layout) lock() string          { return filepath.Join(l.dir, leaseName) }
+func (l layout) waiting() string       { return filepath.Join(l.dir, waitingName) }
+func (l layout) program() string       { return filepath.Join(l.run, "ironcurtain-mux") }
+func (l layout) scratch() string       { return filepath.Join(l.run, "scratch") }
+func (l layout) sockets() string       { return filepath.Join(l.run, "sockets") }
+func (l layout) toolSocket() string    { return filepath.Join(l.sockets(), "proxy.sock") }
 
 // waitingCall is the file of one waiting call.
 func (l layout) waitingCall(id string) string { return filepath.Join(l.waiting(), id+".json") }

@@ -40,18 +40,21 @@ type session struct {
 
 	tally tally
 
-	mu       sync.Mutex
-	engine   *policy.Engine  // that judges its calls; set while the session starts
-	log      *audit.Log      // set together with engine
-	program  program         // set before started is closed
-	output   *output         // of the program
-	way      *mitm.Proxy     // to the model and to approved domains; nil while there is none
-	account  *budget.Account // nil while there is none
-	attached bool
-	reason   string
-	exitCode int
-	said     string // the latest notice, and when
-	saidAt   time.Time
+	pinned map[string]string // remotes of the workspace as they were before the agent began
+
+	mu        sync.Mutex
+	approvals []AutoApproval  // the latest calls that were let through automatically
+	engine    *policy.Engine  // that judges its calls; set while the session starts
+	log       *audit.Log      // set together with engine
+	program   program         // set before started is closed
+	output    *output         // of the program
+	way       *mitm.Proxy     // to the model and to approved domains; nil while there is none
+	account   *budget.Account // nil while there is none
+	attached  bool
+	reason    string
+	exitCode  int
+	said      string // the latest notice, and when
+	saidAt    time.Time
 }
 
 // repeatNotice is how long the same notice is not said again.

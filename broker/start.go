@@ -116,6 +116,9 @@ func (s *session) prepare(stack *teardown) error {
 	case os.Geteuid() == 0:
 		s.notice(true, "the agent is not root: in this workspace it can change only what everybody may; run as an ordinary user instead")
 	}
+	if err := s.pinRemotes(); err != nil {
+		return err
+	}
 	return s.save()
 }
 

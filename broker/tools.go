@@ -11,7 +11,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -85,7 +84,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Approvals:         s.broker.approvals,
 		Grants:            s.broker.grants,
 		Audit:             log,
-		Preview:           &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts},
+		Preview:           s.previewer(),
 		EscalationTimeout: s.broker.config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.broker.config.Secrets,
@@ -182,9 +181,10 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Roots:   open,
 		},
 		{
-			Name: "git",
-			Argv: git,
-			Env:  gitEnvironment(s.fixed.Workspace),
+			Name:    "git",
+			Argv:    git,
+			Env:     gitEnvironment(s.fixed.Workspace),
+			Sandbox: servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
 		},
 	}
 	if len(c.FetchServer) > 0 {

@@ -41,6 +41,7 @@ func commandTable() []command {
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
+		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"rules", "", "the approvals that are remembered, and what is left of them", (*Model).runRules},
 		{"revoke", "N|all", "end a remembered approval", (*Model).runRevoke},

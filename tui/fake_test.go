@@ -23,6 +23,7 @@ type fakeBroker struct {
 	scopes    []broker.Scope
 	rules     []broker.Rule
 	history   []broker.Decided
+	automatic []broker.AutoApproval
 	events    chan broker.Event
 	agent     func(t *fakeTerminal) // runs in its own goroutine for each attach
 	openErr   error
@@ -129,6 +130,18 @@ func (b *fakeBroker) Submit(_ context.Context, in broker.TrustedInput) (broker.R
 	defer b.mu.Unlock()
 	b.inputs = append(b.inputs, in)
 	return broker.Receipt{Number: len(b.inputs), Session: in.Session, Typing: []string{in.Text, "\r"}, Pause: b.pause}, nil
+}
+
+func (b *fakeBroker) AutoApprovals(_ context.Context, id broker.SessionID) ([]broker.AutoApproval, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []broker.AutoApproval
+	for _, a := range b.automatic {
+		if a.Call.Session == id {
+			out = append(out, a)
+		}
+	}
+	return out, nil
 }
 
 func (b *fakeBroker) Forget(_ context.Context, id broker.SessionID) error {

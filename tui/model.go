@@ -65,6 +65,7 @@ type Model struct {
 	executed  []piece // the line of the command that is being carried out
 	question  *question
 	approvals approvals
+	toasts    []toast
 	copying   copyState
 	help      pager
 	helpTitle string

@@ -96,6 +96,12 @@ type (
 		err   error
 	}
 
+	// undoMsg lists what was approved automatically.
+	undoMsg struct {
+		list []broker.AutoApproval
+		err  error
+	}
+
 	// historyMsg lists what was decided.
 	historyMsg struct {
 		decided []broker.Decided

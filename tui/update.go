@@ -53,6 +53,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onRules(msg)
 	case revokedMsg:
 		m.onRevoked(msg)
+	case undoMsg:
+		m.onUndo(msg)
 	case historyMsg:
 		m.onHistory(msg)
 	case forgottenMsg:

@@ -231,5 +231,5 @@ func (m *Model) counting() bool {
 	if t := m.current(); t != nil && m.receiptLeft(t) != "" {
 		return true
 	}
-	return len(m.approvals.items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
+	return len(m.freshToasts()) > 0 || len(m.approvals.items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
 }

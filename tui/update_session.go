@@ -63,6 +63,8 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 		m.dirty = true
 	case ev.Budget != nil:
 		m.onBudget(*ev.Budget)
+	case ev.AutoApproval != nil:
+		return m.onAutoApproval(*ev.AutoApproval)
 	case ev.Receipt != nil:
 		m.onReceipt(*ev.Receipt)
 	case ev.Notice != nil:

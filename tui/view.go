@@ -30,6 +30,7 @@ func (m *Model) draw() *scene {
 	if long := m.drawMessage(); long != nil {
 		s.Layers = append(s.Layers, long)
 	}
+	m.drawToasts(s)
 	if m.mode == modeHelp {
 		s.Layers = append(s.Layers, m.drawHelp())
 		s.Cursor = &term.Cursor{}

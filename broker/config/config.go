@@ -54,6 +54,8 @@ type Config struct {
 	NotifyCommand []string            `json:"notifyCommand,omitempty"`
 	NotifyOn      []string            `json:"notifyOn"`
 	Terminal      Terminal            `json:"terminal"`
+	GitHosts      []string            `json:"gitHosts"`
+	AutoApprove   AutoApprove         `json:"autoApprove"`
 
 	// Providers are entries that extend the table of model providers; what they
 	// mean is package mitm's business.
@@ -84,6 +86,13 @@ type Price struct {
 	Out        float64 `json:"out"`
 	CacheRead  float64 `json:"cacheRead"`
 	CacheWrite float64 `json:"cacheWrite"`
+}
+
+// AutoApprove is about letting through what a person has just ordered.
+type AutoApprove struct {
+	Enabled bool   `json:"enabled"`
+	Confirm string `json:"confirm"` // "none" or "model"
+	Model   string `json:"model"`   // "provider/model"
 }
 
 // Terminal is about the terminal inside a tab.
@@ -122,6 +131,8 @@ func Default() Config {
 		Notify:                   "bell",
 		NotifyOn:                 []string{"escalation", "done", "dead"},
 		Terminal:                 Terminal{Engine: "native"},
+		GitHosts:                 []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"},
+		AutoApprove:              AutoApprove{Confirm: "none", Model: "anthropic/claude-haiku-4-5"},
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package demo lays out the ground on which the demo plays: a workspace that
-// is a small git repository, and a directory outside of it that tools may reach
-// only after a person said so.
+// is a small git repository, a directory outside of it that tools may reach only
+// after a person said so, and a git server of this machine's own to push to.
 package demo
 
 import (
@@ -19,6 +19,7 @@ type Ground struct {
 	Workspace string // what the demo's tabs work in
 	Outside   string // beyond it; every call for it waits for a person
 	Notes     string // a file in Outside
+	Remotes   string // the repositories that the workspace's remotes are
 }
 
 const (
@@ -39,9 +40,10 @@ func Prepare(ctx context.Context, home string) (Ground, error) {
 	g := Ground{
 		Workspace: filepath.Join(base, "workspace"),
 		Outside:   filepath.Join(base, "outside"),
+		Remotes:   filepath.Join(base, "remotes"),
 	}
 	g.Notes = filepath.Join(g.Outside, "notes.txt")
-	for _, dir := range []string{g.Workspace, g.Outside} {
+	for _, dir := range []string{g.Workspace, g.Outside, g.Remotes} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return Ground{}, err
 		}
@@ -75,17 +77,20 @@ func writeNew(path, text string) error {
 }
 
 // makeRepository turns a directory that no agent has seen yet into a git
-// repository with one commit and a remote. It reads no configuration but its own.
+// repository with one commit and two remotes, of which Serve tells the address. It reads no configuration but its own.
 func makeRepository(ctx context.Context, dir string) error {
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
 		{"add", "hello.txt"},
 		{"-c", "user.name=Demo", "-c", "user.email=demo@example.invalid", "commit", "--quiet", "-m", "Begin"},
-		{"remote", "add", "origin", "https://git.example.com/demo/hello.git"},
+		{"remote", "add", "origin", "http://127.0.0.1:0/hello.git"},
+		{"config", "branch.main.remote", "origin"},
+		{"config", "branch.main.merge", "refs/heads/main"},
+		{"remote", "add", "backup", "http://127.0.0.1:0/backup.git"},
 	} {
 		cmd := exec.CommandContext(ctx, "git", args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+		cmd.Env = gitEnvironment(dir)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
 		}

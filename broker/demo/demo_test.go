@@ -43,7 +43,7 @@ func TestWorkspaceIsARepositoryWithARemote(t *testing.T) {
 		t.Fatalf("log: %q, %v", out, err)
 	}
 	out, err = exec.CommandContext(t.Context(), "git", "-C", g.Workspace, "remote", "get-url", "origin").Output()
-	if err != nil || !strings.HasPrefix(string(out), "https://") {
+	if err != nil || !strings.HasPrefix(string(out), "http://127.0.0.") {
 		t.Fatalf("remote: %q, %v", out, err)
 	}
 }

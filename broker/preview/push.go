@@ -113,11 +113,11 @@ func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	odd := func(section, subsection, name string, harmless ...string) {
 		if v := repo.Setting(section, subsection, name); v != "" && !slices.Contains(harmless, strings.ToLower(v)) {
 			d.fact(name, v)
-			d.warn("the repository's settings send more than is named: %s.%s = %s", section, name, v)
+			d.warn("the repository's settings send more than is named, or elsewhere: %s.%s = %s", section, name, v)
 		}
 	}
 	if a.Branch == "" && a.RemoteBranch == "" {
-		odd("push", "", "default", "simple", "current", "upstream", "tracking", "nothing")
+		odd("push", "", "default", "simple", "current", "nothing")
 	}
 	odd("push", "", "followtags", "false", "no", "off", "0")
 	odd("push", "", "recursesubmodules", "no", "false", "check")

@@ -126,7 +126,7 @@ func TestTagsDeletionAndDryRun(t *testing.T) {
 // Settings of the repository that make a push more than it says are told.
 func TestSettingsThatSendMore(t *testing.T) {
 	for setting, value := range map[string]string{
-		"push.default": "matching", "push.followTags": "true", "remote.origin.push": "refs/heads/*:refs/heads/*", "remote.origin.mirror": "true",
+		"push.default": "matching", "Push.Default": "upstream", "push.followTags": "true", "remote.origin.push": "refs/heads/*:refs/heads/*", "remote.origin.mirror": "true",
 		"push.recurseSubmodules": "on-demand",
 	} {
 		r := newRepository(t)

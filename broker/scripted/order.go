@@ -29,6 +29,7 @@ func Orders() []Order {
 		{"write PATH TEXT", "writes a file"},
 		{"list PATH", "lists a directory"},
 		{"push", "pushes the git branch"},
+		{"push … to REMOTE", "pushes it to that remote"},
 		{"say TEXT", "says the text, without a tool"},
 	}
 }
@@ -38,6 +39,7 @@ type order struct {
 	verb verb
 	path string // of read, write and list
 	text string // of write and say
+	to   string // of push: the remote; empty for the usual one
 }
 
 // parseOrder reads an order from a prompt. It returns false when the prompt is
@@ -56,10 +58,11 @@ func parseOrder(prompt string) (order, bool, error) {
 		}
 		return order{verb: v, path: path, text: text}, true, nil
 	case verbPush:
-		if rest != "" {
+		to, ok := pushTarget(rest)
+		if !ok {
 			return order{}, false, nil
 		}
-		return order{verb: v}, true, nil
+		return order{verb: v, to: to}, true, nil
 	case verbSay:
 		if rest == "" {
 			return order{}, true, fmt.Errorf("say needs a text: say TEXT")
@@ -67,6 +70,19 @@ func parseOrder(prompt string) (order, bool, error) {
 		return order{verb: v, text: rest}, true, nil
 	}
 	return order{}, false, nil
+}
+
+// pushTarget reads the remote off the end of "my changes to origin". Without a
+// remote nothing else may stand behind push.
+func pushTarget(rest string) (remote string, ok bool) {
+	if rest == "" {
+		return "", true
+	}
+	words := strings.Fields(strings.TrimRight(rest, ".!"))
+	if n := len(words); n >= 2 && strings.EqualFold(words[n-2], "to") {
+		return words[n-1], true
+	}
+	return "", false
 }
 
 // parsePathOrder reads the orders that take one path. More words than one path

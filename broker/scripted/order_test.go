@@ -21,6 +21,8 @@ func TestParseOrder(t *testing.T) {
 		{prompt: "write a.txt one\ntwo", want: order{verb: verbWrite, path: "a.txt", text: "one\ntwo"}, found: true},
 		{prompt: `write "a b.txt" x`, want: order{verb: verbWrite, path: "a b.txt", text: "x"}, found: true},
 		{prompt: "push", want: order{verb: verbPush}, found: true},
+		{prompt: "push my changes to origin", want: order{verb: verbPush, to: "origin"}, found: true},
+		{prompt: "Push to backup.", want: order{verb: verbPush, to: "backup"}, found: true},
 		{prompt: "PUSH", want: order{verb: verbPush}, found: true},
 		{prompt: "say hello there", want: order{verb: verbSay, text: "hello there"}, found: true},
 
@@ -37,6 +39,7 @@ func TestParseOrder(t *testing.T) {
 		{prompt: "hello"},
 		{prompt: "read the manual"},
 		{prompt: "push it to the limit"},
+		{prompt: "push my changes"},
 		{prompt: "reading list"},
 		{prompt: "please read a.txt"},
 	}

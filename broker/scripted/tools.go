@@ -88,7 +88,9 @@ func (t tool) arguments(o order, directory string) (map[string]any, error) {
 		set(textNames, o.text)
 	case verbPush:
 		set(repositoryNames, directory)
-		if slices.Contains(t.input.Required, "remote") {
+		if o.to != "" {
+			set([]string{"remote"}, o.to)
+		} else if slices.Contains(t.input.Required, "remote") {
 			input["remote"] = "origin"
 		}
 	case verbSay:

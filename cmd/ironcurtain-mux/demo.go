@@ -28,7 +28,7 @@ func demoCommand() *cobra.Command {
 		Long: `Open the multiplexer with a scripted model in place of the provider. The agent,
 its container, both proxies, the policy and the tool servers are the real ones.
 The model takes orders of one line: read PATH, write PATH TEXT, list PATH, push,
-say TEXT.`,
+push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,6 +40,15 @@ say TEXT.`,
 			if err != nil {
 				return fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
 			}
+			remote, err := demo.Serve(context.WithoutCancel(cmd.Context()), ground)
+			if err != nil {
+				return fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
+			}
+			defer func() {
+				if err := remote.Close(); err != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close the demo's git server: %v\n", err)
+				}
+			}()
 			model, err := scripted.Start(context.WithoutCancel(cmd.Context()))
 			if err != nil {
 				return fail("prepare demo", err, "")
@@ -52,7 +61,7 @@ say TEXT.`,
 				flags.workspace = ground.Workspace
 			}
 			options := tui.Options{Notices: []string{demoNotice}}
-			w, err := demoWiring(p, c, ground, model)
+			w, err := demoWiring(p, c, ground, remote, model)
 			if err != nil {
 				return err
 			}
@@ -68,7 +77,7 @@ say TEXT.`,
 
 // demoWiring is the multiplexer's own wiring with another model behind it and
 // one more place that tools may reach.
-func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Server) (wiring, error) {
+func demoWiring(p place, c config.Config, ground demo.Ground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
 	agents, err := agentsOf(c)
 	return wiring{
 		place:  p,
@@ -89,6 +98,10 @@ func demoWiring(p place, c config.Config, ground demo.Ground, model *scripted.Se
 			b.Models = nil // the script does not know how to please every model
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
 			b.Reachable = append(b.Reachable, ground.Outside)
+			b.GitHosts = []string{remote.Host()}
+			if b.AutoApprove != nil {
+				b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
+			}
 		},
 	}, err
 }

@@ -55,6 +55,10 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	if c.FetchServer, err = fetchServer(); err != nil {
 		return nil, fail(op, err, "")
 	}
+	c.GitHosts = w.config.GitHosts
+	if c.AutoApprove, err = w.autoApprove(); err != nil {
+		return nil, fail(op, err, "mend autoApprove in config.json")
+	}
 	if w.config.LocalShell {
 		c.HostShell = startShell
 	}

@@ -1,0 +1,161 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/renameio/v2"
+	"golang.org/x/sys/unix"
+)
+
+// remoteNames are the remotes of the workspace and the repositories behind them.
+var remoteNames = map[string]string{"origin": "hello.git", "backup": "backup.git"}
+
+// remoteURL is how the workspace names a repository of a server that runs, or
+// ran, on this machine.
+var remoteURL = regexp.MustCompile(`http://127\.0\.0\.[12]:[0-9]+/((?:hello|backup)\.git)`)
+
+// Remote is a git server on this machine, for the demo to push to. It serves
+// bare repositories below the demo's directory, and nobody but this machine.
+type Remote struct {
+	listener net.Listener
+	server   *http.Server
+	served   chan error // one value: how serving ended
+}
+
+// Serve starts the server on the port it had the last time, if that is free, and
+// tells the workspace where it is.
+func Serve(ctx context.Context, g Ground) (*Remote, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range remoteNames {
+		if err := makeBare(ctx, git, filepath.Join(g.Remotes, name)); err != nil {
+			return nil, err
+		}
+	}
+	l, err := listenAgain(ctx, filepath.Join(g.Remotes, "port"))
+	if err != nil {
+		return nil, err
+	}
+	r := &Remote{listener: l, served: make(chan error, 1)}
+	r.server = &http.Server{
+		ReadHeaderTimeout: 5 * time.Second,
+		ErrorLog:          log.New(io.Discard, "", 0),
+		Handler: &cgi.Handler{
+			Path: git, Args: []string{"http-backend"}, Dir: g.Remotes, Logger: log.New(io.Discard, "", 0), Stderr: io.Discard,
+			Env: append(gitEnvironment(g.Remotes), "GIT_PROJECT_ROOT="+g.Remotes, "GIT_HTTP_EXPORT_ALL=1"),
+		},
+	}
+	go func() { r.served <- r.server.Serve(l) }()
+	if err := r.tell(g.Workspace); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// Host is where the server listens, "127.0.0.2:4711".
+func (r *Remote) Host() string { return r.listener.Addr().String() }
+
+// Close stops the server and what it runs.
+func (r *Remote) Close() error {
+	err := r.server.Close()
+	if ended := <-r.served; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	return err
+}
+
+// listenAgain listens on the port that is noted, else on a free one, which it
+// notes. The address is one that programs behind a proxy do not take for their
+// own machine, where there is one.
+func listenAgain(ctx context.Context, note string) (net.Listener, error) {
+	port := 0
+	if text, err := os.ReadFile(note); err == nil {
+		port, _ = strconv.Atoi(strings.TrimSpace(string(text))) // 0 means any
+	}
+	var l net.Listener
+	var err error
+	for _, address := range []string{"127.0.0.2:" + strconv.Itoa(port), "127.0.0.2:0", "127.0.0.1:0"} {
+		if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", address); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, now, err := net.SplitHostPort(l.Addr().String())
+	if err == nil {
+		err = renameio.WriteFile(note, []byte(now+"\n"), 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// tell puts the server's address into the workspace's configuration, where an
+// earlier one stands. It runs no git: an agent may have written there.
+func (r *Remote) tell(workspace string) error {
+	dir := filepath.Join(workspace, ".git")
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
+		return nil // there is nothing to tell any more
+	}
+	path := filepath.Join(dir, "config")
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil // likewise
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
+		return nil // likewise
+	}
+	old, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	now := remoteURL.ReplaceAll(old, []byte("http://"+r.Host()+"/$1"))
+	if string(now) == string(old) {
+		return nil
+	}
+	return renameio.WriteFile(path, now, info.Mode().Perm(), renameio.WithExistingPermissions())
+}
+
+// makeBare makes a bare repository that can be pushed to, unless it is there.
+func makeBare(ctx context.Context, git, dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, "HEAD")); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", dir},
+		{"-C", dir, "config", "http.receivepack", "true"},
+	} {
+		cmd := exec.CommandContext(ctx, git, args...)
+		cmd.Env = gitEnvironment(filepath.Dir(dir))
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
+		}
+	}
+	return nil
+}
+
+// gitEnvironment lets git see no configuration but the repository's.
+func gitEnvironment(home string) []string {
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull}
+}

@@ -1,0 +1,124 @@
+package preview
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// GitFacts are what a repository and its settings make of a git call.
+type GitFacts struct {
+	Addresses []string // that git would contact, canonical
+	Branch    string   // that is checked out; empty for none
+	WorkTree  string   // of the repository; empty when there is none
+	Odd       string   // why the call does more than its arguments say, or other things
+}
+
+// Git finds out about a call to the git server. What cannot be found out makes
+// the call odd.
+func (p *Previewer) Git(c Call) GitFacts {
+	var a struct {
+		pushArguments
+		URL string `json:"url"`
+	}
+	if json.Unmarshal(c.Arguments, &a) != nil {
+		return GitFacts{Odd: "its arguments are not understood"}
+	}
+	if c.Tool == "git_clone" {
+		return p.cloneFacts(a.URL)
+	}
+	repo, err := gitx.Open(a.Path, p.home())
+	if err != nil {
+		return GitFacts{Odd: err.Error()}
+	}
+	direction := gitx.Direction(c.Tool == "git_push")
+	if a.Remote == "" {
+		a.Remote = repo.DefaultRemote(direction)
+	}
+	f := GitFacts{Branch: repo.Branch(), WorkTree: repo.WorkTree}
+	addresses, err := repo.Resolve(a.Remote, direction)
+	if err != nil {
+		f.Odd = err.Error()
+		return f
+	}
+	for _, address := range addresses {
+		f.Addresses = append(f.Addresses, address.String())
+	}
+	if direction == gitx.Push {
+		f.Odd = p.oddPush(repo, a.pushArguments)
+	} else {
+		f.Odd = oddPull(repo, a.Remote)
+	}
+	return f
+}
+
+func (p *Previewer) cloneFacts(url string) GitFacts {
+	repo, err := gitx.Outside(p.home())
+	if err != nil {
+		return GitFacts{Odd: err.Error()}
+	}
+	addresses, err := repo.Resolve(url, gitx.Fetch)
+	if err != nil {
+		return GitFacts{Odd: err.Error()}
+	}
+	var f GitFacts
+	for _, address := range addresses {
+		f.Addresses = append(f.Addresses, address.String())
+	}
+	return f
+}
+
+// oddPush says what makes a push another one than it looks.
+func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
+	d := p.newDraft(Push)
+	d.settings(repo, a)
+	if w := d.Warnings(); len(w) > 0 {
+		return w[0]
+	}
+	if a.Delete {
+		return ""
+	}
+	branch := firstNonEmpty(a.Branch, repo.Branch())
+	source, _, err := localRef(repo, a.Branch, branch)
+	switch {
+	case err != nil:
+		return err.Error()
+	case source != "refs/heads/"+branch:
+		return "what would be sent is not a branch"
+	}
+	return ""
+}
+
+// oddPull says what makes a fetch or pull another one than it looks.
+func oddPull(repo *gitx.Repo, remote string) string {
+	for _, setting := range [][3]string{{"pull", "", "rebase"}, {"branch", repo.Branch(), "rebase"}, {"submodule", "", "recurse"}, {"fetch", "", "prune"}} {
+		if v := strings.ToLower(repo.Setting(setting[0], setting[1], setting[2])); v != "" && v != "false" && v != "no" && v != "off" && v != "0" {
+			return "the repository's settings change what it does: " + setting[0] + "." + setting[2]
+		}
+	}
+	for _, name := range remoteNames(repo, remote) {
+		usual := []string{"+refs/heads/*:refs/remotes/" + name + "/*"}
+		if got := repo.Settings("remote", name, "fetch"); len(got) > 0 && !slices.Equal(got, usual) {
+			return "the repository's settings change what is fetched from " + name
+		}
+	}
+	return ""
+}
+
+// Remotes lists the remotes of a directory's repository that have exactly one
+// address, with it; none when there is no repository.
+func (p *Previewer) Remotes(dir string) map[string]string {
+	repo, err := gitx.Open(dir, p.home())
+	if err != nil || repo.WorkTree != dir {
+		return map[string]string{}
+	}
+	out := map[string]string{}
+	for _, name := range repo.Remotes() {
+		if addresses, err := repo.Resolve(name, gitx.Push); err == nil && len(addresses) == 1 {
+			out[name] = addresses[0].String()
+		}
+	}
+	return out
+}
