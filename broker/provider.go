@@ -31,7 +31,7 @@ type Credentials interface {
 // the certificate under which the proxy answers.
 type provider struct {
 	sentinels   map[string]string // by provider
-	logins      map[string]string // providers whose sentinel stands for a login's token, and its account
+	logins      map[string]string // providers whose sentinel stands for a login's token, and the name of its account for the agent
 	certificate []byte            // PEM; nil for an agent that talks to no model
 }
 
@@ -104,7 +104,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		certificate: proxy.CACertificate(),
 	}
 	if modes[name] == mitm.KindBearer {
-		p.logins[name] = account
+		p.logins[name] = mitm.AccountName(account)
 	}
 	return p, nil
 }

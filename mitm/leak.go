@@ -21,6 +21,7 @@ const (
 // that one serves all answers for a credential.
 type matcher struct {
 	secrets  []string
+	accounts []string // that are renamed, and are no secrets
 	patterns [][]byte
 	shortest int
 	longest  int
@@ -28,9 +29,13 @@ type matcher struct {
 	firsts   [256]bool      // first bytes of patterns
 }
 
-// newMatcher makes a matcher for one or more credentials.
-func newMatcher(secrets []string) *matcher {
-	m := &matcher{secrets: secrets, shortest: 128}
+// newMatcher makes a matcher for one or more credentials and the accounts that
+// they belong to.
+func newMatcher(secrets, accounts []string) *matcher {
+	m := &matcher{secrets: secrets, accounts: accounts, shortest: 128}
+	for _, a := range accounts {
+		m.patterns = append(m.patterns, []byte(a))
+	}
 	for _, s := range secrets {
 		m.patterns = append(m.patterns, forms(s)...)
 		m.longest = max(m.longest, longestEscape*len(s))
@@ -63,6 +68,8 @@ func newMatcher(secrets []string) *matcher {
 // end of the seen bytes is held back until the next bytes decide. An event of
 // a stream ends with a line feed, which no credential holds, so that no
 // complete event ever waits.
+//
+// The account that a login belongs to gets the name that the agent knows it by.
 type watcher struct {
 	*matcher    // nil when no credential was sent
 	replacement []byte
@@ -72,18 +79,21 @@ type watcher struct {
 // watcher returns a watcher for the credentials of one request.
 func (g *guarded) watcher(sent []Credential) *watcher {
 	w := &watcher{replacement: []byte(g.sentinel.value)}
-	var secrets []string
+	var secrets, accounts []string
 	for _, c := range sent {
 		if c.Value != "" {
 			secrets = append(secrets, c.Value)
+		}
+		if len(c.Account) >= minSecret && !slices.Contains(accounts, c.Account) {
+			accounts = append(accounts, c.Account)
 		}
 	}
 	if secrets == nil {
 		return w
 	}
 	w.matcher = g.matcher.Load()
-	if w.matcher == nil || !slices.Equal(w.secrets, secrets) {
-		w.matcher = newMatcher(secrets)
+	if w.matcher == nil || !slices.Equal(w.secrets, secrets) || !slices.Equal(w.accounts, accounts) {
+		w.matcher = newMatcher(secrets, accounts)
 		g.matcher.Store(w.matcher)
 	}
 	return w
@@ -121,8 +131,7 @@ func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 	if from >= 0 {
 		rest := data
 		for from >= 0 {
-			w.found++
-			safe = append(append(safe, rest[:from]...), w.replacement...)
+			safe = append(append(safe, rest[:from]...), w.instead(rest[from:from+n])...)
 			rest = rest[from+n:]
 			from, n = w.find(rest)
 		}
@@ -140,6 +149,15 @@ func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 		held = w.replacement
 	}
 	return append(slices.Clone(safe), held...), nil
+}
+
+// instead is what takes the place of a text that was found.
+func (w *watcher) instead(text []byte) []byte {
+	if slices.Contains(w.accounts, string(text)) {
+		return []byte(SentinelAccount)
+	}
+	w.found++
+	return w.replacement
 }
 
 // text masks a complete text.
@@ -210,6 +228,6 @@ func (m *matcher) mostly(held []byte) bool {
 		}
 	}
 	return slices.ContainsFunc(m.patterns, func(p []byte) bool {
-		return len(held) > len(p)/2 && bytes.HasPrefix(p, held)
+		return len(held) > len(p)/2 && bytes.HasPrefix(p, held) && !slices.Contains(m.accounts, string(p))
 	})
 }

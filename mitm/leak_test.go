@@ -81,6 +81,23 @@ func TestLeakAtEverySplit(t *testing.T) {
 	}
 }
 
+func TestAccountsAreRenamed(t *testing.T) {
+	const account = "0f3b2c1a-1111-2222-3333-444455556666"
+	sent := []Credential{{Kind: KindBearer, Value: realKey, Account: account}}
+	data := []byte(`{"id":"` + account + `","key":"` + realKey + `","cut":"` + account[:30])
+	want := `{"id":"` + SentinelAccount + `","key":"SENTINEL","cut":"` + account[:30]
+	for i := range data {
+		w := testGuarded().watcher(sent)
+		if got := scanAll(w, data[:i], data[i:]); got != want || w.found != 1 {
+			t.Fatalf("split at %d: %q, %d leaks", i, got, w.found)
+		}
+	}
+	w := testGuarded().watcher([]Credential{{Kind: KindBearer, Value: realKey, Account: "me"}})
+	if got := scanAll(w, []byte("come to me")); got != "come to me" {
+		t.Errorf("a short name was renamed: %q", got)
+	}
+}
+
 func TestMostOfACredentialAtTheEnd(t *testing.T) {
 	w := testGuarded().watcher([]Credential{{Value: realKey}})
 	if got := scanAll(w, []byte("key: "+realKey[:len(realKey)-1])); got != "key: SENTINEL" || w.found != 1 {

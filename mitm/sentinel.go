@@ -7,6 +7,20 @@ import (
 	"encoding/base64"
 )
 
+// SentinelAccount is the name under which an agent knows the account of a login,
+// where it needs one. The account's own name takes its place on the way to the
+// provider, and the other way round on the way back.
+const SentinelAccount = "ironcurtain-account"
+
+// AccountName is the name under which an agent knows an account: a name too short
+// to be told from other text stays what it is.
+func AccountName(account string) string {
+	if len(account) < minSecret {
+		return account
+	}
+	return SentinelAccount
+}
+
 // sentinel is a credential that looks real and is worth nothing: it opens this
 // session's proxy and no other door.
 type sentinel struct {

@@ -162,8 +162,8 @@ func (c loginCase) run(t *testing.T) {
 			t.Error("the audit shows a token")
 		}
 	}
-	if found := filesWith(t, d.state(), secrets...); len(found) > 0 {
-		t.Errorf("tokens are in %v", found)
+	if found := filesWith(t, d.state(), append(secrets, scripted.Account)...); len(found) > 0 {
+		t.Errorf("tokens or the account's name are in %v", found)
 	}
 	if !strings.Contains(record, `"retry":1`) || !strings.Contains(record, "no-credential") {
 		t.Error("the audit tells nothing of the renewal or of its failure")
