@@ -7,6 +7,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A program that asks whether its reports are read is told so.
+func TestStatusReportsAreOffered(t *testing.T) {
+	s, err := NewScreen(Options{Cols: 20, Rows: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Write([]byte("\x1b]7501;?\a\x1b[c")); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(s.TakeReplies()); !strings.HasPrefix(got, "\x1b]7501;?\x1b\\\x1b[?") {
+		t.Errorf("answered %q", got)
+	}
+}
+
 func TestEvents(t *testing.T) {
 	tests := []struct {
 		name, input string
@@ -27,6 +42,7 @@ func TestEvents(t *testing.T) {
 			{Kind: EventNotification, Text: "done"}, {Kind: EventNotification, Title: "Title", Text: "text; more"},
 		}},
 		{"progress is no notification", "\x1b]9;4;1;50\a", nil},
+		{"a question whether reports are read is no report", "\x1b]7501;?\a", nil},
 		{"status", "\x1b]7501;working\x1b\\", []Event{{Kind: EventStatus, Text: "working"}}},
 		{"cancelled", "\x1b]0;t\x18\x1b]0;u\x1a", nil},
 	}

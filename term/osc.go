@@ -40,6 +40,10 @@ func (e *emulator) dispatchOSC(s []byte, bell bool) {
 	case "777":
 		e.notifyTitled(rest)
 	case "7501":
+		if string(rest) == "?" {
+			e.answer("\x1b]7501;?\x1b\\") // reports are read here
+			return
+		}
 		e.raise(Event{Kind: EventStatus, Text: cleanText(rest, maxNote)})
 	}
 }

@@ -98,6 +98,8 @@ func (m *Model) onPane(msg paneMsg) {
 		if t == m.current() && m.mode == modeTerminal && !m.outerLost && m.copyOut(msg.event.Data) {
 			m.say(fmt.Sprintf("tab %d copied %d bytes to the clipboard", t.session.Tab, len(msg.event.Data)))
 		}
+	case term.EventStatus:
+		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true

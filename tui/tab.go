@@ -23,6 +23,7 @@ type tab struct {
 	attached   bool    // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
+	says       string // what the agent reports of itself, in our words; a hint
 	trouble    string // why the terminal could not be reached, or was lost
 	changes    int    // of its state, so far
 	muted      bool

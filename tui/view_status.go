@@ -173,8 +173,7 @@ func (m *Model) hints() []string {
 	case t.dead():
 		return []string{command + " then /restart, /resume or /close"}
 	}
-	_, word, _ := t.mark()
-	return []string{command + " command line", word}
+	return []string{command + " command line", t.stateWords()}
 }
 
 // given are the hints that there are.
