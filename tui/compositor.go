@@ -184,8 +184,14 @@ func (c *compositor) draw() *paint.Canvas {
 // take makes a scene the one that is drawn, and forgets what only the former
 // one needed.
 func (c *compositor) take(s *scene) {
+	former := c.drawn
 	c.drawn = s
 	c.canvas.Resize(s.Cols, s.Rows)
+	for _, p := range s.Panes {
+		if former != nil && !former.shows(p) {
+			c.canvas.Anew(p.At.X, p.At.Y, p.At.W, p.At.H)
+		}
+	}
 	c.chrome = c.chrome[:0]
 	for _, layer := range s.Layers {
 		c.chrome = append(c.chrome, layer.frame())

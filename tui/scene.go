@@ -24,6 +24,16 @@ type scene struct {
 	Report bool
 }
 
+// shows says whether the pane is where the scene has it too.
+func (s *scene) shows(p placedPane) bool {
+	for _, q := range s.Panes {
+		if q.Pane == p.Pane && q.At == p.At {
+			return true
+		}
+	}
+	return false
+}
+
 // placedPane is a pane's screen and where it is shown.
 type placedPane struct {
 	Pane     *pane

@@ -12,12 +12,26 @@ type Canvas struct {
 	cols, rows int
 	cells      []term.Cell
 	dirty      []extent
+	whole      []extent // per row: what is drawn as a whole if any of it is drawn
 	blits      [][]blit // per row: what Frame has copied there and is still whole
 	cursor     term.Cursor
 }
 
 // extent is a range of columns, empty when hi <= lo.
 type extent struct{ lo, hi int }
+
+func (e extent) empty() bool { return e.hi <= e.lo }
+
+// with is the shortest extent that holds e and the columns lo to hi.
+func (e extent) with(lo, hi int) extent {
+	switch {
+	case hi <= lo:
+		return e
+	case e.empty():
+		return extent{lo, hi}
+	}
+	return extent{min(e.lo, lo), max(e.hi, hi)}
+}
 
 // blit is a line of a frame in a row of the canvas. Scrolling and the other
 // screen show other lines whose generations may be the same.
@@ -46,6 +60,7 @@ func (c *Canvas) Resize(cols, rows int) {
 	c.cols, c.rows = cols, rows
 	c.cells = make([]term.Cell, cols*rows)
 	c.dirty = make([]extent, rows)
+	c.whole = make([]extent, rows)
 	c.blits = make([][]blit, rows)
 	for i := range c.cells {
 		c.cells[i] = blank
@@ -105,6 +120,17 @@ func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
 	}
 }
 
+// Anew says that a rectangle shows something else from the next frame on: the
+// rows of it that differ are then drawn in one piece, and not the few cells alone
+// that happen to differ from what was there. It costs little, and mends a row that
+// something else has written over.
+func (c *Canvas) Anew(x, y, w, h int) {
+	x0, x1 := max(x, 0), min(x+w, c.cols)
+	for row := max(y, 0); row < min(y+h, c.rows); row++ {
+		c.whole[row] = c.whole[row].with(x0, x1)
+	}
+}
+
 // split prepares row y for drawing over columns x0 to x1: a wide character that
 // would keep one half becomes blanks, and what was copied there is forgotten.
 func (c *Canvas) split(x0, x1, y int) {
@@ -141,12 +167,7 @@ func (c *Canvas) set(x, y int, cell term.Cell) {
 		return
 	}
 	*p = cell
-	d := &c.dirty[y]
-	if d.hi <= d.lo {
-		*d = extent{x, x + 1}
-		return
-	}
-	d.lo, d.hi = min(d.lo, x), max(d.hi, x+1)
+	c.dirty[y] = c.dirty[y].with(x, x+1)
 }
 
 // blank is an empty cell in the default style.

@@ -59,6 +59,7 @@ func TestFrameBytes(t *testing.T) {
 		{name: "a word", output: "hello", want: "hello"},
 		{name: "nothing", output: "\x1b[m", most: 0},
 		{name: "a space in color", before: "\x1b[31mred", output: " ", want: "\x1b[C"},
+		{name: "a prompt that ends in a space", before: "\r\n", output: "$ ", want: "$ "},
 		{name: "backspace", before: "abc", output: "\b \b", most: 8},
 		{name: "a spinner", before: "\x1b[?25l\r⠋ working\r", output: "⠙\r", most: 8},
 		{name: "a spinner above the cursor", before: "⠋ working\r\n\n> ", output: "\x1b7\x1b[1;1H⠙\x1b8", most: 20},
@@ -92,6 +93,18 @@ func TestFramesAreBracketed(t *testing.T) {
 	p.painter.Synchronized(true)
 	if got := p.paint(t, "\x1b[Ha\r\nB\r\nC"); strings.Contains(got, hideCursor) || !strings.HasPrefix(got, syncBegin) {
 		t.Errorf("a terminal that synchronizes, painted as %q", got)
+	}
+}
+
+func TestAnewDrawsRowsThatDifferInOnePiece(t *testing.T) {
+	p := newPane(t, 80, 24)
+	p.paint(t, "\x1b[2J\x1b[Hone line\r\nof AAA many")
+	p.canvas.Anew(0, 1, 80, 22)
+	if got := p.paint(t, "\x1b[2;4HBBB\x1b[2;12H"); !strings.Contains(got, "of BBB many") || strings.Contains(got, "one line") {
+		t.Errorf("painted as %q", got)
+	}
+	if got := p.paint(t, "\x1b[2;4HCCC\x1b[2;12H"); !strings.Contains(got, "CCC") || strings.Contains(got, "many") {
+		t.Errorf("painted as a whole once more: %q", got)
 	}
 }
 

@@ -103,12 +103,13 @@ func (p *Painter) Paint(c *Canvas) []byte {
 	for y := range c.rows {
 		if d := c.dirty[y]; d.hi > d.lo {
 			before := len(p.buf)
-			p.row(c, y, d)
+			p.row(c, y, p.anew(c, y, d))
 			if len(p.buf) > before {
 				p.drawn++
 			}
 			c.dirty[y] = extent{}
 		}
+		c.whole[y] = extent{}
 	}
 	bracket := p.drawn > 1 || len(p.buf)-prefix > bracketAbove
 	if bracket && hidden {
@@ -162,6 +163,30 @@ func (p *Painter) clear(c *Canvas) {
 
 // unknownShape is a shape that differs from all.
 const unknownShape term.CursorShape = 255
+
+// anew forgets what the terminal shows of row y where that is to be drawn as a
+// whole, if any of it differs, and returns what may differ then.
+func (p *Painter) anew(c *Canvas, y int, d extent) extent {
+	whole := c.whole[y]
+	if whole.empty() {
+		return d
+	}
+	want := c.cells[y*c.cols : (y+1)*c.cols]
+	have := p.shown[y*c.cols : (y+1)*c.cols]
+	for x := max(d.lo, whole.lo); x < min(d.hi, whole.hi); x++ {
+		if want[x] == have[x] {
+			continue
+		}
+		for i := whole.lo; i < whole.hi; i++ {
+			have[i] = unknown
+		}
+		return d.with(whole.lo, whole.hi)
+	}
+	return d
+}
+
+// unknown is a cell that differs from all.
+var unknown = term.Cell{Width: 255}
 
 // row draws what differs in row y within d.
 func (p *Painter) row(c *Canvas, y int, d extent) {
@@ -261,7 +286,7 @@ func (p *Painter) placeCursor(want term.Cursor) {
 		return
 	}
 	if p.x != want.X || p.y != want.Y {
-		p.move(nil, want.X, want.Y)
+		p.move(p.shown[want.Y*p.cols:(want.Y+1)*p.cols], want.X, want.Y)
 	}
 	if p.cursor.Shape != want.Shape {
 		p.buf = append(p.buf, "\x1b["...)

@@ -112,7 +112,7 @@ var (
 // scribble draws something anywhere, also outside.
 func scribble(t *rapid.T, c *Canvas) {
 	x, y := rapid.IntRange(-3, c.cols).Draw(t, "x"), rapid.IntRange(-1, c.rows).Draw(t, "y")
-	switch rapid.IntRange(0, 6).Draw(t, "what") {
+	switch rapid.IntRange(0, 7).Draw(t, "what") {
 	case 0:
 		c.Fill(x, y, rapid.IntRange(0, c.cols).Draw(t, "w"), rapid.IntRange(0, c.rows).Draw(t, "h"), styles.Draw(t, "style"))
 	case 1:
@@ -123,6 +123,8 @@ func scribble(t *rapid.T, c *Canvas) {
 		scrollCanvas(c, rapid.IntRange(-3, 3).Draw(t, "by"))
 	case 4:
 		c.Restyle(x, y, 4, 2, func(s term.Style) term.Style { s.Attr ^= term.Inverse; return s })
+	case 5:
+		c.Anew(x, y, rapid.IntRange(0, c.cols).Draw(t, "w"), rapid.IntRange(0, c.rows).Draw(t, "h"))
 	default:
 		c.Text(x, y, styles.Draw(t, "style"), texts.Draw(t, "text"))
 	}
