@@ -23,6 +23,18 @@ var executingDirs = map[string]string{
 	".fleet":        "editors run its configurations",
 	".zed":          "editors run its tasks",
 	".codex":        "the agent's settings start programs",
+	".opencode":     "the agent's settings start programs",
+	".kiro":         "the agent's settings start programs",
+	".windsurf":     "the agent's settings start programs",
+	".roo":          "the agent's settings start programs",
+	".amazonq":      "the agent's settings start programs",
+	".continue":     "the agent's settings start programs",
+	".junie":        "the agent's settings start programs",
+	".crush":        "the agent's settings start programs",
+	".mise":         "the shell loads it",
+	".vs":           "editors run its tasks",
+	".theia":        "editors run its tasks",
+	".nova":         "editors run its tasks",
 }
 
 // executingFiles are files of that kind, by their name.
@@ -35,6 +47,15 @@ var executingFiles = map[string]string{
 	".claude.json":   "the agent's settings start programs",
 	".bashrc":        "the shell runs it", ".bash_profile": "the shell runs it", ".profile": "the shell runs it",
 	".zshrc": "the shell runs it", ".zshenv": "the shell runs it", ".zprofile": "the shell runs it",
+	".mise.toml": "the shell loads it", "mise.toml": "the shell loads it", ".mise.local.toml": "the shell loads it",
+	"mise.local.toml": "the shell loads it", ".autoenv": "the shell loads it", ".autoenv.zsh": "the shell loads it",
+	".exrc": "the editor runs it", ".vimrc": "the editor runs it", ".nvimrc": "the editor runs it", ".nvim.lua": "the editor runs it",
+	".lvimrc": "the editor runs it", ".dir-locals.el": "the editor runs it", ".dir-locals-2.el": "the editor runs it",
+	".gdbinit": "the debugger runs it", ".lldbinit": "the debugger runs it",
+	"opencode.json": "the agent's settings start programs", "opencode.jsonc": "the agent's settings start programs",
+	"crush.json": "the agent's settings start programs", ".crush.json": "the agent's settings start programs",
+	".aider.conf.yml": "the agent's settings start programs",
+	".yarnrc.yml":     "the package manager runs the program it names", ".pnpmfile.cjs": "the package manager runs it",
 	".pre-commit-config.yaml": "git hooks are made of it",
 	".lefthook.yml":           "git hooks are made of it", "lefthook.yml": "git hooks are made of it",
 }
@@ -46,6 +67,7 @@ var executingIn = map[string][]string{
 	".claude": {"settings*", "hooks*", "commands*", "agents*", "skills*", "plugins*"},
 	".gemini": {"settings*"},
 	".cursor": {"mcp.json", "hooks.json", "rules*"},
+	".cargo":  {"config", "config.toml"},
 }
 
 // runsOnHost says why writing a file would run or steer a program on the host
@@ -61,6 +83,9 @@ func runsOnHost(p string) string {
 		last := i == len(parts)-1
 		if why := executingFiles[part]; why != "" && last {
 			return why
+		}
+		if last && strings.HasSuffix(part, ".code-workspace") {
+			return "editors run its tasks"
 		}
 		names, ok := executingIn[part]
 		if !ok {

@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -31,8 +32,11 @@ func (x *linkIndex) holds(g *guard, dir string, id pathx.Ident) (bool, error) {
 func (x *linkIndex) read(g *guard, dir string) error {
 	files := map[pathx.Ident]struct{}{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // it went away meanwhile
+		}
 		if err != nil {
-			return nil // what cannot be listed cannot be linked from here either
+			return errors.New("a protected directory cannot be listed to look for hard links")
 		}
 		if d.IsDir() && name != dir && slices.Contains(g.open, name) {
 			return fs.SkipDir
@@ -43,6 +47,8 @@ func (x *linkIndex) read(g *guard, dir string) error {
 		if d.Type().IsRegular() {
 			if id, ok := pathx.Identify(name); ok {
 				files[id] = struct{}{}
+			} else if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+				return errors.New("a protected file cannot be looked at for hard links")
 			}
 		}
 		return nil

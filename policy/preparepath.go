@@ -33,6 +33,9 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 		el := element{argument: name, role: each, text: r.Path, path: each.isPath(), sandbox: sandbox}
 		if each.changesFiles() {
 			el.executes = runsOnHost(r.Path)
+			if el.executes == "" && each == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
+				el.executes = "the file has other names, and programs may obey it under one of them"
+			}
 		}
 		p.elements = append(p.elements, el)
 	}

@@ -14,10 +14,17 @@ var freeText = []string{
 	"message", "author", "grep", "since", "until", "description", "body", "title", "format",
 }
 
+// optionValues are free texts that a git server hands to git as the value of an
+// option. None of them begins like an option itself.
+var optionValues = []string{"author", "grep", "since", "until", "format", "pattern", "query"}
+
 // strayValue refuses values in arguments without a meaning that the server
 // could read as a path, an address or, for git, an option. Being inside the
 // sandbox lets a whole call pass, so no part of it may point out of it unseen.
 func (p *preparation) strayValue(name string, v jsonx.Value) error {
+	if p.tool.traits.Git && v.Kind == jsonx.String && slices.Contains(optionValues, name) && strings.HasPrefix(strings.TrimSpace(v.Text), "-") {
+		return p.refuse(RuleGitOption, name, None, v.Text, "the value looks like an option")
+	}
 	if slices.Contains(freeText, name) {
 		return nil
 	}

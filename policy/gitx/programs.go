@@ -44,9 +44,23 @@ func (e entry) startsProgram() bool {
 		switch e.name {
 		case "fsmonitor":
 			return e.value != "" && !isBoolean(e.value)
-		case "sshcommand", "gitproxy", "hookspath", "editor", "askpass", "alternaterefscommand":
+		case "sshcommand", "gitproxy", "hookspath", "editor", "askpass", "alternaterefscommand", "pager":
 			return true
 		}
+	case "pager":
+		return !isBoolean(e.value)
+	case "alias":
+		return strings.HasPrefix(e.value, "!")
+	case "gc":
+		return e.name == "recentobjectshook"
+	case "difftool", "mergetool", "man", "browser", "guitool":
+		return e.name == "cmd" || e.name == "path"
+	case "tar":
+		return e.name == "command"
+	case "sendemail":
+		return strings.HasSuffix(e.name, "cmd") || e.name == "smtpserver"
+	case "remote": // objects that are missing are fetched whenever something needs them
+		return e.name == "promisor" || e.name == "partialclonefilter"
 	case "diff":
 		return e.name == "external" || e.name == "command" || e.name == "textconv"
 	case "filter":

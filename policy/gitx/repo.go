@@ -245,5 +245,6 @@ func (r *Repo) Dirs() ([]string, error) {
 			dirs = append(dirs, absolute(objects, line))
 		}
 	}
-	return dirs, nil
+	links, err := r.links()
+	return append(dirs, links...), err
 }
