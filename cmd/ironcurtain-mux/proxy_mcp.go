@@ -31,7 +31,8 @@ type mcpFlags struct {
 	policyFlags
 	servers, socket, audit     string
 	escalations, sandboxPolicy string
-	stdio, noSync              bool
+	tcp, tokenFile             string
+	stdio, noSync, tcpRemote   bool
 	repeats                    int
 }
 
@@ -42,7 +43,8 @@ func proxyMCPCommand() *cobra.Command {
 		Use:   "mcp",
 		Short: "Serve MCP tools to an agent, each call judged by a policy",
 		Long: `Start the servers of an mcp-servers.json, each in its sandbox, and serve their
-tools as one MCP server on a Unix socket or on standard input and output. Every
+tools as one MCP server on a Unix socket, on standard input and output, or on a
+TCP port, where a client begins with the line "Bearer TOKEN". Every
 call is judged; what is forwarded is what was judged, and only after a record of
 it is in the audit log.
 
@@ -54,7 +56,9 @@ When it serves, the command prints one JSON line, on standard output or, with
 		Example: `  ironcurtain-mux proxy mcp --servers mcp-servers.json --policy ./policy \
     --annotations tool-annotations.json --sandbox ~/project --socket /tmp/mcp.sock --audit ./audit.jsonl
   ironcurtain-mux proxy mcp --servers mcp-servers.json --sandbox ~/project --stdio \
-    --audit ./audit.jsonl --escalations ./escalations`,
+    --audit ./audit.jsonl --escalations ./escalations
+  ironcurtain-mux proxy mcp --servers mcp-servers.json --sandbox ~/project --tcp 127.0.0.1:7777 \
+    --token-file ~/.mcp-token --audit ./audit.jsonl`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return runMCP(cmd.Context(), &f, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -65,6 +69,9 @@ When it serves, the command prints one JSON line, on standard output or, with
 	fl.StringVar(&f.servers, "servers", "", "`file` that names the MCP servers")
 	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
 	fl.BoolVar(&f.stdio, "stdio", false, "serve on standard input and output")
+	fl.StringVar(&f.tcp, "tcp", "", "`address` of the TCP port to serve, such as 127.0.0.1:7777; port 0 takes a free one")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of TCP clients; one that is missing is made")
+	fl.BoolVar(&f.tcpRemote, "tcp-remote", false, "let --tcp name an address that other machines reach; nothing is encrypted")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
 	fl.StringVar(&f.escalations, "escalations", "deny", "who decides what the policy escalates: deny, prompt (at the terminal) or a `directory` of request and response files")
 	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "without a sandbox: enforce (do not start) or warn")
@@ -72,8 +79,9 @@ When it serves, the command prints one JSON line, on standard output or, with
 	fl.IntVar(&f.repeats, "repeat-limit", 0, "equal calls a minute before they are denied; 0: no limit")
 	_ = cmd.MarkFlagRequired("servers")
 	_ = cmd.MarkFlagRequired("audit")
-	cmd.MarkFlagsMutuallyExclusive("socket", "stdio")
-	cmd.MarkFlagsOneRequired("socket", "stdio")
+	cmd.MarkFlagsMutuallyExclusive("socket", "stdio", "tcp")
+	cmd.MarkFlagsOneRequired("socket", "stdio", "tcp")
+	cmd.MarkFlagsRequiredTogether("tcp", "token-file")
 	return cmd
 }
 
@@ -180,10 +188,19 @@ func relay() (undo func()) {
 func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader, stdout, stderr io.Writer) error {
 	served := make(chan error, 1) // must-deliver, one result
 	announce := stdout
-	if f.stdio {
+	ready := map[string]any{"ready": true, "socket": f.socket, "tools": p.Tools()}
+	switch {
+	case f.stdio:
 		announce = stderr
 		go func() { served <- p.ServeConn(newStdio(stdin, stdout)) }()
-	} else {
+	case f.tcp != "":
+		l, token, err := f.listenTCP(ctx)
+		if err != nil {
+			return errors.Join(err, p.Close(ctx))
+		}
+		ready["address"] = l.Addr().String()
+		go func() { served <- p.ServeToken(l, token) }()
+	default:
 		l, err := listenUnix(f.socket)
 		if err != nil {
 			return errors.Join(err, p.Close(ctx))
@@ -191,7 +208,6 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 		defer func() { _ = os.Remove(f.socket) }()
 		go func() { served <- p.Serve(l) }()
 	}
-	ready := map[string]any{"ready": true, "socket": f.socket, "tools": p.Tools()}
 	err := json.NewEncoder(announce).Encode(ready)
 	ended := false
 	if err == nil {
