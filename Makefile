@@ -53,6 +53,7 @@ fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)
 bench: ## run the benchmarks
 	@scripts/setup --tests
 	scripts/with-engine go test -run '^$$' -bench . -benchmem ./...
+	cd policy/bench && go test -run '^$$' -bench . -benchmem ./...
 
 eval-approver: ## measure the automatic approval; PROVIDER=anthropic|openai|google asks a model too
 	@go run ./cmd/eval-approver -provider '$(PROVIDER)' -model '$(MODEL)'
