@@ -139,6 +139,9 @@ type Terminal interface {
 	// TryWrite types what the agent takes without waiting and returns how many
 	// bytes that was; none, where that cannot be known.
 	TryWrite(p []byte) (int, error)
+	// History is how many of the bytes that CopyTo hands out first are from before
+	// the agent was taken back: what they ask of a terminal was answered then.
+	History() int64
 	// Resize tells the agent the size of its screen.
 	Resize(ctx context.Context, cols, rows int) error
 }

@@ -26,7 +26,8 @@ type output struct {
 	taker   *taker    // of the output; nil while nobody is attached
 	busy    *taker    // it is being written to
 	stopped bool
-	ended   bool // run has returned
+	ended   bool  // run has returned
+	past    int64 // bytes to come of the agent's former life
 }
 
 // taker is one who takes the output.
@@ -38,6 +39,9 @@ type taker struct {
 func newOutput(source io.Reader, began func()) *output {
 	o := &output{source: source, began: sync.OnceFunc(began), drained: make(chan struct{})}
 	o.changed.L = &o.mu
+	if h, ok := source.(interface{ History() int64 }); ok {
+		o.past = h.History()
+	}
 	return o
 }
 
@@ -79,6 +83,7 @@ func (o *output) deliver(chunk []byte) bool {
 		n, err := t.w.Write(chunk)
 		o.mu.Lock()
 		o.busy = nil
+		o.past = max(0, o.past-int64(n))
 		if err != nil || o.taker != t { // it waits, or will leave
 			t.err = err
 			o.changed.Broadcast()
@@ -133,4 +138,11 @@ func (o *output) copyTo(w io.Writer, left func() bool) error {
 		o.changed.Wait()
 	}
 	return t.err
+}
+
+// history is how many of the next bytes are of the agent's former life.
+func (o *output) history() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.past
 }

@@ -73,15 +73,17 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 			}
 			s.providerActivity(a)
 		},
-		Admit:   held.admit,
-		Ask:     s.askRequest,
-		Budget:  func(context.Context, mitm.Request) error { return spending.Admit() },
-		Domains: true,
-		Log:     s.broker.log,
+		Identity: s.identity,
+		Admit:    held.admit,
+		Ask:      s.askRequest,
+		Budget:   func(context.Context, mitm.Request) error { return spending.Admit() },
+		Domains:  true,
+		Log:      s.broker.log,
 	})
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
+	s.remember(stack, proxy)
 	listener, err := s.listen(s.layout.proxySocket())
 	if err != nil {
 		return provider{}, err
@@ -107,6 +109,21 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		p.logins[name] = mitm.AccountName(account)
 	}
 	return p, nil
+}
+
+// remember leaves with the kernel what another multiplexer needs to serve this
+// agent, should this one be killed. Where that cannot be done, an agent that was
+// left running is started anew when its session is resumed.
+func (s *session) remember(stack *teardown, proxy *mitm.Proxy) {
+	identity, err := proxy.Identity()
+	if err == nil {
+		err = keepSecret(s.layout.run, identity)
+	}
+	if err != nil {
+		s.broker.log.Warn("the agent cannot be taken back should this multiplexer be killed", "session", s.fixed.ID, "error", err)
+		return
+	}
+	stack.push("take back the kernel's key", func(context.Context) error { dropSecret(s.layout.run); return nil })
 }
 
 // table is the provider table in force.

@@ -27,9 +27,11 @@ type session struct {
 	owner   identity
 	lease   *docker.Lease // set while the session's directory is ours
 	resumed bool          // its directory is that of a former life
-	cols    int
-	rows    int
-	fixed   Session // what never changes; the rest is derived from tally
+	// identity is what the agent knows its model proxy by; nil until it runs.
+	identity []byte
+	cols     int
+	rows     int
+	fixed    Session // what never changes; the rest is derived from tally
 
 	cancel   context.CancelFunc // asks run to end
 	spoke    chan struct{}      // closed at the first byte of the agent's terminal

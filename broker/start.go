@@ -32,6 +32,29 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	if err != nil {
 		return nil, err
 	}
+	taken, err := s.takeBack(ctx, stack, engine, log)
+	if err != nil {
+		return nil, err
+	}
+	if taken != nil {
+		stack.push("detach", func(context.Context) error { return taken.Close() })
+		return taken, s.serve(ctx, stack, log)
+	}
+	return s.begin(ctx, stack, log, engine)
+}
+
+// serve opens the two ways out for an agent that runs already.
+func (s *session) serve(ctx context.Context, stack *teardown, log *audit.Log) (err error) {
+	s.progress("preparing the tool servers", "")
+	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
+		return err
+	}
+	_, err = s.serveProvider(ctx, stack, log)
+	return err
+}
+
+// begin opens the two ways out and starts the agent in a container.
+func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
 	s.progress("checking the agent image", s.adapter.Image)
 	image, err := s.image(ctx, engine)
 	if err != nil {
@@ -105,7 +128,7 @@ func (s *session) prepare(stack *teardown) error {
 		return err
 	}
 	stack.push("remove the sockets", func(context.Context) error { return s.layout.remove() })
-	if err := s.layout.make(s.owner); err != nil {
+	if err := errors.Join(s.layout.make(s.owner), removeScratch(s.layout.run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	switch {

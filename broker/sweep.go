@@ -17,31 +17,58 @@ import (
 const sweepLimit = 30 * time.Second
 
 // Sweep removes what was left behind by multiplexers that were killed:
-// containers whose owner has ended, on any home, and the sockets of this one.
-// It never touches what a living process owns. Sessions that were not used for
-// longer than the configuration keeps them go meanwhile, beside the broker's
-// work. What cannot be removed stays for the next time and is in the log.
-func (b *Broker) Sweep(ctx context.Context) {
+// containers that have ended, on any home, and the sockets of this one. It never
+// touches what a living process owns. What still runs stays, and is returned when
+// it is of this home: Open takes it back (OpenRequest.Resume) and Close ends it.
+// Sessions that were not used for longer than the configuration keeps them go
+// meanwhile, beside the broker's work. What cannot be removed stays for the next
+// time and is in the log.
+func (b *Broker) Sweep(ctx context.Context) []SessionID {
 	b.work.Go(b.retire)
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	engine, err := b.engine.get(ctx, b.config.UserHome)
-	if err == nil {
-		var seen []docker.Reaped
-		seen, err = engine.Reap(ctx, docker.ReapOptions{})
-		for _, r := range seen {
-			if r.Removed {
-				b.log.Info("removed the container of a session that was killed", "container", r.Name)
-			}
+	if err != nil {
+		err = errors.Join(err, b.sweepWaiting(ctx))
+		b.log.Warn("what killed multiplexers left could not be looked for", "error", err)
+		return nil // agents may still run: nothing of theirs is removed
+	}
+	var left []SessionID
+	running := map[string]bool{} // by directory below run/
+	seen, err := engine.Reap(ctx, docker.ReapOptions{Keep: func(c docker.Summary) bool {
+		id, home, ok := takeable(c)
+		if ok && home == b.config.Home {
+			left = append(left, id)
+			running[filepath.Base(layoutOf(home, id).run)] = true
+		}
+		return ok
+	}})
+	for _, r := range seen {
+		if r.Removed {
+			b.log.Info("removed the container of a session that was killed", "container", r.Name)
 		}
 	}
-	left, errLeft := Leftovers(b.config.Home, true)
-	for _, dir := range left {
+	dirs, errDirs := leftovers(b.config.Home, true, running)
+	for _, dir := range dirs {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
-	if err := errors.Join(err, errLeft, b.sweepWaiting(ctx)); err != nil {
+	if err := errors.Join(err, errDirs, b.sweepWaiting(ctx)); err != nil {
 		b.log.Warn("not everything that killed sessions left could be removed", "error", err)
 	}
+	return left
+}
+
+// takeable says of which session and home a container is, and whether somebody
+// can still take it back: it runs, and its session's record exists.
+func takeable(c docker.Summary) (id SessionID, home string, ok bool) {
+	id = SessionID(c.Labels[LabelSession])
+	dir := filepath.Dir(c.Labels[docker.LabelLease])
+	if !c.Running || !validID(id) || filepath.Base(dir) != string(id) {
+		return "", "", false
+	}
+	home = filepath.Dir(filepath.Dir(dir))
+	_, err := readRecord(layoutOf(home, id))
+	return id, home, err == nil
 }
 
 // retire removes the sessions that were kept for long enough.
@@ -55,6 +82,15 @@ func (b *Broker) retire() {
 	}
 }
 
+// TakeableElsewhere reports whether a container whose owner was killed can be
+// taken back by a multiplexer with another home.
+func TakeableElsewhere(home string) func(docker.Summary) bool {
+	return func(c docker.Summary) bool {
+		_, theirs, ok := takeable(c)
+		return ok && theirs != home
+	}
+}
+
 // runName is the name of a session's directory below run/: the first two groups
 // of its id.
 var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
@@ -62,7 +98,11 @@ var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
 // Leftovers returns the directories below run/ of sessions that no process owns
 // any more, and removes them when asked to. It goes on after a failure and
 // reports all of them.
-func Leftovers(home string, remove bool) ([]string, error) {
+func Leftovers(home string, remove bool) ([]string, error) { return leftovers(home, remove, nil) }
+
+// leftovers is Leftovers but for the directories whose agents still run, by
+// their names.
+func leftovers(home string, remove bool, running map[string]bool) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "run"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -74,7 +114,7 @@ func Leftovers(home string, remove bool) ([]string, error) {
 	var all []error
 	for _, e := range entries {
 		name := runName.FindStringSubmatch(e.Name())
-		if name == nil {
+		if name == nil || running[e.Name()] {
 			continue
 		}
 		dir := filepath.Join(home, "run", e.Name())
@@ -93,16 +133,25 @@ func Leftovers(home string, remove bool) ([]string, error) {
 	return left, errors.Join(all...)
 }
 
-// removeRun removes a directory below run/ together with the temporary directory
-// it links to.
+// removeRun removes a directory below run/, the temporary directory it links to
+// and what was left with the kernel.
 func removeRun(dir string) error {
-	scratch, err := os.Readlink(layout{run: dir}.scratch())
-	if err == nil {
-		err = os.RemoveAll(scratch)
-	} else if errors.Is(err, fs.ErrNotExist) {
-		err = nil
+	dropSecret(dir)
+	return errors.Join(removeScratch(dir), os.RemoveAll(dir))
+}
+
+// removeScratch removes the temporary directory of a session's sandboxes and the
+// link to it; a former life of the session may have left them.
+func removeScratch(run string) error {
+	link := layout{run: run}.scratch()
+	scratch, err := os.Readlink(link)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return errors.Join(err, os.RemoveAll(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.RemoveAll(scratch), os.Remove(link))
 }
 
 // abandon calls do while nobody can own the sessions whose directories match,

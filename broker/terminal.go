@@ -15,6 +15,7 @@ import (
 type terminal struct {
 	program program
 	output  *output
+	history int64 // bytes
 	release func()
 	once    sync.Once
 	gone    atomic.Bool // set by Close
@@ -64,6 +65,9 @@ func (t *terminal) TryWrite(p []byte) (int, error) {
 	}
 	return program.TryWrite(p)
 }
+
+// History is what is still to come of the agent's former life.
+func (t *terminal) History() int64 { return t.history }
 
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 	return t.program.Resize(ctx, cols, rows)

@@ -123,6 +123,9 @@ type ReapOptions struct {
 	// to a machine of another name. What a living process owns is never
 	// removed.
 	Force bool
+	// Keep says which of the containers whose owner was killed stay, because
+	// somebody may take them back. Nil: none.
+	Keep func(Summary) bool
 }
 
 // Reaped is one container that Reap looked at.
@@ -150,6 +153,9 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 		r := Reaped{Summary: s}
 		release, reason, orphan := judgeOwner(s, host, o.Force)
 		r.Reason, r.Removed = reason, orphan
+		if orphan && o.Keep != nil && o.Keep(s) {
+			r.Reason, r.Removed, orphan = "it can be taken back", false, false
+		}
 		if orphan && !o.DryRun {
 			if err := c.remove(ctx, s.ID); err != nil {
 				failures = append(failures, err)

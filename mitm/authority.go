@@ -26,8 +26,8 @@ const (
 )
 
 // authority signs certificates for the hosts of one session and for no other.
-// Its key exists only in the memory of this process, and the name constraint
-// in its certificate makes even a stolen key worthless elsewhere.
+// Its key is never in a file, and the name constraint in its certificate makes
+// even a stolen key worthless elsewhere.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey

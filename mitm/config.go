@@ -32,6 +32,9 @@ type Config struct {
 	// Domains makes a second authority, so that AddDomain can let the agent
 	// read from further hosts while the session runs.
 	Domains bool
+	// Identity is that of a proxy whose process has ended (Proxy.Identity): its
+	// agent goes on with this one. Nil: a new one is made.
+	Identity []byte
 	// Upstreams maps a host to another base URL, whose path becomes a prefix. It
 	// comes before the table's.
 	Upstreams map[string]*url.URL

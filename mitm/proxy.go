@@ -100,6 +100,11 @@ func New(c Config) (*Proxy, error) {
 			return nil, fmt.Errorf("configure the proxy: %w", err)
 		}
 	}
+	if c.Identity != nil {
+		if err := p.takeOver(c.Identity); err != nil {
+			return nil, fmt.Errorf("take over from another proxy: %w", err)
+		}
+	}
 	for host := range c.Upstreams {
 		if p.hosts[host] == nil && !c.Domains {
 			return nil, fmt.Errorf("configure the proxy: upstream for %s, which is no host of the chosen providers", host)

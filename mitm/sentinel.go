@@ -40,7 +40,11 @@ func newSentinel(prefix string) sentinel {
 	}
 	random := make([]byte, 24)
 	_, _ = rand.Read(random) // never fails, says crypto/rand
-	value := prefix + base64.RawURLEncoding.EncodeToString(random)
+	return sentinelOf(prefix + base64.RawURLEncoding.EncodeToString(random))
+}
+
+// sentinelOf is the sentinel with that value.
+func sentinelOf(value string) sentinel {
 	return sentinel{value: value, digest: sha256.Sum256([]byte(value))}
 }
 

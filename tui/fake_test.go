@@ -30,6 +30,7 @@ type fakeBroker struct {
 	terms     map[broker.SessionID]*fakeTerminal
 	opened    []broker.OpenRequest
 	pause     time.Duration
+	past      int64 // bytes of every terminal that are history
 	budgets   broker.Budgets
 	raised    []string
 }
@@ -72,6 +73,7 @@ func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Te
 		return nil, errNoAgent
 	}
 	t := newFakeTerminal()
+	t.history = b.past
 	b.terms[id] = t
 	t.run(b.agent)
 	return t, ctx.Err()
@@ -230,6 +232,8 @@ type fakeTerminal struct {
 	mu     sync.Mutex
 	sizes  [][2]int
 	done   chan struct{}
+
+	history int64 // bytes that count as written before the attachment
 }
 
 func newFakeTerminal() *fakeTerminal {
@@ -256,6 +260,8 @@ func (t *fakeTerminal) CopyTo(w io.Writer) error {
 
 func (t *fakeTerminal) TryWrite([]byte) (int, error) { return 0, nil }
 func (t *fakeTerminal) Write(p []byte) (int, error)  { return t.in.Write(p) }
+
+func (t *fakeTerminal) History() int64 { return t.history }
 
 func (t *fakeTerminal) Close() error {
 	_ = t.out.Close()

@@ -146,6 +146,7 @@ const (
 	actPickPageUp  action = "pick-page-up"
 	actPick        action = "pick"
 	actPickEnd     action = "pick-end"
+	actPickAll     action = "pick-all"
 )
 
 // keyTable is the registry of all keys with those that nobody has changed. An
@@ -236,6 +237,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placePicker, actPickPage, []string{"pgdown", "space"}, "a page down"},
 		{placePicker, actPickPageUp, []string{"pgup"}, "a page up"},
 		{placePicker, actPick, []string{"enter"}, "continue that session in a tab"},
+		{placePicker, actPickAll, []string{"a"}, "take back all agents that were left running"},
 		{placePicker, actPickEnd, []string{"x"}, "end an agent that was left running"},
 		{placePicker, actLeave, []string{"esc", "q", "ctrl+c", commandKey}, "close"},
 

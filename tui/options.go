@@ -25,6 +25,10 @@ type Options struct {
 	// new one with Agent and Workspace.
 	Resume broker.SessionID
 
+	// Offer begins with the agents that a killed multiplexer left running: the
+	// person takes them back or ends them before the first tab is opened.
+	Offer bool
+
 	// Notices are what the screen has to say all the time: "scripted model:
 	// nothing here is intelligent".
 	Notices []string

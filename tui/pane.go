@@ -33,10 +33,12 @@ type pane struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	visible atomic.Bool
-	output  atomic.Int64  // when the agent has last written, in nanoseconds since 1970
-	wrote   chan struct{} // capacity 1, lossy: the agent has written something
-	hooks   paneHooks
+	visible   atomic.Bool
+	past      int64         // bytes to come that the agent wrote in its former life
+	recalling atomic.Bool   // what is written to the screen is from before
+	output    atomic.Int64  // when the agent has last written, in nanoseconds since 1970
+	wrote     chan struct{} // capacity 1, lossy: the agent has written something
+	hooks     paneHooks
 
 	mu       sync.Mutex
 	terminal broker.Terminal
@@ -69,7 +71,7 @@ func newPane(ctx context.Context, c *crew, way *rightOfWay, id broker.SessionID,
 		wrote:   make(chan struct{}, 1),
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	o.Notify = hooks.event
+	o.Notify = p.happened
 	screen, err := term.NewScreen(o)
 	if err != nil {
 		return nil, err
@@ -114,6 +116,7 @@ func (p *pane) close() {
 // read feeds the screen until the terminal ends. It returns nil for a plain
 // end of the agent.
 func (p *pane) read(t broker.Terminal) error {
+	p.past = t.History()
 	err := t.CopyTo(p)
 	if p.ctx.Err() != nil {
 		return nil
@@ -127,7 +130,7 @@ func (p *pane) Write(output []byte) (int, error) {
 	if !p.visible.Load() && !p.way.yield(p.ctx) {
 		return 0, p.ctx.Err()
 	}
-	p.crew.run(func() { p.feed(output) })
+	p.crew.run(func() { p.take(output) })
 	if !p.visible.Load() {
 		// Has the runtime look whether a key has come, which it does not while
 		// a goroutine has more to do all the time.
@@ -148,6 +151,38 @@ func (p *pane) feed(data []byte) {
 	}
 	if replies := p.screen.TakeReplies(); len(replies) > 0 {
 		p.queue.putLast(replies)
+	}
+}
+
+// take tells what an agent wrote in its former life from what it writes now.
+func (p *pane) take(output []byte) {
+	old := min(p.past, int64(len(output)))
+	if old > 0 {
+		p.recall(output[:old])
+		p.past -= old
+	}
+	if int(old) < len(output) {
+		p.feed(output[old:])
+	}
+}
+
+// recall gives the screen what an agent that was taken back wrote before. What
+// it asked its terminal then was answered then.
+func (p *pane) recall(data []byte) {
+	p.recalling.Store(true)
+	defer p.recalling.Store(false)
+	_, _ = p.screen.Write(data)
+	p.screen.TakeReplies()
+	if p.visible.Load() {
+		p.show()
+	}
+}
+
+// happened passes on what a program asks for besides drawing. Of what it asked
+// for in its former life only the title matters.
+func (p *pane) happened(ev term.Event) {
+	if !p.recalling.Load() || ev.Kind == term.EventTitle {
+		p.hooks.event(ev)
 	}
 }
 

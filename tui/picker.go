@@ -16,6 +16,7 @@ type picker struct {
 	at     int // the chosen row
 	top    int // the first row shown
 	loaded bool
+	offer  bool // it stands in the place of the first tab: only what was left running
 }
 
 // shortID is enough of a session's id for people.
@@ -45,7 +46,7 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 	if msg.err != nil {
 		m.complain(fmt.Errorf("list sessions: %w", msg.err))
 		if m.mode == modePicker && msg.prefix == "" {
-			m.leaveCommand()
+			return m.leavePicker()
 		}
 		return nil
 	}
@@ -58,14 +59,33 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 		if t := m.current(); fresh && t != nil && t.dead() {
 			m.picker.choose(t.session.ID) // most likely it is this one
 		}
+		if m.picker.offer && len(m.picker.rows) == 0 {
+			return m.leavePicker()
+		}
 	}
 	return nil
 }
 
-// choosable leaves out what is open in a tab and runs.
+// leavePicker closes the list. One that stood in the place of the first tab gives
+// way to it.
+func (m *Model) leavePicker() tea.Cmd {
+	offer := m.picker.offer
+	m.picker = picker{}
+	m.leaveCommand()
+	if offer {
+		return m.openFirst()
+	}
+	return nil
+}
+
+// choosable leaves out what is open in a tab and runs, and of an offer all that
+// was not left running.
 func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
 	var out []broker.StoredSession
 	for _, s := range all {
+		if m.picker.offer && (!s.Detached || s.Owned) {
+			continue
+		}
 		if t := m.tabOf(s.ID); t == nil || t.dead() {
 			out = append(out, s)
 		}
@@ -139,10 +159,29 @@ func (m *Model) onPickerKey(name string) tea.Cmd {
 		return m.pick()
 	case actPickEnd:
 		return m.askToEnd()
+	case actPickAll:
+		return m.pickAll()
 	case actLeave:
-		m.leaveCommand()
+		return m.leavePicker()
 	}
 	return nil
+}
+
+// pickAll takes back every agent that was left running.
+func (m *Model) pickAll() tea.Cmd {
+	var cmd tea.Cmd
+	for _, s := range m.picker.rows {
+		if s.Detached && !s.Owned {
+			cmd = join(cmd, m.open(opening{resume: s.ID}))
+		}
+	}
+	if cmd == nil {
+		m.complain(errors.New("no agent was left running"))
+		return nil
+	}
+	m.picker = picker{}
+	m.leaveCommand()
+	return cmd
 }
 
 // pick resumes the chosen session.
@@ -150,14 +189,15 @@ func (m *Model) pick() tea.Cmd {
 	s := m.picker.chosen()
 	switch {
 	case s == nil:
-		m.leaveCommand()
-		return nil
+		return m.leavePicker()
 	case s.Owned && m.tabOf(s.ID) == nil:
 		m.complain(&hinted{errors.New("that session is open in another multiplexer"), "use it there, or close it there first"})
 		return nil
 	}
+	id := s.ID
+	m.picker = picker{}
 	m.leaveCommand()
-	return m.open(opening{resume: s.ID})
+	return m.open(opening{resume: id})
 }
 
 // pickerHints says what can be done in the list.

@@ -134,3 +134,61 @@ func TestPickerBeginsWithTheDeadTab(t *testing.T) {
 		t.Errorf("asked for %+v", got)
 	}
 }
+
+// offerRig is a multiplexer that begins with what another one left running.
+func offerRig(t *testing.T) *rig {
+	t.Helper()
+	r := bareRig(t, Options{Offer: true, Agent: "shell"})
+	r.broker.stored = storedSessions()
+	r.send(sizeMsg{100, 24})
+	if len(r.m.picker.rows) != 1 || len(r.broker.opened) != 0 {
+		t.Fatalf("offered %+v, opened %+v", r.m.picker.rows, r.broker.opened)
+	}
+	return r
+}
+
+func TestOfferTakesBackInThePlaceOfTheFirstTab(t *testing.T) {
+	for _, key := range []string{"\r", "a"} {
+		r := offerRig(t)
+		r.keys(key)
+		if len(r.broker.opened) != 1 || r.lastOpened().Resume != "aaaaaaaa-1" || r.m.mode != modeTerminal {
+			t.Errorf("%q: opened %+v, mode %d", key, r.broker.opened, r.m.mode)
+		}
+	}
+}
+
+func TestOfferThatIsDeclinedOpensTheFirstTab(t *testing.T) {
+	r := offerRig(t)
+	r.keys("q")
+	if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" || r.lastOpened().Resume != "" {
+		t.Errorf("opened %+v", r.broker.opened)
+	}
+	r = offerRig(t)
+	r.broker.sessions = append(r.broker.sessions, broker.Session{ID: "aaaaaaaa-1"})
+	r.broker.stored = nil
+	r.keys("xy")
+	if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" {
+		t.Errorf("after all were ended: opened %+v", r.broker.opened)
+	}
+}
+
+// What an agent asked its terminal in its former life was answered then.
+func TestHistoryIsNotAnsweredAgain(t *testing.T) {
+	r := newRig(t, 80, 24, Options{})
+	answered := make(chan string, 1)
+	past := "before\a\x1b[c\x1b]52;c;c2VjcmV0\a"
+	r.broker.agent = func(term *fakeTerminal) {
+		_, _ = term.agentW.Write([]byte(past + "now\x1b[6n"))
+		buf := make([]byte, 100)
+		n, _ := term.agentR.Read(buf)
+		answered <- string(buf[:n])
+	}
+	r.broker.past = int64(len(past))
+	r.send(brokerMsg{broker.Event{Session: &broker.Session{ID: "back", Tab: 9, State: broker.StateIdle}}})
+	if got := <-answered; got != "\x1b[1;10R" {
+		t.Errorf("the agent is answered %q", got)
+	}
+	if r.requests != 0 || len(r.copied) != 0 {
+		t.Errorf("%d requests, copied %q", r.requests, r.copied)
+	}
+}

@@ -65,6 +65,9 @@ func (b *shellBroker) Attach(context.Context, broker.SessionID) (broker.Terminal
 	return t, nil
 }
 
+// History is nothing: the shell is new.
+func (s *shellTerminal) History() int64 { return 0 }
+
 // Close ends the shell.
 func (s *shellTerminal) Close() error {
 	_ = s.cmd.Process.Kill()

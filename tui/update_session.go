@@ -21,9 +21,20 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	}
 	m.arrange()
 	if first {
-		return m.openFirst()
+		return m.begin()
 	}
 	return nil
+}
+
+// begin offers what was left running or, without such an offer, opens the first
+// tab.
+func (m *Model) begin() tea.Cmd {
+	if !m.o.Offer {
+		return m.openFirst()
+	}
+	m.openPicker()
+	m.picker.offer = true
+	return m.fetchStored("")
 }
 
 // openFirst opens the first tab.

@@ -18,6 +18,8 @@ func (m *Model) drawPicker() *surface {
 	switch {
 	case !p.loaded:
 		title = "looking for sessions"
+	case p.offer:
+		title = "these agents still run although their multiplexer was killed"
 	case len(p.rows) == 0:
 		title = "there is no session to continue"
 	}

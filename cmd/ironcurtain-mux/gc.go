@@ -22,12 +22,14 @@ func gcCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what crashed sessions left",
-		Long: `Remove the containers and sockets of sessions whose multiplexer has ended. A
-multiplexer does the same when it starts.
+		Long: `Remove the containers and sockets of sessions whose multiplexer has ended, agents
+that still run included; their sessions stay and can be resumed. A multiplexer that
+starts removes only what runs no more, and offers to take back the rest.
 
 Only containers with this program's label are looked at, and none whose owner
 still runs is touched. --force also removes running containers that have no
-owner at all and those that belong to a machine of another name.`,
+owner at all, those that belong to a machine of another name and those that a
+multiplexer with another IRONCURTAIN_HOME can take back.`,
 		Example: `  ironcurtain-mux gc --dry-run
   ironcurtain-mux gc`,
 		Args: cobra.NoArgs,
@@ -40,6 +42,9 @@ owner at all and those that belong to a machine of another name.`,
 			client, err := connect(cmd.Context(), p)
 			if err != nil {
 				return fail(op, err, "")
+			}
+			if !options.Force {
+				options.Keep = broker.TakeableElsewhere(p.home)
 			}
 			seen, err := client.Reap(cmd.Context(), options)
 			left, errLeft := leftovers(p.home, options.DryRun)

@@ -184,7 +184,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 			log.Error("control socket was not closed cleanly", "error", err)
 		}
 	}()
-	b.Sweep(cmd.Context())
+	options.Offer = len(b.Sweep(cmd.Context())) > 0 && flags.resume == ""
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
 	options.Resume = broker.SessionID(flags.resume)

@@ -326,7 +326,12 @@ func TestKilled(t *testing.T) {
 	t.Run("the next start", func(t *testing.T) {
 		t.Parallel()
 		d, s := killed(t)
-		next := openShell(t, d.home)
+		next := driveFramed(t, d.home, 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
+		next.see(60*time.Second, "still run", string(s.ID[:8]))
+		next.send("x")
+		next.see(10*time.Second, "end shell of session")
+		next.send("y")
+		next.see(60*time.Second, "/workspace$")
 		left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)})
 		if err != nil || len(left) != 0 {
 			t.Errorf("containers of the killed session: %v, %v", left, err)

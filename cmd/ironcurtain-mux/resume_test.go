@@ -80,7 +80,7 @@ func TestResumeConversation(t *testing.T) {
 	last := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
 	last.see(patience, "/workspace$")
 	last.send("\x01/resume\r")
-	last.see(20*time.Second, string(session.ID[:8]), "claude-code", "charlie-delta", "closed")
+	last.see(20*time.Second, string(session.ID[:8]), "claude-code", "say charlie", "closed")
 	last.send("\r")
 	last.prompted()
 	last.see(60*time.Second, "say alpha-bravo", "say charlie-delta")

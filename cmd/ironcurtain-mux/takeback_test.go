@@ -1,0 +1,92 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// containersOf lists the containers of a session.
+func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
+	t.Helper()
+	list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// murder kills a multiplexer and checks that its agent lives on.
+func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
+	t.Helper()
+	d.signal(syscall.SIGKILL)
+	d.exit(30 * time.Second)
+	list := containersOf(t, id)
+	if len(list) != 1 || !list[0].Running {
+		t.Fatalf("containers after the kill: %+v", list)
+	}
+	return list[0].ID
+}
+
+// The multiplexer is killed under a real agent. The next one offers to take it
+// back: the same container, its screen as it was, and its next request and its
+// next tool call are served, over the same sockets and with the same keys.
+func TestTakeBack(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, newHome(t))
+	session := d.onlySession()
+	d.ask("say alpha-bravo")
+	d.see(60*time.Second, "● alpha-bravo")
+	container := d.murder(t, session.ID)
+	if s := d.stored(session.ID); !s.Detached || s.Owned {
+		t.Errorf("after the kill: %+v", s)
+	}
+
+	next := drive(t, d.home, 110, 40, "demo")
+	next.see(60*time.Second, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
+	next.send("\r")
+	next.see(60*time.Second, "● alpha-bravo", "❯ list /workspace") // the screen of before
+	next.until("the agent to be idle", time.Minute, func(string) bool { return next.onlySession().State == broker.StateIdle })
+	next.until("one prompt, drawn where it belongs", 20*time.Second, func(screen string) bool {
+		return strings.Count(screen, "bypass permissions") == 1
+	})
+	next.ask("read hello.txt")
+	next.see(60*time.Second, "Done: read") // by way of the tools
+	if list := containersOf(t, session.ID); len(list) != 1 || list[0].ID != container {
+		t.Errorf("the agent is in another container: %+v", list)
+	}
+	next.quit()
+	next.nothingLeft(session.ID)
+	if record := next.audit(session.ID); !strings.Contains(record, "has taken the agent back") {
+		t.Error("the audit does not tell that the agent was taken back")
+	}
+}
+
+// What was left running can be ended instead, and resumed later.
+func TestEndWhatWasLeftRunning(t *testing.T) {
+	t.Parallel()
+	d := drive(t, newHome(t), 100, 24, "demo", "--agent", "shell")
+	d.see(patience, "/workspace$")
+	session := d.onlySession()
+	d.send("echo in-its-former-life\r")
+	d.see(20*time.Second, "in-its-former-life\n")
+	d.murder(t, session.ID)
+	next := drive(t, d.home, 100, 24, "demo", "--agent", "shell")
+	next.see(60*time.Second, "still run", string(session.ID[:8]))
+	next.send("x")
+	next.see(10*time.Second, "end shell of session")
+	next.send("y")
+	next.see(60*time.Second, "/workspace$") // the first tab, as was asked for
+	if list := containersOf(t, session.ID); len(list) != 0 {
+		t.Errorf("containers after the end: %+v", list)
+	}
+	if s := next.stored(session.ID); s.Detached || s.State != broker.StateClosed {
+		t.Errorf("after the end: %+v", s)
+	}
+	next.quit()
+	next.traceless()
+}

@@ -1,0 +1,116 @@
+package mitm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// identity is what an agent knows its proxy by. Whoever has it can answer that
+// agent, and no other, in place of the providers.
+type identity struct {
+	Authority signer            `json:"authority"`
+	Web       *signer           `json:"web,omitempty"` // for approved domains
+	Sentinels map[string]string `json:"sentinels"`     // by provider
+}
+
+// signer is an authority written down.
+type signer struct {
+	Certificate []byte `json:"certificate"` // DER
+	Key         []byte `json:"key"`         // SEC 1, DER
+}
+
+// ErrIdentity means that an identity does not fit the proxy that was to take it
+// over.
+var ErrIdentity = errors.New("it is not the identity of such a proxy")
+
+// Identity returns what a later proxy, in another process, needs to serve the
+// same agent on (Config.Identity). It holds private keys: it must never be in a
+// file. Domains that were approved are not part of it; they are asked for again.
+func (p *Proxy) Identity() ([]byte, error) {
+	id := identity{Sentinels: make(map[string]string, len(p.sentinels))}
+	for name, s := range p.sentinels {
+		id.Sentinels[name] = s.value
+	}
+	var err error
+	if id.Authority, err = p.authority.writeDown(); err != nil {
+		return nil, err
+	}
+	if p.domains != nil {
+		web, err := p.domains.authority.writeDown()
+		if err != nil {
+			return nil, err
+		}
+		id.Web = &web
+	}
+	return json.Marshal(id)
+}
+
+func (a *authority) writeDown() (signer, error) {
+	key, err := x509.MarshalECPrivateKey(a.key)
+	if err != nil {
+		return signer{}, fmt.Errorf("write down the session's key: %w", err)
+	}
+	return signer{a.certificate.Raw, key}, nil
+}
+
+// takeOver takes an identity over in place of what was just made. The hosts and
+// providers must be the same, so that it never answers for more than before.
+func (p *Proxy) takeOver(data []byte) error {
+	var id identity
+	if err := json.Unmarshal(data, &id); err != nil {
+		return ErrIdentity
+	}
+	names := slices.Sorted(maps.Keys(p.sentinels))
+	if !slices.Equal(names, slices.Sorted(maps.Keys(id.Sentinels))) || (id.Web == nil) != (p.domains == nil) {
+		return ErrIdentity
+	}
+	a, err := id.Authority.read(p.authority)
+	if err != nil {
+		return err
+	}
+	p.authority = a
+	if id.Web != nil {
+		if p.domains.authority, err = id.Web.read(p.domains.authority); err != nil {
+			return err
+		}
+	}
+	for name, value := range id.Sentinels {
+		if value == "" {
+			return ErrIdentity
+		}
+		p.sentinels[name] = sentinelOf(value)
+	}
+	for name, g := range p.hosts {
+		g.sentinel, g.tls = p.sentinels[g.provider.Name], p.tlsFor(name, p.authority)
+	}
+	return nil
+}
+
+// read is the authority that was written down. It must be constrained exactly as
+// like is, and live long enough for a session.
+func (s signer) read(like *authority) (*authority, error) {
+	certificate, err := x509.ParseCertificate(s.Certificate)
+	if err != nil {
+		return nil, ErrIdentity
+	}
+	key, err := x509.ParseECPrivateKey(s.Key)
+	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) ||
+		!slices.Equal(certificate.PermittedDNSDomains, like.certificate.PermittedDNSDomains) ||
+		!slices.Equal(certificate.ExcludedDNSDomains, like.certificate.ExcludedDNSDomains) ||
+		time.Until(certificate.NotAfter) < leafLife {
+		return nil, ErrIdentity
+	}
+	return &authority{
+		certificate: certificate,
+		key:         key,
+		pem:         pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}),
+		leaves:      make(map[string]*tls.Certificate),
+	}, nil
+}
