@@ -15,6 +15,7 @@ import (
 
 // display is the person's terminal as the compositor uses it.
 type display interface {
+	Await()
 	Write(frame []byte) (int, error)
 	Ready() bool // a small frame is taken without waiting
 	SetKeyboard(flags uint8) error
@@ -134,6 +135,9 @@ func (c *compositor) serve(ctx context.Context) {
 		}
 	}
 }
+
+// Await implements paint.Awaiter.
+func (c *compositor) Await() { c.out.Await() }
 
 // Write sends a frame to the terminal, and reports the scene it was made of. While
 // another program has the terminal frames go nowhere and are not reported.

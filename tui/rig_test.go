@@ -70,6 +70,7 @@ func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
 // recorder is a display that keeps what is asked of it.
 type recorder struct{ rig *rig }
 
+func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
 func (d *recorder) Ready() bool                                          { return true }
 func (d *recorder) SetKeyboard(uint8) error                              { return nil }

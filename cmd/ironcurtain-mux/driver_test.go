@@ -28,6 +28,8 @@ type driver struct {
 	pty    *term.PTY
 	screen *term.Screen
 	read   chan struct{}                // closed when the program's output has ended
+	down   *slowLink                    // the way to the person; nil: none in between
+	up     *slowLink                    // the way to the program
 	tap    atomic.Pointer[func([]byte)] // sees the output before the screen does; may be nil
 }
 
@@ -74,6 +76,12 @@ func drive(t testing.TB, home string, cols, rows int, args ...string) *driver {
 // driveArgv is drive for any program.
 func driveArgv(t testing.TB, home string, cols, rows int, argv ...string) *driver {
 	t.Helper()
+	return driveOver(t, func(*driver) {}, home, cols, rows, argv...)
+}
+
+// driveOver is driveArgv over what connect puts between the two.
+func driveOver(t testing.TB, connect func(*driver), home string, cols, rows int, argv ...string) *driver {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Join(home, "user"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +97,7 @@ func driveArgv(t testing.TB, home string, cols, rows int, argv ...string) *drive
 		t.Fatal(err)
 	}
 	d := &driver{t: t, home: home, pty: pty, screen: screen, read: make(chan struct{})}
+	connect(d)
 	go d.pump()
 	t.Cleanup(func() {
 		// A program that a failed test left running still takes its container down.
@@ -117,17 +126,36 @@ func (d *driver) pump() {
 		if tap := d.tap.Load(); tap != nil {
 			(*tap)(buf[:n])
 		}
-		if n > 0 {
-			_, _ = d.screen.Write(buf[:n])
-			if answers := d.screen.TakeReplies(); len(answers) > 0 {
-				_, _ = d.pty.Write(answers)
-			}
+		switch {
+		case n > 0 && d.down != nil:
+			d.down.put(buf[:n])
+		case n > 0:
+			d.receive(buf[:n])
 		}
 		if err != nil {
+			if d.down != nil {
+				d.down.close()
+				d.up.close()
+			}
 			return
 		}
 	}
 }
+
+// receive is what the person's terminal gets.
+func (d *driver) receive(data []byte) {
+	_, _ = d.screen.Write(data)
+	if answers := d.screen.TakeReplies(); len(answers) > 0 {
+		if d.up != nil {
+			d.up.put(answers)
+		} else {
+			d.write(answers)
+		}
+	}
+}
+
+// write is what the program gets from it.
+func (d *driver) write(data []byte) { _, _ = d.pty.Write(data) }
 
 // text is what the screen shows.
 func (d *driver) text() string {
@@ -193,6 +221,10 @@ func (d *driver) see(limit time.Duration, texts ...string) {
 // send types keys.
 func (d *driver) send(keys string) {
 	d.t.Helper()
+	if d.up != nil {
+		d.up.put([]byte(keys))
+		return
+	}
 	if _, err := d.pty.Write([]byte(keys)); err != nil {
 		d.t.Fatalf("type %q: %v", keys, err)
 	}

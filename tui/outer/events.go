@@ -36,7 +36,7 @@ func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error
 	defer close(pause.paused)
 	t.reader.Store(pause)
 	defer context.AfterFunc(ctx, func() { stop.Close() })()
-	r := reader{in: t.fdIn, wake: int(wake.Fd()), waiter: waiter, pause: pause}
+	r := reader{in: t.fdIn, wake: int(wake.Fd()), waiter: waiter, flow: t.flow, pause: pause}
 	r.run(ctx, deliver)
 	return nil
 }
@@ -45,6 +45,7 @@ func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error
 type reader struct {
 	in, wake int
 	waiter   *waiter
+	flow     *flow
 	pause    *pauser
 	decoder  keys.Decoder
 }
@@ -122,6 +123,7 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 		} else {
 			batch = r.decoder.Flush()
 		}
+		batch = r.flow.filter(batch)
 		if len(batch) > 0 {
 			deliver(batch)
 		}

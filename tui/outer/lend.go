@@ -32,10 +32,14 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	if t.restored.Load() {
 		return ErrRestored
 	}
+	t.write.Lock()
+	t.lent = true
+	t.write.Unlock()
+	t.flow.land() // what still comes now is no typing for the other program
 	if p := t.reader.Load(); p != nil {
 		release, err := p.hold(ctx)
 		if err != nil {
-			return err
+			return errors.Join(err, t.takeBack())
 		}
 		defer release()
 	}
@@ -46,11 +50,10 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	return errors.Join(err, t.takeBack())
 }
 
-// giveAway undoes the modes; from now on frames are refused.
+// giveAway undoes the modes.
 func (t *Terminal) giveAway() error {
 	t.write.Lock()
 	defer t.write.Unlock()
-	t.lent = true
 	if _, err := t.out.WriteString(leave); err != nil {
 		return fmt.Errorf("hand over the terminal: %w", err)
 	}
@@ -74,6 +77,7 @@ func (t *Terminal) takeBack() error {
 	if err := setTermios(t.fdIn, raw(*t.saved)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
+	t.flow.begin(time.Now())
 	if _, err := t.out.WriteString(enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}

@@ -26,7 +26,8 @@ func enter(mouse keys.MouseMode, keyboard uint8) string {
 		// Does it know synchronized output, does it join grapheme clusters, which are
 		// its colors? The answers are events.
 		"\x1b[?2026$p\x1b[?2027$p" +
-		"\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
+		"\x1b]10;?\x1b\\\x1b]11;?\x1b\\" +
+		probeText
 }
 
 const (

@@ -46,6 +46,7 @@ type Terminal struct {
 	restored atomic.Bool // nothing may be written any more
 	lent     bool        // another program has it; guarded by write
 
+	flow   *flow
 	loan   sync.Mutex // held while another program has the terminal
 	reader atomic.Pointer[pauser]
 
@@ -78,7 +79,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Terminal{in: in, out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
+	t := &Terminal{flow: newFlow(), in: in, out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
 	for _, o := range options {
 		o(t)
 	}
@@ -90,6 +91,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 		t.keeper.abandon()
 		return nil, &Error{op, fmt.Errorf("set raw mode: %w", err), "bring the program to the foreground"}
 	}
+	t.flow.begin(time.Now())
 	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
 		_ = t.Restore() // the failed write says more
 		return nil, &Error{op, fmt.Errorf("write to it: %w", err), "check that the terminal is still open"}
@@ -126,6 +128,11 @@ func check(in, out *os.File) (*unix.Termios, error) {
 	return saved, nil
 }
 
+// Await waits while a terminal that is far away has not come far enough with the
+// frames before. Whoever draws the next one asks first: what happens meanwhile is
+// in that frame then, and none has to be sent in between.
+func (t *Terminal) Await() { t.flow.await() }
+
 // Write writes one frame in one piece. After Restore it writes nothing and
 // returns ErrRestored, during a loan ErrLent.
 func (t *Terminal) Write(frame []byte) (int, error) {
@@ -137,7 +144,12 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	if t.lent {
 		return 0, ErrLent
 	}
-	return t.out.Write(frame)
+	size := len(frame)
+	if t.flow.sending(size, time.Now()) {
+		frame = append(frame, probeText...)
+	}
+	n, err := t.out.Write(frame)
+	return min(n, size), err
 }
 
 // stuckWrite is how long Restore waits for a write under way. A terminal that
@@ -154,9 +166,11 @@ const stuckWrite = 250 * time.Millisecond
 func (t *Terminal) Restore() error {
 	t.once.Do(func() {
 		t.restored.Store(true)
+		t.flow.end()
 		if tryLock(&t.loan, loanEnd, nil) {
 			defer t.loan.Unlock()
 		}
+		t.flow.drain(t.fdIn)
 		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.keeper.dismiss())
 	})
 	if t.err != nil {
@@ -199,7 +213,7 @@ func writable(fd int, d time.Duration) bool {
 // Ready reports whether the terminal takes a small frame at once, as far as can
 // be told: one that is stopped or far behind does not.
 func (t *Terminal) Ready() bool {
-	return ready([]unix.PollFd{{Fd: int32(t.fdOut), Events: unix.POLLOUT}}) > 0
+	return t.flow.open() && ready([]unix.PollFd{{Fd: int32(t.fdOut), Events: unix.POLLOUT}}) > 0
 }
 
 // Guard restores the terminal when its goroutine panics, so that the message

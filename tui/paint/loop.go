@@ -41,6 +41,13 @@ type Loop struct {
 	unsent   []byte     // a frame too large to be written by whoever drew it
 }
 
+// Awaiter is an out that may be behind with what was written. Run lets it catch up
+// before it draws, so that the frame shows what has happened meanwhile.
+type Awaiter interface {
+	// Await waits, for a bounded time, until another frame is of use.
+	Await()
+}
+
 // NewLoop makes a loop that asks draw for the picture and writes each frame to
 // out in one Write. ready says that out takes a small frame without waiting; nil
 // is for never. draw runs on one goroutine at a time, which may be any that
@@ -126,6 +133,9 @@ func (l *Loop) Run(ctx context.Context) error {
 		l.send()
 		l.painting.Unlock()
 		if l.await(ctx, timer) {
+			if a, far := l.out.(Awaiter); far {
+				a.Await()
+			}
 			l.painting.Lock()
 			l.paint(math.MaxInt)
 			l.painting.Unlock()

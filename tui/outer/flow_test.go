@@ -1,0 +1,117 @@
+package outer
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// way is a connection with a clock of its own.
+type way struct {
+	now     time.Time
+	delay   time.Duration // there and back
+	rate    int           // bytes a second
+	free    time.Time     // when all that was sent has gone through
+	answers []time.Time   // that are on their way back
+}
+
+// run lets the frames of a flood go over the way for some time. It returns how
+// many bytes went through and the most that waited in front of it after a while.
+func (w *way) run(f *flow, frame int, span time.Duration) (sent, queued int) {
+	begin := w.now
+	for end := w.now.Add(span); w.now.Before(end); w.now = w.now.Add(time.Millisecond) {
+		for len(w.answers) > 0 && !w.answers[0].After(w.now) {
+			f.answered(w.answers[0])
+			w.answers = w.answers[1:]
+		}
+		if !f.open() {
+			continue
+		}
+		if w.free.Before(w.now) {
+			w.free = w.now
+		}
+		w.free = w.free.Add(time.Duration(frame) * time.Second / time.Duration(w.rate))
+		sent += frame
+		if f.sending(frame, w.now) {
+			w.answers = append(w.answers, w.free.Add(w.delay))
+		}
+		if w.now.Sub(begin) > 5*time.Second {
+			queued = max(queued, int(w.free.Sub(w.now).Seconds()*float64(w.rate)))
+		}
+	}
+	return sent, queued
+}
+
+// Whatever the way is like, it is kept busy and next to nothing waits in front
+// of it.
+func TestFlowFollowsTheWay(t *testing.T) {
+	for _, tt := range []struct {
+		delay time.Duration
+		rate  int
+		frame int
+	}{
+		{300 * time.Millisecond, 20_000, 900},
+		{300 * time.Millisecond, 20_000, 5000},
+		{100 * time.Millisecond, 100_000, 900},
+		{600 * time.Millisecond, 5_000, 900},
+		{30 * time.Millisecond, 1_000_000, 2000},
+	} {
+		f := newFlow()
+		w := &way{now: time.Unix(0, 0), delay: tt.delay, rate: tt.rate}
+		f.begin(w.now)
+		w.answers = []time.Time{w.now.Add(tt.delay)}
+		sent, queued := w.run(f, tt.frame, 100*time.Second)
+		if share := float64(sent) / float64(100*tt.rate); share < 0.6 {
+			t.Errorf("%+v: %.0f %% of the way is used", tt, 100*share)
+		}
+		if most := minWindow + 2*tt.frame + int(tt.delay.Seconds()*float64(tt.rate)); queued > most {
+			t.Errorf("%+v: %d bytes wait, want at most %d", tt, queued, most)
+		}
+	}
+}
+
+// A terminal that answers nothing is never waited for.
+func TestFlowWithoutAnswers(t *testing.T) {
+	f := newFlow()
+	now := time.Unix(0, 0)
+	f.begin(now)
+	for range 1000 {
+		if !f.open() || f.sending(64<<10, now) {
+			t.Fatal("it waits or asks")
+		}
+	}
+	f.answered(now)
+	f.sending(1<<20, now)
+	if f.open() {
+		t.Error("it does not wait although the terminal answers")
+	}
+	begin := time.Now()
+	f.await() // the answer never comes
+	if waited := time.Since(begin); waited < flowPatience || !f.open() {
+		t.Errorf("waited for %v", waited)
+	}
+}
+
+// Answers that come while the terminal is given back are not left to be typed
+// into whatever reads it next.
+func TestRestoreWaitsForAnswers(t *testing.T) {
+	l := newLine(t)
+	term := open(t, l)
+	l.wait(t, probeText)
+	l.send(t, probeAnswer[:2])
+	go func() { _, _ = l.master.WriteString(probeAnswer[2:] + "abc") }()
+	term.flow.mu.Lock()
+	term.flow.answers = true // from before
+	term.flow.mu.Unlock()
+	if err := term.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	if term.flow.expected() {
+		t.Error("an answer is still on its way")
+	}
+	fds := []unix.PollFd{{Fd: int32(l.slave.Fd()), Events: unix.POLLIN}}
+	if n, _ := unix.Poll(fds, 0); n > 0 {
+		t.Error("something is left to be read")
+	}
+}
