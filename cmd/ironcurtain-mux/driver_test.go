@@ -149,13 +149,13 @@ func (d *driver) receive(data []byte) {
 		if d.up != nil {
 			d.up.put(answers)
 		} else {
-			d.write(answers)
+			d.input(answers)
 		}
 	}
 }
 
-// write is what the program gets from it.
-func (d *driver) write(data []byte) { _, _ = d.pty.Write(data) }
+// input is what the program gets from it.
+func (d *driver) input(data []byte) { _, _ = d.pty.Write(data) }
 
 // text is what the screen shows.
 func (d *driver) text() string {

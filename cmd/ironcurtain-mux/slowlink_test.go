@@ -84,7 +84,7 @@ func TestSlowLink(t *testing.T) {
 	allowLocalShell(t, home)
 	d := driveOver(t, func(d *driver) {
 		d.down = newSlowLink(150*time.Millisecond, 20_000, 256<<10, d.receive)
-		d.up = newSlowLink(150*time.Millisecond, 0, 64<<10, d.write)
+		d.up = newSlowLink(150*time.Millisecond, 0, 64<<10, d.input)
 	}, home, 100, 30, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
 	d.see(20*time.Second, "here>")
 	d.send("\x01/new local-shell\r")
