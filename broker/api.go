@@ -83,6 +83,8 @@ type OpenRequest struct {
 	Resume SessionID `json:"resume,omitempty"`
 	Cols   int       `json:"cols"`
 	Rows   int       `json:"rows"`
+	// Idle sessions run no agent on a terminal: Broker.Turn gives it tasks.
+	Idle bool `json:"idle,omitempty"`
 }
 
 // SessionState is where a session stands in its life. It comes from what the

@@ -223,6 +223,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 	s := &session{
 		broker:   b,
 		adapter:  adapter,
+		idle:     r.Idle,
 		owner:    callerIdentity(),
 		cols:     r.Cols,
 		rows:     r.Rows,
@@ -231,7 +232,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 		finished: make(chan struct{}),
 		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.standing(adapter)},
 	}
-	s.tally.connected = !adapter.Tools
+	s.tally.connected = !adapter.Tools || r.Idle
 	return s
 }
 

@@ -23,6 +23,7 @@ import (
 type session struct {
 	broker  *Broker
 	adapter agent.Adapter
+	idle    bool // the agent gets tasks instead of a terminal
 	layout  layout
 	owner   identity
 	lease   *docker.Lease // set while the session's directory is ours
@@ -44,7 +45,10 @@ type session struct {
 
 	pinned map[string]string // remotes of the workspace as they were before the agent began
 
+	turns sync.Mutex // one task at a time
+
 	mu        sync.Mutex
+	host      agent.Host      // what the agent was told; set while the session starts
 	approvals []AutoApproval  // the latest calls that were let through automatically
 	engine    *policy.Engine  // that judges its calls; set while the session starts
 	log       *audit.Log      // set together with engine

@@ -19,7 +19,7 @@ type Usage struct {
 	CacheWrite int64         `json:"cacheWrite"`
 	CostUSD    float64       `json:"costUsd"`
 	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD of models whose price is not known
-	Time       time.Duration `json:"time"`                 // that the session was open
+	Time       time.Duration `json:"timeNs"`               // that the session was open
 }
 
 // Tokens is the number of tokens of all kinds.
@@ -30,7 +30,7 @@ type Allowance struct {
 	CostUSD  float64       `json:"costUsd,omitempty"`
 	Tokens   int64         `json:"tokens,omitempty"`
 	Requests int64         `json:"requests,omitempty"`
-	Time     time.Duration `json:"time,omitempty"`
+	Time     time.Duration `json:"timeNs,omitempty"`
 }
 
 // Budget is one session's usage and allowance.

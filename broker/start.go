@@ -192,7 +192,7 @@ func (s *session) listen(path string) (net.Listener, error) {
 
 // orient writes the files the agent starts with and returns its command.
 func (s *session) orient(p provider) (agent.Launch, error) {
-	launch, err := s.adapter.Launch(agent.Host{
+	launch, err := s.launch(agent.Host{
 		Sentinels:    p.sentinels,
 		Logins:       p.logins,
 		Conversation: string(s.fixed.ID),

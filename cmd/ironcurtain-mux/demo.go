@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 
@@ -32,47 +33,56 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, c, err := flags.look()
+			w, ground, done, err := demoWired(cmd, &flags)
 			if err != nil {
 				return err
 			}
-			ground, err := demo.Prepare(cmd.Context(), p.home)
-			if err != nil {
-				return fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
-			}
-			remote, err := demo.Serve(context.WithoutCancel(cmd.Context()), ground)
-			if err != nil {
-				return fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
-			}
-			defer func() {
-				if err := remote.Close(); err != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close the demo's git server: %v\n", err)
-				}
-			}()
-			model, err := scripted.Start(context.WithoutCancel(cmd.Context()))
-			if err != nil {
-				return fail("prepare demo", err, "")
-			}
-			defer model.Close()
-			if flags.agent == "" {
-				flags.agent = "claude-code"
-			}
-			if flags.workspace == "" && flags.resume == "" {
-				flags.workspace = ground.Workspace
-			}
+			defer done()
 			options := tui.Options{Notices: []string{demoNotice}}
-			w, err := demoWiring(p, c, ground, remote, model)
-			if err != nil {
-				return err
-			}
 			if a, err := w.agents.Named(flags.agent); err == nil && len(a.Providers) > 0 {
-				options.Intro = demoIntro(p, ground) // a shell takes no orders for the model
+				options.Intro = demoIntro(w.place, ground) // a shell takes no orders for the model
 			}
 			return w.run(cmd, flags, options)
 		},
 	}
 	flags.register(cmd)
 	return cmd
+}
+
+// demoWired looks at the flags, prepares the demo's ground and its model, and
+// wires everything to it; done ends the model.
+func demoWired(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Ground, done func(), err error) {
+	p, c, err := flags.look()
+	if err != nil {
+		return w, ground, nil, err
+	}
+	if ground, err = demo.Prepare(cmd.Context(), p.home); err != nil {
+		return w, ground, nil, fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
+	}
+	remote, err := demo.Serve(context.WithoutCancel(cmd.Context()), ground)
+	if err != nil {
+		return w, ground, nil, fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
+	}
+	model, err := scripted.Start(context.WithoutCancel(cmd.Context()))
+	if err != nil {
+		return w, ground, nil, errors.Join(fail("prepare demo", err, ""), remote.Close())
+	}
+	done = func() {
+		if err := errors.Join(model.Close(), remote.Close()); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close the demo: %v\n", err)
+		}
+	}
+	if flags.agent == "" {
+		flags.agent = "claude-code"
+	}
+	if flags.workspace == "" && flags.resume == "" {
+		flags.workspace = ground.Workspace
+	}
+	if w, err = demoWiring(p, c, ground, remote, model); err != nil {
+		done()
+		return w, ground, nil, err
+	}
+	return w, ground, done, nil
 }
 
 // demoWiring is the multiplexer's own wiring with another model behind it and

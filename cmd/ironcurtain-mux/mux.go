@@ -104,9 +104,18 @@ func muxCommand(root *cobra.Command) {
 
 // openMux opens the multiplexer on the real providers.
 func openMux(cmd *cobra.Command, flags muxFlags) error {
-	p, c, err := flags.look()
+	w, err := realWired(&flags)
 	if err != nil {
 		return err
+	}
+	return w.run(cmd, flags, tui.Options{})
+}
+
+// realWired looks at the flags and wires everything to the real providers.
+func realWired(flags *muxFlags) (wiring, error) {
+	p, c, err := flags.look()
+	if err != nil {
+		return wiring{}, err
 	}
 	if flags.policy != "" {
 		c.Policy = flags.policy
@@ -116,24 +125,21 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	}
 	agents, err := agentsOf(c)
 	if err != nil {
-		return err
+		return wiring{}, err
 	}
 	table, err := providersOf(c)
 	if err != nil {
-		return fail("read configuration", err, "")
+		return wiring{}, fail("read configuration", err, "")
 	}
 	moved, err := flags.upstream.read(table)
 	if err != nil {
-		return err
+		return wiring{}, err
 	}
 	w := wiring{
 		place: p, config: c, agents: agents, table: table, moved: moved,
 		keys: credentials(table, agents, p.userHome, moved),
 	}
-	if err := w.checkCredentials(flags.agent); err != nil {
-		return err
-	}
-	return w.run(cmd, flags, tui.Options{})
+	return w, w.checkCredentials(flags.agent)
 }
 
 // wiring is everything a multiplexer is put together from.

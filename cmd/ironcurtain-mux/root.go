@@ -92,6 +92,7 @@ func commands() []*cobra.Command {
 		screenCommand(),
 		serveCommand(),
 		sessionsCommand(),
+		startCommand(),
 		versionCommand(),
 	}
 }

@@ -109,6 +109,12 @@ func Check(in, out *os.File) error {
 	return err
 }
 
+// IsTerminal reports whether f is a terminal.
+func IsTerminal(f *os.File) bool {
+	_, err := getTermios(int(f.Fd()))
+	return err == nil
+}
+
 // check returns the line discipline of in when both files are terminals that
 // can place a cursor.
 func check(in, out *os.File) (*unix.Termios, error) {

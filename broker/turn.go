@@ -1,0 +1,110 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// Turn is a task that an agent carried out without a terminal.
+type Turn struct {
+	Text    string `json:"text"`              // the agent's last words
+	Failure string `json:"failure,omitempty"` // why there are none, in one line
+	TookMs  int64  `json:"tookMs"`
+}
+
+// turnFile holds, in the container, the process group of the turn under way. An
+// agent that writes something else there harms itself only.
+const turnFile = "/tmp/.ironcurtain-turn"
+
+// idleCommand is what an idle session's container runs.
+var idleCommand = []string{"sleep", "infinity"}
+
+// CheckTurns says whether an agent can carry out tasks without a terminal.
+func (b *Broker) CheckTurns(name string) error {
+	adapter, err := b.config.Agents.Named(name)
+	if err != nil {
+		return err
+	}
+	if adapter.Once == nil {
+		return problemf("open it in the multiplexer", "%s takes no tasks without a terminal", name)
+	}
+	return nil
+}
+
+// Turn gives an idle session's agent one task and waits for its answer. Turns
+// of one session come after each other; each goes on with the conversation of
+// those before. When ctx ends, so does the turn.
+func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return Turn{}, err
+	}
+	select {
+	case <-s.started:
+	case <-ctx.Done():
+		return Turn{}, context.Cause(ctx)
+	}
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	return s.turn(ctx, task)
+}
+
+func (s *session) turn(ctx context.Context, task string) (Turn, error) {
+	s.mu.Lock()
+	container, runs := s.program.(*docker.Container)
+	host, reason := s.host, s.reason
+	s.mu.Unlock()
+	switch {
+	case !s.idle:
+		return Turn{}, errors.New("give a task: the session's agent runs on a terminal")
+	case !runs || reason != "":
+		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
+	}
+	host.Resume = s.adapter.Conversation(s.layout.home(), host.Conversation).Begun
+	launch, err := s.adapter.Once(host, task)
+	if err != nil {
+		return Turn{}, fmt.Errorf("give a task: %w", err)
+	}
+	client, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	if err != nil {
+		return Turn{}, err
+	}
+	began := time.Now()
+	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
+	out, _, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
+	if err != nil {
+		s.stopTurn(client, container.ID())
+		return Turn{}, fmt.Errorf("give a task: %w", err)
+	}
+	answer := s.adapter.Answer(out, code)
+	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
+}
+
+// stopTurn ends the programs of a turn that nobody waits for any more.
+func (s *session) stopTurn(client *docker.Client, container string) {
+	ctx, cancel := context.WithTimeout(s.broker.ctx, 5*time.Second)
+	defer cancel()
+	_, _, _, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
+	if err != nil {
+		s.broker.log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// launch is how the session's agent is started: on its terminal, or, in an idle
+// session, not at all until there is a task.
+func (s *session) launch(h agent.Host) (agent.Launch, error) {
+	s.mu.Lock()
+	s.host = h
+	s.mu.Unlock()
+	if !s.idle {
+		return s.adapter.Launch(h)
+	}
+	launch, err := s.adapter.Once(h, "")
+	launch.Argv = idleCommand
+	return launch, err
+}

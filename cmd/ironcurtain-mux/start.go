@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// startFlags are the flags of start.
+type startFlags struct {
+	muxFlags
+	output string
+	list   bool
+	demo   bool
+}
+
+// startCommand gives an agent tasks without opening the multiplexer.
+func startCommand() *cobra.Command {
+	var flags startFlags
+	cmd := &cobra.Command{
+		Use:   "start [TASK]",
+		Short: "Give an agent one task, or one after the other, without the multiplexer",
+		Long: `Give an agent one task and print its answer. The session is like one in a tab: the
+same container, proxies, policy, audit and budget; only the agent runs without a
+terminal. Calls that wait for a person are asked about here, or decided from
+another terminal with 'ironcurtain-mux approve'.
+
+Without TASK, tasks are read from the input, a line each; /approve, /deny, /budget,
+/logs and /quit are commands. Answers go to the output, everything else to the
+standard error. Exits 1 when a task got no answer.`,
+		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
+  ironcurtain-mux start --output json "list the open questions in notes.txt"
+  ironcurtain-mux start --resume 6f1c "and now repair them"
+  ironcurtain-mux start --demo "read hello.txt"`,
+		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd, &flags, strings.Join(args, " ")) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.agent, "agent", "", "agent that gets the task (default from config.json)")
+	f.StringVar(&flags.workspace, "workspace", "", "directory it works in (default a fresh sandbox)")
+	f.StringVar(&flags.resume, "resume", "", "continue that session; the beginning of its id is enough")
+	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
+	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
+	f.BoolVar(&flags.demo, "demo", false, "with a scripted model, which needs no key")
+	flags.registerReal(cmd)
+	return cmd
+}
+
+func start(cmd *cobra.Command, flags *startFlags, task string) error {
+	if flags.output != "text" && flags.output != "json" {
+		return usagef("start: --output is text or json, not %q", flags.output)
+	}
+	if flags.list {
+		return listAgents(cmd)
+	}
+	w, done, err := flags.wiring(cmd)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return w.serve(cmd, flags, task)
+}
+
+// listAgents prints the agents that take tasks.
+func listAgents(cmd *cobra.Command) error {
+	p, err := findPlace()
+	if err != nil {
+		return err
+	}
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return err
+	}
+	for _, a := range agents.All() {
+		if a.Once != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", plain(a.Name), a.Title); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wiring is that of the real providers or of the demo; done ends what it began.
+func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err error) {
+	if f.demo {
+		w, _, done, err = demoWired(cmd, &f.muxFlags)
+		return w, done, err
+	}
+	w, err = realWired(&f.muxFlags)
+	return w, func() {}, err
+}
+
+// serve opens the session, carries out the tasks, and ends everything.
+func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error {
+	log, closeLog, err := openLog(w.place)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	b, err := w.broker(log)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
+		defer cancel()
+		if err := b.Shutdown(ctx); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
+		}
+	}()
+	if err := errors.Join(b.CheckTurns(flags.agent), b.CheckAgent(cmd.Context(), flags.agent)); err != nil {
+		return fail("start", err, "")
+	}
+	server, err := control.Listen(w.place.home, b, log)
+	if err != nil {
+		return fail("start", err, "")
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
+		defer cancel()
+		_ = server.Close(ctx)
+	}()
+	events, err := b.Subscribe(cmd.Context())
+	if err != nil {
+		return fail("start", err, "")
+	}
+	s, err := b.Open(cmd.Context(), broker.OpenRequest{
+		Agent: flags.agent, Workspace: flags.workspace, Resume: broker.SessionID(flags.resume), Cols: 80, Rows: 24, Idle: true,
+	})
+	if err != nil {
+		return fail("start", err, "")
+	}
+	c := &conversation{
+		broker: b, session: s, home: w.place.home, events: events,
+		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json",
+		waiting: map[int]broker.Escalation{},
+	}
+	if in, isFile := cmd.InOrStdin().(*os.File); isFile {
+		c.person = outer.IsTerminal(in)
+	}
+	if out, isFile := c.out.(*os.File); isFile {
+		c.terminal = outer.IsTerminal(out)
+	}
+	if task == "" || c.person {
+		c.lines = readLines(cmd.Context(), cmd.InOrStdin())
+	}
+	return fail("start", c.run(cmd.Context(), task), "")
+}
+
+// answered is a task's outcome as JSON.
+type answered struct {
+	Session broker.SessionID `json:"session"`
+	Agent   string           `json:"agent"`
+	Task    string           `json:"task"`
+	broker.Turn
+	Calls []carriedOut  `json:"calls"` // what the agent asked for meanwhile, from the audit
+	Usage *broker.Usage `json:"usage,omitempty"`
+}
+
+// carriedOut is one judged call.
+type carriedOut struct {
+	Plane    string `json:"plane"`
+	Server   string `json:"server"`
+	Tool     string `json:"tool"`
+	Decision string `json:"decision"`
+	Rule     string `json:"rule,omitempty"`
+}
+
+// print writes a task's outcome.
+func (c *conversation) print(task string, t broker.Turn, calls []carriedOut) error {
+	if !c.asJSON {
+		if t.Failure != "" {
+			return nil // it becomes the error
+		}
+		_, err := fmt.Fprintln(c.out, c.shown(t.Text))
+		return err
+	}
+	a := answered{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls}
+	if all, err := c.broker.Budgets(context.Background()); err == nil {
+		for _, one := range all.Sessions {
+			if one.Session == c.session.ID {
+				a.Usage = &one.Used
+			}
+		}
+	}
+	return json.NewEncoder(c.out).Encode(a)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// runStart runs the program's start command on the scripted model.
+func runStart(t *testing.T, home, input string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(home, "user"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "ironcurtain-mux", append([]string{"start", "--demo"}, args...)...)
+	cmd.Env = environment(home, cacheDirectory(t))
+	cmd.Stdin = strings.NewReader(input)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// One task, then another that continues the session: the agent's conversation
+// goes on, the outcome is one object, nothing is left.
+func TestStartOnce(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	out, errs, code := runStart(t, home, "", "--output", "json", "read hello.txt")
+	var first answered
+	if err := json.Unmarshal([]byte(out), &first); err != nil || code != 0 {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	if !strings.Contains(first.Text, "Hello from the workspace") || first.Usage == nil || first.Usage.Requests == 0 {
+		t.Errorf("got %s", out)
+	}
+	if len(first.Calls) != 1 || first.Calls[0].Tool != "read_file" || first.Calls[0].Decision != "allow" {
+		t.Errorf("calls %+v", first.Calls)
+	}
+	out, errs, code = runStart(t, home, "", "--resume", string(first.Session[:8]), "say", "and", "on")
+	if code != 0 || out != "and on\n" {
+		t.Fatalf("code %d: %q %s", code, out, errs)
+	}
+	kept, err := filepath.Glob(filepath.Join(home, "state", "sessions", "*", "home", ".claude", "projects", "*", "*.jsonl"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("conversations: %v, %v", kept, err)
+	}
+	text, err := os.ReadFile(kept[0])
+	if err != nil || !strings.Contains(string(text), "read hello.txt") || !strings.Contains(string(text), "say and on") {
+		t.Errorf("the conversation lacks a task: %v", err)
+	}
+	left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(first.Session)})
+	if err != nil || len(left) != 0 {
+		t.Errorf("containers are left: %v, %v", left, err)
+	}
+}
+
+// Tasks come line by line, a call that waits is decided between them.
+func TestStartTalk(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	notes := filepath.Join(home, "state", "demo", "outside", "notes.txt")
+	script := "write " + notes + " first-text\n/approve\nwrite " + notes + " second-text\n/deny 2 not that one\n/frobnicate\n/budget\n/logs\n/quit\n"
+	out, errs, code := runStart(t, home, script)
+	if code != 0 {
+		t.Fatalf("code %d: %s%s", code, out, errs)
+	}
+	text, err := os.ReadFile(notes)
+	if err != nil || !strings.Contains(string(text), "first-text") || strings.Contains(string(text), "second-text") {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	for _, want := range []string{
+		"call 1 waits for you", "call 2 waits for you", "/frobnicate: no such command", " requests", "escalated-approved", "escalated-denied",
+	} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("it does not say %q:\n%s", want, errs)
+		}
+	}
+	if !strings.Contains(out, "not that one") {
+		t.Errorf("the agent was not told why:\n%s", out)
+	}
+}
+
+func TestStartRefusesWhatCannotBe(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"output":         {[]string{"--output", "xml", "x"}, exitUsage, "--output is text or json"},
+		"agent":          {[]string{"--agent", "nobody", "x"}, exitUsage, "nobody"},
+		"no tasks":       {[]string{"--agent", "local-shell", "x"}, exitFailure, "takes no tasks"},
+		"no session":     {[]string{"--resume", "ffffffff", "x"}, exitFailure, "ffffffff"},
+		"both":           {[]string{"--resume", "f", "--agent", "codex", "x"}, exitUsage, "leave --agent"},
+		"list of agents": {[]string{"--list-agents"}, exitOK, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := runStart(t, newHome(t), "", test.args...)
+			if code != test.code || !strings.Contains(errs, test.want) {
+				t.Errorf("code %d: %s", code, errs)
+			}
+			if test.code == exitOK && (!strings.Contains(out, "claude-code\tClaude Code") || strings.Contains(out, "local-shell")) {
+				t.Errorf("agents: %s", out)
+			}
+		})
+	}
+}
