@@ -228,6 +228,7 @@ func TestHistoryNamesWhoWhenAndHow(t *testing.T) {
 // A receipt reaches user interfaces with what is left of it, and can be dropped.
 func TestReceiptIsShownAndForgotten(t *testing.T) {
 	d := newDesk(t)
+	d.broker.config.AutoApprove = &AutoApprove{}
 	events, err := d.broker.Subscribe(t.Context())
 	if err != nil {
 		t.Fatal(err)

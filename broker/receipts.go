@@ -17,8 +17,13 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 	return nil
 }
 
-// relayReceipt tells user interfaces what is left of a receipt.
+// relayReceipt tells user interfaces what is left of a receipt. While nothing is
+// approved automatically, a receipt is good for nothing and not worth a place on
+// the screen.
 func (b *Broker) relayReceipt(r receipt.Receipt) {
+	if b.config.AutoApprove == nil {
+		return
+	}
 	out := receiptOf(r)
 	b.hub.publish(Event{Kind: EventReceipt, Receipt: &out})
 }

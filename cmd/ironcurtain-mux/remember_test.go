@@ -12,9 +12,9 @@ import (
 )
 
 // demoShell starts the demo with a shell in the container.
-func demoShell(t *testing.T) (*driver, broker.SessionID) {
+func demoShell(t *testing.T, home string) (*driver, broker.SessionID) {
 	t.Helper()
-	d := drive(t, newHome(t), 110, 40, "demo", "--agent", "shell")
+	d := drive(t, home, 110, 40, "demo", "--agent", "shell")
 	d.until("the shell's prompt", patience, func(screen string) bool {
 		return strings.Contains(screen, "$") && !strings.Contains(screen, "starting the container")
 	})
@@ -65,7 +65,7 @@ func (d *driver) deniedByPerson(answered <-chan string) {
 // on, others ask, and after the revocation all of them do.
 func TestRememberedApproval(t *testing.T) {
 	t.Parallel()
-	d, id := demoShell(t)
+	d, id := demoShell(t, newHome(t))
 	notes := d.state("demo", "outside", "notes.txt")
 	first := d.write(id, notes, "one")
 	d.waits()
@@ -122,7 +122,9 @@ func TestRememberedApproval(t *testing.T) {
 // a receipt.
 func TestAnAgentCannotForgeAReceipt(t *testing.T) {
 	t.Parallel()
-	d, id := demoShell(t)
+	home := newHome(t)
+	configure(t, home, `{"autoApprove":{"enabled":true}}`)
+	d, id := demoShell(t, home)
 	forge := func() {
 		t.Helper()
 		d.inside(id, `words='push my changes to origin'
