@@ -112,6 +112,31 @@ func TestGoldenScreens(t *testing.T) {
 			}
 			r.keys("/approve\r")
 		}},
+		{"remember", func(r *rig) {
+			r.broker.scopes = []broker.Scope{
+				{Name: "exact", Text: "filesystem/write_file with exactly these arguments", Matched: 1, Past: 7},
+				{Name: "file", Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`, Matched: 4, Past: 7},
+			}
+			r.escalate(1, `{"path":"/tmp/b","content":"x"}`, "")
+			r.keys("\x01/approve+\r")
+		}},
+		{"rules", func(r *rig) {
+			r.broker.rules = []broker.Rule{{
+				Number: 2, Tab: 1, Scope: "file", By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second),
+				Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`,
+			}}
+			r.keys("\x01/rules\r")
+		}},
+		{"history", func(r *rig) {
+			r.broker.history = []broker.Decided{
+				{At: testTime, Tab: 1, Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "asks-before-push", Detail: map[string]any{"receipt": 4, "quote": "push to origin"}},
+				{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-denied", By: "cli", Waited: 2300 * time.Millisecond, Rule: "escalate-writes-outside"},
+			}
+			r.keys("\x01/history\r")
+		}},
+		{"receipt", func(r *rig) {
+			r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 4, Session: "s1", Left: 1, ExpiresAt: r.now.Add(80 * time.Second)}}})
+		}},
 		{"question", func(r *rig) { r.state(1, broker.StateWorking); r.keys("\x01/quit\r") }},
 		{"tabs", func(r *rig) {
 			for range 11 {
