@@ -83,11 +83,16 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	}
 	h := &Host{options: o}
 	if h.unavailable = available(ctx, o.Runtime); h.unavailable != nil {
+		var why *Error
+		if !errors.As(h.unavailable, &why) {
+			why = &Error{Err: h.unavailable}
+		}
 		if o.Policy == Enforce {
-			return nil, h.unavailable
+			return nil, &Error{fmt.Errorf(`sandboxPolicy is "enforce", but sandboxing is unavailable: %w`, why.Err), why.Next}
 		}
 		if o.Warn != nil {
-			o.Warn(fmt.Sprintf("%v: servers run without a sandbox, the policy alone holds them", h.unavailable))
+			o.Warn(fmt.Sprintf(`[sandbox] WARNING: OS-level sandboxing is unavailable (%v); servers that require it run without OS containment, `+
+				`the policy engine remains active. Set "sandboxPolicy": "enforce" to require it; to have it: %s`, why.Err, why.Next))
 		}
 	}
 	dir, err := os.MkdirTemp("", "ironcurtain-srt-")
@@ -131,8 +136,7 @@ func available(ctx context.Context, argv []string) error {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		list := strings.Join(missing, " ")
-		return &Error{fmt.Errorf("missing: %s", list), "apt-get install " + list}
+		return &Error{fmt.Errorf("missing: %s", strings.Join(missing, ", ")), "apt-get install -y " + strings.Join(missing, " ")}
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -279,7 +279,7 @@ func TestTabCannotStart(t *testing.T) {
 		"no npm":               {programs: []string{"git", "node"}, wants: []string{"npm was not found", "install npm"}},
 		"npm fails":            {programs: []string{"git", "node"}, scripts: map[string]string{"npm": "echo the registry is away >&2; exit 1"}, wants: []string{"npm ci", "the registry is away", "try again"}},
 		"node too old":         {programs: []string{"git"}, scripts: map[string]string{"node": "echo v12.0.0"}, wants: []string{`has version "12.0.0"`, "install Node.js"}},
-		"no sandbox":           {programs: []string{"git", "node"}, cache: cacheDirectory(t), wants: []string{"missing: bubblewrap socat", "apt-get install bubblewrap socat"}},
+		"no sandbox":           {programs: []string{"git", "node"}, cache: cacheDirectory(t), wants: []string{"missing: bubblewrap, socat", "apt-get install -y bubblewrap socat"}},
 		"the cache unwritable": {programs: []string{"git", "node", "npm"}, cache: "/proc/ironcurtain", wants: []string{"/proc/ironcurtain", "make the cache directory writable"}},
 	} {
 		t.Run(name, func(t *testing.T) {
