@@ -31,7 +31,7 @@ type Spec struct {
 
 // Probe is one attempt to break out, made from inside before the server began.
 type Probe struct {
-	Name    string `json:"name"` // "write outside", "dial the host"
+	Name    string `json:"name"` // "write outside", "dial the host", "dial past the list"
 	Blocked bool   `json:"blocked"`
 }
 
@@ -62,7 +62,7 @@ func (h *Host) startConfined(ctx context.Context, s Spec, private string) (*Proc
 	if err != nil {
 		return nil, err
 	}
-	bait, err := h.layBait(s.Name)
+	bait, err := h.layBait(s.Name, hasList(s.Sandbox.Network))
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +93,12 @@ func (h *Host) startConfined(ctx context.Context, s Spec, private string) (*Proc
 	return p, nil
 }
 
+// hasList tells whether the sandbox lets a server reach some hosts, of which the
+// bait is none.
+func hasList(n servers.Network) bool {
+	return !n.Judged && len(n.AllowedDomains) > 0 && !slices.Contains(n.AllowedDomains, baitHost)
+}
+
 // environment is all a server gets to see of the host's environment.
 func (h *Host) environment(own map[string]string) []string {
 	env := map[string]string{"HOME": h.options.UserHome, "PATH": os.Getenv("PATH")}
@@ -112,19 +118,25 @@ func (h *Host) environment(own map[string]string) []string {
 	return list
 }
 
+// baitHost is where the listener of the bait is.
+const baitHost = "127.0.0.1"
+
 // bait is what the probes reach for: a file beside the sandbox and a listener
-// on the host's loopback. The host sees for itself whether they were reached.
+// on the host's loopback. The host sees for itself whether they were reached. A
+// server with a list of hosts also tries the listener, which is not on the list,
+// through the proxy that the list is enforced by.
 type bait struct {
 	canary string
 	listen *net.TCPListener
+	listed bool // the server has a list of hosts
 }
 
-func (h *Host) layBait(name string) (*bait, error) {
+func (h *Host) layBait(name string, listed bool) (*bait, error) {
 	listen, err := net.ListenTCP("tcp4", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("prepare probes: %w", err)
 	}
-	return &bait{canary: filepath.Join(h.scratch, name+".canary"), listen: listen}, nil
+	return &bait{canary: filepath.Join(h.scratch, name+".canary"), listen: listen, listed: listed}, nil
 }
 
 func (b *bait) remove() {
@@ -135,18 +147,29 @@ func (b *bait) remove() {
 // probeWord begins the one line that the probes print before the server runs.
 const probeWord = "ironcurtain-probe"
 
-// script is the shell code that tries both and reports.
+// script is the shell code that tries all and reports.
 func (b *bait) script() string {
 	port := strconv.Itoa(b.listen.Addr().(*net.TCPAddr).Port)
-	return `w=blocked; (: > ` + quote([]string{b.canary}) + `) 2>/dev/null && w=open; ` +
-		`d=blocked; (exec 3<>/dev/tcp/127.0.0.1/` + port + `) 2>/dev/null && d=open; ` +
-		`printf '` + probeWord + ` %s %s\n' $w $d; unset w d; `
+	script := `w=blocked; (: > ` + quote([]string{b.canary}) + `) 2>/dev/null && w=open; ` +
+		`d=blocked; (exec 3<>/dev/tcp/127.0.0.1/` + port + `) 2>/dev/null && d=open; l=blocked; `
+	if b.listed {
+		script += `(` + strings.ReplaceAll(throughProxy, "PORT", port) + `) 2>/dev/null && l=open; `
+	}
+	return script + `printf '` + probeWord + ` %s %s %s\n' $w $d $l; unset w d l; `
 }
+
+// throughProxy asks the proxy of the environment for a connection to the bait.
+// The name and the password in the proxy's address are percent-encoded.
+const throughProxy = `p=${HTTP_PROXY#http://}; p=${p%/}; at=${p##*@}; who=; [ "$at" = "$p" ] || who=${p%@*}; ` +
+	`exec 3<>"/dev/tcp/${at%:*}/${at##*:}" || exit 1; ` +
+	`{ printf 'CONNECT 127.0.0.1:PORT HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n'; ` +
+	`[ -z "$who" ] || printf 'Proxy-Authorization: Basic %s\r\n' "$(printf '%b' "${who//%/\\x}" | base64 | tr -d '\n')"; ` +
+	`printf '\r\n'; } >&3; IFS= read -r -t 3 answer <&3; case "$answer" in *' 200 '*) exit 0;; esac; exit 1`
 
 // read takes the report and checks it against what the host sees.
 func (b *bait) read(line string) ([]Probe, error) {
 	fields := strings.Fields(line)
-	if len(fields) != 3 || fields[0] != probeWord {
+	if len(fields) != 4 || fields[0] != probeWord {
 		return nil, errors.New("the sandbox did not report its probes")
 	}
 	_, err := os.Lstat(b.canary)
@@ -157,10 +180,14 @@ func (b *bait) read(line string) ([]Probe, error) {
 	if dialed {
 		_ = conn.Close()
 	}
-	return []Probe{
+	probes := []Probe{
 		{Name: "write outside", Blocked: fields[1] == "blocked" && !wrote},
 		{Name: "dial the host", Blocked: fields[2] == "blocked" && !dialed},
-	}, nil
+	}
+	if b.listed {
+		probes = append(probes, Probe{Name: "dial past the list", Blocked: fields[3] == "blocked" && !dialed})
+	}
+	return probes, nil
 }
 
 // quote writes words for a POSIX shell.
