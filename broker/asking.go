@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -34,6 +35,7 @@ func (s *session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
 		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
 		Timeout: s.broker.config.EscalationTimeout,
+		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
 	})
 	if err != nil {
 		return mitm.Ruling{}, err

@@ -117,6 +117,9 @@ func (a *attempt) ask(reason string) bool {
 // leaves the item to a person.
 func (a *attempt) let() bool {
 	b := a.broker
+	if _, waits := b.approvals.Find(a.item.ID); !waits {
+		return a.ask("somebody was faster")
+	}
 	if _, err := b.receipts.Spend(a.receipt.Number, receipt.Call{
 		ID: a.item.ID, Session: a.item.Session, Digest: a.item.Digest, AskedAt: a.item.AskedAt,
 	}); err != nil {

@@ -29,7 +29,7 @@ func (p *Previewer) web(raw string) *Effect {
 			d.warn("the query carries %d bytes away", len(query))
 		}
 	}
-	return d.done("fetches a page from %s", u.Host)
+	return d.done("sends a request to %s", u.Host)
 }
 
 // domainEffect is that of opening a way to one more host.
