@@ -243,6 +243,9 @@ func (c *conversation) decide(ctx context.Context, approve bool, number, reason 
 		return fmt.Errorf("call %d does not wait", n)
 	}
 	r, err := c.broker.Decide(ctx, broker.Decision{ID: e.ID, Digest: e.Digest, Approve: approve, Reason: reason, By: "start"})
+	if err == nil {
+		delete(c.waiting, n) // a script's next line is no decision any more
+	}
 	if err == nil && !r.Won {
 		c.note("call %d was decided already: %s by %s", n, r.Outcome, plain(r.By))
 	}
