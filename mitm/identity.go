@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 )
 
 // identity is what an agent knows its proxy by. Whoever has it can answer that
@@ -104,7 +103,7 @@ func (s signer) read(like *authority) (*authority, error) {
 	if err != nil || !key.PublicKey.Equal(certificate.PublicKey) ||
 		!slices.Equal(certificate.PermittedDNSDomains, like.certificate.PermittedDNSDomains) ||
 		!slices.Equal(certificate.ExcludedDNSDomains, like.certificate.ExcludedDNSDomains) ||
-		time.Until(certificate.NotAfter) < leafLife {
+		certificate.NotAfter.Sub(like.now()) < leafLife {
 		return nil, ErrIdentity
 	}
 	return &authority{
@@ -112,5 +111,6 @@ func (s signer) read(like *authority) (*authority, error) {
 		key:         key,
 		pem:         pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Raw}),
 		leaves:      make(map[string]*tls.Certificate),
+		now:         like.now,
 	}, nil
 }

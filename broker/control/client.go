@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"syscall"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -30,26 +28,7 @@ func (e *RemoteError) Error() string { return e.Message }
 // Hint is the next thing to do.
 func (e *RemoteError) Hint() string { return e.Next }
 
-// Client asks a running multiplexer.
-type Client struct{ http *http.Client }
-
-// Dial prepares a client for the multiplexer of that home. Whether one is
-// running shows at the first call: ErrNotRunning.
-func Dial(home string) *Client {
-	path := SocketPath(home)
-	return &Client{http: &http.Client{
-		Timeout: 10 * time.Second,
-		Transport: &http.Transport{
-			DisableKeepAlives: true,
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return (&net.Dialer{}).DialContext(ctx, "unix", path)
-			},
-		},
-	}}
-}
-
-// Sessions lists the open sessions.
-func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
+func (c *connection) sessions(ctx context.Context) ([]broker.Session, error) {
 	var out struct {
 		Sessions []broker.Session `json:"sessions"`
 	}
@@ -57,8 +36,7 @@ func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
 	return out.Sessions, err
 }
 
-// Pending lists what waits for a person.
-func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
+func (c *connection) pending(ctx context.Context) ([]broker.Escalation, error) {
 	var out struct {
 		Pending []broker.Escalation `json:"pending"`
 	}
@@ -66,8 +44,7 @@ func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
 	return out.Pending, err
 }
 
-// Scopes lists what an approval of a waiting call could be remembered for.
-func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) {
+func (c *connection) scopes(ctx context.Context, id string) ([]broker.Scope, error) {
 	var out struct {
 		Scopes []broker.Scope `json:"scopes"`
 	}
@@ -75,8 +52,7 @@ func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) 
 	return out.Scopes, err
 }
 
-// Rules lists the remembered approvals in force.
-func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
+func (c *connection) rules(ctx context.Context) ([]broker.Rule, error) {
 	var out struct {
 		Rules []broker.Rule `json:"rules"`
 	}
@@ -84,21 +60,19 @@ func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
 	return out.Rules, err
 }
 
-// Revoke ends a rule; by says who does it.
-func (c *Client) Revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
+func (c *connection) revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
 	var out broker.Rule
 	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number, by}, &out)
 	return out, err
 }
 
-// Decide answers one escalation.
-func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
+func (c *connection) decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
 	var out broker.Resolution
 	err := c.call(ctx, http.MethodPost, "/v1/decide", d, &out)
 	return out, err
 }
 
-func (c *Client) call(ctx context.Context, method, path string, in, out any) error {
+func (c *connection) call(ctx context.Context, method, path string, in, out any) error {
 	var body bytes.Buffer
 	if in != nil {
 		if err := json.NewEncoder(&body).Encode(in); err != nil {

@@ -22,17 +22,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type api struct {
 	broker.API
 	decided []broker.Decision
+	waits   string // the id of the call that waits here; empty: none
 }
 
 func (a *api) Sessions(context.Context) ([]broker.Session, error) {
 	return []broker.Session{{ID: "s1", Tab: 1, Agent: "shell", State: broker.StateIdle}}, nil
 }
 
-func (a *api) Pending(context.Context) ([]broker.Escalation, error) { return nil, nil }
+func (a *api) Pending(context.Context) ([]broker.Escalation, error) {
+	if a.waits == "" {
+		return nil, nil
+	}
+	return []broker.Escalation{{ID: a.waits}}, nil
+}
 
 func (a *api) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
 	a.decided = append(a.decided, d)
-	if d.ID != "e1" {
+	if d.ID != "e1" && d.ID != a.waits || d.ID == "" {
 		return broker.Resolution{}, &broker.Problem{Err: errors.New("no escalation " + d.ID), Next: "list them with 'pending'"}
 	}
 	return broker.Resolution{ID: d.ID, Outcome: broker.Approved, By: d.By, Won: true}, nil
@@ -137,9 +143,36 @@ func TestNobodyListens(t *testing.T) {
 	}
 }
 
-func TestSecondMultiplexerIsRefused(t *testing.T) {
+// Two multiplexers share a home: what waits in either is listed, and a decision
+// finds the one that it belongs to.
+func TestTwoMultiplexers(t *testing.T) {
 	dir := home(t)
-	serve(t, dir, &api{})
+	serve(t, dir, &api{waits: "here"})
+	serve(t, dir, &api{waits: "there"})
+	client := control.Dial(dir)
+	list, err := client.Pending(t.Context())
+	if err != nil || len(list) != 2 || list[0].ID != "here" || list[1].ID != "there" {
+		t.Errorf("waiting: %+v, %v", list, err)
+	}
+	if sessions, err := client.Sessions(t.Context()); err != nil || len(sessions) != 2 {
+		t.Errorf("sessions: %+v, %v", sessions, err)
+	}
+	for _, id := range []string{"here", "there"} {
+		if r, err := client.Decide(t.Context(), broker.Decision{ID: id}); err != nil || r.ID != id || !r.Won {
+			t.Errorf("%s: %+v, %v", id, r, err)
+		}
+	}
+	var remote *control.RemoteError
+	if _, err := client.Decide(t.Context(), broker.Decision{ID: "nope"}); !errors.As(err, &remote) {
+		t.Errorf("a call that waits nowhere: %v", err)
+	}
+}
+
+func TestTooManyMultiplexersAreRefused(t *testing.T) {
+	dir := home(t)
+	for range 16 {
+		serve(t, dir, &api{})
+	}
 	if _, err := control.Listen(dir, &api{}, slog.New(slog.DiscardHandler)); !errors.Is(err, control.ErrBusy) {
 		t.Fatalf("got %v", err)
 	}

@@ -23,8 +23,20 @@ const maxBody = 64 << 10
 // SocketName is the file name of the control socket below run/.
 const SocketName = "control.sock"
 
-// SocketPath is where a multiplexer with that home listens.
-func SocketPath(home string) string { return filepath.Join(home, "run", SocketName) }
+// SocketPath is where the first multiplexer with that home listens.
+func SocketPath(home string) string { return socketPath(home, 1) }
+
+// maxServers is how many multiplexers may share one home.
+const maxServers = 16
+
+// socketPath is where the nth multiplexer with that home listens.
+func socketPath(home string, n int) string {
+	name := SocketName
+	if n > 1 {
+		name = fmt.Sprintf("control-%d.sock", n)
+	}
+	return filepath.Join(home, "run", name)
+}
 
 // Server answers other commands of the same user.
 type Server struct {
@@ -34,23 +46,15 @@ type Server struct {
 	done chan struct{}
 }
 
-// ErrBusy says that another multiplexer already serves this home.
-var ErrBusy = errors.New("another multiplexer serves this home")
+// ErrBusy says that as many multiplexers serve this home as can.
+var ErrBusy = errors.New("too many multiplexers serve this home")
 
-// Listen opens the control socket and serves api on it until Close. When
-// another multiplexer holds the socket it returns ErrBusy.
+// Listen opens a control socket and serves api on it until Close. Multiplexers
+// that share a home have one socket each.
 func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
-	path := SocketPath(home)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	lock := flock.New(path + ".lock")
-	held, err := lock.TryLock()
+	path, lock, err := claim(home)
 	if err != nil {
-		return nil, fmt.Errorf("control socket: %w", err)
-	}
-	if !held {
-		return nil, &broker.Problem{Err: ErrBusy, Next: "use the one that runs, or another IRONCURTAIN_HOME"}
+		return nil, err
 	}
 	// The lock is ours, so a socket that stands here belongs to nobody.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -76,25 +80,50 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
-// RemoveStale removes the socket of a multiplexer that was killed, and reports
-// whether there was one. With dryRun it only reports.
-func RemoveStale(home string, dryRun bool) (found bool, err error) {
-	path := SocketPath(home)
-	if _, err := os.Lstat(path); err != nil {
-		return false, nil // there is none that could be removed
+// claim takes the first socket that no running multiplexer has.
+func claim(home string) (path string, lock *flock.Flock, err error) {
+	if err := os.MkdirAll(filepath.Join(home, "run"), 0o700); err != nil {
+		return "", nil, fmt.Errorf("control socket: %w", err)
 	}
-	lock := flock.New(path + ".lock")
-	held, err := lock.TryLock()
-	if err != nil {
-		return false, fmt.Errorf("control socket: %w", err)
+	for n := 1; n <= maxServers; n++ {
+		path := socketPath(home, n)
+		lock := flock.New(path + ".lock")
+		held, err := lock.TryLock()
+		if err != nil {
+			return "", nil, fmt.Errorf("control socket: %w", err)
+		}
+		if held {
+			return path, lock, nil
+		}
 	}
-	if !held {
-		return false, nil
+	return "", nil, &broker.Problem{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
+}
+
+// RemoveStale removes the sockets of multiplexers that were killed, and returns
+// their paths. With dryRun it only looks.
+func RemoveStale(home string, dryRun bool) (stale []string, err error) {
+	var all []error
+	for n := 1; n <= maxServers; n++ {
+		path := socketPath(home, n)
+		if _, err := os.Lstat(path); err != nil {
+			continue // there is none that could be removed
+		}
+		lock := flock.New(path + ".lock")
+		held, err := lock.TryLock()
+		if err != nil || !held {
+			all = append(all, err)
+			continue
+		}
+		if !dryRun {
+			err = os.Remove(path)
+		}
+		stale = append(stale, path)
+		all = append(all, err, lock.Unlock())
 	}
-	if !dryRun {
-		err = os.Remove(path)
+	if err := errors.Join(all...); err != nil {
+		return stale, fmt.Errorf("control socket: %w", err)
 	}
-	return true, errors.Join(err, lock.Unlock())
+	return stale, nil
 }
 
 // Close stops serving, waits for what is under way and removes the socket.

@@ -18,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -210,29 +209,6 @@ func TestNoTerminal(t *testing.T) {
 			driveFramed(t, newHome(t), 80, 24, tt.argv...).refused(tt.wants...)
 		})
 	}
-}
-
-// One state directory has one multiplexer; the first is not disturbed.
-func TestSecondMultiplexer(t *testing.T) {
-	t.Parallel()
-	home := newHome(t)
-	first, err := control.Listen(filepath.Join(home, "state"), nil, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := driveFramed(t, home, 80, 24, "ironcurtain-mux", "demo", "--agent", "shell")
-	code, complaint := d.ended(60 * time.Second)
-	if code != exitFailure || !complaintLine.MatchString(complaint) ||
-		!strings.Contains(complaint, "another multiplexer serves this home") || !strings.Contains(complaint, "IRONCURTAIN_HOME") {
-		t.Errorf("exits %d and says %q", code, complaint)
-	}
-	if _, err := os.Stat(control.SocketPath(d.state())); err != nil {
-		t.Errorf("the first one's socket: %v", err)
-	}
-	if err := first.Close(context.Background()); err != nil {
-		t.Error(err)
-	}
-	d.traceless()
 }
 
 // A screen that is too small says so and comes back once it is large enough.

@@ -69,9 +69,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 func leftovers(home string, dryRun bool) ([]string, error) {
 	left, err := broker.Leftovers(home, !dryRun)
 	stale, errStale := control.RemoveStale(home, dryRun)
-	if stale {
-		left = append(left, control.SocketPath(home))
-	}
+	left = append(left, stale...)
 	return left, errors.Join(err, errStale)
 }
 

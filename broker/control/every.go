@@ -1,0 +1,135 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// Client asks the running multiplexers of one home. There can be several, each
+// with sessions of its own: what is listed is of all of them, and what is decided
+// goes to the one that it concerns.
+type Client struct{ each []*connection }
+
+// connection asks one multiplexer.
+type connection struct{ http *http.Client }
+
+// Dial prepares a client for the multiplexers of that home. Whether one is
+// running shows at the first call: ErrNotRunning.
+func Dial(home string) *Client {
+	c := &Client{}
+	for n := 1; n <= maxServers; n++ {
+		path := socketPath(home, n)
+		c.each = append(c.each, &connection{&http.Client{
+			Timeout: 10 * time.Second,
+			Transport: &http.Transport{
+				DisableKeepAlives: true,
+				DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					return (&net.Dialer{}).DialContext(ctx, "unix", path)
+				},
+			},
+		}})
+	}
+	return c
+}
+
+// collect joins what all multiplexers list. One that answers with an error fails
+// the whole: half a list would be taken for all of it.
+func collect[T any](c *Client, ask func(*connection) ([]T, error)) ([]T, error) {
+	var all []T
+	running := false
+	for _, one := range c.each {
+		list, err := ask(one)
+		if errors.Is(err, ErrNotRunning) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		running = true
+		all = append(all, list...)
+	}
+	if !running {
+		return nil, ErrNotRunning
+	}
+	return all, nil
+}
+
+// first is the answer of the first multiplexer that knows what it is asked for
+// or, when none does, the refusal of one.
+func first[T any](c *Client, ask func(*connection) (T, error)) (T, error) {
+	var none T
+	refusal := ErrNotRunning
+	for _, one := range c.each {
+		answer, err := ask(one)
+		if err == nil {
+			return answer, nil
+		}
+		var remote *RemoteError
+		switch {
+		case errors.Is(err, ErrNotRunning):
+		case errors.As(err, &remote):
+			refusal = err
+		default:
+			return none, err
+		}
+	}
+	return none, refusal
+}
+
+// Sessions lists the open sessions.
+func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
+	return collect(c, func(one *connection) ([]broker.Session, error) { return one.sessions(ctx) })
+}
+
+// Pending lists what waits for a person.
+func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
+	return collect(c, func(one *connection) ([]broker.Escalation, error) { return one.pending(ctx) })
+}
+
+// Rules lists the remembered approvals in force.
+func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
+	return collect(c, func(one *connection) ([]broker.Rule, error) { return one.rules(ctx) })
+}
+
+// Scopes lists what an approval of a waiting call could be remembered for.
+func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) {
+	return first(c, func(one *connection) ([]broker.Scope, error) { return one.scopes(ctx, id) })
+}
+
+// Decide answers one escalation.
+func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
+	return first(c, func(one *connection) (broker.Resolution, error) { return one.decide(ctx, d) })
+}
+
+// Revoke ends a rule; by says who does it. Each multiplexer numbers its own rules:
+// a number that two of them have is refused.
+func (c *Client) Revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
+	var holders Client
+	for _, one := range c.each {
+		list, err := one.rules(ctx)
+		if err != nil && !errors.Is(err, ErrNotRunning) {
+			return broker.Rule{}, err
+		}
+		for _, r := range list {
+			if r.Number == number {
+				holders.each = append(holders.each, one)
+			}
+		}
+	}
+	switch len(holders.each) {
+	case 0:
+		return first(c, func(one *connection) (broker.Rule, error) { return one.revoke(ctx, number, by) })
+	case 1:
+		return holders.each[0].revoke(ctx, number, by)
+	}
+	return broker.Rule{}, &RemoteError{
+		Message: fmt.Sprintf("revoke: %d multiplexers have a rule %d", len(holders.each), number),
+		Next:    "end it with /revoke where it was made",
+	}
+}

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// Two multiplexers work on one home, each with its own sessions: both are listed,
+// neither touches what the other has, and the end of one is not the other's.
+func TestTwoMultiplexersOnOneHome(t *testing.T) {
+	t.Parallel()
+	first := drive(t, newHome(t), 100, 24, "demo", "--agent", "shell")
+	first.see(patience, "/workspace$")
+	session := first.onlySession()
+	second := drive(t, first.home, 100, 24, "demo", "--agent", "shell")
+	second.see(patience, "/workspace$")
+	out, errs, code := first.command("sessions", "ls")
+	if code != exitOK || strings.Count(out, "\n") != 2 {
+		t.Errorf("sessions: code %d, %s%s", code, out, errs)
+	}
+	second.send("\x01/resume\r")
+	second.see(20*time.Second, string(session.ID[:8]), "open elsewhere")
+	second.send("\r")
+	second.see(10*time.Second, "another multiplexer")
+	second.send("q")
+	second.see(10*time.Second, "/workspace$")
+	if _, errs, code := second.command("sessions", "rm", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
+		t.Errorf("rm: code %d, %s", code, errs)
+	}
+	second.send("echo still-$((40+2))\r")
+	second.see(20*time.Second, "still-42")
+	second.quit()
+	first.send("echo alive-$((40+2))\r")
+	first.see(20*time.Second, "alive-42")
+	if list := containersOf(t, session.ID); len(list) != 1 || !list[0].Running {
+		t.Errorf("containers of the first: %+v", list)
+	}
+	first.quit()
+	first.traceless()
+}
