@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // maxName is the longest tool name that every agent's provider accepts.
@@ -51,6 +53,22 @@ type shown struct {
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
+}
+
+// Definitions are the tools of a server as it defines them, whether an agent is
+// offered them or not.
+func (p *Proxy) Definitions(server string) []policy.Definition {
+	b := p.backend(server)
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make([]policy.Definition, 0, len(b.tools))
+	for _, t := range b.tools {
+		all = append(all, policy.Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema})
+	}
+	return all
 }
 
 func newCatalog(pins map[target]string) *catalog {
