@@ -60,5 +60,8 @@ func (m *Model) passOn(ev keys.Event) bool {
 	if !plain || m.keys[placeTerminal][keyName(ev.Key)] != "" {
 		return false
 	}
+	if _, _, two := m.splitEscape(ev); two {
+		return false
+	}
 	return t.pane.send(keys.Encode(ev, t.pane.screen.Modes()))
 }
