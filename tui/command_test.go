@@ -143,7 +143,11 @@ func TestSlashCommands(t *testing.T) {
 		want []string // on the screen afterwards
 	}{
 		{"/tab 9", []string{"no tab 9; open: 1 2 3"}},
-		{"/tab x", []string{"/tab x: takes the number of a tab"}},
+		{"/tab x", []string{`no tab is called "x"; open: 1 claude-code, 2 shell, 3 shell`, "> /tab x"}},
+		{"/tab", []string{"/tab: takes the number or the name of a tab"}},
+		{"/tab cl", []string{"1 ◌ claude-code"}},
+		{"/tab Sh", []string{`"Sh" may be 2 shell, 3 shell (say its number)`, "> /tab Sh"}},
+		{"/close claude", []string{"y/n: end claude-code in tab 1?"}},
 		{"/tab 1", []string{"1 ◌ claude-code"}},
 		{"/rename build \x1b", []string{"> /rename build"}},
 		{"/rename build", []string{"3 ◌ build"}},
@@ -153,7 +157,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/restart", []string{"shell still runs (/close ends it)"}},
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
-		{"/split up", []string{"/split up: takes right or down"}},
+		{"/split up", []string{"/split takes right or down, and a tab: no tab is called"}},
 		{"/close 8", []string{"no tab 8; open: 1 2 3"}},
 		{"/close", []string{"y/n: end shell in tab 3?"}},
 		{"/help", []string{"keys and commands"}},

@@ -87,16 +87,13 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	return m.open(opening{agent: t.session.Agent, workspace: t.session.Workspace, replace: t.session.ID}), nil
 }
 
-// runClose is /close [N].
+// runClose is /close [N|NAME].
 func (m *Model) runClose(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args != "" {
-		n, ok := positive(args)
-		if !ok {
-			return nil, fmt.Errorf("/close %s: takes the number of a tab, or nothing for this one", sanitize(args))
-		}
-		if t = m.numbered(n); t == nil {
-			return nil, m.noSuchTab(n)
+		var err error
+		if t, err = m.findTab(args); err != nil {
+			return nil, err
 		}
 	}
 	if t == nil {
@@ -120,15 +117,14 @@ func (m *Model) ask(text string, yes func(m *Model) tea.Cmd) {
 	m.question, m.dirty = &question{text, yes}, true
 }
 
-// runTab is /tab N.
+// runTab is /tab N or /tab NAME.
 func (m *Model) runTab(args string) (tea.Cmd, error) {
-	n, ok := positive(args)
-	if !ok {
-		return nil, fmt.Errorf("/tab %s: takes the number of a tab", sanitize(args))
+	if args == "" {
+		return nil, errors.New("/tab: takes the number or the name of a tab")
 	}
-	t := m.numbered(n)
-	if t == nil {
-		return nil, m.noSuchTab(n)
+	t, err := m.findTab(args)
+	if err != nil {
+		return nil, err
 	}
 	m.show(m.indexOf(t.session.ID))
 	return nil, nil

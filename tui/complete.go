@@ -33,6 +33,16 @@ func (m *Model) complete() tea.Cmd {
 	if i := strings.LastIndexByte(word, ' '); i >= 0 {
 		word = word[i+1:]
 	}
+	if command == "resume" {
+		return m.do(func(ctx context.Context) tea.Msg {
+			stored, _ := m.api.Stored(ctx) // what cannot be listed cannot be completed
+			var ids []string
+			for _, s := range stored {
+				ids = append(ids, string(s.ID))
+			}
+			return completedMsg{text, word, completions(word, ids)}
+		})
+	}
 	candidates := m.argumentsOf(command)
 	if command != "new" || !strings.ContainsAny(word, "/~") {
 		m.completed(completedMsg{text, word, completions(word, candidates)})
@@ -71,9 +81,7 @@ func (m *Model) argumentsOf(command string) []string {
 	var out []string
 	switch command {
 	case "tab", "close", "split":
-		for _, t := range m.tabs {
-			out = append(out, fmt.Sprint(t.session.Tab))
-		}
+		out = m.tabWords()
 		if command == "split" {
 			out = append(out, "right", "down")
 		}

@@ -163,6 +163,12 @@ func TestGoldenScreens(t *testing.T) {
 			r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s2", Urgent: true, Text: "the audit cannot be written: no space left on device; its calls are refused"}}})
 			r.send(paneMsg{"s2", term.Event{Kind: term.EventBell}})
 		}},
+		{"done", func(r *rig) {
+			r.keys("\x01/new shell\r\x1b1")
+			r.state(2, broker.StateWorking)
+			r.state(2, broker.StateIdle)
+			r.settle()
+		}},
 		{"rename", func(r *rig) { r.keys("\x01/rename the parser 漢字\r") }},
 		{"picker", func(r *rig) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
 		{"prefix", func(r *rig) { r.keys("\x02") }},

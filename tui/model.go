@@ -175,7 +175,7 @@ func (m *Model) show(i int) {
 		t.scrolled = false
 	}
 	m.active = i
-	m.tabs[i].fresh = false
+	m.tabs[i].fresh, m.tabs[i].done = false, false
 	m.dragging = dragState{}
 	m.arrange()
 }

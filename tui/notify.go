@@ -75,7 +75,7 @@ func (m *Model) finished(msg finishedMsg) {
 		return
 	}
 	if t != m.current() {
-		t.fresh, m.dirty = true, true
+		t.fresh, t.done, m.dirty = true, true, true
 	}
 	m.announce(t, onDone, "done")
 }

@@ -51,6 +51,7 @@ func TestAnnouncements(t *testing.T) {
 	step("a pause between two steps")
 	r.state(2, broker.StateIdle)
 	r.settle()
+	r.wants("2 ✓ bu")
 	step("it is done", `ironcurtain-mux tab 2 bu\u{202e}ild: done`)
 
 	r.state(1, broker.StateWorking)

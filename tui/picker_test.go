@@ -192,3 +192,12 @@ func TestHistoryIsNotAnsweredAgain(t *testing.T) {
 		t.Errorf("%d requests, copied %q", r.requests, r.copied)
 	}
 }
+
+func TestSessionsAreCompleted(t *testing.T) {
+	r := newRig(t, 100, 24, Options{})
+	r.broker.stored = storedSessions()
+	r.keys("\x01/resume cc\t")
+	if got := r.m.line.text(); got != "/resume cccccccc-3 " {
+		t.Errorf("the line holds %q", got)
+	}
+}

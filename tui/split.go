@@ -149,14 +149,14 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	next.zoom = false
 	var with *tab
 	for _, word := range strings.Fields(args) {
-		n, isNumber := positive(word)
+		named, err := m.findTab(word)
 		switch {
 		case word == "right" || word == "down":
 			next.down = word == "down"
-		case isNumber && m.numbered(n) != nil:
-			with = m.numbered(n)
+		case err == nil:
+			with = named
 		default:
-			return nil, fmt.Errorf("/split %s: takes right or down, and the number of an open tab", sanitize(word))
+			return nil, fmt.Errorf("/split takes right or down, and a tab: %w", err)
 		}
 	}
 	for i := 1; with == nil && i < len(m.tabs); i++ {

@@ -25,6 +25,7 @@ type tab struct {
 	budget     broker.Budget
 	says       string // what the agent reports of itself, in our words; a hint
 	trouble    string // why the terminal could not be reached, or was lost
+	done       bool   // the agent finished and the person has not looked since
 	changes    int    // of its state, so far
 	muted      bool
 	scrolled   bool   // the view does not follow the output
@@ -56,6 +57,9 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	case broker.StateStarting:
 		return "◌", "starting", false
 	case broker.StateIdle:
+		if t.done {
+			return "✓", "done", false
+		}
 		return "○", "idle", false
 	case broker.StateWorking:
 		return "●", "working", false

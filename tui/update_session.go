@@ -121,6 +121,7 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 // onState announces changes of state that a person waits for.
 func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	t.changes++
+	t.done = false
 	switch {
 	case t.session.State == broker.StateDead:
 		t.fresh = t != m.current()

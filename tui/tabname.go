@@ -1,0 +1,61 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+)
+
+// findTab is the tab that a person means by its number, its name, or the start of
+// its name; the error says which there are.
+func (m *Model) findTab(arg string) (*tab, error) {
+	if n, ok := positive(arg); ok {
+		if t := m.numbered(n); t != nil {
+			return t, nil
+		}
+		return nil, m.noSuchTab(n)
+	}
+	for _, same := range []func(name string) bool{
+		func(name string) bool { return name == arg },
+		func(name string) bool { return strings.HasPrefix(strings.ToLower(name), strings.ToLower(arg)) },
+	} {
+		var found []*tab
+		for _, t := range m.tabs {
+			if same(t.title()) {
+				found = append(found, t)
+			}
+		}
+		switch {
+		case len(found) == 1:
+			return found[0], nil
+		case len(found) > 1:
+			return nil, &hinted{fmt.Errorf("%q may be %s", sanitize(arg), tabList(found)), "say its number"}
+		}
+	}
+	if len(m.tabs) == 0 {
+		return nil, fmt.Errorf("no tab is called %q: none is open", sanitize(arg))
+	}
+	return nil, fmt.Errorf("no tab is called %q; open: %s", sanitize(arg), tabList(m.tabs))
+}
+
+// tabList names tabs by number and title.
+func tabList(tabs []*tab) string {
+	var out []string
+	for _, t := range tabs {
+		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, oneLine(t.title())))
+	}
+	return strings.Join(out, ", ")
+}
+
+// tabWords are the numbers of the tabs and those names that are one word.
+func (m *Model) tabWords() []string {
+	var out []string
+	for _, t := range m.tabs {
+		out = append(out, fmt.Sprint(t.session.Tab))
+	}
+	for _, t := range m.tabs {
+		if name := t.title(); name == sanitize(name) && !strings.ContainsAny(name, " \t\n") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
