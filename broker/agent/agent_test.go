@@ -76,6 +76,14 @@ func TestClaudeCodeStartsWithoutDialogs(t *testing.T) {
 	}
 }
 
+// After two minutes Claude Code would go on without the answer to a call.
+func TestClaudeCodeWaitsForAnswers(t *testing.T) {
+	l := launch(t, "claude-code", agent.Host{Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "c"})
+	if !slices.Contains(l.Env, "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0") {
+		t.Error("calls are put into the background")
+	}
+}
+
 func TestClaudeCodeResumesItsConversation(t *testing.T) {
 	h := agent.Host{Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "c"}
 	first := strings.Join(launch(t, "claude-code", h).Argv, " ")

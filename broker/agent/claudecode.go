@@ -71,6 +71,7 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 			credential + key,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
+			"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0", // a call that waits for a person is waited for
 			"DISABLE_AUTOUPDATER=1",
 			"DISABLE_ERROR_REPORTING=1",
 			"DISABLE_INSTALLATION_CHECKS=1",
