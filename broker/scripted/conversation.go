@@ -23,6 +23,7 @@ type tool struct {
 	space string // the group that the name belongs to, where the provider has groups
 	name  string
 	input schema
+	code  bool // it can only be called by a program
 }
 
 // path is the name with the group before it.

@@ -372,6 +372,27 @@ func TestResponsesSearchForTools(t *testing.T) {
 	}
 }
 
+// Models that call tools by programs are given one that makes the same call.
+func TestResponsesCallByPrograms(t *testing.T) {
+	description := "Run JavaScript code\n\ndeclare const tools: { mcp__ironcurtain__filesystem__move_file(args: { destination: string; source: string; }): Promise<CallToolResult>; };\n" +
+		"declare const tools: { mcp__ironcurtain__filesystem__read_file(args: {\n  // If provided: only the first N lines\n  head?: number;\n  path: string;\n}): Promise<CallToolResult>; };\n"
+	r, err := decodeResponses([]byte(`{"model":"m","input":[{"type":"additional_tools","tools":[{"type":"namespace","name":"functions","tools":[
+		{"type":"custom","name":"exec","description":` + quoted(description) + `}]}]},{"role":"user","content":"read notes.txt"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := reply(r.conversation())
+	want := &call{space: "functions", tool: "mcp__ironcurtain__filesystem__read_file", input: map[string]any{"path": "notes.txt"}, code: true}
+	if diff := cmp.Diff(want, a.call, cmp.AllowUnexported(call{})); diff != "" {
+		t.Fatal(diff)
+	}
+	item := newResponse("m", 1, a).items[1].item
+	if item["type"] != "custom_tool_call" || item["name"] != "exec" ||
+		!strings.Contains(item["input"].(string), `await tools.mcp__ironcurtain__filesystem__read_file({"path":"notes.txt"})`) {
+		t.Errorf("the call is %v", item)
+	}
+}
+
 func TestOtherEndpoints(t *testing.T) {
 	s, c := start(t)
 	google := []string{"X-Goog-Api-Key", s.Keys()["google"]}

@@ -47,10 +47,11 @@ func (o *responsesOutput) UnmarshalJSON(data []byte) error {
 
 // responsesTool is one tool, or a group of them with a name of its own.
 type responsesTool struct {
-	Type       string          `json:"type"`
-	Name       string          `json:"name"`
-	Parameters schema          `json:"parameters"`
-	Tools      []responsesTool `json:"tools"`
+	Type        string          `json:"type"`
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  schema          `json:"parameters"`
+	Tools       []responsesTool `json:"tools"`
 }
 
 // responsesInput is a list of items; a plain string stands for one message of
@@ -119,6 +120,10 @@ func (c *conversation) offerResponses(space string, tools []responsesTool) {
 		switch t.Type {
 		case "function":
 			c.tools = append(c.tools, tool{space: space, name: t.Name, input: t.Parameters})
+		case "custom":
+			if t.Name == codeTool {
+				c.offerCode(space, t.Description)
+			}
 		case "namespace":
 			c.offerResponses(t.Name, t.Tools)
 		case "tool_search":

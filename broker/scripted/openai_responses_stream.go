@@ -29,7 +29,12 @@ func newResponse(model string, input int, a answer) *response {
 			"content": []any{map[string]any{"type": "output_text", "text": a.text, "annotations": []any{}}},
 		}})
 	}
-	if a.call != nil {
+	if a.call != nil && a.call.code {
+		r.items = append(r.items, responseItem{text: a.call.program(), delta: "response.custom_tool_call_input", item: map[string]any{
+			"id": "ctc_" + rand.Text(), "type": "custom_tool_call", "call_id": "call_" + rand.Text(),
+			"name": codeTool, "namespace": a.call.space, "input": a.call.program(),
+		}})
+	} else if a.call != nil {
 		item := map[string]any{
 			"id": "fc_" + rand.Text(), "type": "function_call", "call_id": "call_" + rand.Text(),
 			"name": a.call.tool, "arguments": encode(a.call.input),
@@ -66,6 +71,8 @@ func (i responseItem) empty() map[string]any {
 		return i.with("in_progress", map[string]any{"content": []any{}})
 	case "function_call":
 		return i.with("in_progress", map[string]any{"arguments": ""})
+	case "custom_tool_call":
+		return i.with("in_progress", map[string]any{"input": ""})
 	}
 	return i.with("in_progress", nil)
 }
@@ -137,5 +144,9 @@ func (i responseItem) deltas(events *eventWriter, send func(string, map[string]a
 		send("response.content_part.done", part(i.text))
 		return
 	}
-	send(i.delta+".done", at(map[string]any{"arguments": i.text}))
+	member := "arguments"
+	if i.item["type"] == "custom_tool_call" {
+		member = "input"
+	}
+	send(i.delta+".done", at(map[string]any{member: i.text}))
 }

@@ -9,7 +9,7 @@ import (
 // Agents wrap what a tool returned: in a line about the time it took, in tags
 // that tell the model not to trust it, in the whole answer of the tool's server.
 var (
-	timeTaken = regexp.MustCompile(`(?s)^Wall time: [^\n]*\nOutput:\n`)
+	timeTaken = regexp.MustCompile(`(?s)^(?:Script completed\n)?Wall time:? [^\n]*\nOutput:\n+`)
 	distrust  = regexp.MustCompile(`(?s)^\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*$`)
 	reported  = regexp.MustCompile(`(?s)^MCP tool '[^']*' reported tool error for function call: .* with response: (\[.*\])$`)
 )

@@ -11,6 +11,11 @@ func TestResultsAreUnwrapped(t *testing.T) {
 		{"bare", "found\nit", result{text: "found\nit"}},
 		{"a file that is JSON", `{"name":"x"}`, result{text: `{"name":"x"}`}},
 		{"with the time it took", "Wall time: 0.0191 seconds\nOutput:\n{\"content\":\"hello\\nyou\"}", result{text: "hello\nyou"}},
+		{
+			"from a program", "Script completed\nWall time 0.2 seconds\nOutput:\n\n" +
+				`{"content":[{"type":"text","text":"DENIED: x"}],"isError":true}`,
+			result{text: "DENIED: x", failed: true},
+		},
 		{"refused, with the time it took", "Wall time: 1 seconds\nOutput:\nDENIED: by a rule", result{text: "DENIED: by a rule", failed: true}},
 		{"in tags", "<untrusted_context>\nhello\n\n</untrusted_context>", result{text: "hello\n"}},
 		{"an answer", `{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}`, result{text: "a\nb"}},

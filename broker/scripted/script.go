@@ -17,6 +17,7 @@ type call struct {
 	space string // the group of the tool, where the provider has groups
 	tool  string
 	input map[string]any
+	code  bool // it is called by a program
 }
 
 // reply decides what the script answers. It is a pure function: the same

@@ -36,7 +36,7 @@ func (c *conversation) call(o order) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &call{space: t.space, tool: t.name, input: input}, nil
+	return &call{space: t.space, tool: t.name, input: input, code: t.code}, nil
 }
 
 // tool finds the tool that carries out a verb.
