@@ -2,10 +2,18 @@ package broker
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +21,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -196,5 +205,99 @@ func TestLongBodiesAreShownInPart(t *testing.T) {
 	if shown["body"] != nil || fmt.Sprint(shown["bodyBytes"]) != fmt.Sprint(float64(len(body))) || len(text) > 4*partBody ||
 		!strings.HasPrefix(fmt.Sprint(shown["bodyBegins"]), `{"a":"`) || !strings.HasSuffix(fmt.Sprint(shown["bodyEnds"]), `"}`) {
 		t.Errorf("shown as %.300s", text)
+	}
+}
+
+// An upstream that sends the key back: the agent gets its sentinel, the session is
+// paused, the person is told, and after their approval it goes on.
+func TestLeakThroughTheProxy(t *testing.T) {
+	const key = "sk-ant-api03-the-real-key-0123456789"
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, r.Header.Get("X-Api-Key"))
+	}))
+	defer upstream.Close()
+	to, err := url.Parse(upstream.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, log, path := askingSession(t)
+	b := s.broker
+	b.config.Credentials = egress.Keys{"anthropic": key}
+	b.config.Upstreams = map[string]*url.URL{"api.anthropic.com": to}
+	b.config.UpstreamCAs = x509.NewCertPool()
+	b.config.UpstreamCAs.AddCert(upstream.Certificate())
+	home, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(home)
+	s.layout, s.owner = layoutOf(home, "0123456789ab-0000-0000-0000-000000000000"), callerIdentity()
+	s.adapter = agent.Adapter{Name: "claude-code", Providers: []string{"anthropic"}}
+	if err := s.layout.make(s.owner); err != nil {
+		t.Fatal(err)
+	}
+	events := b.hub.subscribe(t.Context())
+	stack := &teardown{limit: 10 * time.Second}
+	p, err := s.serveProvider(t.Context(), stack, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := stack.run(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(p.certificate)
+	client := &http.Client{Transport: &http.Transport{
+		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy"}),
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			return net.Dial("unix", s.layout.proxySocket())
+		},
+		TLSClientConfig:   &tls.Config{RootCAs: roots},
+		DisableKeepAlives: true,
+	}}
+	ask := func() (int, string) {
+		req, err := http.NewRequest(http.MethodPost, "https://api.anthropic.com/v1/messages", strings.NewReader(`{"model":"m"}`))
+		if err != nil {
+			t.Error(err)
+			return 0, ""
+		}
+		req.Header.Set("X-Api-Key", p.sentinels["anthropic"])
+		req.Header.Set("Content-Type", "application/json")
+		res, err := client.Do(req)
+		if err != nil {
+			t.Error(err)
+			return 0, ""
+		}
+		defer res.Body.Close()
+		body, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(body)
+	}
+	if status, body := ask(); status != 200 || body != p.sentinels["anthropic"] {
+		t.Fatalf("%d %s", status, body)
+	}
+	item := waiting(t, b)
+	for told := false; !told; {
+		e := <-events
+		told = e.Notice != nil && e.Notice.Urgent && strings.Contains(e.Notice.Text, "paused")
+	}
+	done := make(chan int, 1)
+	go func() {
+		status, _ := ask()
+		done <- status
+	}()
+	decideOn(t, b, item, true)
+	if status := <-done; status != 200 {
+		t.Errorf("after the approval: %d", status)
+	}
+	var order []string
+	if err := audit.Read(path, func(l audit.Line) error {
+		if l.Rule == ruleLeak || l.Reason == string(mitm.ReasonAllowed) || l.Reason == string(mitm.ReasonLeak) {
+			order = append(order, string(l.Decision))
+		}
+		return nil
+	}); err != nil || !strings.HasPrefix(strings.Join(order, " "), "allow deny escalated-approved allow") {
+		t.Errorf("the audit says %q, %v", order, err)
 	}
 }
