@@ -60,9 +60,9 @@ func newDesk(t *testing.T) *desk {
 		t.Fatal(err)
 	}
 	d.session.log = d.log
-	b.sessions = append(b.sessions, d.session)
+	d.open(d.session)
 	t.Cleanup(func() {
-		b.sessions = nil
+		d.open()
 		if err := b.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -71,6 +71,13 @@ func newDesk(t *testing.T) *desk {
 		}
 	})
 	return d
+}
+
+// open makes these the broker's sessions.
+func (d *desk) open(sessions ...*session) {
+	d.broker.mu.Lock()
+	defer d.broker.mu.Unlock()
+	d.broker.sessions = sessions
 }
 
 // ask makes a call wait and returns it as a user interface sees it.
