@@ -73,8 +73,27 @@ func (r *remembrance) keep() (int, error) {
 	case <-s.finished: // the session may be resumed under its name, without its rules
 		r.broker.grants.Close(r.item.Session)
 	default:
+		r.letWaiting(g)
 	}
 	return g.Number, nil
+}
+
+// letWaiting lets the calls through that wait already and that the new rule is
+// about; each is judged again like any other.
+func (r *remembrance) letWaiting(g grant.Grant) {
+	for _, item := range r.broker.approvals.Pending() {
+		if item.Session != g.Session || !r.offer.Matches(item.Call) {
+			continue
+		}
+		used, err := r.broker.grants.Use(g.Number, item.Call)
+		if err != nil {
+			return // it has ended meanwhile
+		}
+		// Somebody may be faster; then their answer stands.
+		_, _, _ = r.broker.approvals.Answer(item.ID, item.Digest, approval.Answer{
+			Approve: true, By: r.by, Grant: g.Number, Evidence: used.Evidence(),
+		})
+	}
 }
 
 // Rules lists the remembered approvals in force, oldest first.

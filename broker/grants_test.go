@@ -96,7 +96,7 @@ func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan ap
 	go func() {
 		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Request{
 			Session: c.Session, Plane: audit.PlaneTool, Server: c.Server, Tool: c.Tool, Arguments: c.Arguments,
-			Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Offers: grant.Offers(c),
+			Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Offers: grant.Offers(c), Call: c,
 		})
 		if err != nil {
 			d.t.Error(err)
@@ -196,6 +196,31 @@ func TestRememberListRevoke(t *testing.T) {
 	lines, err := audit.Last(d.session.layout.audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
 	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].EscalationID != e.ID {
 		t.Fatal(lines, err)
+	}
+}
+
+// Calls that wait already and are within the new rule go on with it; others wait
+// on.
+func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
+	d := newDesk(t)
+	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	_, second := d.ask("write_file", writeCall, d.outside+"/b.txt")
+	other, _ := d.ask("read_file", `{"path":%q}`, d.outside+"/b.txt")
+	deep, _ := d.ask("write_file", writeCall, d.outside+"/deep/b.txt")
+	r, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Remember: &Remember{Scope: "directory"}})
+	if err != nil || r.Rule == 0 {
+		t.Fatal(r, err)
+	}
+	res := <-second
+	if res.Outcome != approval.Approved || res.Grant != r.Rule || res.By != "tui" || res.Evidence["grant"] != r.Rule {
+		t.Fatalf("%+v", res)
+	}
+	waiting, err := d.broker.Pending(t.Context())
+	if err != nil || len(waiting) != 2 || waiting[0].ID != other.ID || waiting[1].ID != deep.ID {
+		t.Fatal(waiting, err)
+	}
+	if rules, _ := d.broker.Rules(t.Context()); len(rules) != 1 || rules[0].Used != 1 {
+		t.Fatalf("%+v", rules)
 	}
 }
 

@@ -88,6 +88,17 @@ func (a *approvals) choose(id string) {
 	}
 }
 
+// alike counts the other items that differ from one in details only.
+func (a *approvals) alike(it *pendingItem) int {
+	n := 0
+	for _, x := range a.items {
+		if x != it && it.call.Likeness != "" && x.call.Likeness == it.call.Likeness && x.call.Session == it.call.Session {
+			n++
+		}
+	}
+	return n
+}
+
 // index is the place of an item in the list, or -1.
 func (a *approvals) index(it *pendingItem) int {
 	for i, x := range a.items {

@@ -191,3 +191,19 @@ func TestJumpToTheTabOfTheCall(t *testing.T) {
 		t.Fatalf("tab %d, mode %d", r.m.active, r.m.mode)
 	}
 }
+
+// How many calls much like the one shown wait besides stands in the title.
+func TestAlikeCallsAreCounted(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	for n, likeness := range []string{"a", "a", "b", "a", ""} {
+		e := escalation(n+1, `{}`, "")
+		e.Likeness = likeness
+		r.send(brokerMsg{broker.Event{Escalation: &e}})
+	}
+	r.keys("\x01")
+	r.wants("approval 1/5", "2 alike")
+	r.keys("\t\t")
+	if strings.Contains(r.screen(), "alike") {
+		t.Fatal("a call that is like no other has its like")
+	}
+}

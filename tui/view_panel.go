@@ -161,6 +161,9 @@ func (m *Model) panelTitle(f panelTitleForm, it *pendingItem, below, missed int)
 	case missed > 0 && !it.complete:
 		parts = append(parts, fmt.Sprintf(f.missed, missed))
 	}
+	if n := a.alike(it); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d alike", n))
+	}
 	if n := it.call.More; n > 0 {
 		parts = append(parts, fmt.Sprintf("+%d like it refused", n))
 	}

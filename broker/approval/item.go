@@ -25,6 +25,8 @@ type Request struct {
 	// Offers are the scopes an approval can be remembered for; none means that
 	// it cannot.
 	Offers []grant.Offer
+	// Call is the call as grants see it.
+	Call grant.Call
 	// Likeness is the same for calls that differ in details only; empty for a
 	// call that is like no other.
 	Likeness string
@@ -50,6 +52,9 @@ type Answer struct {
 	// Remembered says in full which standing permission comes with the
 	// approval, for the record.
 	Remembered string
+	// Grant is the number of the standing permission that lets the call through,
+	// when it is not this very call that somebody approved.
+	Grant int
 	// Automatic tells that no person saw the call: the audit says so.
 	Automatic bool
 	// Evidence is what an automatic approval rests on, for the record.
@@ -77,8 +82,9 @@ type Resolution struct {
 	By      string // "tui", "cli", "deadline", "caller", "broker"
 	Reason  string // told to the agent
 	At      time.Time
-	// Remembered, Automatic and Evidence are those of the answer.
+	// Remembered, Grant, Automatic and Evidence are those of the answer.
 	Remembered string
+	Grant      int
 	Automatic  bool
 	Evidence   map[string]any
 	Waited     time.Duration // by the monotonic clock

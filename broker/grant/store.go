@@ -31,6 +31,11 @@ type Grant struct {
 	Used       int // calls it has let through
 }
 
+// Evidence is what the record of a call says that the grant let through.
+func (g Grant) Evidence() map[string]any {
+	return map[string]any{"grant": g.Number, "scope": string(g.Scope), "use": g.Used}
+}
+
 // Errors of the store.
 var (
 	// ErrNone means that no such grant is in force.

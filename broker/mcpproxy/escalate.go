@@ -86,6 +86,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		Rule: c.verdict.Rule, Reason: c.verdict.Reason, Digest: c.verdict.Digest,
 		Timeout:  c.proxy.config.EscalationTimeout,
 		Offers:   grant.Offers(c.grantable()),
+		Call:     c.grantable(),
 		Likeness: c.likeness(),
 		Effect:   c.effect,
 	})
@@ -147,7 +148,10 @@ func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessag
 
 // approvedBy is how the record calls an approval.
 func approvedBy(res approval.Resolution) audit.Decision {
-	if res.Automatic {
+	switch {
+	case res.Grant > 0:
+		return audit.Granted
+	case res.Automatic:
 		return audit.AutoApproved
 	}
 	return audit.EscalatedApproved

@@ -33,7 +33,7 @@ func (c *call) granted() bool {
 		return false
 	}
 	c.record.Decision, c.record.DecidedBy, c.record.EscalationID = audit.Granted, used.By, used.Escalation
-	c.record.Detail = map[string]any{"grant": used.Number, "scope": string(used.Scope), "use": used.Used}
+	c.record.Detail = used.Evidence()
 	c.proxy.announce(Activity{Kind: CallGranted, Server: c.target.server, Tool: c.target.tool, Number: used.Number})
 	return true
 }

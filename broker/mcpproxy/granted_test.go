@@ -188,3 +188,32 @@ func TestAlikeCallsAreCollapsed(t *testing.T) {
 		t.Fatalf("%d calls were forwarded", n)
 	}
 }
+
+// A call that waited when the rule was made is recorded like one that came
+// after it.
+func TestAWaitingCallIsRecordedAsGranted(t *testing.T) {
+	r, s := grantRig(t, nil)
+	a := r.agent()
+	a.send(callLine("1", "filesystem__write_file", write(r.outside+"/a.txt", "")))
+	r.pending(1)
+	a.send(callLine("2", "filesystem__write_file", write(r.outside+"/b.txt", "")))
+	items := r.pending(2)
+	g, err := s.Add("s1", items[0].Offers[len(items[0].Offers)-1], "tui", items[0].ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, err := s.Use(g.Number, items[1].Call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := approval.Answer{Approve: true, By: "tui", Grant: g.Number, Evidence: used.Evidence()}
+	if _, won, err := r.queue.Answer(items[1].ID, items[1].Digest, answer); !won || err != nil {
+		t.Fatal(won, err)
+	}
+	if m := a.answerTo("2"); m.isError() {
+		t.Fatal(m.text())
+	}
+	if d := r.decisions(); len(d) != 1 || d[0].Decision != audit.Granted || d[0].DecidedBy != "tui" || d[0].Detail["grant"] != float64(g.Number) || d[0].Detail["use"] != 1.0 {
+		t.Fatalf("%+v", d)
+	}
+}
