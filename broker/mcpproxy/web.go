@@ -54,27 +54,29 @@ func (c *call) web(b *backend) *webCall {
 }
 
 // judgeRedirect puts a redirect before the policy as if the agent had made the
-// same call for it. Only what needs nobody's approval is followed, and only
-// after that is recorded: a person who approved one address approved no other.
-func (c *call) judgeRedirect(ctx context.Context, url string, hop int) error {
+// same call for it. Only what needs nobody's approval any more is followed, and
+// only after that is recorded: a person who approved one address approved no
+// other, unless they said so for its host.
+func (c *call) judgeRedirect(ctx context.Context, url string, number int) error {
 	arguments, err := withURL(c.verdict.Arguments, url)
 	if err != nil {
 		return err
 	}
-	engine := c.proxy.engine()
-	v := engine.Evaluate(policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: arguments})
-	r := c.record
-	r.Decision, r.Rule, r.PolicyHash, r.Digest, r.Arguments = audit.Allow, v.Rule, engine.Hash(), v.Digest, arguments
-	r.EscalationID, r.DecidedBy, r.WaitMs = "", "", 0
-	r.Reason = fmt.Sprintf("redirect %d of the call: %s", hop, v.Reason)
+	hop := &call{proxy: c.proxy, session: c.session, id: c.id, target: c.target, params: callParams{name: c.params.name, arguments: arguments}}
+	hop.judge()
+	v, asked := hop.verdict, bytes.Equal(hop.verdict.Arguments, arguments)
 	switch {
-	case v.Decision == policy.Allow && bytes.Equal(v.Arguments, arguments):
+	case v.Decision == policy.Allow && asked:
+		hop.record.Decision = audit.Allow
+	case v.Decision == policy.Escalate && asked && hop.granted():
 	case v.Decision == policy.Escalate:
-		r.Decision, err = audit.Deny, fmt.Errorf("rule %s wants a person to approve it (%s); fetch that address by a call of its own", v.Rule, v.Reason)
+		hop.record.Decision, err = audit.Deny, fmt.Errorf("rule %s wants a person to approve it (%s); fetch that address by a call of its own", v.Rule, v.Reason)
 	default:
-		r.Decision, err = audit.Deny, fmt.Errorf("rule %s denies it (%s)", v.Rule, v.Reason)
+		hop.record.Decision, err = audit.Deny, fmt.Errorf("rule %s denies it (%s)", v.Rule, v.Reason)
 	}
-	if appendErr := c.append(ctx, r); appendErr != nil {
+	hop.record.Arguments, hop.record.Sandboxed = arguments, c.record.Sandboxed
+	hop.record.Reason = fmt.Sprintf("redirect %d of the call: %s", number, v.Reason)
+	if appendErr := hop.append(ctx, hop.record); appendErr != nil {
 		return errors.Join(err, fmt.Errorf("the decision could not be recorded: %w", appendErr))
 	}
 	return err

@@ -16,8 +16,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
@@ -239,5 +241,39 @@ func TestOnlyJudgedServersGetTheWeb(t *testing.T) {
 	l.webs[`"ic-1"`] = taken
 	if l.startWeb(envelope{ID: json.RawMessage("1"), Params: json.RawMessage(`{"call":"ic-1"}`)}) {
 		t.Error("a request was made twice")
+	}
+}
+
+// A person who allowed a host for a while allowed its redirects to itself too,
+// and to no other host.
+func TestAGrantedHostMayRedirectToItself(t *testing.T) {
+	n, web := newInternet(t)
+	s := grant.New(nil)
+	fetching := withFetch(t, web)
+	r := newRig(t, func(c *Config) {
+		fetching(c)
+		c.Grants = s
+	})
+	a := r.agent()
+	a.send(callLine("1", "fetch__http_fetch", `{"url":"http://other.example.com/a"}`))
+	r.remember(s, grant.Host, time.Minute)
+	if m := a.answerTo("1"); m.isError() {
+		t.Fatal(m.text())
+	}
+	before := len(n.asked)
+	if m := a.call("2", "fetch__http_fetch", `{"url":"http://other.example.com/go?to=/there"}`); m.isError() || len(n.asked) != before+2 {
+		t.Errorf("to itself: %s", m.Result)
+	}
+	if m := a.call("3", "fetch__http_fetch", `{"url":"http://other.example.com/go?to=http://inside.example.com/"}`); !m.isError() || !strings.Contains(m.text(), "wants a person") {
+		t.Errorf("to another host: %s", m.Result)
+	}
+	granted := 0
+	for _, d := range r.decisions() {
+		if d.Decision == audit.Granted {
+			granted++
+		}
+	}
+	if granted != 3 { // two calls and the redirect of the first
+		t.Errorf("%d records of what was granted", granted)
 	}
 }
