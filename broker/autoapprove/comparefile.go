@@ -59,6 +59,14 @@ func comparePaths(o order, q Question) error {
 	return nil
 }
 
+// compareTree demands that everything below was meant.
+func compareTree(o order, q Question) error {
+	if !o.flags["deep"] {
+		return errf("a whole tree would be listed, and one directory was named")
+	}
+	return comparePaths(o, q)
+}
+
 // compareWrite demands the word for it when a file that is there would be lost.
 func compareWrite(o order, q Question) error {
 	if q.Exists && o.verb != overwrite {

@@ -112,6 +112,8 @@ func comparePush(o order, q Question) error {
 		return errf("another branch would be deleted than the one named")
 	case a.Delete:
 		return nil
+	case o.flags["only tags"] && (!a.Tags || a.Branch != "" || a.RemoteBranch != ""):
+		return errf("only tags were ordered")
 	case o.branch != "" && branch != o.branch, o.branch == "" && o.target == "" && branch != q.Git.Branch:
 		return errf("another branch would be pushed than the one meant")
 	case o.target != "" && target != o.target, o.target == "" && target != branch:

@@ -10,6 +10,7 @@ func isPath(w string) bool { return strings.HasPrefix(w, "/") || strings.HasPref
 func (c *clause) path(o *order) bool {
 	c.one("the")
 	c.one("file", "directory", "folder")
+	c.one("at")
 	if !isPath(c.peek()) {
 		return false
 	}
@@ -52,9 +53,14 @@ func readFiles(c *clause) (order, bool) {
 
 // readList reads "list the files in /srv/data".
 func readList(c *clause) (order, bool) {
-	o := order{verb: list}
+	o := order{verb: list, flags: map[string]bool{}}
 	if !c.one("list", "ls") {
 		return order{}, false
+	}
+	for i := 0; i < len(c.words) && !isPath(c.words[i]); i++ {
+		if w := strings.ToLower(c.words[i]); w == "everything" || w == "tree" || w == "all" {
+			o.flags["deep"] = true
+		}
 	}
 	c.any(set(`all the files contents content of everything in inside below under directory folder tree`))
 	return o, c.path(&o)
@@ -118,7 +124,7 @@ func readMove(c *clause) (order, bool) {
 // readWeb reads "fetch https://example.org/page".
 func readWeb(c *clause) (order, bool) {
 	o := order{verb: web}
-	if !c.one("fetch", "get", "open", "read", "visit", "download", "load") {
+	if !c.row("look", "at") && !c.one("fetch", "get", "open", "read", "visit", "download", "load") {
 		return order{}, false
 	}
 	c.any(set(`the a page site website url address at from`))

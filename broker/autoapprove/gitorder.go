@@ -6,7 +6,7 @@ import (
 )
 
 // pushed are words for what a push sends.
-var pushed = set(`my our the these this those all latest local new current changes change commits commit work branch it everything code updates edits`)
+var pushed = set(`my our the these this those all latest local new current changes change commits commit work branch it them your everything code updates edits`)
 
 // refName is what a branch or a remote may be called in an order.
 var refName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
@@ -59,6 +59,10 @@ func readPush(c *clause) (order, bool) {
 		o.flags["force"] = true
 	case !c.one("push"):
 		return order{}, false
+	}
+	o.flags["only tags"] = c.ahead("tags") || c.ahead("all", "tags") || c.ahead("the", "tags") || c.ahead("my", "tags")
+	if c.ahead("my", "tags") || c.ahead("the", "tags") {
+		c.take()
 	}
 	for c.flags(&o) {
 	}
@@ -125,7 +129,9 @@ func (c *clause) destination(o order) (order, bool) {
 		c.row("as", "branch")
 		c.one("as", "branch")
 		if target, ok := c.name(); ok {
-			o.target = target
+			if o.target = target; o.branch == "" {
+				o.branch = target // as with git push origin release
+			}
 		}
 	}
 	for c.flags(&o) {

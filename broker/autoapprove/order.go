@@ -36,6 +36,7 @@ type order struct {
 
 var (
 	fillers  = set(`please now then next finally also just ok okay yes great good right go ahead and , kindly`)
+	praise   = set(`thanks thank you great good nice work job perfect all well done cool awesome excellent ok okay yes fine looks that this it is`)
 	trailers = set(`please now thanks thank you for me right away immediately`)
 	joiners  = set(`and then , also plus`)
 )
@@ -59,6 +60,9 @@ func skipEnd(words []string, s map[string]bool) []string {
 // readSentence reads a sentence as a row of orders. It reports false when any
 // part of it is something else. A sentence of fillers alone orders nothing.
 func readSentence(words []string) ([]order, bool) {
+	if len(skip(words, praise)) == 0 {
+		return nil, true
+	}
 	words = skipEnd(skip(words, fillers), trailers)
 	if len(words) == 0 {
 		return nil, true
@@ -151,6 +155,11 @@ func (c *clause) row(words ...string) bool {
 	return true
 }
 
+// ahead reports whether these words come next, in this order.
+func (c *clause) ahead(words ...string) bool {
+	return (&clause{words: c.words}).row(words...)
+}
+
 // any takes all next words that are in a set.
 func (c *clause) any(s map[string]bool) { c.words = skip(c.words, s) }
 
@@ -158,9 +167,13 @@ func (c *clause) any(s map[string]bool) { c.words = skip(c.words, s) }
 // that would have to be approved.
 func readChore(c *clause) (order, bool) {
 	c.one("git")
+	if c.one("summarize", "analyze", "compare") {
+		c.any(set(`it them this these both the content contents files file for me`))
+		return order{verb: chore}, true
+	}
 	if !c.one("commit", "stage", "add", "test", "build", "format", "lint", "run") {
 		return order{}, false
 	}
-	c.any(set(`my the all these this it everything changes change work files tests test suite build linter formatter code them up locally current latest`))
+	c.any(set(`my the all these this it everything changes change work files tests test suite build linter formatter code them up locally current latest your`))
 	return order{verb: chore}, true
 }

@@ -110,7 +110,7 @@ var checks = map[string]*check{
 	"filesystem/read_multiple_files":       {[]verb{readFile}, comparePaths},
 	"filesystem/list_directory":            {[]verb{list}, comparePaths},
 	"filesystem/list_directory_with_sizes": {[]verb{list}, comparePaths},
-	"filesystem/directory_tree":            {[]verb{list}, comparePaths},
+	"filesystem/directory_tree":            {[]verb{list}, compareTree},
 	"filesystem/create_directory":          {[]verb{makeDirectory}, comparePaths},
 	"filesystem/write_file":                {[]verb{write, overwrite}, compareWrite},
 	"filesystem/edit_file":                 {[]verb{edit}, comparePaths},

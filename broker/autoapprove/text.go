@@ -27,13 +27,16 @@ var unsure = set(`
 	plan planning draft drafts propose suggest consider think maybe perhaps probably possibly actually
 	script scripts hook hooks workflow workflows button alias command commands instructions instruction section sentence line lines
 	following below above here title titles message messages text phrase word words quote quotes called named label comment comments
-	readme docs doc tutorial guide changelog issue ticket prompt step steps they he she someone anybody everybody
+	tutorial guide issue ticket prompt step steps they he she someone anybody everybody
 	want wants wanted like need needs going gonna let lets let's ready able possible allowed
 `)
 
 // openers are words a free sentence before an order may begin with.
 var openers = set(`fix update add run commit test build refactor implement remove rename change improve clean merge rebase bump format lint
 	finish simplify replace extend move sort tidy make`)
+
+// pointing are words that may speak of what comes next.
+var pointing = set(`this these that those it so`)
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}
@@ -74,7 +77,10 @@ func read(said []Part) ([]order, error) {
 	}
 	for i, s := range sentences {
 		orders, ok := readSentence(s)
-		if !ok || len(orders) == 0 {
+		if ok && len(orders) == 0 {
+			continue // thanks, or local work
+		}
+		if !ok {
 			if free(s) {
 				continue
 			}
@@ -156,5 +162,10 @@ func clear(sentence []string) error {
 // another kind.
 func free(sentence []string) bool {
 	words := skip(sentence, fillers)
+	for _, w := range words {
+		if pointing[strings.ToLower(w)] {
+			return false
+		}
+	}
 	return len(words) > 0 && len(words) <= 25 && openers[strings.ToLower(words[0])] && !strings.Contains(strings.Join(words, " "), paste)
 }
