@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
 
 // poll is how often a directory is looked through for answers.
@@ -29,6 +31,7 @@ type fileRequest struct {
 	Reason    string          `json:"reason"`
 	Rule      string          `json:"rule"`
 	Digest    string          `json:"digest"`
+	Effect    *preview.Effect `json:"effect,omitempty"` // what the call would do
 	AskedAt   time.Time       `json:"askedAt"`
 	ExpiresAt time.Time       `json:"expiresAt"`
 }
@@ -115,7 +118,7 @@ func (f *fileItem) work(q *Queue, dir string) error {
 	if !f.written {
 		body, err := json.MarshalIndent(fileRequest{
 			ID: f.ID, Server: f.Server, Tool: f.Tool, Arguments: f.Arguments, Reason: f.Reason,
-			Rule: f.Rule, Digest: f.Digest, AskedAt: f.AskedAt, ExpiresAt: f.ExpiresAt,
+			Rule: f.Rule, Digest: f.Digest, Effect: f.Effect, AskedAt: f.AskedAt, ExpiresAt: f.ExpiresAt,
 		}, "", "  ")
 		if err != nil {
 			return err

@@ -56,8 +56,8 @@ func promptNext(ctx context.Context, q *Queue, lines <-chan string, out io.Write
 
 // promptFor shows one item and takes the answer to it.
 func promptFor(ctx context.Context, q *Queue, i Item, changes <-chan Change, lines <-chan string, out io.Writer) (done bool, err error) {
-	_, err = fmt.Fprintf(out, "\n[%d] %s/%s wants\n    %s\n    rule %s: %s\n    approve until %s? [y/N] ",
-		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), visible(i.Rule), visible(i.Reason),
+	_, err = fmt.Fprintf(out, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    approve until %s? [y/N] ",
+		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason),
 		i.ExpiresAt.Format(time.TimeOnly))
 	if err != nil {
 		return true, fmt.Errorf("ask for approval: %w", err)

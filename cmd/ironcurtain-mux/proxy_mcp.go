@@ -21,6 +21,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -129,7 +130,8 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	defer asking.stop()
 	p, err := mcpproxy.New(mcpproxy.Config{
 		Session: "proxy", Engine: engine, Servers: f.specs(configs), Sandbox: host, Approvals: asking.approver,
-		Audit: log, Secrets: secretsOf(configs), Limits: mcpproxy.Limits{Repeats: f.repeats},
+		Preview: &preview.Previewer{UserHome: at.userHome, Known: preview.KnownHosts},
+		Audit:   log, Secrets: secretsOf(configs), Limits: mcpproxy.Limits{Repeats: f.repeats},
 		Widen: "list it in sandbox.filesystem.allowWrite of the server in " + filepath.Base(f.servers),
 	})
 	if err != nil {
