@@ -1,5 +1,7 @@
 package term
 
+import "slices"
+
 // Snapshot brings f up to date with the screen scrolled back by offset lines,
 // as far as there are any; the offset in force is in f.Offset. It copies the lines
 // that changed since f was last taken, and all of them when f shows something
@@ -31,7 +33,7 @@ func (s *Screen) Snapshot(f *Frame, offset int) {
 				l.Generation = generation
 			}
 		case fresh || s.lineGens[i] > l.Generation:
-			l.Cells = padCells(e.appendCells(l.Cells[:0], e.grid.row(i, e.run)), e.cols)
+			l.Cells = padCells(e.appendCells(slices.Grow(l.Cells[:0], e.cols), e.grid.row(i, e.run)), e.cols)
 			l.Generation = s.lineGens[i]
 			if offset > 0 {
 				l.Generation = generation

@@ -200,13 +200,30 @@ func (c *compositor) take(s *scene) {
 	for _, layer := range s.Layers {
 		c.chrome = append(c.chrome, layer.frame())
 	}
-	kept := map[*pane]*term.Frame{}
-	for _, p := range s.Panes {
+	c.keep(s.Panes)
+}
+
+// keep gives every pane a frame, those that are not seen any more theirs to those
+// that come to be seen: cells for a whole screen are large.
+func (c *compositor) keep(panes []placedPane) {
+	kept := make(map[*pane]*term.Frame, len(panes))
+	for _, p := range panes {
 		if f := c.frames[p.Pane]; f != nil {
 			kept[p.Pane] = f
-		} else {
-			kept[p.Pane] = new(term.Frame)
+			delete(c.frames, p.Pane)
 		}
+	}
+	for _, p := range panes {
+		if kept[p.Pane] != nil {
+			continue
+		}
+		f := new(term.Frame)
+		for former, spare := range c.frames {
+			f = spare
+			delete(c.frames, former)
+			break
+		}
+		kept[p.Pane] = f
 	}
 	c.frames = kept
 }

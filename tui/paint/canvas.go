@@ -123,11 +123,13 @@ func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
 // Anew says that a rectangle shows something else from the next frame on: the
 // rows of it that differ are then drawn in one piece, and not the few cells alone
 // that happen to differ from what was there. It costs little, and mends a row that
-// something else has written over.
+// something else has written over. A frame that was shown there may be filled from
+// another screen then.
 func (c *Canvas) Anew(x, y, w, h int) {
 	x0, x1 := max(x, 0), min(x+w, c.cols)
 	for row := max(y, 0); row < min(y+h, c.rows); row++ {
 		c.whole[row] = c.whole[row].with(x0, x1)
+		c.forget(x0, x1, row)
 	}
 }
 

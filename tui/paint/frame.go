@@ -5,7 +5,8 @@ import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 // Frame copies the screen f into the rectangle of w columns and h rows at x, y.
 // Lines that have not changed since they were last copied to this place, and
 // have not been drawn over, are not looked at. Where the frame is smaller than
-// the rectangle it is blank. A Frame is to be filled from one Screen only.
+// the rectangle it is blank. A Frame is to be filled from one Screen only;
+// see Anew for when it is not.
 func (c *Canvas) Frame(x, y, w, h int, f *term.Frame) {
 	for i := range h {
 		row := y + i
