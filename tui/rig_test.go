@@ -33,7 +33,7 @@ var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // rig drives a model by hand: messages go in, commands run at once, scenes
 // come out.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	m        *Model
 	broker   *fakeBroker
 	now      time.Time
@@ -86,14 +86,14 @@ func (d *recorder) Notify(title, text string) error {
 func (d *recorder) Copy(text string) error { d.rig.copied = append(d.rig.copied, text); return nil }
 
 // newRig makes a model of a given size with its first tab opened and attached.
-func newRig(t *testing.T, cols, rows int, o Options) *rig {
+func newRig(t testing.TB, cols, rows int, o Options) *rig {
 	t.Helper()
 	r := bareRig(t, o)
 	r.send(sizeMsg{cols, rows})
 	return r
 }
 
-func bareRig(t *testing.T, o Options) *rig {
+func bareRig(t testing.TB, o Options) *rig {
 	t.Helper()
 	r := &rig{t: t, broker: newFakeBroker(), now: testTime}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -46,6 +46,17 @@ func (s *surface) text(x, y int, text string, style term.Style) int {
 	row := s.row(y)
 	state := -1
 	for len(text) > 0 {
+		if narrow(text[0]) && (len(text) == 1 || narrow(text[1])) {
+			if x >= s.At.W {
+				return x
+			}
+			if x >= 0 {
+				row[x] = term.Cell{Rune: rune(text[0]), Width: 1, Style: style}
+			}
+			x++
+			text, state = text[1:], -1
+			continue
+		}
 		var cluster string
 		var w int
 		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)

@@ -107,7 +107,18 @@ func tokenLength(text string) int {
 }
 
 // textWidth is the number of columns that text takes.
-func textWidth(text string) int { return uniseg.StringWidth(text) }
+func textWidth(text string) int {
+	for i := range len(text) {
+		if !narrow(text[i]) {
+			return uniseg.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+// narrow says whether a byte is a character of one column, which nothing but
+// what follows it can change.
+func narrow(b byte) bool { return b >= ' ' && b < 0x7f }
 
 // clip shortens text to width columns; what is cut is marked with an ellipsis.
 // Only the multiplexer's own short labels are clipped, never what a person is

@@ -18,8 +18,8 @@ const (
 // down, and has the terminal move them. The rows are then compared as ever, so
 // a wrong guess costs bytes and nothing else.
 func (p *Painter) scroll(c *Canvas) {
-	top, bottom := changedRows(c)
-	if bottom-top < minScroll+1 {
+	top, bottom, changed := changedRows(c)
+	if changed < minScroll {
 		return
 	}
 	p.hash(c, top, bottom)
@@ -37,15 +37,20 @@ func (p *Painter) scroll(c *Canvas) {
 	}
 }
 
-// changedRows is the range of rows with changes.
-func changedRows(c *Canvas) (top, bottom int) {
+// changedRows is the range of rows with changes and how many of them have any. A
+// picture that is drawn anew has not moved, and has none.
+func changedRows(c *Canvas) (top, bottom, changed int) {
 	top = len(c.dirty)
 	for y, d := range c.dirty {
-		if d.hi > d.lo {
+		if !c.whole[y].empty() {
+			return 0, 0, 0
+		}
+		if !d.empty() {
 			top, bottom = min(top, y), y+1
+			changed++
 		}
 	}
-	return top, bottom
+	return top, bottom, changed
 }
 
 // hash numbers rows top to bottom of the canvas and of the terminal by what

@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+)
+
+// colored is a screen full of colored words.
+func colored(name string) string {
+	var b strings.Builder
+	b.WriteString("\x1b[2J\x1b[H")
+	for y := range 37 {
+		for x := range 12 {
+			fmt.Fprintf(&b, "\x1b[38;5;%dm%s%d\x1b[m ", (x*7+y)%256, name, x%10)
+		}
+		b.WriteString("\r\n")
+	}
+	return b.String()
+}
+
+// BenchmarkSwitch measures what a key costs that switches between two tabs, one of
+// which has rows that differ from the other's or not, up to the bytes for the
+// person's terminal:
+//
+//	go test -run '^$' -bench Switch ./tui
+func BenchmarkSwitch(b *testing.B) {
+	for _, other := range []string{"kernel", "socket"} {
+		b.Run(other, func(b *testing.B) {
+			r := newRig(b, 120, 40, Options{})
+			r.keys("\x01/new shell\r")
+			r.agentSays(1, colored("kernel"))
+			r.agentSays(2, colored(other)+"the other")
+			c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(rightOfWay), func(uint64, time.Time) {})
+			n := 0
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				r.keys("\x1b" + string(rune('1'+i%2)))
+				c.publish(r.scene)
+				n = len(c.painter.Paint(c.draw()))
+			}
+			b.ReportMetric(float64(n), "bytes/frame")
+		})
+	}
+}
