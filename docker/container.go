@@ -30,6 +30,10 @@ func (ct *Container) Read(p []byte) (int, error) { return ct.stream.Read(p) }
 // Write passes bytes to the agent, all of them unchanged.
 func (ct *Container) Write(p []byte) (int, error) { return ct.stream.Write(p) }
 
+// TryWrite passes the bytes that the engine takes without waiting, and returns
+// how many those were; none where that cannot be told.
+func (ct *Container) TryWrite(p []byte) (int, error) { return ct.stream.TryWrite(p) }
+
 // Close detaches; the agent goes on. It may be called more than once.
 func (ct *Container) Close() error { return ct.stream.Close() }
 

@@ -11,16 +11,15 @@
 // The package is the only user of go-dockerclient and none of that library's
 // types leave it. The library has known traps; each is dealt with in one place:
 //
-//   - the detach keys of an attachment do not reach the engine: handshakeConn
-//     corrects the request;
-//   - a refused attach looks like success and its error arrives as terminal
-//     output: handshakeConn reads the engine's status line itself;
+//   - the detach keys of an attachment do not reach the engine, and its copier
+//     hangs on its input after the end: attach speaks to the engine itself, and
+//     the connection is the terminal;
+//   - a refused exec looks like success and its error arrives as output:
+//     handshakeConn reads the engine's status line itself;
 //   - attach, resize and exec inspection take no context: every call goes
 //     through a client bound to the caller's context, every attach through a
 //     connection this package owns;
 //   - a terminal starts with size 0×0: Spec.command sets it before the agent runs;
-//   - the attach copier hangs on its input after the end: Stream owns both
-//     pipes and closes them in order;
 //   - events are lossy and unordered: nothing here depends on them, state is
 //     asked for again;
 //   - contexts and the sockets of rootless engines and Docker Desktop are

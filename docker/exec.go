@@ -25,7 +25,7 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		return "", "", 0, failed(op, translate(err), "")
 	}
 	out, errs := &boundedBuffer{limit: execOutputLimit}, &boundedBuffer{limit: execOutputLimit}
-	h, err := c.hijack(ctx, func() {}, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
+	h, err := c.hijack(ctx, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
 		return api.StartExecNonBlocking(created.ID, engine.StartExecOptions{
 			OutputStream: out, ErrorStream: errs, Success: success,
 		})

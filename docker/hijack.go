@@ -24,26 +24,7 @@ type handshakeConn struct {
 	net.Conn
 	mu       sync.Mutex
 	head     []byte // what came so far; at most headLimit bytes
-	finished bool   // the handshake is over, nothing more is kept or changed
-}
-
-// The library writes the name of this parameter in lower case, which the
-// engine does not know; it would keep Ctrl-P Ctrl-Q as detach keys and hold
-// back every Ctrl-P.
-var (
-	misspelled = []byte("detachkeys=")
-	spelled    = []byte("detachKeys=")
-)
-
-// Write passes everything on and corrects the request on its way.
-func (h *handshakeConn) Write(p []byte) (int, error) {
-	h.mu.Lock()
-	finished := h.finished
-	h.mu.Unlock()
-	if !finished && bytes.Contains(p, misspelled) {
-		return h.Conn.Write(bytes.Replace(p, misspelled, spelled, 1)) // of the same length
-	}
-	return h.Conn.Write(p)
+	finished bool   // the handshake is over, nothing more is kept
 }
 
 const headLimit = 16 << 10
@@ -86,15 +67,19 @@ func (h *handshakeConn) verdict() error {
 // judgeHandshake reads the engine's answer to a request for a byte stream. Of
 // an accepting answer nothing behind the head is consumed that the caller
 // still needs: it works on a copy.
-func judgeHandshake(answer io.Reader) error {
-	resp, err := http.ReadResponse(bufio.NewReader(answer), nil)
+func judgeHandshake(answer io.Reader) error { return judgeAnswer(bufio.NewReader(answer)) }
+
+// judgeAnswer reads the engine's answer, and of an accepting one nothing behind its
+// head.
+func judgeAnswer(answer *bufio.Reader) error {
+	resp, err := http.ReadResponse(answer, nil)
 	if err != nil {
 		return fmt.Errorf("the engine closed the connection: %w", err)
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK {
-		return nil
+		return nil // what follows is not a body to be read or closed
 	}
+	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, headLimit))
 	api := &engine.Error{Status: resp.StatusCode, Message: engineMessage(string(body))}
 	if resp.StatusCode == http.StatusNotFound {
@@ -122,12 +107,10 @@ type hijacked struct {
 
 // hijack runs one of the library's attaching calls on a connection of our own
 // and returns when the engine has accepted or refused. After a refusal, an
-// error or the end of ctx it calls abandon, which must unblock whatever the
-// call reads from and writes to, and leaves nothing running.
-func (c *Client) hijack(ctx context.Context, abandon func(), call func(*engine.Client, chan struct{}) (engine.CloseWaiter, error)) (*hijacked, error) {
+// error or the end of ctx it leaves nothing running.
+func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan struct{}) (engine.CloseWaiter, error)) (*hijacked, error) {
 	conn, err := c.dial.open(ctx)
 	if err != nil {
-		abandon()
 		return nil, err
 	}
 	h := &handshakeConn{Conn: conn}
@@ -137,7 +120,6 @@ func (c *Client) hijack(ctx context.Context, abandon func(), call func(*engine.C
 	cw, err := call(api, success)
 	if err != nil {
 		conn.Close()
-		abandon()
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
@@ -149,7 +131,6 @@ func (c *Client) hijack(ctx context.Context, abandon func(), call func(*engine.C
 	}
 	if err != nil {
 		conn.Close()
-		abandon()
 	}
 	success <- struct{}{}
 	if err != nil {

@@ -108,6 +108,15 @@ func TestAnewDrawsRowsThatDifferInOnePiece(t *testing.T) {
 	}
 }
 
+func TestAPromptIsWrittenInOnePiece(t *testing.T) {
+	p := newPane(t, 80, 24)
+	p.canvas.Fill(0, 1, 80, 22, term.Style{BG: term.PaletteColor(4)})
+	p.painter.Paint(p.canvas)
+	if got := p.paint(t, "\x1b[2J\x1b[H$ "); !strings.Contains(got, "$ \x1b[K") {
+		t.Errorf("over another picture, painted as %q", got)
+	}
+}
+
 func TestUnchangedLinesAreNotRead(t *testing.T) {
 	p := newPane(t, 80, 24)
 	p.paint(t, "one\r\ntwo")

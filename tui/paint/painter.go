@@ -204,7 +204,7 @@ func (p *Painter) row(c *Canvas, y int, d extent) {
 			have[x] = want[x] // drawn with its first half
 			continue
 		}
-		if want[x].Rune == 0 {
+		if want[x].Rune == 0 && !c.beforeCursor(x, y) {
 			if n := p.erase(want, have, x, y); n > 0 {
 				x += n - 1
 				continue
@@ -212,6 +212,12 @@ func (p *Painter) row(c *Canvas, y int, d extent) {
 		}
 		p.cell(want, have, x, y)
 	}
+}
+
+// beforeCursor says whether the cursor shall stand a little to the right of a
+// cell: a prompt and the blank behind it are written as one.
+func (c *Canvas) beforeCursor(x, y int) bool {
+	return c.cursor.Visible && c.cursor.Y == y && x < c.cursor.X && c.cursor.X-x <= maxRewrite
 }
 
 // cell draws the cell in column x of row y.
