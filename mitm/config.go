@@ -22,8 +22,8 @@ type Config struct {
 	// not named here uses the first mode of its table entry.
 	Modes map[string]string
 	// Credentials returns the real credential of a provider. It is asked for
-	// every request; an error is answered with 401 in the provider's shape,
-	// and the error's Hint, if it has one, tells the person what to do.
+	// every request. An error with a Hint, which tells the person what to do, is
+	// answered with 401 in the provider's shape, one without with 503.
 	Credentials func(ctx context.Context, provider string) (Credential, error)
 	// Refused is told when the provider answers 401 to a credential, so that
 	// the source can renew it. A true result means that Credentials will give

@@ -304,6 +304,12 @@ func (x *exchange) ask(ctx context.Context, r *Request) *denial {
 func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	name := x.g.provider.Name
 	cred, err := x.p.config.Credentials(ctx, name)
+	hint := hintOf(err)
+	if err != nil && hint == "" { // it may work in a moment, and nobody has to log in
+		d := failure(503, ReasonNoLogin, "No credential for %s at the moment: %s", name, err)
+		d.retry = 5
+		return Credential{}, d
+	}
 	if err == nil {
 		_, err = x.g.provider.modeFor(cred.Kind)
 	}
@@ -314,12 +320,20 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 		return cred, nil
 	}
 	text := "No credential for " + name + ": " + err.Error()
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		text += " (" + h.Hint() + ")"
+	if hint != "" {
+		text += " (" + hint + ")"
 	}
 	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
 	return Credential{}, failure(401, ReasonNoLogin, "%s", text)
+}
+
+// hintOf is what an error says the person has to do.
+func hintOf(err error) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) {
+		return h.Hint()
+	}
+	return ""
 }
 
 // sendable says whether a credential can stand in a header field and is long

@@ -322,6 +322,23 @@ func TestNoCredential(t *testing.T) {
 	}
 }
 
+// A source that fails for a moment sends nobody to log in.
+func TestCredentialThatFailsForAMoment(t *testing.T) {
+	s := newStage(t, func(c *Config) {
+		c.Credentials = func(context.Context, string) (Credential, error) { return Credential{}, errors.New("status 429") }
+		c.Activity = func(a Activity) {
+			if a.Kind == LoginNeeded {
+				t.Error("a login is said to be needed")
+			}
+		}
+	})
+	res, body := s.inTunnel("api.anthropic.com", s.message())
+	if res == nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(body, "api_error") {
+		t.Errorf("answer %+v %s", res, body)
+	}
+	checkRefused(t, s, ReasonNoLogin)
+}
+
 type loginError struct{}
 
 func (loginError) Error() string { return "the token has expired" }

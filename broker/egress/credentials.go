@@ -144,6 +144,10 @@ func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Cre
 	if failed == nil {
 		return cred, nil
 	}
+	var needed *oauth.LoginError
+	if !errors.As(failed, &needed) {
+		return mitm.Credential{}, failed // it may work in a moment; a key would cost something
+	}
 	next, err := c.look(provider)
 	switch {
 	case err == nil && next == nil:

@@ -79,7 +79,18 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 	if t.usable(m.options.Now(), margin) {
 		return t, nil
 	}
-	return m.renew(ctx, t.Access)
+	renewed, err := m.renew(ctx, t.Access)
+	if err == nil {
+		return renewed, nil
+	}
+	// What could not be renewed before its end is good until then.
+	now, readErr := m.source.Read()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if readErr == nil && now.Access != m.revoked && now.usable(m.options.Now(), 0) {
+		return now, nil
+	}
+	return Token{}, err
 }
 
 // save tries again to write a renewed login that could not be written: the old

@@ -197,6 +197,25 @@ func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
 	}
 }
 
+// A token service that fails shortly before the end of a token takes nothing away.
+func TestTokenIsUsedToItsEnd(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	svc.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusTooManyRequests); return true }
+	now := time.Now()
+	m := svc.manager(claudeLogin(t, now.Add(2*time.Minute)))
+	m.options.Now = func() time.Time { return now }
+	for range 3 {
+		if got, err := m.Token(t.Context()); err != nil || got.Access != "access-0" || svc.calls != 1 {
+			t.Errorf("%q, %v, %d calls", got.Access, err, svc.calls)
+		}
+	}
+	now = now.Add(2*time.Minute + time.Second)
+	svc.answer = nil
+	if got, err := m.Token(t.Context()); err != nil || got.Access != "access-1" {
+		t.Errorf("after its end: %q, %v", got.Access, err)
+	}
+}
+
 func TestCodexLoginIsStoredAsCodexDoes(t *testing.T) {
 	src := codex(t.TempDir())
 	text := `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"i0","access_token":"a0","refresh_token":"refresh-0","account_id":"acc","x":1},"last_refresh":"2020-01-01T00:00:00Z"}`
