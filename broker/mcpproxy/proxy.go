@@ -217,6 +217,16 @@ func (p *Proxy) Start(ctx context.Context) error {
 // Tools is how many tools the agent is offered.
 func (p *Proxy) Tools() int { return len(p.catalog.Load().offered) }
 
+// Hidden says which tools of the servers the agent is not offered, as
+// "server/tool", and why.
+func (p *Proxy) Hidden() map[string]string {
+	all := map[string]string{}
+	for t, why := range p.catalog.Load().hidden {
+		all[t.server+"/"+t.tool] = why
+	}
+	return all
+}
+
 // Reload puts another engine in the place of the one that judges. Calls that
 // wait are judged by the new one when they go on.
 func (p *Proxy) Reload(engine Judge) {

@@ -90,6 +90,9 @@ func Version() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
+// Installed says whether Install would have nothing to do.
+func Installed(cache string) bool { return installed(filepath.Join(cache, "servers", Version())) }
+
 // Install makes sure that the servers are below cache and returns where. When
 // they have to be fetched, progress gets a line now and then; it may be nil.
 // Programs that start at the same time wait for the one that installs.

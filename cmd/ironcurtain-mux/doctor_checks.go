@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,12 +29,14 @@ func doctorChecks(p place) []check {
 			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
 		}},
 		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
+		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
 		{"policy", func(context.Context) finding { return checkPolicy(p) }},
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},
 		{"terminal", func(context.Context) finding { return checkTerminal() }},
 		{"keys", func(context.Context) finding { return checkKeys(p, p.agents()) }},
 		{"disk", func(context.Context) finding { return checkDisk(p) }},
+		{"clock", func(context.Context) finding { return checkClock(time.Now()) }},
 	}
 }
 
@@ -71,8 +74,14 @@ func checkEngine(ctx context.Context, p place) finding {
 	if err != nil {
 		return bad(remedyOf(err, "start the container engine"), "%v", err)
 	}
-	e := client.Endpoint()
-	return ok("Docker %s at %s (from %s)", info.Version, e.Address, e.Source)
+	text := describeEngine(client.Endpoint(), info)
+	switch {
+	case info.Seccomp == "unconfined" || info.Seccomp == "":
+		return warn("let the engine use its default seccomp profile", "%s; it filters no system calls", text)
+	case len(info.Warnings) > 0:
+		return warn("see the engine's documentation; limits it cannot enforce do not hold for agents", "%s; %s", text, strings.Join(info.Warnings, "; "))
+	}
+	return ok("%s", text)
 }
 
 func checkImages(ctx context.Context, p place) finding {

@@ -1,0 +1,76 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// ServersInstalled says whether the tool servers are in the cache already.
+func ServersInstalled(cacheDir string) bool { return servers.Installed(cacheDir) }
+
+// ServerCheck is what starting the tool servers of a session, for a look, has
+// shown.
+type ServerCheck struct {
+	Tools  int      // that an agent would be offered
+	Hidden []string // tools that no agent is offered, and why
+}
+
+// silence is a record that nobody reads: a check decides nothing.
+type silence struct{}
+
+// Append does nothing.
+func (silence) Append(context.Context, audit.Record) error { return nil }
+
+// CheckServers starts every tool server in its sandbox, as a session in an
+// empty directory would, and holds what they offer against the policy's
+// annotations. A sandbox that lets a probe through is an error when the
+// configuration enforces sandboxes.
+func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error) {
+	dir, err := os.MkdirTemp("", "ironcurtain-check-")
+	if err != nil {
+		return found, fmt.Errorf("check the tool servers: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	s := &session{broker: b, fixed: Session{Workspace: realPath(dir)}}
+	engine, err := s.judge()
+	if err != nil {
+		return found, err
+	}
+	installed, err := servers.Install(ctx, b.config.CacheDir, nil)
+	if err != nil {
+		return found, err
+	}
+	host, err := s.confine(ctx, installed)
+	if err != nil {
+		return found, err
+	}
+	defer host.Close()
+	if err := host.Unavailable(); err != nil {
+		return found, err
+	}
+	specs, err := s.toolServers(installed)
+	if err != nil {
+		return found, err
+	}
+	proxy, err := mcpproxy.New(mcpproxy.Config{Engine: engine, Servers: specs, Sandbox: host, Audit: silence{}})
+	if err != nil {
+		return found, err
+	}
+	defer proxy.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was served
+	if err := proxy.Start(ctx); err != nil {
+		return found, err
+	}
+	found.Tools = proxy.Tools()
+	hidden := proxy.Hidden()
+	for _, name := range slices.Sorted(maps.Keys(hidden)) {
+		found.Hidden = append(found.Hidden, name+": "+hidden[name])
+	}
+	return found, nil
+}
