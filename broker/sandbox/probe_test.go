@@ -79,3 +79,17 @@ func TestAProxyThatIgnoresTheListIsRefused(t *testing.T) {
 	}
 	p.Stop()
 }
+
+// A server whose requests are judged has no network, whatever hosts are listed
+// for the policy.
+func TestAJudgedNetworkIsNone(t *testing.T) {
+	g := lay(t)
+	h := host(t, g, Options{Runtime: installed(t)})
+	judged := servers.Sandbox{Network: servers.Network{Judged: true, AllowedDomains: []string{"example.com"}}}
+	if s := h.settingsFor(judged, g.session); len(s.Network.AllowedDomains) != 0 {
+		t.Errorf("the sandbox lets it reach %v", s.Network.AllowedDomains)
+	}
+	if _, p := shell(t, h, judged, "echo ran", nil); len(p.Probes()) != 2 || !p.Probes()[1].Blocked {
+		t.Errorf("probes %v", p.Probes())
+	}
+}
