@@ -60,9 +60,9 @@ func (c *connection) rules(ctx context.Context) ([]broker.Rule, error) {
 	return out.Rules, err
 }
 
-func (c *connection) revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
+func (c *connection) revoke(ctx context.Context, number int) (broker.Rule, error) {
 	var out broker.Rule
-	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number, by}, &out)
+	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number}, &out)
 	return out, err
 }
 

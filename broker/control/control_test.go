@@ -72,11 +72,17 @@ func TestRules(t *testing.T) {
 	if rules, err := c.Rules(t.Context()); err != nil || len(rules) != 1 || rules[0].Number != 7 {
 		t.Fatal(rules, err)
 	}
-	if r, err := c.Revoke(t.Context(), 7, "cli"); err != nil || r.Number != 7 {
+	if r, err := c.Revoke(t.Context(), 7); err != nil || r.Number != 7 {
 		t.Fatal(r, err)
 	}
-	if _, err := c.Revoke(t.Context(), 8, "cli"); err == nil {
+	if _, err := c.Revoke(t.Context(), 8); err == nil {
 		t.Fatal("a rule that is none was revoked")
+	}
+	if err := c.RevokeAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := control.Dial(home(t)).RevokeAll(t.Context()); !errors.Is(err, control.ErrNotRunning) {
+		t.Fatal(err)
 	}
 }
 
@@ -118,11 +124,11 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || len(pending) != 0 {
 		t.Fatalf("pending: %v %v", pending, err)
 	}
-	r, err := c.Decide(t.Context(), broker.Decision{ID: "e1", Approve: true, By: "cli"})
+	r, err := c.Decide(t.Context(), broker.Decision{ID: "e1", Approve: true, By: "tui"})
 	if err != nil || !r.Won || r.Outcome != broker.Approved {
 		t.Fatalf("decide: %+v %v", r, err)
 	}
-	if len(a.decided) != 1 || !a.decided[0].Approve {
+	if len(a.decided) != 1 || !a.decided[0].Approve || a.decided[0].By != "cli" {
 		t.Fatalf("the broker saw %+v", a.decided)
 	}
 }

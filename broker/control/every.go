@@ -107,9 +107,9 @@ func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resoluti
 	return first(c, func(one *connection) (broker.Resolution, error) { return one.decide(ctx, d) })
 }
 
-// Revoke ends a rule; by says who does it. Each multiplexer numbers its own rules:
+// Revoke ends a rule. Each multiplexer numbers its own rules:
 // a number that two of them have is refused.
-func (c *Client) Revoke(ctx context.Context, number int, by string) (broker.Rule, error) {
+func (c *Client) Revoke(ctx context.Context, number int) (broker.Rule, error) {
 	var holders Client
 	for _, one := range c.each {
 		list, err := one.rules(ctx)
@@ -124,12 +124,36 @@ func (c *Client) Revoke(ctx context.Context, number int, by string) (broker.Rule
 	}
 	switch len(holders.each) {
 	case 0:
-		return first(c, func(one *connection) (broker.Rule, error) { return one.revoke(ctx, number, by) })
+		return first(c, func(one *connection) (broker.Rule, error) { return one.revoke(ctx, number) })
 	case 1:
-		return holders.each[0].revoke(ctx, number, by)
+		return holders.each[0].revoke(ctx, number)
 	}
 	return broker.Rule{}, &RemoteError{
 		Message: fmt.Sprintf("revoke: %d multiplexers have a rule %d", len(holders.each), number),
 		Next:    "end it with /revoke where it was made",
 	}
+}
+
+// RevokeAll ends the rules of every multiplexer.
+func (c *Client) RevokeAll(ctx context.Context) error {
+	asked := false
+	for _, one := range c.each {
+		list, err := one.rules(ctx)
+		if errors.Is(err, ErrNotRunning) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		asked = true
+		for _, r := range list {
+			if _, err := one.revoke(ctx, r.Number); err != nil {
+				return err
+			}
+		}
+	}
+	if !asked {
+		return ErrNotRunning
+	}
+	return nil
 }

@@ -20,6 +20,9 @@ import (
 // maxBody bounds what a client may send: a decision is far smaller.
 const maxBody = 64 << 10
 
+// byCommand is who decides here, whatever a client calls itself.
+const byCommand = "cli"
+
 // SocketName is the file name of the control socket below run/.
 const SocketName = "control.sock"
 
@@ -151,6 +154,7 @@ func (s *Server) routes() http.Handler {
 		if !read(w, r, &d) {
 			return
 		}
+		d.By = byCommand
 		resolution, err := s.api.Decide(r.Context(), d)
 		answer(w, resolution, err)
 	})
@@ -173,15 +177,14 @@ func (s *Server) ruleRoutes(mux *http.ServeMux) {
 		if !read(w, r, &v) {
 			return
 		}
-		rule, err := s.api.Revoke(r.Context(), v.Number, v.By)
+		rule, err := s.api.Revoke(r.Context(), v.Number, byCommand)
 		answer(w, rule, err)
 	})
 }
 
 // revocation asks to end a rule.
 type revocation struct {
-	Number int    `json:"number"`
-	By     string `json:"by"`
+	Number int `json:"number"`
 }
 
 // read decodes a request's body strictly, or says that it cannot be understood.

@@ -89,7 +89,6 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	if d.Digest, err = digestOf(cmd.Context(), client, d.ID); err != nil {
 		return fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
 	}
-	d.By = "cli"
 	r, err := client.Decide(cmd.Context(), d)
 	if err != nil {
 		return fail(cmd.Name(), err, "")

@@ -100,25 +100,15 @@ func oneRule(_ *cobra.Command, args []string) error {
 
 // revoke ends the rules that a word names.
 func revoke(cmd *cobra.Command, client *control.Client, which string) error {
-	list, err := client.Rules(cmd.Context())
+	var err error
+	if which == "all" {
+		err = client.RevokeAll(cmd.Context())
+	} else {
+		number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneRule has looked
+		_, err = client.Revoke(cmd.Context(), number)
+	}
 	if errors.Is(err, control.ErrNotRunning) {
 		return fail("revoke", err, "without one there are no rules")
 	}
-	if err != nil {
-		return err
-	}
-	found := false
-	for _, r := range list {
-		if which != "all" && strings.TrimPrefix(which, "#") != strconv.Itoa(r.Number) {
-			continue
-		}
-		found = true
-		if _, err := client.Revoke(cmd.Context(), r.Number, "cli"); err != nil {
-			return err
-		}
-	}
-	if !found && which != "all" {
-		return fail("revoke", fmt.Errorf("no rule %s is in force", which), "list them with 'ironcurtain-mux rules'")
-	}
-	return nil
+	return err
 }
