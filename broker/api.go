@@ -111,7 +111,9 @@ type Session struct {
 	CreatedAt time.Time    `json:"createdAt"`
 	Reason    string       `json:"reason,omitempty"`   // why it is dead
 	ExitCode  int          `json:"exitCode,omitempty"` // of the agent, when dead
-	Notice    string       `json:"notice,omitempty"`   // what the tab must always say: "scripted model"
+	// Trouble says why the agent can be neither seen nor reached at present.
+	Trouble string `json:"trouble,omitempty"`
+	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
 }
 
 // StoredSession is a session as its directory tells of it.

@@ -134,6 +134,7 @@ func New(c Config) (*Broker, error) {
 	b.ledger = budget.NewLedger(filepath.Join(c.Home, "used.json"))
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)
+	b.work.Go(b.watchEngine)
 	return b, nil
 }
 

@@ -35,6 +35,16 @@ func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client
 	return client, nil
 }
 
+// known is the engine's client, or nil while nobody has needed one or somebody is
+// just connecting.
+func (h *engineHandle) known() *docker.Client {
+	if !h.mu.TryLock() {
+		return nil
+	}
+	defer h.mu.Unlock()
+	return h.client
+}
+
 func (h *engineHandle) close(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

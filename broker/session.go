@@ -59,6 +59,7 @@ type session struct {
 	attached  bool
 	reason    string
 	exitCode  int
+	trouble   string // of the container engine; empty while it answers
 	said      string // the latest notice, and when
 	saidAt    time.Time
 }
@@ -72,7 +73,7 @@ func (s *session) snapshot() Session {
 	_, out.State = s.tally.update(func(*tally) {})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out.Reason, out.ExitCode = s.reason, s.exitCode
+	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
 	return out
 }
 

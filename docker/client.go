@@ -124,6 +124,14 @@ func (c *Client) Version(ctx context.Context) (Info, error) {
 	return info, failed("ask the engine for its version", err, refuseHint)
 }
 
+// Ping asks whether the engine answers at all.
+func (c *Client) Ping(ctx context.Context) error {
+	if err := c.bound(ctx).Ping(); err != nil {
+		return failed("ask the engine", refusal(ctx, c.endpoint, err), refuseHint)
+	}
+	return nil
+}
+
 // Endpoint returns where the client is connected to.
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -16,26 +17,62 @@ type Container struct {
 	client *Client
 	id     string
 	tty    bool
-	stream *stream
+	life   context.Context // ends with Close
+	detach context.CancelFunc
+
+	renewing sync.Mutex // one at a time
+
+	mu         sync.Mutex
+	stream     *stream
+	cols, rows int // the last size it was given; 0 before
+}
+
+func newContainer(c *Client, id string, tty bool, st *stream) *Container {
+	ct := &Container{client: c, id: id, tty: tty, stream: st}
+	ct.life, ct.detach = context.WithCancel(context.Background())
+	return ct
 }
 
 // ID returns the engine's identifier of the container.
 func (ct *Container) ID() string { return ct.id }
 
-// Read returns what the agent wrote. io.EOF means that the stream has ended:
-// the agent has, or the engine went away; Wait tells which. After Close it
-// fails.
-func (ct *Container) Read(p []byte) (int, error) { return ct.stream.Read(p) }
+// Read returns what the agent wrote. io.EOF means that the agent has ended; an
+// engine that went away is waited for. After Close it fails.
+func (ct *Container) Read(p []byte) (int, error) {
+	for {
+		st := ct.current()
+		n, err := st.Read(p)
+		if n > 0 || err == nil || !ct.renew(st) {
+			return n, err
+		}
+	}
+}
 
-// Write passes bytes to the agent, all of them unchanged.
-func (ct *Container) Write(p []byte) (int, error) { return ct.stream.Write(p) }
+// Write passes bytes to the agent, all of them unchanged. It waits for an engine
+// that went away.
+func (ct *Container) Write(p []byte) (int, error) {
+	for sent := 0; ; {
+		st := ct.current()
+		n, err := st.Write(p[sent:])
+		sent += n
+		if err == nil || !ct.renew(st) {
+			return sent, err
+		}
+	}
+}
 
 // TryWrite passes the bytes that the engine takes without waiting, and returns
 // how many those were; none where that cannot be told.
 func (ct *Container) TryWrite(p []byte) (int, error) { return ct.stream.TryWrite(p) }
 
 // Close detaches; the agent goes on. It may be called more than once.
-func (ct *Container) Close() error { return ct.stream.Close() }
+func (ct *Container) Close() error {
+	ct.mu.Lock()
+	ct.detach()
+	st := ct.stream
+	ct.mu.Unlock()
+	return st.Close()
+}
 
 // Resize sets the size of the terminal. It fails with ErrNotRunning when the
 // agent has ended.
@@ -43,6 +80,9 @@ func (ct *Container) Resize(ctx context.Context, cols, rows int) error {
 	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
 		return failed("resize terminal", because(ErrSpec, "%d×%d is not the size of a terminal", cols, rows), "")
 	}
+	ct.mu.Lock()
+	ct.cols, ct.rows = cols, rows
+	ct.mu.Unlock()
 	return failed("resize terminal", ct.resize(ctx, cols, rows), "")
 }
 
@@ -143,7 +183,7 @@ const hangUpLimit = 3 * time.Second
 // closed, and may write down what it has to. A container that is gone already is
 // no error.
 func (ct *Container) Remove(ctx context.Context) error {
-	ct.stream.Close()
+	_ = ct.Close()
 	ct.hangUp(ctx)
 	return failed("remove container", ct.client.remove(ctx, ct.id), "run 'ironcurtain-mux gc' later")
 }
@@ -177,7 +217,7 @@ func (c *Client) Attach(ctx context.Context, id string) (*Container, error) {
 	if err != nil {
 		return nil, failed(op, translate(err), "")
 	}
-	return &Container{client: c, id: found.ID, tty: found.Config.Tty, stream: st}, nil
+	return newContainer(c, found.ID, found.Config.Tty, st), nil
 }
 
 // state asks for the current state of a container.

@@ -106,7 +106,7 @@ func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, err
 	if err != nil {
 		return nil, err
 	}
-	ct := &Container{client: c, id: id, tty: s.TTY, stream: st}
+	ct := newContainer(c, id, s.TTY, st)
 	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
 		st.Close()
 		return nil, translate(err)

@@ -34,7 +34,7 @@ func (m *Model) placePanes(s *scene) {
 			m.copyCursor(s, at)
 		}
 		s.Panes = append(s.Panes, placed)
-		if t.dead() || t.trouble != "" {
+		if t.dead() || t.trouble != "" || t.session.Trouble != "" {
 			s.Layers = append(s.Layers, m.drawEpitaph(t, at))
 		}
 	}
@@ -75,6 +75,9 @@ func (m *Model) drawEpitaph(t *tab, at rect) *surface {
 	text := t.epitaph()
 	if t.running() {
 		text = "the agent's terminal is lost: " + t.trouble
+		if t.session.Trouble != "" {
+			text = sanitize(t.session.Trouble)
+		}
 	}
 	rows := wrapWords(text, max(1, at.W-2))
 	if most := max(1, at.H/2); len(rows) > most {

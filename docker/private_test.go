@@ -1,0 +1,157 @@
+package docker
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// privateEngine is an engine that only this test uses, so that it can be stopped
+// and restarted.
+type privateEngine struct {
+	t      *testing.T
+	dir    string
+	socket string
+	cmd    *exec.Cmd
+}
+
+// startPrivate starts an engine that leaves its containers alone when it ends, and
+// gives it the image with which the others are tried.
+func startPrivate(t *testing.T) *privateEngine {
+	t.Helper()
+	shared := connect(t)
+	tag := image(t, shared, "shell")
+	p := &privateEngine{t: t, dir: shortDir(t)}
+	p.socket = filepath.Join(p.dir, "d.sock")
+	p.start()
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Signal(syscall.SIGCONT)
+		p.stop(syscall.SIGTERM)
+		if log, _ := os.ReadFile(filepath.Join(p.dir, "log")); t.Failed() {
+			t.Logf("the engine said: %s", log[max(0, len(log)-3000):])
+		}
+		// What it mounted goes with it; the rest is files.
+		_ = exec.Command("sh", "-c", `grep -o "`+p.dir+`[^ ]*" /proc/mounts | sort -r | xargs -r umount -l`).Run()
+	})
+	load := exec.Command("sh", "-c", `docker -H "$1" save "$2" | docker -H "unix://$3" load`, "sh", shared.Endpoint().Address, tag, p.socket)
+	if out, err := load.CombinedOutput(); err != nil {
+		t.Fatalf("give it the image: %v: %s", err, out)
+	}
+	return p
+}
+
+func (p *privateEngine) start() {
+	p.t.Helper()
+	log, err := os.OpenFile(filepath.Join(p.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer log.Close()
+	p.cmd = exec.Command("dockerd", "--data-root", filepath.Join(p.dir, "data"), "--exec-root", filepath.Join(p.dir, "exec"),
+		"-H", "unix://"+p.socket, "--pidfile", filepath.Join(p.dir, "pid"), "--bridge=none", "--iptables=false", "--live-restore")
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	if err := p.cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	eventually(p.t, 60*time.Second, "the engine's start", func() bool {
+		_, err := Connect(context.Background(), Endpoint{Address: "unix://" + p.socket, Source: "test"})
+		return err == nil
+	})
+}
+
+// stop ends the engine with a signal and waits for its end.
+func (p *privateEngine) stop(s syscall.Signal) {
+	_ = p.cmd.Process.Signal(s)
+	_ = p.cmd.Wait()
+}
+
+func (p *privateEngine) connect() *Client {
+	p.t.Helper()
+	c, err := Connect(deadline(p.t, 30*time.Second), Endpoint{Address: "unix://" + p.socket, Source: "test"})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return c
+}
+
+// The engine ends and comes back: an agent that lived on is heard and spoken
+// to again, and one whose container has ended has ended. While the engine hangs,
+// Ping says so in its time and nothing is lost.
+func TestEngineComesBack(t *testing.T) {
+	p := startPrivate(t)
+	c := p.connect()
+	tag := image(t, connect(t), "shell")
+	ct, err := c.Start(deadline(t, 60*time.Second), Spec{
+		Image: tag, Cmd: []string{"sh", "-c", `stty -echo; echo ready; while read line; do [ "$line" = end ] && exit 7; echo "heard $line"; done`},
+		User: "1000:1000", WorkingDir: "/tmp", MemoryMB: 64, TTY: true, Cols: 80, Rows: 24,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ct.Remove(deadline(t, 30*time.Second)) })
+	guard := time.AfterFunc(120*time.Second, func() { ct.Close() })
+	t.Cleanup(func() { guard.Stop() })
+	in := bufio.NewReader(ct)
+	readUntil(t, in, "ready\r\n")
+	if err := ct.Resize(deadline(t, 10*time.Second), 80, 24); err != nil {
+		t.Fatal(err)
+	}
+	say := func(line string) {
+		t.Helper()
+		if _, err := ct.Write([]byte(line + "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	say("one")
+	readUntil(t, in, "heard one\r\n")
+	heard := make(chan struct{})
+	go func() { // the reading waits while the engine is away
+		defer close(heard)
+		for line := ""; !strings.Contains(line, "heard two"); {
+			var err error
+			if line, err = in.ReadString('\n'); err != nil {
+				return
+			}
+		}
+	}()
+	p.stop(syscall.SIGTERM)
+	if err := c.Ping(deadline(t, 5*time.Second)); err == nil {
+		t.Error("an engine that has ended answers")
+	}
+	p.start()
+	eventually(t, 30*time.Second, "the attachment", func() bool { // what is written while it is made anew may be lost
+		_, _ = ct.Write([]byte("two\n"))
+		select {
+		case <-heard:
+			return true
+		case <-time.After(100 * time.Millisecond):
+			return false
+		}
+	})
+
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	err = c.Ping(deadline(t, 500*time.Millisecond))
+	if took := time.Since(begin); !errors.Is(err, ErrEngineRefuses) || took > 2*time.Second {
+		t.Errorf("a hanging engine: %v after %v", err, took)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	say("three")
+	readUntil(t, in, "heard three\r\n")
+	say("end")
+	if exit, err := ct.Wait(deadline(t, 30*time.Second)); err != nil || exit.Code != 7 {
+		t.Errorf("the end: %+v, %v", exit, err)
+	}
+}
