@@ -15,8 +15,11 @@
 //  4. The request-target, the Host field, the endpoint table (target.go).
 //  5. The credential (credential.go): exactly one, exactly where it belongs.
 //  6. The body (package body): server-side tools and fetches are taken out.
-//  7. The audit: the decision is durable before anything is forwarded.
-//  8. The upstream (forward.go): a request built anew from judged parts.
+//  7. Those who may still refuse it (clearance.go): a person, the budget, the source
+//     of credentials and, last, the audit: the decision is durable before anything
+//     is forwarded.
+//  8. The upstream (forward.go): a request built anew from judged parts. The answer streams
+//     back (copier.go), watched for the real credential (leak.go).
 //
 // Every decision is one Record, and every refusal leaves exactly one, those
 // included which an HTTP server would answer without telling anybody: bad

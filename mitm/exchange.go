@@ -2,12 +2,8 @@ package mitm
 
 import (
 	"bufio"
-	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -219,135 +215,6 @@ func (x *exchange) refuse(d *denial) {
 	if d.status != 0 {
 		drain(x.t, x.r)
 	}
-}
-
-// clear passes everything that can still refuse a judged request: the slots,
-// the person, the budget, the credential and, last, the audit.
-func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
-	request := x.describe()
-	if x.p.config.Admit != nil {
-		if err := x.p.config.Admit(ctx, request); err != nil {
-			d := deny(403, ReasonPaused, "%s", err)
-			d.final = true
-			return Credential{}, d
-		}
-	}
-	if x.endpoint.Ask {
-		if d := x.ask(ctx, &request); d != nil {
-			return Credential{}, d
-		}
-	}
-	if x.p.config.Budget != nil && x.endpoint.Body != "" {
-		if err := x.p.config.Budget(ctx, request); err != nil {
-			d := deny(429, ReasonBudget, "%s", err)
-			d.final = true
-			return Credential{}, d
-		}
-	}
-	var cred Credential
-	if x.rec.Key == KeySentinel && x.endpoint.Auth != "none" {
-		var d *denial
-		if cred, d = x.credential(ctx); d != nil {
-			return Credential{}, d
-		}
-	}
-	var dropped []string
-	x.header, dropped = x.g.requestHeader(x.h)
-	x.rec.Stripped = append(x.rec.Stripped, dropped...)
-	r := x.rec
-	r.Decision, r.Reason = Allow, ReasonAllowed
-	if err := x.p.audit(&r); err != nil {
-		return Credential{}, failure(503, ReasonAudit, "The request was not forwarded: it could not be recorded.")
-	}
-	return cred, nil
-}
-
-// describe is the request as deciders see it.
-func (x *exchange) describe() Request {
-	return Request{
-		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
-		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Body: x.payload,
-	}
-}
-
-// ask waits for the person.
-func (x *exchange) ask(ctx context.Context, r *Request) *denial {
-	sum := sha256.New()
-	for _, part := range []string{r.Method, r.Host, x.h.target} {
-		_, _ = io.WriteString(sum, part+"\x00")
-	}
-	_, _ = sum.Write(r.Body)
-	r.Digest = hex.EncodeToString(sum.Sum(nil))
-	x.rec.Digest = r.Digest
-	if x.p.config.Ask == nil {
-		return deny(403, ReasonAsk, "Blocked: %s %s needs an approval, and nobody can be asked.", r.Method, r.Path)
-	}
-	ruling, err := x.p.config.Ask(ctx, *r)
-	if err != nil {
-		return deny(403, ReasonAsk, "Blocked: %s %s needs an approval: %s", r.Method, r.Path, err)
-	}
-	x.rec.Ruling = &ruling
-	if ruling.Approved {
-		return nil
-	}
-	text := "Blocked: " + r.Method + " " + r.Path + " was not approved (" + ruling.Outcome + ")."
-	if ruling.Reason != "" {
-		text += " " + ruling.Reason
-	}
-	d := deny(403, ReasonAsk, "%s", text)
-	d.final = true
-	return d
-}
-
-// credential asks for the real credential and checks that it can be sent and
-// watched for.
-func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
-	name := x.g.provider.Name
-	cred, err := x.p.config.Credentials(ctx, name)
-	hint := hintOf(err)
-	if err != nil && hint == "" { // it may work in a moment, and nobody has to log in
-		d := failure(503, ReasonNoLogin, "No credential for %s at the moment: %s", name, err)
-		d.retry = 5
-		return Credential{}, d
-	}
-	if err == nil {
-		_, err = x.g.provider.modeFor(cred.Kind)
-	}
-	if err == nil && !sendable(cred.Value) {
-		err = errors.New("the credential is too short, or holds characters that no header can carry")
-	}
-	if err == nil {
-		return cred, nil
-	}
-	text := "No credential for " + name + ": " + err.Error()
-	if hint != "" {
-		text += " (" + hint + ")"
-	}
-	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
-	return Credential{}, failure(401, ReasonNoLogin, "%s", text)
-}
-
-// hintOf is what an error says the person has to do.
-func hintOf(err error) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
-}
-
-// sendable says whether a credential can stand in a header field and is long
-// enough to be told from ordinary text in an answer.
-func sendable(value string) bool {
-	if len(value) < minSecret || len(value) > maxSecret {
-		return false
-	}
-	for i := range len(value) {
-		if value[i] <= ' ' || value[i] >= 0x7f {
-			return false
-		}
-	}
-	return true
 }
 
 func milliseconds(d time.Duration) float64 {

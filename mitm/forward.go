@@ -7,9 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -247,71 +244,6 @@ func (s *stream) clientError(err error) bool {
 	}
 	s.denial = failure(s.x.rec.Status, ReasonClientGone, "the client stopped reading the answer")
 	return false
-}
-
-// responseHead is the head of the answer, with the fields on the list only.
-func (s *stream) responseHead(res *http.Response, empty bool) []byte {
-	b := make([]byte, 0, 1024)
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(res.StatusCode), 10)
-	b = append(b, ' ')
-	b = append(b, statusLine(res.StatusCode)...)
-	b = append(b, "\r\n"...)
-	for name, values := range res.Header {
-		n := lowerASCII(name)
-		if !listed(responseHeaders, n) && (!s.x.g.web || !listed(webResponseHeaders, n)) || s.named(n) {
-			continue
-		}
-		for _, v := range values {
-			b = append(b, name...)
-			b = append(b, ": "...)
-			b = append(b, s.mask(v)...)
-			b = append(b, "\r\n"...)
-		}
-	}
-	switch {
-	case res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified || s.x.h.method == http.MethodHead:
-	case empty:
-		b = append(b, "Content-Length: 0\r\n"...)
-	default:
-		b = append(b, "Transfer-Encoding: chunked\r\n"...)
-	}
-	if s.x.framing.closing {
-		b = append(b, "Connection: close\r\n"...)
-	}
-	return append(b, "\r\n"...)
-}
-
-// named says whether the name of a field, in lower case, holds the credential.
-func (s *stream) named(field string) bool {
-	return slices.ContainsFunc(s.secrets, func(c Credential) bool {
-		return c.Value != "" && strings.Contains(field, lowerASCII(c.Value))
-	})
-}
-
-// mask takes the real credential out of a text.
-func (s *stream) mask(text string) string {
-	if s.watch == nil {
-		s.watch = s.x.g.watcher(s.secrets)
-	}
-	return s.watch.text(text)
-}
-
-// noteLeaks records, once, that the upstream sent the real credential.
-func (s *stream) noteLeaks() {
-	if s.watch == nil || s.watch.found == 0 || s.x.rec.Leaks > 0 {
-		return
-	}
-	x := s.x
-	x.rec.Leaks = s.watch.found
-	r := x.rec
-	r.Phase, r.Decision, r.Reason = PhaseResponse, Deny, ReasonLeak
-	r.Detail = "the answer held the real credential; the agent got its sentinel instead"
-	_ = x.p.audit(&r)
-	x.p.tell(Activity{
-		Kind: KeyLeaked, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method, Path: r.Path,
-		Status: r.Status, Reason: ReasonLeak, Text: x.g.host.Name + " sent the real credential; it was masked",
-	})
 }
 
 // finish records how the exchange ended.
