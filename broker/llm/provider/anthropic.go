@@ -12,24 +12,24 @@ import (
 
 type anthropicModel struct {
 	connection
-	client anthropic.Client
-	model  string
+	messages anthropic.MessageService
+	model    string
 }
 
 func newAnthropic(o Options, client *http.Client) llm.Model {
 	options := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithHTTPClient(client), option.WithAPIKey(o.Key), option.WithMaxRetries(0),
+		option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithAPIKey(o.Key), option.WithMaxRetries(0),
 	}
 	if o.BaseURL != "" {
 		options = append(options, option.WithBaseURL(o.BaseURL))
 	}
-	return &anthropicModel{connection{client}, anthropic.NewClient(options...), o.Model}
+	return &anthropicModel{connection{client}, anthropic.NewMessageService(options...), o.Model}
 }
 
 func (m *anthropicModel) Name() string { return "anthropic/" + m.model }
 
 func (m *anthropicModel) Ask(ctx context.Context, q llm.Question) (string, error) {
-	message, err := m.client.Messages.New(ctx, anthropic.MessageNewParams{
+	message, err := m.messages.New(ctx, anthropic.MessageNewParams{
 		Model:        m.model,
 		MaxTokens:    maxTokens,
 		System:       []anthropic.TextBlockParam{{Text: q.System}},
