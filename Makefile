@@ -19,11 +19,13 @@ help: ## list the targets
 setup: ## install what is missing, start the Docker engine
 	@scripts/setup
 
-build: ## build bin/ironcurtain-mux
+build: ## build bin/ironcurtain-mux and the program beside it that asks models
 	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
 
 install: build ## install program, manual pages and completions under PREFIX (~/.local)
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux
+	install -D -m 755 $(BINARY)-ask $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux-ask
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
 	install -D -m 644 docs/completions/ironcurtain-mux.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ironcurtain-mux
 	install -D -m 644 docs/completions/ironcurtain-mux.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ironcurtain-mux

@@ -60,6 +60,10 @@ func Transient(err error) bool {
 	if errors.As(err, &status) {
 		return status.Code == http.StatusTooManyRequests || status.Code == http.StatusRequestTimeout || status.Code >= 500
 	}
+	var passing interface{ Temporary() bool }
+	if errors.As(err, &passing) && passing.Temporary() && !errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
 	var network *url.Error
 	return errors.As(err, &network) && !errors.Is(err, ErrTooLarge) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
 }

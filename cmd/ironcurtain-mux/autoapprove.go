@@ -1,23 +1,23 @@
 package main
 
 import (
-	"errors"
+	"fmt"
 	"os"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/provider"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 )
 
 // autoApprove is the automatic approval as it is configured; nil when it is off.
-// A model that has to confirm and has no key leaves everything to the person, and
-// says so each time.
-func (w wiring) autoApprove() (*broker.AutoApprove, error) {
+// A model that has to confirm and cannot be asked leaves everything to the person,
+// and the log says why.
+func (w wiring) autoApprove() *broker.AutoApprove {
 	c := w.config.AutoApprove
 	if !c.Enabled {
-		return nil, nil //nolint:nilnil // nil is what off means
+		return nil
 	}
 	auto := &broker.AutoApprove{Confirm: c.Confirm == "model"}
 	for _, host := range w.config.GitHosts {
@@ -25,16 +25,18 @@ func (w wiring) autoApprove() (*broker.AutoApprove, error) {
 		auto.Known = append(auto.Known, name)
 	}
 	if !auto.Confirm {
-		return auto, nil
+		return auto
 	}
 	name, model, _ := strings.Cut(c.Model, "/")
-	m, err := provider.New(provider.Options{
-		Provider: name, Model: model, Key: egress.EnvironmentKeys(w.table, []string{name}, os.Getenv)[name],
-	})
-	if errors.Is(err, llm.ErrNoKey) {
+	key := egress.EnvironmentKeys(w.table, []string{name}, os.Getenv)[name]
+	path, err := helper.Find()
+	switch {
+	case err != nil:
 		auto.Missing = err
-		return auto, nil
+	case key == "":
+		auto.Missing = fmt.Errorf("%s: %w", name, llm.ErrNoKey)
+	default:
+		auto.Model = helper.New(path, helper.Request{Provider: name, Model: model, Key: key})
 	}
-	auto.Model = m
-	return auto, err
+	return auto
 }

@@ -56,9 +56,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		return nil, fail(op, err, "")
 	}
 	c.GitHosts = w.config.GitHosts
-	if c.AutoApprove, err = w.autoApprove(); err != nil {
-		return nil, fail(op, err, "mend autoApprove in config.json")
-	}
+	c.AutoApprove = w.autoApprove()
 	if w.config.LocalShell {
 		c.HostShell = startShell
 	}
