@@ -30,14 +30,10 @@ func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 // after delivers a message once some time has passed.
 func (m *Model) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
-		timer := time.NewTimer(d)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			return msg
-		case <-ctx.Done():
+		if !m.pause(ctx, d) {
 			return nil
 		}
+		return msg
 	})
 }
 

@@ -20,6 +20,7 @@ type display interface {
 	Ready() bool // a small frame is taken without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
+	SetTitle(title string) error
 	Bell() error
 	Notify(title, text string) error
 	Copy(text string) error

@@ -45,6 +45,7 @@ type Model struct {
 	gate  *gate
 	tell  func(tea.Msg) // delivers a message from another goroutine
 	now   func() time.Time
+	pause func(ctx context.Context, d time.Duration) bool // sleep
 	keys  keymap
 	table []binding
 	theme Theme
@@ -80,6 +81,9 @@ type Model struct {
 	dirty     bool   // something drawn has changed since
 	ticking   bool   // a tickMsg is on its way
 	announced time.Time
+	titled    string               // the title of the person's window
+	titledAt  time.Time            // when it was set
+	retitling bool                 // a retitleMsg is on its way
 	muted     bool                 // nothing is announced
 	command   func(n notification) // the person's own, for notifications; may be nil; never blocks
 	quitting  bool
@@ -113,6 +117,7 @@ func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error)
 		gate:  newGate(),
 		way:   new(rightOfWay),
 		now:   time.Now,
+		pause: sleep,
 		table: table,
 		keys:  newKeymap(table),
 		ours:  map[rune]bool{},

@@ -132,6 +132,9 @@ type (
 		at  time.Time
 	}
 
+	// retitleMsg comes when the title of the window may change again.
+	retitleMsg struct{}
+
 	// tickMsg comes once a second while something on screen counts time.
 	tickMsg struct{}
 

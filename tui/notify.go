@@ -100,6 +100,8 @@ func (m *Model) onPane(msg paneMsg) {
 		}
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
+	case term.EventTitle:
+		t.agentTitle = clip(sanitize(msg.event.Title), maxAgentTitle)
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true

@@ -39,6 +39,7 @@ type rig struct {
 	now      time.Time
 	scene    *scene
 	requests int
+	titles   []string
 	notified []string
 	copied   []string
 	edited   []editing
@@ -70,6 +71,10 @@ func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
 // recorder is a display that keeps what is asked of it.
 type recorder struct{ rig *rig }
 
+func (d *recorder) SetTitle(title string) error {
+	d.rig.titles = append(d.rig.titles, title)
+	return nil
+}
 func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
 func (d *recorder) Ready() bool                                          { return true }
@@ -107,6 +112,7 @@ func bareRig(t testing.TB, o Options) *rig {
 	m.now = func() time.Time { return r.now }
 	m.tell = func(tea.Msg) {}
 	m.ticking = true // tests move the clock
+	m.pause = func(context.Context, time.Duration) bool { return true }
 	r.m = m
 	t.Cleanup(func() {
 		cancel()
@@ -147,6 +153,7 @@ func (r *rig) run(cmd tea.Cmd) {
 			r.ready = &msg
 		case finishedMsg: // tests say when the time has passed
 			r.finished = append(r.finished, msg)
+		case retitleMsg: // tests say when the time has passed
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:

@@ -27,6 +27,7 @@ type tab struct {
 	trouble    string // why the terminal could not be reached, or was lost
 	done       bool   // the agent finished and the person has not looked since
 	changes    int    // of its state, so far
+	agentTitle string // what the agent calls itself, safe to draw
 	muted      bool
 	scrolled   bool   // the view does not follow the output
 	top        int    // line in its first row, when scrolled

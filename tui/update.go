@@ -14,6 +14,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = join(cmd, m.tick())
 		m.refresh()
 	}
+	cmd = join(cmd, m.retitle())
 	cmd, m.later = join(cmd, m.later), nil
 	return m, cmd
 }
@@ -73,6 +74,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.finished(msg)
 	case notifiedMsg:
 		m.complain(msg.err)
+	case retitleMsg:
+		m.retitling = false
 	case editedMsg:
 		m.onEdited(msg)
 	case completedMsg:
