@@ -177,7 +177,13 @@ func checkTerminal() finding {
 
 // checkKeys tells which agents have a provider that lets them in.
 func checkKeys(p place, agents *agent.Registry) finding {
-	keys := credentials(mitm.Providers(), agents, p.userHome, upstreams{})
+	table := mitm.Providers()
+	if c, err := p.config(); err == nil { // what is wrong with it is said elsewhere
+		if all, err := providersOf(c); err == nil {
+			table = all
+		}
+	}
+	keys := credentials(table, agents, p.userHome, upstreams{})
 	var can, cannot []string
 	var lacks error
 	for _, a := range agents.All() {
