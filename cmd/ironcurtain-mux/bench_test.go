@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,6 +33,35 @@ func BenchmarkKeystroke(b *testing.B) {
 		d.until("a prompt", patience, prompted)
 		echo(b, d)
 	})
+}
+
+// BenchmarkKeystrokeLocal measures the same with a shell of this machine, so that
+// nothing but the multiplexers differs:
+//
+//	go test -run '^$' -bench KeystrokeLocal ./cmd/ironcurtain-mux
+func BenchmarkKeystrokeLocal(b *testing.B) {
+	shell := []string{"env", noEngine, "SHELL=/bin/sh", "PS1=/$ ", "ENV="}
+	b.Run("no-multiplexer", func(b *testing.B) {
+		measureEcho(b, newHome(b), append(shell, "/bin/sh"))
+	})
+	b.Run("ironcurtain-mux", func(b *testing.B) {
+		home := newHome(b)
+		allowLocalShell(b, home)
+		measureEcho(b, home, append(shell, "ironcurtain-mux", "--agent", "local-shell"))
+	})
+	b.Run("tmux", func(b *testing.B) {
+		socket := filepath.Join(b.TempDir(), "s")
+		defer exec.Command("tmux", "-S", socket, "kill-server").Run() // it may be gone
+		measureEcho(b, newHome(b), append(shell, "tmux", "-S", socket, "-f", "/dev/null", "new-session", "/bin/sh"))
+	})
+}
+
+// measureEcho is echo in what argv starts, once it shows a prompt.
+func measureEcho(b *testing.B, home string, argv []string) {
+	b.Helper()
+	d := driveArgv(b, home, 100, 30, slices.Clone(argv)...)
+	d.until("a prompt", patience, prompted)
+	echo(b, d)
 }
 
 // atPrompt matches a shell's prompt on a line of its own.
