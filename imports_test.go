@@ -150,3 +150,16 @@ func TestEveryPackageCanBeListed(t *testing.T) {
 		}
 	}
 }
+
+// The providers' libraries are linked into the program that asks models, and
+// into nothing that people or containers run all the time.
+func TestProvidersLibrariesStaySeparate(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, imported := range p.Imports {
+			target := pkg{ImportPath: imported}.part()
+			if target == "broker/llm/provider" && p.part() != "cmd/ironcurtain-mux-ask" && p.part() != "cmd/eval-approver" {
+				t.Errorf("%s imports %s: ask through broker/llm/helper, or the multiplexer becomes three times as large", p.part(), target)
+			}
+		}
+	}
+}
