@@ -26,15 +26,15 @@ func TestBudgetStop(t *testing.T) {
 			strings.Contains(screen, "for shortcuts")
 	})
 	d.ask("hello")
-	d.see(time.Minute, "hello")
+	d.until("the answer", time.Minute, func(screen string) bool {
+		return strings.Contains(screen, "I am a script") && !working.MatchString(screen)
+	})
 	d.ask("hello again")
 	d.see(time.Minute, "The budget of this session is spent: 1 requests of 1 requests", "/budget +50 requests")
 
 	d.send("\x01/budget +500 requests\r")
 	d.see(10*time.Second, "may use $5.00, 501 requests now")
-	d.until("the agent's next answer", time.Minute, func(screen string) bool {
-		return !strings.Contains(screen, "esc to interrupt")
-	})
+	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
 	d.ask("read hello.txt")
 	d.until("an answer", time.Minute, func(screen string) bool {
 		return strings.Contains(screen, "Done: read") || strings.Contains(screen, "is not connected")
