@@ -27,6 +27,8 @@ type API interface {
 	// Stored lists the sessions on disk, those used last first; each can be
 	// resumed by Open unless it is owned.
 	Stored(ctx context.Context) ([]StoredSession, error)
+	// Changes shows what has changed in a session's workspace since its start.
+	Changes(ctx context.Context, id SessionID) (Changes, error)
 	// Pending lists what waits for a person, oldest first.
 	Pending(ctx context.Context) ([]Escalation, error)
 	// Decide answers one escalation. The first answer wins; a later one gets

@@ -52,6 +52,9 @@ func (b *Broker) again(r OpenRequest) (*session, error) {
 	}
 	s := b.newSession(adapter, r)
 	s.layout, s.resumed = l, true
+	if isCommit(rec.Base) {
+		s.startedAt = rec.Base
+	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	if s.lease, err = docker.AcquireLease(l.lock()); errors.Is(err, docker.ErrLeaseHeld) {
 		return nil, problemf("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)

@@ -59,6 +59,9 @@ type session struct {
 	attached  bool
 	reason    string
 	exitCode  int
+	// startedAt is the commit that shows how the workspace was at first; empty
+	// while it is not known.
+	startedAt string
 	trouble   string // of the container engine; empty while it answers
 	said      string // the latest notice, and when
 	saidAt    time.Time
@@ -142,6 +145,9 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 	stack.push("remove the program", running.Remove)
 	s.count(func(t *tally) { t.running = true })
 	started()
+	if !s.adapter.Host && s.base() == "" {
+		reading.Go(func() { s.noteBase(ctx) })
+	}
 	exit, err := s.wait(ctx, running)
 	if err == nil {
 		s.output.drain(ctx)
@@ -260,7 +266,7 @@ func (s *session) keep(as Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
-	data, err := json.MarshalIndent(record{Session: as}, "", "  ")
+	data, err := json.MarshalIndent(record{Session: as, Base: s.base()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}

@@ -217,7 +217,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 // own: whatever else could answer is not to be believed.
 func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
-	return docker.Spec{
+	spec := docker.Spec{
 		Image:      image,
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
 		Cmd:        agent.Command(launch.Argv),
@@ -243,6 +243,10 @@ func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 		Rows:     s.rows,
 		TTY:      true,
 	}
+	if s.fixed.Workspace != s.layout.sandbox() {
+		spec.Mounts = append(spec.Mounts, repositoryMounts(s.fixed.Workspace)...)
+	}
+	return spec
 }
 
 // labels say which session a container belongs to and who owns it.

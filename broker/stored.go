@@ -100,6 +100,7 @@ func wasKilled(l layout) bool {
 // record is a session as its session.json keeps it.
 type record struct {
 	Session
+	Base string `json:"base,omitempty"` // the commit that the workspace began with
 }
 
 // readRecord reads a session's record.

@@ -26,6 +26,7 @@ func commandTable() []command {
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [-- prompt]", "open a tab; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
+		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"restart", "", "open the agent of this tab anew", (*Model).runRestart},
 		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab", (*Model).runTab},

@@ -30,6 +30,7 @@ type fakeBroker struct {
 	terms     map[broker.SessionID]*fakeTerminal
 	opened    []broker.OpenRequest
 	pause     time.Duration
+	changes   broker.Changes
 	past      int64 // bytes of every terminal that are history
 	budgets   broker.Budgets
 	raised    []string
@@ -95,6 +96,10 @@ func (b *fakeBroker) Sessions(context.Context) ([]broker.Session, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return append([]broker.Session(nil), b.sessions...), nil
+}
+
+func (b *fakeBroker) Changes(context.Context, broker.SessionID) (broker.Changes, error) {
+	return b.changes, nil
 }
 
 func (b *fakeBroker) Stored(context.Context) ([]broker.StoredSession, error) {

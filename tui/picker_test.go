@@ -201,3 +201,23 @@ func TestSessionsAreCompleted(t *testing.T) {
 		t.Errorf("the line holds %q", got)
 	}
 }
+
+// What an agent wrote into its workspace is drawn like everything of an agent's.
+func TestDiffShowsTheChanges(t *testing.T) {
+	r := newRig(t, 100, 24, Options{})
+	r.broker.changes = broker.Changes{Base: strings.Repeat("ab", 20), Text: "+a line\x1b[31m red\nnew file: x\n", Cut: true}
+	r.keys("\x01/diff\r")
+	screen := r.m.drawHelp().String()
+	if r.m.mode != modeHelp || strings.Contains(screen, "\x1b") {
+		t.Errorf("mode %d, shown:\n%s", r.m.mode, screen)
+	}
+	for _, want := range []string{"changed since its start at abababab", "+a line", "new file: x", "too long"} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	r.keys("q")
+	if r.m.mode != modeTerminal {
+		t.Errorf("mode %d", r.m.mode)
+	}
+}

@@ -44,6 +44,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onRaised(msg)
 	case storedMsg:
 		return m.onStored(msg)
+	case changesMsg:
+		m.onChanges(msg)
 	case closedMsg:
 		m.onClosed(msg)
 	case decidedMsg:

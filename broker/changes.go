@@ -1,0 +1,133 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// Changes is what a session's workspace looks like now, against how it was when
+// its agent was first started.
+type Changes struct {
+	// Base is the commit that is compared with; empty for a workspace that is no
+	// repository, of which all files are listed.
+	Base string `json:"base,omitempty"`
+	// Text is git's own words, or a list of files. The agent can write what it
+	// likes into it.
+	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // there is more
+}
+
+// Limits of looking at a workspace.
+const (
+	changesLimit = 256 << 10 // bytes of text
+	changesTime  = 30 * time.Second
+)
+
+// gitInside runs git in the container: what a repository can make git run has no
+// more power there than its agent.
+const gitInside = `git -c safe.directory=/workspace -C /workspace --no-pager "$@"`
+
+// markBase is the shell command that notes how a repository is: the commit of its
+// tracked files with what was changed in them, without touching any of them.
+const markBase = `g() { ` + gitInside + `; }; b=$(g stash create 2>/dev/null); [ -n "$b" ] || b=$(g rev-parse -q --verify HEAD 2>/dev/null); echo "$b"`
+
+// showChanges is the shell command that compares with the commit $1 or, without
+// one, lists the files.
+const showChanges = `g() { ` + gitInside + `; }
+if [ -n "$1" ]; then
+	g diff --no-ext-diff --no-textconv --no-color --stat --patch "$1" --
+	g ls-files --others --exclude-standard | sed 's/^/new file: /'
+else
+	cd /workspace && find . -name .git -prune -o -type f -print | sed 's/^\.\//file: /' | sort
+fi`
+
+// Changes shows what has changed in a session's workspace since its start.
+func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return Changes{}, err
+	}
+	out, err := s.inside(ctx, showChanges, s.base())
+	if err != nil {
+		return Changes{}, fmt.Errorf("show changes: %w", err)
+	}
+	c := Changes{Base: s.base(), Text: out, Cut: len(out) > changesLimit}
+	if c.Cut {
+		c.Text = out[:changesLimit]
+	}
+	c.Text = strings.ToValidUTF8(c.Text, "�")
+	return c, nil
+}
+
+// noteBase notes how the workspace is, once in the life of a session. It runs
+// beside the agent's own start; a workspace that cannot be looked at has no base.
+func (s *session) noteBase(ctx context.Context) {
+	out, err := s.inside(ctx, markBase)
+	base := strings.TrimSpace(out)
+	if err != nil || !isCommit(base) {
+		return
+	}
+	s.mu.Lock()
+	s.startedAt = base
+	s.mu.Unlock()
+	if err := s.save(); err != nil {
+		s.broker.log.Warn("how the workspace was at the start is not recorded", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// isCommit reports whether a text is the full name of a commit.
+func isCommit(name string) bool {
+	if len(name) != 40 && len(name) != 64 {
+		return false
+	}
+	return strings.Trim(name, "0123456789abcdef") == ""
+}
+
+func (s *session) base() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.startedAt
+}
+
+// inside runs a shell command in the session's container and returns its output.
+func (s *session) inside(ctx context.Context, script string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, changesTime)
+	defer cancel()
+	s.mu.Lock()
+	running := s.program
+	s.mu.Unlock()
+	container, ok := running.(interface{ ID() string })
+	select {
+	case <-s.finished:
+		ok = false
+	default:
+	}
+	if !ok {
+		return "", problemf("open the session again with /resume", "the session's container does not run")
+	}
+	engine, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	if err != nil {
+		return "", err
+	}
+	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), s.owner.String())
+	switch {
+	case errors.Is(err, docker.ErrNotRunning), errors.Is(err, docker.ErrNoContainer):
+		return "", problemf("open the session again with /resume", "the session's container does not run")
+	case err != nil:
+		return "", err
+	case code != 0 && out == "":
+		return "", fmt.Errorf("the container says %q", firstLine(complaint))
+	}
+	return out, nil
+}
+
+// firstLine is the beginning of a program's complaint.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line[:min(len(line), 200)]
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// newRepository makes a repository with one commit and one change that is not
+// committed, for everybody to write to.
+func newRepository(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	script := `git init -q && echo one >a && git add a && git -c user.name=t -c user.email=t@t commit -qm first && echo mine >>a && chmod -R a+rwX .`
+	cmd := exec.Command("sh", "-c", script)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// In a repository that was given the agent can change files and commit, but not
+// what git would run for the person; and /diff shows what has changed since the
+// session's start, not what had been changed before.
+func TestGivenRepository(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	repo := filepath.Join(home, "repo")
+	newRepository(t, repo)
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, home, 110, 40, "demo", "--agent", "shell", "--workspace", repo)
+	d.see(patience, "/workspace$")
+	id := d.onlySession().ID
+	d.until("the note of how it was", 30*time.Second, func(string) bool {
+		record, _ := os.ReadFile(d.state("sessions", string(id), "session.json"))
+		return strings.Contains(string(record), `"base"`)
+	})
+	for i, try := range []string{
+		"echo evil >.git/hooks/pre-commit", "git config core.fsmonitor /tmp/evil", "mv .git .old", "rm -rf .git/hooks", "mv .git/hooks .git/h",
+	} {
+		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
+		d.see(20*time.Second, fmt.Sprintf("gate-%d-holds", i))
+	}
+	d.send("clear; echo two >>a; echo new >b; echo done-$((1))\r")
+	d.see(20*time.Second, "done-1")
+	d.send("\x01/diff\r")
+	d.see(30*time.Second, "changed since its start", "+two", "new file: b")
+	if strings.Contains(d.text(), "+mine") {
+		t.Errorf("what was changed before the start is shown as changed:\n%s", d.text())
+	}
+	d.send("q")
+	d.see(10*time.Second, "/workspace$")
+	d.quit()
+	d.traceless()
+}

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// changesMsg is what has changed in a session's workspace.
+type changesMsg struct {
+	id    broker.SessionID
+	title string
+	lines []helpLine
+	err   error
+}
+
+// runDiff is /diff.
+func (m *Model) runDiff(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, &hinted{errors.New("there is no tab whose workspace could be shown"), "/new opens one"}
+	}
+	id, tab := t.session.ID, t.session.Tab
+	m.showHelp(lookingTitle, []helpLine{{text: "looking at the workspace"}})
+	return m.do(func(ctx context.Context) tea.Msg {
+		c, err := m.api.Changes(ctx, id)
+		return changesMsg{title: changesTitle(tab, c), lines: changesLines(c), err: err}
+	}), nil
+}
+
+func changesTitle(tab int, c broker.Changes) string {
+	if c.Base == "" {
+		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
+	}
+	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(broker.SessionID(c.Base)))
+}
+
+// changesLines is the text as it may be drawn, a line each.
+func changesLines(c broker.Changes) []helpLine {
+	var out []helpLine
+	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
+		out = append(out, helpLine{text: sanitize(line)})
+	}
+	if c.Text == "" {
+		out = []helpLine{{text: "nothing has changed"}}
+	}
+	if c.Cut {
+		out = append(out, helpLine{text: "… the rest is too long to be shown"})
+	}
+	return out
+}
+
+// lookingTitle stands above the list until the changes are known.
+const lookingTitle = "changes"
+
+// onChanges shows the changes in the list that was opened for them, unless it was
+// closed meanwhile.
+func (m *Model) onChanges(msg changesMsg) {
+	if m.mode != modeHelp || m.helpTitle != lookingTitle {
+		return
+	}
+	if msg.err != nil {
+		m.leaveCommand()
+		m.complain(msg.err)
+		return
+	}
+	m.showHelp(msg.title, msg.lines)
+}
