@@ -210,16 +210,16 @@ func (p *pane) show() {
 
 // write sends what the queue holds to the agent, in order.
 func (p *pane) write(t broker.Terminal) {
-	var last time.Time // when something was written
+	echo := func() bool { return true } // of what was written last
 	for {
 		k, ok := p.queue.take(p.ctx)
 		if !ok {
 			return
 		}
-		if k.pause > 0 && !p.settle(last, k.pause) {
+		if k.pause > 0 && !p.settle(echo, k.pause) {
 			return
 		}
-		last = time.Now()
+		echo = p.echoOf(k.tail)
 		if _, err := t.Write(k.data); err != nil {
 			// The reader meets the same end and reports it.
 			p.queue.discard()

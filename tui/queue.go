@@ -18,7 +18,8 @@ const (
 type keystrokes struct {
 	pause time.Duration
 	data  []byte
-	slot  int // kept for something that is still to come, when not 0
+	tail  string // its end, as the agent will show it before the next step; may be empty
+	slot  int    // kept for something that is still to come, when not 0
 }
 
 // inputQueue holds what waits to be written to a pane, in order. Putting never
@@ -70,7 +71,7 @@ func (q *inputQueue) add(k keystrokes, limit int) bool {
 	// Small pieces are joined, or a slow reader would be sent one write a key.
 	if n := len(q.items); n > 0 && k.pause == 0 && len(q.items[n-1].data)+len(k.data) <= writeSize {
 		last := &q.items[n-1]
-		if last.pause == 0 && last.slot == 0 {
+		if last.pause == 0 && last.slot == 0 && last.tail == "" {
 			last.data = append(last.data, k.data...)
 			q.size += len(k.data)
 			q.mu.Unlock()
@@ -94,8 +95,8 @@ func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
 		if q.taken {
 			k := q.items[0]
 			if len(k.data) > writeSize {
-				q.items[0] = keystrokes{data: k.data[writeSize:]}
-				k.data = k.data[:writeSize]
+				q.items[0] = keystrokes{data: k.data[writeSize:], tail: k.tail}
+				k.data, k.tail = k.data[:writeSize], ""
 			} else {
 				q.items[0] = keystrokes{}
 				q.items = q.items[1:]

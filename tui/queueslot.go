@@ -36,6 +36,9 @@ func (q *inputQueue) fill(slot int, steps []string, pause time.Duration) bool {
 		if i > 0 {
 			k.pause = pause
 		}
+		if i < len(steps)-1 {
+			k.tail = tailOf(s)
+		}
 		filled = append(filled, k)
 		total += len(s)
 	}

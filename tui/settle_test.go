@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // An agent that goes on drawing is waited for, but not for ever.
@@ -28,7 +30,7 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 						signal(p.wrote)
 					}
 				}()
-				if !p.settle(began, pause) {
+				if !p.settle(p.since(began), pause) {
 					t.Fatal("the pane is open")
 				}
 				if took := time.Since(began); took != tt.want {
@@ -44,7 +46,9 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 // after a while also when it shows nothing.
 func TestEnterWaitsForTheEcho(t *testing.T) {
 	const pause = 100 * time.Millisecond
-	for name, echo := range map[string]time.Duration{"at once": 0, "late": 2 * time.Second, "never": time.Hour} {
+	for name, tt := range map[string]struct{ echo, want time.Duration }{
+		"at once": {0, echoEvery + pause}, "late": {2 * time.Second, 2*time.Second + echoEvery + pause}, "never": {time.Hour, echoLimit + pause},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &pane{wrote: make(chan struct{}, 1)}
@@ -53,22 +57,61 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 				signal(p.wrote) // of what was written before
 				time.Sleep(time.Millisecond)
 				began := time.Now()
-				answer := time.AfterFunc(echo, func() {
+				answer := time.AfterFunc(tt.echo, func() {
 					p.output.Store(time.Now().UnixNano())
 					signal(p.wrote)
 				})
 				defer answer.Stop()
-				if !p.settle(began, pause) {
+				if !p.settle(p.since(began), pause) {
 					t.Fatal("the pane is open")
 				}
-				if took, want := time.Since(began), min(echo, echoLimit)+pause; took != want {
-					t.Errorf("it took %v, want %v", took, want)
+				if took := time.Since(began); took != tt.want {
+					t.Errorf("it took %v, want %v", took, tt.want)
 				}
 				p.cancel()
-				if p.settle(time.Now().Add(time.Hour), pause) {
+				if p.settle(p.since(time.Now().Add(time.Hour)), pause) {
 					t.Error("a closed pane settles")
 				}
 			})
 		})
+	}
+}
+
+// since is the echo of something without a tail that was typed at that time.
+func (p *pane) since(typed time.Time) func() bool {
+	return func() bool { return !p.lastOutput().Before(typed) }
+}
+
+// A text has been taken when it stands on the screen once more than before.
+func TestEchoIsTheTextOnTheScreen(t *testing.T) {
+	screen, err := term.NewScreen(term.Options{Cols: 20, Rows: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer screen.Close()
+	p := &pane{screen: screen}
+	write := func(s string) {
+		if _, err := screen.Write([]byte(s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("say hello there\r\n")
+	echo := p.echoOf(tailOf("say hello there"))
+	if write("drawing\r\n"); echo() {
+		t.Error("a drawing is taken for the echo")
+	}
+	if write("> a long way to say hello there"); !echo() { // it wraps
+		t.Errorf("the echo is not seen in %q", visible(screen))
+	}
+	for text, want := range map[string]string{
+		"say hello there":             "llothere",
+		"\x1b[200~say hello\x1b[201~": "sayhello",
+		"two\nlines":                  "",
+		"  ":                          "",
+		"grüße, 世界":                   "grüße,世界",
+	} {
+		if got := tailOf(text); got != want {
+			t.Errorf("the tail of %q is %q, want %q", text, got, want)
+		}
 	}
 }

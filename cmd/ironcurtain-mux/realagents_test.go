@@ -85,11 +85,17 @@ func (a realAgent) settle(d *driver) {
 // working are the words of an agent that is at work and can be interrupted.
 var working = regexp.MustCompile(`(?i)esc (to )?(interrupt|cancel)`)
 
+// turnEnded waits until the agent is not at work any more.
+func (d *driver) turnEnded() {
+	d.t.Helper()
+	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+}
+
 // prompt gives the agent a prompt by the multiplexer's own command line, which
 // types it as this agent wants it typed. It waits for the turn before to end.
 func (d *driver) prompt(text string) {
 	d.t.Helper()
-	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+	d.turnEnded()
 	d.send("\x01")
 	d.send(text)
 	d.see(10*time.Second, "> "+text)
@@ -107,7 +113,7 @@ func (d *driver) resize(cols, rows int) {
 
 // Every agent, as its makers publish it: it starts without a question, takes a
 // prompt, calls tools, waits for a person, follows its terminal's size, cannot be
-// suspended, answers a task without a terminal, and is locked in.
+// suspended, answers a task without a terminal, is locked in, and can be resumed.
 func TestRealAgents(t *testing.T) {
 	t.Parallel()
 	for _, a := range realAgents {
@@ -135,8 +141,32 @@ func TestRealAgents(t *testing.T) {
 			if record := d.audit(session.ID); !strings.Contains(record, "escalated-approved") || !strings.Contains(record, a.host) {
 				t.Errorf("the audit lacks the approval or the requests to %s", a.host)
 			}
+			if a.name != "claude-code" { // it has a test of its own
+				a.goesOn(t, d.home, session)
+			}
 		})
 	}
+}
+
+// goesOn resumes the session: the agent shows what was said in it last, in the
+// run without a terminal, and answers again.
+func (a realAgent) goesOn(t *testing.T, home string, session broker.Session) {
+	t.Helper()
+	d := drive(t, home, 110, 40, "demo", "--resume", string(session.ID[:8]))
+	d.see(patience, "Hello from the workspace")
+	if a.name != "opencode" { // the demo's hints cover its last line
+		d.see(patience, a.ready)
+	}
+	d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+		return d.onlySession().State == broker.StateIdle
+	})
+	a.settle(d)
+	d.prompt("say resumed-here")
+	d.until("an answer", time.Minute, func(screen string) bool {
+		return strings.Count(screen, "resumed-here") >= 2
+	})
+	d.quit()
+	d.nothingLeft(session.ID)
 }
 
 // waitsForAPerson has the agent make a call that a person lets through.
@@ -157,9 +187,11 @@ func (a realAgent) waitsForAPerson(t *testing.T, d *driver) {
 	d.see(60*time.Second, "Done: write")
 }
 
-// followsTheSize makes the terminal smaller.
+// followsTheSize makes the terminal smaller. It waits for the end of the turn:
+// some agents leave a line of their work behind on a screen that shrinks.
 func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) {
 	t.Helper()
+	d.turnEnded()
 	d.resize(80, 24)
 	d.until("the agent's new size", 20*time.Second, func(string) bool {
 		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0")), " 80")
