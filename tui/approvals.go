@@ -252,7 +252,7 @@ func (it *pendingItem) mayDecide(now time.Time) error {
 	case it.since.IsZero():
 		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), "Tab shows the next call"}
 	case !it.complete:
-		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "PgDn shows more, /approve unseen does without"}
+		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "hold PgDn to see them all, or /deny it"}
 	case now.Sub(it.since) < minAge:
 		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}

@@ -370,7 +370,7 @@ func TestReferenceIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all] [unseen]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
+	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

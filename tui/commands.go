@@ -21,7 +21,7 @@ type command struct {
 // commandTable lists the commands in the order the help screen shows them.
 func commandTable() []command {
 	return []command{
-		{"approve", "[N|all] [unseen]", "let the call shown, call N or all calls seen go on; unseen: one that was not shown in full", (*Model).runApprove},
+		{"approve", "[N|all]", "let the call shown, call N or all calls seen in full go on", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [-- prompt]", "open a tab; the prompt is sent as your words once the agent is ready", (*Model).runNew},

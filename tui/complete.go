@@ -89,7 +89,7 @@ func (m *Model) argumentsOf(command string) []string {
 		for _, it := range m.approvals.items {
 			out = append(out, fmt.Sprint(it.call.Number))
 		}
-		out = append(out, "all", "unseen")
+		out = append(out, "all")
 	case "mute":
 		return []string{"all"}
 	case "theme":

@@ -27,8 +27,7 @@ func TestLargeCall(t *testing.T) {
 }
 
 // TestPagingALargeCall pages through a call of thousands of rows. What is jumped
-// over does not count as shown; it can be refused at once, and approved without
-// when the person says so twice.
+// over does not count as shown.
 func TestPagingALargeCall(t *testing.T) {
 	r := newRig(t, 80, 24, demo())
 	r.send(brokerMsg{msgOf(escalation(1, `{"content":"`+strings.Repeat(`line\n`, 5000)+`"}`, ""))})
@@ -42,7 +41,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.paint()
 	r.keys("/approve\r")
 	r.decided(0)
-	r.wants(fmt.Sprintf("#1 has %d rows that were not shown yet (PgDn", total-2*page), "/approve unseen", "does without)")
+	r.wants(fmt.Sprintf("#1 has %d rows that were not shown yet (hold PgDn", total-2*page), "or /deny", "it)")
 	r.now = r.now.Add(errorTime) // the message has gone
 	r.keys("\x15")
 	r.keys("\x1b[6~")
@@ -61,28 +60,16 @@ func TestPagingALargeCall(t *testing.T) {
 	r.decided(1)
 }
 
-func TestApproveUnseen(t *testing.T) {
-	long := `{"content":"` + strings.Repeat(`line\n`, 100) + `"}`
+// TestRefusingALongCall: to refuse a call, some of it is enough.
+func TestRefusingALongCall(t *testing.T) {
 	r := newRig(t, 80, 24, demo())
-	r.escalate(1, long, "")
-	r.escalate(2, long, "")
-	r.keys("\x01/approve unseen\r")
-	r.wants("#1 has not been on the screen yet")
-	r.paint()
-	r.keys("\r")
-	r.wants("y/n: approve #1 although ", " rows were not shown?")
-	r.keys("\r")
-	r.decided(0)
-	r.keys("\x01/approve unseen\r")
-	r.keys("y")
-	r.decided(1)
-	if d := r.broker.decisions()[0]; !d.Approve || d.ID != "e1" {
-		t.Errorf("%+v", d)
-	}
+	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 100)+`"}`, "")
 	r.keys("\x01")
 	r.paint()
-	r.keys("/deny no\r") // to refuse it, some of it is enough
-	r.decided(2)
+	r.keys("/approve\r")
+	r.decided(0)
+	r.keys("\x15/deny no\r")
+	r.decided(1)
 }
 
 // TestScrolledViewStays looks back into a scrollback that is full while the

@@ -14,11 +14,8 @@ import (
 // runApprove is /approve.
 func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	which, rest := splitTarget(args)
-	if rest == "unseen" && which != "all" {
-		return m.approveUnseen(which)
-	}
 	if rest != "" {
-		return nil, fmt.Errorf("/approve %s: takes a number, all, unseen, or nothing for the call shown", sanitize(args))
+		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", sanitize(args))
 	}
 	return m.decideOn(which, decision{approve: true})
 }
@@ -87,29 +84,6 @@ func (m *Model) decideShown(d decision) (tea.Cmd, error) {
 		return nil, &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}
 	return m.send(it, d), nil
-}
-
-// approveUnseen approves a call that is too long to be read here, once the person
-// has said so twice. It must have been on the screen like any other.
-func (m *Model) approveUnseen(which string) (tea.Cmd, error) {
-	it := m.approvals.current()
-	if n, ok := positive(which); ok {
-		it = m.approvals.numbered(n)
-	}
-	if it == nil || it.complete || !m.panelFits() || which == "" && m.approvals.agreed != it.call.ID {
-		return m.decideOn(which, decision{approve: true})
-	}
-	if err := it.may(false, m.now()); err != nil {
-		return nil, err
-	}
-	id := it.call.ID
-	m.ask(fmt.Sprintf("approve #%d although %d of its %d rows were not shown?", it.call.Number, it.unseen(), len(it.seen)), func(m *Model) tea.Cmd {
-		if it := m.approvals.find(id); it != nil {
-			return m.send(it, decision{approve: true})
-		}
-		return nil
-	})
-	return nil, nil
 }
 
 // decideAll decides every item that was seen in full.
