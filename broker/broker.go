@@ -47,6 +47,9 @@ type Config struct {
 	Lists       *policy.Lists // may be nil
 	Protected   []string      // paths no tool call may touch, besides Home
 	Unprotected []string      // exceptions from Protected and Home
+	// Setup are shell commands that run in the container before the agent, by the
+	// real path of the workspace.
+	Setup map[string]string
 	// Reachable are directories outside the workspace that the filesystem
 	// server may serve at all; the policy still judges every call.
 	Reachable []string

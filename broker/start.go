@@ -220,7 +220,7 @@ func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 	spec := docker.Spec{
 		Image:      image,
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
-		Cmd:        agent.Command(launch.Argv),
+		Cmd:        agent.Command(s.withSetup(launch.Argv)),
 		Env:        append(agent.Environment(), launch.Env...),
 		User:       s.owner.String(),
 		WorkingDir: agent.Workspace,

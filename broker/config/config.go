@@ -41,6 +41,7 @@ type Config struct {
 	Policy                   string            `json:"policy,omitempty"`
 	Protected                []string          `json:"protected,omitempty"`
 	Reachable                []string          `json:"reachable,omitempty"`
+	Setup                    []Setup           `json:"setup,omitempty"`
 	SandboxPolicy            string            `json:"sandboxPolicy"`
 	Resources                Resources         `json:"resources"`
 	Budget                   Budget            `json:"budget"`
@@ -93,6 +94,12 @@ type AutoApprove struct {
 	Enabled bool   `json:"enabled"`
 	Confirm string `json:"confirm"` // "none" or "model"
 	Model   string `json:"model"`   // "provider/model"
+}
+
+// Setup is what runs in the container before an agent in a workspace.
+type Setup struct {
+	Workspace string `json:"workspace"` // a directory
+	Run       string `json:"run"`       // shell commands
 }
 
 // Terminal is about the terminal inside a tab.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"log/slog"
+	"path/filepath"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -35,6 +36,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Lists:             loaded.lists,
 		Protected:         w.config.Protected,
 		Reachable:         w.config.Reachable,
+		Setup:             w.setup(),
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
 		ReceiptHold:       w.config.ReceiptHold(),
@@ -79,4 +81,18 @@ func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 	return budget.Limits{
 		Cost: budget.USD(c.CostUSD), Tokens: c.Tokens, Requests: c.Requests, Time: time.Duration(c.Minutes) * time.Minute,
 	}, prices, err
+}
+
+// setup lists the setup commands by the real paths of their workspaces. Of two for
+// the same one the later holds.
+func (w wiring) setup() map[string]string {
+	all := map[string]string{}
+	for _, s := range w.config.Setup {
+		dir := w.place.expand([]string{s.Workspace})[0]
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			dir = resolved
+		}
+		all[filepath.Clean(dir)] = s.Run
+	}
+	return all
 }

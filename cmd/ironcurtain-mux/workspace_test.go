@@ -61,3 +61,31 @@ func TestGivenRepository(t *testing.T) {
 	d.quit()
 	d.traceless()
 }
+
+// The setup commands of a workspace run in the container before the agent; when
+// they fail, the tab shows what they said and there is no agent.
+func TestSetup(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	good, bad := filepath.Join(home, "good"), filepath.Join(home, "bad")
+	for _, dir := range []string{good, bad, filepath.Join(home, "state")} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := fmt.Sprintf(`{"setup":[{"workspace":%q,"run":"echo prepared in $PWD >~/note"},{"workspace":%q,"run":"echo nothing works\nfalse\necho not reached"}]}`, good, bad)
+	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, home, 110, 30, "demo", "--agent", "shell", "--workspace", good)
+	d.see(patience, "/workspace$")
+	d.send("cat ~/note\r")
+	d.see(20*time.Second, "prepared in /workspace")
+	d.send("\x01/new shell --workspace " + bad + "\r")
+	d.see(60*time.Second, "nothing works", "setup of this workspace has failed with code 1")
+	if strings.Contains(d.text(), "not reached") {
+		t.Errorf("the commands went on after a failure:\n%s", d.text())
+	}
+	d.quit()
+	d.traceless()
+}
