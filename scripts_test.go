@@ -134,7 +134,8 @@ func TestScriptsAreScripts(t *testing.T) {
 	}
 }
 
-// fuzzModule is a small module with the fuzz script and these targets.
+// fuzzModule is a small module with the fuzz script and these targets, which are
+// indented here, lest the script takes them for this module's own.
 func fuzzModule(t *testing.T, targets string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -145,7 +146,7 @@ func fuzzModule(t *testing.T, targets string) string {
 	for name, text := range map[string]string{
 		"go.mod":       "module example.org/small\n\ngo 1.26\n",
 		"scripts/fuzz": string(script),
-		"p/p_test.go":  "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Getpid\n" + targets,
+		"p/p_test.go":  "package p\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nvar _ = os.Getpid\n" + strings.ReplaceAll(targets, "\tfunc Fuzz", "func Fuzz"),
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -170,10 +171,10 @@ func TestFuzzFindings(t *testing.T) {
 		kept          int
 	}{
 		{"nothing", `
-func FuzzGood(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }
+	func FuzzGood(f *testing.F) { f.Fuzz(func(t *testing.T, b []byte) {}) }
 `, "1", 0, []string{"fuzz: ok ./p FuzzGood", "1 passed, 0 failed"}, 0},
 		{"a finding", `
-func FuzzBad(f *testing.F) {
+	func FuzzBad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 3 {
 			t.Fatal("too long for this")
@@ -182,7 +183,7 @@ func FuzzBad(f *testing.F) {
 }
 `, "30", 1, []string{"fuzz: FOUND ./p FuzzBad", "too long for this", "commit ./p/testdata/fuzz/FuzzBad/", "go test fuzz v1", "0 passed, 1 failed"}, 1},
 		{"a failure that does not come back", `
-func FuzzOnce(f *testing.F) {
+	func FuzzOnce(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if len(b) > 3 && os.Mkdir("once", 0o755) == nil {
 			t.Fatal("a busy machine")
