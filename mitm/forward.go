@@ -50,18 +50,25 @@ func (x *exchange) forward() bool {
 	return reusable
 }
 
+// watchAfter is how long a request may take before its client is watched: most
+// answers come sooner, and a client that goes meanwhile is seen by writing.
+const watchAfter = 5 * time.Millisecond
+
 // watchClient ends the request when the client goes away while the answer is
 // awaited. The returned function stops watching and waits for the watcher; it
 // may be called more than once.
 func (x *exchange) watchClient(cancel context.CancelFunc) func() {
 	done := make(chan struct{})
-	go func() {
+	begin := time.AfterFunc(watchAfter, func() {
 		defer close(done)
 		if _, err := x.r.Peek(1); err != nil && !isTimeout(err) {
 			cancel()
 		}
-	}()
+	})
 	return sync.OnceFunc(func() {
+		if begin.Stop() {
+			return
+		}
 		_ = x.t.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
 		<-done
 		_ = x.t.SetReadDeadline(time.Time{})

@@ -62,6 +62,9 @@ type Record struct {
 	PolicyHash   string          `json:"policyHash,omitempty"`
 	Sandboxed    bool            `json:"sandboxed,omitempty"`
 	Detail       map[string]any  `json:"detail,omitempty"`
+	// Encoded is a detail that is a JSON object already; it takes the place of
+	// Detail when a record is written, and is empty in one that was read.
+	Encoded json.RawMessage `json:"-"`
 }
 
 // encode renders the record, redacted, as the members of a line.
@@ -92,11 +95,13 @@ func (r Record) encode(redact *Redactor) ([]byte, error) {
 	if r.Sandboxed {
 		b = append(b, `,"sandboxed":true`...)
 	}
-	if len(r.Detail) > 0 {
-		detail, err := json.Marshal(r.Detail)
-		if err != nil {
+	detail := r.Encoded
+	if len(detail) == 0 && len(r.Detail) > 0 {
+		if detail, err = json.Marshal(r.Detail); err != nil {
 			return nil, err
 		}
+	}
+	if len(detail) > 0 {
 		return closed(append(b, `,"detail":`...), redact.JSON(detail))
 	}
 	return append(b, '}'), nil

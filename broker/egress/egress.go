@@ -6,36 +6,41 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
+// detail is what the log keeps of a decision beside its own members, which
+// are shadowed here so that they do not stand there twice.
+type detail struct {
+	*mitm.Record
+	Time     *struct{} `json:"ts,omitempty"`
+	Session  *struct{} `json:"session,omitempty"`
+	Decision *struct{} `json:"decision,omitempty"`
+	Reason   *struct{} `json:"reason,omitempty"`
+	Digest   *struct{} `json:"digest,omitempty"`
+}
+
 // Record renders a decision of the proxy as a record of the audit log. What
 // the log has no member for stands in its detail.
 func Record(r mitm.Record) (audit.Record, error) {
-	text, err := json.Marshal(r)
+	text, err := json.Marshal(detail{Record: &r})
 	if err != nil {
 		return audit.Record{}, fmt.Errorf("render a record of the proxy: %w", err)
-	}
-	var detail map[string]any
-	if err := json.Unmarshal(text, &detail); err != nil {
-		return audit.Record{}, fmt.Errorf("render a record of the proxy: %w", err)
-	}
-	for _, name := range []string{"ts", "session", "decision", "reason", "digest"} {
-		delete(detail, name)
 	}
 	record := audit.Record{
 		Time:     r.Time,
 		Plane:    audit.PlaneHTTP,
 		Decision: audit.Decision(r.Decision),
 		Session:  r.Session,
-		Call:     fmt.Sprintf("http-%d", r.Seq),
+		Call:     "http-" + strconv.FormatUint(r.Seq, 10),
 		Server:   r.Host,
 		Tool:     r.Method,
 		Reason:   string(r.Reason),
 		Digest:   r.Digest,
-		Detail:   detail,
+		Encoded:  text,
 	}
 	if r.Ruling != nil && r.Phase == mitm.PhaseRequest {
 		record.EscalationID, record.DecidedBy = r.Ruling.ID, r.Ruling.By
