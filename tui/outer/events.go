@@ -111,7 +111,7 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 		var batch []keys.Event
 		ended := false
 		if ready {
-			n, err := unix.Read(r.in, buf)
+			n, err := readReady(r.in, buf)
 			if err == unix.EINTR || err == unix.EAGAIN {
 				continue
 			}

@@ -35,3 +35,6 @@ func ready(fds []unix.PollFd) int {
 	}
 	return n
 }
+
+// readReady reads a descriptor that ready has just found to be so.
+func readReady(fd int, b []byte) (int, error) { return unix.Read(fd, b) }
