@@ -3,6 +3,7 @@ package mitm
 import (
 	"crypto/tls"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -21,9 +22,17 @@ type answer struct {
 
 func (a *answer) write(p []byte) error {
 	_ = a.c.SetWriteDeadline(time.Now().Add(a.stall))
+	if raw, ok := a.c.NetConn().(*tunnelConn); ok && len(p) > maxRecord {
+		raw.hold() // what does not fit one TLS record still goes out in one piece
+		_, err := a.c.Write(p)
+		return errors.Join(err, raw.flush())
+	}
 	_, err := a.c.Write(p)
 	return err
 }
+
+// maxRecord is how many bytes one TLS record holds.
+const maxRecord = 16 << 10
 
 // interim sends an informational response.
 func (a *answer) interim(text string) error { return a.write([]byte(text)) }

@@ -81,14 +81,15 @@ func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers 
 	return r
 }
 
-// send sends one request through a tunnel.
-func (r *mitmRun) send(text string) (int, string) {
+// dial opens a tunnel to api.anthropic.com. TLS in it goes over what wrap makes
+// of the connection.
+func (r *mitmRun) dial(wrap func(net.Conn) net.Conn) *tls.Conn {
 	r.t.Helper()
 	c, err := net.Dial("unix", r.ready.Socket)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }()
+	r.t.Cleanup(func() { _ = c.Close() })
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	_, _ = io.WriteString(c, "CONNECT api.anthropic.com:443 HTTP/1.1\r\nHost: api.anthropic.com:443\r\n\r\n")
 	established := make([]byte, len("HTTP/1.1 200 Connection Established\r\n\r\n"))
@@ -101,7 +102,16 @@ func (r *mitmRun) send(text string) (int, string) {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(certificate)
-	s := tls.Client(c, &tls.Config{RootCAs: roots, ServerName: "api.anthropic.com"})
+	return tls.Client(wrap(c), &tls.Config{RootCAs: roots, ServerName: "api.anthropic.com"})
+}
+
+func unwrapped(c net.Conn) net.Conn { return c }
+
+// send sends one request through a tunnel.
+func (r *mitmRun) send(text string) (int, string) {
+	r.t.Helper()
+	s := r.dial(unwrapped)
+	defer func() { _ = s.NetConn().Close() }()
 	if _, err := io.WriteString(s, text); err != nil {
 		r.t.Fatal(err)
 	}
