@@ -17,18 +17,21 @@ type answer struct {
 	c     *tls.Conn
 	stall time.Duration
 	sent  int64 // bytes of the body
+	more  bool  // much has just come, and more of it is likely on its way
 	begun bool  // the head is on its way, so no other answer is possible
 }
 
 func (a *answer) write(p []byte) error {
 	_ = a.c.SetWriteDeadline(time.Now().Add(a.stall))
-	if raw, ok := a.c.NetConn().(*tunnelConn); ok && len(p) > maxRecord {
+	raw := a.c.NetConn().(*tunnelConn)
+	if a.more || len(p) > maxRecord {
 		raw.hold() // what does not fit one TLS record still goes out in one piece
-		_, err := a.c.Write(p)
-		return errors.Join(err, raw.flush())
 	}
 	_, err := a.c.Write(p)
-	return err
+	if a.more && err == nil {
+		return raw.flushSoon()
+	}
+	return errors.Join(err, raw.flush())
 }
 
 // maxRecord is how many bytes one TLS record holds.

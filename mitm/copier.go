@@ -33,7 +33,11 @@ type copier struct {
 	left int64  // of a body whose length is known, else negative
 	head []byte // of the answer, to go out with the first chunk
 	buf  *[]byte
+	much int // reads in a row that brought much
 }
+
+// muchBytes is what a read brings when an answer flows as fast as it can.
+const muchBytes = 8 << 10
 
 func (c *copier) takeHead() []byte {
 	h := c.head
@@ -42,6 +46,8 @@ func (c *copier) takeHead() []byte {
 }
 
 func (c *copier) release() {
+	c.s.x.a.more = false
+	_ = c.s.clientError(c.s.x.a.c.NetConn().(*tunnelConn).release())
 	if c.buf != nil {
 		buffers.Put(c.buf)
 	}
@@ -67,7 +73,11 @@ func (c *copier) run() bool {
 		if ended := c.s.ctx.Err(); err != nil && ended != nil {
 			err = ended // an end that the upstream sent because we hung up is none
 		}
+		if c.much++; n < muchBytes {
+			c.much = 0
+		}
 		last := errors.Is(err, io.EOF)
+		c.s.x.a.more = c.much > 2 && err == nil
 		safe, keep := c.s.watch.scan(buf[frameRoom:frameRoom+held+n], last || err != nil)
 		c.s.noteLeaks()
 		if !c.emit(safe, last) {

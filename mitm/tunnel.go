@@ -8,54 +8,11 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"time"
 )
 
 // errServerName refuses a handshake for another name than that of CONNECT.
 var errServerName = errors.New("the server name is not the target of CONNECT")
-
-// tunnelConn is what TLS reads from and writes to: the raw connection behind
-// the buffer that may already hold its first bytes. It remembers the name that
-// the client asked for.
-type tunnelConn struct {
-	net.Conn
-	r   *bufio.Reader
-	sni string
-
-	mu     sync.Mutex
-	gather bool   // records wait in out
-	out    []byte // TLS records that go out in one piece
-}
-
-func (c *tunnelConn) Read(p []byte) (int, error) { return c.r.Read(p) }
-
-// Write sends TLS records, or keeps them for flush.
-func (c *tunnelConn) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.gather {
-		c.out = append(c.out, p...)
-		return len(p), nil
-	}
-	return c.Conn.Write(p)
-}
-
-// hold keeps what is written from here on until flush.
-func (c *tunnelConn) hold() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.gather = true
-}
-
-// flush sends what was held.
-func (c *tunnelConn) flush() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, err := c.Conn.Write(c.out)
-	c.gather, c.out = false, c.out[:0]
-	return err
-}
 
 // tlsFor is the configuration toward the agent for one host, whose
 // certificates a signs.
