@@ -91,6 +91,21 @@ func (d *driver) turnEnded() {
 	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
 }
 
+// settled waits until the one session's agent has been quiet for a while: some
+// ask their model once more behind an answer, and draw badly when their terminal
+// changes in the middle of that.
+func (d *driver) settled() {
+	d.t.Helper()
+	const quiet = 10
+	seen := 0
+	d.until("a quiet agent", time.Minute, func(screen string) bool {
+		if seen++; working.MatchString(screen) || d.onlySession().State != broker.StateIdle {
+			seen = 0
+		}
+		return seen == quiet
+	})
+}
+
 // prompt gives the agent a prompt by the multiplexer's own command line, which
 // types it as this agent wants it typed. It waits for the turn before to end.
 func (d *driver) prompt(text string) {
@@ -191,7 +206,7 @@ func (a realAgent) waitsForAPerson(t *testing.T, d *driver) {
 // some agents leave a line of their work behind on a screen that shrinks.
 func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) {
 	t.Helper()
-	d.turnEnded()
+	d.settled()
 	d.resize(80, 24)
 	d.until("the agent's new size", 20*time.Second, func(string) bool {
 		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0")), " 80")
