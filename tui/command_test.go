@@ -41,6 +41,7 @@ func TestCommandModeContract(t *testing.T) {
 		{"q leaves it", "\x01[qx", "x", "", modeTerminal},
 		{"? inside a text is text", "\x01a?\r", "a?\r", "", modeTerminal},
 		{"word motions and undo", "\x01one two three\x17\x17x\x1f", "", "one ", modeCommand},
+		{"undo as xterm sends Ctrl-_", "\x01one two\x17\x1b[27;6;95~", "", "one two", modeCommand},
 		{"kill to start", "\x01abc\x15d", "", "d", modeCommand},
 		{"left and insert", "\x01ac\x1b[Db\r", "abc\r", "", modeTerminal},
 		{"history", "\x01first\r\x01second\r\x01\x1b[A\x1b[A\r", "first\rsecond\rfirst\r", "", modeTerminal},

@@ -73,6 +73,7 @@ func (m *Model) completed(msg completedMsg) {
 		m.line.insert(prefix[len(msg.stem):], false)
 	default:
 		m.say(oneLine(strings.Join(msg.found, " ")))
+		m.flash.candidates = true
 	}
 }
 

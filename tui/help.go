@@ -31,7 +31,7 @@ func (m *Model) openHelp() {
 
 func (m *Model) showHelp(title string, lines []helpLine) {
 	m.helpTitle, m.helpLines = title, lines
-	m.mode, m.help, m.dirty = modeHelp, pager{}, true
+	m.mode, m.help, m.flash, m.dirty = modeHelp, pager{}, flash{}, true // the line below says how to leave
 }
 
 // helpText writes the help screen.

@@ -72,7 +72,7 @@ func freeKey(member, name string) (string, error) {
 	if byte := map[string]string{"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+[": "Esc"}[k.String()]; byte != "" {
 		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", displayKey(k.String()), byte)}
 	}
-	return k.String(), nil
+	return keyName(k), nil
 }
 
 // rebind gives one binding of the table other keys.
@@ -101,7 +101,7 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 		case b.place == placeEmpty && k.String() == "/":
 			return fault(key, "\"/\" begins a command there")
 		}
-		names = append(names, k.String())
+		names = append(names, keyName(k))
 	}
 	switch {
 	case b.action == actTab && len(names) != 9 && len(names) != 0:

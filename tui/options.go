@@ -96,7 +96,7 @@ func (o Options) withDefaults() Options {
 	// One way to write each key; one that is none is refused by check.
 	for _, name := range []*string{&o.CommandKey, &o.Prefix} {
 		if k, ok := keys.Parse(*name); ok {
-			*name = k.String()
+			*name = keyName(k)
 		}
 	}
 	if o.Notify == "" {

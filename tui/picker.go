@@ -36,7 +36,7 @@ func (m *Model) runResume(args string) (tea.Cmd, error) {
 // openPicker shows the list, empty until the sessions are known.
 func (m *Model) openPicker() {
 	m.picker = picker{}
-	m.mode, m.dirty = modePicker, true
+	m.mode, m.flash, m.dirty = modePicker, flash{}, true // the line below says how to leave
 }
 
 // onStored takes the sessions on disk: for the list, or to resume the one that

@@ -18,12 +18,14 @@ const (
 )
 
 // flash is the message in the status line. The newest replaces the others; an
-// urgent one stays until the person's next key.
+// urgent one stays until the person's next key, and a list of candidates goes
+// with the next key on the command line.
 type flash struct {
-	text   string
-	sev    severity
-	until  time.Time
-	urgent bool
+	text       string
+	sev        severity
+	until      time.Time
+	urgent     bool
+	candidates bool
 }
 
 // shown reports whether the message is still to be shown.

@@ -35,6 +35,9 @@ func (m *Model) leaveCommand() {
 // onCommandKey is a key on the command line.
 func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	m.dirty = true
+	if m.flash.candidates {
+		m.flash = flash{}
+	}
 	if m.line.empty() {
 		if a := m.keys[placeEmpty][name]; a != "" && !m.panelTakes(name) {
 			return m.onEmptyLine(a)

@@ -98,8 +98,16 @@ func (m *Model) claim(code rune) {
 	}
 }
 
-// keyName is the name a key has in the registry. The keypad's Enter is Enter.
+// shiftedSymbols are the symbols that take Shift on a US keyboard.
+const shiftedSymbols = "~!@#$%^&*()_+{}|:\"<>?"
+
+// keyName is the name a key has in the registry. The keypad's Enter is Enter. The
+// Shift that makes a symbol is part of it: for Ctrl-_ some terminals send one
+// byte, and xterm says Ctrl and Shift with "_".
 func keyName(k keys.Key) string {
+	if k.Mods&(keys.Ctrl|keys.Alt) != 0 && strings.ContainsRune(shiftedSymbols, k.Code) {
+		k.Mods &^= keys.Shift
+	}
 	return strings.Replace(k.String(), "kpenter", "enter", 1)
 }
 
