@@ -60,9 +60,15 @@ func TestLocalShell(t *testing.T) {
 
 	d.send("exit 7\r")
 	d.see(10*time.Second, "ended with code 7")
+	d.send("\x01/restart\r")
+	d.until("the shell opened anew", 10*time.Second, func(screen string) bool {
+		return strings.Contains(screen, "here>") && !strings.Contains(screen, "42:")
+	})
+	d.send("echo $((50+3)); exit 8\r")
+	d.see(10*time.Second, "53", "ended with code 8")
 	d.send("\x01/new local-shell\r")
 	d.until("a second shell", 10*time.Second, func(screen string) bool {
-		return strings.Contains(screen, "here>") && !strings.Contains(screen, "42:")
+		return strings.Contains(screen, "here>") && !strings.Contains(screen, "53")
 	})
 	d.send("\x01/quit\r")
 	d.see(10*time.Second, "y/n")
