@@ -59,6 +59,19 @@ func TestColorDowngrade(t *testing.T) {
 	}
 }
 
+// Where black stands for a color the terminal lacks it is not bold, which many
+// terminals show as gray; what a program made bold and black stays so.
+func TestBlackOfOursIsNotBold(t *testing.T) {
+	o := Options{Colors: ANSI16}
+	for c, want := range map[term.Color]term.Attr{
+		term.PaletteColor(16): 0, term.PaletteColor(0): term.Bold, term.PaletteColor(220): term.Bold, 0: term.Bold,
+	} {
+		if got := o.pen(term.Style{FG: c, Attr: term.Bold}).attr; got != want {
+			t.Errorf("%v bold is drawn with %v, want %v", c, got, want)
+		}
+	}
+}
+
 // TestNearest256IsNearest compares the short way to the palette with the long.
 func TestNearest256IsNearest(t *testing.T) {
 	worse := 0

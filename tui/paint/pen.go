@@ -24,6 +24,9 @@ func (o Options) pen(s term.Style) pen {
 		underline: s.Underline,
 		link:      s.Link,
 	}
+	if t.fg == term.PaletteColor(0) && t.fg != s.FG {
+		t.attr &^= term.Bold // black of ours: many terminals make a bold one gray
+	}
 	switch {
 	case o.PlainUnderline && t.underline != term.NoUnderline:
 		t.underline = term.SingleUnderline
