@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // sameUserListener passes on only connections of the user who runs us.
@@ -38,11 +36,7 @@ func peerUser(conn net.Conn) (int, error) {
 	uid := -1
 	var credErr error
 	err = raw.Control(func(fd uintptr) {
-		var cred *unix.Ucred
-		cred, credErr = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
-		if credErr == nil {
-			uid = int(cred.Uid)
-		}
+		uid, credErr = userBehind(int(fd))
 	})
 	if err == nil {
 		err = credErr

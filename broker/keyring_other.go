@@ -1,0 +1,14 @@
+//go:build !linux
+
+package broker
+
+import "errors"
+
+// Other kernels keep no keys for programs that were killed: an agent of theirs
+// is resumed in a new container instead.
+
+var errNoKeyring = errors.New("this system has no keyring for programs that are gone")
+
+func keepSecret(string, []byte) error   { return errNoKeyring }
+func keptSecret(string) ([]byte, error) { return nil, errNoKeyring }
+func dropSecret(string)                 {}
