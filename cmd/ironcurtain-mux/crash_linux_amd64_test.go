@@ -214,10 +214,11 @@ func TestKilledAtEveryStep(t *testing.T) {
 			c.check(n, when+step, answer)
 		}
 	}
-	// The call that was killed before its record did not happen; the one that
-	// was killed after it was forwarded did.
-	if c.happened(1) != 0 || c.happened(n-1) != 1 || c.happened(n) != 1 {
-		t.Errorf("effects of the first and the last calls: %d, %d, %d", c.happened(1), c.happened(n-1), c.happened(n))
+	// The call that was killed before its record did not happen. The one that was
+	// killed after it was forwarded did: check has waited for it. What is written to
+	// the agent first need not be the answer.
+	if c.happened(1) != 0 {
+		t.Errorf("the first call, killed before its record, happened %d times", c.happened(1))
 	}
 }
 
