@@ -313,7 +313,7 @@ func TestHelpNamesEverything(t *testing.T) {
 	}
 	seen := map[place]map[string]bool{}
 	for _, b := range keyTable("ctrl+a", "ctrl+b") {
-		for _, k := range b.keys {
+		for _, k := range b.Keys() {
 			if seen[b.place] == nil {
 				seen[b.place] = map[string]bool{}
 			}
@@ -322,8 +322,8 @@ func TestHelpNamesEverything(t *testing.T) {
 			}
 			seen[b.place][k] = true
 		}
-		if !strings.Contains(all.String(), b.help) {
-			t.Errorf("%q is not in the help", b.help)
+		if !strings.Contains(all.String(), b.Help().Desc) {
+			t.Errorf("%q is not in the help", b.Help().Desc)
 		}
 	}
 }

@@ -4,18 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
-
-// pager is a position in text that is longer than the screen.
-type pager struct{ top int }
-
-// move scrolls by n rows of a text of total rows shown in height rows.
-func (p *pager) move(n, total, height int) {
-	p.top = min(max(0, p.top+n), max(0, total-height))
-}
 
 // helpLine is one line of the help screen.
 type helpLine struct {
@@ -31,7 +24,7 @@ func (m *Model) openHelp() {
 
 func (m *Model) showHelp(title string, lines []helpLine) {
 	m.helpTitle, m.helpLines = title, lines
-	m.mode, m.help, m.flash, m.dirty = modeHelp, pager{}, flash{}, true // the line below says how to leave
+	m.mode, m.help, m.flash, m.dirty = modeHelp, viewport.New(), flash{}, true // the line below says how to leave
 }
 
 // helpText writes the help screen.
@@ -42,14 +35,14 @@ func (m *Model) helpText() []helpLine {
 	}
 	var last place
 	for _, b := range m.table {
-		if len(b.keys) == 0 || b.place == placePrefix && m.o.Prefix == "" {
+		if len(b.Keys()) == 0 || b.place == placePrefix && m.o.Prefix == "" {
 			continue
 		}
 		if b.place != last {
 			out = append(out, helpLine{text: string(b.place), head: true})
 			last = b.place
 		}
-		out = append(out, helpLine{key: bindingKeys(b), text: b.help})
+		out = append(out, helpLine{key: bindingKeys(b), text: b.Help().Desc})
 	}
 	out = append(out, helpLine{text: "commands", head: true})
 	for _, c := range commandTable() {
@@ -61,10 +54,11 @@ func (m *Model) helpText() []helpLine {
 // bindingKeys names the keys of a binding; nine digits become one.
 func bindingKeys(b binding) string {
 	var out []string
-	digits := len(b.keys) == 9
-	for i, k := range b.keys {
+	names := b.Keys()
+	digits := len(names) == 9
+	for i, k := range names {
 		out = append(out, displayKey(k))
-		digits = digits && strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(b.keys[0], "1") && k != ""
+		digits = digits && strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(names[0], "1") && k != ""
 	}
 	if digits {
 		return out[0] + "…9"
@@ -75,16 +69,16 @@ func bindingKeys(b binding) string {
 // onHelpKey is a key in the help screen.
 func (m *Model) onHelpKey(name string) tea.Cmd {
 	m.dirty = true
-	total, height := len(m.helpRows()), m.lay.Viewport.H-1
+	m.layHelp()
 	switch m.keys[placeHelp][name] {
 	case actHelpDown:
-		m.help.move(1, total, height)
+		m.help.ScrollDown(1)
 	case actHelpUp:
-		m.help.move(-1, total, height)
+		m.help.ScrollUp(1)
 	case actHelpPage:
-		m.help.move(height, total, height)
+		m.help.PageDown()
 	case actHelpPageUp:
-		m.help.move(-height, total, height)
+		m.help.PageUp()
 	case actLeave:
 		m.leaveCommand()
 	}
@@ -131,20 +125,33 @@ func (m *Model) helpRows() []helpRow {
 	return out
 }
 
+// layHelp lays the help text out for the present size, below the title, and keeps
+// the first row on the screen where that is possible.
+func (m *Model) layHelp() []helpRow {
+	rows := m.helpRows()
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = row.left + row.right
+	}
+	m.help.SetWidth(m.lay.Viewport.W)
+	m.help.SetHeight(m.lay.Viewport.H - 1)
+	m.help.SetContentLines(lines)
+	return rows
+}
+
 // drawHelp draws the help screen over the viewport.
 func (m *Model) drawHelp() *surface {
 	s := newSurface(m.lay.Viewport, m.theme.Body)
-	rows := m.helpRows()
-	height := s.At.H - 1
-	m.help.move(0, len(rows), height)
+	rows := m.layHelp()
+	first := m.help.YOffset()
+	last := first + m.help.VisibleLineCount()
 	s.fill(0, m.theme.Title)
 	title := m.helpTitle
-	if below := len(rows) - m.help.top - height; below > 0 {
+	if below := len(rows) - last; below > 0 {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
 	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
-	for y := 0; y < height && m.help.top+y < len(rows); y++ {
-		row := rows[m.help.top+y]
+	for y, row := range rows[first:last] {
 		left, right := m.theme.Label, m.theme.Body
 		if row.head {
 			left = m.theme.Body

@@ -109,10 +109,10 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 	case len(names) == 0 && (b.place == placeQuestion || b.place == placeCommand && (b.action == actEnter || b.action == actLeave)):
 		return fault("", "nothing else does this; it needs a key")
 	}
-	if slices.Contains(b.keys, commandKey) && !slices.Contains(names, commandKey) {
+	if slices.Contains(b.Keys(), commandKey) && !slices.Contains(names, commandKey) {
 		names = append(names, commandKey) // it leads out of everything it leads into
 	}
-	b.keys = names
+	b.SetKeys(names...)
 	return nil
 }
 
@@ -128,7 +128,7 @@ func settle(table []binding, changed map[string]bool, commandKey string) error {
 		if b.member() == "" {
 			continue
 		}
-		for _, k := range b.keys {
+		for _, k := range b.Keys() {
 			owner[b.place][k] = i
 		}
 	}
@@ -138,7 +138,7 @@ func settle(table []binding, changed map[string]bool, commandKey string) error {
 			continue
 		}
 		kept := []string{}
-		for _, k := range b.keys {
+		for _, k := range b.Keys() {
 			j, taken := owner[b.place][k]
 			switch {
 			case !taken:
@@ -153,7 +153,7 @@ func settle(table []binding, changed map[string]bool, commandKey string) error {
 				return &KeyError{Member: "keys", Name: table[j].name(), Key: k, Err: conflict(k, *b)}
 			}
 		}
-		b.keys = kept
+		b.SetKeys(kept...)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func newKeymap(table []binding) keymap {
 		if m[b.place] == nil {
 			m[b.place] = map[string]action{}
 		}
-		for _, k := range b.keys {
+		for _, k := range b.Keys() {
 			m[b.place][k] = b.action
 		}
 	}
@@ -231,8 +231,8 @@ func newKeymap(table []binding) keymap {
 // keyFor is the first key of an action, for people, or an empty string.
 func (m *Model) keyFor(p place, a action) string {
 	for _, b := range m.table {
-		if b.place == p && b.action == a && len(b.keys) > 0 {
-			return displayKey(b.keys[0])
+		if b.place == p && b.action == a && len(b.Keys()) > 0 {
+			return displayKey(b.Keys()[0])
 		}
 	}
 	return ""

@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+)
 
 // place is where a key is pressed. Each place has keys of its own.
 type place string
@@ -45,10 +49,16 @@ func (p place) word() string {
 // the only list of keys: dispatch, the help screen and the generated
 // documentation read it.
 type binding struct {
-	place  place
-	action action
-	keys   []string // names as keyName gives them
-	help   string
+	place       place
+	action      action
+	key.Binding // its keys, named as keyName does, and in the help what they do
+}
+
+// keyed binds keys to what they do; a binding may have none.
+func keyed(does string, names ...string) key.Binding {
+	b := key.NewBinding(key.WithKeys(names...))
+	b.SetHelp("", does)
+	return b
 }
 
 // member is the member of config.json that alone says the key, or empty.
@@ -153,99 +163,99 @@ const (
 // empty prefix is none.
 func keyTable(commandKey, prefix string) []binding {
 	table := []binding{
-		{placeTerminal, actCommand, []string{commandKey}, "open the command line and the approval panel"},
-		{placeTerminal, actTab, altDigits(), "show that tab"},
-		{placeTerminal, "next", nil, "next tab"},
-		{placeTerminal, "prev", nil, "previous tab"},
-		{placeTerminal, "last", nil, "the tab shown before"},
-		{placeTerminal, "new", nil, "open a tab"},
-		{placeTerminal, "focus", nil, "next pane of the split"},
-		{placeTerminal, "zoom", nil, "show the focused pane alone, or all again"},
-		{placeTerminal, "copy", nil, "copy mode"},
-		{placeTerminal, "edit", nil, "open the scrollback in your editor"},
+		{placeTerminal, actCommand, keyed("open the command line and the approval panel", commandKey)},
+		{placeTerminal, actTab, keyed("show that tab", altDigits()...)},
+		{placeTerminal, "next", keyed("next tab")},
+		{placeTerminal, "prev", keyed("previous tab")},
+		{placeTerminal, "last", keyed("the tab shown before")},
+		{placeTerminal, "new", keyed("open a tab")},
+		{placeTerminal, "focus", keyed("next pane of the split")},
+		{placeTerminal, "zoom", keyed("show the focused pane alone, or all again")},
+		{placeTerminal, "copy", keyed("copy mode")},
+		{placeTerminal, "edit", keyed("open the scrollback in your editor")},
 	}
 	table = append(table, prefixBindings(prefix)...)
 	return append(table, []binding{
-		{placeCommand, actLiteral, []string{commandKey}, "close, and send the key itself to the agent"},
-		{placeCommand, actLeave, []string{"esc"}, "close, keeping what is typed"},
-		{placeCommand, actEnter, []string{"enter"}, "run the command or send the text; on an empty line go back"},
-		{placeCommand, actNewline, []string{"alt+enter", "shift+enter", "ctrl+j"}, "a new line in the text"},
-		{placeCommand, actComplete, []string{"tab"}, "complete the command, tab, agent or path"},
-		{placeCommand, actLeft, []string{"left", "ctrl+b"}, "one character left"},
-		{placeCommand, actRight, []string{"right", "ctrl+f"}, "one character right"},
-		{placeCommand, actWordLeft, []string{"alt+b", "ctrl+left", "alt+left"}, "one word left"},
-		{placeCommand, actWordRight, []string{"alt+f", "ctrl+right", "alt+right"}, "one word right"},
-		{placeCommand, actHome, []string{"home"}, "start of the line"},
-		{placeCommand, actEnd, []string{"end", "ctrl+e"}, "end of the line"},
-		{placeCommand, actBackspace, []string{"backspace", "ctrl+h"}, "delete to the left"},
-		{placeCommand, actDelete, []string{"delete", "ctrl+d"}, "delete to the right"},
-		{placeCommand, actKillWord, []string{"ctrl+w", "alt+backspace"}, "delete the word to the left"},
-		{placeCommand, actKillStart, []string{"ctrl+u"}, "delete to the start"},
-		{placeCommand, actKillEnd, []string{"ctrl+k"}, "delete to the end"},
-		{placeCommand, actUndo, []string{"ctrl+_", "ctrl+z", "ctrl+/"}, "undo"},
-		{placeCommand, actOlder, []string{"up", "ctrl+p"}, "older line"},
-		{placeCommand, actNewer, []string{"down", "ctrl+n"}, "newer line"},
-		{placeCommand, actTab, altDigits(), "show that tab"},
+		{placeCommand, actLiteral, keyed("close, and send the key itself to the agent", commandKey)},
+		{placeCommand, actLeave, keyed("close, keeping what is typed", "esc")},
+		{placeCommand, actEnter, keyed("run the command or send the text; on an empty line go back", "enter")},
+		{placeCommand, actNewline, keyed("a new line in the text", "alt+enter", "shift+enter", "ctrl+j")},
+		{placeCommand, actComplete, keyed("complete the command, tab, agent or path", "tab")},
+		{placeCommand, actLeft, keyed("one character left", "left", "ctrl+b")},
+		{placeCommand, actRight, keyed("one character right", "right", "ctrl+f")},
+		{placeCommand, actWordLeft, keyed("one word left", "alt+b", "ctrl+left", "alt+left")},
+		{placeCommand, actWordRight, keyed("one word right", "alt+f", "ctrl+right", "alt+right")},
+		{placeCommand, actHome, keyed("start of the line", "home")},
+		{placeCommand, actEnd, keyed("end of the line", "end", "ctrl+e")},
+		{placeCommand, actBackspace, keyed("delete to the left", "backspace", "ctrl+h")},
+		{placeCommand, actDelete, keyed("delete to the right", "delete", "ctrl+d")},
+		{placeCommand, actKillWord, keyed("delete the word to the left", "ctrl+w", "alt+backspace")},
+		{placeCommand, actKillStart, keyed("delete to the start", "ctrl+u")},
+		{placeCommand, actKillEnd, keyed("delete to the end", "ctrl+k")},
+		{placeCommand, actUndo, keyed("undo", "ctrl+_", "ctrl+z", "ctrl+/")},
+		{placeCommand, actOlder, keyed("older line", "up", "ctrl+p")},
+		{placeCommand, actNewer, keyed("newer line", "down", "ctrl+n")},
+		{placeCommand, actTab, keyed("show that tab", altDigits()...)},
 
-		{placeEmpty, actPrevTab, []string{"left"}, "previous tab"},
-		{placeEmpty, actNextTab, []string{"right"}, "next tab"},
-		{placeEmpty, actCopyMode, []string{"pgup", "["}, "copy mode"},
-		{placeEmpty, actKeys, []string{"?"}, "keys and commands"},
+		{placeEmpty, actPrevTab, keyed("previous tab", "left")},
+		{placeEmpty, actNextTab, keyed("next tab", "right")},
+		{placeEmpty, actCopyMode, keyed("copy mode", "pgup", "[")},
+		{placeEmpty, actKeys, keyed("keys and commands", "?")},
 
-		{placePanel, actPanelDown, []string{"down"}, "one line down (on an empty line)"},
-		{placePanel, actPanelUp, []string{"up"}, "one line up (on an empty line)"},
-		{placePanel, actPanelPage, []string{"pgdown"}, "next page; behind the last, what was not shown yet, then the top"},
-		{placePanel, actPanelPageUp, []string{"shift+pgup"}, "page before"},
-		{placePanel, actPanelTop, []string{"home"}, "first row (on an empty line)"},
-		{placePanel, actPanelEnd, []string{"end"}, "last row (on an empty line); rows jumped over count as not shown"},
-		{placePanel, actPanelNext, []string{"tab"}, "next call (on an empty line)"},
-		{placePanel, actPanelPrev, []string{"shift+tab"}, "previous call"},
-		{placePanel, actPanelTab, []string{"ctrl+t"}, "show the tab of the call"},
+		{placePanel, actPanelDown, keyed("one line down (on an empty line)", "down")},
+		{placePanel, actPanelUp, keyed("one line up (on an empty line)", "up")},
+		{placePanel, actPanelPage, keyed("next page; behind the last, what was not shown yet, then the top", "pgdown")},
+		{placePanel, actPanelPageUp, keyed("page before", "shift+pgup")},
+		{placePanel, actPanelTop, keyed("first row (on an empty line)", "home")},
+		{placePanel, actPanelEnd, keyed("last row (on an empty line); rows jumped over count as not shown", "end")},
+		{placePanel, actPanelNext, keyed("next call (on an empty line)", "tab")},
+		{placePanel, actPanelPrev, keyed("previous call", "shift+tab")},
+		{placePanel, actPanelTab, keyed("show the tab of the call", "ctrl+t")},
 
-		{placeCopy, actLeave, []string{"q", "esc", "ctrl+c", "enter", commandKey}, "leave (Enter copies a selection first)"},
-		{placeCopy, actCopyLeft, []string{"h", "left"}, "left"},
-		{placeCopy, actCopyDown, []string{"j", "down"}, "down"},
-		{placeCopy, actCopyUp, []string{"k", "up"}, "up"},
-		{placeCopy, actCopyRight, []string{"l", "right"}, "right"},
-		{placeCopy, actCopyWord, []string{"w"}, "next word"},
-		{placeCopy, actCopyBack, []string{"b"}, "word before"},
-		{placeCopy, actCopyWordEnd, []string{"e"}, "end of the word"},
-		{placeCopy, actCopyStart, []string{"0", "home"}, "start of the line"},
-		{placeCopy, actCopyFirst, []string{"^"}, "first letter of the line"},
-		{placeCopy, actCopyLineEnd, []string{"$", "end"}, "end of the line"},
-		{placeCopy, actCopyTop, []string{"g"}, "first line of the scrollback"},
-		{placeCopy, actCopyBottom, []string{"G"}, "last line"},
-		{placeCopy, actCopyPageUp, []string{"pgup", "ctrl+b"}, "a page up"},
-		{placeCopy, actCopyPageDn, []string{"pgdown", "ctrl+f"}, "a page down"},
-		{placeCopy, actCopyHalfUp, []string{"ctrl+u"}, "half a page up"},
-		{placeCopy, actCopyHalfDn, []string{"ctrl+d"}, "half a page down"},
-		{placeCopy, actCopySelect, []string{"v", "space"}, "start or drop a selection"},
-		{placeCopy, actCopyLines, []string{"V"}, "select whole lines"},
-		{placeCopy, actCopySwap, []string{"o"}, "go to the other end of the selection"},
-		{placeCopy, actCopyYank, []string{"y"}, "copy the selection to the clipboard"},
-		{placeCopy, actCopyEdit, []string{"E"}, "open the scrollback in your editor"},
-		{placeCopy, actCopySearch, []string{"/"}, "search forward"},
-		{placeCopy, actCopySearchB, []string{"?"}, "search backward"},
-		{placeCopy, actCopyNext, []string{"n"}, "next match"},
-		{placeCopy, actCopyPrev, []string{"N"}, "match before"},
+		{placeCopy, actLeave, keyed("leave (Enter copies a selection first)", "q", "esc", "ctrl+c", "enter", commandKey)},
+		{placeCopy, actCopyLeft, keyed("left", "h", "left")},
+		{placeCopy, actCopyDown, keyed("down", "j", "down")},
+		{placeCopy, actCopyUp, keyed("up", "k", "up")},
+		{placeCopy, actCopyRight, keyed("right", "l", "right")},
+		{placeCopy, actCopyWord, keyed("next word", "w")},
+		{placeCopy, actCopyBack, keyed("word before", "b")},
+		{placeCopy, actCopyWordEnd, keyed("end of the word", "e")},
+		{placeCopy, actCopyStart, keyed("start of the line", "0", "home")},
+		{placeCopy, actCopyFirst, keyed("first letter of the line", "^")},
+		{placeCopy, actCopyLineEnd, keyed("end of the line", "$", "end")},
+		{placeCopy, actCopyTop, keyed("first line of the scrollback", "g")},
+		{placeCopy, actCopyBottom, keyed("last line", "G")},
+		{placeCopy, actCopyPageUp, keyed("a page up", "pgup", "ctrl+b")},
+		{placeCopy, actCopyPageDn, keyed("a page down", "pgdown", "ctrl+f")},
+		{placeCopy, actCopyHalfUp, keyed("half a page up", "ctrl+u")},
+		{placeCopy, actCopyHalfDn, keyed("half a page down", "ctrl+d")},
+		{placeCopy, actCopySelect, keyed("start or drop a selection", "v", "space")},
+		{placeCopy, actCopyLines, keyed("select whole lines", "V")},
+		{placeCopy, actCopySwap, keyed("go to the other end of the selection", "o")},
+		{placeCopy, actCopyYank, keyed("copy the selection to the clipboard", "y")},
+		{placeCopy, actCopyEdit, keyed("open the scrollback in your editor", "E")},
+		{placeCopy, actCopySearch, keyed("search forward", "/")},
+		{placeCopy, actCopySearchB, keyed("search backward", "?")},
+		{placeCopy, actCopyNext, keyed("next match", "n")},
+		{placeCopy, actCopyPrev, keyed("match before", "N")},
 
-		{placeQuestion, actYes, []string{"y"}, "yes"},
-		{placeQuestion, actNo, []string{"n", "esc", "enter", "ctrl+c"}, "no"},
+		{placeQuestion, actYes, keyed("yes", "y")},
+		{placeQuestion, actNo, keyed("no", "n", "esc", "enter", "ctrl+c")},
 
-		{placePicker, actPickDown, []string{"down", "j", "ctrl+n"}, "down"},
-		{placePicker, actPickUp, []string{"up", "k", "ctrl+p"}, "up"},
-		{placePicker, actPickPage, []string{"pgdown", "space"}, "a page down"},
-		{placePicker, actPickPageUp, []string{"pgup"}, "a page up"},
-		{placePicker, actPick, []string{"enter"}, "continue that session in a tab"},
-		{placePicker, actPickAll, []string{"a"}, "take back all agents that were left running"},
-		{placePicker, actPickEnd, []string{"x"}, "end an agent that was left running"},
-		{placePicker, actLeave, []string{"esc", "q", "ctrl+c", commandKey}, "close"},
+		{placePicker, actPickDown, keyed("down", "down", "j", "ctrl+n")},
+		{placePicker, actPickUp, keyed("up", "up", "k", "ctrl+p")},
+		{placePicker, actPickPage, keyed("a page down", "pgdown", "space")},
+		{placePicker, actPickPageUp, keyed("a page up", "pgup")},
+		{placePicker, actPick, keyed("continue that session in a tab", "enter")},
+		{placePicker, actPickAll, keyed("take back all agents that were left running", "a")},
+		{placePicker, actPickEnd, keyed("end an agent that was left running", "x")},
+		{placePicker, actLeave, keyed("close", "esc", "q", "ctrl+c", commandKey)},
 
-		{placeHelp, actHelpDown, []string{"down", "j"}, "down"},
-		{placeHelp, actHelpUp, []string{"up", "k"}, "up"},
-		{placeHelp, actHelpPage, []string{"pgdown", "space"}, "a page down"},
-		{placeHelp, actHelpPageUp, []string{"pgup"}, "a page up"},
-		{placeHelp, actLeave, []string{"q", "esc", "enter", "?", "ctrl+c", commandKey}, "close"},
+		{placeHelp, actHelpDown, keyed("down", "down", "j")},
+		{placeHelp, actHelpUp, keyed("up", "up", "k")},
+		{placeHelp, actHelpPage, keyed("a page down", "pgdown", "space")},
+		{placeHelp, actHelpPageUp, keyed("a page up", "pgup")},
+		{placeHelp, actLeave, keyed("close", "q", "esc", "enter", "?", "ctrl+c", commandKey)},
 	}...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -68,7 +69,7 @@ type Model struct {
 	approvals approvals
 	toasts    []toast
 	copying   copyState
-	help      pager
+	help      viewport.Model
 	helpTitle string
 	helpLines []helpLine
 	picker    picker

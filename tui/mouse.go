@@ -45,7 +45,8 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		return nil
 	case m.mode == modeHelp:
 		if e.Button == keys.WheelUp || e.Button == keys.WheelDown {
-			m.help.move(wheelStep(e), len(m.helpRows()), m.lay.Viewport.H-1)
+			m.layHelp()
+			m.help.SetYOffset(m.help.YOffset() + wheelStep(e))
 			m.dirty = true
 		}
 		return nil

@@ -17,22 +17,22 @@ func prefixBindings(prefix string) []binding {
 		prefixes = []string{prefix}
 	}
 	return []binding{
-		{placeTerminal, actPrefix, prefixes, "wait for one of the keys below"},
-		{placePrefix, actPrefix, prefixes, "send the key itself to the agent"},
-		{placePrefix, "new", []string{"c"}, "open a tab"},
-		{placePrefix, "next", []string{"n"}, "next tab"},
-		{placePrefix, "prev", []string{"p"}, "previous tab"},
-		{placePrefix, "last", []string{"l"}, "the tab shown before"},
-		{placePrefix, "close", []string{"x", "&"}, "close the tab"},
-		{placePrefix, "split right", []string{"%"}, "split side by side"},
-		{placePrefix, "split down", []string{`"`}, "split one below the other"},
-		{placePrefix, "focus", []string{"o"}, "next pane of the split"},
-		{placePrefix, "zoom", []string{"z"}, "show the focused pane alone, or all again"},
-		{placePrefix, "copy", []string{"[", "pgup"}, "copy mode"},
-		{placePrefix, "edit", nil, "open the scrollback in your editor"},
-		{placePrefix, "help", []string{"?"}, "keys and commands"},
-		{placePrefix, actCommand, []string{":"}, "open the command line"},
-		{placePrefix, actTab, []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, "show that tab"},
+		{placeTerminal, actPrefix, keyed("wait for one of the keys below", prefixes...)},
+		{placePrefix, actPrefix, keyed("send the key itself to the agent", prefixes...)},
+		{placePrefix, "new", keyed("open a tab", "c")},
+		{placePrefix, "next", keyed("next tab", "n")},
+		{placePrefix, "prev", keyed("previous tab", "p")},
+		{placePrefix, "last", keyed("the tab shown before", "l")},
+		{placePrefix, "close", keyed("close the tab", "x", "&")},
+		{placePrefix, "split right", keyed("split side by side", "%")},
+		{placePrefix, "split down", keyed("split one below the other", `"`)},
+		{placePrefix, "focus", keyed("next pane of the split", "o")},
+		{placePrefix, "zoom", keyed("show the focused pane alone, or all again", "z")},
+		{placePrefix, "copy", keyed("copy mode", "[", "pgup")},
+		{placePrefix, "edit", keyed("open the scrollback in your editor")},
+		{placePrefix, "help", keyed("keys and commands", "?")},
+		{placePrefix, actCommand, keyed("open the command line", ":")},
+		{placePrefix, actTab, keyed("show that tab", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
 	}
 }
 

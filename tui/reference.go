@@ -19,7 +19,7 @@ func BoundActions() []BoundAction {
 	var out []BoundAction
 	for _, b := range keyTable(o.CommandKey, o.Prefix) {
 		if b.member() == "" {
-			out = append(out, BoundAction{b.name(), append([]string{}, b.keys...), b.help + " (" + string(b.place) + ")"})
+			out = append(out, BoundAction{b.name(), append([]string{}, b.Keys()...), b.Help().Desc + " (" + string(b.place) + ")"})
 		}
 	}
 	return out
@@ -52,7 +52,7 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 		if name == "" {
 			name = k.name()
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cell(bindingKeys(k)), cell(k.help), name)
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cell(bindingKeys(k)), cell(k.Help().Desc), name)
 	}
 	b.WriteString("\n## Commands\n\n| command | does |\n|---|---|\n")
 	for _, c := range commandTable() {

@@ -2,6 +2,9 @@ package tui
 
 import (
 	"fmt"
+	"image/color"
+
+	"charm.land/lipgloss/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
@@ -51,109 +54,108 @@ func ThemeByName(name string) (Theme, error) {
 	return Theme{}, fmt.Errorf("theme %q: unknown name, known are %v", name, ThemeNames())
 }
 
-func colors(fg, bg term.Color, attr term.Attr) term.Style {
-	return term.Style{FG: fg, BG: bg, Attr: attr}
-}
-
+// darkTheme is for light text on a dark background, in 256 colors.
 func darkTheme() Theme {
-	p := term.PaletteColor
-	return Theme{
-		Name:      "dark",
-		Notice:    colors(p(245), p(236), term.Bold),
-		Bar:       colors(p(250), p(236), 0),
-		Tab:       colors(p(250), p(236), 0),
-		ActiveTab: colors(p(231), p(25), term.Bold),
-		Attention: colors(p(16), p(220), term.Bold),
-		Good:      colors(p(114), p(236), 0),
-		Bad:       colors(p(231), p(160), term.Bold),
-		Muted:     colors(p(245), p(236), 0),
-		Body:      colors(p(252), p(234), 0),
-		Label:     colors(p(110), p(234), 0),
-		Escape:    colors(p(203), p(234), term.Bold),
-		Changed:   colors(p(221), p(234), 0),
-		Added:     colors(p(114), p(234), 0),
-		Removed:   colors(p(210), p(234), 0),
-		Input:     colors(p(231), p(238), 0),
-		Selection: colors(p(16), p(153), 0),
-		Border:    colors(p(240), 0, 0),
-		Title:     colors(p(16), p(220), term.Bold),
-	}
+	return colorTheme("dark", true, func(dark, _, _ lipgloss.ANSIColor) color.Color { return dark })
 }
 
+// lightTheme is the one for dark text on a light background.
 func lightTheme() Theme {
-	p := term.PaletteColor
-	return Theme{
-		Name:      "light",
-		Notice:    colors(p(243), p(253), term.Bold),
-		Bar:       colors(p(236), p(253), 0),
-		Tab:       colors(p(236), p(253), 0),
-		ActiveTab: colors(p(231), p(25), term.Bold),
-		Attention: colors(p(16), p(220), term.Bold),
-		Good:      colors(p(22), p(253), 0),
-		Bad:       colors(p(231), p(160), term.Bold),
-		Muted:     colors(p(243), p(253), 0),
-		Body:      colors(p(235), p(255), 0),
-		Label:     colors(p(25), p(255), 0),
-		Escape:    colors(p(160), p(255), term.Bold),
-		Changed:   colors(p(130), p(255), 0),
-		Added:     colors(p(22), p(255), 0),
-		Removed:   colors(p(124), p(255), 0),
-		Input:     colors(p(232), p(252), 0),
-		Selection: colors(p(16), p(153), 0),
-		Border:    colors(p(248), 0, 0),
-		Title:     colors(p(16), p(220), term.Bold),
-	}
+	return colorTheme("light", true, func(_, light, _ lipgloss.ANSIColor) color.Color { return light })
 }
 
 // sixteenTheme draws nothing bold in black: many terminals make bold colors bright,
 // and bright black is gray.
 func sixteenTheme() Theme {
-	p := term.PaletteColor
+	t := colorTheme("16", false, func(_, _, sixteen lipgloss.ANSIColor) color.Color { return sixteen })
+	t.Border = term.Style{}
+	return t
+}
+
+// colorTheme mixes a theme from the colors that pick takes: of each three, the one on
+// a dark background, on a light one, and among sixteen colors.
+func colorTheme(name string, strong bool, pick func(dark, light, sixteen lipgloss.ANSIColor) color.Color) Theme {
+	base := lipgloss.NewStyle()
+	var (
+		black = base.Foreground(pick(16, 16, 0))
+		white = base.Foreground(pick(231, 231, 15)).Bold(true)
+		bar   = base.Background(pick(236, 253, 7))
+		body  = base.Background(pick(234, 255, 0))
+		alert = black.Background(pick(220, 220, 3)).Bold(strong)
+		muted = bar.Foreground(pick(245, 243, 0))
+		plain = bar.Foreground(pick(250, 236, 0))
+	)
 	return Theme{
-		Name:      "16",
-		Notice:    colors(p(0), p(7), 0),
-		Bar:       colors(p(0), p(7), 0),
-		Tab:       colors(p(0), p(7), 0),
-		ActiveTab: colors(p(15), p(4), term.Bold),
-		Attention: colors(p(0), p(3), 0),
-		Good:      colors(p(2), p(7), 0),
-		Bad:       colors(p(15), p(1), term.Bold),
-		Muted:     colors(p(0), p(7), 0),
-		Body:      colors(p(7), p(0), 0),
-		Label:     colors(p(6), p(0), 0),
-		Escape:    colors(p(1), p(0), term.Bold),
-		Changed:   colors(p(3), p(0), 0),
-		Added:     colors(p(2), p(0), 0),
-		Removed:   colors(p(1), p(0), 0),
-		Input:     colors(p(15), p(0), 0),
-		Selection: colors(p(0), p(6), 0),
-		Border:    term.Style{},
-		Title:     colors(p(0), p(3), 0),
+		Name:      name,
+		Notice:    cellStyle(muted.Bold(strong)),
+		Bar:       cellStyle(plain),
+		Tab:       cellStyle(plain),
+		ActiveTab: cellStyle(white.Background(pick(25, 25, 4))),
+		Attention: cellStyle(alert),
+		Good:      cellStyle(bar.Foreground(pick(114, 22, 2))),
+		Bad:       cellStyle(white.Background(pick(160, 160, 1))),
+		Muted:     cellStyle(muted),
+		Body:      cellStyle(body.Foreground(pick(252, 235, 7))),
+		Label:     cellStyle(body.Foreground(pick(110, 25, 6))),
+		Escape:    cellStyle(body.Foreground(pick(203, 160, 1)).Bold(true)),
+		Changed:   cellStyle(body.Foreground(pick(221, 130, 3))),
+		Added:     cellStyle(body.Foreground(pick(114, 22, 2))),
+		Removed:   cellStyle(body.Foreground(pick(210, 124, 1))),
+		Input:     cellStyle(base.Foreground(pick(231, 232, 15)).Background(pick(238, 252, 0))),
+		Selection: cellStyle(black.Background(pick(153, 153, 6))),
+		Border:    cellStyle(base.Foreground(pick(240, 248, 0))),
+		Title:     cellStyle(alert),
 	}
 }
 
+// plainTheme has attributes only.
 func plainTheme() Theme {
-	inverse := term.Style{Attr: term.Inverse}
-	strong := term.Style{Attr: term.Inverse | term.Bold}
+	base := lipgloss.NewStyle()
+	plain, bold, inverse, underlined := cellStyle(base), cellStyle(base.Bold(true)), cellStyle(base.Reverse(true)), cellStyle(base.Underline(true))
+	strong, marked := cellStyle(base.Reverse(true).Bold(true)), cellStyle(base.Underline(true).Bold(true))
 	return Theme{
 		Name:      "none",
 		Notice:    strong,
 		Bar:       inverse,
 		Tab:       inverse,
-		ActiveTab: term.Style{Attr: term.Bold, Underline: term.SingleUnderline},
+		ActiveTab: marked,
 		Attention: strong,
 		Good:      inverse,
 		Bad:       strong,
 		Muted:     inverse,
-		Body:      term.Style{},
-		Label:     term.Style{Attr: term.Bold},
-		Escape:    term.Style{Attr: term.Bold, Underline: term.SingleUnderline},
-		Changed:   term.Style{Underline: term.SingleUnderline},
-		Added:     term.Style{},
-		Removed:   term.Style{},
-		Input:     term.Style{Attr: term.Bold},
+		Body:      plain,
+		Label:     bold,
+		Escape:    marked,
+		Changed:   underlined,
+		Added:     plain,
+		Removed:   plain,
+		Input:     bold,
 		Selection: inverse,
-		Border:    term.Style{},
+		Border:    plain,
 		Title:     strong,
 	}
+}
+
+// cellStyle is a style of the chrome as a cell has it.
+func cellStyle(s lipgloss.Style) term.Style {
+	out := term.Style{FG: cellColor(s.GetForeground()), BG: cellColor(s.GetBackground())}
+	if s.GetBold() {
+		out.Attr |= term.Bold
+	}
+	if s.GetReverse() {
+		out.Attr |= term.Inverse
+	}
+	if s.GetUnderline() {
+		out.Underline = term.SingleUnderline
+	}
+	return out
+}
+
+// cellColor is a color as a cell has it; what is no color of the palette is the
+// terminal's own.
+func cellColor(c color.Color) term.Color {
+	if n, ok := c.(lipgloss.ANSIColor); ok {
+		return term.PaletteColor(uint8(n))
+	}
+	return 0
 }

@@ -188,7 +188,7 @@ func (m *Model) showNumber(p place, key string) {
 	n := 0
 	for _, b := range m.table {
 		if b.place == p && b.action == actTab {
-			n = 1 + slices.Index(b.keys, key)
+			n = 1 + slices.Index(b.Keys(), key)
 		}
 	}
 	for i, t := range m.tabs {
