@@ -1,27 +1,19 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"runtime/debug"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
-
-// shutdownLimit is how long ending every session may take.
-const shutdownLimit = 60 * time.Second
 
 // muxFlags are the flags of the multiplexer itself and of its demo.
 type muxFlags struct {
@@ -156,22 +148,11 @@ type wiring struct {
 // run checks what can be checked before the screen is taken, opens the
 // multiplexer and ends everything when it closes.
 func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
-	log, closeLog, err := openLog(w.place)
+	b, done, err := w.open(cmd, "open multiplexer")
 	if err != nil {
 		return err
 	}
-	defer closeLog()
-	b, err := w.broker(log)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
-		defer cancel()
-		if err := b.Shutdown(ctx); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
-		}
-	}()
+	defer done()
 	if err := b.CheckAgent(cmd.Context(), flags.agent); err != nil {
 		return fail("open multiplexer", err, "")
 	}
@@ -179,17 +160,6 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	if err != nil {
 		return err
 	}
-	server, err := control.Listen(w.place.home, b, log)
-	if err != nil {
-		return fail("open multiplexer", err, "")
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
-		defer cancel()
-		if err := server.Close(ctx); err != nil {
-			log.Error("control socket was not closed cleanly", "error", err)
-		}
-	}()
 	options.Offer = len(b.Sweep(cmd.Context())) > 0 && flags.resume == ""
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
@@ -212,22 +182,4 @@ func terminalOf(cmd *cobra.Command) (in, out *os.File, err error) {
 			"run it in a terminal, without redirection")
 	}
 	return in, out, fail(op, outer.Check(in, out), "")
-}
-
-// openLog opens the program's own log; the screen belongs to the multiplexer.
-func openLog(p place) (*slog.Logger, func(), error) {
-	const op = "open log"
-	if err := os.MkdirAll(p.home, 0o700); err != nil {
-		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
-	}
-	f, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
-	}
-	// What a crash prints lands on a screen that is given back a moment later.
-	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
-		_ = f.Close()
-		return nil, nil, fail(op, err, "")
-	}
-	return slog.New(slog.NewJSONHandler(asciiWriter{f}, nil)), func() { _ = f.Close() }, nil
 }

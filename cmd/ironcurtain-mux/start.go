@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -106,34 +104,14 @@ func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err erro
 
 // serve opens the session, carries out the tasks, and ends everything.
 func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error {
-	log, closeLog, err := openLog(w.place)
+	b, done, err := w.open(cmd, "start")
 	if err != nil {
 		return err
 	}
-	defer closeLog()
-	b, err := w.broker(log)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
-		defer cancel()
-		if err := b.Shutdown(ctx); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
-		}
-	}()
+	defer done()
 	if err := errors.Join(b.CheckTurns(flags.agent), b.CheckAgent(cmd.Context(), flags.agent)); err != nil {
 		return fail("start", err, "")
 	}
-	server, err := control.Listen(w.place.home, b, log)
-	if err != nil {
-		return fail("start", err, "")
-	}
-	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), 5*time.Second)
-		defer cancel()
-		_ = server.Close(ctx)
-	}()
 	events, err := b.Subscribe(cmd.Context())
 	if err != nil {
 		return fail("start", err, "")

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+)
+
+// How long ending may take: every session with its container, and the answers that
+// other commands still wait for.
+const (
+	shutdownLimit = 60 * time.Second
+	controlLimit  = 5 * time.Second
+)
+
+// open starts the trusted process: its log, the broker and the control socket. done
+// ends all of it, with every session, and tells the person what could not be ended.
+func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
+	log, logFile, err := openLog(w.place)
+	if err != nil {
+		return nil, nil, err
+	}
+	if b, err = w.broker(log); err != nil {
+		return nil, nil, errors.Join(err, logFile.Close())
+	}
+	end := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
+		defer cancel()
+		if err := b.Shutdown(ctx); err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
+		}
+		_ = logFile.Close()
+	}
+	server, err := control.Listen(w.place.home, b, log)
+	if err != nil {
+		end()
+		return nil, nil, fail(op, err, "")
+	}
+	return b, func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), controlLimit)
+		defer cancel()
+		if err := server.Close(ctx); err != nil {
+			log.Error("control socket was not closed cleanly", "error", err)
+		}
+		end()
+	}, nil
+}
+
+// openLog opens the program's own log; the screen belongs to the multiplexer.
+func openLog(p place) (*slog.Logger, io.Closer, error) {
+	const op = "open log"
+	if err := os.MkdirAll(p.home, 0o700); err != nil {
+		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+	}
+	f, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
+	}
+	// What a crash prints lands on a screen that is given back a moment later.
+	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
+		return nil, nil, errors.Join(fail(op, err, ""), f.Close())
+	}
+	return slog.New(slog.NewJSONHandler(asciiWriter{f}, nil)), f, nil
+}
