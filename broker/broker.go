@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -105,6 +106,7 @@ type Broker struct {
 	cancel    context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
+	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
 
 	mu       sync.Mutex
 	sessions []*session // in the order of their tabs

@@ -88,6 +88,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		EscalationTimeout: s.broker.config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.broker.config.Secrets,
+		Known:             &s.broker.tools,
 		Builtins:          s.domainTools(),
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
@@ -233,6 +234,8 @@ func (s *session) toolActivity(a mcpproxy.Activity) {
 		s.count(func(t *tally) { t.calls-- })
 	case mcpproxy.ServerDown:
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
+	case mcpproxy.ServerFailed:
+		s.notice(true, fmt.Sprintf("tool server %s could not be started for a call: %s", a.Server, a.Detail))
 	case mcpproxy.CallUnasked:
 		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
 	case mcpproxy.CallGranted:

@@ -44,6 +44,7 @@ type backend struct {
 	mu    sync.Mutex
 	link  *link // nil while the server is down
 	tools []tool
+	rest  rest
 
 	ctx    context.Context // ends with the backend
 	cancel context.CancelFunc
@@ -74,8 +75,14 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 }
 
 // start starts the server for the first time and the goroutine that keeps it
-// running.
+// running. One whose tools are known rests until a call needs it.
 func (b *backend) start(ctx context.Context) error {
+	if tools := b.proxy.config.Known.of(b.spec.Name); tools != nil {
+		b.mu.Lock()
+		b.tools, b.rest.resting = tools, true
+		b.mu.Unlock()
+		return nil
+	}
 	l, err := b.connect(ctx)
 	if err != nil {
 		return err
@@ -103,7 +110,9 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	}
 	b.mu.Lock()
 	b.link, b.tools = l, tools
+	b.rest.used = time.Now()
 	b.mu.Unlock()
+	b.proxy.config.Known.learn(b.spec.Name, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
 	return l, nil
 }
@@ -203,16 +212,14 @@ func (b *backend) changed(l *link) {
 }
 
 // keep waits for the server's end and starts it again, with longer and longer
-// pauses while it keeps ending.
+// pauses while it keeps ending. It returns when the server has been put to rest.
 func (b *backend) keep(l *link) {
 	pause := b.proxy.limits.Backoff
 	for {
 		began := time.Now()
-		select {
-		case <-b.ctx.Done():
+		if !b.watch(l) {
 			_ = l.Close()
 			return
-		case <-l.process.Done():
 		}
 		b.mu.Lock()
 		b.link = nil
@@ -313,6 +320,9 @@ func (b *backend) offers(name string) bool {
 }
 
 func (b *backend) close() {
+	b.mu.Lock()
+	b.rest.resting = false // nobody wakes it any more
+	b.mu.Unlock()
 	b.cancel()
 	b.keeper.Wait()
 	b.mu.Lock()

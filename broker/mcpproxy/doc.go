@@ -3,7 +3,8 @@
 // Toward the agent it is an MCP server: any number of connections, each with
 // its own session, each line bounded before it is looked at. Toward the MCP
 // servers it is their only client; it starts each in its sandbox, pins what
-// they offer and starts them again when they die.
+// they offer and starts them again when they die. Servers whose tools are known
+// (Known) run only while calls need them.
 //
 // A tool call passes through in one direction only as what was understood of
 // it. The line is decoded strictly, the policy judges the arguments and

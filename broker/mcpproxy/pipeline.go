@@ -97,6 +97,9 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		if err := c.futile(); err != nil {
 			return c.deny(ctx, ruleFutile, err.Error())
 		}
+		if b := c.proxy.backend(c.target.server); b != nil {
+			b.rouse() // it starts while the person thinks
+		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
 		}
@@ -144,6 +147,13 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	if err := context.Cause(ctx); err != nil {
 		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
+	}
+	if err := b.enter(ctx); err != nil {
+		return c.failed(ctx, err)
+	}
+	defer b.leave()
+	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // as its start has shown
+		return c.deny(ctx, ruleQuarantine, "the tool is not offered any more: "+hidden)
 	}
 	c.record.Sandboxed = b.sandboxed()
 	if err := c.append(ctx, c.record); err != nil {

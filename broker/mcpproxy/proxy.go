@@ -72,6 +72,9 @@ type Config struct {
 	// value reaches the public web; hosts that a server lists as private are
 	// added for that server.
 	Web outbound.Client
+	// Known is what the servers are known to offer: they run only while calls need
+	// them. Nil: they run all the time.
+	Known *Known
 	// Builtins are tools that the host carries out itself.
 	Builtins []Builtin
 	Widen    string // how a person opens a directory to the sandboxes, for agents to pass on
@@ -92,6 +95,7 @@ type Limits struct {
 	Progress    time.Duration // between signs of life while a call waits; 3 seconds
 	Roots       time.Duration // time a server has to learn of other roots; 5 seconds
 	Backoff     time.Duration // before the first restart of a server; 250 ms
+	Rest        time.Duration // without calls, before a server that is known is stopped; 2 minutes
 }
 
 func (l Limits) orDefaults() Limits {
@@ -116,6 +120,7 @@ func (l Limits) orDefaults() Limits {
 	span(&l.Progress, 3*time.Second)
 	span(&l.Roots, 5*time.Second)
 	span(&l.Backoff, 250*time.Millisecond)
+	span(&l.Rest, 2*time.Minute)
 	return l
 }
 
@@ -133,6 +138,7 @@ const (
 	ToolsListed  ActivityKind = "tools-listed" // a client has been told what there is
 	ServerUp     ActivityKind = "server-up"
 	ServerDown   ActivityKind = "server-down"
+	ServerFailed ActivityKind = "server-failed" // a call needed it and it did not start; Detail says why
 	ToolsChanged ActivityKind = "tools-changed"
 	CallGranted  ActivityKind = "call-granted" // by what a person allowed beforehand; Detail names it
 	CallUnasked  ActivityKind = "call-unasked" // refused because too many ask, and none like it waits
@@ -197,8 +203,8 @@ func New(c Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Start starts all servers, side by side, and lists their tools. When one
-// cannot be started none is left running.
+// Start starts all servers that are not known, side by side, and lists their tools.
+// When one cannot be started none is left running.
 func (p *Proxy) Start(ctx context.Context) error {
 	errs := make([]error, len(p.backends))
 	var group sync.WaitGroup
