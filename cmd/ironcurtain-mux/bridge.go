@@ -1,19 +1,14 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"runtime"
-	"runtime/debug"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/early"
 )
 
 // bridgeCommand is the part of the program that runs in containers. People have
-// no use for it.
+// no use for it, and containers do not come as far as here: see package early.
 func bridgeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bridge",
@@ -30,21 +25,11 @@ func bridgeCommand() *cobra.Command {
 // bridgeRunCommand becomes an agent, the main process of its container.
 func bridgeRunCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "run -- COMMAND [ARGUMENT...]",
+		Use:     early.RunCommand + " -- COMMAND [ARGUMENT...]",
 		Short:   "Open the way to the model and become the agent",
 		Example: "  ironcurtain-mux bridge run -- bash -i",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			const op = "start the agent"
-			self, err := os.Executable()
-			if err != nil {
-				return fail(op, err, "")
-			}
-			if err := os.Chdir(agent.Workspace); err != nil {
-				return fail(op, err, "")
-			}
-			return fail(op, bridge.Run(agent.ProxyAddress, []string{self, "bridge", "proxy"}, args), "")
-		},
+		RunE:    func(_ *cobra.Command, args []string) error { return early.Run(args) },
 	}
 }
 
@@ -52,18 +37,11 @@ func bridgeRunCommand() *cobra.Command {
 func bridgeProxyCommand() *cobra.Command {
 	var socket string
 	cmd := &cobra.Command{
-		Use:     "proxy",
+		Use:     early.ProxyCommand,
 		Short:   "Carry connections to the MITM proxy, from the listener that is descriptor 3",
 		Example: "  ironcurtain-mux bridge proxy 3<&0",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			beSmall()
-			listener, err := bridge.Inherited()
-			if err != nil {
-				return fail("open the way to the model", err, "it is started by 'bridge run'")
-			}
-			return fail("carry connections", bridge.Proxy(cmd.Context(), listener, socket), "")
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return early.Proxy(cmd.Context(), socket) },
 	}
 	cmd.Flags().StringVar(&socket, "socket", agent.ProxySocket, "socket of the host")
 	return cmd
@@ -73,27 +51,12 @@ func bridgeProxyCommand() *cobra.Command {
 func bridgeToolsCommand() *cobra.Command {
 	var socket string
 	cmd := &cobra.Command{
-		Use:     "mcp",
+		Use:     early.ToolsCommand,
 		Short:   "Carry MCP between standard input and output and the host's tools",
 		Example: "  ironcurtain-mux bridge mcp",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			beSmall()
-			err := bridge.MCP(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), socket)
-			if err != nil {
-				err = fmt.Errorf("%s: %w", socket, err)
-			}
-			return fail("carry tool calls", err, "")
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return early.Tools(cmd.Context(), socket) },
 	}
 	cmd.Flags().StringVar(&socket, "socket", agent.ToolSocket, "socket of the host")
 	return cmd
-}
-
-// beSmall keeps a process that only carries bytes from taking memory and
-// processors that belong to the agent.
-func beSmall() {
-	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(20)
-	debug.FreeOSMemory()
 }
