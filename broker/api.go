@@ -173,6 +173,11 @@ type Escalation struct {
 	// many asked.
 	More     int    `json:"more,omitempty"`
 	Likeness string `json:"likeness,omitempty"` // the same for calls that differ in details only
+	// Restored says that a multiplexer was asked that was killed while the call
+	// waited. Unclaimed says that no caller waits for the answer at present: it is
+	// kept for a few minutes, for the same call should it be made again.
+	Restored  bool `json:"restored,omitempty"`
+	Unclaimed bool `json:"unclaimed,omitempty"`
 }
 
 // Decision answers one escalation.
@@ -251,6 +256,9 @@ type Resolution struct {
 	Won     bool      `json:"won"` // whether this very call decided it
 	// Rule is the number of the rule that this decision made, or 0.
 	Rule int `json:"rule,omitempty"`
+	// Kept says that no caller waited for the answer: it stands for five minutes,
+	// for the same call once.
+	Kept bool `json:"kept,omitempty"`
 }
 
 // TrustedInput is text a person entered in command mode.

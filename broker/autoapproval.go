@@ -47,7 +47,7 @@ type AutoApproval struct {
 // person meanwhile.
 func (b *Broker) autoApprove(item approval.Item) bool {
 	auto := b.config.AutoApprove
-	if auto == nil {
+	if auto == nil || item.Restored {
 		return false
 	}
 	r, held := b.receipts.Current(item.Session)

@@ -51,7 +51,7 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 func (b *Broker) relayApprovals() {
 	for b.ctx.Err() == nil {
 		waiting, changes := b.approvals.Subscribe(b.ctx)
-		b.dropSettled(waiting)
+		b.dropSettled()
 		for _, item := range waiting {
 			b.relay(approval.Change{Asked: &item})
 		}
@@ -66,10 +66,12 @@ func (b *Broker) relay(change approval.Change) {
 	case change.Asked != nil && b.autoApprove(*change.Asked):
 		// That it was let through is told by autoApprove, and by the settling.
 	case change.Asked != nil:
+		if !change.Asked.Restored {
+			b.keepWaiting(*change.Asked) // first: what a person has seen outlives this process
+		}
 		e := b.escalation(*change.Asked)
 		b.recount(e.Session)
 		b.hub.publish(Event{Kind: EventEscalation, At: e.AskedAt, Escalation: &e})
-		b.keepWaiting(*change.Asked)
 	case change.Grown != nil:
 		e := b.escalation(*change.Grown)
 		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
@@ -115,6 +117,8 @@ func (b *Broker) escalation(i approval.Item) Escalation {
 		ExpiresAt: i.ExpiresAt,
 		More:      i.More,
 		Likeness:  i.Likeness,
+		Restored:  i.Restored,
+		Unclaimed: i.Unclaimed,
 	}
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.fixed.Tab
@@ -130,5 +134,6 @@ func resolution(r approval.Resolution) Resolution {
 		Outcome: Outcome(r.Outcome),
 		By:      r.By,
 		At:      r.At,
+		Kept:    r.Kept,
 	}
 }

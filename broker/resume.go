@@ -106,6 +106,9 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	if err == nil {
 		err = removeRun(l.run)
 	}
+	if err == nil {
+		err = b.settleStored(ctx, id)
+	}
 	return errors.Join(err, lease.Release())
 }
 

@@ -43,6 +43,8 @@ type session struct {
 
 	tally tally
 
+	holding sync.WaitGroup // the calls of its former life
+
 	pinned map[string]string // remotes of the workspace as they were before the agent began
 
 	turns sync.Mutex // one task at a time
@@ -57,8 +59,10 @@ type session struct {
 	way       *mitm.Proxy     // to the model and to approved domains; nil while there is none
 	account   *budget.Account // nil while there is none
 	attached  bool
-	reason    string
-	exitCode  int
+	// lookedBack is set once nothing of the session's former life is to be taken up.
+	lookedBack bool
+	reason     string
+	exitCode   int
 	// startedAt is the commit that shows how the workspace was at first; empty
 	// while it is not known.
 	startedAt string

@@ -38,7 +38,13 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	}
 	if taken != nil {
 		stack.push("detach", func(context.Context) error { return taken.Close() })
+		if err := s.restoreWaiting(ctx, stack, log); err != nil {
+			return nil, err
+		}
 		return taken, s.serve(ctx, stack, log)
+	}
+	if err := s.settleWaiting(ctx, log); err != nil {
+		return nil, err
 	}
 	return s.begin(ctx, stack, log, engine)
 }
@@ -111,13 +117,6 @@ func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
 		return nil, err
 	}
 	stack.push("close the audit", func(context.Context) error { return log.Close() })
-	n, err := settleKilled(s.broker.ctx, s.layout, s.fixed.ID, log)
-	if err != nil {
-		return nil, err
-	}
-	if n > 0 {
-		s.notice(true, fmt.Sprintf("%d calls still waited when the multiplexer ended; they were not carried out, /history lists them", n))
-	}
 	return log, nil
 }
 

@@ -29,7 +29,6 @@ func (b *Broker) Sweep(ctx context.Context) []SessionID {
 	defer cancel()
 	engine, err := b.engine.get(ctx, b.config.UserHome)
 	if err != nil {
-		err = errors.Join(err, b.sweepWaiting(ctx))
 		b.log.Warn("what killed multiplexers left could not be looked for", "error", err)
 		return nil // agents may still run: nothing of theirs is removed
 	}
@@ -52,7 +51,10 @@ func (b *Broker) Sweep(ctx context.Context) []SessionID {
 	for _, dir := range dirs {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
-	if err := errors.Join(err, errDirs, b.sweepWaiting(ctx)); err != nil {
+	if err == nil {
+		err = b.sweepWaiting(ctx, left) // what waits may wait on where an agent still runs
+	}
+	if err := errors.Join(err, errDirs); err != nil {
 		b.log.Warn("not everything that killed sessions left could be removed", "error", err)
 	}
 	return left

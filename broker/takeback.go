@@ -31,7 +31,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	s.progress("taking back the agent that still runs", "")
 	if err := log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: string(s.fixed.ID),
-		Reason: "its multiplexer was killed; another one has taken the agent back, and what was under way has ended without an answer",
+		Reason: "its multiplexer was killed; another one has taken the agent back; what was under way has ended without an answer, but for the calls that waited for a person",
 	}); err != nil {
 		return nil, err
 	}

@@ -90,6 +90,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Secrets:           s.broker.config.Secrets,
 		Known:             &s.broker.tools,
 		Builtins:          s.domainTools(),
+		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
 	})

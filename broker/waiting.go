@@ -1,50 +1,73 @@
 package broker
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// unanswered is a call that waits for a person, as it is kept on the disk: should
-// this process be killed, the next one records that nobody decided it. It is
-// never taken up again; the agent's call ended with the process.
+// unanswered is a call that waits for a person, as it is kept on the disk. Should
+// this process be killed, the next one lets it wait again, when its agent still
+// runs, or records that nobody decided it. What a call would do is not kept: it
+// may quote the person's files.
 type unanswered struct {
-	ID        string          `json:"id"`
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments,omitempty"` // secrets masked
-	Digest    string          `json:"digest"`
-	Rule      string          `json:"rule"`
-	AskedAt   time.Time       `json:"askedAt"`
+	ID          string          `json:"id"`
+	Number      int             `json:"number,omitempty"`
+	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; empty: it cannot wait again
+	Server      string          `json:"server"`
+	Tool        string          `json:"tool"`
+	Arguments   json.RawMessage `json:"arguments,omitempty"` // secrets masked; there is no ticket then
+	Requested   json.RawMessage `json:"requested,omitempty"` // as the agent wrote them
+	Digest      string          `json:"digest"`
+	Rule        string          `json:"rule"`
+	Reason      string          `json:"reason,omitempty"`
+	Fingerprint string          `json:"fingerprint,omitempty"` // of what it would have done
+	AskedAt     time.Time       `json:"askedAt"`
 }
 
-const unansweredReason = "the multiplexer ended before anybody decided; the call was not carried out"
+// unansweredCall is what is kept of an item. One with anything secret in it cannot
+// wait again: what is kept would be another call.
+func (b *Broker) unansweredCall(i approval.Item) unanswered {
+	u := unanswered{
+		ID: i.ID, Number: i.Number, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
+		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
+	}
+	open := bytes.Equal(u.Arguments, i.Arguments) && bytes.Equal(b.redact.JSON(i.Requested), i.Requested) &&
+		b.redact.Text(i.Reason) == i.Reason
+	if i.Plane == audit.PlaneTool && open {
+		u.Ticket, u.Requested, u.Reason = i.Ticket, i.Requested, i.Reason
+	}
+	if i.Effect != nil {
+		u.Fingerprint = i.Effect.Fingerprint
+	}
+	return u
+}
 
 // keepWaiting writes down that a call waits.
 func (b *Broker) keepWaiting(i approval.Item) {
 	l := layoutOf(b.config.Home, SessionID(i.Session))
-	data, err := json.Marshal(unanswered{
-		ID: i.ID, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments), Digest: i.Digest,
-		Rule: i.Rule, AskedAt: i.AskedAt,
-	})
+	var data bytes.Buffer
+	encoder := json.NewEncoder(&data)
+	encoder.SetEscapeHTML(false) // arguments must come back as they are
+	err := encoder.Encode(b.unansweredCall(i))
 	if err == nil {
 		err = os.MkdirAll(l.waiting(), 0o700)
 	}
-	// It need not survive a power cut, and must not hold up what is shown: no sync.
+	// A power cut ends the agent, too, so the page cache is safe enough: no sync,
+	// which would hold up what is shown.
 	unready := l.waitingCall(i.ID) + ".new"
 	if err == nil {
-		err = os.WriteFile(unready, append(data, '\n'), 0o600)
+		err = os.WriteFile(unready, data.Bytes(), 0o600)
 	}
 	if err == nil {
 		err = os.Rename(unready, l.waitingCall(i.ID))
@@ -52,6 +75,28 @@ func (b *Broker) keepWaiting(i approval.Item) {
 	if err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}
+}
+
+// readWaiting reads the calls that waited in a session, in the order of their
+// numbers.
+func readWaiting(l layout) ([]unanswered, error) {
+	var all []unanswered
+	for _, path := range l.waitingCalls() {
+		var u unanswered
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(data, &u)
+		}
+		if err == nil && path != l.waitingCall(u.ID) {
+			err = fmt.Errorf("%s tells of another call, %q", path, u.ID)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read what waited: %w", err)
+		}
+		all = append(all, u)
+	}
+	slices.SortFunc(all, func(a, b unanswered) int { return a.Number - b.Number })
+	return all, nil
 }
 
 // dropWaiting forgets a call that waits no longer.
@@ -62,90 +107,23 @@ func (b *Broker) dropWaiting(session, id string) {
 	}
 }
 
-// dropSettled forgets the calls of the open sessions that are not among those
-// that wait.
-func (b *Broker) dropSettled(waiting []approval.Item) {
-	still := map[string]bool{}
-	for _, i := range waiting {
-		still[i.ID] = true
-	}
+// dropSettled forgets the calls of the open sessions that wait no longer.
+func (b *Broker) dropSettled() {
 	b.mu.Lock()
 	open := append([]*session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
+		s.mu.Lock()
+		known := s.lookedBack
+		s.mu.Unlock()
+		if !known {
+			continue // what waited in its former life is still to be looked at
+		}
 		for _, path := range s.layout.waitingCalls() {
-			if id := strings.TrimSuffix(filepath.Base(path), ".json"); !still[id] {
+			id := strings.TrimSuffix(filepath.Base(path), ".json")
+			if _, waits := b.approvals.Find(id); !waits {
 				b.dropWaiting(string(s.fixed.ID), id)
 			}
 		}
 	}
-}
-
-// settleKilled records the end of every call that waited in a session when the
-// process that had it was killed, and returns how many there were.
-func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log) (int, error) {
-	n := 0
-	for _, path := range l.waitingCalls() {
-		var u unanswered
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &u)
-		}
-		if err != nil {
-			return n, fmt.Errorf("read what waited: %w", err)
-		}
-		err = log.Append(ctx, audit.Record{
-			Plane: audit.PlaneTool, Decision: audit.EscalatedWithdrawn, Session: string(id), Server: u.Server, Tool: u.Tool,
-			Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: unansweredReason,
-			EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
-		})
-		if err == nil {
-			err = os.Remove(path)
-		}
-		if err != nil {
-			return n, fmt.Errorf("record what waited: %w", err)
-		}
-		n++
-	}
-	return n, nil
-}
-
-// sweepWaiting does settleKilled for every session that nobody owns.
-func (b *Broker) sweepWaiting(ctx context.Context) error {
-	dirs, err := filepath.Glob(filepath.Join(b.config.Home, "sessions", "*", waitingName))
-	if err != nil {
-		return err
-	}
-	var all []error
-	for _, dir := range dirs {
-		id := SessionID(filepath.Base(filepath.Dir(dir)))
-		if validID(id) {
-			all = append(all, b.sweepSession(ctx, id))
-		}
-	}
-	return errors.Join(all...)
-}
-
-func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
-	l := layoutOf(b.config.Home, id)
-	if len(l.waitingCalls()) == 0 {
-		return nil
-	}
-	lease, err := docker.AcquireLease(l.lock())
-	if errors.Is(err, docker.ErrLeaseHeld) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer func() { _ = lease.Release() }()
-	log, err := audit.Open(l.audit(), audit.Options{Secrets: b.config.Secrets})
-	if err != nil {
-		return err
-	}
-	n, err := settleKilled(ctx, l, id, log)
-	if n > 0 {
-		b.log.Info("calls that waited when the multiplexer ended are recorded as withdrawn", "session", id, "calls", n)
-	}
-	return errors.Join(err, log.Close())
 }

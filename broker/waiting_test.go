@@ -59,7 +59,7 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := d.broker.sweepWaiting(t.Context()); err != nil {
+		if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -159,11 +159,19 @@ func (a *approvals) replace(list []broker.Escalation) {
 	for i, it := range a.items {
 		for _, o := range old {
 			if o.call.ID == it.call.ID && o.call.Digest == it.call.Digest {
-				o.call.More = it.call.More
+				o.update(it.call)
 				a.items[i] = o
 			}
 		}
 	}
+}
+
+// update takes over what changes of a call while it waits; what it is stays.
+func (it *pendingItem) update(e broker.Escalation) {
+	if it.call.Unclaimed != e.Unclaimed {
+		it.body = itemBody{} // it says so
+	}
+	it.call.More, it.call.Unclaimed = e.More, e.Unclaimed
 }
 
 // record keeps the last twenty resolutions.

@@ -44,12 +44,28 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 	}
 	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), sanitize(e.Server)+" / "+sanitize(e.Tool))
 	b.add(rowPlain, "agent: ", agent)
+	if e.Restored {
+		b.askedBefore(e)
+	}
 	b.effect(e.Effect)
 	b.arguments(e)
 	b.add(rowPlain, "rule: ", sanitize(e.Rule))
 	b.add(rowPlain, "why: ", sanitize(e.Reason))
 	b.add(rowPlain, "digest: ", sanitize(e.Digest))
 	return b
+}
+
+// askedBefore says of a call that a killed multiplexer was asked, and whether its
+// agent is still there for the answer.
+func (b *itemBody) askedBefore(e broker.Escalation) {
+	then := "its agent waits for the answer"
+	if e.Unclaimed {
+		then = "its agent does not wait for it now"
+	}
+	b.add(rowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
+	if e.Unclaimed {
+		b.add(rowPlain, "answer: ", "is kept 5 minutes, for the same call once")
+	}
 }
 
 // arguments adds the canonical arguments, and beside each what the agent wrote

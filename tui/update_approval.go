@@ -137,7 +137,8 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 // the person's keys go.
 func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	if it := m.approvals.find(e.ID); it != nil {
-		it.call.More, m.dirty = e.More, true
+		it.update(e)
+		m.dirty = true
 		return nil
 	}
 	m.approvals.add(e)
@@ -177,11 +178,17 @@ func resolutionText(r broker.Resolution) string {
 	case broker.Expired:
 		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
 	case broker.Withdrawn:
-		return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
+		if r.By == "caller" {
+			return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
+		}
+		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
 	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), who(r), r.At.Local().Format("15:04:05"))
 	if r.Rule > 0 {
 		text += fmt.Sprintf(", remembered as rule #%d", r.Rule)
+	}
+	if r.Kept {
+		text += "; kept 5 minutes for the same call, once"
 	}
 	return text
 }

@@ -32,6 +32,9 @@ type Request struct {
 	Likeness string
 	// Effect is what it would do; nil when the arguments say it all.
 	Effect *preview.Effect
+	// Ticket is what its client can ask for it by, should this process be killed
+	// while it waits; empty when it cannot.
+	Ticket string
 }
 
 // Item is a call that waits.
@@ -42,6 +45,11 @@ type Item struct {
 	AskedAt   time.Time
 	ExpiresAt time.Time
 	More      int // calls like it that were refused without asking, because too many asked
+	// Restored says that it was asked of a process that was killed.
+	Restored bool
+	// Unclaimed says that no caller waits for the answer of a restored call at
+	// present: the answer is kept for when the call is made again.
+	Unclaimed bool
 }
 
 // Answer is what somebody makes of an item.
@@ -87,7 +95,12 @@ type Resolution struct {
 	Grant      int
 	Automatic  bool
 	Evidence   map[string]any
-	Waited     time.Duration // by the monotonic clock
+	Waited     time.Duration // by the monotonic clock, unless it is restored
+	Restored   bool          // it was asked of a process that was killed
+	Kept       bool          // nobody waited for the answer: it stands for AnswerHold
+	// Shown is what a person saw of the effect of a restored call; only the
+	// caller has it.
+	Shown *preview.Effect
 }
 
 // Errors of the queue.

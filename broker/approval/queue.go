@@ -7,6 +7,9 @@
 // away. Whoever is first settles it; everybody who comes later learns who that
 // was. An answer must carry the digest of the call it was given for, so that
 // an approval can never be spent on anything but what was shown.
+//
+// A call whose process was killed while it waited can be put back: the next
+// caller of the very same call takes it over, with its answer if there is one.
 package approval
 
 import (
@@ -47,6 +50,8 @@ type Queue struct {
 	settled map[string]Resolution
 	order   []string // of settled, oldest first
 	streams map[*stream]struct{}
+	held    map[string]*Held // former calls without a caller
+	skipped map[int]bool     // numbers left free for former calls
 }
 
 // waiting is an item together with the caller that waits for it.
@@ -71,6 +76,8 @@ func New(o Options) *Queue {
 		pending: map[string]*waiting{},
 		settled: map[string]Resolution{},
 		streams: map[*stream]struct{}{},
+		held:    map[string]*Held{},
+		skipped: map[int]bool{},
 	}
 }
 
@@ -84,18 +91,27 @@ func (q *Queue) Ask(ctx context.Context, r Request) (Resolution, error) {
 	if err != nil {
 		return Resolution{}, err
 	}
-	timer := q.options.Clock.NewTimer(w.item.ExpiresAt.Sub(w.item.AskedAt))
+	timer := q.options.Clock.NewTimer(w.item.ExpiresAt.Sub(q.options.Clock.Now()))
 	defer timer.Stop()
 	select {
 	case res := <-w.done:
-		return res, nil
+		return w.told(res), nil
 	case <-timer.C():
 		q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")
 	case <-ctx.Done():
 		q.settle(w.item.ID, Withdrawn, "caller", cause(ctx))
 	}
 	// Somebody may have answered in the meantime; what stands is in done.
-	return <-w.done, nil
+	return w.told(<-w.done), nil
+}
+
+// told is a resolution for the caller of the call. The caller of a former call
+// learns what was shown of it.
+func (w *waiting) told(res Resolution) Resolution {
+	if w.item.Restored {
+		res.Shown = w.item.Effect
+	}
+	return res
 }
 
 func cause(ctx context.Context) string {
@@ -122,6 +138,9 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 	defer q.mu.Unlock()
 	if q.closed {
 		return nil, ErrClosed
+	}
+	if w := q.claim(r); w != nil {
+		return w, nil
 	}
 	if q.waitingIn(r.Session) >= q.options.Limit {
 		return nil, &FullError{Session: r.Session, Limit: q.options.Limit}
@@ -195,7 +214,15 @@ func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 	res := Resolution{
 		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Digest: w.item.Digest,
 		Outcome: outcome, By: a.By, Reason: a.Reason, Remembered: a.Remembered, Grant: a.Grant, Automatic: a.Automatic, Evidence: a.Evidence,
-		At: now, Waited: now.Sub(w.item.AskedAt),
+		At: now, Waited: max(0, now.Sub(w.item.AskedAt)), Restored: w.item.Restored,
+	}
+	if h := q.held[res.ID]; h != nil {
+		if res.Kept = outcome == Approved || outcome == Denied; res.Kept {
+			kept := res
+			h.answer = &kept
+		} else {
+			delete(q.held, res.ID) // the one who waits for it gets the resolution
+		}
 	}
 	delete(q.pending, res.ID)
 	q.settled[res.ID] = res

@@ -15,4 +15,8 @@
 //     that was under way is not: it ends with a result that says so, because
 //     whether it took effect cannot be known. One that is made while nobody
 //     listens waits, and is sent once.
+//   - A tool call that waited for a person is offered to the new host, with the
+//     ticket that the old one gave it. The host carries it on only if its records
+//     show that it was never let through; else it ends like any other. So the
+//     agent simply waits on.
 package bridge

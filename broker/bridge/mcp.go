@@ -71,6 +71,7 @@ type item struct {
 	line   []byte
 	id     string // empty: a notification
 	method string
+	ticket string // of a call that waits for a person on the host
 }
 
 // read takes the agent's messages until there are no more.
@@ -306,25 +307,35 @@ func (m *mcp) receive(from *lines, greeted chan<- struct{}) {
 			return
 		}
 		e := look(line)
+		if e.Method == notifyWaiting {
+			m.waits(string(e.Params.RequestID), e.Params.Ticket)
+			continue
+		}
 		if len(e.ID) > 0 && e.Method == "" {
 			if len(e.ID) > len(privatePrefix) && string(e.ID[:len(privatePrefix)]) == privatePrefix {
 				close(greeted) // the host answers each request once
 				greeted = make(chan struct{})
 				continue
 			}
-			m.answered(string(e.ID))
+			if it := m.answered(string(e.ID)); it.method == methodResume && e.Error != nil {
+				line = interrupted(e.ID) // a host that cannot resume
+			}
 		}
 		m.answer(line)
 	}
 }
 
-// answered notes that a request has its answer.
-func (m *mcp) answered(id string) {
+// answered notes that a request has its answer, and returns the request.
+func (m *mcp) answered(id string) (request item) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open = slices.DeleteFunc(m.open, func(it item) bool { return it.id == id })
+	if i := slices.IndexFunc(m.open, func(it item) bool { return it.id == id }); i >= 0 {
+		request = m.open[i]
+		m.open = slices.Delete(m.open, i, i+1)
+	}
 	delete(m.asked, id)
 	m.settle()
+	return request
 }
 
 // lost ends or repeats what was under way when the connection ended, and
@@ -335,7 +346,11 @@ func (m *mcp) lost() [][]byte {
 	var answers [][]byte
 	var again []item
 	for _, it := range m.open {
-		if it.method == "tools/call" {
+		switch {
+		case it.method == methodResume:
+		case it.method == "tools/call" && it.ticket != "":
+			it = resumption(it)
+		case it.method == "tools/call":
 			answers = append(answers, interrupted(json.RawMessage(it.id)))
 			delete(m.asked, it.id)
 			continue

@@ -21,7 +21,9 @@ type envelope struct {
 	Method string          `json:"method"`
 	Params struct {
 		RequestID json.RawMessage `json:"requestId"`
+		Ticket    string          `json:"ticket"`
 	} `json:"params"`
+	Error json.RawMessage `json:"error"`
 }
 
 // look takes a line for the message it seems to be; what cannot be understood is

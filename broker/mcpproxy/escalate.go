@@ -79,7 +79,12 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	c.show(ctx)
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
-	return c.proxy.config.Approvals.Ask(ctx, approval.Request{
+	ticket := ""
+	if c.proxy.config.Tickets {
+		ticket = c.id
+		c.sayWaiting()
+	}
+	res, err := c.proxy.config.Approvals.Ask(ctx, approval.Request{
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
 		Server: c.target.server, Tool: c.target.tool,
 		Arguments: c.verdict.Arguments, Requested: c.params.arguments,
@@ -89,12 +94,15 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		Call:     c.grantable(),
 		Likeness: c.likeness(),
 		Effect:   c.effect,
+		Ticket:   ticket,
 	})
+	c.asShown(res)
+	return res, err
 }
 
 // evidence is what the record of a decision says besides who made it.
 func evidence(res approval.Resolution) map[string]any {
-	if res.Remembered == "" && len(res.Evidence) == 0 {
+	if res.Remembered == "" && len(res.Evidence) == 0 && !res.Restored {
 		return nil
 	}
 	detail := maps.Clone(res.Evidence)
@@ -103,6 +111,9 @@ func evidence(res approval.Resolution) map[string]any {
 	}
 	if res.Remembered != "" {
 		detail["remembered"] = res.Remembered
+	}
+	if res.Restored { // by a process that was killed while it waited
+		detail["askedBeforeRestart"], detail["answerKept"] = true, res.Kept
 	}
 	return detail
 }

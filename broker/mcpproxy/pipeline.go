@@ -36,7 +36,8 @@ const maxEvidence = 4 << 10
 type call struct {
 	proxy   *Proxy
 	session *session
-	id      string // of the call in the audit
+	id      string          // of the call in the audit
+	request json.RawMessage // the id of the agent's request
 	target  target
 	params  callParams
 	verdict policy.Verdict
@@ -54,14 +55,19 @@ func (p *Proxy) run(ctx context.Context, s *session, m message) []byte {
 		p.recordRefused(ctx, err)
 		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err))
 	}
+	return p.carryOut(ctx, s, m.id, newCallID(), params)
+}
+
+// carryOut is run for a call whose parameters are known.
+func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessage, id string, params callParams) []byte {
 	catalog := p.catalog.Load()
 	where, offered := catalog.resolve(params.name)
-	c := &call{proxy: p, session: s, id: newCallID(), target: where, params: params}
+	c := &call{proxy: p, session: s, id: id, request: request, target: where, params: params}
 	p.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
 	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge()
 	result := c.decide(ctx, offered, catalog.hidden[where])
-	return answer(m.id, result)
+	return answer(request, result)
 }
 
 // judge asks the policy and prepares the record.

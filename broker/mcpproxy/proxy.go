@@ -38,6 +38,10 @@ type Approver interface {
 	// Collapse counts a call that is refused without asking on a waiting one
 	// like it, and reports whether there was one.
 	Collapse(session, likeness string) bool
+	// Resume reports, once, whether a call of a killed process was certainly never
+	// let through, and Abandon takes back what nobody is to decide any more.
+	Resume(session, ticket string) bool
+	Abandon(session, ticket, reason string)
 }
 
 // Granter knows what a person allowed beforehand; *grant.Store is one.
@@ -77,8 +81,11 @@ type Config struct {
 	Known *Known
 	// Builtins are tools that the host carries out itself.
 	Builtins []Builtin
-	Widen    string // how a person opens a directory to the sandboxes, for agents to pass on
-	Limits   Limits
+	// Tickets has the clients told by what they can resume a call that waits, should
+	// this process be killed.
+	Tickets bool
+	Widen   string // how a person opens a directory to the sandboxes, for agents to pass on
+	Limits  Limits
 }
 
 // Limits bound what agents and servers can use up. Zero means the default.

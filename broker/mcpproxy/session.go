@@ -112,7 +112,9 @@ func (s *session) handle(line []byte) error {
 		s.proxy.announce(Activity{Kind: ToolsListed})
 		return err
 	case "tools/call":
-		return s.begin(m)
+		return s.begin(m, s.proxy.run)
+	case methodResume:
+		return s.begin(m, s.proxy.resume)
 	}
 	return s.out.write(answerError(m.id, refuse(mcp.METHOD_NOT_FOUND, "there is no such method")))
 }
@@ -178,7 +180,7 @@ func (s *session) notified(m message) {
 }
 
 // begin starts to work on a call.
-func (s *session) begin(m message) error {
+func (s *session) begin(m message, run func(context.Context, *session, message) []byte) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	id := string(m.id)
 	s.mu.Lock()
@@ -204,7 +206,7 @@ func (s *session) begin(m message) error {
 	s.crew.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		msg := s.proxy.run(ctx, s, m)
+		msg := run(ctx, s, m)
 		s.mu.Lock()
 		delete(s.open, id)
 		s.mu.Unlock()

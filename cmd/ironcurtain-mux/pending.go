@@ -76,9 +76,9 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 // agent: it goes to a terminal.
 func printPending(w io.Writer, list []waitingCall) error {
 	for _, e := range list {
-		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s\n", e.ID, e.Tab,
+		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, e.Tab,
 			plain(e.Server), plain(e.Tool), e.Arguments, e.Reason,
-			time.Until(e.ExpiresAt).Round(time.Second), more(e.More))
+			time.Until(e.ExpiresAt).Round(time.Second), more(e.More), before(e.Escalation))
 		if err != nil {
 			return err
 		}
@@ -92,6 +92,17 @@ func printPending(w io.Writer, list []waitingCall) error {
 		}
 	}
 	return nil
+}
+
+// before says of a call that a killed multiplexer was asked.
+func before(e broker.Escalation) string {
+	switch {
+	case e.Unclaimed:
+		return ", asked before the restart, its agent does not wait for it"
+	case e.Restored:
+		return ", asked before the restart"
+	}
+	return ""
 }
 
 // more says how many calls like one were refused without asking.

@@ -1,0 +1,206 @@
+package approval
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"time"
+)
+
+// AnswerHold is how long an answer that no caller waits for stands for its call.
+const AnswerHold = 5 * time.Minute
+
+// maxSkipped bounds the numbers that are kept free for items still to be
+// restored.
+const maxSkipped = 10_000
+
+// Former is a call that waited when the process that asked was killed.
+type Former struct {
+	Request
+	ID      string
+	Number  int
+	AskedAt time.Time
+}
+
+// Held is a former call in the queue. People can decide it like any other. As
+// long as nobody has made the call again, there is no caller to tell: an answer
+// is kept then, for the first call of its session with the same digest and
+// arguments, and for AnswerHold at most.
+type Held struct {
+	q       *Queue
+	w       *waiting
+	done    <-chan Resolution // as long as no caller has it
+	claimed chan struct{}     // closed when it is held no longer
+
+	// Of the queue's lock:
+	resumed bool        // its client has asked for it
+	used    bool        // a caller has taken the call, or its answer
+	answer  *Resolution // kept until then
+}
+
+// Restore puts a former call back. It keeps its id, and its number unless that is
+// taken; its time to be decided begins anew. Wait must follow.
+func (q *Queue) Restore(f Former) (*Held, error) {
+	if f.Digest == "" || f.ID == "" {
+		return nil, errors.New("restore a call: it has no digest or no id")
+	}
+	timeout := f.Timeout
+	if timeout <= 0 {
+		timeout = q.options.Timeout
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return nil, ErrClosed
+	}
+	w := &waiting{
+		item: Item{
+			ID: f.ID, Number: q.renumber(f.Number), Request: f.Request, AskedAt: f.AskedAt,
+			ExpiresAt: q.options.Clock.Now().Add(timeout), Restored: true, Unclaimed: true,
+		},
+		done: make(chan Resolution, 1),
+	}
+	h := &Held{q: q, w: w, done: w.done, claimed: make(chan struct{})}
+	q.pending[f.ID], q.held[f.ID] = w, h
+	item := w.item
+	q.announce(Change{Asked: &item})
+	return h, nil
+}
+
+// renumber takes the number an item had, if no other item had it here, else the
+// next one.
+func (q *Queue) renumber(n int) int {
+	switch {
+	case n > q.number && n-q.number <= maxSkipped:
+		for skipped := q.number + 1; skipped < n; skipped++ {
+			q.skipped[skipped] = true
+		}
+		q.number = n
+	case q.skipped[n]:
+		delete(q.skipped, n)
+	default:
+		q.number++
+		n = q.number
+	}
+	return n
+}
+
+// Wait waits until the call is settled without a caller, and returns how. It
+// reports false when a caller has it: that one gets the resolution. When ctx ends
+// the call is withdrawn.
+func (h *Held) Wait(ctx context.Context) (Resolution, bool) {
+	id := h.w.item.ID
+	timer := h.q.options.Clock.NewTimer(h.w.item.ExpiresAt.Sub(h.q.options.Clock.Now()))
+	defer timer.Stop()
+	select {
+	case res := <-h.done:
+		return res, true
+	case <-h.claimed:
+		return Resolution{}, false
+	case <-timer.C():
+		h.q.settle(id, Expired, "deadline", "nobody answered in time")
+	case <-ctx.Done():
+		h.q.settle(id, Withdrawn, "broker", cause(ctx))
+	}
+	select {
+	case res := <-h.done:
+		return res, true
+	case <-h.claimed:
+		return Resolution{}, false
+	}
+}
+
+// Used waits until a kept answer has been taken by the call it is for, or stands
+// no longer, and reports whether it was taken.
+func (h *Held) Used(ctx context.Context) bool {
+	timer := h.q.options.Clock.NewTimer(AnswerHold)
+	defer timer.Stop()
+	select {
+	case <-h.claimed:
+	case <-timer.C():
+	case <-ctx.Done():
+	}
+	h.q.mu.Lock()
+	defer h.q.mu.Unlock()
+	h.drop()
+	return h.used
+}
+
+// Forget lets a kept answer stand no longer.
+func (h *Held) Forget() {
+	h.q.mu.Lock()
+	defer h.q.mu.Unlock()
+	h.drop()
+}
+
+// drop ends the holding. The lock is held.
+func (h *Held) drop() {
+	if h.q.held[h.w.item.ID] == h {
+		delete(h.q.held, h.w.item.ID)
+		close(h.claimed)
+	}
+}
+
+// Resume reports whether a session's call with that ticket is held, that is: was
+// never let through. It says so once.
+func (q *Queue) Resume(session, ticket string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, h := range q.held {
+		if ticket != "" && h.w.item.Ticket == ticket && h.w.item.Session == session && !h.resumed {
+			h.resumed = true
+			return true
+		}
+	}
+	return false
+}
+
+// Abandon takes back a resumed call that has come to its end in another way than
+// by its item: nobody is to decide about it any more.
+func (q *Queue) Abandon(session, ticket, reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for id, h := range q.held {
+		if !h.resumed || h.w.item.Ticket != ticket || h.w.item.Session != session {
+			continue
+		}
+		if w := q.pending[id]; w != nil {
+			q.settleLocked(w, Withdrawn, Answer{By: "caller", Reason: reason})
+		}
+		h.drop()
+	}
+}
+
+// claim gives a caller the held call that is the very same as its own, or nil.
+// The lock is held.
+func (q *Queue) claim(r Request) *waiting {
+	var found *Held
+	for _, h := range q.held {
+		i := &h.w.item
+		same := i.Session == r.Session && i.Plane == r.Plane && i.Digest == r.Digest && bytes.Equal(i.Arguments, r.Arguments)
+		if same && !h.stale() && (found == nil || i.Number < found.w.item.Number) {
+			found = h
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	w := found.w
+	w.done = make(chan Resolution, 1) // what Wait has is for nobody any more
+	found.used = true
+	found.drop()
+	if found.answer != nil {
+		w.done <- *found.answer
+		return w
+	}
+	w.item.Unclaimed = false
+	w.item.Offers, w.item.Call, w.item.Likeness = r.Offers, r.Call, r.Likeness
+	item := w.item
+	q.announce(Change{Grown: &item})
+	return w
+}
+
+// stale tells whether a kept answer stands no longer, though nobody has noticed.
+func (h *Held) stale() bool {
+	return h.answer != nil && h.q.options.Clock.Now().Sub(h.answer.At) >= AnswerHold
+}

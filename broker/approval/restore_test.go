@@ -1,0 +1,211 @@
+package approval
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+)
+
+// former is request as another process left it.
+func former(session string, n int) Former {
+	r := request(session, n)
+	r.Ticket, r.Effect = "t", &preview.Effect{Fingerprint: "f"}
+	return Former{Request: r, ID: "id", Number: 7, AskedAt: time.Now().Add(-time.Hour)}
+}
+
+// restore puts it back and waits in the background.
+func restore(t *testing.T, q *Queue, f Former) (*Held, <-chan Resolution) {
+	t.Helper()
+	h, err := q.Restore(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(chan Resolution, 1)
+	go func() {
+		if res, settled := h.Wait(t.Context()); settled {
+			got <- res
+		}
+		close(got)
+	}()
+	return h, got
+}
+
+// The caller of the very same call takes a restored one over, with what was shown
+// of it, and gets the answer; another call, another session and the same digest
+// over other arguments do not.
+func TestRestoredCallIsTakenOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		defer q.Close()
+		_, held := restore(t, q, former("s", 1))
+		item := q.Pending()[0]
+		if item.Number != 7 || item.ID != "id" || !item.Restored || !item.Unclaimed || item.ExpiresAt.Sub(time.Now()) != DefaultTimeout {
+			t.Fatalf("%+v", item)
+		}
+		forged := request("s", 1)
+		forged.Arguments = []byte(`{"n":2}`)
+		for _, other := range []Request{request("s", 2), request("other", 1), forged} {
+			ask(t.Context(), q, other)
+		}
+		synctest.Wait()
+		if item, _ := q.Find("id"); !item.Unclaimed {
+			t.Fatal("another call took it over")
+		}
+		got := ask(t.Context(), q, request("s", 1))
+		synctest.Wait()
+		if item, _ := q.Find("id"); item.Unclaimed || len(q.Pending()) != 4 {
+			t.Fatalf("%+v", q.Pending())
+		}
+		if _, settled := <-held; settled {
+			t.Error("the one that held it got its resolution")
+		}
+		if _, won, err := q.Decide("id", "d1", true, "tui", ""); !won || err != nil {
+			t.Fatal(won, err)
+		}
+		if res := <-got; res.Outcome != Approved || !res.Restored || res.Kept || res.Shown.Fingerprint != "f" || res.Number != 7 {
+			t.Errorf("%+v", res)
+		}
+		q.Close()
+		synctest.Wait()
+	})
+}
+
+// An answer that no caller waits for is kept for one call and some time.
+func TestAnswerIsKept(t *testing.T) {
+	for _, approve := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			q := New(Options{})
+			h, held := restore(t, q, former("s", 1))
+			if _, _, err := q.Decide("id", "d1", approve, "cli", "because"); err != nil {
+				t.Fatal(err)
+			}
+			if res := <-held; !res.Kept || res.By != "cli" {
+				t.Fatalf("%+v", res)
+			}
+			used := make(chan bool, 1)
+			go func() { used <- h.Used(t.Context()) }()
+			time.Sleep(AnswerHold - time.Second)
+			res := <-ask(t.Context(), q, request("s", 1))
+			if want := map[bool]Outcome{true: Approved, false: Denied}[approve]; res.Outcome != want || res.ID != "id" || res.Reason != "because" || !<-used {
+				t.Errorf("%+v", res)
+			}
+			second := ask(t.Context(), q, request("s", 1))
+			synctest.Wait()
+			if len(q.Pending()) != 1 || len(second) != 0 {
+				t.Error("the answer was used twice")
+			}
+			q.Close()
+			synctest.Wait()
+		})
+	}
+}
+
+func TestKeptAnswerEnds(t *testing.T) {
+	ends := map[string]func(h *Held, cancel context.CancelFunc){
+		"time":      func(*Held, context.CancelFunc) { time.Sleep(AnswerHold) },
+		"session":   func(_ *Held, cancel context.CancelFunc) { cancel() },
+		"forgotten": func(h *Held, _ context.CancelFunc) { h.Forget() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := New(Options{})
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				h, held := restore(t, q, former("s", 1))
+				if _, _, err := q.Decide("id", "d1", true, "cli", ""); err != nil {
+					t.Fatal(err)
+				}
+				<-held
+				used := make(chan bool, 1)
+				go func() { used <- h.Used(ctx) }()
+				end(h, cancel)
+				synctest.Wait()
+				ask(t.Context(), q, request("s", 1))
+				synctest.Wait()
+				if len(q.Pending()) != 1 || <-used {
+					t.Error("it stands for longer")
+				}
+				q.Close()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// Without a caller a restored call has a deadline and ends with its session; then
+// nothing is kept.
+func TestRestoredCallEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{Timeout: time.Minute})
+		_, held := restore(t, q, former("s", 1))
+		if res := <-held; res.Outcome != Expired || res.Kept {
+			t.Errorf("%+v", res)
+		}
+		again := former("s", 1)
+		again.ID = "other"
+		h, err := q.Restore(again)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if res, settled := h.Wait(ctx); !settled || res.Outcome != Withdrawn || res.Kept {
+			t.Errorf("%+v", res)
+		}
+		ask(t.Context(), q, request("s", 1))
+		synctest.Wait()
+		if len(q.Pending()) != 1 {
+			t.Error("a call was taken for one that has ended")
+		}
+		q.Close()
+		synctest.Wait()
+	})
+}
+
+// A ticket is good for once, and only while its call is held.
+func TestResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		_, held := restore(t, q, former("s", 1))
+		if q.Resume("s", "") || q.Resume("s", "other") || q.Resume("other", "t") {
+			t.Error("what is not held is resumed")
+		}
+		if !q.Resume("s", "t") || q.Resume("s", "t") {
+			t.Error("a ticket is good for once")
+		}
+		q.Abandon("s", "t", "it came to another end")
+		if res := <-held; res.Outcome != Withdrawn {
+			t.Errorf("%+v", res)
+		}
+		q.Abandon("s", "t", "again")
+		q.Close()
+		synctest.Wait()
+	})
+}
+
+// Restored calls keep their numbers where these are free, and no number is used
+// twice.
+func TestNumbersOfRestoredCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{})
+		for i, c := range []struct{ former, want int }{{3, 3}, {7, 7}, {5, 5}, {5, 8}, {1 << 30, 9}, {0, 10}, {1, 1}} {
+			f := former("s", i)
+			f.ID, f.Number = f.Digest, c.former
+			h, _ := restore(t, q, f)
+			if n := h.w.item.Number; n != c.want {
+				t.Errorf("#%d became #%d, want #%d", c.former, n, c.want)
+			}
+		}
+		ask(t.Context(), q, request("fresh", 1))
+		synctest.Wait()
+		if items := q.Pending(); items[len(items)-1].Number != 11 {
+			t.Errorf("the next number is %d", items[len(items)-1].Number)
+		}
+		q.Close()
+		synctest.Wait()
+	})
+}

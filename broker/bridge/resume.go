@@ -1,0 +1,36 @@
+package bridge
+
+import "encoding/json"
+
+// What the host and the bridge say to each other beside MCP.
+const (
+	notifyWaiting = "notifications/ironcurtain/waiting" // from the host: a call waits for a person
+	methodResume  = "ironcurtain/resume"                // to the next host: the same call again
+)
+
+// waits notes the ticket of a call that waits for a person. The agent is not told.
+func (m *mcp) waits(id, ticket string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.open {
+		if m.open[i].id == id {
+			m.open[i].ticket = ticket
+		}
+	}
+}
+
+// resumption is the request by which a call that waited is offered to the next
+// host, under the id of the call itself. It is no call: a host that does not know
+// it carries nothing out.
+func resumption(it item) item {
+	var message struct {
+		Params json.RawMessage `json:"params"`
+	}
+	_ = json.Unmarshal(it.line, &message) // the host has understood it once
+	it.line = compose(map[string]any{
+		"jsonrpc": "2.0", "id": json.RawMessage(it.id), "method": methodResume,
+		"params": map[string]any{"ticket": it.ticket, "call": message.Params},
+	})
+	it.method = methodResume
+	return it
+}

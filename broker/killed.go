@@ -1,0 +1,141 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+const unansweredReason = "the multiplexer ended before anybody decided; the call was not carried out"
+
+// undecided are the calls that waited when the process that had them was killed.
+// The audit says which: a call goes on only after its record is durable, so one
+// without a record was certainly never let through. What is on record already is
+// forgotten here.
+func undecided(l layout) ([]unanswered, error) {
+	all, err := readWaiting(l)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	recorded := map[string]bool{} // ids of calls and of escalations
+	err = audit.Read(l.audit(), func(line audit.Line) error {
+		if line.Decision != audit.Noted {
+			recorded[line.Call], recorded[line.EscalationID] = true, true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for what became of what waited: %w", err)
+	}
+	var open []unanswered
+	for _, u := range all {
+		if !recorded[u.ID] && (u.Ticket == "" || !recorded[u.Ticket]) {
+			open = append(open, u)
+		} else if err := os.Remove(l.waitingCall(u.ID)); err != nil {
+			return nil, fmt.Errorf("forget what waited: %w", err)
+		}
+	}
+	return open, nil
+}
+
+// settleKilled records that a call was withdrawn with the process that had it.
+func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u unanswered) error {
+	err := log.Append(ctx, audit.Record{
+		Plane: audit.PlaneTool, Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: unansweredReason,
+		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
+	})
+	if err == nil {
+		err = os.Remove(l.waitingCall(u.ID))
+	}
+	if err != nil {
+		return fmt.Errorf("record what waited: %w", err)
+	}
+	return nil
+}
+
+// settleAll does so for every call that waited in a session, and returns how many
+// there were.
+func settleAll(ctx context.Context, l layout, id SessionID, log *audit.Log) (int, error) {
+	open, err := undecided(l)
+	if err != nil {
+		return 0, err
+	}
+	for n, u := range open {
+		if err := settleKilled(ctx, l, id, log, u); err != nil {
+			return n, err
+		}
+	}
+	return len(open), nil
+}
+
+// settleWaiting does so for a session whose agent begins anew.
+func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
+	n, err := settleAll(ctx, s.layout, s.fixed.ID, log)
+	if n > 0 {
+		s.notice(true, fmt.Sprintf("%d calls still waited when the multiplexer ended; they were not carried out, /history lists them", n))
+	}
+	s.lookBackDone()
+	return err
+}
+
+func (s *session) lookBackDone() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookedBack = true
+}
+
+// sweepWaiting does so for every session that nobody owns, but for those whose
+// agents still run: their calls may wait on.
+func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
+	dirs, err := filepath.Glob(filepath.Join(b.config.Home, "sessions", "*", waitingName))
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, dir := range dirs {
+		id := SessionID(filepath.Base(filepath.Dir(dir)))
+		if validID(id) && !slices.Contains(running, id) {
+			all = append(all, b.sweepSession(ctx, id))
+		}
+	}
+	return errors.Join(all...)
+}
+
+func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
+	l := layoutOf(b.config.Home, id)
+	if len(l.waitingCalls()) == 0 {
+		return nil
+	}
+	lease, err := docker.AcquireLease(l.lock())
+	if errors.Is(err, docker.ErrLeaseHeld) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.settleStored(ctx, id), lease.Release())
+}
+
+// settleStored does so for a session whose lease is ours.
+func (b *Broker) settleStored(ctx context.Context, id SessionID) error {
+	l := layoutOf(b.config.Home, id)
+	if len(l.waitingCalls()) == 0 {
+		return nil
+	}
+	log, err := audit.Open(l.audit(), audit.Options{Secrets: b.config.Secrets})
+	if err != nil {
+		return err
+	}
+	n, err := settleAll(ctx, l, id, log)
+	if n > 0 {
+		b.log.Info("calls that waited when the multiplexer ended are recorded as withdrawn", "session", id, "calls", n)
+	}
+	return errors.Join(err, log.Close())
+}

@@ -1,0 +1,102 @@
+package broker
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+)
+
+// restoreWaiting lets the calls wait again that waited when the multiplexer of an
+// agent that still runs was killed: the same items, under the same digests. Their
+// callers come back by themselves, as soon as the tools are served.
+func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
+	open, err := undecided(s.layout)
+	if err != nil {
+		return err
+	}
+	held, end := context.WithCancel(ctx)
+	stack.push("end what waits from before", func(context.Context) error {
+		end()
+		s.holding.Wait()
+		return nil
+	})
+	restored := 0
+	for _, u := range open {
+		if u.Ticket == "" { // nobody could make the same call again
+			if err := settleKilled(ctx, s.layout, s.fixed.ID, log, u); err != nil {
+				return err
+			}
+			continue
+		}
+		h, err := s.broker.approvals.Restore(s.former(ctx, u))
+		if err != nil {
+			return err
+		}
+		restored++
+		s.holding.Go(func() { s.hold(held, log, h, u) })
+	}
+	s.lookBackDone()
+	if restored > 0 {
+		s.notice(true, fmt.Sprintf("%d calls waited when the multiplexer ended, and wait again", restored))
+	}
+	if left := len(open) - restored; left > 0 {
+		s.notice(true, fmt.Sprintf("%d calls that waited when the multiplexer ended cannot wait again; they were not carried out, /history lists them", left))
+	}
+	return nil
+}
+
+// former is what is put back of a call. What it would do is worked out anew, and
+// marked where it is not what was shown.
+func (s *session) former(ctx context.Context, u unanswered) approval.Former {
+	effect := s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments})
+	if effect != nil {
+		effect.Changed = effect.Fingerprint != u.Fingerprint
+	}
+	return approval.Former{
+		ID: u.ID, Number: u.Number, AskedAt: u.AskedAt,
+		Request: approval.Request{
+			Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
+			Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
+			Timeout: s.broker.config.EscalationTimeout, Effect: effect, Ticket: u.Ticket,
+		},
+	}
+}
+
+// hold waits with a call until its caller is back, and records what becomes of it
+// without one. An answer that cannot be recorded does not stand.
+func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u unanswered) {
+	res, settled := h.Wait(ctx)
+	if !settled {
+		return // its caller records what becomes of it
+	}
+	r := audit.Record{
+		Plane: audit.PlaneTool, Session: string(s.fixed.ID), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: res.Reason,
+		EscalationID: u.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
+		Detail: map[string]any{"askedAt": u.AskedAt, "askedBeforeRestart": true},
+	}
+	switch res.Outcome {
+	case approval.Approved:
+		r.Decision, r.Reason = audit.Noted, fmt.Sprintf("approved while its agent did not wait for it: the same call is let through once, within %v", approval.AnswerHold)
+	case approval.Denied:
+		r.Decision = audit.EscalatedDenied
+	case approval.Expired:
+		r.Decision = audit.EscalatedExpired
+	case approval.Withdrawn:
+		r.Decision, r.Reason = audit.EscalatedWithdrawn, "the session has ended"
+	}
+	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
+		h.Forget()
+		s.notice(true, fmt.Sprintf("the answer to #%d does not stand, because it could not be recorded: %s", res.Number, describe(err)))
+		return
+	}
+	if res.Kept && !h.Used(ctx) && res.Outcome == approval.Approved {
+		r.Reason = "the approval has ended unused"
+		if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
+			s.broker.log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
+		}
+	}
+}

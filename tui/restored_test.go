@@ -1,0 +1,42 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// A call that a killed multiplexer was asked says so, and whether its agent waits
+// for the answer; what was seen of it counts on when that changes.
+func TestRestoredCall(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	e := escalation(4, `{"path":"/tmp/b"}`, "")
+	e.Restored, e.Unclaimed = true, true
+	r.broker.pending = append(r.broker.pending, e)
+	r.send(brokerMsg{broker.Event{Escalation: &e}})
+	r.keys("\x01")
+	r.look()
+	r.wants("asked: before the restart", "does not wait for it now", "kept 5 minutes")
+	e.Unclaimed = false
+	r.send(brokerMsg{broker.Event{Escalation: &e}})
+	r.wants("before the restart", "its agent waits for the answer")
+	r.look()
+	r.keys("/approve\r")
+	r.decided(1)
+}
+
+func TestResolutionTexts(t *testing.T) {
+	for want, r := range map[string]broker.Resolution{
+		"#1 was withdrawn by the agent":                            {Number: 1, Outcome: broker.Withdrawn, By: "caller"},
+		"#1 was withdrawn: its session has ended":                  {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
+		"#1 expired: nobody decided in time, the call was refused": {Number: 1, Outcome: broker.Expired},
+	} {
+		if got := resolutionText(r); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if got := resolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}); got !=
+		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; kept 5 minutes for the same call, once" {
+		t.Errorf("%q", got)
+	}
+}
