@@ -1,15 +1,10 @@
 package oauth
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
-	"strings"
+	"path/filepath"
 	"sync"
 	"time"
 )
@@ -19,6 +14,9 @@ const (
 	margin = 5 * time.Minute
 	// renewTime bounds one renewal, waiting for locks included.
 	renewTime = 30 * time.Second
+	// newTime is how long a token that was just renewed is used, even if by its
+	// end or by our clock it must be renewed again.
+	newTime = time.Minute
 	// After a failure nothing is tried for a pause that doubles each time.
 	firstPause = 30 * time.Second
 	lastPause  = 10 * time.Minute
@@ -43,9 +41,16 @@ type Manager struct {
 	token   Token
 	until   time.Time // nothing is tried before
 	pause   time.Duration
-	failed  error  // of the last attempt
-	revoked string // the access token that the provider refused last
-	unsaved *Token // renewed, but the file could not be written
+	failed  error     // of the last attempt
+	revoked string    // the access token that the provider refused last
+	early   time.Time // until then a token that was just renewed counts as valid
+	unsaved *renewal  // could not be written to the file
+}
+
+// renewal is a token and the refresh token that it was given for.
+type renewal struct {
+	token Token
+	by    string
 }
 
 // NewManager makes a manager for a source.
@@ -73,10 +78,11 @@ func (m *Manager) Source() *Source { return m.source }
 // be. The error is a *LoginError when a person has to log in.
 func (m *Manager) Token(ctx context.Context) (Token, error) {
 	m.mu.Lock()
-	t := m.token
+	t, early := m.token, m.early
 	m.mu.Unlock()
 	m.save()
-	if t.usable(m.options.Now(), margin) {
+	now := m.options.Now()
+	if t.usable(now, margin) || t.Access != "" && now.Before(early) {
 		return t, nil
 	}
 	renewed, err := m.renew(ctx, t.Access)
@@ -84,21 +90,26 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 		return renewed, nil
 	}
 	// What could not be renewed before its end is good until then.
-	now, readErr := m.source.Read()
+	read, readErr := m.source.Read()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if readErr == nil && now.Access != m.revoked && now.usable(m.options.Now(), 0) {
-		return now, nil
+	if readErr == nil && read.Access != m.revoked && read.usable(m.options.Now(), 0) {
+		return read, nil
 	}
 	return Token{}, err
 }
 
-// save tries again to write a renewed login that could not be written: the old
-// refresh token in the file is worth nothing any more.
+// save writes a renewed login in place of the one that it was given for, whose
+// refresh token is worth nothing any more. What it cannot write it keeps for the
+// next time; what somebody has logged in anew since then it leaves alone.
 func (m *Manager) save() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.unsaved != nil && m.source.write(*m.unsaved) == nil {
+	if m.unsaved == nil {
+		return
+	}
+	now, err := m.source.Read()
+	if err == nil && now.Refresh != m.unsaved.by || err == nil && m.source.write(m.unsaved.token) == nil {
 		m.unsaved = nil
 	}
 }
@@ -141,6 +152,9 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 		return Token{}, m.note(err)
 	}
 	m.accept(t)
+	m.mu.Lock()
+	m.early = m.options.Now().Add(newTime)
+	m.mu.Unlock()
 	return t, nil
 }
 
@@ -187,7 +201,7 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 	if old.Refresh == "" {
 		return Token{}, m.login("the login has expired and cannot be renewed")
 	}
-	release, err := lockAll(ctx, m.source.locks)
+	release, err := lockAll(ctx, filepath.Dir(m.source.Path), m.source.locks)
 	if err != nil {
 		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
 	}
@@ -198,9 +212,10 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 	if old, err = m.source.Read(); err != nil {
 		return Token{}, m.login(err.Error())
 	}
+	stored := old.Refresh
 	m.mu.Lock()
-	if m.unsaved != nil {
-		old = *m.unsaved
+	if m.unsaved != nil && m.unsaved.by == old.Refresh {
+		old = m.unsaved.token
 	}
 	m.mu.Unlock()
 	t, err := m.ask(ctx, old)
@@ -208,7 +223,7 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 		return Token{}, err
 	}
 	m.mu.Lock()
-	m.unsaved = &t
+	m.unsaved = &renewal{token: t, by: stored}
 	m.mu.Unlock()
 	m.save()
 	return t, nil
@@ -216,83 +231,4 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 
 func (m *Manager) login(cause string) error {
 	return &LoginError{Provider: m.source.Provider, Cause: cause, Command: m.source.Login}
-}
-
-// ask exchanges the refresh token at the token service.
-func (m *Manager) ask(ctx context.Context, old Token) (Token, error) {
-	req, err := m.request(ctx, old.Refresh)
-	if err != nil {
-		return Token{}, err
-	}
-	res, err := m.options.Client.Do(req)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxFile))
-	switch {
-	case err != nil:
-		return Token{}, fmt.Errorf("renew the login of %s: read the answer: %w", m.source.Name, err)
-	case res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnauthorized:
-		return Token{}, m.login(fmt.Sprintf("the provider refused to renew the login of %s (status %d)", m.source.Name, res.StatusCode))
-	case res.StatusCode != http.StatusOK:
-		return Token{}, fmt.Errorf("renew the login of %s: the token service answered with status %d", m.source.Name, res.StatusCode)
-	}
-	return m.read(data, old)
-}
-
-func (m *Manager) request(ctx context.Context, refresh string) (*http.Request, error) {
-	values := map[string]string{"grant_type": "refresh_token", "refresh_token": refresh, "client_id": m.source.client}
-	var body io.Reader
-	kind := "application/json"
-	if m.source.form {
-		kind = "application/x-www-form-urlencoded"
-		form := make(url.Values)
-		for k, v := range values {
-			form.Set(k, v)
-		}
-		body = strings.NewReader(form.Encode())
-	} else {
-		data, err := json.Marshal(values)
-		if err != nil {
-			return nil, err
-		}
-		body = bytes.NewReader(data)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.options.Endpoint, body)
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", kind)
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", m.source.userAgent)
-	return req, nil
-}
-
-// read takes the new token out of the service's answer. An answer that would
-// leave the person without a login is not accepted.
-func (m *Manager) read(data []byte, old Token) (Token, error) {
-	var answer struct {
-		Access  string `json:"access_token"`
-		Refresh string `json:"refresh_token"`
-		ID      string `json:"id_token"`
-		Seconds int64  `json:"expires_in"`
-	}
-	if json.Unmarshal(data, &answer) != nil || answer.Access == "" || answer.Refresh == "" {
-		return Token{}, fmt.Errorf("renew the login of %s: the token service's answer holds no complete login", m.source.Name)
-	}
-	t := Token{Access: answer.Access, Refresh: answer.Refresh, ID: answer.ID, Account: old.Account}
-	switch {
-	case answer.Seconds > 0 && answer.Seconds < 1<<32:
-		t.Expires = m.options.Now().Add(time.Duration(answer.Seconds) * time.Second)
-	default:
-		if t.Expires = jwtExpiry(t.Access); t.Expires.IsZero() {
-			t.Expires = m.options.Now().Add(time.Hour)
-		}
-	}
-	return t, nil
 }

@@ -246,10 +246,14 @@ func TestFailuresPauseAndSayWhatToDo(t *testing.T) {
 		answer func(http.ResponseWriter) bool
 		login  bool
 	}{
-		"refused":     {func(w http.ResponseWriter) bool { w.WriteHeader(400); return true }, true},
-		"throttled":   {func(w http.ResponseWriter) bool { w.WriteHeader(429); return true }, false},
-		"HTML":        {func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, "<html>"); return true }, false},
-		"no token":    {func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, `{"access_token":""}`); return true }, false},
+		"refused":   {func(w http.ResponseWriter) bool { w.WriteHeader(400); return true }, true},
+		"throttled": {func(w http.ResponseWriter) bool { w.WriteHeader(429); return true }, false},
+		"HTML":      {func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, "<html>"); return true }, false},
+		"no token":  {func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, `{"access_token":""}`); return true }, false},
+		"no header": {func(w http.ResponseWriter) bool {
+			_, _ = io.WriteString(w, `{"access_token":"x\r\ny","refresh_token":"z"}`)
+			return true
+		}, false},
 		"no refresh":  {func(w http.ResponseWriter) bool { _, _ = io.WriteString(w, `{"access_token":"x"}`); return true }, false},
 		"redirection": {func(w http.ResponseWriter) bool { w.Header().Set("Location", "/x"); w.WriteHeader(302); return true }, false},
 	} {

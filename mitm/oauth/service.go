@@ -1,0 +1,98 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// ask exchanges the refresh token at the token service.
+func (m *Manager) ask(ctx context.Context, old Token) (Token, error) {
+	req, err := m.request(ctx, old.Refresh)
+	if err != nil {
+		return Token{}, err
+	}
+	res, err := m.options.Client.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxFile))
+	switch {
+	case err != nil:
+		return Token{}, fmt.Errorf("renew the login of %s: read the answer: %w", m.source.Name, err)
+	case res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnauthorized:
+		return Token{}, m.login(fmt.Sprintf("the provider refused to renew the login of %s (status %d)", m.source.Name, res.StatusCode))
+	case res.StatusCode != http.StatusOK:
+		return Token{}, fmt.Errorf("renew the login of %s: the token service answered with status %d", m.source.Name, res.StatusCode)
+	}
+	return m.read(data, old)
+}
+
+func (m *Manager) request(ctx context.Context, refresh string) (*http.Request, error) {
+	values := map[string]string{"grant_type": "refresh_token", "refresh_token": refresh, "client_id": m.source.client}
+	var body io.Reader
+	kind := "application/json"
+	if m.source.form {
+		kind = "application/x-www-form-urlencoded"
+		form := make(url.Values)
+		for k, v := range values {
+			form.Set(k, v)
+		}
+		body = strings.NewReader(form.Encode())
+	} else {
+		data, err := json.Marshal(values)
+		if err != nil {
+			return nil, err
+		}
+		body = bytes.NewReader(data)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.options.Endpoint, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", kind)
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", m.source.userAgent)
+	return req, nil
+}
+
+// read takes the new token out of the service's answer. An answer that would
+// leave the person without a login is not accepted.
+func (m *Manager) read(data []byte, old Token) (Token, error) {
+	var answer struct {
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+		ID      string `json:"id_token"`
+		Seconds int64  `json:"expires_in"`
+	}
+	if json.Unmarshal(data, &answer) != nil || !plain(answer.Access) || !plain(answer.Refresh) {
+		return Token{}, fmt.Errorf("renew the login of %s: the token service's answer holds no complete login", m.source.Name)
+	}
+	t := Token{Access: answer.Access, Refresh: answer.Refresh, ID: answer.ID, Account: old.Account}
+	switch {
+	case answer.Seconds > 0 && answer.Seconds < 1<<32:
+		t.Expires = m.options.Now().Add(time.Duration(answer.Seconds) * time.Second)
+	default:
+		if t.Expires = jwtExpiry(t.Access); t.Expires.IsZero() {
+			t.Expires = m.options.Now().Add(time.Hour)
+		}
+	}
+	return t, nil
+}
+
+// plain says whether a token is there and can stand in a header field.
+func plain(token string) bool {
+	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
+}
