@@ -22,18 +22,20 @@ var reserved = func() []netip.Prefix {
 	var all []netip.Prefix
 	for _, s := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
-		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "::/96", "64:ff9b::/96", "64:ff9b:1::/48",
-		"100::/64", "2001::/32", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16",
+		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 	} {
 		all = append(all, netip.MustParsePrefix(s))
 	}
 	return all
 }()
 
+// assigned is the part of the addresses of IPv6 that is given out at all.
+var assigned = netip.MustParsePrefix("2000::/3")
+
 // publicAddress says whether a provider may live at an address.
 func publicAddress(a netip.Addr) bool {
 	a = a.Unmap()
-	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
+	if !a.IsValid() || !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" || a.Is6() && !assigned.Contains(a) {
 		return false
 	}
 	for _, p := range reserved {

@@ -2,12 +2,13 @@ package mitm
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
 const (
 	// escapeLeads are the characters that escapes begin with.
-	escapeLeads = `%\\&`
+	escapeLeads = `%\&`
 	// longestEscape is the length of the longest escape of one character.
 	longestEscape = 6
 )
@@ -31,8 +32,30 @@ func unescape(b []byte) (c byte, n int, cut bool) {
 		case b[1] == 'u':
 			return hexEscape(b, 2, 4)
 		}
+	case '&':
+		return htmlEscape(b)
 	}
 	return 0, 0, false
+}
+
+// htmlEscape reads a character by its number, decimal or in hex.
+func htmlEscape(b []byte) (c byte, n int, cut bool) {
+	const most = longestEscape
+	end := bytes.IndexByte(b[:min(len(b), most)], ';')
+	if end < 0 {
+		head := "&#"[:min(len(b), 2)]
+		return 0, 0, len(b) < most && string(b[:len(head)]) == head
+	}
+	digits, ok := strings.CutPrefix(string(b[:end]), "&#")
+	base := 10
+	if hex := strings.TrimLeft(digits, "xX"); len(hex) == len(digits)-1 {
+		digits, base = hex, 16
+	}
+	value, err := strconv.ParseUint(digits, base, 7)
+	if !ok || err != nil {
+		return 0, 0, false
+	}
+	return byte(value), end + 1, false
 }
 
 // hexEscape reads digits of an escape from b[at:].

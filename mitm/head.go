@@ -125,6 +125,9 @@ func parseRequestLine(line string) (*head, *denial) {
 			return nil, deny(400, ReasonMalformed, "the request-target holds a character that is not printable ASCII")
 		}
 	}
+	if len(version) != len("HTTP/1.1") || version[:len("HTTP/")] != "HTTP/" || version[6] != '.' {
+		return nil, deny(400, ReasonMalformed, "the request line is not METHOD TARGET VERSION")
+	}
 	if version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return nil, deny(505, ReasonVersion, "the request must be HTTP/1.1")
 	}

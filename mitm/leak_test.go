@@ -59,6 +59,8 @@ func TestLeakAtEverySplit(t *testing.T) {
 		"middle": escaped(realKey, `%%%02x`, 10, 12),
 		"\\x":    escaped(realKey, `\x%02x`, 0, len(realKey)),
 		"mixed":  escaped(escaped(realKey, `%%%02X`, 20, 30), `\u%04x`, 3, 9),
+		"&#":     escaped(realKey, `&#%d;`, 0, len(realKey)),
+		"&#x":    strings.ReplaceAll(realKey, "-", `&#x2D;`),
 		"header": base64.StdEncoding.EncodeToString([]byte("Bearer " + realKey + "\r\n")),
 	} {
 		data := []byte("data: {\"x\":\"sk-ant-" + form + "\"}\n\nsk-ant-api03-the")

@@ -55,8 +55,8 @@ type Host struct {
 // Endpoint is one thing that may be asked of a host.
 type Endpoint struct {
 	Method string `json:"method"`
-	// Path is compared byte by byte; a "*" stands for one or more letters,
-	// digits, dots, hyphens and underscores.
+	// Path is compared byte by byte; a "*" stands for a letter or digit and
+	// any more of these, dots, hyphens and underscores.
 	Path string `json:"path"`
 	// Query maps the keys that may appear to the values that they may have:
 	// one literal, or "*" for letters, digits, dots, hyphens and underscores.
@@ -151,7 +151,7 @@ func (e *Endpoint) prepare() error {
 		return errors.New("only a POST has a body")
 	}
 	if strings.Contains(e.Path, "*") {
-		quoted := strings.ReplaceAll(regexp.QuoteMeta(e.Path), `\*`, `[A-Za-z0-9._-]+`)
+		quoted := strings.ReplaceAll(regexp.QuoteMeta(e.Path), `\*`, `[A-Za-z0-9][A-Za-z0-9._-]*`)
 		e.path = regexp.MustCompile("^(?:" + quoted + ")$")
 	}
 	return nil

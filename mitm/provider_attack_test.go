@@ -327,6 +327,7 @@ func TestOtherProvidersEndpoints(t *testing.T) {
 		{"google", "generativelanguage.googleapis.com", "X-Goog-Api-Key", "POST /upload/v1beta/files", ReasonEndpoint},
 		{"google", "generativelanguage.googleapis.com", "X-Goog-Api-Key", "POST /v1beta/cachedContents", ReasonEndpoint},
 		{"google", "generativelanguage.googleapis.com", "X-Goog-Api-Key", "POST /v1beta/models/:generateContent", ReasonEndpoint},
+		{"google", "generativelanguage.googleapis.com", "X-Goog-Api-Key", "POST /v1beta/models/..:generateContent", ReasonEndpoint},
 		{"openrouter", "openrouter.ai", "Authorization", "POST /api/v1/completions", ReasonEndpoint},
 		{"openrouter", "openrouter.ai", "Authorization", "GET /api/v1/keys", ReasonEndpoint},
 		{"openrouter", "openrouter.ai", "Authorization", "POST /api/v1/keys", ReasonEndpoint},

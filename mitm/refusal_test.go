@@ -70,6 +70,8 @@ func TestOuterPlaneRefuses(t *testing.T) {
 		{"punycode", connect("xn--pi-anthropic-.com:443", "Host: xn--pi-anthropic-.com:443\r\n"), "400", ReasonTarget},
 		{"tab in the line", text("CONNECT\tapi.anthropic.com:443\tHTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
 		{"two spaces", text("CONNECT  api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
+		{"space in the target", connect("api.anthropic.com :443", host), "400", ReasonMalformed},
+		{"version in lower case", text("CONNECT api.anthropic.com:443 http/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
 		{"other Host", connect("api.anthropic.com:443", "Host: evil.org\r\n"), "400", ReasonHostMismatch},
 		{"no Host", connect("api.anthropic.com:443", ""), "400", ReasonHost},
 		{"two Hosts", connect("api.anthropic.com:443", host+host), "400", ReasonHost},

@@ -42,10 +42,10 @@ func (j *judge) present(words string) error {
 func (j *judge) parts() error { return j.nested(j.part) }
 
 func (j *judge) part() error {
-	names := []string{"image_url", "video_url", "audio_url", "url", "file", "file_url", "file_id", "file_data", "content"}
+	names := []string{"image_url", "video_url", "audio_url", "input_audio", "url", "file", "file_url", "file_id", "file_data", "content"}
 	return j.members(names, func(key string) error {
 		switch key {
-		case "image_url", "video_url", "audio_url", "url":
+		case "image_url", "video_url", "audio_url", "input_audio", "url":
 			return j.imageURL()
 		case "file":
 			return j.file()

@@ -46,7 +46,7 @@ var searching = []string{"search-preview", "search-api", "deep-research"}
 // checkModel refuses models that reach out by themselves.
 func (j *judge) checkModel(name string) error {
 	name = strings.ToLower(name)
-	if j.router && (strings.Contains(name, ":online") || strings.HasPrefix(name, "@preset")) {
+	if j.router && (strings.Contains(name, ":online") || strings.Contains(name, "@preset") || strings.HasPrefix(name, "perplexity/")) {
 		return refuse("the model %q would make the provider search or use settings that cannot be judged.", clip(name))
 	}
 	for _, part := range searching {
