@@ -80,6 +80,9 @@ type Agent struct {
 type OpenRequest struct {
 	Agent     string `json:"agent"`     // empty: the configured default
 	Workspace string `json:"workspace"` // empty: a fresh sandbox
+	// Worktree says whether it gets a worktree of the workspace instead of the
+	// workspace itself.
+	Worktree WorktreeChoice `json:"worktree,omitempty"`
 	// Resume continues a stored session in its own workspace instead of making
 	// a new one; Agent and Workspace are the session's own then.
 	Resume SessionID `json:"resume,omitempty"`
@@ -109,7 +112,8 @@ type Session struct {
 	Tab       int          `json:"tab"` // from 1, never reused
 	Agent     string       `json:"agent"`
 	State     SessionState `json:"state"`
-	Workspace string       `json:"workspace"` // on the host
+	Workspace string       `json:"workspace"`          // on the host
+	Worktree  *Worktree    `json:"worktree,omitempty"` // of which the workspace is one; or nil
 	CreatedAt time.Time    `json:"createdAt"`
 	Reason    string       `json:"reason,omitempty"`   // why it is dead
 	ExitCode  int          `json:"exitCode,omitempty"` // of the agent, when dead

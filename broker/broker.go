@@ -51,6 +51,9 @@ type Config struct {
 	// Setup are shell commands that run in the container before the agent, by the
 	// real path of the workspace.
 	Setup map[string]string
+	// Worktree gives a session on a repository a worktree of it, unless its request
+	// says otherwise.
+	Worktree bool
 	// Reachable are directories outside the workspace that the filesystem
 	// server may serve at all; the policy still judges every call.
 	Reachable []string
@@ -109,7 +112,8 @@ type Broker struct {
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
 
 	mu       sync.Mutex
-	sessions []*session // in the order of their tabs
+	sessions []*session           // in the order of their tabs
+	parting  map[SessionID]string // what is to be known of those that ended
 	lastTab  int
 	closed   bool
 }
@@ -126,12 +130,13 @@ func New(c Config) (*Broker, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &Broker{
-		config: c,
-		log:    c.Log,
-		hub:    newHub(),
-		engine: engineHandle{base: c.Images.Base},
-		ctx:    ctx,
-		cancel: cancel,
+		config:  c,
+		log:     c.Log,
+		hub:     newHub(),
+		engine:  engineHandle{base: c.Images.Base},
+		ctx:     ctx,
+		cancel:  cancel,
+		parting: map[SessionID]string{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
@@ -222,7 +227,7 @@ func (b *Broker) fresh(r OpenRequest) (*session, error) {
 			return nil, err
 		}
 	}
-	return s, nil
+	return s, s.chooseWorktree(r)
 }
 
 // newSession is a session without an identity.

@@ -40,6 +40,7 @@ const markBase = `g() { ` + gitInside + `; }; b=$(g stash create 2>/dev/null); [
 // one, lists the files.
 const showChanges = `g() { ` + gitInside + `; }
 if [ -n "$1" ]; then
+	g log --no-decorate --oneline "$1"..HEAD -- | sed 's/^/commit: /'
 	g diff --no-ext-diff --no-textconv --no-color --stat --patch "$1" --
 	g ls-files --others --exclude-standard | sed 's/^/new file: /'
 else

@@ -24,6 +24,7 @@ const waitingName = "waiting"
 //
 //	sessions/{id}/home         the agent's home, kept for resuming
 //	sessions/{id}/sandbox      the workspace, unless a directory was given
+//	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/budget.json  what was used of its model, and what a person added

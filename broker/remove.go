@@ -14,8 +14,10 @@ import (
 
 // RemoveStored deletes a session that no process owns: its container if one
 // still runs, its sockets, its agent's home, its sandbox and its audit. The
-// engine is asked for only when the session's multiplexer was killed.
-func RemoveStored(ctx context.Context, home string, id SessionID, engine func(context.Context) (*docker.Client, error)) error {
+// engine is asked for only when the session's multiplexer was killed. A worktree
+// with work that is nowhere else is kept, and the session with it, unless the
+// caller insists.
+func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if !validID(id) {
 		return fmt.Errorf("remove session: %q is not the id of a session", id)
 	}
@@ -29,7 +31,7 @@ func RemoveStored(ctx context.Context, home string, id SessionID, engine func(co
 	} else if err != nil {
 		return fmt.Errorf("remove session: %w", err)
 	}
-	err = removeOwned(ctx, l, id, engine)
+	err = removeOwned(ctx, l, id, insist, engine)
 	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
 		err = errors.Join(err, released)
 	}
@@ -45,7 +47,7 @@ func RemoveStored(ctx context.Context, home string, id SessionID, engine func(co
 // removeOwned removes everything of a session but its lease and the directory
 // that holds it. The record goes last: what is left of a removal that failed can
 // be seen and removed again.
-func removeOwned(ctx context.Context, l layout, id SessionID, engine func(context.Context) (*docker.Client, error)) error {
+func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if wasKilled(l) {
 		client, err := engine(ctx)
 		if err != nil {
@@ -57,6 +59,11 @@ func removeOwned(ctx context.Context, l layout, id SessionID, engine func(contex
 	}
 	if err := removeRun(l.run); err != nil {
 		return err
+	}
+	if r, err := readRecord(l); err == nil { // without a record there is no worktree
+		if err := dropWorktree(ctx, l, r, insist); err != nil {
+			return err
+		}
 	}
 	entries, err := os.ReadDir(l.dir)
 	if err != nil {
@@ -115,7 +122,7 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, e
 		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
 			continue
 		}
-		err := RemoveStored(ctx, home, s.ID, func(context.Context) (*docker.Client, error) {
+		err := RemoveStored(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {
 			return nil, errors.New("it runs again")
 		})
 		if err != nil {

@@ -1,11 +1,13 @@
 package broker
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -14,16 +16,74 @@ import (
 // hooks and its configuration are read-only. What is a link there is left as it
 // is: it would name another file in the container than it does here. The
 // repository itself is a mount, too: what is one cannot be moved out of the way.
-func repositoryMounts(workspace string) []docker.Mount {
+//
+// Of a worktree that we made, what leads git to other repositories is read-only as
+// well, and so are the objects that it borrows.
+func (s *session) repositoryMounts() []docker.Mount {
+	fixed, kept := []string{".git/config", ".git/hooks"}, []string{".git"}
+	if s.fixed.Worktree != nil {
+		fixed, kept = worktree.ReadOnly()
+	} else if isFile(filepath.Join(s.fixed.Workspace, ".git")) {
+		fixed, kept = []string{".git"}, nil // it says where the repository is
+	}
 	var mounts []docker.Mount
-	for _, name := range []string{".git", ".git/config", ".git/hooks"} {
-		if plainPath(workspace, name) {
+	for i, name := range append(kept, fixed...) {
+		if plainPath(s.fixed.Workspace, name) {
 			mounts = append(mounts, docker.Mount{
-				Source: filepath.Join(workspace, name), Target: agent.Workspace + "/" + name, ReadOnly: name != ".git",
+				Source: filepath.Join(s.fixed.Workspace, name), Target: agent.Workspace + "/" + name, ReadOnly: i >= len(kept),
 			})
 		}
 	}
+	for _, dir := range s.borrowed() {
+		mounts = append(mounts, docker.Mount{Source: dir, Target: dir, ReadOnly: true})
+	}
 	return mounts
+}
+
+// borrowed are the stores of objects that the session's worktree reads.
+func (s *session) borrowed() []string {
+	if s.fixed.Worktree == nil {
+		return nil
+	}
+	return []string{s.fixed.Worktree.Objects()}
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// elsewhere is the file with which a repository in a directory would make git use
+// another one: its configuration, its hooks. An ordinary repository has none.
+func elsewhere(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
+
+// checkRepository refuses a workspace whose repository leads elsewhere.
+func (s *session) checkRepository() error {
+	path := elsewhere(s.fixed.Workspace)
+	if s.fixed.Worktree != nil || !plainPath(s.fixed.Workspace, ".git") {
+		return nil // ours is pinned
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return problemf("look where it leads, then remove it", "%s makes git use another repository", path)
+	}
+	return nil
+}
+
+// disarm moves the file out of the way with which an agent has made its repository
+// lead elsewhere. The agent must have ended.
+func (s *session) disarm() error {
+	path := elsewhere(s.fixed.Workspace)
+	if s.fixed.Worktree != nil || !plainPath(s.fixed.Workspace, ".git") {
+		return nil
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return nil // as it should be
+	}
+	if err := os.Rename(path, path+".disarmed"); err != nil {
+		return fmt.Errorf("%s makes git use another repository, and cannot be removed: %w", path, err)
+	}
+	s.notice(true, fmt.Sprintf("the agent had made git use another repository; that was moved to %s.disarmed", path))
+	return nil
 }
 
 // plainPath reports whether name is below dir, without a link on the way.

@@ -45,7 +45,9 @@ func (b *Broker) again(r OpenRequest) (*session, error) {
 		return nil, problemf("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
 	}
 	workspace := l.sandbox()
-	if rec.Workspace != workspace {
+	if rec.Worktree != nil {
+		workspace = l.worktree().Dir
+	} else if rec.Workspace != workspace {
 		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.UserHome); err != nil {
 			return nil, err
 		}
@@ -56,6 +58,7 @@ func (b *Broker) again(r OpenRequest) (*session, error) {
 		s.startedAt = rec.Base
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
+	s.fixed.Worktree = rec.Worktree
 	if s.lease, err = docker.AcquireLease(l.lock()); errors.Is(err, docker.ErrLeaseHeld) {
 		return nil, problemf("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
 	} else if err != nil {

@@ -11,7 +11,11 @@ exec "$@"`
 // the configuration has some. A container is new each time, so they run each time;
 // what they leave in the workspace and in the agent's home is kept.
 func (s *session) withSetup(argv []string) []string {
-	commands := s.broker.config.Setup[realPath(s.fixed.Workspace)]
+	workspace := s.fixed.Workspace
+	if s.fixed.Worktree != nil {
+		workspace = s.fixed.Worktree.Repository
+	}
+	commands := s.broker.config.Setup[realPath(workspace)]
 	if commands == "" {
 		return argv
 	}

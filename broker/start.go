@@ -21,7 +21,7 @@ const LabelSession = "ironcurtain.session"
 // undone goes on stack, so that a failure at any step leaves nothing behind.
 func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	s.progress("preparing the session", "")
-	if err := s.prepare(stack); err != nil {
+	if err := s.prepare(ctx, stack); err != nil {
 		return nil, err
 	}
 	log, err := s.openAudit(stack)
@@ -122,7 +122,7 @@ func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
 
 // prepare claims the session's directory and makes those that its container
 // sees.
-func (s *session) prepare(stack *teardown) error {
+func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.claim(); err != nil {
 		return err
 	}
@@ -130,8 +130,15 @@ func (s *session) prepare(stack *teardown) error {
 	if err := errors.Join(s.layout.make(s.owner), removeScratch(s.layout.run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
+	if err := s.checkRepository(); err != nil {
+		return err
+	}
+	stack.push("look for what git would follow", func(context.Context) error { return s.disarm() })
+	if err := s.makeWorktree(ctx, stack); err != nil {
+		return err
+	}
 	switch {
-	case managedWorkspace(realPath(s.broker.config.Home), realPath(s.fixed.Workspace)):
+	case s.fixed.Worktree != nil || managedWorkspace(realPath(s.broker.config.Home), realPath(s.fixed.Workspace)):
 		if err := s.owner.shareTree(s.fixed.Workspace); err != nil {
 			return err
 		}
@@ -243,7 +250,7 @@ func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 		TTY:      true,
 	}
 	if s.fixed.Workspace != s.layout.sandbox() {
-		spec.Mounts = append(spec.Mounts, repositoryMounts(s.fixed.Workspace)...)
+		spec.Mounts = append(spec.Mounts, s.repositoryMounts()...)
 	}
 	return spec
 }

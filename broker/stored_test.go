@@ -126,20 +126,20 @@ func TestRemoveStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, noEngine); err == nil || !strings.Contains(err.Error(), "open in a multiplexer") {
+	if err := RemoveStored(t.Context(), home, id, false, noEngine); err == nil || !strings.Contains(err.Error(), "open in a multiplexer") {
 		t.Errorf("of an owned session: %v", err)
 	}
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, noEngine); err != nil {
+	if err := RemoveStored(t.Context(), home, id, false, noEngine); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(home, "sessions")); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
 	for _, bad := range []SessionID{id, "..", "../../etc", ""} {
-		if err := RemoveStored(t.Context(), home, bad, noEngine); err == nil {
+		if err := RemoveStored(t.Context(), home, bad, false, noEngine); err == nil {
 			t.Errorf("%q was removed", bad)
 		}
 	}

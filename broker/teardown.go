@@ -10,18 +10,24 @@ import (
 // teardown undoes the steps of a start in reverse order, all of them, whatever
 // fails on the way.
 type teardown struct {
-	limit time.Duration // for each step
+	limit time.Duration // for a step
 	steps []undo
 }
 
 type undo struct {
-	name string
-	do   func(context.Context) error
+	name  string
+	limit time.Duration
+	do    func(context.Context) error
 }
 
 // push adds the step that undoes what was just done.
 func (t *teardown) push(name string, do func(context.Context) error) {
-	t.steps = append(t.steps, undo{name, do})
+	t.pushFor(t.limit, name, do)
+}
+
+// pushFor is push for a step that may take another time than most.
+func (t *teardown) pushFor(limit time.Duration, name string, do func(context.Context) error) {
+	t.steps = append(t.steps, undo{name, limit, do})
 }
 
 // run undoes everything and returns what failed.
@@ -30,7 +36,7 @@ func (t *teardown) run(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		last := t.steps[len(t.steps)-1]
 		t.steps = t.steps[:len(t.steps)-1]
-		step, cancel := context.WithTimeout(ctx, t.limit)
+		step, cancel := context.WithTimeout(ctx, last.limit)
 		if err := last.do(step); err != nil {
 			all = append(all, fmt.Errorf("%s: %w", last.name, err))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -137,6 +138,7 @@ func (s *session) judge() (*policy.Engine, error) {
 		Protected:   append([]string{c.Home}, c.Protected...),
 		Unprotected: c.Unprotected,
 		GitFixed:    gitFixed(),
+		Attached:    s.borrowed(),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("prepare policy: %w", err)
@@ -157,7 +159,7 @@ func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.
 		Policy:    sandbox.Policy(c.SandboxPolicy),
 		UserHome:  c.UserHome,
 		StateHome: c.Home,
-		Readable:  append([]string{installed.Path()}, c.Reachable...),
+		Readable:  slices.Concat([]string{installed.Path()}, c.Reachable, s.borrowed()),
 		Warn:      func(text string) { s.notice(true, text) },
 	})
 }

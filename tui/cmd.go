@@ -49,6 +49,7 @@ func (m *Model) fetchAgents() tea.Cmd {
 type opening struct {
 	agent     string
 	workspace string
+	worktree  broker.WorktreeChoice
 	prompt    []piece          // sent once the agent is ready
 	line      []piece          // the command that asked for it
 	replace   broker.SessionID // the dead tab it takes the place of
@@ -61,6 +62,7 @@ func (m *Model) open(o opening) tea.Cmd {
 	r := broker.OpenRequest{
 		Agent:     o.agent,
 		Workspace: o.workspace,
+		Worktree:  o.worktree,
 		Resume:    o.resume,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),

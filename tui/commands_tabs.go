@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // numbered is the tab with a number, or nil.
@@ -30,10 +32,11 @@ func (m *Model) noSuchTab(n int) error {
 	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
 }
 
-// runNew is /new [agent] [[--workspace] dir] [-- prompt].
+// runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt].
 func (m *Model) runNew(args string) (tea.Cmd, error) {
 	o := opening{agent: m.o.Agent, line: m.executed, prompt: promptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
+	args, o.worktree = cutWorktree(args)
 	dir := strings.TrimSpace(args)
 	if word, rest, _ := strings.Cut(dir, " "); m.isAgent(word) {
 		o.agent, dir = word, strings.TrimSpace(rest)
@@ -46,13 +49,29 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, and behind -- the first prompt", sanitize(dir))
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, and behind -- the first prompt", sanitize(dir))
+	}
+	if o.worktree == broker.WorktreeYes && dir == "" {
+		dir = "."
 	}
 	var err error
 	if o.workspace, err = expandHome(dir); err != nil {
 		return nil, err
 	}
 	return m.open(o), nil
+}
+
+// cutWorktree takes the word about a worktree out of the arguments of /new, which
+// end in a space.
+func cutWorktree(args string) (string, broker.WorktreeChoice) {
+	for word, choice := range map[string]broker.WorktreeChoice{
+		" --worktree ": broker.WorktreeYes, " --no-worktree ": broker.WorktreeNo,
+	} {
+		if before, after, ok := strings.Cut(args, word); ok {
+			return before + " " + after, choice
+		}
+	}
+	return args, broker.WorktreeAsConfigured
 }
 
 // isAgent reports whether the broker knows an agent of that name. Before the
@@ -84,7 +103,11 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	case t.running():
 		return nil, &hinted{fmt.Errorf("%s still runs", oneLine(t.title())), "/close ends it"}
 	}
-	return m.open(opening{agent: t.session.Agent, workspace: t.session.Workspace, replace: t.session.ID}), nil
+	o := opening{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
+	if tree := t.session.Worktree; tree != nil {
+		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
+	}
+	return m.open(o), nil
 }
 
 // runClose is /close [N|NAME].

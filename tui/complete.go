@@ -99,7 +99,7 @@ func (m *Model) argumentsOf(command string) []string {
 		for _, a := range m.agents {
 			out = append(out, a.Name)
 		}
-		out = append(out, "--workspace")
+		out = append(out, "--workspace", "--worktree", "--no-worktree")
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -108,11 +109,21 @@ func TestFirstPromptIsKept(t *testing.T) {
 }
 
 func TestNewCommandLines(t *testing.T) {
-	for _, test := range []struct{ args, agent, dir, prompt, refused string }{
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args, agent, dir, prompt, refused string
+		worktree                          broker.WorktreeChoice
+	}{
 		{args: "", agent: "claude-code"},
 		{args: "shell /tmp", agent: "shell", dir: "/tmp"},
 		{args: "/tmp", agent: "claude-code", dir: "/tmp"},
 		{args: "--workspace=/tmp", agent: "claude-code", dir: "/tmp"},
+		{args: "shell --worktree /tmp -- no --worktree here", agent: "shell", dir: "/tmp", prompt: "no --worktree here", worktree: broker.WorktreeYes},
+		{args: "--workspace /tmp --no-worktree", agent: "claude-code", dir: "/tmp", worktree: broker.WorktreeNo},
+		{args: "shell --worktree", agent: "shell", dir: here, worktree: broker.WorktreeYes},
 		{args: "-- hello there", agent: "claude-code", prompt: "hello there"},
 		{args: "shell /tmp/a b -- x", agent: "shell", dir: "/tmp/a b", prompt: "x"},
 		{args: "shell --", agent: "shell"},
@@ -129,7 +140,7 @@ func TestNewCommandLines(t *testing.T) {
 			}
 			continue
 		}
-		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir {
+		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir || last.Worktree != test.worktree {
 			t.Errorf("/new %s: opened %+v", test.args, last)
 			continue
 		}

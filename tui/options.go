@@ -18,9 +18,10 @@ type Options struct {
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the same, for writing
 
-	Agent     string // of the first tab; empty: the broker's default
-	Workspace string // of the first tab; empty: a fresh sandbox
-	Prompt    string // of the first tab, sent once its agent is ready; empty: none
+	Agent     string                // of the first tab; empty: the broker's default
+	Workspace string                // of the first tab; empty: a fresh sandbox
+	Worktree  broker.WorktreeChoice // of the first tab
+	Prompt    string                // of the first tab, sent once its agent is ready; empty: none
 	// Resume is the stored session that the first tab continues, instead of a
 	// new one with Agent and Workspace.
 	Resume broker.SessionID

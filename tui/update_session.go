@@ -44,7 +44,7 @@ func (m *Model) openFirst() tea.Cmd {
 	}
 	// What stands on a program's command line may come from anywhere: it
 	// counts as pasted.
-	return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, prompt: pasted(m.o.Prompt)})
+	return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: pasted(m.o.Prompt)})
 }
 
 // fit drops a split that has no room any more.

@@ -124,7 +124,9 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 		}
 	}
 	heading := "starting " + sanitize(t.session.Agent)
-	if t.session.Workspace != "" {
+	if tree := t.session.Worktree; tree != nil {
+		heading += " on branch " + sanitize(tree.Branch) + " of " + sanitize(tree.Repository)
+	} else if t.session.Workspace != "" {
 		heading += " in " + sanitize(t.session.Workspace)
 	}
 	add(heading, m.theme.Label)

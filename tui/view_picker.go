@@ -49,7 +49,9 @@ func (m *Model) pickerRow(s broker.StoredSession) string {
 		fmt.Sprintf("%-14s", m.storedState(s)),
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
-	if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
+	if tree := s.Worktree; tree != nil {
+		parts = append(parts, oneLine(homeShort(tree.Repository)), oneLine(tree.Branch))
+	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
 		parts = append(parts, oneLine(homeShort(s.Workspace)))
 	}
 	if s.LastPrompt != "" {

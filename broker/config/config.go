@@ -42,6 +42,7 @@ type Config struct {
 	Protected                []string          `json:"protected,omitempty"`
 	Reachable                []string          `json:"reachable,omitempty"`
 	Setup                    []Setup           `json:"setup,omitempty"`
+	Worktree                 bool              `json:"worktree"`
 	SandboxPolicy            string            `json:"sandboxPolicy"`
 	Resources                Resources         `json:"resources"`
 	Budget                   Budget            `json:"budget"`

@@ -22,6 +22,7 @@ type muxFlags struct {
 	policy    string
 	prompt    string
 	resume    string // the beginning of a session's id
+	worktree  worktreeFlags
 	upstream  upstreamFlags
 }
 
@@ -29,6 +30,7 @@ func (f *muxFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.agent, "agent", "", "agent of the first tab (default from config.json)")
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "first prompt of the first tab, sent once its agent is ready")
 	cmd.Flags().StringVar(&f.workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
+	f.worktree.register(cmd)
 	cmd.Flags().StringVar(&f.resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
 }
 
@@ -41,8 +43,11 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 // look checks what can be checked before anything is made: the agent's name, the
 // directories, the workspace, the session to resume and the configuration.
 func (f *muxFlags) look() (place, config.Config, error) {
-	if f.resume != "" && (f.agent != "" || f.workspace != "") {
-		return place{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent and --workspace out")
+	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.choice() != "") {
+		return place{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
+	}
+	if err := f.worktree.complete(&f.workspace); err != nil {
+		return place{}, config.Config{}, err
 	}
 	p, err := findPlace()
 	if err != nil {
@@ -53,6 +58,11 @@ func (f *muxFlags) look() (place, config.Config, error) {
 	}
 	if err := broker.CheckWorkspace(f.workspace, p.home, p.userHome); err != nil {
 		return place{}, config.Config{}, fail("open workspace", err, "")
+	}
+	if f.worktree.choice() == broker.WorktreeYes {
+		if err := broker.CheckWorktree(f.workspace, p.home, p.userHome); err != nil {
+			return place{}, config.Config{}, fail("open workspace", err, "")
+		}
 	}
 	if f.resume != "" {
 		if err := f.find(p); err != nil {
@@ -163,6 +173,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	options.Offer = len(b.Sweep(cmd.Context())) > 0 && flags.resume == ""
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
+	options.Worktree = flags.worktree.choice()
 	options.Resume = broker.SessionID(flags.resume)
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse

@@ -39,6 +39,7 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 		if err := b.Shutdown(ctx); err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
 		}
+		farewell(cmd.ErrOrStderr(), b)
 		_ = logFile.Close()
 	}
 	server, err := control.Listen(w.place.home, b, log)

@@ -11,12 +11,16 @@ import (
 )
 
 func sessionsRemoveCommand() *cobra.Command {
+	var insist bool
 	cmd := &cobra.Command{
 		Use:   "rm ID...",
 		Short: "Remove sessions with all they have",
 		Long: `Remove sessions: their directories with the agent's home, the sandbox and the
 audit, and the container of one whose multiplexer was killed. A session that is
-open in a multiplexer stays. The beginning of an id is enough.`,
+open in a multiplexer stays. The beginning of an id is enough.
+
+The branch of a worktree stays in its repository. A session whose worktree has
+changes that are not committed stays, unless --force drops them.`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -42,7 +46,7 @@ open in a multiplexer stays. The beginning of an id is enough.`,
 			for _, id := range args {
 				found, err := broker.FindStored(p.home, id)
 				if err == nil {
-					err = broker.RemoveStored(cmd.Context(), p.home, found.ID, engine)
+					err = broker.RemoveStored(cmd.Context(), p.home, found.ID, insist, engine)
 				}
 				all = append(all, err)
 			}
@@ -52,5 +56,6 @@ open in a multiplexer stays. The beginning of an id is enough.`,
 			return fail(op, errors.Join(all...), "")
 		},
 	}
+	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree and nowhere else")
 	return cmd
 }

@@ -71,6 +71,10 @@ func printSession(w io.Writer, p place, s broker.StoredSession) error {
 	line("reason", quote(s.Reason))
 	line("notice", s.Notice)
 	line("workspace", plain(s.Workspace))
+	if t := s.Worktree; t != nil {
+		line("worktree of", plain(t.Repository))
+		line("branch", plain(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])
+	}
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
 	line("last prompt", quote(s.LastPrompt))

@@ -45,6 +45,7 @@ standard error. Exits 1 when a task got no answer.`,
 	f := cmd.Flags()
 	f.StringVar(&flags.agent, "agent", "", "agent that gets the task (default from config.json)")
 	f.StringVar(&flags.workspace, "workspace", "", "directory it works in (default a fresh sandbox)")
+	flags.worktree.register(cmd)
 	f.StringVar(&flags.resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
@@ -117,7 +118,7 @@ func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error 
 		return fail("start", err, "")
 	}
 	s, err := b.Open(cmd.Context(), broker.OpenRequest{
-		Agent: flags.agent, Workspace: flags.workspace, Resume: broker.SessionID(flags.resume), Cols: 80, Rows: 24, Idle: true,
+		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Resume: broker.SessionID(flags.resume), Cols: 80, Rows: 24, Idle: true,
 	})
 	if err != nil {
 		return fail("start", err, "")

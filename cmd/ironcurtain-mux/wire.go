@@ -37,6 +37,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Protected:         w.config.Protected,
 		Reachable:         w.config.Reachable,
 		Setup:             w.setup(),
+		Worktree:          w.config.Worktree,
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
 		ReceiptHold:       w.config.ReceiptHold(),

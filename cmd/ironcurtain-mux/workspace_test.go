@@ -58,7 +58,15 @@ func TestGivenRepository(t *testing.T) {
 	}
 	d.send("q")
 	d.see(10*time.Second, "/workspace$")
+	// What would make git follow the agent elsewhere is gone when the agent is.
+	d.send("clear; mkdir evil; echo ../evil >.git/commondir; echo planted-$((1))\r")
+	d.see(20*time.Second, "planted-1")
 	d.quit()
+	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true} {
+		if _, err := os.Lstat(filepath.Join(repo, ".git", name)); (err == nil) != there {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 	d.traceless()
 }
 

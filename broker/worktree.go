@@ -1,0 +1,173 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+)
+
+// Worktree says of which repository, branch and commit a session's worktree is.
+type Worktree = worktree.Tree
+
+// WorktreeChoice says whether a session gets a worktree of its workspace.
+type WorktreeChoice string
+
+// The choices.
+const (
+	WorktreeAsConfigured WorktreeChoice = ""    // as config.json says, where the workspace is a repository
+	WorktreeYes          WorktreeChoice = "yes" // or the session is refused
+	WorktreeNo           WorktreeChoice = "no"
+)
+
+// settleTime bounds looking after a worktree when its session ends.
+const settleTime = 5 * time.Minute
+
+// CheckWorktree says whether a session of the multiplexer with that home could get
+// a worktree of the directory.
+func CheckWorktree(given, home, userHome string) error {
+	dir, err := resolveWorkspace(given, home, userHome)
+	if err == nil {
+		_, err = worktreeSource(dir, userHome)
+	}
+	return err
+}
+
+// worktreeSource is the repository of a directory, when a container can read what
+// a worktree borrows from it.
+func worktreeSource(dir, userHome string) (worktree.Source, error) {
+	source, err := worktree.Open(dir, userHome)
+	if err != nil {
+		return source, err
+	}
+	for _, taken := range []string{agent.Workspace, agent.Orientation, agent.Sockets, "/proc", "/sys", "/dev"} {
+		if contains(taken, source.Common) {
+			return source, problemf("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
+		}
+	}
+	return source, nil
+}
+
+// chooseWorktree makes the workspace that was given the repository of a worktree,
+// when the request or the configuration wants one.
+func (s *session) chooseWorktree(r OpenRequest) error {
+	c := s.broker.config
+	asked := r.Worktree == WorktreeYes
+	switch {
+	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
+		return nil
+	case s.adapter.Host:
+		return problemf("leave --worktree out", "%s has no container that a worktree could be shown to", s.adapter.Name)
+	case r.Workspace == "":
+		return problemf("name it with --workspace", "--worktree needs a repository")
+	}
+	source, err := worktreeSource(s.fixed.Workspace, c.UserHome)
+	if !asked && errors.Is(err, worktree.ErrNoRepository) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tree := source.Tree("ironcurtain/" + string(s.fixed.ID[:8]))
+	s.fixed.Worktree, s.fixed.Workspace, s.startedAt = &tree, s.layout.worktree().Dir, tree.Base
+	return nil
+}
+
+// makeWorktree makes the session's worktree unless it is there from a former life,
+// and looks after it when the session ends.
+func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
+	tree, place := s.fixed.Worktree, s.layout.worktree()
+	if tree == nil {
+		return nil
+	}
+	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
+	if place.Made() {
+		return nil
+	}
+	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
+	source, err := worktreeSource(tree.Repository, s.broker.config.UserHome)
+	if err != nil {
+		return err
+	}
+	return place.Make(ctx, source, *tree)
+}
+
+// settleWorktree brings what was committed to the person's repository, removes a
+// worktree in which nothing was done, and says where the work is otherwise.
+func (s *session) settleWorktree(ctx context.Context) error {
+	tree := *s.fixed.Worktree
+	o, err := s.layout.worktree().Settle(ctx, tree)
+	if err != nil {
+		s.part(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
+		return err
+	}
+	s.part(workOf(s.fixed, o))
+	return nil
+}
+
+// workOf says in a sentence what a worktree has, and what to do with it; nothing of
+// one that was empty.
+func workOf(s Session, o worktree.Outcome) string {
+	t, resume := s.Worktree, "ironcurtain-mux sessions resume "+string(s.ID[:8])
+	var parts []string
+	switch {
+	case o.Removed:
+		return ""
+	case o.Commits > 0 && o.Stuck != "":
+		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (git -C %s fetch %s %s)",
+			counted(o.Commits, "commit"), s.Workspace, o.Stuck, shellWord(t.Repository), shellWord(s.Workspace), t.Branch))
+	case o.Commits > 0:
+		parts = append(parts, fmt.Sprintf("%s on branch %s (git -C %s merge %s)",
+			counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))
+	}
+	if o.Left != "" {
+		parts = append(parts, fmt.Sprintf("%s in %s (%s)", o.Left, s.Workspace, resume))
+	}
+	return fmt.Sprintf("session %s leaves %s", s.ID[:8], strings.Join(parts, " and "))
+}
+
+// shellWord is a path as it can be typed in a shell.
+func shellWord(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// dropWorktree removes the worktree of a stored session. What nobody else has is
+// kept unless the caller insists.
+func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
+	if r.Worktree == nil {
+		return nil
+	}
+	place := l.worktree()
+	if !insist {
+		o, err := place.Settle(ctx, *r.Worktree)
+		if err == nil && !o.Whole() {
+			err = problemf("resume the session to commit them, or give --force to drop them",
+				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return place.Remove(ctx, *r.Worktree)
+}
+
+// worktree is where a session's worktree is.
+func (l layout) worktree() worktree.Place {
+	return worktree.Place{Dir: filepath.Join(l.dir, "worktree"), Keep: filepath.Join(l.dir, "worktree.git")}
+}

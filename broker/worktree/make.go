@@ -1,0 +1,219 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Tree says what a tree was made of, for a session's record.
+type Tree struct {
+	Repository string `json:"repository"` // the person's: its top directory
+	Common     string `json:"gitDir"`     // where that keeps objects and branches
+	Branch     string `json:"branch"`     // in both
+	Base       string `json:"base"`       // the commit it began with
+}
+
+// Tree is the tree that Make makes of the source.
+func (s Source) Tree(branch string) Tree {
+	return Tree{Repository: s.Top, Common: s.Common, Branch: branch, Base: s.Head}
+}
+
+// Objects is the store that the tree borrows from, to be shown to the agent
+// read-only at the same path.
+func (t Tree) Objects() string { return filepath.Join(t.Common, "objects") }
+
+// Place is where a tree is.
+type Place struct {
+	Dir  string // the working tree with its own .git, for the agent
+	Keep string // our repository beside it, for nobody else
+}
+
+// Made reports whether there is a tree at the place.
+func (p Place) Made() bool { return isDir(p.Dir) && isDir(p.Keep) }
+
+// ReadOnly are the files in a tree that must not be written to by an agent, and
+// the directories that must not be moved out of the way with them, by their paths
+// below the tree: what git runs, and what tells it where its repository is.
+func ReadOnly() (fixed, kept []string) {
+	return []string{".git/config", ".git/hooks", ".git/commondir", ".git/objects/info"}, []string{".git", ".git/objects"}
+}
+
+// Make makes the tree at its base and the branch in the person's repository. What
+// an interrupted Make left is replaced; a tree that is there is an error.
+func (p Place) Make(ctx context.Context, s Source, t Tree) error {
+	if p.Made() {
+		return fmt.Errorf("make worktree: %s is there already", p.Dir)
+	}
+	if err := t.raiseBranch(ctx); err != nil {
+		return fmt.Errorf("make worktree: %w", err)
+	}
+	fresh := Place{Dir: p.Dir + ".new", Keep: p.Keep + ".new"}
+	err := errors.Join(fresh.remove(), p.remove())
+	if err == nil {
+		err = fresh.fill(ctx, s, t)
+	}
+	if err == nil {
+		err = os.Rename(fresh.Keep, p.Keep)
+	}
+	if err == nil {
+		err = p.borrowFrom(p.Dir, t)
+	}
+	if err == nil {
+		err = os.Rename(fresh.Dir, p.Dir)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("make worktree: %w", err), fresh.remove(), p.remove())
+	}
+	return nil
+}
+
+func (p Place) remove() error {
+	return errors.Join(os.RemoveAll(p.Dir), os.RemoveAll(p.Keep))
+}
+
+// raiseBranch makes the branch in the person's repository, at the base. One that is
+// there stays: the tree is made anew for a session that had it before.
+func (t Tree) raiseBranch(ctx context.Context) error {
+	if at, err := t.branchAt(ctx); err != nil || at != "" {
+		return err
+	}
+	_, err := t.person().run(ctx, "update-ref", "-m", "ironcurtain-mux: worktree", t.ref(), t.Base, strings.Repeat("0", len(t.Base)))
+	return err
+}
+
+// branchAt is the commit that the branch in the person's repository is at, or
+// empty when there is no such branch.
+func (t Tree) branchAt(ctx context.Context) (string, error) {
+	return t.person().run(ctx, "for-each-ref", "--format=%(objectname)", t.ref())
+}
+
+func (t Tree) ref() string { return "refs/heads/" + t.Branch }
+
+// person is the person's own repository.
+func (t Tree) person() git { return git{dir: t.Common, hookless: true} }
+
+// fill makes both repositories and checks the files out.
+func (p Place) fill(ctx context.Context, s Source, t Tree) error {
+	format := "sha1"
+	if len(t.Base) == 64 {
+		format = "sha256"
+	}
+	for _, args := range [][]string{
+		{"--initial-branch=" + t.Branch, p.Dir},
+		{"--bare", p.Keep},
+	} {
+		if _, err := (git{}).run(ctx, append([]string{"init", "--quiet", "--template=", "--object-format=" + format}, args...)...); err != nil {
+			return err
+		}
+	}
+	if err := p.write(s, t); err != nil {
+		return err
+	}
+	if err := p.configure(ctx, s); err != nil {
+		return err
+	}
+	keep := git{dir: p.Keep, tree: p.Dir}
+	for _, args := range [][]string{
+		{"update-ref", "--no-deref", "HEAD", t.Base},
+		{"read-tree", "-m", "-u", t.Base},
+	} {
+		if _, err := keep.run(ctx, args...); err != nil {
+			return err
+		}
+	}
+	index, err := os.ReadFile(filepath.Join(p.Keep, "index"))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(p.Dir, ".git/index"), index, 0o600)
+}
+
+// write writes what both repositories know of the person's: where objects are
+// borrowed, which branches, tags and remote branches there are, and where history
+// was cut off.
+func (p Place) write(s Source, t Tree) error {
+	refs, err := s.repo.Refs("refs/")
+	if err != nil {
+		return err
+	}
+	var packed strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if name != t.ref() && (strings.HasPrefix(name, "refs/heads/") || strings.HasPrefix(name, "refs/tags/") || strings.HasPrefix(name, "refs/remotes/")) {
+			fmt.Fprintf(&packed, "%s %s\n", refs[name], name)
+		}
+	}
+	own := filepath.Join(p.Dir, ".git")
+	files := map[string]string{
+		own + "/commondir":                    ".\n", // itself, so that nothing else can be put there
+		own + "/objects/info/alternates":      t.Objects() + "\n",
+		own + "/packed-refs":                  packed.String(),
+		own + "/" + t.ref():                   t.Base + "\n",
+		p.Keep + "/packed-refs":               packed.String(),
+		filepath.Join(own, "info", "exclude"): "",
+	}
+	if shallow, err := os.ReadFile(filepath.Join(s.Common, "shallow")); err == nil {
+		files[own+"/shallow"], files[p.Keep+"/shallow"] = string(shallow), string(shallow)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	return errors.Join(os.Mkdir(own+"/hooks", 0o700), p.borrowFrom(p.Dir, t))
+}
+
+// borrowFrom lets our own repository read the objects of both others.
+func (p Place) borrowFrom(dir string, t Tree) error {
+	text := filepath.Join(dir, ".git/objects") + "\n" + t.Objects() + "\n"
+	path := filepath.Join(p.Keep, "objects/info/alternates")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// configure gives the tree the person's name for commits and their remotes, as
+// far as no password is in an address.
+func (p Place) configure(ctx context.Context, s Source) error {
+	type setting struct{ name, value string }
+	var all []setting
+	for _, name := range []string{"name", "email"} {
+		if value := s.repo.Setting("user", "", name); value != "" {
+			all = append(all, setting{"user." + name, value})
+		}
+	}
+	for _, remote := range s.repo.Remotes() {
+		for _, name := range []string{"url", "pushurl", "fetch"} {
+			for _, value := range s.repo.Settings("remote", remote, name) {
+				if !hasPassword(value) {
+					all = append(all, setting{"remote." + remote + "." + name, value})
+				}
+			}
+		}
+	}
+	config := filepath.Join(p.Dir, ".git/config")
+	for _, one := range all {
+		if _, err := (git{}).run(ctx, "config", "--file", config, "--add", one.name, one.value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasPassword(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.User != nil && strings.HasPrefix(u.Scheme, "http")
+}

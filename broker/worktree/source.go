@@ -1,0 +1,121 @@
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// Source is a person's repository that trees are made of.
+type Source struct {
+	Top    string // its working tree
+	Common string // where it keeps objects and branches
+	Head   string // the commit it is at
+
+	repo *gitx.Repo
+}
+
+// ErrNoRepository says that a directory is not the top of a repository.
+var ErrNoRepository = errors.New("not the top directory of a git repository")
+
+// Open finds the repository whose top directory is dir, a real path, without
+// running git. An agent may have written to it in an earlier session: one that
+// leads elsewhere than its place says is refused, because its objects are going
+// to be shown to an agent. Of userHome the configuration is read that names who commits.
+func Open(dir, userHome string) (Source, error) {
+	const next = "give the top directory of a git repository with --workspace, or leave --worktree out"
+	gitDir, common, err := gitDirs(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Source{}, refuse(next, "%s: %w", dir, ErrNoRepository)
+	} else if err != nil {
+		return Source{}, refuse(next, "%s: %w", dir, err)
+	}
+	objects := filepath.Join(common, "objects")
+	if !isDir(objects) {
+		return Source{}, refuse(next, "%s is not a directory", objects)
+	}
+	if _, err := os.Lstat(filepath.Join(objects, "info/alternates")); !errors.Is(err, fs.ErrNotExist) {
+		return Source{}, refuse("make it whole: git repack -a -d && rm "+filepath.Join(objects, "info/alternates"),
+			"%s borrows objects from other repositories", dir)
+	}
+	if strings.ContainsAny(objects, "\n\r:\"") {
+		return Source{}, refuse("move the repository", "the path %q cannot be written down for git", objects)
+	}
+	repo, err := gitx.Open(dir, gitx.Home{Dir: userHome, System: "/etc/gitconfig"})
+	if err != nil {
+		return Source{}, refuse(next, "%s: %w", dir, err)
+	}
+	if repo.GitDir != gitDir || filepath.Clean(repo.CommonDir) != common {
+		return Source{}, refuse(next, "%s: its parts name each other inconsistently", dir)
+	}
+	head, err := repo.Ref("HEAD")
+	if errors.Is(err, gitx.ErrNoRef) {
+		return Source{}, refuse("make a first commit", "%s has no commit yet", dir)
+	} else if err != nil {
+		return Source{}, refuse(next, "%s: %w", dir, err)
+	}
+	return Source{Top: dir, Common: common, Head: head, repo: repo}, nil
+}
+
+// gitDirs finds a repository's own directory and the one it shares with its
+// linked worktrees. A linked worktree has to be known to the repository it names.
+func gitDirs(dir string) (gitDir, common string, err error) {
+	dotGit := filepath.Join(dir, ".git")
+	info, err := os.Lstat(dotGit)
+	switch {
+	case err != nil:
+		return "", "", err
+	case info.IsDir():
+		if _, err := os.Lstat(filepath.Join(dotGit, "commondir")); !errors.Is(err, fs.ErrNotExist) {
+			return "", "", errors.New(".git/commondir makes git use another repository")
+		}
+		return dotGit, dotGit, nil
+	case !info.Mode().IsRegular():
+		return "", "", errors.New(".git is neither a directory nor a file")
+	}
+	text, err := firstLine(dotGit)
+	if err != nil {
+		return "", "", err
+	}
+	gitDir, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok || !filepath.IsAbs(gitDir) {
+		return "", "", errors.New("the .git file does not name a repository")
+	}
+	common = filepath.Dir(filepath.Dir(gitDir))
+	back, err := firstLine(filepath.Join(gitDir, "gitdir"))
+	if err != nil || back != dotGit || filepath.Base(filepath.Dir(gitDir)) != "worktrees" {
+		return "", "", errors.New("the .git file names a repository that does not know this worktree")
+	}
+	if real, err := filepath.EvalSymlinks(gitDir); err != nil || real != gitDir {
+		return "", "", errors.New("the .git file names a repository behind a link")
+	}
+	if shared, err := firstLine(filepath.Join(gitDir, "commondir")); err != nil || filepath.Join(gitDir, shared) != common {
+		return "", "", errors.New("the worktree's commondir leads elsewhere")
+	}
+	return gitDir, common, nil
+}
+
+// firstLine reads a small file that is one line.
+func firstLine(path string) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() || info.Size() > 4096 {
+		return "", errors.New(path + " is not a small file")
+	}
+	data, err := os.ReadFile(path)
+	return strings.TrimRight(string(data), "\r\n"), err
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// Objects are the stores that a tree of the source reads and must not write.
+func (s Source) Objects() string { return filepath.Join(s.Common, "objects") }

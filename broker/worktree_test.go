@@ -1,0 +1,133 @@
+package broker
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+)
+
+// shell runs commands in a directory.
+func shell(t *testing.T, dir, script string) {
+	t.Helper()
+	cmd := exec.Command("sh", "-ec", script)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v: %s", script, err, out)
+	}
+}
+
+const commit = "git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x"
+
+// Who gets a worktree: whoever asks for one, and with "worktree" in config.json
+// whoever has a repository and does not ask for the directory itself.
+func TestChooseWorktree(t *testing.T) {
+	base := realPath(shortTemp(t))
+	repo, plain := filepath.Join(base, "repo"), filepath.Join(base, "plain")
+	for _, dir := range []string{repo, plain} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shell(t, repo, "git init -q; "+commit)
+	for _, tc := range []struct {
+		configured bool
+		choice     WorktreeChoice
+		dir        string
+		want       bool
+		refused    string
+	}{
+		{dir: repo},
+		{dir: repo, choice: WorktreeYes, want: true},
+		{dir: repo, configured: true, want: true},
+		{dir: repo, configured: true, choice: WorktreeNo},
+		{dir: plain, configured: true},
+		{configured: true},
+		{dir: plain, choice: WorktreeYes, refused: "not the top directory of a git repository"},
+		{choice: WorktreeYes, refused: "needs a repository"},
+	} {
+		b, err := New(Config{
+			Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
+			Worktree: tc.configured, Log: slog.New(slog.DiscardHandler),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := b.fresh(OpenRequest{Workspace: tc.dir, Worktree: tc.choice})
+		if shutdown := b.Shutdown(t.Context()); shutdown != nil {
+			t.Fatal(shutdown)
+		}
+		if tc.refused != "" {
+			var p interface{ Hint() string }
+			if err == nil || !strings.Contains(err.Error(), tc.refused) || !errors.As(err, &p) || p.Hint() == "" {
+				t.Errorf("%+v: got %v", tc, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", tc, err)
+			continue
+		}
+		if got := s.fixed.Worktree != nil; got != tc.want {
+			t.Errorf("%+v: a worktree: %v", tc, got)
+		}
+		if tc.want && (s.fixed.Workspace != s.layout.worktree().Dir || s.fixed.Worktree.Repository != repo || s.base() == "") {
+			t.Errorf("%+v: %+v", tc, s.fixed)
+		}
+	}
+}
+
+// A stored session whose worktree has something that nobody else has is removed
+// only by somebody who insists; what was committed is in the repository by then.
+func TestRemoveStoredKeepsWork(t *testing.T) {
+	home := shortTemp(t)
+	repo := filepath.Join(realPath(home), "repo")
+	if err := os.Mkdir(repo, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, repo, "git init -q; "+commit)
+	id := SessionID("01234567-89ab-4def-8123-456789abcdef")
+	l := layoutOf(home, id)
+	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source, err := worktreeSource(repo, home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := source.Tree("ironcurtain/01234567")
+	if err := l.worktree().Make(t.Context(), source, tree); err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(record{Session: Session{ID: id, Agent: "shell", Workspace: l.worktree().Dir, Worktree: &tree}, Base: tree.Base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	shell(t, l.worktree().Dir, commit+"; echo new >new")
+	err = RemoveStored(t.Context(), home, id, false, noEngine)
+	if err == nil || !strings.Contains(err.Error(), "changes that are not committed") {
+		t.Errorf("got %v", err)
+	}
+	if removed, err := Retire(t.Context(), home, 1); err == nil || len(removed) > 0 {
+		t.Errorf("it was retired: %v, %v", removed, err)
+	}
+	if _, err := os.Stat(filepath.Join(l.worktree().Dir, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := RemoveStored(t.Context(), home, id, true, noEngine); err != nil {
+		t.Error(err)
+	}
+	shell(t, repo, `test "$(git rev-list --count ironcurtain/01234567)" = 2`)
+	if _, err := os.Stat(l.dir); !os.IsNotExist(err) {
+		t.Errorf("left behind: %v", err)
+	}
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// worktreeFlags say whether a session gets a worktree.
+type worktreeFlags struct{ yes, no bool }
+
+func (f *worktreeFlags) register(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&f.yes, "worktree", false, "work in a git worktree and on a branch of its own, made of the workspace (default the current directory)")
+	cmd.Flags().BoolVar(&f.no, "no-worktree", false, "work in the workspace itself, whatever config.json says")
+}
+
+func (f *worktreeFlags) choice() broker.WorktreeChoice {
+	switch {
+	case f.yes:
+		return broker.WorktreeYes
+	case f.no:
+		return broker.WorktreeNo
+	}
+	return broker.WorktreeAsConfigured
+}
+
+// complete takes the current directory for a worktree of nothing that was named.
+func (f *worktreeFlags) complete(workspace *string) error {
+	if f.yes && f.no {
+		return usagef("--worktree and --no-worktree: give one of them")
+	}
+	if f.yes && *workspace == "" {
+		*workspace = "."
+	}
+	return nil
+}
+
+// farewell says what is to be known of the sessions when everything has ended.
+func farewell(w io.Writer, b *broker.Broker) {
+	for _, text := range b.Farewell() {
+		fmt.Fprintln(w, ascii(text))
+	}
+}
