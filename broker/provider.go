@@ -67,6 +67,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		Upstreams:   s.broker.upstreamsOf(name),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       egress.Append(log),
+		Note:        egress.Post(log),
 		Activity: func(a mitm.Activity) {
 			if a.Kind == mitm.KeyLeaked {
 				held.begin(a)

@@ -7,36 +7,24 @@ import (
 
 // audit stores one record and returns when it is durable. An error means that
 // the decision must not take effect, unless it is a refusal anyway.
-//
-// A sink that blocks holds a slot until it returns; the caller waits for the
-// limit of time only. So a dead sink stops the traffic, not the program.
-func (p *Proxy) audit(r *Record) error {
+func (p *Proxy) audit(r *Record) error { return p.store(r, p.config.Audit) }
+
+// note stores how an exchange ended. Nothing waits until it is durable.
+func (p *Proxy) note(r *Record) {
+	store := p.config.Note
+	if store == nil {
+		store = p.config.Audit
+	}
+	_ = p.store(r, store)
+}
+
+func (p *Proxy) store(r *Record, store func(Record) error) error {
 	r.Time = time.Now().UTC()
 	r.Session = p.config.Session
-	timer := time.NewTimer(p.limits.AuditTime)
-	defer timer.Stop()
-	select {
-	case p.audits <- struct{}{}:
-	case <-timer.C:
-		return p.auditFailed(fmt.Errorf("%w: earlier records are still being written", errAudit))
+	if err := store(*r); err != nil {
+		return p.auditFailed(fmt.Errorf("%w: %w", errAudit, err))
 	}
-	done := make(chan error, 1) // must-deliver; the writer never waits for us
-	record := *r
-	p.wg.Add(1)
-	go func() {
-		defer p.wg.Done()
-		defer func() { <-p.audits }()
-		done <- p.config.Audit(record)
-	}()
-	select {
-	case err := <-done:
-		if err != nil {
-			return p.auditFailed(fmt.Errorf("%w: %w", errAudit, err))
-		}
-		return nil
-	case <-timer.C:
-		return p.auditFailed(fmt.Errorf("%w within %s", errAudit, p.limits.AuditTime))
-	}
+	return nil
 }
 
 func (p *Proxy) auditFailed(err error) error {

@@ -40,9 +40,13 @@ type Config struct {
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for upstream servers; nil is the system's.
 	UpstreamCAs *x509.CertPool
-	// Audit stores a record and returns when it is durable. While it fails,
-	// every request is refused.
+	// Audit stores a record and returns when it is durable or, within a time of
+	// its own, with an error. While it fails, every request is refused.
 	Audit func(Record) error
+	// Note stores the record of how an exchange ended, on which nothing depends
+	// any more: it may return before the record is durable, but keeps the order
+	// of all records. Without it, Audit stores these records too.
+	Note func(Record) error
 	// Activity is told what goes on. It must return at once. It may be nil.
 	Activity func(Activity)
 	// Admit is asked before a request is forwarded, whatever its endpoint, and may
@@ -128,7 +132,6 @@ type Limits struct {
 	ConnectTime     time.Duration // to reach the upstream; 15 s
 	ResponseTime    time.Duration // until the head of the answer; 15 min
 	StreamIdle      time.Duration // between two reads of an answer; 30 min
-	AuditTime       time.Duration // for one record to become durable; 5 s
 	ShutdownRequest time.Duration // for requests under way at Close; 2 s
 }
 
@@ -150,7 +153,6 @@ func (l Limits) withDefaults() Limits {
 	orInt(&l.ConnectTime, 15*time.Second)
 	orInt(&l.ResponseTime, 15*time.Minute)
 	orInt(&l.StreamIdle, 30*time.Minute)
-	orInt(&l.AuditTime, 5*time.Second)
 	orInt(&l.ShutdownRequest, 2*time.Second)
 	return l
 }

@@ -276,7 +276,7 @@ func (x *exchange) finish(s *stream) {
 			r.Usage = &count
 		}
 	}
-	_ = x.p.audit(r)
+	x.p.note(r)
 	x.p.tell(Activity{
 		Kind: RequestEnded, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method, Path: r.Path,
 		Model: r.Model, Status: r.Status, Reason: r.Reason, Text: r.Detail, Usage: count,

@@ -35,11 +35,10 @@ type Proxy struct {
 
 	ctx    context.Context // ends when the proxy closes
 	cancel context.CancelFunc
-	wg     sync.WaitGroup // connections and audit writes
+	wg     sync.WaitGroup // connections
 
 	slots    chan struct{} // one per connection
 	requests chan struct{} // one per request that is being forwarded
-	audits   chan struct{} // one per audit write under way
 	spool    *spool
 
 	mu        sync.Mutex
@@ -87,7 +86,6 @@ func New(c Config) (*Proxy, error) {
 		sentinels: make(map[string]sentinel),
 		slots:     make(chan struct{}, limits.Connections),
 		requests:  make(chan struct{}, limits.Requests),
-		audits:    make(chan struct{}, limits.Connections+limits.Requests),
 		spool:     &spool{limit: limits.SpoolBytes},
 		listeners: make(map[net.Listener]bool),
 		open:      make(map[*link]bool),

@@ -8,7 +8,7 @@
 // that says so. Between them they show when lines are missing from the end.
 //
 // Append returns when the record is on the disk. Callers that arrive together
-// share one write and one sync. When the disk is full, gone or too slow, or
+// share one write and one sync; Post is for records that nobody waits for. When the disk is full, gone or too slow, or
 // when somebody else changed the file, Append returns an error and the log
 // stays as it was; whoever asked must then refuse what it was about to do. The
 // log works again as soon as the cause is gone.
@@ -25,8 +25,13 @@ import (
 // DefaultDeadline is how long a caller waits for its record to be durable.
 const DefaultDeadline = 5 * time.Second
 
-// queued is how many records may wait for the writer.
-const queued = 1024
+const (
+	// queued is how many records may wait for the writer.
+	queued = 1024
+	// lingerTime is how long a record that nobody waits for may wait for one
+	// that shares its way to the disk.
+	lingerTime = 5 * time.Millisecond
+)
 
 // Options configure a log. The zero value is the safe one.
 type Options struct {
@@ -110,33 +115,15 @@ func Open(path string, o Options) (*Log, error) {
 // Append writes a record and returns when it is durable. An error means that
 // the caller must not do what the record speaks of.
 func (l *Log) Append(ctx context.Context, r Record) error {
-	if r.Time.IsZero() {
-		r.Time = l.options.Now()
-	}
-	body, err := r.encode(l.redact)
+	e, err := l.entry(r)
 	if err != nil {
-		return &Error{Path: l.w.path, Op: "encode", Err: err}
+		return err
 	}
-	return l.append(ctx, body)
-}
-
-func (l *Log) append(ctx context.Context, body []byte) error {
-	e := &entry{body: body, done: make(chan error, 1)}
+	e.done = make(chan error, 1)
 	timer := time.NewTimer(l.options.Deadline)
 	defer timer.Stop()
-	select {
-	case <-l.closing:
-		return ErrClosed
-	default:
-	}
-	select {
-	case l.queue <- e:
-	case <-l.closing:
-		return ErrClosed
-	case <-ctx.Done():
-		return fmt.Errorf("audit log: %w", ctx.Err())
-	case <-timer.C:
-		return l.late()
+	if err := l.enqueue(ctx, e, timer.C); err != nil {
+		return err
 	}
 	select {
 	case err := <-e.done:
@@ -153,6 +140,61 @@ func (l *Log) append(ctx context.Context, body []byte) error {
 		return l.abandon(e, fmt.Errorf("audit log: %w", ctx.Err()))
 	case <-timer.C:
 		return l.abandon(e, l.late())
+	}
+}
+
+// Post hands over a record that nothing depends on, such as how something ended.
+// It is written after all records before it: together with the next that somebody
+// waits for, and after lingerTime at the latest. Post waits only for a place in
+// the queue; that the record could not be written is told to Options.State.
+func (l *Log) Post(ctx context.Context, r Record) error {
+	e, err := l.entry(r)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-l.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.queue <- e:
+		return nil
+	default:
+	}
+	timer := time.NewTimer(l.options.Deadline)
+	defer timer.Stop()
+	return l.enqueue(ctx, e, timer.C)
+}
+
+// entry renders a record.
+func (l *Log) entry(r Record) (*entry, error) {
+	if r.Time.IsZero() {
+		r.Time = l.options.Now()
+	}
+	body, err := r.encode(l.redact)
+	if err != nil {
+		return nil, &Error{Path: l.w.path, Op: "encode", Err: err}
+	}
+	return &entry{body: body}, nil
+}
+
+// enqueue gives an entry to the writer until the deadline.
+func (l *Log) enqueue(ctx context.Context, e *entry, deadline <-chan time.Time) error {
+	select {
+	case <-l.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.queue <- e:
+		return nil
+	case <-l.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("audit log: %w", ctx.Err())
+	case <-deadline:
+		return l.late()
 	}
 }
 

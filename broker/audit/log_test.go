@@ -414,3 +414,45 @@ func benchmarkAppend(b *testing.B, callers int, o Options) {
 func BenchmarkAppend1(b *testing.B)          { benchmarkAppend(b, 1, Options{}) }
 func BenchmarkAppend16(b *testing.B)         { benchmarkAppend(b, 16, Options{}) }
 func BenchmarkAppend16Unsynced(b *testing.B) { benchmarkAppend(b, 16, Options{NoSync: true}) }
+
+// A record that nobody waits for keeps its place, and reaches the file though
+// nothing follows it.
+func TestPostedRecords(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	l := open(t, path, Options{})
+	for i := range 10 {
+		if err := l.Post(context.Background(), record(2*i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Append(context.Background(), record(2*i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Post(context.Background(), record(20)); err != nil {
+		t.Fatal(err)
+	}
+	read := func() (lines []Line) {
+		if err := Read(path, func(l Line) error { lines = append(lines, l); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		return lines
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(10 * time.Second); len(read()) < 21; <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d lines", len(read()))
+		}
+	}
+	for i, line := range read() {
+		if want := fmt.Sprintf(`{"n":%d,`, i); !strings.HasPrefix(string(line.Arguments), want) {
+			t.Errorf("line %d: %s", i, line.Arguments)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Post(context.Background(), record(21)); !errors.Is(err, ErrClosed) {
+		t.Errorf("after the end: %v", err)
+	}
+}

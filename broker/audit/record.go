@@ -69,7 +69,7 @@ type Record struct {
 
 // encode renders the record, redacted, as the members of a line.
 func (r Record) encode(redact *Redactor) ([]byte, error) {
-	b := make([]byte, 0, len(r.Arguments)+len(r.Reason)+512)
+	b := make([]byte, 0, len(r.Arguments)+len(r.Encoded)+len(r.Reason)+512)
 	b = append(b, `"time":"`...)
 	b = append(r.Time.UTC().AppendFormat(b, time.RFC3339Nano), '"')
 	b = appendText(b, "plane", r.Plane)
@@ -102,18 +102,23 @@ func (r Record) encode(redact *Redactor) ([]byte, error) {
 		}
 	}
 	if len(detail) > 0 {
-		return closed(append(b, `,"detail":`...), redact.JSON(detail))
+		if b, err = appendOnOneLine(append(b, `,"detail":`...), redact.JSON(detail)); err != nil {
+			return nil, err
+		}
 	}
 	return append(b, '}'), nil
 }
 
-// closed appends a last member's value, on one line, and the end.
-func closed(b []byte, value json.RawMessage) ([]byte, error) {
+// appendOnOneLine appends a JSON value without white space between its parts.
+func appendOnOneLine(b []byte, value json.RawMessage) ([]byte, error) {
+	if isCompact(value) {
+		return append(b, value...), nil
+	}
 	line := bytes.NewBuffer(b)
 	if err := json.Compact(line, value); err != nil {
 		return nil, err
 	}
-	return append(line.Bytes(), '}'), nil
+	return line.Bytes(), nil
 }
 
 // appendArguments appends the arguments, on one line, or their digest.
@@ -125,16 +130,7 @@ func (r Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
 		sum := sha256.Sum256(r.Arguments)
 		return fmt.Appendf(b, `,"arguments":{"bytes":%d,"sha256":%q}`, n, hex.EncodeToString(sum[:])), nil
 	}
-	b = append(b, `,"arguments":`...)
-	clean := redact.JSON(r.Arguments)
-	if isCompact(clean) {
-		return append(b, clean...), nil
-	}
-	line := bytes.NewBuffer(b)
-	if err := json.Compact(line, clean); err != nil {
-		return nil, err
-	}
-	return line.Bytes(), nil
+	return appendOnOneLine(append(b, `,"arguments":`...), redact.JSON(r.Arguments))
 }
 
 // isCompact tells whether a document is one object or list without white space

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -11,7 +12,8 @@ import (
 // Redactor takes secrets out of text: known values first, then what has the
 // shape of a credential. All patterns run in linear time.
 type Redactor struct {
-	known []string // longest first, plain and as JSON writes them
+	known   []string // longest first, plain and as JSON writes them
+	needles [][]byte // of which text without a secret has none, but for numbers
 }
 
 // minSecret keeps short values, which would match everywhere, out.
@@ -37,6 +39,12 @@ func NewRedactor(secrets []string) *Redactor {
 		}
 	}
 	sort.Slice(r.known, func(i, j int) bool { return len(r.known[i]) > len(r.known[j]) })
+	for _, k := range r.known {
+		r.needles = append(r.needles, []byte(k))
+	}
+	for _, k := range shapes {
+		r.needles = append(r.needles, []byte(k.needle))
+	}
 	return r
 }
 
@@ -73,13 +81,13 @@ var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphr
 
 // secretName tells whether a name is one of them. Most names are not, by their
 // last two letters.
-func secretName(name string) bool {
+func secretName(name []byte) bool {
 	if len(name) < len("token") {
 		return false
 	}
-	switch strings.ToLower(name[len(name)-2:]) {
+	switch string([]byte{name[len(name)-2] | 0x20, name[len(name)-1] | 0x20}) {
 	case "rd", "wd", "se", "et", "ey", "en", "on", "ie", "al", "ls":
-		return secretNames.MatchString(name)
+		return secretNames.Match(name)
 	}
 	return false
 }
@@ -101,7 +109,7 @@ func (r *Redactor) Text(s string) string {
 			return m[:4] + masked
 		})
 	}
-	if digits(s) >= 9 {
+	if digits(s) >= leastDigits {
 		s = cards.ReplaceAllStringFunc(s, maskCard)
 		s = social.ReplaceAllStringFunc(s, maskSocial)
 	}
@@ -119,10 +127,11 @@ func (r *Redactor) Known(s string) string {
 }
 
 // JSON redacts the string values of a document and leaves names, numbers and
-// the structure alone.
+// the structure alone. A document without secrets is returned as it is.
 func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
-	var out []byte
-	name, copied := "", 0
+	var out, name []byte
+	copied := 0
+	doubtful := slices.ContainsFunc(r.needles, func(n []byte) bool { return bytes.Contains(doc, n) })
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '"' {
 			continue
@@ -137,22 +146,23 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 		if end >= len(doc) {
 			break
 		}
-		text := string(doc[i+1 : end])
+		text := doc[i+1 : end]
 		if rest := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
 			name, i = text, end
 			continue
 		}
-		clean := r.Text(text)
-		if text != "" && secretName(name) {
-			clean = masked
+		clean, changed := masked, len(text) > 0 && secretName(name)
+		if !changed && (doubtful || digits(text) >= leastDigits) {
+			clean = r.Text(string(text))
+			changed = clean != string(text)
 		}
-		if clean != text {
+		if changed {
 			out = append(append(out, doc[copied:i+1]...), clean...)
 			copied = end
 		}
 		i = end
 		if next := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(next) > 0 && next[0] == '}' {
-			name = ""
+			name = nil
 		}
 	}
 	if copied == 0 {
@@ -161,7 +171,10 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 	return append(out, doc[copied:]...)
 }
 
-func digits(s string) int {
+// leastDigits is how many digits the shortest number has that is masked.
+const leastDigits = 9
+
+func digits[T ~string | ~[]byte](s T) int {
 	n := 0
 	for i := range len(s) {
 		if s[i] >= '0' && s[i] <= '9' {

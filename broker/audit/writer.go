@@ -8,8 +8,10 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync/atomic"
+	"time"
 )
 
 // batchLimit is how many records share one sync at most.
@@ -17,8 +19,8 @@ const batchLimit = 512
 
 // entry is one record on its way to the disk.
 type entry struct {
-	body  []byte // the line without number and hash, from its first member on
-	done  chan error
+	body  []byte      // the line without number and hash, from its first member on
+	done  chan error  // nil when nobody waits
 	taken atomic.Bool // by the writer, or back by the caller
 }
 
@@ -40,7 +42,7 @@ func (l *Log) run() {
 				return
 			}
 		}
-		batch = l.gather(batch)
+		batch = l.linger(l.gather(batch))
 		// Callers answered together a moment ago are about to come back.
 		// Yielding lets them in, so that they share this sync. Who came alone
 		// waits for nobody.
@@ -52,6 +54,30 @@ func (l *Log) run() {
 		}
 		l.w.commit(batch)
 	}
+}
+
+// linger lets a batch that nobody waits for wait for one that somebody does.
+func (l *Log) linger(batch []*entry) []*entry {
+	waited := func(e *entry) bool { return e.done != nil }
+	if slices.ContainsFunc(batch, waited) {
+		return batch
+	}
+	timer := time.NewTimer(lingerTime)
+	defer timer.Stop()
+	for len(batch) < batchLimit {
+		select {
+		case e := <-l.queue:
+			batch = append(batch, e)
+			if waited(e) {
+				return l.gather(batch)
+			}
+		case <-timer.C:
+			return batch
+		case <-l.closing:
+			return l.gather(batch)
+		}
+	}
+	return batch
 }
 
 // gather takes what is queued without waiting.
@@ -113,7 +139,9 @@ func (w *writer) commit(batch []*entry) {
 	err := w.write(next)
 	w.report(err)
 	for _, e := range live {
-		e.done <- err // has room for its one answer
+		if e.done != nil {
+			e.done <- err // has room for its one answer
+		}
 	}
 }
 

@@ -4,31 +4,18 @@ package egress
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// detail is what the log keeps of a decision beside its own members, which
-// are shadowed here so that they do not stand there twice.
-type detail struct {
-	*mitm.Record
-	Time     *struct{} `json:"ts,omitempty"`
-	Session  *struct{} `json:"session,omitempty"`
-	Decision *struct{} `json:"decision,omitempty"`
-	Reason   *struct{} `json:"reason,omitempty"`
-	Digest   *struct{} `json:"digest,omitempty"`
-}
-
 // Record renders a decision of the proxy as a record of the audit log. What
 // the log has no member for stands in its detail.
 func Record(r mitm.Record) (audit.Record, error) {
-	text, err := json.Marshal(detail{Record: &r})
+	text, err := detailOf(&r)
 	if err != nil {
-		return audit.Record{}, fmt.Errorf("render a record of the proxy: %w", err)
+		return audit.Record{}, err
 	}
 	record := audit.Record{
 		Time:     r.Time,
@@ -73,5 +60,16 @@ func Append(log *audit.Log) func(mitm.Record) error {
 			return err
 		}
 		return log.Append(context.Background(), record)
+	}
+}
+
+// Post returns a mitm.Config.Note that writes to a log.
+func Post(log *audit.Log) func(mitm.Record) error {
+	return func(r mitm.Record) error {
+		record, err := Record(r)
+		if err != nil {
+			return err
+		}
+		return log.Post(context.Background(), record)
 	}
 }

@@ -3,6 +3,7 @@ package egress
 import (
 	"context"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -192,5 +194,48 @@ func TestNothingFound(t *testing.T) {
 	}
 	if len(c.Modes()) != 0 {
 		t.Errorf("modes %v", c.Modes())
+	}
+}
+
+// The detail of a record holds all that the record's own JSON form holds, but for
+// what the log has members for.
+func TestDetailHoldsTheRecord(t *testing.T) {
+	for name, r := range map[string]mitm.Record{
+		"empty": {},
+		"full": {
+			Time: time.Now(), Session: "s", Seq: 7, Conn: 3, Phase: mitm.PhaseResponse, Decision: mitm.Failed, Reason: mitm.ReasonBroken,
+			Detail: "a \"quoted\" <line>\u2028\x01", Provider: "p", Host: "h.example", Port: "443", SNI: `s\x00`, Method: "POST", Path: "/v1/x",
+			Status: 200, Key: mitm.KeySentinel, Stripped: []string{"a", "b\n"}, Model: "m", Digest: "d", ReqBytes: 1 << 40, ResBytes: 5,
+			TTFB: 0.001, Duration: 1234567.891, Usage: &usage.Count{In: 1, Out: 2, CacheRead: 3}, Upstream: 529, Retry: 1, Leaks: 2,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for f, v := range reflect.ValueOf(r).Fields() {
+				if name == "full" && v.IsZero() && f.Name != "Ruling" {
+					t.Errorf("the test does not fill %s", f.Name)
+				}
+			}
+			text, err := detailOf(&r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := json.Marshal(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got, want map[string]any
+			if err := json.Unmarshal(text, &got); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			if err := json.Unmarshal(whole, &want); err != nil {
+				t.Fatal(err)
+			}
+			for _, member := range []string{"ts", "session", "decision", "reason", "digest"} {
+				delete(want, member)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the detail differs:\n%s", diff)
+			}
+		})
 	}
 }

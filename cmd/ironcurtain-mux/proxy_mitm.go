@@ -98,12 +98,16 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	})
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
 	config.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets()})
+	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets(), State: func(err error) {
+		if err != nil {
+			config.Log.Error("the audit log cannot be written", "error", err)
+		}
+	}})
 	if err != nil {
 		return fail("open the audit log", err, "")
 	}
 	defer func() { err = errors.Join(err, fail("close the audit log", log.Close(), "")) }()
-	config.Audit = egress.Append(log)
+	config.Audit, config.Note = egress.Append(log), egress.Post(log)
 	p, err := mitm.New(config)
 	if err != nil {
 		return fail(op, err, "")
