@@ -8,28 +8,22 @@ import (
 )
 
 // responseHead is the head of the answer, with the fields on the list only.
-func (s *stream) responseHead(res *http.Response, empty bool) []byte {
+func (s *stream) responseHead(res *upstreamAnswer) []byte {
 	b := make([]byte, 0, 1024)
 	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(res.StatusCode), 10)
+	b = strconv.AppendInt(b, int64(res.status), 10)
 	b = append(b, ' ')
-	b = append(b, statusLine(res.StatusCode)...)
+	b = append(b, statusLine(res.status)...)
 	b = append(b, "\r\n"...)
-	for name, values := range res.Header {
-		n := lowerASCII(name)
-		if !listed(responseHeaders, n) && (!s.x.g.web || !listed(webResponseHeaders, n)) || s.named(n) {
+	for _, f := range res.fields {
+		if !listed(responseHeaders, f.name) && (!s.x.g.web || !listed(webResponseHeaders, f.name)) || s.named(f.name) {
 			continue
 		}
-		for _, v := range values {
-			b = append(b, name...)
-			b = append(b, ": "...)
-			b = append(b, s.mask(v)...)
-			b = append(b, "\r\n"...)
-		}
+		b = appendField(b, f.written, s.mask(f.value))
 	}
 	switch {
-	case res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified || s.x.h.method == http.MethodHead:
-	case empty:
+	case res.status == http.StatusNoContent || res.status == http.StatusNotModified || s.x.h.method == http.MethodHead:
+	case res.whole:
 		b = append(b, "Content-Length: 0\r\n"...)
 	default:
 		b = append(b, "Transfer-Encoding: chunked\r\n"...)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"strings"
 )
 
 // clear passes everything that can still refuse a judged request: the slots,
@@ -39,7 +40,7 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 		}
 	}
 	var dropped []string
-	x.header, dropped = x.g.requestHeader(x.h)
+	x.forwarded, dropped = x.g.forwarded(x.h)
 	x.rec.Stripped = append(x.rec.Stripped, dropped...)
 	r := x.rec
 	r.Decision, r.Reason = Allow, ReasonAllowed
@@ -100,7 +101,7 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	if err == nil {
 		_, err = x.g.provider.modeFor(cred.Kind)
 	}
-	if err == nil && !sendable(cred.Value) {
+	if err == nil && (!sendable(cred.Value) || !printableASCII(cred.Account)) {
 		err = errors.New("the credential is too short, or holds characters that no header can carry")
 	}
 	if err == nil {
@@ -126,11 +127,13 @@ func hintOf(err error) string {
 // sendable says whether a credential can stand in a header field and is long
 // enough to be told from ordinary text in an answer.
 func sendable(value string) bool {
-	if len(value) < minSecret || len(value) > maxSecret {
-		return false
-	}
-	for i := range len(value) {
-		if value[i] <= ' ' || value[i] >= 0x7f {
+	return len(value) >= minSecret && len(value) <= maxSecret && printableASCII(value) && strings.IndexByte(value, ' ') < 0
+}
+
+// printableASCII says whether a text can stand in one header field.
+func printableASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7f {
 			return false
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strconv"
 	"sync"
-	"time"
 )
 
 const (
@@ -29,8 +28,6 @@ var errTooMuch = errors.New("more bytes than one answer may have")
 type copier struct {
 	s    *stream
 	body io.Reader
-	idle *time.Timer
-	left int64  // of a body whose length is known, else negative
 	head []byte // of the answer, to go out with the first chunk
 	buf  *[]byte
 	much int // reads in a row that brought much
@@ -59,14 +56,6 @@ func (c *copier) run() bool {
 	buf, held := *c.buf, 0 // held bytes stand at frameRoom
 	for {
 		n, err := c.body.Read(buf[frameRoom+held : frameRoom+held+copyBuffer])
-		if err == nil {
-			c.idle.Reset(c.s.x.p.limits.StreamIdle)
-		}
-		if c.left > 0 {
-			if c.left -= int64(n); c.left == 0 && err == nil {
-				err = io.EOF // known, so the end can go out with the last bytes
-			}
-		}
 		if c.s.x.g.web && c.s.x.a.sent+int64(n) > c.s.x.p.limits.DomainBytes {
 			err = errTooMuch
 		}
@@ -157,9 +146,9 @@ func (c *copier) broken(err error) *denial {
 	switch {
 	case errors.Is(err, errTooMuch):
 		d = deny(status, ReasonTooLarge, "the answer is larger than an approved domain may send")
-	case c.s.x.l.ctx.Err() != nil || c.s.ctx.Err() != nil && c.idle.Stop():
-		d = failure(status, ReasonClientGone, "the client went away during the answer")
 	case c.s.ctx.Err() != nil:
+		d = failure(status, ReasonClientGone, "the client went away during the answer")
+	case isTimeout(err):
 		d = failure(status, ReasonTimeout, "the upstream was silent for too long")
 	default:
 		d = failure(status, ReasonBroken, "the upstream broke off its answer")

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
-	"time"
 )
 
 // errNotPublic refuses an upstream whose name leads to an address that is not
@@ -55,13 +53,11 @@ func configurableAddress(a netip.Addr) bool {
 
 // dialGuarded resolves once, checks every address of the answer, and connects
 // to the checked ones only: a name that has one bad address has none.
-func dialGuarded(ctx context.Context, network, address string, fit func(netip.Addr) bool, limit time.Duration) (net.Conn, error) {
+func dialGuarded(ctx context.Context, network, address string, fit func(netip.Addr) bool) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
 		return nil, err
@@ -81,33 +77,6 @@ func dialGuarded(ctx context.Context, network, address string, fit func(netip.Ad
 		failures = append(failures, err)
 	}
 	return nil, errors.Join(failures...)
-}
-
-// transportFor is the way to one host's upstream. It obeys no proxy variables
-// of the environment, follows nothing, decodes nothing, and speaks HTTP/1.1,
-// so that one stalled answer never holds another.
-func (p *Proxy) transportFor(g *guarded) *http.Transport {
-	fit := publicAddress
-	if g.moved {
-		fit = configurableAddress
-	}
-	config := UpstreamTLS(p.config.UpstreamCAs, g.base.Hostname(), g.host.Name)
-	return &http.Transport{
-		Proxy: nil,
-		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialGuarded(ctx, network, address, fit, p.limits.ConnectTime)
-		},
-		TLSClientConfig:        config,
-		TLSHandshakeTimeout:    p.limits.ConnectTime,
-		ResponseHeaderTimeout:  p.limits.ResponseTime,
-		MaxResponseHeaderBytes: 256 << 10,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConns:           p.limits.Requests,
-		MaxIdleConnsPerHost:    p.limits.Requests,
-		DisableCompression:     true,
-		WriteBufferSize:        32 << 10,
-		ReadBufferSize:         32 << 10,
-	}
 }
 
 // UpstreamTLS is the TLS configuration toward the server at one name that stands

@@ -125,7 +125,7 @@ func (p *Proxy) AddDomain(name string, until time.Time) error {
 		g.base, g.moved = u, true
 	}
 	g.tls = p.tlsFor(name, d.authority)
-	g.transport = p.transportFor(g)
+	g.prefix, g.upstream = strings.TrimRight(g.base.EscapedPath(), "/"), p.upstreamFor(g)
 	d.open[name] = &openDomain{until: until, host: g}
 	return nil
 }
@@ -141,7 +141,7 @@ func (p *Proxy) RemoveDomain(name string) bool {
 	o := p.domains.open[name]
 	delete(p.domains.open, name)
 	if o != nil {
-		o.host.transport.CloseIdleConnections()
+		o.host.upstream.close()
 	}
 	return o != nil
 }
@@ -176,7 +176,7 @@ func (p *Proxy) domain(name string) *guarded {
 	}
 	if !time.Now().Before(o.until) {
 		delete(p.domains.open, name)
-		o.host.transport.CloseIdleConnections()
+		o.host.upstream.close()
 		return nil
 	}
 	return o.host
@@ -190,7 +190,7 @@ func (p *Proxy) closeDomains() {
 	p.domains.mu.Lock()
 	defer p.domains.mu.Unlock()
 	for _, o := range p.domains.open {
-		o.host.transport.CloseIdleConnections()
+		o.host.upstream.close()
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/tls"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -21,16 +20,16 @@ type exchange struct {
 	r *bufio.Reader // of t
 	h *head
 
-	framing  framing
-	path     string
-	query    string
-	endpoint *Endpoint
-	payload  []byte      // the judged body
-	header   http.Header // of the forwarded request
-	spooled  int64       // bytes that the spool counts for this exchange
-	started  time.Time
-	rec      Record
-	a        answer
+	framing   framing
+	forwarded []field // of the head
+	path      string
+	query     string
+	endpoint  *Endpoint
+	payload   []byte // the judged body
+	spooled   int64  // bytes that the spool counts for this exchange
+	started   time.Time
+	rec       Record
+	a         answer
 }
 
 func newExchange(l *link, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, h *head) *exchange {

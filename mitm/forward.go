@@ -1,12 +1,10 @@
 package mitm
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"net/url"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +34,7 @@ func (x *exchange) forward() bool {
 		return false
 	}
 	x.p.tell(Activity{Kind: RequestStarted, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Path: x.path, Model: x.rec.Model})
-	s := &stream{x: x, ctx: ctx, cancel: cancel, secrets: []Credential{cred}}
+	s := &stream{x: x, ctx: ctx, secrets: []Credential{cred}}
 	finished := false
 	defer func() {
 		if !finished { // a panic is on its way: whoever counts requests must still hear of the end
@@ -79,7 +77,6 @@ func (x *exchange) watchClient(cancel context.CancelFunc) func() {
 type stream struct {
 	x       *exchange
 	ctx     context.Context
-	cancel  context.CancelFunc
 	secrets []Credential // sent with this request
 	watch   *watcher
 	meter   *usage.Meter
@@ -93,7 +90,7 @@ type stream struct {
 // copies the answer.
 func (s *stream) run(cred Credential) bool {
 	res, d := s.send(cred)
-	if d == nil && res.StatusCode == http.StatusUnauthorized {
+	if d == nil && res.status == http.StatusUnauthorized {
 		res, d = s.renew(res, cred)
 	}
 	if d != nil {
@@ -101,7 +98,7 @@ func (s *stream) run(cred Credential) bool {
 		s.x.a.refusal(s.x.g.provider.Errors, d)
 		return false
 	}
-	defer func() { _ = res.Body.Close() }()
+	defer res.close()
 	if d := s.checkAnswer(res); d != nil {
 		s.denial = d
 		s.x.a.refusal(s.x.g.provider.Errors, d)
@@ -113,7 +110,7 @@ func (s *stream) run(cred Credential) bool {
 // renew asks the source for another credential after a 401 and repeats the
 // request once with it. Where a login cannot be renewed, the answer says what
 // the person has to do instead of what the provider said.
-func (s *stream) renew(res *http.Response, used Credential) (*http.Response, *denial) {
+func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *denial) {
 	refused := s.x.p.config.Refused
 	if refused == nil || used.Value == "" {
 		return res, nil
@@ -126,7 +123,7 @@ func (s *stream) renew(res *http.Response, used Credential) (*http.Response, *de
 	if d == nil && cred.Value == used.Value {
 		return res, nil
 	}
-	_ = res.Body.Close()
+	res.close()
 	if d != nil {
 		return nil, d // a person has to log in
 	}
@@ -136,50 +133,15 @@ func (s *stream) renew(res *http.Response, used Credential) (*http.Response, *de
 }
 
 // send builds a request from judged parts only and sends it.
-func (s *stream) send(cred Credential) (*http.Response, *denial) {
+func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	x := s.x
-	x.g.attach(x.header, cred)
-	req := &http.Request{
-		Method: x.h.method, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		URL:    &url.URL{Scheme: x.g.base.Scheme, Host: x.g.base.Host, Path: prefixed(x.g.base, x.path), RawQuery: x.query},
-		Host:   x.g.base.Host,
-		Header: x.header,
-	}
-	if x.g.web {
-		req.URL.Path, req.URL.RawPath = webPath(x.g.base, x.path)
-	}
-	if x.payload != nil {
-		req.ContentLength = int64(len(x.payload))
-		req.Body = io.NopCloser(bytes.NewReader(x.payload))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.payload)), nil }
-	}
 	begun := time.Now()
-	res, err := x.g.transport.RoundTrip(req.WithContext(s.ctx))
+	res, err := x.g.upstream.ask(s.ctx, &upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload})
 	if err != nil {
 		return nil, s.upstreamDenial(err)
 	}
-	s.status, s.ttfb = res.StatusCode, time.Since(begun)
+	s.status, s.ttfb = res.status, time.Since(begun)
 	return res, nil
-}
-
-// prefixed puts the path of a configured base URL in front of a path.
-func prefixed(base *url.URL, path string) string {
-	prefix := base.Path
-	for len(prefix) > 0 && prefix[len(prefix)-1] == '/' {
-		prefix = prefix[:len(prefix)-1]
-	}
-	return prefix + path
-}
-
-// webPath is the path of a request to an approved domain, decoded and as it
-// stands there.
-func webPath(base *url.URL, path string) (decoded, raw string) {
-	raw = prefixed(base, path)
-	decoded, err := url.PathUnescape(raw)
-	if err != nil { // the path was parsed when the request was judged
-		return raw, ""
-	}
-	return decoded, raw
 }
 
 // upstreamDenial turns an error of the upstream into an answer. Its text goes
@@ -192,6 +154,8 @@ func (s *stream) upstreamDenial(err error) *denial {
 		d = failure(0, ReasonClientGone, "the client went away before the answer came")
 	case errors.Is(err, errNotPublic):
 		d = failure(502, ReasonNotPublic, "%s resolves to an address that is not public.", host)
+	case errors.Is(err, errAnswer):
+		d = failure(502, ReasonAnswer, "%s sent an answer that cannot be read.", host)
 	case isTimeout(err):
 		d = failure(504, ReasonTimeout, "%s did not answer in time.", host)
 	default:
@@ -202,14 +166,14 @@ func (s *stream) upstreamDenial(err error) *denial {
 }
 
 // checkAnswer refuses answers that cannot be passed on or watched.
-func (s *stream) checkAnswer(res *http.Response) *denial {
-	if s.x.g.web && res.StatusCode >= 200 {
+func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
+	if s.x.g.web && res.status >= 200 {
 		return nil // nothing secret was sent, and where a redirect leads is judged again
 	}
-	if res.StatusCode < 200 || res.StatusCode >= 300 && res.StatusCode < 400 {
-		return failure(502, ReasonRedirect, "%s answered with status %d, which is not passed on.", s.x.g.host.Name, res.StatusCode)
+	if res.status < 200 || res.status >= 300 && res.status < 400 {
+		return failure(502, ReasonRedirect, "%s answered with status %d, which is not passed on.", s.x.g.host.Name, res.status)
 	}
-	for _, v := range res.Header.Values("Content-Encoding") {
+	for _, v := range res.values("content-encoding") {
 		if v != "" && v != "identity" {
 			return failure(502, ReasonAnswer, "%s sent an encoded answer, which cannot be watched.", s.x.g.host.Name)
 		}
@@ -218,24 +182,20 @@ func (s *stream) checkAnswer(res *http.Response) *denial {
 }
 
 // copy passes head and body of the answer on, as they come.
-func (s *stream) copy(res *http.Response) bool {
+func (s *stream) copy(res *upstreamAnswer) bool {
 	x := s.x
 	s.watch = x.g.watcher(s.secrets)
-	s.meter = usage.NewMeter(res.Header.Get("Content-Type"))
-	x.rec.Status = res.StatusCode
+	s.meter = usage.NewMeter(strings.Join(res.values("content-type"), ","))
+	x.rec.Status = res.status
 	x.a.begun = true
-	empty := res.ContentLength == 0 || res.StatusCode == http.StatusNoContent ||
-		res.StatusCode == http.StatusNotModified || x.h.method == http.MethodHead
-	head := s.responseHead(res, empty)
-	if empty {
+	head := s.responseHead(res)
+	if res.whole {
 		s.noteLeaks()
 		return s.clientError(x.a.write(head))
 	}
-	idle := time.AfterFunc(x.p.limits.StreamIdle, s.cancel)
-	defer idle.Stop()
-	c := copier{s: s, body: res.Body, idle: idle, left: res.ContentLength, head: head}
+	c := copier{s: s, body: res, head: head}
 	defer c.release()
-	if res.ContentLength < 0 || res.ContentLength > copyBuffer {
+	if res.length < 0 || res.length > copyBuffer {
 		// Nothing says when the first byte of the body comes.
 		if !s.clientError(x.a.write(c.takeHead())) {
 			return false

@@ -3,6 +3,7 @@ package mitm
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -28,64 +29,105 @@ func listed(list []string, name string) bool {
 	})
 }
 
-// requestHeader builds the header of the forwarded request from the fields
-// that are on the list, without a credential. It returns also what it took out
-// of a field.
-func (g *guarded) requestHeader(h *head) (http.Header, []string) {
-	out := make(http.Header, len(h.fields)+4)
-	var dropped []string
+// neverForwarded are fields that belong to one connection or to the framing of a
+// message, whatever a table of providers says; the proxy writes its own.
+var neverForwarded = []string{
+	"host", "connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "keep-alive", "expect",
+	"proxy-connection", "http2-settings", "accept-encoding",
+}
+
+// forwarded returns the fields of a request that are on the list, without a
+// credential. It returns also what it took out of a field.
+func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
+	fields = make([]field, 0, len(h.fields))
 	for _, f := range h.fields {
-		if slices.Contains(credentialHeaders, f.name) {
+		if slices.Contains(credentialHeaders, f.name) || slices.Contains(neverForwarded, f.name) {
 			continue
 		}
 		if !listed(commonRequestHeaders, f.name) && !listed(g.provider.RequestHeaders, f.name) {
 			continue
 		}
-		value := f.value
 		if f.name == "anthropic-beta" {
 			var taken []string
-			value, taken = dropBetas(value, g.provider.DropBetas)
+			f.value, taken = dropBetas(f.value, g.provider.DropBetas)
 			dropped = append(dropped, taken...)
-			if value == "" {
+			if f.value == "" {
 				continue
 			}
 		}
-		name := http.CanonicalHeaderKey(f.name)
-		out[name] = append(out[name], value)
+		if !g.provider.sets(f.name) {
+			fields = append(fields, f)
+		}
 	}
-	for name, value := range g.provider.SetHeaders {
-		out[http.CanonicalHeaderKey(name)] = []string{value}
-	}
-	if _, ok := out["User-Agent"]; !ok {
-		out["User-Agent"] = []string{""} // otherwise net/http adds its own
-	}
-	out["Accept-Encoding"] = []string{"identity"}
-	return out, dropped
+	return fields, dropped
 }
 
-// attach sets the real credential, once, in the one place for its kind.
-func (g *guarded) attach(out http.Header, cred Credential) {
-	if cred.Value == "" {
-		return
+// requestHead is the head of the forwarded request, with the real credential,
+// once, in the one place for its kind.
+func (x *exchange) requestHead(cred Credential) []byte {
+	p := x.g.provider
+	room := 1024
+	if len(x.payload) <= togetherBytes {
+		room += len(x.payload)
 	}
-	mode, err := g.provider.modeFor(cred.Kind)
+	b := make([]byte, 0, room)
+	b = append(append(b, x.h.method...), ' ')
+	b = append(append(b, x.g.prefix...), x.path...)
+	if x.query != "" {
+		b = append(append(b, '?'), x.query...)
+	}
+	b = append(b, " HTTP/1.1\r\n"...)
+	b = appendField(b, "Host", x.g.base.Host)
+	login := p.Errors == "anthropic" && cred.Value != "" && cred.Kind == KindBearer
+	for _, f := range x.forwarded {
+		if f.name == accountField && cred.Account != "" {
+			continue
+		}
+		login = login && (f.name != "anthropic-beta" || !strings.Contains(f.value, loginBeta))
+		b = appendField(b, http.CanonicalHeaderKey(f.name), f.value)
+	}
+	for name, value := range p.SetHeaders {
+		b = appendField(b, http.CanonicalHeaderKey(name), value)
+	}
+	b = appendField(b, "Accept-Encoding", "identity")
+	if cred.Value != "" {
+		b = appendCredential(b, p, cred)
+	}
+	if login {
+		b = appendField(b, "Anthropic-Beta", loginBeta)
+	}
+	if x.payload != nil || x.h.method != http.MethodGet && x.h.method != http.MethodHead {
+		b = appendField(b, "Content-Length", strconv.Itoa(len(x.payload)))
+	}
+	return append(b, "\r\n"...)
+}
+
+const (
+	// loginBeta is the feature without which Anthropic takes no login's token.
+	loginBeta = "oauth-2025-04-20"
+	// accountField names the account of a ChatGPT login.
+	accountField = "chatgpt-account-id"
+)
+
+func appendCredential(b []byte, p *Provider, cred Credential) []byte {
+	mode, err := p.modeFor(cred.Kind)
 	if err != nil { // checked when the credential came
-		return
+		return b
 	}
 	value := cred.Value
 	if mode.Header == "authorization" {
 		value = "Bearer " + value
 	}
-	out[http.CanonicalHeaderKey(mode.Header)] = []string{value}
-	if g.provider.Errors == "anthropic" && cred.Kind == KindBearer {
-		const oauth = "oauth-2025-04-20" // the provider takes login tokens only with it
-		if betas := strings.Join(out["Anthropic-Beta"], ","); !strings.Contains(betas, oauth) {
-			out["Anthropic-Beta"] = append(out["Anthropic-Beta"], oauth)
-		}
-	}
+	b = appendField(b, http.CanonicalHeaderKey(mode.Header), value)
 	if cred.Account != "" {
-		out["Chatgpt-Account-Id"] = []string{cred.Account}
+		b = appendField(b, "Chatgpt-Account-Id", cred.Account)
 	}
+	return b
+}
+
+func appendField(b []byte, name, value string) []byte {
+	b = append(append(b, name...), ": "...)
+	return append(append(b, value...), "\r\n"...)
 }
 
 // dropBetas takes the features out of a comma-separated list that begin with

@@ -91,6 +91,12 @@ func (p *Provider) prepare() error {
 			return fmt.Errorf("mode %s needs a credential header and a sentinel", m.Kind)
 		}
 	}
+	for name, value := range p.SetHeaders {
+		name = lowerASCII(name)
+		if !isToken(name) || slices.Contains(credentialHeaders, name) || slices.Contains(neverForwarded, name) || !printableASCII(value) {
+			return fmt.Errorf("setHeaders cannot set the field %q to that value", name)
+		}
+	}
 	for i := range p.Hosts {
 		h := &p.Hosts[i]
 		if !validHost(h.Name) {
@@ -123,7 +129,7 @@ func (h *Host) base() (*url.URL, error) {
 // checkBase refuses a base URL that could not be used, or that carries more than
 // an address.
 func checkBase(host string, u *url.URL) error {
-	if u == nil || u.Host == "" || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") {
+	if u == nil || u.Hostname() == "" || u.Opaque != "" || !printableASCII(u.Host) || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("upstream of %s is not an http or https URL", host)
 	}
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.RawPath != "" {
@@ -155,6 +161,16 @@ func (e *Endpoint) prepare() error {
 		e.path = regexp.MustCompile("^(?:" + quoted + ")$")
 	}
 	return nil
+}
+
+// sets says whether a field, by its name in lower case, is set on every request.
+func (p *Provider) sets(name string) bool {
+	for set := range p.SetHeaders {
+		if lowerASCII(set) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // matches says whether the endpoint is the one that a request names.

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"maps"
 	"net"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -49,17 +48,18 @@ type Proxy struct {
 
 // guarded is one host that the agent may reach.
 type guarded struct {
-	host      Host
-	provider  *Provider
-	mode      Mode
-	sentinel  sentinel
-	base      *url.URL // where requests go
-	moved     bool     // base is configured, not the provider's own
-	tls       *tls.Config
-	transport *http.Transport
-	issued    func(value string) bool // whether a value is any sentinel of this session
-	web       bool                    // a domain that was approved, not a provider
-	matcher   atomic.Pointer[matcher] // for the credential that was sent last
+	host     Host
+	provider *Provider
+	mode     Mode
+	sentinel sentinel
+	base     *url.URL // where requests go
+	moved    bool     // base is configured, not the provider's own
+	tls      *tls.Config
+	prefix   string // base's path, in front of every other
+	upstream *upstream
+	issued   func(value string) bool // whether a value is any sentinel of this session
+	web      bool                    // a domain that was approved, not a provider
+	matcher  atomic.Pointer[matcher] // for the credential that was sent last
 }
 
 // New makes a proxy with an authority and sentinels of its own. It mutes the
@@ -183,7 +183,7 @@ func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel)
 		g.base, g.moved = u, true
 	}
 	g.tls = p.tlsFor(host.Name, p.authority)
-	g.transport = p.transportFor(g)
+	g.prefix, g.upstream = strings.TrimRight(g.base.EscapedPath(), "/"), p.upstreamFor(g)
 	return g, nil
 }
 
@@ -351,7 +351,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Unlock()
 	defer func() {
 		for _, g := range p.hosts {
-			g.transport.CloseIdleConnections()
+			g.upstream.close()
 		}
 		p.closeDomains()
 	}()

@@ -1,0 +1,219 @@
+package mitm
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httputil"
+	"strings"
+)
+
+// errAnswer is an answer that is not framed as HTTP/1.1 demands, or that two
+// readers could take differently.
+var errAnswer = errors.New("the answer is not proper HTTP/1.1")
+
+const (
+	// answerHeadBytes is how large the head of an answer may be.
+	answerHeadBytes = 256 << 10
+	// interims is how many informational heads may come before an answer.
+	interims = 5
+)
+
+// answerField is one header field of an answer: its name in lower case and as
+// the server wrote it.
+type answerField struct{ name, written, value string }
+
+// upstreamAnswer is an answer whose head was read. Reading it reads its body.
+type upstreamAnswer struct {
+	u    *upstream
+	c    *upstreamConn
+	stop func() bool // detaches the connection from the request's context
+
+	status int
+	fields []answerField
+	length int64 // of the body; -1 when only its end tells
+
+	left    int64     // of a body with a length
+	chunks  io.Reader // of a chunked body
+	keep    bool      // the server keeps the connection
+	trailer bool      // all chunks were read, but not what stands behind them
+	whole   bool      // the body was read to its end
+}
+
+// values returns the values of all fields of a name in lower case.
+func (a *upstreamAnswer) values(name string) (all []string) {
+	for _, f := range a.fields {
+		if f.name == name {
+			all = append(all, f.value)
+		}
+	}
+	return all
+}
+
+// readHead reads heads up to the first that is not informational.
+func (a *upstreamAnswer) readHead(method string) error {
+	for range interims {
+		if err := a.readOneHead(); err != nil {
+			return err
+		}
+		if a.status >= 200 {
+			return a.frame(method)
+		}
+		if a.status == http.StatusSwitchingProtocols {
+			a.whole, a.keep = true, false // nothing after it would be HTTP
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: it does not begin", errAnswer)
+}
+
+func (a *upstreamAnswer) readOneHead() error {
+	left := answerHeadBytes
+	line, err := a.line(&left)
+	if err != nil {
+		return err
+	}
+	version, rest, _ := strings.Cut(line, " ")
+	code, _, _ := strings.Cut(rest, " ")
+	status, ok := parseLength(code)
+	if version != "HTTP/1.1" && version != "HTTP/1.0" || !ok || len(code) != 3 {
+		return fmt.Errorf("%w: it has no status line", errAnswer)
+	}
+	a.status, a.keep, a.fields = int(status), version == "HTTP/1.1", a.fields[:0]
+	for {
+		if line, err = a.line(&left); err != nil || line == "" {
+			return err
+		}
+		f, err := parseAnswerField(line)
+		if err != nil {
+			return err
+		}
+		a.fields = append(a.fields, f)
+	}
+}
+
+// line reads one line of the head.
+func (a *upstreamAnswer) line(left *int) (string, error) {
+	line, err := readLine(a.c.r, left)
+	var d *denial
+	switch {
+	case errors.Is(err, errQuiet):
+		return "", io.ErrUnexpectedEOF
+	case errors.As(err, &d):
+		return "", fmt.Errorf("%w: %s", errAnswer, d.message)
+	}
+	a.c.received += int64(len(line))
+	return line, err
+}
+
+// parseAnswerField reads one header line. Its value may hold any text, but no
+// control characters.
+func parseAnswerField(line string) (answerField, error) {
+	name, value, ok := strings.Cut(line, ":")
+	if !ok || !isToken(name) {
+		return answerField{}, fmt.Errorf("%w: a header line has no name", errAnswer)
+	}
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return answerField{}, fmt.Errorf("%w: a header field holds a control character", errAnswer)
+		}
+	}
+	return answerField{name: lowerASCII(name), written: name, value: strings.Trim(value, " \t")}, nil
+}
+
+// frame finds out where the body ends.
+func (a *upstreamAnswer) frame(method string) error {
+	lengths, codings := a.values("content-length"), a.values("transfer-encoding")
+	for _, v := range a.values("connection") {
+		for option := range strings.SplitSeq(v, ",") {
+			a.keep = a.keep && !strings.EqualFold(strings.Trim(option, " \t"), "close")
+		}
+	}
+	switch {
+	case method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified:
+		a.whole = true
+	case len(codings) > 0:
+		if len(codings) > 1 || len(lengths) > 0 || !strings.EqualFold(codings[0], "chunked") {
+			return fmt.Errorf("%w: its Transfer-Encoding is not chunked alone", errAnswer)
+		}
+		a.length, a.chunks = -1, httputil.NewChunkedReader(a.c.r)
+	case len(lengths) > 1:
+		return fmt.Errorf("%w: it has more than one Content-Length", errAnswer)
+	case len(lengths) == 1:
+		n, ok := parseLength(lengths[0])
+		if !ok {
+			return fmt.Errorf("%w: its Content-Length is not a plain number", errAnswer)
+		}
+		a.length, a.left, a.whole = n, n, n == 0
+	default:
+		a.length, a.keep = -1, false
+	}
+	return nil
+}
+
+// Read reads from the body. It ends with io.EOF at the end of a whole body only.
+func (a *upstreamAnswer) Read(p []byte) (int, error) {
+	if a.whole {
+		return 0, io.EOF
+	}
+	a.c.patience(a.c.limits.StreamIdle)
+	switch {
+	case a.chunks != nil:
+		return a.readChunks(p)
+	case a.length < 0:
+		n, err := a.c.r.Read(p)
+		a.whole = errors.Is(err, io.EOF)
+		return n, err
+	}
+	n, err := a.c.r.Read(p[:min(int64(len(p)), a.left)])
+	a.left -= int64(n)
+	if a.whole = a.left == 0; a.whole {
+		return n, io.EOF
+	}
+	return n, cutShort(err)
+}
+
+// readChunks reads from a chunked body. What has come is returned before the
+// trailer is waited for.
+func (a *upstreamAnswer) readChunks(p []byte) (n int, err error) {
+	if !a.trailer {
+		if n, err = a.chunks.Read(p); !errors.Is(err, io.EOF) {
+			return n, cutShort(err)
+		}
+		a.trailer = true
+		if n > 0 && a.c.r.Buffered() < 2 {
+			return n, nil
+		}
+	}
+	for left := answerHeadBytes; ; {
+		line, err := a.line(&left)
+		if err != nil {
+			return n, err
+		}
+		if line == "" {
+			a.whole = true
+			return n, io.EOF
+		}
+	}
+}
+
+// cutShort is the error of reading a body that is not at its end.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// close ends the answer. A connection that has carried all of it and is quiet is
+// kept for the next request.
+func (a *upstreamAnswer) close() {
+	detached := a.stop()
+	if detached && a.whole && a.keep && a.c.sentAll() && a.c.r.Buffered() == 0 {
+		a.u.keep(a.c)
+		return
+	}
+	a.c.close()
+	a.c.sending()
+}

@@ -1,0 +1,192 @@
+package mitm
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// upstreamRequest is a request as it goes to the server.
+type upstreamRequest struct {
+	method string
+	head   []byte // with the empty line at its end
+	body   []byte
+}
+
+// togetherBytes is up to which size a body leaves together with its head. What
+// is larger is sent while the answer is awaited: a server may refuse it before
+// it has read all of it.
+const togetherBytes = 32 << 10
+
+// upstreamConn is one connection to a server.
+type upstreamConn struct {
+	raw    *polledConn
+	conn   net.Conn // TLS over raw, or raw
+	r      *bufio.Reader
+	limits *Limits
+
+	used     bool  // it has carried a request
+	sent     int   // bytes of the current request
+	received int64 // bytes of the current answer's head
+	since    time.Time
+	readBy   time.Time // the deadline of reads
+	writing  chan error
+	one      [1]byte
+}
+
+func newUpstreamConn(raw net.Conn, limits *Limits) *upstreamConn {
+	c := &upstreamConn{raw: newPolledConn(raw), limits: limits}
+	c.secure(c.raw)
+	return c
+}
+
+// secure makes conn what carries the requests.
+func (c *upstreamConn) secure(conn net.Conn) {
+	c.conn = conn
+	c.r = bufio.NewReaderSize(conn, maxRecord)
+}
+
+func (c *upstreamConn) close() { _ = c.raw.Close() }
+
+// quiet says whether a kept connection is open and nothing came on it: what a
+// server sends without being asked must not be taken for an answer.
+func (c *upstreamConn) quiet() bool {
+	c.raw.polling = true
+	n, err := c.conn.Read(c.one[:])
+	c.raw.polling = false
+	return n == 0 && isTimeout(err)
+}
+
+// rest prepares the connection for being kept.
+func (c *upstreamConn) rest() {
+	c.used, c.since = true, time.Now()
+	if c.readBy.Before(c.since.Add(2 * keptTime)) {
+		c.readBy = time.Time{}
+		_ = c.conn.SetReadDeadline(c.readBy)
+	}
+}
+
+// patience lets a read wait for d. The deadline is not moved for each read, and
+// is an eighth further away instead, so that no read waits for less.
+func (c *upstreamConn) patience(d time.Duration) {
+	now := time.Now()
+	if c.readBy.Before(now.Add(d)) || c.readBy.After(now.Add(d+d/4)) {
+		c.readBy = now.Add(d + d/8)
+		_ = c.conn.SetReadDeadline(c.readBy)
+	}
+}
+
+// ask sends a request and reads the head of its answer.
+func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAnswer, error) {
+	stop := context.AfterFunc(ctx, c.close)
+	c.sent, c.received = 0, 0
+	err := c.send(q)
+	if err == nil {
+		a := &upstreamAnswer{c: c, stop: stop}
+		c.patience(c.limits.ResponseTime)
+		if err = a.readHead(q.method); err == nil {
+			return a, nil
+		}
+	}
+	stop()
+	c.close()
+	c.sending()
+	return nil, err
+}
+
+// send sends the request, or begins to.
+func (c *upstreamConn) send(q *upstreamRequest) error {
+	if len(q.body) <= togetherBytes {
+		return c.write(append(q.head, q.body...))
+	}
+	if err := c.write(q.head); err != nil {
+		return err
+	}
+	writing := make(chan error, 1) // must-deliver, one result
+	c.writing = writing
+	go func() { writing <- c.write(q.body) }()
+	return nil
+}
+
+// sending waits for the end of a body that is still being sent.
+func (c *upstreamConn) sending() {
+	if c.writing != nil {
+		<-c.writing
+		c.writing = nil
+	}
+}
+
+// sentAll says whether nothing of the request is still being sent.
+func (c *upstreamConn) sentAll() bool {
+	if c.writing == nil {
+		return true
+	}
+	select {
+	case err := <-c.writing:
+		c.writing = nil
+		return err == nil
+	default:
+		return false
+	}
+}
+
+// write sends bytes, each piece under a limit of its own.
+func (c *upstreamConn) write(p []byte) error {
+	for len(p) > 0 {
+		piece := p[:min(len(p), pieceBytes)]
+		_ = c.conn.SetWriteDeadline(time.Now().Add(c.limits.WriteStall))
+		n, err := c.conn.Write(piece)
+		c.sent += n
+		if err != nil {
+			return err
+		}
+		p = p[len(piece):]
+	}
+	return nil
+}
+
+// polledConn can be read without waiting.
+type polledConn struct {
+	net.Conn
+	raw     syscall.RawConn // nil where there is none
+	polling bool            // reads do not wait
+}
+
+func newPolledConn(c net.Conn) *polledConn {
+	p := &polledConn{Conn: c}
+	if s, ok := c.(syscall.Conn); ok {
+		p.raw, _ = s.SyscallConn()
+	}
+	return p
+}
+
+// Read reads. While polling, it ends with os.ErrDeadlineExceeded, after which
+// TLS can still be read from, when nothing is there.
+func (p *polledConn) Read(b []byte) (n int, err error) {
+	if !p.polling {
+		return p.Conn.Read(b)
+	}
+	if p.raw == nil {
+		return 0, os.ErrDeadlineExceeded
+	}
+	failure := p.raw.Read(func(fd uintptr) bool {
+		n, err = syscall.Read(int(fd), b)
+		return true
+	})
+	switch {
+	case failure != nil:
+		return 0, failure
+	case errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR):
+		return 0, os.ErrDeadlineExceeded
+	case err != nil:
+		return 0, err
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
