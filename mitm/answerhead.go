@@ -9,8 +9,7 @@ import (
 
 // responseHead is the head of the answer, with the fields on the list only.
 func (s *stream) responseHead(res *upstreamAnswer) []byte {
-	b := make([]byte, 0, 1024)
-	b = append(b, "HTTP/1.1 "...)
+	b := append(s.x.l.scratch[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(res.status), 10)
 	b = append(b, ' ')
 	b = append(b, statusLine(res.status)...)
@@ -31,7 +30,9 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 	if s.x.framing.closing {
 		b = append(b, "Connection: close\r\n"...)
 	}
-	return append(b, "\r\n"...)
+	b = append(b, "\r\n"...)
+	s.x.l.scratch = b
+	return b
 }
 
 // named says whether the name of a field, in lower case, holds the credential.

@@ -9,8 +9,9 @@ import (
 
 const (
 	copyBuffer = 32 << 10
-	// frameRoom is what stands before a chunk: its size in hex and CR LF.
-	frameRoom = 10
+	// frameRoom is what stands before a chunk: its size in hex and CR LF and,
+	// before the first, the head of the answer if it is not long.
+	frameRoom = 1 << 10
 )
 
 // buffers are reused from answer to answer.

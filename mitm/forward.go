@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
@@ -23,13 +22,12 @@ func (x *exchange) forward() bool {
 		x.refuse(d)
 		return false
 	}
-	ctx, cancel := context.WithCancel(x.l.ctx)
-	defer cancel()
-	watch := x.watchClient(cancel)
-	defer watch()
+	ctx, watch := x.l.ctx, &x.l.watch
+	watch.start(x)
+	defer watch.stop()
 	cred, d := x.clear(ctx)
 	if d != nil {
-		watch()
+		watch.stop()
 		x.refuse(d)
 		return false
 	}
@@ -43,34 +41,9 @@ func (x *exchange) forward() bool {
 		x.finish(s)
 	}()
 	reusable := s.run(cred)
-	watch()
+	watch.stop()
 	finished = true
 	return reusable
-}
-
-// watchAfter is how long a request may take before its client is watched: most
-// answers come sooner, and a client that goes meanwhile is seen by writing.
-const watchAfter = 5 * time.Millisecond
-
-// watchClient ends the request when the client goes away while the answer is
-// awaited. The returned function stops watching and waits for the watcher; it
-// may be called more than once.
-func (x *exchange) watchClient(cancel context.CancelFunc) func() {
-	done := make(chan struct{})
-	begin := time.AfterFunc(watchAfter, func() {
-		defer close(done)
-		if _, err := x.r.Peek(1); err != nil && !isTimeout(err) {
-			cancel()
-		}
-	})
-	return sync.OnceFunc(func() {
-		if begin.Stop() {
-			return
-		}
-		_ = x.t.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-		<-done
-		_ = x.t.SetReadDeadline(time.Time{})
-	})
 }
 
 // stream is the way of one answer.
@@ -136,7 +109,11 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	x := s.x
 	begun := time.Now()
-	res, err := x.g.upstream.ask(s.ctx, &upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload})
+	q := upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload}
+	res, err := x.g.upstream.ask(s.ctx, &q)
+	if cap(q.head) <= scratchBytes {
+		x.l.scratch = q.head
+	}
 	if err != nil {
 		return nil, s.upstreamDenial(err)
 	}

@@ -66,12 +66,7 @@ func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 // once, in the one place for its kind.
 func (x *exchange) requestHead(cred Credential) []byte {
 	p := x.g.provider
-	room := 1024
-	if len(x.payload) <= togetherBytes {
-		room += len(x.payload)
-	}
-	b := make([]byte, 0, room)
-	b = append(append(b, x.h.method...), ' ')
+	b := append(append(x.l.scratch[:0], x.h.method...), ' ')
 	b = append(append(b, x.g.prefix...), x.path...)
 	if x.query != "" {
 		b = append(append(b, '?'), x.query...)

@@ -19,6 +19,9 @@ type link struct {
 	raw net.Conn
 	r   *bufio.Reader // of raw
 
+	scratch []byte // of one head at a time, to the server or to the agent
+	watch   clientWatch
+
 	ctx    context.Context // ends with the link
 	cancel context.CancelFunc
 
@@ -27,6 +30,9 @@ type link struct {
 	closing bool // no further request is read
 	ended   bool
 }
+
+// scratchBytes is how much of a scratch buffer a connection keeps.
+const scratchBytes = 8 << 10
 
 func newLink(p *Proxy, c net.Conn) *link {
 	l := &link{p: p, id: p.conns.Add(1), raw: c, r: bufio.NewReaderSize(c, 16<<10)}

@@ -52,7 +52,11 @@ func (x *exchange) readBody() ([]byte, *denial) {
 	}
 	defer func() { _ = x.t.SetReadDeadline(time.Time{}) }()
 	end := time.Now().Add(limits.BodyTime)
-	data := make([]byte, 0, min(max(x.framing.length+1, 4<<10), 64<<10))
+	room := int64(4 << 10)
+	if !x.framing.chunked {
+		room = min(x.framing.length+1, 64<<10) // one more, so that the end is seen without growing
+	}
+	data := make([]byte, 0, room)
 	for {
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]

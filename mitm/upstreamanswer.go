@@ -96,15 +96,22 @@ func (a *upstreamAnswer) readOneHead() error {
 // line reads one line of the head.
 func (a *upstreamAnswer) line(left *int) (string, error) {
 	line, err := readLine(a.c.r, left)
+	if err != nil {
+		return "", lineError(err)
+	}
+	a.c.received += int64(len(line)) + 2
+	return line, nil
+}
+
+func lineError(err error) error {
 	var d *denial
 	switch {
 	case errors.Is(err, errQuiet):
-		return "", io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	case errors.As(err, &d):
-		return "", fmt.Errorf("%w: %s", errAnswer, d.message)
+		return fmt.Errorf("%w: %s", errAnswer, d.message)
 	}
-	a.c.received += int64(len(line))
-	return line, err
+	return err
 }
 
 // parseAnswerField reads one header line. Its value may hold any text, but no

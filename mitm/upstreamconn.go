@@ -102,7 +102,9 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 // send sends the request, or begins to.
 func (c *upstreamConn) send(q *upstreamRequest) error {
 	if len(q.body) <= togetherBytes {
-		return c.write(append(q.head, q.body...))
+		q.head = append(q.head, q.body...)
+		q.body = nil
+		return c.write(q.head)
 	}
 	if err := c.write(q.head); err != nil {
 		return err

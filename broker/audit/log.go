@@ -119,14 +119,15 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 	if err != nil {
 		return err
 	}
-	e.done = make(chan error, 1)
-	timer := time.NewTimer(l.options.Deadline)
-	defer timer.Stop()
-	if err := l.enqueue(ctx, e, timer.C); err != nil {
+	e.wait(l.options.Deadline)
+	if err := l.enqueue(ctx, e, e.timer.C); err != nil {
+		e.timer.Stop()
 		return err
 	}
 	select {
 	case err := <-e.done:
+		e.timer.Stop()
+		entries.Put(e)
 		return err
 	case <-l.stopped:
 		// The writer answered everything it took before it stopped.
@@ -138,7 +139,7 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 		}
 	case <-ctx.Done():
 		return l.abandon(e, fmt.Errorf("audit log: %w", ctx.Err()))
-	case <-timer.C:
+	case <-e.timer.C:
 		return l.abandon(e, l.late())
 	}
 }
@@ -172,11 +173,12 @@ func (l *Log) entry(r Record) (*entry, error) {
 	if r.Time.IsZero() {
 		r.Time = l.options.Now()
 	}
-	body, err := r.encode(l.redact)
-	if err != nil {
+	e := newEntry()
+	var err error
+	if e.body, err = r.encode(e.body, l.redact); err != nil {
 		return nil, &Error{Path: l.w.path, Op: "encode", Err: err}
 	}
-	return &entry{body: body}, nil
+	return e, nil
 }
 
 // enqueue gives an entry to the writer until the deadline.
@@ -208,6 +210,7 @@ func (l *Log) late() error {
 // abandon takes an entry back. One that the writer has begun with may still
 // become durable; the caller refuses all the same, which is the safe side.
 func (l *Log) abandon(e *entry, err error) error {
+	e.timer.Stop()
 	e.taken.CompareAndSwap(false, true)
 	return err
 }

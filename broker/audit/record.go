@@ -67,9 +67,8 @@ type Record struct {
 	Encoded json.RawMessage `json:"-"`
 }
 
-// encode renders the record, redacted, as the members of a line.
-func (r Record) encode(redact *Redactor) ([]byte, error) {
-	b := make([]byte, 0, len(r.Arguments)+len(r.Encoded)+len(r.Reason)+512)
+// encode appends the record, redacted, as the members of a line.
+func (r *Record) encode(b []byte, redact *Redactor) ([]byte, error) {
 	b = append(b, `"time":"`...)
 	b = append(r.Time.UTC().AppendFormat(b, time.RFC3339Nano), '"')
 	b = appendText(b, "plane", r.Plane)
@@ -122,7 +121,7 @@ func appendOnOneLine(b []byte, value json.RawMessage) ([]byte, error) {
 }
 
 // appendArguments appends the arguments, on one line, or their digest.
-func (r Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
+func (r *Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
 	switch n := len(r.Arguments); {
 	case n == 0:
 		return b, nil

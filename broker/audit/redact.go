@@ -80,13 +80,14 @@ var (
 var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|token|authorization|cookie|credentials?)$`)
 
 // secretName tells whether a name is one of them. Most names are not, by their
-// last two letters.
+// last three letters.
 func secretName(name []byte) bool {
 	if len(name) < len("token") {
 		return false
 	}
-	switch string([]byte{name[len(name)-2] | 0x20, name[len(name)-1] | 0x20}) {
-	case "rd", "wd", "se", "et", "ey", "en", "on", "ie", "al", "ls":
+	end := name[len(name)-3:]
+	switch string([]byte{end[0] | 0x20, end[1] | 0x20, end[2] | 0x20}) {
+	case "ord", "swd", "ase", "ret", "key", "ken", "ion", "kie", "ial", "als":
 		return secretNames.Match(name)
 	}
 	return false

@@ -10,19 +10,11 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
 )
 
 // batchLimit is how many records share one sync at most.
 const batchLimit = 512
-
-// entry is one record on its way to the disk.
-type entry struct {
-	body  []byte      // the line without number and hash, from its first member on
-	done  chan error  // nil when nobody waits
-	taken atomic.Bool // by the writer, or back by the caller
-}
 
 // run is the writing goroutine: it gathers whoever is waiting, commits, and
 // answers.
@@ -58,7 +50,7 @@ func (l *Log) run() {
 
 // linger lets a batch that nobody waits for wait for one that somebody does.
 func (l *Log) linger(batch []*entry) []*entry {
-	waited := func(e *entry) bool { return e.done != nil }
+	waited := func(e *entry) bool { return e.waited }
 	if slices.ContainsFunc(batch, waited) {
 		return batch
 	}
@@ -139,8 +131,10 @@ func (w *writer) commit(batch []*entry) {
 	err := w.write(next)
 	w.report(err)
 	for _, e := range live {
-		if e.done != nil {
+		if e.waited {
 			e.done <- err // has room for its one answer
+		} else {
+			entries.Put(e)
 		}
 	}
 }
