@@ -222,7 +222,7 @@ func (b *Broker) fresh(r OpenRequest) (*session, error) {
 		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
 	}
 	// Where a shell of this machine is anyway may be named, too: to open it anew.
-	if r.Workspace != "" && !(adapter.Host && realPath(r.Workspace) == realPath(b.config.UserHome)) {
+	if r.Workspace != "" && (!adapter.Host || realPath(r.Workspace) != realPath(b.config.UserHome)) {
 		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.UserHome); err != nil {
 			return nil, err
 		}

@@ -63,7 +63,7 @@ func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error
 	if err != nil {
 		return found, err
 	}
-	defer proxy.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was served
+	defer proxy.Close(context.WithoutCancel(ctx))
 	if err := proxy.Start(ctx); err != nil {
 		return found, err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 	"testing"
 )
 
@@ -67,7 +68,7 @@ func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 }
 
 // TestOutputStops ends while nobody takes what was read.
-func TestOutputStops(t *testing.T) {
+func TestOutputStops(*testing.T) {
 	source, agent := io.Pipe()
 	began := make(chan struct{})
 	o := newOutput(source, func() { close(began) })
@@ -77,4 +78,34 @@ func TestOutputStops(t *testing.T) {
 	o.end()
 	<-o.drained
 	_ = agent.Close()
+}
+
+// former is an agent that was taken back; its first bytes are of its former life.
+type former struct {
+	program
+	output io.Reader
+}
+
+func (f former) Read(p []byte) (int, error) { return f.output.Read(p) }
+func (former) History() int64               { return int64(len("before ")) }
+
+// TestAttachTellsWhatIsOld attaches twice to an agent that was taken back: each
+// attachment knows how much of what comes is old, so that no question in it is
+// answered again.
+func TestAttachTellsWhatIsOld(t *testing.T) {
+	f := former{output: strings.NewReader("before and after")}
+	s := &session{program: f, output: newOutput(f, func() {}), started: make(chan struct{})}
+	close(s.started)
+	go s.output.run()
+	for _, want := range []int64{7, 4} {
+		terminal, err := s.attach(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := terminal.History(); got != want {
+			t.Errorf("%d bytes are old, want %d", got, want)
+		}
+		_ = terminal.CopyTo(newCollector(3)) // it takes no more than that
+		terminal.Close()
+	}
 }

@@ -242,6 +242,7 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 		suspends: suspends,
 		program:  s.program,
 		output:   s.output,
+		history:  s.output.history(),
 		release: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()

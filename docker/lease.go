@@ -55,7 +55,7 @@ func AcquireLease(path string) (*Lease, error) {
 		switch {
 		case errors.Is(err, ErrLeaseHeld) && held < leaseLooks:
 			held++
-			time.Sleep(leaseLook)
+			<-time.After(leaseLook)
 		case !errors.Is(err, errLeaseReplaced):
 			return nil, failed(op, err, "")
 		}

@@ -403,7 +403,7 @@ func TestAskAndBudget(t *testing.T) {
 func TestAdmit(t *testing.T) {
 	paused := true
 	s := newStage(t, func(c *Config) {
-		c.Admit = func(_ context.Context, r Request) error {
+		c.Admit = func(context.Context, Request) error {
 			if paused {
 				return errors.New("the session is paused")
 			}

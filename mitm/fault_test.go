@@ -30,8 +30,15 @@ func TestClockThatJumps(t *testing.T) {
 		to   time.Duration
 		kept bool
 	}{
-		{0, false}, {time.Minute, true}, {time.Hour, true}, {-time.Minute, true}, {-2 * time.Hour, false}, {0, true},
-		{25 * time.Hour, false}, {-365 * 24 * time.Hour, false}, {365 * 24 * time.Hour, false},
+		{0, false},
+		{time.Minute, true},
+		{time.Hour, true},
+		{-time.Minute, true},
+		{-2 * time.Hour, false},
+		{0, true},
+		{25 * time.Hour, false},
+		{-365 * 24 * time.Hour, false},
+		{365 * 24 * time.Hour, false},
 	} {
 		now = start.Add(jump.to)
 		leaf, err := a.leaf(host)

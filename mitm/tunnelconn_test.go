@@ -102,6 +102,6 @@ func TestTunnelConnGathers(t *testing.T) {
 	if _, err := c.Write([]byte("more")); err == nil {
 		t.Error("the error is forgotten")
 	}
-	for range read { //nolint:revive // until the reader has ended
+	for range read { // until the reader has ended
 	}
 }

@@ -118,7 +118,7 @@ func (c *upstreamConn) send(q *upstreamRequest) error {
 // sending waits for the end of a body that is still being sent.
 func (c *upstreamConn) sending() {
 	if c.writing != nil {
-		<-c.writing
+		_ = <-c.writing // the answer tells
 		c.writing = nil
 	}
 }

@@ -18,7 +18,7 @@ func transfer(call uintptr, fd int, b []byte) (int, error) {
 		return 0, nil
 	}
 	for {
-		n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+		n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b))) //nolint:gosec // the slice outlives the call
 		switch errno {
 		case 0:
 			return int(n), nil

@@ -119,10 +119,10 @@ func (a *approvals) step(n int) {
 	a.choose(a.items[((a.index(it)+n)%k+k)%k].call.ID)
 }
 
-// add notes a call that waits. It reports false when it is known already.
-func (a *approvals) add(e broker.Escalation) bool {
+// add notes a call that waits, once.
+func (a *approvals) add(e broker.Escalation) {
 	if a.find(e.ID) != nil {
-		return false
+		return
 	}
 	at := len(a.items)
 	for at > 0 && a.items[at-1].call.Number > e.Number {
@@ -131,7 +131,6 @@ func (a *approvals) add(e broker.Escalation) bool {
 	a.items = append(a.items, nil)
 	copy(a.items[at+1:], a.items[at:])
 	a.items[at] = &pendingItem{call: e}
-	return true
 }
 
 // remove drops a call that waits no longer.

@@ -13,7 +13,6 @@ import (
 
 // changesMsg is what has changed in a session's workspace.
 type changesMsg struct {
-	id    broker.SessionID
 	title string
 	lines []helpLine
 	err   error

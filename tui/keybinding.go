@@ -69,8 +69,8 @@ func freeKey(member, name string) (string, error) {
 	if !ok || k.Mods&(keys.Ctrl|keys.Alt) == 0 && !function {
 		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("%q is no key with Ctrl or Alt and no function key; write it like ctrl+b", name)}
 	}
-	if byte := map[string]string{"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+[": "Esc"}[k.String()]; byte != "" {
-		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", displayKey(k.String()), byte)}
+	if same := map[string]string{"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+[": "Esc"}[k.String()]; same != "" {
+		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", displayKey(k.String()), same)}
 	}
 	return keyName(k), nil
 }

@@ -82,6 +82,7 @@ func (d *recorder) SetKeyboard(uint8) error                              { retur
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
 func (d *recorder) Edit(context.Context, []string, string, []byte) error { return nil }
 func (d *recorder) Bell() error                                          { d.rig.requests++; return nil }
+
 func (d *recorder) Notify(title, text string) error {
 	d.rig.requests++
 	d.rig.notified = append(d.rig.notified, title+": "+text)

@@ -55,7 +55,7 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 				p.ctx, p.cancel = context.WithCancel(t.Context())
 				p.output.Store(time.Now().UnixNano())
 				signal(p.wrote) // of what was written before
-				time.Sleep(time.Millisecond)
+				<-time.After(time.Millisecond)
 				began := time.Now()
 				answer := time.AfterFunc(tt.echo, func() {
 					p.output.Store(time.Now().UnixNano())

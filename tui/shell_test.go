@@ -37,7 +37,7 @@ func (s *shellTerminal) CopyTo(w io.Writer) error {
 }
 
 // TryWrite trusts the terminal with a key.
-func (s *shellTerminal) TryWrite(p []byte) (int, error) { return s.File.Write(p[:min(len(p), 16)]) }
+func (s *shellTerminal) TryWrite(p []byte) (int, error) { return s.Write(p[:min(len(p), 16)]) }
 
 func (s *shellTerminal) Resize(_ context.Context, cols, rows int) error {
 	raw, err := s.SyscallConn() // Fd would make reads impossible to interrupt

@@ -60,9 +60,9 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 	} else {
 		argv = append(argv, "--session-id", h.Conversation)
 	}
-	credential := "ANTHROPIC_API_KEY="
+	credential := "ANTHROPIC_API_KEY=" //nolint:gosec // the variable's name
 	if _, login := h.Logins["anthropic"]; login {
-		credential = "CLAUDE_CODE_OAUTH_TOKEN="
+		credential = "CLAUDE_CODE_OAUTH_TOKEN=" //nolint:gosec // the variable's name
 	}
 	return Launch{
 		Argv:  append(argv, more...),

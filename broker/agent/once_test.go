@@ -89,12 +89,14 @@ func TestAnswersOfOthers(t *testing.T) {
 				`{"type":"item.completed","item":{"type":"agent_message","text":"I will."}}` + "\n" +
 				`{"type":"item.completed","item":{"type":"mcp_tool_call","text":""}}` + "\n" +
 				`{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}` + "\n" + `{"type":"turn.completed"}` + "\n",
-			0, agent.Answer{Text: "Done."},
+			0,
+			agent.Answer{Text: "Done."},
 		},
 		{
 			"codex", "a repeated request", `{"type":"error","message":"Reconnecting"}` + "\n" +
 				`{"type":"item.completed","item":{"type":"agent_message","text":"Done."}}` + "\n" + `{"type":"turn.completed"}`,
-			0, agent.Answer{Text: "Done."},
+			0,
+			agent.Answer{Text: "Done."},
 		},
 		{"codex", "a failure", `{"type":"error","message":"a\nb"}` + "\n" + `{"type":"turn.failed","error":{"message":"no\nkey"}}`, 1, agent.Answer{Failure: "no key"}},
 		{"codex", "nothing", "", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: it printed nothing"}},
@@ -102,7 +104,8 @@ func TestAnswersOfOthers(t *testing.T) {
 			"opencode", "an answer",
 			`{"type":"text","part":{"text":"I will."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.5}}` + "\n" + `{"type":"tool_use","part":{}}` + "\n" +
 				`{"type":"text","part":{"text":"Do"}}` + "\n" + `{"type":"text","part":{"text":"ne."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.25}}`,
-			0, agent.Answer{Text: "Done.", CostUSD: 0.75},
+			0,
+			agent.Answer{Text: "Done.", CostUSD: 0.75},
 		},
 		{"opencode", "a failure", `{"type":"error","error":{"name":"APIError","data":{"message":"Forbidden"}}}`, 1, agent.Answer{Failure: "Forbidden"}},
 		{"gemini", "an answer", "YOLO mode is enabled.\n{\n  \"response\": \"Done.\",\n  \"stats\": {}\n}", 0, agent.Answer{Text: "Done."}},
@@ -111,7 +114,8 @@ func TestAnswersOfOthers(t *testing.T) {
 			"goose", "an answer",
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"I will."},{"type":"toolRequest"}]},` +
 				`{"role":"user","content":[{"type":"toolResponse"}]},{"role":"assistant","content":[{"type":"text","text":"Done."}]}]}`,
-			0, agent.Answer{Text: "Done."},
+			0,
+			agent.Answer{Text: "Done."},
 		},
 		{"goose", "no object", "error: no key\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: error: no key"}},
 	} {

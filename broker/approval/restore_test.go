@@ -42,7 +42,7 @@ func TestRestoredCallIsTakenOver(t *testing.T) {
 		defer q.Close()
 		_, held := restore(t, q, former("s", 1))
 		item := q.Pending()[0]
-		if item.Number != 7 || item.ID != "id" || !item.Restored || !item.Unclaimed || item.ExpiresAt.Sub(time.Now()) != DefaultTimeout {
+		if item.Number != 7 || item.ID != "id" || !item.Restored || !item.Unclaimed || time.Until(item.ExpiresAt) != DefaultTimeout {
 			t.Fatalf("%+v", item)
 		}
 		forged := request("s", 1)
@@ -87,7 +87,7 @@ func TestAnswerIsKept(t *testing.T) {
 			}
 			used := make(chan bool, 1)
 			go func() { used <- h.Used(t.Context()) }()
-			time.Sleep(AnswerHold - time.Second)
+			time.Sleep(AnswerHold - time.Second) //nolint:forbidigo // on the clock of synctest
 			res := <-ask(t.Context(), q, request("s", 1))
 			if want := map[bool]Outcome{true: Approved, false: Denied}[approve]; res.Outcome != want || res.ID != "id" || res.Reason != "because" || !<-used {
 				t.Errorf("%+v", res)
@@ -105,7 +105,7 @@ func TestAnswerIsKept(t *testing.T) {
 
 func TestKeptAnswerEnds(t *testing.T) {
 	ends := map[string]func(h *Held, cancel context.CancelFunc){
-		"time":      func(*Held, context.CancelFunc) { time.Sleep(AnswerHold) },
+		"time":      func(*Held, context.CancelFunc) { time.Sleep(AnswerHold) }, //nolint:forbidigo // on the clock of synctest
 		"session":   func(_ *Held, cancel context.CancelFunc) { cancel() },
 		"forgotten": func(h *Held, _ context.CancelFunc) { h.Forget() },
 	}

@@ -143,9 +143,10 @@ func isCompact(doc []byte) bool {
 		case c < 0x20:
 			return false
 		case quoted:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == '"' {
+			case '"':
 				quoted = false
 			}
 			continue

@@ -124,7 +124,7 @@ func TestTriesAndTime(t *testing.T) {
 			return "", ctx.Err()
 		}, false, 1, Limit},
 		"too late": {func(context.Context, int) (string, error) {
-			time.Sleep(Limit + time.Second)
+			<-time.After(Limit + time.Second)
 			return good, nil
 		}, false, 1, Limit + time.Second},
 		"slow twice": {func(ctx context.Context, _ int) (string, error) {

@@ -74,10 +74,8 @@ func Match(q Question) error {
 		if !check.takes(o.verb) {
 			continue
 		}
-		if err := check.compare(o, q); err == nil {
+		if why = check.compare(o, q); why == nil {
 			return nil
-		} else {
-			why = err
 		}
 	}
 	return why

@@ -71,7 +71,7 @@ func read(said []Part) ([]order, error) {
 	}
 	sentences := split(text)
 	for _, s := range sentences {
-		if err := clear(s); err != nil {
+		if err := certain(s); err != nil {
 			return nil, err
 		}
 	}
@@ -139,8 +139,8 @@ func split(text string) [][]string {
 	return all
 }
 
-// clear refuses a sentence with a word that makes orders doubtful.
-func clear(sentence []string) error {
+// certain refuses a sentence with a word that makes orders doubtful.
+func certain(sentence []string) error {
 	for _, w := range sentence {
 		low := strings.ToLower(w)
 		if unsure[low] || strings.HasSuffix(low, "n't") {

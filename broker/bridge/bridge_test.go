@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -292,6 +293,7 @@ func TestACallThatWasTakenBackIsForgotten(t *testing.T) {
 
 // echo is a host for connections to the model: it returns what it gets.
 func echo(t *testing.T, listener net.Listener) {
+	t.Helper()
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -383,7 +385,7 @@ func TestProxyPassesTheHostsEndOn(t *testing.T) {
 	defer conn.Close()
 	_ = h.accept().conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(limit))
-	if n, err := conn.Read(make([]byte, 1)); err != io.EOF {
+	if n, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("read %d, %v", n, err)
 	}
 }

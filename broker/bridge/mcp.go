@@ -29,15 +29,18 @@ func MCP(ctx context.Context, in io.Reader, out io.Writer, socket string) error 
 	m := &mcp{socket: socket, out: out, cancel: cancel, arrived: make(chan struct{}, 1), asked: map[string]bool{}}
 	read := make(chan error, 1)
 	go func() { read <- m.read(in) }()
-	served := make(chan error, 1)
-	go func() { served <- m.serve(ctx) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		m.serve(ctx)
+	}()
 	var err error
 	select {
 	case err = <-read: // the agent has said its last word
 		err = errors.Join(err, m.finish(ctx))
 		cancel(nil)
 		<-served
-	case err = <-served:
+	case <-served:
 	}
 	if cause := context.Cause(ctx); err == nil && cause != nil && !errors.Is(cause, context.Canceled) {
 		err = cause
@@ -180,11 +183,11 @@ func (m *mcp) answer(line []byte) {
 }
 
 // serve connects to the host again and again until ctx ends.
-func (m *mcp) serve(ctx context.Context) error {
+func (m *mcp) serve(ctx context.Context) {
 	for ctx.Err() == nil {
 		conn, err := dial(ctx, m.socket)
 		if err != nil {
-			return nil // only the end of ctx ends the dialing
+			return // only the end of ctx ends the dialing
 		}
 		began := time.Now()
 		m.connected(ctx, conn)
@@ -195,7 +198,6 @@ func (m *mcp) serve(ctx context.Context) error {
 			wait(ctx, mostPause/4)
 		}
 	}
-	return nil
 }
 
 // connected carries messages over one connection until it ends.

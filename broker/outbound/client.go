@@ -231,7 +231,7 @@ func (c *Client) dial(ctx context.Context, addrs []netip.Addr, port int) (net.Co
 	var all error
 	for i, a := range addrs {
 		within, cancel := share(ctx, len(addrs)-i)
-		conn, err := dial(within, netip.AddrPortFrom(a.Unmap(), uint16(port))) //nolint:gosec // urlx checked the range
+		conn, err := dial(within, netip.AddrPortFrom(a.Unmap(), uint16(port)))
 		cancel()
 		if err == nil {
 			return conn, nil

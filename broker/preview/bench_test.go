@@ -45,7 +45,9 @@ func BenchmarkPush(b *testing.B) {
 		fmt.Fprintf(&stream, "commit refs/heads/main\ncommitter A <a@b> %d +0000\ndata 2\nc\nM 644 inline f%d\ndata 2\nx\n\n", 1700000000+i, i)
 	}
 	for _, args := range [][]string{
-		{"init", "-q", "-b", "main"}, {"fast-import", "--quiet"}, {"remote", "add", "origin", "https://github.com/me/x.git"},
+		{"init", "-q", "-b", "main"},
+		{"fast-import", "--quiet"},
+		{"remote", "add", "origin", "https://github.com/me/x.git"},
 		{"update-ref", "refs/remotes/origin/main", "main~10"},
 	} {
 		cmd := exec.CommandContext(b.Context(), "git", args...)

@@ -98,7 +98,7 @@ func (m *anthropicAnswer) stream(ctx context.Context, w http.ResponseWriter, del
 	events.send("ping", map[string]any{})
 	for i, p := range m.content {
 		events.send("content_block_start", map[string]any{"index": i, "content_block": p.start})
-		for _, piece := range pieces(p.text, piecesSize) {
+		for _, piece := range pieces(p.text) {
 			events.pause()
 			events.send("content_block_delta", map[string]any{"index": i, "delta": map[string]any{"type": p.delta, p.member: piece}})
 		}

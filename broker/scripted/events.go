@@ -61,14 +61,14 @@ func (e *eventWriter) pause() {
 // How many characters one piece of a streamed text has.
 const piecesSize = 12
 
-// pieces cuts s into runs of at most size characters; an empty text is one
+// pieces cuts s into runs of at most piecesSize characters; an empty text is one
 // empty piece.
-func pieces(s string, size int) []string {
+func pieces(s string) []string {
 	runes := []rune(s)
 	var out []string
-	for len(runes) > size {
-		out = append(out, string(runes[:size]))
-		runes = runes[size:]
+	for len(runes) > piecesSize {
+		out = append(out, string(runes[:piecesSize]))
+		runes = runes[piecesSize:]
 	}
 	return append(out, string(runes))
 }

@@ -195,7 +195,7 @@ func (g googleAnswer) chunk(parts []any, last bool) map[string]any {
 // stream writes the answer as events. A call comes whole, with the last one.
 func (g googleAnswer) stream(events *eventWriter) {
 	if g.answer.text != "" {
-		for _, piece := range pieces(g.answer.text, piecesSize) {
+		for _, piece := range pieces(g.answer.text) {
 			events.pause()
 			events.data(g.chunk([]any{map[string]any{"text": piece}}, false))
 		}

@@ -52,7 +52,7 @@ func decodeChat(body []byte) (*chatRequest, error) {
 	case r.Model == "":
 		return nil, errors.New("you must provide a model parameter")
 	case len(r.Messages) == 0:
-		return nil, errors.New("Missing required parameter: 'messages'.") //nolint:staticcheck // the provider's own words
+		return nil, errors.New("Missing required parameter: 'messages'.") //nolint:revive,staticcheck // the provider's own words
 	}
 	return &r, nil
 }
@@ -155,14 +155,14 @@ func (c *chatCompletion) stream(events *eventWriter, usage bool) {
 	}
 	chunk(map[string]any{"role": "assistant", "content": ""}, nil)
 	if c.answer.text != "" {
-		for _, piece := range pieces(c.answer.text, piecesSize) {
+		for _, piece := range pieces(c.answer.text) {
 			events.pause()
 			chunk(map[string]any{"content": piece}, nil)
 		}
 	}
 	if c.answer.call != nil {
 		chunk(map[string]any{"tool_calls": []any{c.toolCall("call_"+rand.Text(), "")}}, nil)
-		for _, piece := range pieces(encode(c.answer.call.input), piecesSize) {
+		for _, piece := range pieces(encode(c.answer.call.input)) {
 			events.pause()
 			chunk(map[string]any{"tool_calls": []any{map[string]any{
 				"index": 0, "function": map[string]any{"arguments": piece},

@@ -79,9 +79,9 @@ func decodeResponses(body []byte) (*responsesRequest, error) {
 	}
 	switch {
 	case r.Model == "":
-		return nil, errors.New("Missing required parameter: 'model'.") //nolint:staticcheck // the provider's own words
+		return nil, errors.New("Missing required parameter: 'model'.") //nolint:revive,staticcheck // the provider's own words
 	case len(r.Input) == 0:
-		return nil, errors.New("Missing required parameter: 'input'.") //nolint:staticcheck // the provider's own words
+		return nil, errors.New("Missing required parameter: 'input'.") //nolint:revive,staticcheck // the provider's own words
 	}
 	return &r, nil
 }

@@ -135,7 +135,7 @@ func (i responseItem) deltas(events *eventWriter, send func(string, map[string]a
 	if message {
 		send("response.content_part.added", part(""))
 	}
-	for _, piece := range pieces(i.text, piecesSize) {
+	for _, piece := range pieces(i.text) {
 		events.pause()
 		send(i.delta+".delta", at(map[string]any{"delta": piece}))
 	}

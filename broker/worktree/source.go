@@ -90,7 +90,7 @@ func gitDirs(dir string) (gitDir, common string, err error) {
 	if err != nil || back != dotGit || filepath.Base(filepath.Dir(gitDir)) != "worktrees" {
 		return "", "", errors.New("the .git file names a repository that does not know this worktree")
 	}
-	if real, err := filepath.EvalSymlinks(gitDir); err != nil || real != gitDir {
+	if resolved, err := filepath.EvalSymlinks(gitDir); err != nil || resolved != gitDir {
 		return "", "", errors.New("the .git file names a repository behind a link")
 	}
 	if shared, err := firstLine(filepath.Join(gitDir, "commondir")); err != nil || filepath.Join(gitDir, shared) != common {

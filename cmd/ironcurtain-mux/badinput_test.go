@@ -69,6 +69,7 @@ func TestEngineOfNoUse(t *testing.T) {
 		},
 		"nobody listens": {
 			func(t *testing.T, socket string) {
+				t.Helper()
 				l, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 				if err != nil {
 					t.Fatal(err)
@@ -80,6 +81,7 @@ func TestEngineOfNoUse(t *testing.T) {
 		},
 		"an error": {
 			func(t *testing.T, socket string) {
+				t.Helper()
 				listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					http.Error(w, `{"message":"the disk has a hole"}`, http.StatusInternalServerError)
 				}))
@@ -88,6 +90,7 @@ func TestEngineOfNoUse(t *testing.T) {
 		},
 		"garbage": {
 			func(t *testing.T, socket string) {
+				t.Helper()
 				listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					conn, _, err := w.(http.Hijacker).Hijack()
 					if err == nil {
@@ -100,6 +103,7 @@ func TestEngineOfNoUse(t *testing.T) {
 		},
 		"JSON of another kind": {
 			func(t *testing.T, socket string) {
+				t.Helper()
 				listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 					_, _ = io.WriteString(w, `["OK"]`)
 				}))

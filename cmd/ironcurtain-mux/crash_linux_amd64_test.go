@@ -109,8 +109,10 @@ func (c *crash) start(step string) (cmd *exec.Cmd, lines *bufio.Scanner, socket 
 	c.t.Helper()
 	c.runs++
 	socket = filepath.Join(c.dir, "s"+strconv.Itoa(c.runs))
-	argv := []string{c.program, "proxy", "mcp", "--servers", c.servers, "--policy", c.policy, "--annotations", c.ann,
-		"--sandbox", filepath.Join(c.dir, "work"), "--audit", c.log, "--socket", socket}
+	argv := []string{
+		c.program, "proxy", "mcp", "--servers", c.servers, "--policy", c.policy, "--annotations", c.ann,
+		"--sandbox", filepath.Join(c.dir, "work"), "--audit", c.log, "--socket", socket,
+	}
 	if step != "" {
 		argv = append([]string{c.killer, step}, argv...)
 	}
@@ -131,12 +133,11 @@ func (c *crash) start(step string) (cmd *exec.Cmd, lines *bufio.Scanner, socket 
 	return cmd, lines, socket
 }
 
-func (c *crash) expect(lines *bufio.Scanner, what string) string {
+func (c *crash) expect(lines *bufio.Scanner, what string) {
 	c.t.Helper()
 	if !lines.Scan() || !strings.Contains(lines.Text(), what) {
 		c.t.Fatalf("%q instead of %q", lines.Text(), what)
 	}
-	return lines.Text()
 }
 
 // call makes one call and returns the answer, empty when none came.

@@ -41,28 +41,28 @@ func (w wiring) checkCredentials(name string) error {
 	if err != nil {
 		return fail("open multiplexer", err, "")
 	}
-	if _, err := usable(w.keys, adapter); err != nil {
+	if err := lacking(w.keys, adapter); err != nil {
 		return fail("open multiplexer", err, remedyOf(err, "log in")+", or try 'ironcurtain-mux demo', which needs no key")
 	}
 	return nil
 }
 
-// usable is the provider that an agent would use, or why the one it prefers
-// cannot be used. An agent that talks to no model needs none.
-func usable(keys keyring, a agent.Adapter) (string, error) {
+// lacking says why the provider that an agent prefers cannot be used, or nil when one of
+// its providers can. An agent that talks to no model needs none.
+func lacking(keys keyring, a agent.Adapter) error {
 	check := keys.Check
 	if a.KeysOnly {
 		check = keys.APIKeys().Check
 	}
-	var lacks error
+	var first error
 	for _, provider := range a.Providers {
 		err := check(provider)
 		if err == nil {
-			return provider, nil
+			return nil
 		}
-		if lacks == nil {
-			lacks = err
+		if first == nil {
+			first = err
 		}
 	}
-	return "", lacks
+	return first
 }

@@ -190,7 +190,7 @@ func checkKeys(p place, agents *agent.Registry) finding {
 		if len(a.Providers) == 0 {
 			continue
 		}
-		if _, lack := usable(keys, a); lack != nil {
+		if lack := lacking(keys, a); lack != nil {
 			cannot, lacks = append(cannot, a.Name), errors.Join(lacks, lack)
 			continue
 		}

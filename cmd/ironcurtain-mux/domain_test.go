@@ -11,6 +11,7 @@ import (
 // opensDomain asks for a host from inside, approves it from outside, and looks
 // at what the proxy says of it before and after.
 func (d *driver) opensDomain(t *testing.T, a realAgent, id broker.SessionID) {
+	t.Helper()
 	const connect = "CONNECT docs.example.org:443 HTTP/1.1\\r\\nHost: docs.example.org:443\\r\\n\\r\\n"
 	if out := d.connect(id, connect); !strings.Contains(out, " 403 ") {
 		t.Errorf("reached before anybody allowed it: %s", out)

@@ -26,6 +26,7 @@ func (d *driver) inside(id broker.SessionID, script string) string {
 // isolated checks what the agent's container is, seen from inside, with the real
 // agent in it.
 func (d *driver) isolated(t *testing.T, a realAgent, id broker.SessionID) {
+	t.Helper()
 	t.Run("no interface but lo", func(t *testing.T) {
 		interfaces := strings.Fields(d.inside(id, "ls /sys/class/net"))
 		if len(interfaces) != 1 || interfaces[0] != "lo" {

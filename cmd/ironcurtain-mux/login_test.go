@@ -106,11 +106,13 @@ func TestLoginIsRenewedDuringASession(t *testing.T) {
 	for _, c := range []loginCase{
 		{
 			"claude-code", "bypass permissions", "anthropic",
-			[]string{"api.anthropic.com", "platform.claude.com"}, loginAt, "claude /login",
+			[]string{"api.anthropic.com", "platform.claude.com"},
+			loginAt, "claude /login",
 		},
 		{
 			"codex", "Ask Codex to do anything", "chatgpt",
-			[]string{"chatgpt.com", "auth.openai.com"}, chatgptLoginAt, "codex login",
+			[]string{"chatgpt.com", "auth.openai.com"},
+			chatgptLoginAt, "codex login",
 		},
 	} {
 		t.Run(c.agent, func(t *testing.T) {
@@ -121,6 +123,7 @@ func TestLoginIsRenewedDuringASession(t *testing.T) {
 }
 
 func (c loginCase) run(t *testing.T) {
+	t.Helper()
 	home := newHome(t)
 	model, err := scripted.Start(t.Context(), scripted.WithDelay(0))
 	if err != nil {

@@ -146,7 +146,7 @@ func (r *mitmRun) try(a attack) int {
 	defer func() { _ = c.Close() }()
 	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
 	send := a.send
-	var s net.Conn = c
+	s := c
 	if a.server != "" {
 		host := "api.anthropic.com"
 		if sentinel := r.ready.Sentinels[a.server]; sentinel != "" {

@@ -145,7 +145,7 @@ func TestRealAgents(t *testing.T) {
 				return strings.Count(screen, "not-suspended") >= 2
 			})
 
-			a.answersATask(t, d, session.ID)
+			a.answersATask(t, session.ID)
 			d.isolated(t, a, session.ID)
 
 			d.send("\x01/quit!\r")
@@ -218,7 +218,7 @@ func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) 
 
 // answersATask runs the agent once more, without a terminal, in the same
 // container, and asks it for its version.
-func (a realAgent) answersATask(t *testing.T, d *driver, id broker.SessionID) {
+func (a realAgent) answersATask(t *testing.T, id broker.SessionID) {
 	t.Helper()
 	adapter, err := agent.Builtin().Named(a.name)
 	if err != nil {

@@ -136,7 +136,7 @@ func (t *tracer) count(thread int, before bool) {
 	}
 	file := "a name"
 	if name != "lstat" {
-		target, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.pid, int32(regs.Rdi))) //nolint:gosec // a descriptor
+		target, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", t.pid, int32(regs.Rdi)))
 		if err != nil {
 			return
 		}

@@ -31,7 +31,7 @@ func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error
 	if err != nil {
 		return fmt.Errorf("read the terminal: %w", err)
 	}
-	defer waiter.close()
+	defer func() { _ = waiter.close() }()
 	pause := &pauser{ask: stop, paused: make(chan struct{}), resume: make(chan struct{})}
 	defer close(pause.paused)
 	t.reader.Store(pause)
@@ -112,7 +112,7 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 		ended := false
 		if ready {
 			n, err := readReady(r.in, buf)
-			if err == unix.EINTR || err == unix.EAGAIN {
+			if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
 				continue
 			}
 			if ended = n <= 0 || err != nil; ended {

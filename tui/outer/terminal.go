@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -152,7 +153,7 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	}
 	size := len(frame)
 	if t.flow.sending(size, time.Now()) {
-		frame = append(frame, probeText...)
+		frame = slices.Concat(frame, []byte(probeText))
 	}
 	n, err := t.out.Write(frame)
 	return min(n, size), err

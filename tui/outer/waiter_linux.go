@@ -65,8 +65,8 @@ func (w *waiter) close() error { return w.epoll.Close() }
 // not watch over one that does not block.
 func ready(fds []unix.PollFd) int {
 	var now unix.Timespec
-	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)),
-		uintptr(unsafe.Pointer(&now)), 0, 0, 0)
+	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), //nolint:gosec // both outlive the call
+		uintptr(unsafe.Pointer(&now)), 0, 0, 0) //nolint:gosec // as above
 	if errno != 0 {
 		return 0
 	}
@@ -77,7 +77,7 @@ func ready(fds []unix.PollFd) int {
 // this program reads: it does not wait, and so the runtime is not told either, which
 // would wake the thread that watches over calls.
 func readReady(fd int, b []byte) (int, error) {
-	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b))) //nolint:gosec // the slice outlives the call
 	if errno != 0 {
 		return -1, errno
 	}

@@ -45,9 +45,9 @@ func init() {
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "ironcurtain-mux: %v\n", err)
-		os.Exit(1)
+		os.Exit(1) //nolint:forbidigo // the program is this and nothing more
 	}
-	os.Exit(0)
+	os.Exit(0) //nolint:forbidigo // the program is this and nothing more
 }
 
 func untilSignal(f func(context.Context) error) error {
