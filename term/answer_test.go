@@ -53,6 +53,7 @@ func TestAnswers(t *testing.T) {
 		{"size reports", "\x1b[?2048h", "\x1b[48;24;80;480;800t"},
 		{"title is never told", "\x1b]0;x\a\x1b[21t", ""},
 		{"clipboard is never told", "\x1b]52;c;?\a", ""},
+		{"wheel as keys", "\x1b[?1007$p\x1b[?1007l\x1b[?1007$p", "\x1b[?1007;1$y\x1b[?1007;2$y"},
 		{"graphics", "\x1b[?1;1;0S", ""},
 		{"answerback", "\x05", ""},
 		{"parameters", "\x1b[x", ""},
@@ -88,14 +89,16 @@ func TestInputModes(t *testing.T) {
 		name, input string
 		want        keys.Modes
 	}{
-		{"at first", "", keys.Modes{BackarrowDelete: true}},
-		{"keypad and cursor keys", "\x1b=\x1b[?1h", keys.Modes{BackarrowDelete: true, ApplicationCursor: true, ApplicationKeypad: true}},
-		{"mouse", "\x1b[?1000;1002;1006h", keys.Modes{BackarrowDelete: true, Mouse: keys.MouseDrag, MouseFormat: keys.MouseSGR}},
-		{"mouse off", "\x1b[?1003;1006h\x1b[?1006;1003l", keys.Modes{BackarrowDelete: true}},
-		{"paste, focus, wheel", "\x1b[?2004;1004;1007h", keys.Modes{BackarrowDelete: true, BracketedPaste: true, FocusEvents: true, AlternateScroll: true}},
-		{"keyboards", "\x1b[>13u\x1b[>4;1m\x1b[20h\x1b[?67h", keys.Modes{Kitty: 13, ModifyOtherKeys: 1, Newline: true}},
-		{"alternate screen", "\x1b[?1049h", keys.Modes{BackarrowDelete: true, AltScreen: true}},
-		{"reset", "\x1b[?1049h\x1b[>1u\x1b[?1003;2004h\x1bc", keys.Modes{BackarrowDelete: true}},
+		{"at first", "", keys.Modes{AlternateScroll: true, BackarrowDelete: true}},
+		{"keypad and cursor keys", "\x1b=\x1b[?1h", keys.Modes{AlternateScroll: true, BackarrowDelete: true, ApplicationCursor: true, ApplicationKeypad: true}},
+		{"mouse", "\x1b[?1000;1002;1006h", keys.Modes{AlternateScroll: true, BackarrowDelete: true, Mouse: keys.MouseDrag, MouseFormat: keys.MouseSGR}},
+		{"mouse off", "\x1b[?1003;1006h\x1b[?1006;1003l", keys.Modes{AlternateScroll: true, BackarrowDelete: true}},
+		{"wheel never as keys", "\x1b[?1007l", keys.Modes{BackarrowDelete: true}},
+		{"wheel as keys again", "\x1b[?1007l\x1b[?1007h", keys.Modes{AlternateScroll: true, BackarrowDelete: true}},
+		{"paste and focus", "\x1b[?2004;1004h", keys.Modes{AlternateScroll: true, BackarrowDelete: true, BracketedPaste: true, FocusEvents: true}},
+		{"keyboards", "\x1b[>13u\x1b[>4;1m\x1b[20h\x1b[?67h", keys.Modes{AlternateScroll: true, Kitty: 13, ModifyOtherKeys: 1, Newline: true}},
+		{"alternate screen", "\x1b[?1049h", keys.Modes{AlternateScroll: true, BackarrowDelete: true, AltScreen: true}},
+		{"reset", "\x1b[?1049h\x1b[>1u\x1b[?1003;2004h\x1b[?1007l\x1bc", keys.Modes{AlternateScroll: true, BackarrowDelete: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -24,7 +24,10 @@ const (
 	sizeReports                           // 2048
 )
 
-const initialModes = autoWrap | cursorVisible
+// initialModes are those of a fresh terminal. The wheel goes to programs on the
+// alternate screen as cursor keys unless they say otherwise, as most terminals
+// have it.
+const initialModes = autoWrap | cursorVisible | alternateScroll
 
 func (m modeSet) has(mode modeSet) bool { return m&mode != 0 }
 

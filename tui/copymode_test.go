@@ -7,6 +7,29 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// The wheel over a full-screen program that has not asked for the mouse is cursor
+// keys, in the mode it has them in, unless it does not want that.
+func TestWheelIsCursorKeysOnTheAlternateScreen(t *testing.T) {
+	const up, down = "\x1b[<64;5;5M", "\x1b[<65;5;5M"
+	for _, engine := range []string{"native", "vt10x"} {
+		for _, test := range []struct{ says, turns, want string }{
+			{"\x1b[?1049h", up + down, "\x1b[A\x1b[A\x1b[A\x1b[B\x1b[B\x1b[B"},
+			{"\x1b[?1049h\x1b[?1h", up, "\x1bOA\x1bOA\x1bOA"},
+			{"\x1b[?1049h\x1b[?1007l", up, ""},
+			{"\x1b[?1049h\x1b[?1000;1006h", up, up},
+			{"\x1b[?1049h\x1b[?1049l", up, ""},
+		} {
+			r := newRig(t, 80, 24, Options{Engine: engine})
+			r.agentSays(1, test.says)
+			r.keys(test.turns)
+			want := strings.ReplaceAll(test.want, ";5M", ";4M") // of the program's own screen
+			if got := r.queued(1); got != want {
+				t.Errorf("%s, %q: the program got %q, want %q", engine, test.says, got, want)
+			}
+		}
+	}
+}
+
 func TestMouse(t *testing.T) {
 	r := newRig(t, 80, 24, Options{})
 	r.keys("\x01/new shell\r\x1b1")
