@@ -120,6 +120,8 @@ type Session struct {
 	// Trouble says why the agent can be neither seen nor reached at present.
 	Trouble string `json:"trouble,omitempty"`
 	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
+	// Ephemeral says that nothing of the agent is kept: it cannot be resumed.
+	Ephemeral bool `json:"ephemeral,omitempty"`
 }
 
 // StoredSession is a session as its directory tells of it.

@@ -242,7 +242,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 		spoke:    make(chan struct{}),
 		started:  make(chan struct{}),
 		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.standing(adapter)},
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.standing(adapter), Ephemeral: adapter.Host},
 	}
 	s.tally.connected = !adapter.Tools || r.Idle
 	return s

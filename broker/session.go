@@ -190,7 +190,7 @@ func (s *session) end(exit docker.Exit, err error) {
 	s.exitCode = exit.Code
 	s.reason = exit.Reason
 	if s.reason == "" {
-		s.reason = "the agent has ended"
+		s.reason = "ended by itself"
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		s.reason = describe(err)

@@ -86,6 +86,7 @@ func readStored(home string, id SessionID) (StoredSession, error) {
 	if adapter, err := agent.Builtin().Named(s.Agent); err == nil {
 		c := adapter.Conversation(l.home(), string(id))
 		s.Begun, s.LastPrompt = c.Begun, c.LastPrompt
+		s.Ephemeral = adapter.Host
 	}
 	return s, nil
 }

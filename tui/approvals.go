@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -238,30 +237,4 @@ func (a *approvals) pageDown(page int) {
 		return
 	}
 	a.scroll = max(0, slices.Index(it.seen, false))
-}
-
-// may says why a decision cannot be made yet, or nil. To refuse a call it is
-// enough to have seen some of it.
-func (it *pendingItem) may(approve bool, now time.Time) error {
-	if approve || it.complete {
-		return it.mayDecide(now)
-	}
-	some := *it
-	some.complete = true
-	return some.mayDecide(now)
-}
-
-// mayDecide says why an item cannot be decided yet, or nil.
-func (it *pendingItem) mayDecide(now time.Time) error {
-	switch {
-	case it.sent:
-		return fmt.Errorf("#%d: a decision is already under way", it.call.Number)
-	case it.since.IsZero():
-		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), "Tab shows the next call"}
-	case !it.complete:
-		return &hinted{fmt.Errorf("#%d has %d rows that were not shown yet", it.call.Number, it.unseen()), "hold PgDn to see them all, or /deny it"}
-	case now.Sub(it.since) < minAge:
-		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
-	}
-	return nil
 }

@@ -38,7 +38,9 @@ func (m *Model) complete() tea.Cmd {
 			stored, _ := m.api.Stored(ctx) // what cannot be listed cannot be completed
 			var ids []string
 			for _, s := range stored {
-				ids = append(ids, string(s.ID))
+				if !s.Ephemeral {
+					ids = append(ids, string(s.ID))
+				}
 			}
 			return completedMsg{text, word, completions(word, ids)}
 		})

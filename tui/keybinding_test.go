@@ -57,6 +57,25 @@ func TestChosenKeys(t *testing.T) {
 	}
 }
 
+// What is said about keys names those in force, or none.
+func TestHintsNameChosenKeys(t *testing.T) {
+	for _, test := range []struct {
+		keys map[string][]string
+		want string
+	}{
+		{nil, "(PgDn shows more, or /deny it)"},
+		{map[string][]string{"panel.page": {"f5"}}, "(F5 shows more, or /deny it)"},
+		{map[string][]string{"panel.page": {}}, "(scroll to see all, or /deny it)"},
+	} {
+		r := newRig(t, 100, 12, Options{Keys: test.keys})
+		r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
+		r.keys("\x01")
+		r.paint()
+		r.keys("/approve\r")
+		r.wants(test.want)
+	}
+}
+
 // The command key is taken from whatever else it does by default.
 func TestAnyCommandKey(t *testing.T) {
 	for _, key := range []string{"ctrl+e", "ctrl+f", "f12", "Ctrl+G"} {

@@ -23,7 +23,7 @@ func TestLargeCall(t *testing.T) {
 	r.paint()
 	r.keys("/approve\r")
 	r.decided(0)
-	r.wants("has 16371 rows that were not shown yet")
+	r.wants("has 16371 rows not shown yet")
 }
 
 // TestPagingALargeCall pages through a call of thousands of rows. What is jumped
@@ -41,7 +41,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.paint()
 	r.keys("/approve\r")
 	r.decided(0)
-	r.wants(fmt.Sprintf("#1 has %d rows that were not shown yet (hold PgDn", total-2*page), "or /deny", "it)")
+	r.wants(fmt.Sprintf("#1 has %d rows not shown yet (PgDn shows more", total-2*page), "or /deny", "it)")
 	r.now = r.now.Add(errorTime) // the message has gone
 	r.keys("\x15")
 	r.keys("\x1b[6~")

@@ -78,15 +78,15 @@ func (m *Model) leavePicker() tea.Cmd {
 	return nil
 }
 
-// choosable leaves out what is open in a tab and runs, and of an offer all that
-// was not left running.
+// choosable leaves out what cannot be resumed and what is open in a tab and runs,
+// and of an offer all that was not left running.
 func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
 	var out []broker.StoredSession
 	for _, s := range all {
 		if m.picker.offer && (!s.Detached || s.Owned) {
 			continue
 		}
-		if t := m.tabOf(s.ID); t == nil || t.dead() {
+		if t := m.tabOf(s.ID); !s.Ephemeral && (t == nil || t.dead()) {
 			out = append(out, s)
 		}
 	}

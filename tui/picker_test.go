@@ -135,6 +135,48 @@ func TestPickerBeginsWithTheDeadTab(t *testing.T) {
 	}
 }
 
+// A shell of this machine keeps nothing: nobody is offered to go on with one.
+func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
+	r := newRig(t, 100, 24, Options{})
+	shell := broker.Session{ID: "dddddddd-4", Agent: "local-shell", State: broker.StateDead, Ephemeral: true}
+	r.broker.stored = append(storedSessions(), broker.StoredSession{Session: shell})
+	r.keys("\x01/resume\r")
+	if n := len(r.m.picker.rows); n != 3 || strings.Contains(r.m.drawPicker().String(), "local-shell") {
+		t.Errorf("%d rows:\n%s", n, r.m.drawPicker())
+	}
+	r.keys("q\x01/resume dd\t")
+	if got := r.m.line.text(); got != "/resume dd" {
+		t.Errorf("the line holds %q", got)
+	}
+	dead := r.m.numbered(1).session
+	dead.State, dead.Ephemeral = broker.StateDead, true
+	r.keys("\x1b")
+	r.send(brokerMsg{broker.Event{Session: &dead}})
+	r.now = r.now.Add(errorTime) // the message has gone
+	r.m.dirty = true
+	r.m.refresh()
+	r.wants("/restart or /close")
+}
+
+// How an agent ended is said once.
+func TestEpitaph(t *testing.T) {
+	for _, test := range []struct {
+		code         int
+		reason, want string
+	}{
+		{3, "ended with code 3", "shell ended with code 3"},
+		{143, "ended by signal 15", "shell ended by signal 15"},
+		{0, "ended by itself", "shell ended by itself"},
+		{137, "the memory limit was hit and the kernel ended it", "shell ended with exit code 137: the memory limit was hit and the kernel ended it"},
+		{1, "", "shell ended with exit code 1"},
+	} {
+		dead := tab{session: broker.Session{Agent: "shell", ExitCode: test.code, Reason: test.reason}}
+		if got := dead.epitaph(); got != test.want {
+			t.Errorf("%d, %q: %q, want %q", test.code, test.reason, got, test.want)
+		}
+	}
+}
+
 // offerRig is a multiplexer that begins with what another one left running.
 func offerRig(t *testing.T) *rig {
 	t.Helper()

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -72,11 +73,16 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	return "?", string(t.session.State), false
 }
 
-// epitaph says in one line how the agent ended.
+// epitaph says in one line how the agent ended. A reason such as "ended by
+// signal 15" says all of it.
 func (t *tab) epitaph() string {
+	reason := sanitize(t.session.Reason)
+	if strings.HasPrefix(reason, "ended ") {
+		return t.session.Agent + " " + reason
+	}
 	line := fmt.Sprintf("%s ended with exit code %d", t.session.Agent, t.session.ExitCode)
-	if t.session.Reason != "" {
-		line += ": " + sanitize(t.session.Reason)
+	if reason != "" {
+		line += ": " + reason
 	}
 	return line
 }

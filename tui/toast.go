@@ -87,7 +87,7 @@ func (t toast) rows(width, limit int) []string {
 		rows = append(rows, wrap(p, width)...)
 	}
 	if more := len(rows) - limit; more > 0 {
-		rows = append(rows[:limit:limit], fmt.Sprintf("… %d more rows: /undo", more))
+		rows = append(rows[:limit:limit], "… "+counted(more, "more row")+": /undo")
 	}
 	return rows
 }
@@ -139,7 +139,7 @@ func undoLines(a broker.AutoApproval) []helpLine {
 			lines = append(lines, helpLine{key: "", text: mark + sanitize(l.Text)})
 		}
 		if e.More > 0 {
-			lines = append(lines, helpLine{text: fmt.Sprintf("and %d more lines", e.More)})
+			lines = append(lines, helpLine{text: "and " + counted(e.More, "more line")})
 		}
 	}
 	fields, err := flatten(a.Call.Arguments)

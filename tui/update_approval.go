@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -62,7 +63,7 @@ func (m *Model) decideOn(which string, d decision) (tea.Cmd, error) {
 	if it == nil {
 		return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
 	}
-	if err := it.may(d.approve, m.now()); err != nil {
+	if err := m.mayDecide(it, d.approve); err != nil {
 		m.approvals.choose(it.call.ID)
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (m *Model) decideShown(d decision) (tea.Cmd, error) {
 		m.approvals.agreed = it.call.ID
 		return nil, &hinted{fmt.Errorf("the call shown changed while you typed, it is #%d now", it.call.Number), "look at it, then press Enter again"}
 	}
-	if err := it.may(d.approve, m.now()); err != nil {
+	if err := m.mayDecide(it, d.approve); err != nil {
 		return nil, err
 	}
 	if at := m.approvals.shownAt; at.IsZero() || m.now().Sub(at) < minAge {
@@ -91,19 +92,42 @@ func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	left := 0
 	for _, it := range m.approvals.items {
-		if it.may(d.approve, m.now()) != nil {
+		if m.mayDecide(it, d.approve) != nil {
 			left++
 			continue
 		}
 		cmds = append(cmds, m.send(it, d))
 	}
 	if len(cmds) == 0 {
-		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), "Tab shows the next call, PgDn more of it"}
+		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), m.howToSee()}
 	}
 	if left > 0 {
 		m.say(fmt.Sprintf("%d decided; %d not shown in full yet still wait", len(cmds), left))
 	}
 	return tea.Batch(cmds...), nil
+}
+
+// mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
+// one it is enough to have seen some of it.
+func (m *Model) mayDecide(it *pendingItem, approve bool) error {
+	switch {
+	case it.sent:
+		return fmt.Errorf("#%d: a decision is already under way", it.call.Number)
+	case it.since.IsZero():
+		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), m.howToSee()}
+	case approve && !it.complete:
+		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, counted(it.unseen(), "row")), cmp.Or(m.hint(placePanel, actPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
+	case m.now().Sub(it.since) < minAge:
+		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
+	}
+	return nil
+}
+
+// howToSee says how to get at calls, and parts of them, that were not on the
+// screen yet.
+func (m *Model) howToSee() string {
+	how := given(m.hint(placePanel, actPanelNext, "shows the next call"), m.hint(placePanel, actPanelPage, "more of it"))
+	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 
 func (m *Model) send(it *pendingItem, d decision) tea.Cmd {

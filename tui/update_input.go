@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -98,15 +99,28 @@ func (m *Model) claim(code rune) {
 	}
 }
 
-// shiftedSymbols are the symbols that take Shift on a US keyboard.
-const shiftedSymbols = "~!@#$%^&*()_+{}|:\"<>?"
+// plainSymbols are the keys of a US keyboard that make, with Shift, the
+// shiftedSymbols in the same order.
+const (
+	plainSymbols   = "`1234567890-=[]\\;',./"
+	shiftedSymbols = "~!@#$%^&*()_+{}|:\"<>?"
+)
 
 // keyName is the name a key has in the registry. The keypad's Enter is Enter. The
 // Shift that makes a symbol is part of it: for Ctrl-_ some terminals send one
-// byte, and xterm says Ctrl and Shift with "_".
+// byte, xterm says Ctrl and Shift with "_", and others the same with the key, "-",
+// most of them beside what it makes on this person's keyboard.
 func keyName(k keys.Key) string {
-	if k.Mods&(keys.Ctrl|keys.Alt) != 0 && strings.ContainsRune(shiftedSymbols, k.Code) {
-		k.Mods &^= keys.Shift
+	if k.Mods&(keys.Ctrl|keys.Alt) != 0 && k.Mods&keys.Shift != 0 {
+		symbol := k.Code
+		if i := strings.IndexRune(plainSymbols, k.Code); k.Shifted != 0 {
+			symbol = k.Shifted
+		} else if i >= 0 {
+			symbol = rune(shiftedSymbols[i])
+		}
+		if symbol != k.Code && !unicode.IsLetter(symbol) || strings.ContainsRune(shiftedSymbols, symbol) {
+			k.Code, k.Mods = symbol, k.Mods&^keys.Shift
+		}
 	}
 	return strings.Replace(k.String(), "kpenter", "enter", 1)
 }

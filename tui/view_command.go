@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"fmt"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
@@ -107,7 +105,7 @@ func (m *Model) drawCommand(s *scene) {
 		}
 	}
 	if hidden := len(rows) - at.H; hidden > 0 {
-		input.right(at.W, fmt.Sprintf(" %d more rows", hidden), m.theme.Muted)
+		input.right(at.W, " "+counted(hidden, "more row"), m.theme.Muted)
 	}
 	s.Layers = append(s.Layers, input)
 }

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"fmt"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -68,9 +68,13 @@ func (m *Model) drawBorders(parts []rect) []*surface {
 	return out
 }
 
+// smallPane is how many rows a pane may have so that what is said about its end
+// may hide all but one of them.
+const smallPane = 6
+
 // drawEpitaph is the row over the last line of a pane whose agent has ended or
 // cannot be reached. Its reason wraps over as many rows as it needs, at most
-// half of the pane.
+// half of the pane or, of a small one, all but one.
 func (m *Model) drawEpitaph(t *tab, at rect) *surface {
 	text := t.epitaph()
 	if t.running() {
@@ -80,9 +84,8 @@ func (m *Model) drawEpitaph(t *tab, at rect) *surface {
 		}
 	}
 	rows := wrapWords(text, max(1, at.W-2))
-	if most := max(1, at.H/2); len(rows) > most {
-		more := fmt.Sprintf("… %d more rows", len(rows)-most+1)
-		rows = append(rows[:most-1:most-1], clip(more, at.W-2))
+	if most := max(1, at.H/2, min(smallPane, at.H)-1); len(rows) > most {
+		rows = append(rows[:most-1:most-1], clip(strings.Join(rows[most-1:], " "), at.W-2))
 	}
 	s := newSurface(rect{at.X, at.Y + at.H - len(rows), at.W, len(rows)}, m.theme.Bad)
 	for y, row := range rows {
@@ -156,7 +159,7 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	}
 	// The newest lines matter most when there is little room.
 	if over := len(lines) - at.H; over > 0 {
-		lines = append([]styled{{fmt.Sprintf("… %d lines above", over+1), m.theme.Label}}, lines[over+1:]...)
+		lines = append([]styled{{"… " + counted(over+1, "line") + " above", m.theme.Label}}, lines[over+1:]...)
 	}
 	for y, line := range lines {
 		s.text(1, y, line.text, line.style)

@@ -19,7 +19,8 @@ func (m *Model) panelRect() (panel, input rect) {
 		want = 1 + max(1, len(it.body.rows))
 	}
 	l := m.lay
-	l.Viewport.H -= len(m.moreRows())
+	message, _ := m.messageRows()
+	l.Viewport.H -= len(message)
 	return l.overlay(want, len(m.inputRows()))
 }
 

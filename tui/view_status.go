@@ -17,10 +17,12 @@ func (m *Model) drawStatus() *surface {
 		end = s.right(end, badge, m.theme.Attention)
 	}
 	text, style := m.statusText()
-	if len(m.moreRows()) > 0 {
-		text, style = strings.Join(m.hints(), " · "), m.theme.Muted
+	message := m.message()
+	if above, last := m.messageRows(); last != "" {
+		text = last
+	} else if len(above) > 0 {
+		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
 	}
-	message := m.message() && len(m.moreRows()) == 0
 	if label, style := m.spent(); label != "" && textWidth(label) <= end-textWidth(text)-1 {
 		end = s.right(end, label, style)
 	}
@@ -53,20 +55,24 @@ func (m *Model) message() bool { return m.question != nil || m.flash.shown(m.now
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
 
-// moreRows is what of a message does not fit the status line: all of it but
-// for small print, wrapped, for the rows above the line.
-func (m *Model) moreRows() []string {
+// messageRows lays out a message that does not fit the status line, all of it
+// but for small print: the rows above the line and, when these are too few, what
+// is left for the line itself.
+func (m *Model) messageRows() (above []string, last string) {
+	leave := 2 // a row of the agent's and one of the command line
+	if m.mode == modeCommand && len(m.approvals.items) > 0 {
+		leave = 3 // two of the call that waits, and one to type into
+	}
+	room := min(maxMoreRows, m.lay.Viewport.H-leave)
 	text, _ := m.statusText()
-	room := min(maxMoreRows, m.lay.Viewport.H-4)
 	if !m.message() || room < 1 || textWidth(text)+2+m.badgeWidth() <= m.cols {
-		return nil
+		return nil, ""
 	}
 	rows := wrapWords(text, m.cols-2)
 	if len(rows) > room {
-		rows[room-1] = clip(strings.Join(rows[room-1:], " "), m.cols-2)
-		rows = rows[:room]
+		return rows[:room], strings.Join(rows[room:], " ")
 	}
-	return rows
+	return rows, ""
 }
 
 // badge says how many calls wait.
@@ -86,7 +92,7 @@ func (m *Model) badgeWidth() int { return textWidth(m.badge()) }
 // drawMessage draws a message that is too long for the status line in the rows
 // above it.
 func (m *Model) drawMessage() *surface {
-	rows := m.moreRows()
+	rows, _ := m.messageRows()
 	if len(rows) == 0 {
 		return nil
 	}
@@ -169,8 +175,11 @@ func (m *Model) hints() []string {
 	case len(m.approvals.items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
-		return []string{fmt.Sprintf("%d lines back", t.back(m.focusedRect().H)), "scroll down or type to return"}
+		return []string{counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
 	case t.dead():
+		if t.session.Ephemeral {
+			return []string{command + " then /restart or /close"}
+		}
 		return []string{command + " then /restart, /resume or /close"}
 	}
 	return []string{command + " command line", t.stateWords()}

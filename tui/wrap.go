@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -104,6 +105,14 @@ func tokenLength(text string) int {
 		}
 	}
 	return 2
+}
+
+// counted is a number with what it counts: "1 row", "2 rows".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
 }
 
 // textWidth is the number of columns that text takes.
