@@ -115,6 +115,7 @@ type Broker struct {
 	sessions []*session           // in the order of their tabs
 	parting  map[SessionID]string // what is to be known of those that ended
 	lastTab  int
+	sweeping *sweeping // nil before Sweep
 	closed   bool
 }
 
@@ -180,23 +181,27 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 
 // Open creates a session, or continues a stored one, and begins to start its
 // agent.
-func (b *Broker) Open(_ context.Context, r OpenRequest) (Session, error) {
+func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	prepare := b.fresh
 	if r.Resume != "" {
+		// The sweep holds the leases of sessions while it looks at them.
+		if _, err := b.LeftRunning(ctx); err != nil {
+			return Session{}, fmt.Errorf("open session: %w", err)
+		}
 		prepare = b.again
 	}
 	s, err := prepare(r)
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	ctx, cancel := context.WithCancel(b.ctx)
+	life, cancel := context.WithCancel(b.ctx)
 	s.cancel = cancel
 	if err := b.admit(s); err != nil {
 		cancel()
 		return Session{}, errors.Join(err, s.disown())
 	}
 	s.announce()
-	b.work.Go(func() { defer cancel(); s.run(ctx) })
+	b.work.Go(func() { defer cancel(); s.run(life) })
 	return s.snapshot(), nil
 }
 
@@ -284,7 +289,8 @@ func CheckWorkspace(given, home, userHome string) error {
 }
 
 // CheckAgent says whether a session with that agent could be started: whether it
-// is allowed, and whether the container engine can be reached if it needs one.
+// is allowed, and whether a container engine listens if it needs one. Whether that
+// one works shows when the session starts.
 func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	adapter, err := b.config.Agents.Named(name)
 	switch {
@@ -295,8 +301,7 @@ func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	case adapter.Host:
 		return nil
 	}
-	_, err = b.engine.get(ctx, b.config.UserHome)
-	return err
+	return b.engine.check(ctx, b.config.UserHome)
 }
 
 // Attach connects to the terminal of a session's agent.

@@ -35,6 +35,16 @@ func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client
 	return client, nil
 }
 
+// check says whether there is an engine to connect to, without waiting for its
+// answer.
+func (h *engineHandle) check(ctx context.Context, userHome string) error {
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, userHome)
+	if err != nil {
+		return err
+	}
+	return docker.Probe(ctx, endpoint)
+}
+
 // known is the engine's client, or nil while nobody has needed one or somebody is
 // just connecting.
 func (h *engineHandle) known() *docker.Client {

@@ -95,6 +95,10 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	if !validID(id) || !wasKilled(layoutOf(b.config.Home, id)) {
 		return unknown
 	}
+	// The sweep holds the leases of sessions while it looks at them.
+	if _, err := b.LeftRunning(ctx); err != nil {
+		return err
+	}
 	l := layoutOf(b.config.Home, id)
 	lease, err := docker.AcquireLease(l.lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {

@@ -13,18 +13,56 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// sweepLimit is how long a start may spend on what others left behind.
+// sweepLimit is how long looking for what others left behind may take.
 const sweepLimit = 30 * time.Second
 
-// Sweep removes what was left behind by multiplexers that were killed:
+// sweeping is a sweep that has begun.
+type sweeping struct {
+	done chan struct{} // closed at its end
+	left []SessionID   // afterwards: what LeftRunning tells
+}
+
+// Sweep begins to remove what was left behind by multiplexers that were killed:
 // containers that have ended, on any home, and the sockets of this one. It never
-// touches what a living process owns. What still runs stays, and is returned when
-// it is of this home: Open takes it back (OpenRequest.Resume) and Close ends it.
-// Sessions that were not used for longer than the configuration keeps them go
-// meanwhile, beside the broker's work. What cannot be removed stays for the next
-// time and is in the log.
-func (b *Broker) Sweep(ctx context.Context) []SessionID {
+// touches what a living process owns. Sessions that were not used for longer than
+// the configuration keeps them go, too. All of that goes on beside the broker's
+// work; what cannot be removed stays for the next time and is in the log. Sweep is
+// called once. It reports whether agents of this home may have been left running:
+// LeftRunning knows which.
+func (b *Broker) Sweep() bool {
+	s := &sweeping{done: make(chan struct{})}
+	b.mu.Lock()
+	b.sweeping = s
+	b.mu.Unlock()
+	dirs, err := Leftovers(b.config.Home, false)
 	b.work.Go(b.retire)
+	b.work.Go(func() {
+		defer close(s.done)
+		s.left = b.sweep(b.ctx)
+	})
+	return len(dirs) > 0 || err != nil
+}
+
+// LeftRunning waits for the end of the sweep and returns the sessions of this
+// home whose agents run although their multiplexers were killed: Open takes one
+// back (OpenRequest.Resume) and Close ends it. It fails only with ctx.
+func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
+	b.mu.Lock()
+	s := b.sweeping
+	b.mu.Unlock()
+	if s == nil {
+		return nil, nil
+	}
+	select {
+	case <-s.done:
+		return s.left, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// sweep is the work of Sweep that needs the engine.
+func (b *Broker) sweep(ctx context.Context) []SessionID {
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	engine, err := b.engine.get(ctx, b.config.UserHome)

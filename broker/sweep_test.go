@@ -1,6 +1,10 @@
 package broker
 
 import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -60,5 +64,46 @@ func TestLeftovers(t *testing.T) {
 	}
 	if got, err := Leftovers(filepath.Join(home, "absent"), true); got != nil || err != nil {
 		t.Errorf("without a home: %v, %v", got, err)
+	}
+}
+
+// Whether something was left is known at once, from the disk; what still runs only
+// when the engine has answered. Nothing but taking back waits for that.
+func TestSweepWaitsForNobody(t *testing.T) {
+	home := shortTemp(t)
+	silent, err := net.Listen("unix", filepath.Join(home, "engine.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() // it takes connections and never answers
+	t.Setenv("DOCKER_HOST", "unix://"+silent.Addr().String())
+	killed := layoutOf(home, "22222222-2222-4222-8222-222222222222")
+	for _, left := range []bool{false, true} {
+		if left {
+			if err := killed.make(callerIdentity()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := b.Sweep(); got != left {
+			t.Errorf("something was left: %v, want %v", got, left)
+		}
+		if err := b.CheckAgent(t.Context(), "shell"); err != nil {
+			t.Errorf("an engine that is only slow: %v", err)
+		}
+		impatient, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := b.Open(impatient, OpenRequest{Resume: "22222222-2222-4222-8222-222222222222"}); !errors.Is(err, context.Canceled) {
+			t.Errorf("taken back in the middle of the sweep: %v", err)
+		}
+		if err := b.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if ids, err := b.LeftRunning(t.Context()); len(ids) != 0 || err != nil {
+			t.Errorf("after a sweep without an answer: %v, %v", ids, err)
+		}
 	}
 }

@@ -48,6 +48,16 @@ type Info struct {
 // How long the engine may take to say that it is there.
 const pingLimit = 10 * time.Second
 
+// Probe checks that something listens at e, without asking anything of it. Its
+// errors are those of Connect.
+func Probe(ctx context.Context, e Endpoint) error {
+	d, err := newDialer(e)
+	if err == nil {
+		err = d.probe(ctx)
+	}
+	return failed("connect to Docker", err, "")
+}
+
 // Connect checks that an engine answers at e and asks what it can do. Its
 // errors say which of the ways it failed (ErrNoEngine, ErrEngineNotRunning,
 // ErrPermission, ErrEngineRefuses) and carry a hint.

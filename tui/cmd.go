@@ -110,6 +110,18 @@ func (m *Model) end(id broker.SessionID) tea.Cmd {
 	})
 }
 
+// fetchOffer asks for the sessions on disk once it is known that some of their
+// agents were left running; otherwise there are none to offer.
+func (m *Model) fetchOffer() tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		if !m.o.Offer(ctx) {
+			return storedMsg{}
+		}
+		sessions, err := m.api.Stored(ctx)
+		return storedMsg{"", sessions, err}
+	})
+}
+
 // endStored asks the broker to end an agent that was left running, and lists
 // the sessions again.
 func (m *Model) endStored(id broker.SessionID) tea.Cmd {

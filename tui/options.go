@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -26,9 +27,10 @@ type Options struct {
 	// new one with Agent and Workspace.
 	Resume broker.SessionID
 
-	// Offer begins with the agents that a killed multiplexer left running: the
-	// person takes them back or ends them before the first tab is opened.
-	Offer bool
+	// Offer reports whether a killed multiplexer left agents running, and may take
+	// its time. Then the person takes them back or ends them before the first tab is
+	// opened. Nil: there are none.
+	Offer func(context.Context) bool
 
 	// Notices are what the screen has to say all the time: "scripted model:
 	// nothing here is intelligent".

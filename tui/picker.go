@@ -188,6 +188,8 @@ func (m *Model) pickAll() tea.Cmd {
 func (m *Model) pick() tea.Cmd {
 	s := m.picker.chosen()
 	switch {
+	case s == nil && !m.picker.loaded:
+		return nil // nobody knows yet what that would choose
 	case s == nil:
 		return m.leavePicker()
 	case s.Owned && m.tabOf(s.ID) == nil:

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -180,7 +181,7 @@ func TestEpitaph(t *testing.T) {
 // offerRig is a multiplexer that begins with what another one left running.
 func offerRig(t *testing.T) *rig {
 	t.Helper()
-	r := bareRig(t, Options{Offer: true, Agent: "shell"})
+	r := bareRig(t, Options{Offer: func(context.Context) bool { return true }, Agent: "shell"})
 	r.broker.stored = storedSessions()
 	r.send(sizeMsg{100, 24})
 	if len(r.m.picker.rows) != 1 || len(r.broker.opened) != 0 {
@@ -195,6 +196,29 @@ func TestOfferTakesBackInThePlaceOfTheFirstTab(t *testing.T) {
 		r.keys(key)
 		if len(r.broker.opened) != 1 || r.lastOpened().Resume != "aaaaaaaa-1" || r.m.mode != modeTerminal {
 			t.Errorf("%q: opened %+v, mode %d", key, r.broker.opened, r.m.mode)
+		}
+	}
+}
+
+// While nobody knows yet what was left running there is a screen, and no key
+// decides about what it does not show.
+func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
+	for _, found := range []bool{true, false} {
+		known := make(chan bool, 1)
+		r := bareRig(t, Options{Offer: func(context.Context) bool { return <-known }, Agent: "shell"})
+		r.broker.stored = storedSessions()
+		_, cmd := r.m.Update(sizeMsg{100, 24})
+		r.wants("looking for agents that were left running", "Esc back")
+		r.keys("\r")
+		if r.m.mode != modePicker || len(r.broker.opened) != 0 {
+			t.Fatalf("mode %d, opened %+v", r.m.mode, r.broker.opened)
+		}
+		known <- found
+		r.run(cmd)
+		if found {
+			r.wants("aaaaaaaa", "still run")
+		} else if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" {
+			t.Errorf("opened %+v", r.broker.opened)
 		}
 	}
 }

@@ -26,15 +26,15 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	return nil
 }
 
-// begin offers what was left running or, without such an offer, opens the first
+// begin offers what was left running or, when there is nothing, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
-	if !m.o.Offer {
+	if m.o.Offer == nil {
 		return m.openFirst()
 	}
 	m.openPicker()
 	m.picker.offer = true
-	return m.fetchStored("")
+	return m.fetchOffer()
 }
 
 // openFirst opens the first tab.

@@ -16,6 +16,8 @@ func (m *Model) drawPicker() *surface {
 	p := &m.picker
 	title := "sessions, those used last first"
 	switch {
+	case !p.loaded && p.offer:
+		title = "looking for agents that were left running"
 	case !p.loaded:
 		title = "looking for sessions"
 	case p.offer:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,26 @@ func TestLocalShellIsOffUnlessAllowed(t *testing.T) {
 		if !strings.Contains(d.text(), want) {
 			t.Errorf("%q is not said:\n%s", want, d.text())
 		}
+	}
+}
+
+// Nothing on the way to the first frame waits for the engine, nor does a shell of
+// this machine.
+func TestStartDoesNotWaitForTheEngine(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	allowLocalShell(t, home)
+	silent, err := net.Listen("unix", filepath.Join(home, "engine.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close() // it takes connections and never answers
+	d := driveArgv(t, home, 80, 24, "env", "DOCKER_HOST=unix://"+silent.Addr().String(), "SHELL=/bin/sh", "PS1=here> ", "ENV=",
+		"ironcurtain-mux", "--agent", "local-shell")
+	d.see(8*time.Second, "here>") // the engine would be waited for longer
+	d.send("\x01/quit!\r")
+	if code := d.exit(20 * time.Second); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, d.text())
 	}
 }
 

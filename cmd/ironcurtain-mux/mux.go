@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -170,7 +171,12 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	if err != nil {
 		return err
 	}
-	options.Offer = len(b.Sweep(cmd.Context())) > 0 && flags.resume == ""
+	if b.Sweep() && flags.resume == "" {
+		options.Offer = func(ctx context.Context) bool {
+			left, _ := b.LeftRunning(ctx) // whose end is that of the multiplexer
+			return len(left) > 0
+		}
+	}
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
 	options.Worktree = flags.worktree.choice()
