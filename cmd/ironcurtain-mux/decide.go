@@ -41,10 +41,10 @@ With --remember the approval stands for calls to come, within one of the scopes 
 			case scope != "":
 				d.Remember = &broker.Remember{Scope: scope, Seconds: int(limit.Round(time.Second) / time.Second)}
 			case limit != 0:
-				return usagef("approve: --for needs --remember, which says what for")
+				return usagef("--for needs --remember, which says what for")
 			}
 			if limit < 0 || cmd.Flags().Changed("for") && limit < time.Second {
-				return usagef("approve: --for %v is too short, give at least 1s", limit)
+				return usagef("--for %v is too short, give at least 1s", limit)
 			}
 			return decide(cmd, d)
 		},
@@ -73,7 +73,7 @@ func denyCommand() *cobra.Command {
 
 func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("%s: give exactly one id (see 'ironcurtain-mux pending')", cmd.Name())
+		return usagef("give exactly one id (see 'ironcurtain-mux pending')")
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"testing"
 
@@ -54,7 +55,8 @@ func TestEveryCommandRefusesAnUnknownFlag(t *testing.T) {
 			if code != exitUsage || stdout != "" {
 				t.Errorf("exits %d and prints %q", code, stdout)
 			}
-			if !strings.HasPrefix(stderr, "ironcurtain-mux: ") || !strings.Contains(stderr, "--help") || strings.Count(stderr, "\n") != 1 {
+			op := cmp.Or(strings.Join(path, " "), "command line")
+			if !strings.HasPrefix(stderr, "ironcurtain-mux: "+op+": ") || !strings.Contains(stderr, "--help") || strings.Count(stderr, "\n") != 1 {
 				t.Errorf("the complaint is not one line that leads to the help: %q", stderr)
 			}
 		})

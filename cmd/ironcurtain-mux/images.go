@@ -82,12 +82,12 @@ func imagesLsCommand() *cobra.Command {
 				return fail("list images", err, "")
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"images": append([]docker.Image{}, list...)})
 			}
 			return printImages(cmd.OutOrStdout(), list)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
@@ -130,7 +130,7 @@ made on this machine by mmdebstrap. --base chooses one of the two.`,
 			return usagef("--base %s: use auto, registry or mmdebstrap", base)
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the progress and the tags as JSON lines")
+	cmd.Flags().BoolVar(&asJSON, "jsonl", false, "print the progress and the tags as JSON lines")
 	cmd.Flags().StringVar(&base, "base", "", "where the root file system comes from: auto, registry or mmdebstrap (default from config.json)")
 	return cmd
 }
@@ -218,7 +218,7 @@ a container uses stay. The cache of downloads is not touched.`,
   ironcurtain-mux images rm --old`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if (len(names) > 0) == (old || all) || old && all {
-				return usagef("images rm: name images, or give one of --old and --all")
+				return usagef("name images, or give one of --old and --all")
 			}
 			client, _, err := imageEngine(cmd.Context())
 			if err != nil {
@@ -228,7 +228,7 @@ a container uses stay. The cache of downloads is not touched.`,
 				return all || old && !i.Current || slices.Contains(names, i.Name)
 			})
 			if asJSON {
-				_ = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"removed": removed})
+				_ = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"removed": append([]string{}, removed...)})
 			} else {
 				for _, tag := range removed {
 					fmt.Fprintln(cmd.OutOrStdout(), tag)
@@ -239,6 +239,6 @@ a container uses stay. The cache of downloads is not touched.`,
 	}
 	cmd.Flags().BoolVar(&old, "old", false, "remove what no current image needs")
 	cmd.Flags().BoolVar(&all, "all", false, "remove every image of this program")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as one JSON object")
 	return cmd
 }

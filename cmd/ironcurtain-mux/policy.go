@@ -52,7 +52,7 @@ func (f *policyFlags) register(cmd *cobra.Command) {
 // engine builds the engine that the flags describe.
 func (f *policyFlags) engine(op string) (*policy.Engine, error) {
 	if f.maxCall < 1 {
-		return nil, usagef("%s: --max-call must be at least 1", op)
+		return nil, usagef("--max-call must be at least 1")
 	}
 	if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
 		if err == nil {

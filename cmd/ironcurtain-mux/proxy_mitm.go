@@ -77,6 +77,15 @@ certificate that the agent must trust, and the sentinels.`,
 	return cmd
 }
 
+// mitmReady is the line that tells where and as what the proxy serves.
+type mitmReady struct {
+	Ready     bool              `json:"ready"`
+	Socket    string            `json:"socket"`
+	CA        string            `json:"ca"`
+	Sentinels map[string]string `json:"sentinels"`           // by host
+	Upstreams map[string]string `json:"upstreams,omitempty"` // by host, where others than the providers' own are set
+}
+
 // runMITM serves until the context ends.
 func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	const op = "serve the mitm proxy"
@@ -110,7 +119,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	config.Audit, config.Note = egress.Append(log), egress.Post(log)
 	p, err := mitm.New(config)
 	if err != nil {
-		return fail(op, err, "")
+		return fail(op, err, "see 'ironcurtain-mux proxy mitm --help'")
 	}
 	ca := filepath.Join(f.state, "ca-cert.pem")
 	if err := writeCertificate(ca, p.CACertificate()); err != nil {
@@ -123,10 +132,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	defer func() { _ = os.Remove(f.socket) }()
 	served := make(chan error, 1) // must-deliver, one result
 	go func() { served <- p.Serve(l) }()
-	ready := map[string]any{"ready": true, "socket": f.socket, "ca": ca, "sentinels": p.Sentinels()}
-	if moved := p.Moved(); len(moved) > 0 {
-		ready["upstreams"] = moved
-	}
+	ready := mitmReady{Ready: true, Socket: f.socket, CA: ca, Sentinels: p.Sentinels(), Upstreams: p.Moved()}
 	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
 		return errors.Join(fail(op, err, ""), p.Close(ctx), <-served)
 	}
@@ -152,7 +158,7 @@ func (f mitmFlags) config(chosen config.Config) (mitm.Config, error) {
 	}
 	for _, name := range f.providers {
 		if !slices.ContainsFunc(table, func(p mitm.Provider) bool { return p.Name == name }) {
-			return mitm.Config{}, usagef("unknown provider %q (see 'ironcurtain-mux proxy mitm --help')", name)
+			return mitm.Config{}, usagef("unknown provider %q", name)
 		}
 	}
 	moved, err := f.upstream.read(table)

@@ -73,7 +73,7 @@ func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers 
 		ended <- err
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || json.Unmarshal([]byte(line), &r.ready) != nil {
+	if err != nil || json.Unmarshal([]byte(line), &r.ready) != nil || !strings.HasPrefix(line, `{"ready":true,"socket":`) {
 		cancel()
 		t.Fatalf("ready line %q, %v; ended with %v", line, err, <-ended)
 	}
@@ -190,7 +190,7 @@ func TestProxyMITMRefusesToStart(t *testing.T) {
 		"no flags":         {nil, exitUsage, "required"},
 		"unknown provider": {[]string{"--socket", socket, "--provider", "acme", "--state", state, "--audit", log}, exitUsage, "acme"},
 		"bad upstream":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "x"}, exitUsage, "HOST=URL"},
-		"other upstream":   {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "example.com=https://x"}, exitFailure, "example.com"},
+		"other upstream":   {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "example.com=https://x"}, exitUsage, "example.com"},
 		"no CA file":       {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream-ca", filepath.Join(dir, "none")}, exitFailure, "none"},
 		"not a socket":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log}, exitFailure, "not a socket"},
 		"long path":        {[]string{"--socket", strings.Repeat("x", 120), "--provider", "anthropic", "--state", state, "--audit", log}, exitFailure, "103"},

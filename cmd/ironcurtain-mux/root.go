@@ -61,8 +61,8 @@ func rootCommand() *cobra.Command {
 		Version: thisBuild().Version,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usagef("%s: %v (see '%s --help')", cmd.Name(), err, cmd.CommandPath())
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usagef("%w", err)
 	})
 	muxCommand(root)
 	root.AddCommand(commands()...)

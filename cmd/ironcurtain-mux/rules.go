@@ -95,7 +95,7 @@ func oneRule(_ *cobra.Command, args []string) error {
 			return nil
 		}
 	}
-	return usagef("revoke: give the number of one rule, or all (see 'ironcurtain-mux rules')")
+	return usagef("give the number of one rule, or all (see 'ironcurtain-mux rules')")
 }
 
 // revoke ends the rules that a word names.

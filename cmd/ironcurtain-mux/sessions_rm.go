@@ -24,7 +24,7 @@ changes that are not committed stays, unless --force drops them.`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("%s: give at least one id (see 'ironcurtain-mux sessions ls')", cmd.Name())
+				return usagef("give at least one id (see 'ironcurtain-mux sessions ls')")
 			}
 			return nil
 		},

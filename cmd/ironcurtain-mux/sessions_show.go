@@ -52,7 +52,7 @@ func sessionsShowCommand() *cobra.Command {
 // oneSession wants exactly one id.
 func oneSession(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return usagef("%s: give exactly one id (see 'ironcurtain-mux sessions ls')", cmd.Name())
+		return usagef("give exactly one id (see 'ironcurtain-mux sessions ls')")
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ standard error. Exits 1 when a task got no answer.`,
 
 func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.output != "text" && flags.output != "json" {
-		return usagef("start: --output is text or json, not %q", flags.output)
+		return usagef("--output is text or json, not %q", flags.output)
 	}
 	if flags.list {
 		return listAgents(cmd)

@@ -42,7 +42,7 @@ func (f upstreamFlags) read(table []mitm.Provider) (upstreams, error) {
 		}
 		host = strings.ToLower(host)
 		if !knownHost(table, host) {
-			return u, fail("read --upstream", fmt.Errorf("%s is no host of a provider", host), "see 'ironcurtain-mux config show --schema' for adding providers")
+			return u, usagef("--upstream: %s is no host of a provider (see 'ironcurtain-mux config show --schema' for adding providers)", host)
 		}
 		u.hosts[host] = base
 	}
@@ -51,13 +51,13 @@ func (f upstreamFlags) read(table []mitm.Provider) (upstreams, error) {
 	}
 	pem, err := os.ReadFile(f.ca)
 	if err != nil {
-		return u, fail("read the upstream's certificate authorities", err, "")
+		return u, fail("read the upstream's certificate authorities", err, "give --upstream-ca a file in PEM")
 	}
 	if u.roots, err = x509.SystemCertPool(); err != nil {
 		u.roots = x509.NewCertPool()
 	}
 	if !u.roots.AppendCertsFromPEM(pem) {
-		return u, fail("read the upstream's certificate authorities", fmt.Errorf("%s holds no certificate in PEM", f.ca), "")
+		return u, fail("read the upstream's certificate authorities", fmt.Errorf("%s holds no certificate in PEM", f.ca), "give --upstream-ca a file in PEM")
 	}
 	return u, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -21,7 +22,7 @@ func watchStart(cmd *cobra.Command, began *bool) {
 		// it for an argument and print the help as if all were well.
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q for %q (see '%s --help')", args[0], cmd.CommandPath(), cmd.CommandPath())
+				return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
 			}
 			return cmd.Help()
 		}
@@ -31,12 +32,21 @@ func watchStart(cmd *cobra.Command, began *bool) {
 	}
 }
 
-// asUsage turns an error from before a command's start into a usage error that
-// points to the help.
+// asUsage completes a usage error by the command that was meant and, unless it
+// says itself what to do, by a pointer to the help. An error from before a
+// command's start is a usage error, too.
 func asUsage(cmd *cobra.Command, err error, began bool) error {
 	var u *usageError
-	if err == nil || began || cmd == nil || errors.As(err, &u) {
+	if err == nil || cmd == nil || !errors.As(err, &u) && began {
 		return err
 	}
-	return usagef("%w (see '%s --help')", err, cmd.CommandPath())
+	op := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if !cmd.HasParent() {
+		op = "command line"
+	}
+	hint := ""
+	if !strings.HasSuffix(err.Error(), ")") {
+		hint = "see '" + cmd.CommandPath() + " --help'"
+	}
+	return &usageError{fail(op, err, hint)}
 }
