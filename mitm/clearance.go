@@ -24,6 +24,9 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 		if d := x.ask(ctx, &request); d != nil {
 			return Credential{}, d
 		}
+		if d := x.checkEndpoint(); d != nil { // it may have ended while the person thought
+			return Credential{}, d
+		}
 	}
 	if x.p.config.Budget != nil && x.endpoint.Body != "" {
 		if err := x.p.config.Budget(ctx, request); err != nil {

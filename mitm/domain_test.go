@@ -132,6 +132,21 @@ func TestApprovedDomainAsksForMore(t *testing.T) {
 	}
 }
 
+func TestApprovedDomainThatEndsWhileThePersonIsAsked(t *testing.T) {
+	var s *stage
+	s = newDomainStage(t, func(c *Config) {
+		c.Ask = func(context.Context, Request) (Ruling, error) {
+			s.proxy.RemoveDomain("docs.example.org")
+			return Ruling{Approved: true, Outcome: "approved"}, nil
+		}
+	})
+	post := "POST /form HTTP/1.1\r\nHost: docs.example.org\r\nContent-Length: 0\r\n\r\n"
+	if res, body := s.inTunnel("docs.example.org", post); res == nil || res.StatusCode != 403 {
+		t.Errorf("answer %+v %s", res, body)
+	}
+	checkRefused(t, s, ReasonConnectHost)
+}
+
 func TestApprovedDomainSendsSoMuchOnly(t *testing.T) {
 	s := newDomainStage(t, func(c *Config) { c.Limits.DomainBytes = 100 << 10 })
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {

@@ -424,6 +424,50 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
+// An agent that hangs up before the end of an answer, or asks for a stream that
+// does not say what it used, is charged by a guess.
+func TestUsageIsGuessed(t *testing.T) {
+	const begin = `data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":10,"output_tokens":1}}}` + "\n\n"
+	delta := strings.Repeat("data: {\"delta\":\"a\"}\n\n", 20)
+	for _, c := range []struct {
+		name, stream string
+		hangUp       bool
+		in, out      int64
+	}{
+		{"no usage in the stream", delta, false, 18, 20},
+		{"client gone", begin + delta, true, 10, 21},
+		{"client gone before any event", "", true, 18, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newStage(t, nil)
+			s.answer(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				_, _ = io.WriteString(w, c.stream)
+				_ = http.NewResponseController(w).Flush()
+				if c.hangUp {
+					<-r.Context().Done()
+				}
+			})
+			conn := s.tunnel("api.anthropic.com")
+			_, _ = io.WriteString(conn, s.message())
+			got, buf := "", make([]byte, 1024)
+			for !strings.Contains(got, "\r\n\r\n") || strings.Count(got, "data:") < strings.Count(c.stream, "data:") {
+				n, err := conn.Read(buf)
+				if got += string(buf[:n]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.hangUp {
+				_ = conn.Close()
+			}
+			r := s.awaitRecords(2)[1]
+			if r.Usage == nil || r.Usage.In != c.in || r.Usage.Out != c.out || !r.Guessed {
+				t.Errorf("usage %+v, guessed %v", r.Usage, r.Guessed)
+			}
+		})
+	}
+}
+
 func TestUsageIsRecorded(t *testing.T) {
 	s := newStage(t, nil)
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {

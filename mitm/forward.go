@@ -203,19 +203,34 @@ func (x *exchange) finish(s *stream) {
 	if s.watch != nil {
 		r.Leaks = s.watch.found
 	}
-	var count usage.Count
-	if s.meter != nil {
-		count = s.meter.Count()
-		if model := s.meter.Model(); model != "" {
-			r.Model = printable(model, 100)
-		}
-		if !count.Zero() {
-			r.Usage = &count
-		}
+	count, guessed := s.usage()
+	if s.meter != nil && s.meter.Model() != "" {
+		r.Model = printable(s.meter.Model(), 100)
+	}
+	if !count.Zero() {
+		r.Usage, r.Guessed = &count, guessed
 	}
 	x.p.note(r)
 	x.p.tell(Activity{
 		Kind: RequestEnded, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method, Path: r.Path,
 		Model: r.Model, Status: r.Status, Reason: r.Reason, Text: r.Detail, Usage: count,
 	})
+}
+
+// usage is what the exchange has used, and whether that is a guess.
+func (s *stream) usage() (usage.Count, bool) {
+	if s.x.endpoint.Body == "" {
+		return usage.Count{}, false
+	}
+	cut := s.denial != nil && (s.status == http.StatusOK || s.status == 0 && (s.denial.reason == ReasonClientGone || s.denial.reason == ReasonTimeout))
+	if cut {
+		return usage.Guess(s.meter, s.x.rec.ReqBytes), true
+	}
+	if s.meter == nil {
+		return usage.Count{}, false
+	}
+	if count := s.meter.Count(); !count.Zero() || s.status != http.StatusOK || !s.meter.Tells() {
+		return count, false
+	}
+	return usage.Guess(s.meter, s.x.rec.ReqBytes), true
 }

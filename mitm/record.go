@@ -35,6 +35,7 @@ type Record struct {
 	TTFB     float64      `json:"ttfbMs,omitempty"` // until the head of the answer
 	Duration float64      `json:"durMs,omitempty"`
 	Usage    *usage.Count `json:"usage,omitempty"`
+	Guessed  bool         `json:"usageGuessed,omitempty"` // the answer broke off, or did not say what it used
 	Upstream int          `json:"upstreamStatus,omitempty"`
 	Retry    int          `json:"retry,omitempty"`
 	Leaks    int          `json:"leaks,omitempty"` // appearances of the real credential that were masked

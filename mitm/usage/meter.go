@@ -17,7 +17,8 @@ type Meter struct {
 	long   bool // the current line or answer exceeds maxEvent
 	count  Count
 	model  string
-	done   bool // the single JSON value was read
+	events int64 // lines of a stream that brought data
+	done   bool  // what has no line feed at its end was read
 }
 
 // NewMeter makes a meter for an answer with the given content type.
@@ -70,10 +71,14 @@ func (m *Meter) Model() string {
 	return m.model
 }
 
-// settle reads an answer that is not a stream.
+// settle reads an answer that is not a stream, or the last line of one.
 func (m *Meter) settle() {
-	if !m.stream && !m.done && !m.long {
+	if !m.done && !m.long {
 		m.done = true
+		if m.stream {
+			m.event(m.line)
+			return
+		}
 		if bytes.HasPrefix(bytes.TrimLeft(m.line, " \t\r\n"), []byte("[")) {
 			var chunks []json.RawMessage // Google streams one array without alt=sse
 			if json.Unmarshal(m.line, &chunks) == nil {
@@ -91,6 +96,9 @@ func (m *Meter) settle() {
 // parsed: inside a string the quotes of the key would be escaped.
 func (m *Meter) event(line []byte) {
 	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	if ok {
+		m.events++
+	}
 	if ok && (bytes.Contains(data, []byte(`"usage"`)) || bytes.Contains(data, []byte(`"usageMetadata"`))) {
 		m.read(data)
 	}

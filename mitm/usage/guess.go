@@ -1,0 +1,25 @@
+package usage
+
+// maxGuess bounds the tokens that a request is taken to have brought along: most
+// bytes of a large one are pictures.
+const maxGuess = 200_000
+
+// Guess is what a request costs whose answer does not say so, because it broke off
+// or was never asked to tell: an agent must not go uncounted by hanging up before
+// the end. A token has four bytes on average, and each event of a stream brings
+// one. The meter is nil when no answer came.
+func Guess(m *Meter, requestBytes int64) Count {
+	var c Count
+	if m != nil {
+		c = m.Count()
+		c.Out = max(c.Out, m.events)
+	}
+	if c.In+c.CacheRead+c.CacheWrite == 0 {
+		c.In = min(requestBytes/4, maxGuess)
+	}
+	return c
+}
+
+// Tells says whether an answer that came to its end was to say what it used: a
+// stream is, while a single value may be about something else.
+func (m *Meter) Tells() bool { return m.stream }
