@@ -120,6 +120,8 @@ func (s *session) run(ctx context.Context) {
 	stack.push("give up the session", func(context.Context) error { return s.disown() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
+	// While the agent's connection is still there, it can be told.
+	s.broker.approvals.Withdraw(string(s.fixed.ID), s.parting(err))
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
 		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
 	}
@@ -205,6 +207,14 @@ func (s *session) end(exit docker.Exit, err error) {
 		s.broker.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
 	}
 	s.count(func(t *tally) { t.dead = true })
+}
+
+// parting says why what still waits for a person is not carried out.
+func (s *session) parting(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "the person ended the session while it waited"
+	}
+	return "the session has ended"
 }
 
 // describe is an error with its hint, on one line.

@@ -87,6 +87,24 @@ func (a *approvals) choose(id string) {
 	}
 }
 
+// lost says how many calls would not be carried out if a session ended, or every
+// one.
+func (a *approvals) lost(session broker.SessionID) string {
+	n := 0
+	for _, it := range a.items {
+		if session == "" || it.call.Session == session {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return ", and 1 call that waits will not be carried out"
+	}
+	return fmt.Sprintf(", and %d calls that wait will not be carried out", n)
+}
+
 // alike counts the other items that differ from one in details only.
 func (a *approvals) alike(it *pendingItem) int {
 	n := 0

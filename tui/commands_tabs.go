@@ -126,7 +126,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 		return m.closeTab(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d?", oneLine(t.title()), t.session.Tab), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s?", oneLine(t.title()), t.session.Tab, m.approvals.lost(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.closeTab(t)
 		}
@@ -238,7 +238,7 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 	if n > 1 {
 		what = fmt.Sprintf("%d agents run", n)
 	}
-	m.ask(what+": end all and quit?", func(m *Model) tea.Cmd {
+	m.ask(what+m.approvals.lost("")+": end all and quit?", func(m *Model) tea.Cmd {
 		m.quitting = true
 		return tea.Quit
 	})

@@ -36,6 +36,14 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 	end := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
 		defer cancel()
+		waiting, _ := b.Pending(ctx) // it never fails
+		switch n := len(waiting); n {
+		case 0:
+		case 1:
+			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: 1 call still waited for a decision; it was not carried out")
+		default:
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
+		}
 		if err := b.Shutdown(ctx); err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
 		}

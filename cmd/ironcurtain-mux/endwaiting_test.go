@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Whoever ends the multiplexer while a call waits is told before, where there is a
+// before, and afterwards; the agent and the record are told too.
+func TestEndWhileACallWaits(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*driver){
+		"quit": func(d *driver) {
+			d.send("\x01/quit\r")
+			d.see(10*time.Second, "an agent runs, and 1 call that waits will not be carried out: end all and quit?")
+			d.send("y")
+		},
+		"hangup": func(d *driver) { d.kill(syscall.SIGHUP) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openShell(t, newHome(t))
+			s := d.onlySession()
+			lines := filepath.Join(s.Workspace, "lines")
+			call := fmt.Sprintf(`{"jsonrpc":"2.0","id":"asked","method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"x"}}}`,
+				d.state("demo", "outside", "notes.txt"))
+			const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
+			if err := os.WriteFile(lines, []byte(initialize+"\n"+call+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			d.send("(cat lines; sleep 600) | socat - UNIX-CONNECT:/run/ironcurtain/proxy.sock >answer &\r")
+			d.see(60*time.Second, "1 waiting")
+			end(d)
+			if code, said := d.ended(90 * time.Second); code != exitOK || !strings.Contains(said, "1 call still waited for a decision; it was not carried out") {
+				t.Errorf("exit code %d, %s", code, said)
+			}
+			d.nothingLeft(s.ID)
+			answer, err := os.ReadFile(filepath.Join(s.Workspace, "answer"))
+			if err != nil || !strings.Contains(string(answer), "ESCALATION WITHDRAWN") || !strings.Contains(string(answer), "the person ended the session") {
+				t.Errorf("the agent was told %s (%v)", answer, err)
+			}
+			if record := d.audit(s.ID); !strings.Contains(record, "escalated-withdrawn") || !strings.Contains(record, "the person ended the session while it waited") {
+				t.Errorf("on record:\n%s", record)
+			}
+		})
+	}
+}
