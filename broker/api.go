@@ -184,6 +184,16 @@ type Escalation struct {
 	// kept for a few minutes, for the same call should it be made again.
 	Restored  bool `json:"restored,omitempty"`
 	Unclaimed bool `json:"unclaimed,omitempty"`
+	// Auto is what the automatic approval makes of it; nil when it has no say.
+	Auto *AutoLook `json:"auto,omitempty"`
+}
+
+// AutoLook is a look of the automatic approval at a call that waits.
+type AutoLook struct {
+	Receipt int       `json:"receipt"`
+	Since   time.Time `json:"since"`
+	// Reason is why the call is left to a person; empty while a model judges.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Decision answers one escalation.

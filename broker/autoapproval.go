@@ -67,6 +67,7 @@ func (b *Broker) autoApprove(item approval.Item) bool {
 	case auto.Model == nil:
 		return a.ask(fmt.Sprintf("no model can confirm: %v", auto.Missing))
 	}
+	b.keepLook(item.ID, a.look(""))
 	b.work.Go(func() {
 		if a.confirmation = autoapprove.Confirm(b.ctx, auto.Model, a.question); a.confirmation.Approve {
 			a.let()
@@ -106,6 +107,7 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 
 // ask leaves the item to a person and notes why.
 func (a *attempt) ask(reason string) bool {
+	a.broker.keepLook(a.item.ID, a.look(reason))
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
 		a.broker.log.Error("automatic approval was not recorded", "session", a.item.Session, "error", err)
 	}

@@ -114,6 +114,7 @@ type Broker struct {
 	mu       sync.Mutex
 	sessions []*session           // in the order of their tabs
 	parting  map[SessionID]string // what is to be known of those that ended
+	looks    map[string]AutoLook  // at what waits, by the escalation's id
 	lastTab  int
 	sweeping *sweeping // nil before Sweep
 	closed   bool
@@ -138,6 +139,7 @@ func New(c Config) (*Broker, error) {
 		ctx:     ctx,
 		cancel:  cancel,
 		parting: map[SessionID]string{},
+		looks:   map[string]AutoLook{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)

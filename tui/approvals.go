@@ -184,10 +184,10 @@ func (a *approvals) replace(list []broker.Escalation) {
 
 // update takes over what changes of a call while it waits; what it is stays.
 func (it *pendingItem) update(e broker.Escalation) {
-	if it.call.Unclaimed != e.Unclaimed {
+	if it.call.Unclaimed != e.Unclaimed || leftToPerson(it.call) != leftToPerson(e) {
 		it.body = itemBody{} // it says so
 	}
-	it.call.More, it.call.Unclaimed = e.More, e.Unclaimed
+	it.call.More, it.call.Unclaimed, it.call.Auto = e.More, e.Unclaimed, e.Auto
 }
 
 // record keeps the last twenty resolutions.

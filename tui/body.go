@@ -47,6 +47,9 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 	if e.Restored {
 		b.askedBefore(e)
 	}
+	if why := leftToPerson(e); why != "" {
+		b.add(rowPlain, "auto-approver: ", why)
+	}
 	b.effect(e.Effect)
 	b.arguments(e)
 	b.add(rowPlain, "rule: ", sanitize(e.Rule))
@@ -66,6 +69,14 @@ func (b *itemBody) askedBefore(e broker.Escalation) {
 	if e.Unclaimed {
 		b.add(rowPlain, "answer: ", "is kept 5 minutes, for the same call once")
 	}
+}
+
+// leftToPerson is why the automatic approval leaves a call to the person, or empty.
+func leftToPerson(e broker.Escalation) string {
+	if e.Auto == nil || e.Auto.Reason == "" {
+		return ""
+	}
+	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, sanitize(e.Auto.Reason))
 }
 
 // arguments adds the canonical arguments, and beside each what the agent wrote

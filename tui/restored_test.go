@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -39,4 +41,30 @@ func TestResolutionTexts(t *testing.T) {
 		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; kept 5 minutes for the same call, once" {
 		t.Errorf("%q", got)
 	}
+}
+
+// While a model judges, the panel says since when; when it leaves the call to the
+// person, why.
+func TestAutoApproverIsSeen(t *testing.T) {
+	r := newRig(t, 80, 24, demo())
+	e := escalation(1, `{"path":"/tmp/b"}`, "")
+	e.Auto = &broker.AutoLook{Receipt: 3, Since: r.now}
+	r.broker.pending = append(r.broker.pending, e)
+	r.send(brokerMsg{broker.Event{Escalation: &e}})
+	r.keys("\x01")
+	r.look()
+	r.now = r.now.Add(4 * time.Second)
+	r.send(brokerMsg{broker.Event{Escalation: &e}}) // the same again
+	r.wants("auto-approver is judging 5s", "4:55 left")
+	done := *e.Auto
+	done.Reason = "the model did not confirm: \x1b[2Janother file"
+	e.Auto = &done
+	r.send(brokerMsg{broker.Event{Escalation: &e}})
+	r.wants("auto-approver: leaves it to you; receipt 3: the model did not confirm: ", `\e[2J`)
+	if strings.Contains(r.screen(), "judging") {
+		t.Errorf("it still judges:\n%s", r.screen())
+	}
+	r.look()
+	r.keys("/approve\r")
+	r.decided(1)
 }

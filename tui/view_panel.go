@@ -139,13 +139,13 @@ func (m *Model) drawPanelTitle(panel *surface, it *pendingItem, below, missed in
 }
 
 // panelTitleForm is how the title of the panel is worded.
-type panelTitleForm struct{ number, left, below, missed, between string }
+type panelTitleForm struct{ number, left, judging, below, missed, between string }
 
 // panelTitleForms are the wordings, the longest first.
 var panelTitleForms = []panelTitleForm{
-	{"approval %d/%d", "%s left", "%d more ↓", "%d not shown ↑", " · "},
-	{"approval %d/%d", "%s", "%d↓", "%d?↑", " · "},
-	{"%d/%d", "%s", "%d↓", "%d?↑", " "},
+	{"approval %d/%d", "%s left", "auto-approver is judging %ds", "%d more ↓", "%d not shown ↑", " · "},
+	{"approval %d/%d", "%s", "auto-approver judges %ds", "%d↓", "%d?↑", " · "},
+	{"%d/%d", "%s", "judged %ds", "%d↓", "%d?↑", " "},
 }
 
 // panelTitle says which call this is of how many, how long there is to decide, and
@@ -155,6 +155,9 @@ func (m *Model) panelTitle(f panelTitleForm, it *pendingItem, below, missed int)
 	parts := []string{
 		fmt.Sprintf(f.number, a.index(it)+1, len(a.items)),
 		fmt.Sprintf(f.left, timeLeft(it.call.ExpiresAt.Sub(m.now()))),
+	}
+	if look := it.call.Auto; look != nil && look.Reason == "" {
+		parts = append(parts, fmt.Sprintf(f.judging, max(0, int(m.now().Sub(look.Since).Seconds()))))
 	}
 	switch {
 	case below > 0:

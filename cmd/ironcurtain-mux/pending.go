@@ -82,6 +82,9 @@ func printPending(w io.Writer, list []waitingCall) error {
 		if err != nil {
 			return err
 		}
+		if _, err := io.WriteString(w, look(e.Escalation)); err != nil {
+			return err
+		}
 		if err := printEffect(w, e.Escalation); err != nil {
 			return err
 		}
@@ -103,6 +106,17 @@ func before(e broker.Escalation) string {
 		return ", asked before the restart"
 	}
 	return ""
+}
+
+// look says what the automatic approval makes of a call.
+func look(e broker.Escalation) string {
+	switch {
+	case e.Auto == nil:
+		return ""
+	case e.Auto.Reason == "":
+		return fmt.Sprintf("    the auto-approver is judging since %s, by receipt %d\n", time.Since(e.Auto.Since).Round(time.Second), e.Auto.Receipt)
+	}
+	return fmt.Sprintf("    the auto-approver leaves it to you, receipt %d: %+q\n", e.Auto.Receipt, e.Auto.Reason)
 }
 
 // more says how many calls like one were refused without asking.
