@@ -121,7 +121,7 @@ func (s *session) run(ctx context.Context) {
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	// While the agent's connection is still there, it can be told.
-	s.broker.approvals.Withdraw(string(s.fixed.ID), s.parting(err))
+	s.broker.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
 		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
 	}
@@ -209,8 +209,8 @@ func (s *session) end(exit docker.Exit, err error) {
 	s.count(func(t *tally) { t.dead = true })
 }
 
-// parting says why what still waits for a person is not carried out.
-func (s *session) parting(err error) string {
+// withdrawal says why what still waits for a person is not carried out.
+func (s *session) withdrawal(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "the person ended the session while it waited"
 	}
