@@ -9,6 +9,7 @@
 // only in case or in Unicode form, lone surrogates, invalid UTF-8, numbers
 // that a reader with 64-bit floats would change, and documents that are too
 // deep or too large. What it accepts it keeps as a tree in the written order,
-// numbers as text, and writes out again in one canonical spelling: the bytes
-// that are forwarded come from the tree that was judged.
+// numbers as text, whole ones in digits alone, and writes out again in one
+// canonical spelling: the bytes that are forwarded come from the tree that was
+// judged.
 package jsonx

@@ -3,7 +3,7 @@ package jsonx
 import "unicode/utf8"
 
 // Encode writes the value in its canonical spelling: no white space, members
-// in the order they were written, numbers as they were written, and in strings
+// in the order they were written, numbers as they were read, and in strings
 // only what must be escaped is escaped, plus the two line separators that old
 // JavaScript readers stumble over.
 func (v Value) Encode() []byte { return v.AppendTo(nil) }

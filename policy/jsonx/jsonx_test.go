@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math/big"
 	"reflect"
 	"strings"
 	"testing"
@@ -58,6 +60,7 @@ func TestParseRefuses(t *testing.T) {
 		{"underflow", `1e-400`, "out of range"},
 		{"inexact integer", `9007199254740993`, "too large to be exact"},
 		{"inexact by exponent", `1e16`, "too large to be exact"},
+		{"inexact by its fraction", `0.99999999999999999999`, "too close to a whole one"},
 		{"long number", "0." + strings.Repeat("1", 100), "too long"},
 		{"white space of another kind", "\u00a01", "unexpected character"},
 		{"true with more", `truex`, "data after the value"},
@@ -72,14 +75,15 @@ func TestParseRefuses(t *testing.T) {
 
 func TestParseAccepts(t *testing.T) {
 	for text, want := range map[string]string{
-		` { "b" : [ 1 , 2.50 , -0 , 1E+2 ] , "a" : null } `: `{"b":[1,2.50,-0,1E+2],"a":null}`,
-		`"\u00e9\/\ud83d\ude00"`:                            `"é/😀"`,
-		`"\u2028\u007f\u0001\t"`:                            `"\u2028\u007f\u0001\t"`,
-		`9007199254740991`:                                  `9007199254740991`,
-		`{}`:                                                `{}`,
-		`[]`:                                                `[]`,
-		`true`:                                              `true`,
-		`{"a":{"a":{"A ":1}}}`:                              `{"a":{"a":{"A ":1}}}`,
+		` { "b" : [ 1 , 2.50 , -0 , 1E+2 ] , "a" : null } `:            `{"b":[1,2.50,0,100],"a":null}`,
+		`[1.0,1e0,-0,-0.0,0e9,10e-1,-7.00,1.5,9007199254740991.0,2e3]`: `[1,1,0,0,0,1,-7,1.5,9007199254740991,2000]`,
+		`"\u00e9\/\ud83d\ude00"`:                                       `"é/😀"`,
+		`"\u2028\u007f\u0001\t"`:                                       `"\u2028\u007f\u0001\t"`,
+		`9007199254740991`:                                             `9007199254740991`,
+		`{}`:                                                           `{}`,
+		`[]`:                                                           `[]`,
+		`true`:                                                         `true`,
+		`{"a":{"a":{"A ":1}}}`:                                         `{"a":{"a":{"A ":1}}}`,
 	} {
 		v, err := Parse([]byte(text), Limits{})
 		if err != nil {
@@ -181,9 +185,27 @@ func sameAsStandard(t interface{ Fatalf(string, ...any) }, data []byte, v Value)
 	if err := d.Decode(&want); err != nil {
 		t.Fatalf("encoding/json refuses %s: %v", data, err)
 	}
-	if got := v.Any(); !reflect.DeepEqual(got, want) {
+	if got := byValue(v.Any()); !reflect.DeepEqual(got, byValue(want)) {
 		t.Fatalf("%s: %#v, want %#v", data, got, want)
 	}
+}
+
+// byValue puts the exact value of each number in the place of its spelling.
+func byValue(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		r, ok := new(big.Rat).SetString(v.String())
+		return fmt.Sprint(r, ok)
+	case []any:
+		for i := range v {
+			v[i] = byValue(v[i])
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = byValue(v[name])
+		}
+	}
+	return v
 }
 
 func generate(t *rapid.T, depth int) Value {
@@ -221,7 +243,7 @@ func must(b []byte, err error) []byte {
 
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		`{"a":[1,2.5e3,"x\u00e9\ud83d\ude00",null,true]}`, `{"a":1,"A":2}`, "\"\xff\"", `"\ud800"`, `[[[[]]]]`, `-0.0e-1`, `{"__proto__":{}}`,
+		`{"a":[1,2.5e3,"x\u00e9\ud83d\ude00",null,true]}`, `{"a":1,"A":2}`, "\"\xff\"", `"\ud800"`, `[[[[]]]]`, `-0.0e-1`, `[1.0,1e0,-0]`, `0.99999999999999999999`, `{"__proto__":{}}`,
 	} {
 		f.Add([]byte(s))
 	}

@@ -2,6 +2,7 @@ package jsonx
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 )
@@ -13,7 +14,9 @@ const maxNumber = 64
 // agrees with every reader with integers.
 const maxExact = 1<<53 - 1
 
-// number reads a number and keeps its text.
+// number reads a number and keeps its text, but for a whole one that is not
+// written in digits alone: there are readers for which 1.0 or 1e0 is no integer
+// and -0 is another one than 0, so that these become 1 and 0.
 func (d *decoder) number() (Value, error) {
 	start := d.pos
 	if d.peek() == '-' {
@@ -47,7 +50,8 @@ func (d *decoder) number() (Value, error) {
 	if d.limits.Trusted && len(text) <= maxNumber {
 		return Value{Kind: Number, Text: text, Offset: start}, nil
 	}
-	if reason := checkNumber(text, integer); reason != "" {
+	text, reason := exactNumber(text, integer)
+	if reason != "" {
 		return Value{}, d.fail(start, reason)
 	}
 	return Value{Kind: Number, Text: text, Offset: start}, nil
@@ -61,22 +65,37 @@ func (d *decoder) digits() bool {
 	return d.pos > start
 }
 
-// checkNumber refuses numbers that readers would round, each in its own way.
-func checkNumber(text string, integer bool) string {
+// exactNumber gives a number the spelling that every reader takes alike. It
+// refuses numbers that readers would round, each in its own way.
+func exactNumber(text string, integer bool) (exact, refusal string) {
+	if integer && len(text) <= len("999999999999999") && text != "-0" {
+		return text, ""
+	}
 	if len(text) > maxNumber {
-		return "number is too long"
+		return "", "number is too long"
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) {
-		return "number is out of range"
+		return "", "number is out of range"
 	}
 	if f == 0 && strings.ContainsAny(mantissa(text), "123456789") {
-		return "number is out of range"
+		return "", "number is out of range"
 	}
-	if math.Abs(f) > maxExact && (integer || f == math.Trunc(f)) {
-		return "number is too large to be exact"
+	switch {
+	case f != math.Trunc(f):
+		return text, ""
+	case math.Abs(f) > maxExact:
+		return "", "number is too large to be exact"
+	case f == 0:
+		return "0", ""
+	case integer:
+		return text, ""
 	}
-	return ""
+	r, ok := new(big.Rat).SetString(text)
+	if !ok || !r.IsInt() {
+		return "", "number is too close to a whole one to be exact"
+	}
+	return r.Num().String(), ""
 }
 
 func mantissa(text string) string {

@@ -28,7 +28,7 @@ func (k Kind) String() string {
 type Value struct {
 	Kind    Kind
 	Truth   bool     // of a Bool
-	Text    string   // a String decoded, or a Number as it was written
+	Text    string   // a String decoded, or a Number: as it was written, a whole one in digits
 	Items   []Value  // of an Array
 	Members []Member // of an Object, in the written order
 	Offset  int      // where the value begins in the document, in bytes
