@@ -49,14 +49,14 @@ func (c *chain) next() error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(line)
-	start := c.tip.Size
-	c.tip = tip{Seq: seq, Start: start, Size: start + int64(len(line)) + 1}
-	c.sealed = isSeal(body)
-	if c.sealed && !sealHolds(line) {
+	sealed := isSeal(body)
+	if sealed && !sealHolds(line) {
 		return fmt.Errorf("line %d: the closing record was edited", seq)
 	}
-	c.tip.Hash = hex.EncodeToString(sum[:])
+	sum := sha256.Sum256(line)
+	start := c.tip.Size
+	c.tip = tip{Seq: seq, Hash: hex.EncodeToString(sum[:]), Start: start, Size: start + int64(len(line)) + 1}
+	c.sealed = sealed
 	return nil
 }
 

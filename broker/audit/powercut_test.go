@@ -13,7 +13,7 @@ import (
 
 // disk is a file system that remembers, at every step, what a power cut could
 // leave: what was synced is there, of the rest any beginning, or its length
-// without its content. The head file is not synced; any of its states since the
+// with zeros for some or all of its content. The head file is not synced; any of its states since the
 // last sync may be what is left.
 type disk struct {
 	osFS
@@ -101,9 +101,11 @@ func TestPowerCuts(t *testing.T) {
 			"all of it": c.log, "what was synced": c.log[:c.synced], "half": c.log[:c.synced+loose/2],
 			"all but the end": c.log[:c.synced+max(0, loose-1)],
 			"its length only": append(bytes.Clone(c.log[:c.synced]), make([]byte, loose)...),
+			"its second half": append(append(bytes.Clone(c.log[:c.synced]), make([]byte, loose/2)...), c.log[c.synced+loose/2:]...),
+			"its two ends":    holed(c.log, c.synced+loose/3, c.synced+2*loose/3),
 		}
 		for name, log := range images {
-			for _, head := range [][]byte{c.heads[0], c.heads[len(c.heads)/2], c.heads[len(c.heads)-1]} {
+			for _, head := range [][]byte{c.heads[0], c.heads[len(c.heads)/2], c.heads[len(c.heads)-1], make([]byte, headSize)} {
 				key := fmt.Sprintf("%d %s %s", c.records, log, head)
 				if seen[key] {
 					continue
@@ -113,6 +115,13 @@ func TestPowerCuts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// holed is the log with zeros in the place of some bytes.
+func holed(log []byte, from, to int) []byte {
+	log = bytes.Clone(log)
+	clear(log[from:to])
+	return log
 }
 
 // survives opens what is left and goes on with it.

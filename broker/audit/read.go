@@ -20,7 +20,8 @@ type Line struct {
 }
 
 // Read calls each for every complete line of the log, oldest first, until it
-// returns an error. It checks nothing; that is what Verify is for.
+// returns an error. It ends where a crash left a line unfinished. It checks
+// nothing; that is what Verify is for.
 func Read(path string, each func(Line) error) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -36,6 +37,9 @@ func Read(path string, each func(Line) error) error {
 		}
 		if err != nil {
 			return fmt.Errorf("read audit log: %w", err)
+		}
+		if bytes.IndexByte(raw, 0) >= 0 {
+			return nil // blocks that a crash kept from the disk; Open moves them aside
 		}
 		line := Line{Raw: bytes.Clone(raw)}
 		if err := json.Unmarshal(raw, &line); err != nil {

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -86,9 +87,8 @@ func (w *writer) findTip() (map[string]any, error) {
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		var torn *tornError
-		if errors.As(err, &torn) {
-			return w.quarantine(torn)
+		if length, torn := w.tornTail(err, info.Size()); torn {
+			return w.quarantine(length)
 		}
 		return nil, err
 	}
@@ -98,9 +98,38 @@ func (w *writer) findTip() (map[string]any, error) {
 	return nil, nil
 }
 
-// quarantine moves an unfinished last line into a file of its own.
-func (w *writer) quarantine(torn *tornError) (map[string]any, error) {
-	data := make([]byte, torn.length)
+// maxTorn is how long a torn tail can be; one write is shorter.
+const maxTorn = 64 << 20
+
+// tornTail tells whether what follows the tip is what a crash leaves of one
+// write, and how long it is: a line without an end, or lines of which blocks
+// never reached the disk and read as zeros. Lines that were accepted have no
+// zeros. Where each write is synced, no more lines can have been on their way
+// than one write has; with more of them behind the zeros, the disk lost what it
+// had, or somebody removed it.
+func (w *writer) tornTail(problem error, size int64) (length int64, torn bool) {
+	length = size - w.tip.Size
+	var unended *tornError
+	if errors.As(problem, &unended) {
+		return length, true
+	}
+	if length > maxTorn {
+		return 0, false
+	}
+	tail := make([]byte, length)
+	if _, err := w.file.ReadAt(tail, w.tip.Size); err != nil && !errors.Is(err, io.EOF) {
+		return 0, false
+	}
+	first, _, _ := bytes.Cut(tail, []byte{'\n'})
+	if !bytes.Contains(first, []byte{0}) {
+		return 0, false
+	}
+	return length, !w.sync || bytes.Count(tail, []byte{'\n'}) <= batchLimit
+}
+
+// quarantine moves what a crash left of the last write into a file of its own.
+func (w *writer) quarantine(length int64) (map[string]any, error) {
+	data := make([]byte, length)
 	if _, err := w.file.ReadAt(data, w.tip.Size); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -111,7 +140,7 @@ func (w *writer) quarantine(torn *tornError) (map[string]any, error) {
 	if err := w.file.Truncate(w.tip.Size); err != nil {
 		return nil, err
 	}
-	return map[string]any{"tornBytes": torn.length, "movedTo": filepath.Base(name)}, w.file.Sync()
+	return map[string]any{"tornBytes": length, "movedTo": filepath.Base(name)}, w.file.Sync()
 }
 
 // matches checks that the log still has the line that the head speaks of.
@@ -133,14 +162,15 @@ func (t tip) matches(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// readHead reads a head file; an empty one is not known.
+// readHead reads a head file. An empty one is not known, nor is one of zeros: a
+// power cut leaves either of a head that never reached the disk.
 func readHead(r io.ReaderAt) (tip, bool, error) {
 	b := make([]byte, headSize)
 	n, err := r.ReadAt(b, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return tip{}, false, err
 	}
-	if n == 0 {
+	if len(bytes.Trim(b[:n], "\x00")) == 0 {
 		return tip{}, false, nil
 	}
 	var t tip
