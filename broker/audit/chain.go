@@ -30,7 +30,8 @@ type chain struct {
 	r      *bufio.Reader
 	tip    tip
 	long   []byte
-	sealed bool // the last line read is a closing one
+	body   []byte // of the last line, from behind its link on; until the next is read
+	sealed bool   // the last line is a closing one
 }
 
 func newChain(r io.Reader, from tip) *chain {
@@ -56,7 +57,7 @@ func (c *chain) next() error {
 	sum := sha256.Sum256(line)
 	start := c.tip.Size
 	c.tip = tip{Seq: seq, Hash: hex.EncodeToString(sum[:]), Start: start, Size: start + int64(len(line)) + 1}
-	c.sealed = sealed
+	c.body, c.sealed = body, sealed
 	return nil
 }
 

@@ -8,33 +8,38 @@ import (
 
 // entry is one record on its way to the disk.
 type entry struct {
-	body   []byte     // the line without number and hash, from its first member on
-	done   chan error // has room for the one answer
-	timer  *time.Timer
-	waited bool        // somebody waits for done
-	taken  atomic.Bool // by the writer, or back by the caller
+	body  []byte // the line without number and hash, from its first member on
+	done  chan error
+	timer *time.Timer // the caller's deadline
+	taken atomic.Bool // by the writer, or back by the caller
 }
 
-// entries are reused: the writer gives back those that nobody waits for, and a
-// caller that of which it got the answer. An entry that was taken back is lost.
-var entries = sync.Pool{New: func() any { return &entry{body: make([]byte, 0, 1<<10), done: make(chan error, 1)} }}
+// maxKept is the longest body whose memory is used again.
+const maxKept = 16 << 10
 
-func newEntry() *entry {
+var entries = sync.Pool{New: func() any {
+	return &entry{done: make(chan error, 1), timer: time.NewTimer(time.Hour)} // room for its one answer
+}}
+
+func newEntry(deadline time.Duration) *entry {
 	e := entries.Get().(*entry)
-	if cap(e.body) > maxArguments {
-		e.body = nil
-	}
-	e.body, e.waited = e.body[:0], false
+	e.timer.Reset(deadline)
 	e.taken.Store(false)
 	return e
 }
 
-// wait prepares for waiting until a deadline.
-func (e *entry) wait(deadline time.Duration) {
-	e.waited = true
-	if e.timer == nil {
-		e.timer = time.NewTimer(deadline)
-	} else {
-		e.timer.Reset(deadline)
+// release lets an entry be used again that the writer has answered.
+func (e *entry) release() {
+	e.timer.Stop()
+	if cap(e.body) <= maxKept {
+		entries.Put(e)
 	}
+}
+
+// abandon takes an entry back. One that the writer has begun with may still
+// become durable; the caller refuses all the same, which is the safe side.
+func (e *entry) abandon(err error) error {
+	e.timer.Stop()
+	e.taken.CompareAndSwap(false, true)
+	return err
 }

@@ -8,10 +8,13 @@
 // that says so. Between them they show when lines are missing from the end.
 //
 // Append returns when the record is on the disk. Callers that arrive together
-// share one write and one sync; Post is for records that nobody waits for. When the disk is full, gone or too slow, or
+// share one write and one sync. When the disk is full, gone or too slow, or
 // when somebody else changed the file, Append returns an error and the log
 // stays as it was; whoever asked must then refuse what it was about to do. The
 // log works again as soon as the cause is gone.
+//
+// What became of a call that was let through is a record of its own, for
+// Post: nothing waits for it.
 package audit
 
 import (
@@ -25,13 +28,8 @@ import (
 // DefaultDeadline is how long a caller waits for its record to be durable.
 const DefaultDeadline = 5 * time.Second
 
-const (
-	// queued is how many records may wait for the writer.
-	queued = 1024
-	// lingerTime is how long a record that nobody waits for may wait for one
-	// that shares its way to the disk.
-	lingerTime = 5 * time.Millisecond
-)
+// queued is how many records may wait for the writer.
+const queued = 1024
 
 // Options configure a log. The zero value is the safe one.
 type Options struct {
@@ -54,6 +52,7 @@ type Log struct {
 	closing chan struct{}
 	stopped chan struct{}
 	once    sync.Once
+	later   later
 
 	w writer // owned by the writing goroutine after Open
 }
@@ -96,7 +95,9 @@ func Open(path string, o Options) (*Log, error) {
 		closing: make(chan struct{}),
 		stopped: make(chan struct{}),
 		w:       writer{path: path, fs: o.FS, sync: !o.NoSync, state: o.State},
+		later:   later{due: make(chan struct{}, 1)},
 	}
+	l.w.later = &l.later
 	recovered, err := l.w.open()
 	if err != nil {
 		return nil, err
@@ -115,19 +116,45 @@ func Open(path string, o Options) (*Log, error) {
 // Append writes a record and returns when it is durable. An error means that
 // the caller must not do what the record speaks of.
 func (l *Log) Append(ctx context.Context, r Record) error {
-	e, err := l.entry(r)
-	if err != nil {
-		return err
+	e := newEntry(l.options.Deadline)
+	var err error
+	if e.body, err = l.encode(e.body[:0], &r); err != nil {
+		return e.abandon(err)
 	}
-	e.wait(l.options.Deadline)
-	if err := l.enqueue(ctx, e, e.timer.C); err != nil {
-		e.timer.Stop()
-		return err
+	return l.await(ctx, e)
+}
+
+// encode appends a record, as it is written.
+func (l *Log) encode(dst []byte, r *Record) ([]byte, error) {
+	if r.Time.IsZero() {
+		r.Time = l.options.Now()
+	}
+	body, err := r.encode(dst, l.redact)
+	if err != nil {
+		return nil, &Error{Path: l.w.path, Op: "encode", Err: err}
+	}
+	return body, nil
+}
+
+// await hands an entry to the writer and waits for its answer.
+func (l *Log) await(ctx context.Context, e *entry) error {
+	select {
+	case <-l.closing:
+		return ErrClosed
+	default:
+	}
+	select {
+	case l.queue <- e:
+	case <-l.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return fmt.Errorf("audit log: %w", ctx.Err())
+	case <-e.timer.C:
+		return l.late()
 	}
 	select {
 	case err := <-e.done:
-		e.timer.Stop()
-		entries.Put(e)
+		e.release()
 		return err
 	case <-l.stopped:
 		// The writer answered everything it took before it stopped.
@@ -138,65 +165,9 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 			return ErrClosed
 		}
 	case <-ctx.Done():
-		return l.abandon(e, fmt.Errorf("audit log: %w", ctx.Err()))
+		return e.abandon(fmt.Errorf("audit log: %w", ctx.Err()))
 	case <-e.timer.C:
-		return l.abandon(e, l.late())
-	}
-}
-
-// Post hands over a record that nothing depends on, such as how something ended.
-// It is written after all records before it: together with the next that somebody
-// waits for, and after lingerTime at the latest. Post waits only for a place in
-// the queue; that the record could not be written is told to Options.State.
-func (l *Log) Post(ctx context.Context, r Record) error {
-	e, err := l.entry(r)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-l.closing:
-		return ErrClosed
-	default:
-	}
-	select {
-	case l.queue <- e:
-		return nil
-	default:
-	}
-	timer := time.NewTimer(l.options.Deadline)
-	defer timer.Stop()
-	return l.enqueue(ctx, e, timer.C)
-}
-
-// entry renders a record.
-func (l *Log) entry(r Record) (*entry, error) {
-	if r.Time.IsZero() {
-		r.Time = l.options.Now()
-	}
-	e := newEntry()
-	var err error
-	if e.body, err = r.encode(e.body, l.redact); err != nil {
-		return nil, &Error{Path: l.w.path, Op: "encode", Err: err}
-	}
-	return e, nil
-}
-
-// enqueue gives an entry to the writer until the deadline.
-func (l *Log) enqueue(ctx context.Context, e *entry, deadline <-chan time.Time) error {
-	select {
-	case <-l.closing:
-		return ErrClosed
-	default:
-	}
-	select {
-	case l.queue <- e:
-		return nil
-	case <-l.closing:
-		return ErrClosed
-	case <-ctx.Done():
-		return fmt.Errorf("audit log: %w", ctx.Err())
-	case <-deadline:
-		return l.late()
+		return e.abandon(l.late())
 	}
 }
 
@@ -205,14 +176,6 @@ func (l *Log) late() error {
 		Path: l.w.path, Op: "write", Err: fmt.Errorf("not durable within %v", l.options.Deadline),
 		Next: "see why the disk does not answer",
 	}
-}
-
-// abandon takes an entry back. One that the writer has begun with may still
-// become durable; the caller refuses all the same, which is the safe side.
-func (l *Log) abandon(e *entry, err error) error {
-	e.timer.Stop()
-	e.taken.CompareAndSwap(false, true)
-	return err
 }
 
 // Close writes what is queued and the closing line, and releases the file.

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -25,9 +26,26 @@ const (
 	EscalatedWithdrawn Decision = "escalated-withdrawn"
 	AutoApproved       Decision = "auto-approved"
 	Granted            Decision = "granted" // by an earlier approval that was to be remembered
-	Failed             Decision = "error"   // allowed, but it could not be carried out
+	Done               Decision = "done"    // a call that was let through, and was answered
+	Failed             Decision = "error"   // one that was let through, and could not be carried out
 	Recovered          Decision = "recovered"
 	Noted              Decision = "noted" // a fact worth keeping that decides nothing
+)
+
+// Outcome is what became of a call that was let through. A call with no record
+// of it was under way when the log, or the program, ended: whether it took effect
+// is not known.
+type Outcome string
+
+// The outcomes: the first two of Done, the others of Failed.
+const (
+	Answered   Outcome = "answered"
+	ToolError  Outcome = "tool-error"  // the tool answered that something went wrong
+	Refused    Outcome = "refused"     // the server did not carry it out, and said so
+	Cancelled  Outcome = "cancelled"   // the agent took it back, or is gone
+	TimedOut   Outcome = "timed-out"   // the server did not answer in time
+	ServerDied Outcome = "server-died" // or did not run
+	Unreadable Outcome = "unreadable"  // the answer could not be understood, and was not passed on
 )
 
 // The planes a record can be about.
@@ -42,7 +60,7 @@ const (
 // longer ones are kept as a digest.
 const maxArguments = 64 << 10
 
-// Record is one decision.
+// Record is one decision, or what became of a call.
 type Record struct {
 	Time         time.Time       `json:"time"` // zero means now
 	Plane        string          `json:"plane"`
@@ -61,6 +79,9 @@ type Record struct {
 	WaitMs       int64           `json:"waitMs,omitempty"`
 	PolicyHash   string          `json:"policyHash,omitempty"`
 	Sandboxed    bool            `json:"sandboxed,omitempty"`
+	Outcome      Outcome         `json:"outcome,omitempty"`     // of Done and Failed
+	DurationMs   float64         `json:"durationMs,omitempty"`  // from being let through to the outcome
+	ResultBytes  int             `json:"resultBytes,omitempty"` // of the result as the agent got it
 	Detail       map[string]any  `json:"detail,omitempty"`
 	// Encoded is a detail that is a JSON object already; it takes the place of
 	// Detail when a record is written, and is empty in one that was read.
@@ -69,6 +90,7 @@ type Record struct {
 
 // encode appends the record, redacted, as the members of a line.
 func (r *Record) encode(b []byte, redact *Redactor) ([]byte, error) {
+	b = slices.Grow(b, len(r.Arguments)+len(r.Reason)+768)
 	b = append(b, `"time":"`...)
 	b = append(r.Time.UTC().AppendFormat(b, time.RFC3339Nano), '"')
 	b = appendText(b, "plane", r.Plane)
@@ -94,6 +116,7 @@ func (r *Record) encode(b []byte, redact *Redactor) ([]byte, error) {
 	if r.Sandboxed {
 		b = append(b, `,"sandboxed":true`...)
 	}
+	b = r.appendOutcome(b)
 	detail := r.Encoded
 	if len(detail) == 0 && len(r.Detail) > 0 {
 		if detail, err = json.Marshal(r.Detail); err != nil {
@@ -106,6 +129,17 @@ func (r *Record) encode(b []byte, redact *Redactor) ([]byte, error) {
 		}
 	}
 	return append(b, '}'), nil
+}
+
+func (r *Record) appendOutcome(b []byte) []byte {
+	b = appendOptional(b, "outcome", string(r.Outcome))
+	if r.DurationMs > 0 {
+		b = strconv.AppendFloat(append(b, `,"durationMs":`...), r.DurationMs, 'f', 3, 64)
+	}
+	if r.ResultBytes > 0 {
+		b = strconv.AppendInt(append(b, `,"resultBytes":`...), int64(r.ResultBytes), 10)
+	}
+	return b
 }
 
 // appendOnOneLine appends a JSON value without white space between its parts.

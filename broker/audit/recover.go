@@ -124,7 +124,7 @@ func (w *writer) tornTail(problem error, size int64) (length int64, torn bool) {
 	if !bytes.Contains(first, []byte{0}) {
 		return 0, false
 	}
-	return length, !w.sync || bytes.Count(tail, []byte{'\n'}) <= batchLimit
+	return length, !w.sync || bytes.Count(tail, []byte{'\n'}) <= writeLimit
 }
 
 // quarantine moves what a crash left of the last write into a file of its own.
@@ -197,12 +197,15 @@ func (w *writer) writeHead(t tip) error {
 	return err
 }
 
-// close appends the closing line and releases the files.
+// close appends what still waits and the closing line, and releases the files.
 func (w *writer) close(now time.Time) error {
 	w.buffer = w.buffer[:0]
+	next := w.tip
+	late := w.later.end()
+	late.each(func(body []byte) { next = w.line(next, body) })
 	var err error
-	if w.tip.Seq > 0 {
-		next := w.line(w.tip, sealBody(w.tip, now))
+	if next.Seq > 0 {
+		next = w.line(next, sealBody(next, now))
 		if err = w.write(next); err == nil && w.sync {
 			err = w.head.Sync()
 		}

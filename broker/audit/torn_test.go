@@ -81,7 +81,7 @@ func TestBlocksOfZerosAtTheEndAreMovedAside(t *testing.T) {
 
 // Zeros before records that other writes brought to the disk are no crash's.
 func TestZerosInTheMiddleAreRefused(t *testing.T) {
-	path, before, tail := batch(t, batchLimit+40)
+	path, before, tail := batch(t, writeLimit+40)
 	clear(tail[4096:8192])
 	leave(t, path, before, tail)
 	if l, err := Open(path, Options{}); err == nil || !strings.Contains(err.Error(), "is not an audit record") {

@@ -13,7 +13,10 @@ type Report struct {
 	Bytes   int64  `json:"bytes"`
 	Closed  bool   `json:"closed"` // the log ends with a closing line
 	Whole   bool   `json:"whole"`
-	Problem string `json:"problem,omitempty"`
+	// Unfinished is how many calls were let through of which no record says how
+	// they ended: they are under way, or the program was killed meanwhile.
+	Unfinished int    `json:"unfinished"`
+	Problem    string `json:"problem,omitempty"`
 }
 
 // ErrBroken is the error of a log that is not whole.
@@ -34,11 +37,13 @@ func Verify(path string) (Report, error) {
 		return Report{Problem: err.Error()}, fmt.Errorf("verify audit log %s: %w: %w", path, ErrBroken, err)
 	}
 	c := newChain(f, tip{Hash: genesis})
+	calls := unfinished{}
 	passed := !known || head.Seq == 0
 	for {
 		if err = c.next(); err != nil {
 			break
 		}
+		calls.see(c.body)
 		if known && c.tip.Seq == head.Seq {
 			if c.tip != head {
 				err = fmt.Errorf("line %d is not the one its head file speaks of", head.Seq)
@@ -47,7 +52,7 @@ func Verify(path string) (Report, error) {
 			passed = true
 		}
 	}
-	r := Report{Records: c.tip.Seq, Bytes: c.tip.Size, Closed: c.sealed}
+	r := Report{Records: c.tip.Seq, Bytes: c.tip.Size, Closed: c.sealed, Unfinished: len(calls)}
 	switch {
 	case !errors.Is(err, io.EOF):
 	case !passed:

@@ -8,13 +8,18 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
-	"time"
 )
 
-// batchLimit is how many records share one sync at most.
-const batchLimit = 512
+// batchLimit is how many of those who wait share one sync at most, and
+// writeLimit how many lines one write has.
+const (
+	batchLimit = 512
+	writeLimit = batchLimit + laterLimit + 1
+)
+
+// bufferKept is the size up to which the memory of a write is used again.
+const bufferKept = 1 << 20
 
 // run is the writing goroutine: it gathers whoever is waiting, commits, and
 // answers.
@@ -22,54 +27,27 @@ func (l *Log) run() {
 	defer close(l.stopped)
 	batch := make([]*entry, 0, batchLimit)
 	for {
-		crowd := len(batch) > 1
 		batch = batch[:0]
 		select {
 		case e := <-l.queue:
 			batch = append(batch, e)
+		case <-l.later.due:
 		case <-l.closing:
-			batch = l.gather(batch)
-			if len(batch) == 0 {
+			if batch = l.gather(batch); len(batch) == 0 {
 				l.w.closed = l.w.close(l.options.Now())
 				return
 			}
 		}
-		batch = l.linger(l.gather(batch))
-		// Callers answered together a moment ago are about to come back.
-		// Yielding lets them in, so that they share this sync. Who came alone
-		// waits for nobody.
-		for crowd = crowd || len(batch) > 1; crowd; {
+		// Whoever could bring a record now, such as callers that were answered
+		// together a moment ago, is let in by yielding, to share this sync.
+		for more := true; more; {
 			before := len(batch)
 			runtime.Gosched()
 			batch = l.gather(batch)
-			crowd = len(batch) > before
+			more = len(batch) > before
 		}
 		l.w.commit(batch)
 	}
-}
-
-// linger lets a batch that nobody waits for wait for one that somebody does.
-func (l *Log) linger(batch []*entry) []*entry {
-	waited := func(e *entry) bool { return e.waited }
-	if slices.ContainsFunc(batch, waited) {
-		return batch
-	}
-	timer := time.NewTimer(lingerTime)
-	defer timer.Stop()
-	for len(batch) < batchLimit {
-		select {
-		case e := <-l.queue:
-			batch = append(batch, e)
-			if waited(e) {
-				return l.gather(batch)
-			}
-		case <-timer.C:
-			return batch
-		case <-l.closing:
-			return l.gather(batch)
-		}
-	}
-	return batch
 }
 
 // gather takes what is queued without waiting.
@@ -88,6 +66,7 @@ func (l *Log) gather(batch []*entry) []*entry {
 // writer owns the file. Nothing of it is shared.
 type writer struct {
 	path  string
+	later *later
 	fs    FS
 	sync  bool
 	state func(error)
@@ -114,10 +93,13 @@ type tip struct {
 // genesis is the hash that the first line names.
 const genesis = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// commit makes a batch durable as a whole or not at all.
+// commit makes a batch durable as a whole or not at all, and with it what
+// nobody waits for.
 func (w *writer) commit(batch []*entry) {
 	next := w.tip
 	w.buffer = w.buffer[:0]
+	late := w.later.take()
+	late.each(func(body []byte) { next = w.line(next, body) })
 	live := batch[:0]
 	for _, e := range batch {
 		if e.taken.CompareAndSwap(false, true) {
@@ -125,17 +107,18 @@ func (w *writer) commit(batch []*entry) {
 			next = w.line(next, e.body)
 		}
 	}
-	if len(live) == 0 {
+	if len(live)+len(late.ends) == 0 {
+		w.later.settle(late, nil)
 		return
 	}
 	err := w.write(next)
 	w.report(err)
+	w.later.settle(late, err)
 	for _, e := range live {
-		if e.waited {
-			e.done <- err // has room for its one answer
-		} else {
-			entries.Put(e)
-		}
+		e.done <- err // has room for its one answer
+	}
+	if cap(w.buffer) > bufferKept {
+		w.buffer = nil
 	}
 }
 

@@ -64,7 +64,7 @@ func (e *DownError) Unwrap() error { return e.Err }
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	b := &backend{proxy: p, spec: s, slots: semaphore.NewWeighted(int64(p.limits.PerServer))}
-	b.late = fmt.Errorf("server %s did not answer within %v", s.Name, p.limits.Call)
+	b.late = &errLate{fmt.Sprintf("server %s did not answer within %v", s.Name, p.limits.Call)}
 	for _, dir := range s.Roots {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			b.open = append(b.open, resolved)

@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -57,18 +58,20 @@ func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
 		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
 			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 	}
+	c.ending.began = time.Now()
 	value, err := b.Run(ctx, c.verdict.Arguments)
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
 	text, err := encode(value)
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
 	result, err := encode(toolResult{Content: []json.RawMessage{textBlock(c.proxy.present(string(text), false))}})
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
+	c.answered(result, false)
 	return result
 }
 

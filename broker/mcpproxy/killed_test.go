@@ -44,13 +44,11 @@ func TestAServerThatIsKilled(t *testing.T) {
 			t.Errorf("afterwards: %s", m.Result)
 		}
 	}
-	failed := 0
-	for _, d := range r.decisions() {
-		if d.Decision == audit.Failed {
-			failed++
-		}
+	ends := map[audit.Outcome]int{}
+	for _, d := range r.endings(9) {
+		ends[d.Outcome]++
 	}
-	if failed != 3 {
-		t.Errorf("%d failures are on record", failed)
+	if ends[audit.ServerDied] != 3 || ends[audit.Answered] != 6 {
+		t.Errorf("ends on record: %v", ends)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -46,20 +47,22 @@ type call struct {
 	effect  *preview.Effect // as it was shown to the person
 	again   bool            // the person is asked again, because the effect changed
 	asked   int             // how often an approval came too late for what was shown
+	ending  ending
 }
 
-// run carries a call out and returns the message that answers it.
-func (p *Proxy) run(ctx context.Context, s *session, m message) []byte {
+// run carries a call out. It returns the message that answers it, and the call,
+// to be finished when that was sent; nil when the message was none.
+func (p *Proxy) run(ctx context.Context, s *session, m message) ([]byte, *call) {
 	params, err := decodeCall(m.params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err))
+		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
 	}
 	return p.carryOut(ctx, s, m.id, newCallID(), params)
 }
 
 // carryOut is run for a call whose parameters are known.
-func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessage, id string, params callParams) []byte {
+func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessage, id string, params callParams) ([]byte, *call) {
 	catalog := p.catalog.Load()
 	where, offered := catalog.resolve(params.name)
 	c := &call{proxy: p, session: s, id: id, request: request, target: where, params: params}
@@ -67,7 +70,7 @@ func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessag
 	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge()
 	result := c.decide(ctx, offered, catalog.hidden[where])
-	return answer(request, result)
+	return answer(request, result), c
 }
 
 // judge asks the policy and prepares the record.
@@ -154,8 +157,9 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	if err := context.Cause(ctx); err != nil {
 		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
 	}
+	c.ending.began = time.Now()
 	if err := b.enter(ctx); err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
 	defer b.leave()
 	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // as its start has shown
@@ -166,30 +170,28 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
 			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 	}
+	c.ending.began = time.Now()
 	result, err := b.call(ctx, job{
 		tool: c.target.tool, arguments: c.verdict.Arguments, paths: namedPaths(c.verdict), progress: c.relay(), web: c.web(b),
 	})
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
 	clean, toolFailed, err := c.proxy.clean(result, c.record.Sandboxed)
 	if err != nil {
-		return c.failed(ctx, err)
+		return c.failed(err)
 	}
 	if !toolFailed {
 		c.proxy.follow(c)
 	}
+	c.answered(clean, toolFailed)
 	return clean
 }
 
-// failed records and tells that an allowed call did not work out.
-func (c *call) failed(ctx context.Context, err error) json.RawMessage {
+// failed tells that an allowed call did not work out.
+func (c *call) failed(err error) json.RawMessage {
 	text := c.proxy.present(err.Error(), c.record.Sandboxed)
-	r := c.record
-	r.Decision, r.Reason, r.Arguments = audit.Failed, text, nil
-	if appendErr := c.append(ctx, r); appendErr != nil {
-		text += " (and this could not be recorded: " + appendErr.Error() + ")"
-	}
+	c.ending.failure(err, text)
 	var down *DownError
 	if errors.As(err, &down) {
 		return errorResult("ERROR: " + text + ". Whether the call took effect is not known; look before you try again.")

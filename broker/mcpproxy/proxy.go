@@ -30,6 +30,7 @@ type Judge interface {
 // Recorder makes decisions durable; *audit.Log is one.
 type Recorder interface {
 	Append(ctx context.Context, r audit.Record) error
+	Post(ctx context.Context, r audit.Record) error // for what nothing depends on; must not wait
 }
 
 // Approver asks a person and waits; *approval.Queue is one.

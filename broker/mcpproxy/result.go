@@ -19,6 +19,9 @@ type toolResult struct {
 	IsError    bool              `json:"isError,omitempty"`
 }
 
+// errUnreadable is the end of a call whose result is not what MCP says.
+var errUnreadable = errors.New("the server's result cannot be understood")
+
 // clean makes the agent's view of a result: host paths are those of the
 // container, known secrets are masked, refusals of the sandbox are marked.
 func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessage, failed bool, err error) {
@@ -27,7 +30,7 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 		out, err = p.annotated(out)
 	}
 	if err != nil {
-		return nil, false, errors.New("the server's result cannot be understood")
+		return nil, false, errUnreadable
 	}
 	// A path or a secret is the same text inside a JSON string, but for
 	// characters that JSON escapes; the redactor knows both spellings.

@@ -58,15 +58,15 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 // resume carries on with a call that waited when another process was killed. The
 // queue holds it only if the audit shows that it was never let through; that is
 // asked once per call. Whatever else is resumed ends as interrupted.
-func (p *Proxy) resume(ctx context.Context, s *session, m message) []byte {
+func (p *Proxy) resume(ctx context.Context, s *session, m message) ([]byte, *call) {
 	ticket, params, err := decodeResume(m.params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err))
+		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
 		return answer(m.id, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
-			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."))
+			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again.")), nil
 	}
 	defer p.config.Approvals.Abandon(p.config.Session, ticket, "the call has ended without it")
 	return p.carryOut(ctx, s, m.id, ticket, params)

@@ -167,12 +167,28 @@ func (r *rig) forwarded() []string {
 	return calls
 }
 
-// decisions are the records about calls, oldest first.
+// decisions are the records of what was decided about calls, oldest first.
 func (r *rig) decisions() []audit.Line {
+	r.t.Helper()
+	return r.records(func(l audit.Line) bool { return l.Outcome == "" })
+}
+
+// endings waits for n records of what became of calls.
+func (r *rig) endings(n int) []audit.Line {
+	r.t.Helper()
+	var all []audit.Line
+	eventually(r.t, func() bool {
+		all = r.records(func(l audit.Line) bool { return l.Outcome != "" })
+		return len(all) >= n
+	}, "%d calls that ended", n)
+	return all
+}
+
+func (r *rig) records(keep func(audit.Line) bool) []audit.Line {
 	r.t.Helper()
 	var all []audit.Line
 	err := audit.Read(r.logPath, func(l audit.Line) error {
-		if l.Plane == audit.PlaneTool {
+		if l.Plane == audit.PlaneTool && keep(l) {
 			all = append(all, l)
 		}
 		return nil

@@ -180,7 +180,7 @@ func (s *session) notified(m message) {
 }
 
 // begin starts to work on a call.
-func (s *session) begin(m message, run func(context.Context, *session, message) []byte) error {
+func (s *session) begin(m message, run func(context.Context, *session, message) ([]byte, *call)) error {
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	id := string(m.id)
 	s.mu.Lock()
@@ -206,12 +206,15 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 	s.crew.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		msg := run(ctx, s, m)
+		msg, c := run(ctx, s, m)
 		s.mu.Lock()
 		delete(s.open, id)
 		s.mu.Unlock()
 		if !errors.Is(context.Cause(ctx), errCancelled) {
 			_ = s.out.write(msg)
+		}
+		if c != nil {
+			c.finish()
 		}
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,12 @@ func auditCommand() *cobra.Command {
 		Use:   "audit",
 		Short: "Read the log of decisions and prove that it is whole",
 		Long: `Reads audit logs. A log is named by its file or by the id of a session; without
-a name it is that of the newest session.`,
+a name it is that of the newest session.
+
+What was decided about a call is one record, on disk before the call goes on.
+What became of a call that was let through is another one, "done" or "error",
+written after its answer, with how long that took. The id in brackets ties the
+two together.`,
 		Example: `  ironcurtain-mux audit tail
   ironcurtain-mux audit show --decision deny ./audit.jsonl
   ironcurtain-mux audit verify ./audit.jsonl`,
@@ -73,13 +79,14 @@ func runAuditTail(ctx context.Context, path string, lines int, follow bool, show
 }
 
 func auditShowCommand() *cobra.Command {
-	var decision, server, tool, rule string
+	var decision, server, tool, rule, call, outcome string
 	var jsonl bool
 	cmd := &cobra.Command{
 		Use:   "show [FILE|SESSION]",
 		Short: "Print decisions, all or some",
 		Example: `  ironcurtain-mux audit show --decision deny
-  ironcurtain-mux audit show --server git --jsonl ./audit.jsonl`,
+  ironcurtain-mux audit show --server git --jsonl ./audit.jsonl
+  ironcurtain-mux audit show --outcome server-died`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := auditFile(args)
@@ -88,7 +95,8 @@ func auditShowCommand() *cobra.Command {
 			}
 			show := printer(cmd.OutOrStdout(), jsonl)
 			return fail("read the audit log", audit.Read(path, func(l audit.Line) error {
-				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) {
+				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) ||
+					!chosen(call, l.Call) || !chosen(outcome, string(l.Outcome)) {
 					return nil
 				}
 				return show(l)
@@ -96,10 +104,12 @@ func auditShowCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&decision, "decision", "", "only this decision: allow, deny, escalated-approved and so on")
+	fl.StringVar(&decision, "decision", "", "only this decision: allow, deny, escalated-approved, done, error and so on")
 	fl.StringVar(&server, "server", "", "only this server")
 	fl.StringVar(&tool, "tool", "", "only this tool")
 	fl.StringVar(&rule, "rule", "", "only this rule")
+	fl.StringVar(&call, "call", "", "only the records of this call, by its `id`")
+	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
 	fl.BoolVar(&jsonl, "jsonl", false, "print the records as they are, one JSON object a line")
 	return cmd
 }
@@ -112,7 +122,9 @@ func auditVerifyCommand() *cobra.Command {
 		Use:   "verify [FILE|SESSION]",
 		Short: "Prove that no record was changed, moved or removed",
 		Long: `Follows the chain from the first record to the last. Exits 0 and says so when
-the log is whole, 1 with the first place that does not hold otherwise.`,
+the log is whole, 1 with the first place that does not hold otherwise. It also
+counts the calls that were let through and of which no record says how they
+ended: those that are under way, and those during which the program was killed.`,
 		Example: `  ironcurtain-mux audit verify
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
@@ -137,6 +149,9 @@ the log is whole, 1 with the first place that does not hold otherwise.`,
 					state = "closed"
 				}
 				fmt.Fprintf(out, "whole: %d records, %d bytes, %s\n", report.Records, report.Bytes, state)
+				if report.Unfinished > 0 {
+					fmt.Fprintf(out, "no record says how these ended: %d calls\n", report.Unfinished)
+				}
 			}
 			return nil
 		},
@@ -206,11 +221,23 @@ func recordText(l audit.Line) string {
 	if len(l.Arguments) > 0 {
 		text += " " + string(asciiJSON(l.Arguments))
 	}
+	if l.Outcome != "" {
+		text += fmt.Sprintf(" %s in %s ms", plain(string(l.Outcome)), strconv.FormatFloat(l.DurationMs, 'f', -1, 64))
+		if l.ResultBytes > 0 {
+			text += fmt.Sprintf(", %d bytes", l.ResultBytes)
+		}
+		if l.Reason != "" {
+			text += ": " + plain(l.Reason)
+		}
+	}
 	if l.Rule != "" {
 		text += "  (" + plain(l.Rule) + ")"
 	}
 	if l.DecidedBy != "" {
 		text += fmt.Sprintf("  by %s after %d ms", plain(l.DecidedBy), l.WaitMs)
+	}
+	if l.Call != "" {
+		text += "  [" + plain(l.Call) + "]"
 	}
 	return text
 }

@@ -313,7 +313,7 @@ func (c *conversation) follow(ctx context.Context) {
 
 // judged notes one record about a tool call.
 func (c *conversation) judged(l audit.Line) {
-	if l.Plane != audit.PlaneTool || l.Tool == "" {
+	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
 		return
 	}
 	c.mu.Lock()

@@ -47,6 +47,7 @@ passes, and is named on standard error. Annotations are trusted: review each lin
 type unrecorded struct{}
 
 func (unrecorded) Append(context.Context, audit.Record) error { return nil }
+func (unrecorded) Post(context.Context, audit.Record) error   { return nil }
 
 func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.Writer) (err error) {
 	const op = "annotate"

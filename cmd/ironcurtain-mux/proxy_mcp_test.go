@@ -68,6 +68,12 @@ func checkLog(t *testing.T, log string) {
 	if code, stdout, stderr := invoke(t, "audit", "show", "--decision", "allow", log); code != exitOK || !strings.Contains(stdout, "filesystem/write_file") {
 		t.Errorf("show: %d %s %s", code, stdout, stderr)
 	}
+	if code, stdout, stderr := invoke(t, "audit", "show", "--outcome", "answered", log); code != exitOK || !strings.Contains(stdout, "filesystem/write_file answered in ") {
+		t.Errorf("show of what ended: %d %s %s", code, stdout, stderr)
+	}
+	if code, stdout, stderr := invoke(t, "audit", "verify", log); code != exitOK || !strings.Contains(stdout, "whole") || strings.Contains(stdout, "how these ended") {
+		t.Errorf("verify: %d %s %s", code, stdout, stderr)
+	}
 	if code, stdout, stderr := invoke(t, "audit", "tail", "-n", "1", "--jsonl", log); code != exitOK || !strings.Contains(stdout, `"closed"`) {
 		t.Errorf("tail: %d %s %s", code, stdout, stderr)
 	}

@@ -1,0 +1,67 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// ending is what became of a call that was let through.
+type ending struct {
+	began    time.Time // when it was let through
+	ended    time.Time
+	decision audit.Decision // empty when it was not let through
+	outcome  audit.Outcome
+	reason   string // of a failure, as the agent was told
+	bytes    int    // of the result
+}
+
+// errLate is the end of a call that a server works on for too long.
+type errLate struct{ text string }
+
+func (e *errLate) Error() string { return e.text }
+
+// answered notes that the call has its result.
+func (c *call) answered(result json.RawMessage, toolFailed bool) {
+	c.ending.ended = time.Now()
+	c.ending.decision, c.ending.outcome, c.ending.bytes = audit.Done, audit.Answered, len(result)
+	if toolFailed {
+		c.ending.outcome = audit.ToolError
+	}
+}
+
+// failure notes why the call has none.
+func (e *ending) failure(err error, told string) {
+	e.ended = time.Now()
+	e.decision, e.outcome, e.reason = audit.Failed, audit.Refused, told
+	var down *DownError
+	var late *errLate
+	switch {
+	case errors.As(err, &down):
+		e.outcome = audit.ServerDied
+	case errors.As(err, &late):
+		e.outcome = audit.TimedOut
+	case errors.Is(err, errCancelled), errors.Is(err, errLeft):
+		e.outcome = audit.Cancelled
+	case errors.Is(err, errUnreadable):
+		e.outcome = audit.Unreadable
+	}
+}
+
+// finish records what became of the call, after its answer was sent. Nothing
+// waits for that: nothing is decided by it, and a log that does not take it says so
+// itself.
+func (c *call) finish() {
+	if c.ending.decision == "" {
+		return
+	}
+	_ = c.proxy.config.Audit.Post(context.Background(), audit.Record{
+		Plane: audit.PlaneTool, Decision: c.ending.decision, Session: c.record.Session, Call: c.id,
+		Server: c.record.Server, Tool: c.record.Tool, Reason: c.ending.reason, Sandboxed: c.record.Sandboxed,
+		Outcome: c.ending.outcome, ResultBytes: c.ending.bytes,
+		DurationMs: float64(c.ending.ended.Sub(c.ending.began).Microseconds()) / 1000,
+	})
+}
