@@ -112,11 +112,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := r.proxy.Close(ctx); err != nil {
-			t.Error(err)
-		}
+		r.close()
 		r.queue.Close()
 		_ = log.Close()
 		_ = host.Close()
@@ -137,6 +133,16 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 		}
 	}()
 	return r
+}
+
+// close ends the proxy; calls that servers work on get a second.
+func (r *rig) close() {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := r.proxy.Close(ctx); err != nil {
+		r.t.Error(err)
+	}
 }
 
 func stubSpec(t testing.TB, name, dir string) sandbox.Spec {

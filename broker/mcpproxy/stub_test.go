@@ -120,6 +120,9 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "garbage":
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":"nothing of the kind"}`, id)
 		return
+	case "refuse":
+		s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"not today"}}`, id)
+		return
 	case "secret":
 		text = "the token is tell-nobody-0123456789"
 	case "blocked":
