@@ -44,6 +44,7 @@ type Terminal struct {
 	keeper      *keeper       // restores it when this process cannot
 
 	write    sync.Mutex  // held for one write
+	quick    *atOnce     // guarded by write
 	restored atomic.Bool // nothing may be written any more
 	lent     bool        // another program has it; guarded by write
 
@@ -92,6 +93,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 		t.keeper.abandon()
 		return nil, &Error{op, fmt.Errorf("set raw mode: %w", err), "bring the program to the foreground"}
 	}
+	t.quick = newAtOnce(t.fdOut)
 	t.flow.begin(time.Now())
 	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
 		_ = t.Restore() // the failed write says more
@@ -155,8 +157,12 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	if t.flow.sending(size, time.Now()) {
 		frame = slices.Concat(frame, []byte(probeText))
 	}
-	n, err := t.out.Write(frame)
-	return min(n, size), err
+	n := t.quick.write(frame)
+	if n < len(frame) {
+		rest, err := t.out.Write(frame[n:])
+		return min(n+rest, size), err
+	}
+	return size, nil
 }
 
 // stuckWrite is how long Restore waits for a write under way. A terminal that
@@ -203,7 +209,7 @@ func (t *Terminal) leave() error {
 		drop()
 	}
 	_, err := t.out.WriteString(text)
-	return err
+	return errors.Join(err, t.quick.close())
 }
 
 // writable reports whether fd takes output, waiting for at most d.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -188,6 +190,63 @@ func TestRestoreWhileWriteHangs(t *testing.T) {
 	slave.Close()
 	master.Close()
 	<-writing
+}
+
+// Small frames reach a terminal that takes nothing for a while whole and in order,
+// and nobody who shares the terminal finds its descriptor changed.
+func TestSmallFramesArriveInOrder(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer master.Close()
+	defer slave.Close()
+	term, err := Open(slave, slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if flags, err := unix.FcntlInt(slave.Fd(), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+		t.Errorf("flags of the terminal: %x, %v", flags, err)
+	}
+	const frames = 3000
+	frame := func(i int) []byte { return fmt.Appendf(nil, "<%0*d>", 100+i%50, i) }
+	var want bytes.Buffer
+	for i := range frames {
+		want.Write(frame(i))
+	}
+	written := make(chan error, 1)
+	go func() {
+		var all error
+		for i := range frames {
+			_, err := term.Write(frame(i))
+			all = errors.Join(all, err)
+		}
+		written <- all
+	}()
+	for term.Ready() { // until it takes no more
+		runtime.Gosched()
+	}
+	var got bytes.Buffer
+	buf := make([]byte, 512)
+	for !bytes.HasSuffix(got.Bytes(), frame(frames-1)) {
+		n, err := master.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Write(buf[:n])
+	}
+	if err := <-written; err != nil {
+		t.Error(err)
+	}
+	text := bytes.ReplaceAll(got.Bytes(), []byte(probeText), nil)
+	if !bytes.HasSuffix(text, want.Bytes()) {
+		t.Errorf("%d bytes were written and did not all arrive in their order", want.Len())
+	}
+	go func() { _, _ = io.Copy(io.Discard, master) }()
+	if err := term.Restore(); err != nil {
+		t.Error(err)
+	}
 }
 
 // listen delivers what a terminal sends over a channel, which closes with it.
