@@ -278,6 +278,7 @@ func TestBearerCredentials(t *testing.T) {
 		"a key beside it":        "Authorization: Bearer " + own + "\r\nX-Api-Key: sk-attacker\r\n",
 		"a cookie beside it":     "Authorization: Bearer " + own + "\r\nCookie: a=b\r\n",
 		"another provider's":     "Authorization: Bearer " + s.proxy.Sentinel("chatgpt") + "\r\n",
+		"another session's":      "Authorization: Bearer sk-ant-oat01-ironcurtain-" + strings.Repeat("A", 32) + "\r\n",
 		"a proxy's beside it":    "Authorization: Bearer " + own + "\r\nProxy-Authorization: Bearer x\r\n",
 		"Google's key beside it": "Authorization: Bearer " + own + "\r\nX-Goog-Api-Key: x\r\n",
 	} {
@@ -285,7 +286,10 @@ func TestBearerCredentials(t *testing.T) {
 		if res == nil || res.StatusCode != 403 || !strings.Contains(answer, keyRefusal) {
 			t.Errorf("%s: answer %+v %s", name, res, answer)
 		}
-		s.takeRecords()
+		state := s.takeRecords()[0].Key
+		if another := strings.HasPrefix(name, "another "); another && (state == KeyForeign) != strings.HasSuffix(name, "'s") {
+			t.Errorf("%s is recorded as %s", name, state)
+		}
 	}
 	if n := s.conns.Load(); n != 0 {
 		t.Errorf("the upstream saw %d connections", n)

@@ -57,7 +57,7 @@ type guarded struct {
 	tls      *tls.Config
 	prefix   string // base's path, in front of every other
 	upstream *upstream
-	issued   func(value string) bool // whether a value is any sentinel of this session
+	issued   func(value string) bool // whether a value is a sentinel of anybody
 	web      bool                    // a domain that was approved, not a provider
 	matcher  atomic.Pointer[matcher] // for the credential that was sent last
 }
@@ -150,7 +150,7 @@ func (p *Proxy) guard(name string) error {
 	if err != nil {
 		return err
 	}
-	s := newSentinel(mode.Sentinel)
+	s := newSentinel(mode)
 	p.sentinels[name] = s
 	for _, host := range provider.Hosts {
 		if other := p.hosts[host.Name]; other != nil {
@@ -187,11 +187,14 @@ func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel)
 	return g, nil
 }
 
-// issued says whether a value is a sentinel of any provider of this session.
+// issued says whether a value looks like a sentinel: of any provider, of this
+// session or of another.
 func (p *Proxy) issued(value string) bool {
-	for _, s := range p.sentinels {
-		if s.equals(value) {
-			return true
+	for _, q := range p.config.Table {
+		for _, m := range q.Modes {
+			if strings.HasPrefix(value, sentinelHead(m)) {
+				return true
+			}
 		}
 	}
 	return false

@@ -71,7 +71,7 @@ const (
 	KeySentinel  KeyState = "sentinel"  // this session's, where it belongs
 	KeyMissing   KeyState = "missing"   // none
 	KeyMismatch  KeyState = "mismatch"  // in the right place, with another value
-	KeyForeign   KeyState = "foreign"   // in the wrong place, or another provider's
+	KeyForeign   KeyState = "foreign"   // in the wrong place, or the sentinel of another provider or session
 	KeyDuplicate KeyState = "duplicate" // more than one
 	KeyNone      KeyState = "none"      // none, at an endpoint that needs none
 )

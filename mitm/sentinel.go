@@ -33,11 +33,17 @@ type sentinel struct {
 var jwtHead = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." +
 	base64.RawURLEncoding.EncodeToString([]byte(`{"exp":4102444800,"iss":"ironcurtain","sub":"codex-fake"}`)) + "."
 
-// newSentinel makes a sentinel with 192 random bits.
-func newSentinel(prefix string) sentinel {
-	if prefix == "jwt" {
-		prefix = jwtHead
+// sentinelHead is what the sentinels of a mode begin with.
+func sentinelHead(m Mode) string {
+	if m.Sentinel == "jwt" {
+		return jwtHead
 	}
+	return m.Sentinel
+}
+
+// newSentinel makes a sentinel with 192 random bits.
+func newSentinel(m Mode) sentinel {
+	prefix := sentinelHead(m)
 	random := make([]byte, 24)
 	_, _ = rand.Read(random) // never fails, says crypto/rand
 	return sentinelOf(prefix + base64.RawURLEncoding.EncodeToString(random))
