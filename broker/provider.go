@@ -23,6 +23,9 @@ type Credentials interface {
 	Refused(ctx context.Context, provider string, used mitm.Credential) bool
 	// Modes says which kind of credential each provider has now.
 	Modes() map[string]string
+	// Held are all credentials that are there now, for those who must keep them
+	// from the agent.
+	Held() []mitm.Credential
 	// APIKeys are the credentials that are keys, for agents that know no logins.
 	APIKeys() egress.Keys
 }
@@ -63,6 +66,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		Table:       c.Providers,
 		Modes:       modes,
 		Credentials: credentials.Credential,
+		Held:        c.Credentials.Held(),
 		Refused:     credentials.Refused,
 		Upstreams:   s.broker.upstreamsOf(name),
 		UpstreamCAs: c.UpstreamCAs,

@@ -108,6 +108,7 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 		err = errors.New("the credential is too short, or holds characters that no header can carry")
 	}
 	if err == nil {
+		x.p.given.add(cred)
 		return cred, nil
 	}
 	text := "No credential for " + name + ": " + err.Error()

@@ -25,6 +25,9 @@ type Config struct {
 	// every request. An error with a Hint, which tells the person what to do, is
 	// answered with 401 in the provider's shape, one without with 503.
 	Credentials func(ctx context.Context, provider string) (Credential, error)
+	// Held are the credentials that the source has now. Answers are watched for
+	// them, too, beside all that Credentials returns.
+	Held []Credential
 	// Refused is told when the provider answers 401 to a credential, so that
 	// the source can renew it. A true result means that Credentials will give
 	// another one: the request is then repeated once. It may be nil.

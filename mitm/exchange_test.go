@@ -90,6 +90,24 @@ func TestNoCredentialWhereNoneIsNeeded(t *testing.T) {
 	}
 }
 
+// The real key is masked in answers to requests that it was not sent with.
+func TestKeyInAnAnswerToAnother(t *testing.T) {
+	s := newStage(t, func(c *Config) {
+		c.Held = []Credential{{Kind: KindAPIKey, Value: realKey}, {Kind: KindAPIKey, Value: "sk-proj-of-another-provider"}}
+	})
+	s.answer(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, realKey+" sk-proj-of-another-provider")
+	})
+	res, body := s.inTunnel("api.anthropic.com", "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n")
+	own := s.proxy.Sentinel("anthropic")
+	if res == nil || body != own+" "+own {
+		t.Errorf("answer %+v %s", res, body)
+	}
+	if r := s.awaitRecords(3)[1]; r.Reason != ReasonLeak {
+		t.Errorf("record %+v", r)
+	}
+}
+
 func TestBearerMode(t *testing.T) {
 	s := newStage(t, func(c *Config) {
 		c.Modes = map[string]string{"anthropic": KindBearer}

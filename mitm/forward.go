@@ -32,7 +32,10 @@ func (x *exchange) forward() bool {
 		return false
 	}
 	x.p.tell(Activity{Kind: RequestStarted, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Path: x.path, Model: x.rec.Model})
-	s := &stream{x: x, ctx: ctx, secrets: []Credential{cred}}
+	s := &stream{x: x, ctx: ctx}
+	if !x.g.web { // it was sent none, and nobody's business is what it sends
+		s.secrets = x.p.given.list()
+	}
 	finished := false
 	defer func() {
 		if !finished { // a panic is on its way: whoever counts requests must still hear of the end
@@ -50,7 +53,7 @@ func (x *exchange) forward() bool {
 type stream struct {
 	x       *exchange
 	ctx     context.Context
-	secrets []Credential // sent with this request
+	secrets []Credential // that the answer is watched for
 	watch   *watcher
 	meter   *usage.Meter
 	status  int // of the upstream
@@ -101,7 +104,7 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 		return nil, d // a person has to log in
 	}
 	s.retries++
-	s.secrets = append(s.secrets, cred)
+	s.secrets = s.x.p.given.list()
 	return s.send(cred)
 }
 

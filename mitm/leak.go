@@ -71,16 +71,16 @@ func newMatcher(secrets, accounts []string) *matcher {
 //
 // The account that a login belongs to gets the name that the agent knows it by.
 type watcher struct {
-	*matcher    // nil when no credential was sent
+	*matcher    // nil when there is nothing to watch for
 	replacement []byte
 	found       int
 }
 
-// watcher returns a watcher for the credentials of one request.
-func (g *guarded) watcher(sent []Credential) *watcher {
+// watcher returns a watcher for credentials.
+func (g *guarded) watcher(all []Credential) *watcher {
 	w := &watcher{replacement: []byte(g.sentinel.value)}
 	var secrets, accounts []string
-	for _, c := range sent {
+	for _, c := range all {
 		if c.Value != "" {
 			secrets = append(secrets, c.Value)
 		}

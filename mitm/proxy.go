@@ -39,6 +39,7 @@ type Proxy struct {
 	slots    chan struct{} // one per connection
 	requests chan struct{} // one per request that is being forwarded
 	spool    *spool
+	given    given
 
 	mu        sync.Mutex
 	closed    bool
@@ -89,6 +90,9 @@ func New(c Config) (*Proxy, error) {
 		spool:     &spool{limit: limits.SpoolBytes},
 		listeners: make(map[net.Listener]bool),
 		open:      make(map[*link]bool),
+	}
+	for _, held := range c.Held {
+		p.given.add(held)
 	}
 	if err := p.makeAuthorities(); err != nil {
 		return nil, fmt.Errorf("configure the proxy: %w", err)

@@ -124,6 +124,18 @@ func (c *Credentials) Modes() map[string]string {
 	return modes
 }
 
+// Held is a mitm.Config.Held: all keys, and the tokens of the logins in use.
+func (c *Credentials) Held() []mitm.Credential {
+	all := c.keys.Held()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.chosen {
+		t := m.Held()
+		all = append(all, mitm.Credential{Kind: mitm.KindBearer, Value: t.Access, Account: t.Account})
+	}
+	return all
+}
+
 // APIKeys are the keys alone.
 func (c *Credentials) APIKeys() Keys { return c.keys }
 

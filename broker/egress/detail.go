@@ -42,6 +42,9 @@ func detailOf(r *mitm.Record) (json.RawMessage, error) {
 		}
 		d = append(append(d, `,"usage":`...), count...)
 	}
+	if r.Guessed {
+		d = append(d, `,"usageGuessed":true`...)
+	}
 	d.number("upstreamStatus", int64(r.Upstream))
 	d.number("retry", int64(r.Retry))
 	d.number("leaks", int64(r.Leaks))

@@ -206,7 +206,7 @@ func TestDetailHoldsTheRecord(t *testing.T) {
 			Time: time.Now(), Session: "s", Seq: 7, Conn: 3, Phase: mitm.PhaseResponse, Decision: mitm.Failed, Reason: mitm.ReasonBroken,
 			Detail: "a \"quoted\" <line>\u2028\x01", Provider: "p", Host: "h.example", Port: "443", SNI: `s\x00`, Method: "POST", Path: "/v1/x",
 			Status: 200, Key: mitm.KeySentinel, Stripped: []string{"a", "b\n"}, Model: "m", Digest: "d", ReqBytes: 1 << 40, ResBytes: 5,
-			TTFB: 0.001, Duration: 1234567.891, Usage: &usage.Count{In: 1, Out: 2, CacheRead: 3}, Upstream: 529, Retry: 1, Leaks: 2,
+			TTFB: 0.001, Duration: 1234567.891, Usage: &usage.Count{In: 1, Out: 2, CacheRead: 3}, Guessed: true, Upstream: 529, Retry: 1, Leaks: 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,15 @@ func (k Keys) Secrets() []string {
 	return all
 }
 
+// Held is a mitm.Config.Held.
+func (k Keys) Held() []mitm.Credential {
+	var all []mitm.Credential
+	for _, v := range k {
+		all = append(all, mitm.Credential{Kind: mitm.KindAPIKey, Value: v})
+	}
+	return all
+}
+
 // Modes is a mitm.Config.Modes: keys are all there is.
 func (k Keys) Modes() map[string]string {
 	modes := make(map[string]string)

@@ -106,6 +106,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 		Table:       config.Table, Upstreams: config.Upstreams, UpstreamCAs: config.UpstreamCAs,
 	})
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
+	config.Held = credentials.Held()
 	config.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets(), State: func(err error) {
 		if err != nil {

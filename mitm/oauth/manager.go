@@ -99,6 +99,17 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 	return Token{}, err
 }
 
+// Held returns the token that is there now, whether it can be used or not.
+func (m *Manager) Held() Token {
+	m.mu.Lock()
+	t := m.token
+	m.mu.Unlock()
+	if t.Access == "" {
+		t, _ = m.source.Read() // without a login there is nothing to keep secret
+	}
+	return t
+}
+
 // save writes a renewed login in place of the one that it was given for, whose
 // refresh token is worth nothing any more. What it cannot write it keeps for the
 // next time; what somebody has logged in anew since then it leaves alone.

@@ -1,0 +1,38 @@
+package mitm
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// given are the credentials that the agent must never see, whichever request or
+// provider they belong to: a server may send back today what it got yesterday.
+type given struct {
+	mu  sync.Mutex
+	all atomic.Pointer[[]Credential] // the one that came last stands at the end; never changed in place
+}
+
+// mostGiven is how many credentials are remembered: logins get new ones all the
+// time, and the old ones end.
+const mostGiven = 16
+
+// list returns all credentials. It must not be changed.
+func (g *given) list() []Credential {
+	if all := g.all.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// add remembers a credential.
+func (g *given) add(c Credential) {
+	if !sendable(c.Value) || slices.Contains(g.list(), c) {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := append(slices.Clone(g.list()), c)
+	all = all[max(0, len(all)-mostGiven):]
+	g.all.Store(&all)
+}
