@@ -79,7 +79,7 @@ func settleAll(ctx context.Context, l layout, id SessionID, log *audit.Log) (int
 func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	n, err := settleAll(ctx, s.layout, s.fixed.ID, log)
 	if n > 0 {
-		s.notice(true, fmt.Sprintf("%d calls still waited when the multiplexer ended; they were not carried out, /history lists them", n))
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
 	}
 	s.lookBackDone()
 	return err

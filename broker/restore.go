@@ -40,10 +40,10 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	}
 	s.lookBackDone()
 	if restored > 0 {
-		s.notice(true, fmt.Sprintf("%d calls waited when the multiplexer ended, and wait again", restored))
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and can be decided again", waited(restored)))
 	}
 	if left := len(open) - restored; left > 0 {
-		s.notice(true, fmt.Sprintf("%d calls that waited when the multiplexer ended cannot wait again; they were not carried out, /history lists them", left))
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", waited(left)))
 	}
 	return nil
 }
@@ -99,4 +99,12 @@ func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u 
 			s.broker.log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
 		}
 	}
+}
+
+// waited says how many calls did.
+func waited(n int) string {
+	if n == 1 {
+		return "1 call waited"
+	}
+	return fmt.Sprintf("%d calls waited", n)
 }

@@ -63,7 +63,7 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 func (b *itemBody) askedBefore(e broker.Escalation) {
 	then := "its agent waits for the answer"
 	if e.Unclaimed {
-		then = "its agent does not wait for it now"
+		then = "its agent has not come back for it yet"
 	}
 	b.add(rowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
 	if e.Unclaimed {

@@ -70,6 +70,12 @@ func decidedText(d broker.Decided) string {
 	}
 	fmt.Fprintf(&b, ": %s/%s %s", sanitize(d.Server), sanitize(d.Tool), sanitize(string(d.Arguments)))
 	fmt.Fprintf(&b, " (rule %s)", sanitize(d.Rule))
+	if d.Reason != "" && (d.Decision == "escalated-denied" || d.Decision == "escalated-withdrawn") {
+		fmt.Fprintf(&b, "; the agent was told: %s", sanitize(d.Reason))
+	}
+	if d.Detail["askedBeforeRestart"] == true {
+		b.WriteString("; asked before the restart")
+	}
 	for _, ground := range []struct{ name, label string }{{"remembered", "remembered"}, {"receipt", "receipt"}, {"quote", "you wrote"}} {
 		if text := detail(d, ground.name); text != "" {
 			fmt.Fprintf(&b, "; %s: %s", ground.label, text)

@@ -205,7 +205,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placePanel, actPanelDown, keyed("one line down (on an empty line)", "down")},
 		{placePanel, actPanelUp, keyed("one line up (on an empty line)", "up")},
 		{placePanel, actPanelPage, keyed("next page; behind the last, what was not shown yet, then the top", "pgdown")},
-		{placePanel, actPanelPageUp, keyed("page before", "shift+pgup")},
+		{placePanel, actPanelPageUp, keyed("page before", "shift+pgup", "pgup")},
 		{placePanel, actPanelTop, keyed("first row (on an empty line)", "home")},
 		{placePanel, actPanelEnd, keyed("last row (on an empty line); rows jumped over count as not shown", "end")},
 		{placePanel, actPanelNext, keyed("next call (on an empty line)", "tab")},

@@ -18,7 +18,7 @@ func TestRestoredCall(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.keys("\x01")
 	r.look()
-	r.wants("asked: before the restart", "does not wait for it now", "kept 5 minutes")
+	r.wants("asked: before the restart", "has not come back for it yet", "kept 5 minutes")
 	e.Unclaimed = false
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.wants("before the restart", "its agent waits for the answer")
@@ -67,4 +67,38 @@ func TestAutoApproverIsSeen(t *testing.T) {
 	r.look()
 	r.keys("/approve\r")
 	r.decided(1)
+}
+
+// The history says what the agent was told, and that a call was asked before a
+// restart.
+func TestHistorySaysWhatTheAgentWasTold(t *testing.T) {
+	d := broker.Decided{Decision: "escalated-denied", By: "tui", Server: "s", Tool: "t", Rule: "r", Reason: "not\nhere", Detail: map[string]any{"askedBeforeRestart": true}}
+	if got, want := decidedText(d), `denied by you: s/t  (rule r); the agent was told: not\nhere; asked before the restart`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d.Decision = "escalated-approved"
+	if got := decidedText(d); strings.Contains(got, "told") {
+		t.Errorf("%q", got)
+	}
+}
+
+// PgUp goes back in a call that waits; without one it reads the scrollback.
+func TestPageUpInThePanel(t *testing.T) {
+	r := newRig(t, 40, 10, demo())
+	r.escalate(1, `{"path":"/tmp/b"}`, "")
+	r.keys("\x01")
+	r.look()
+	r.keys("\x1b[6~")
+	if r.m.approvals.scroll == 0 {
+		t.Fatalf("PgDn does not go on:\n%s", r.screen())
+	}
+	r.keys("\x1b[5~")
+	if r.m.approvals.scroll != 0 || r.m.mode != modeCommand {
+		t.Errorf("PgUp: row %d, mode %v", r.m.approvals.scroll, r.m.mode)
+	}
+	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Session: "s1", Outcome: broker.Expired}}})
+	r.keys("\x1b[5~")
+	if r.m.mode != modeCopy {
+		t.Errorf("without a call: mode %v", r.m.mode)
+	}
 }

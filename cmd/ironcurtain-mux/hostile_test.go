@@ -68,6 +68,12 @@ func TestPrintedStringsReadBack(t *testing.T) {
 			t.Fatalf("%q is not in %s", s, pending.String())
 		}
 
+		seen := look(broker.Escalation{Auto: &broker.AutoLook{Receipt: 1, Reason: s}})
+		plainLine(t, seen)
+		if s != "" && !strings.Contains(seen, strconv.QuoteToASCII(s)) {
+			t.Fatalf("%q is not in %s", s, seen)
+		}
+
 		record := recordText(audit.Line{Record: audit.Record{Server: "s", Tool: "t", Arguments: arguments, Rule: s, DecidedBy: s}})
 		plainLine(t, record+"\n")
 		_, rest, _ := strings.Cut(record, " s/t ")

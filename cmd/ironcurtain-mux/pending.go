@@ -101,7 +101,7 @@ func printPending(w io.Writer, list []waitingCall) error {
 func before(e broker.Escalation) string {
 	switch {
 	case e.Unclaimed:
-		return ", asked before the restart, its agent does not wait for it"
+		return ", asked before the restart, its agent has not come back for it yet"
 	case e.Restored:
 		return ", asked before the restart"
 	}
