@@ -14,7 +14,7 @@ type Answer struct {
 	Rule      string          `json:"rule"`
 	Reason    string          `json:"reason"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Trace     []Step          `json:"trace,omitempty"`
+	Trace     []Step          `json:"trace"`
 }
 
 // ParseCall reads a call written as one JSON object with the members id,
@@ -90,11 +90,14 @@ func (e *Engine) AnswerTooLong(beginning []byte) Answer {
 
 // Line writes the answer as one line of JSON, without the newline.
 func (a Answer) Line() []byte {
+	if a.Trace == nil {
+		a.Trace = []Step{} // whoever reads the answer finds a list
+	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false) // the arguments are shown as they would be forwarded
 	if err := enc.Encode(a); err != nil {
-		return []byte(`{"id":null,"decision":"deny","rule":"` + RuleInvalidRequest + `","reason":"the answer cannot be written"}`)
+		return []byte(`{"id":null,"decision":"deny","rule":"` + RuleInvalidRequest + `","reason":"the answer cannot be written","trace":[]}`)
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -75,6 +75,7 @@ func TestProgramsOfARepository(t *testing.T) {
 	for _, config := range []string{
 		"[core]\n pager=evil\n", "[pager]\n log=evil\n", "[alias]\n st=!evil\n", "[gc]\n recentObjectsHook=evil\n", "[difftool \"x\"]\n cmd=evil\n",
 		"[mergetool \"x\"]\n path=/tmp/x\n", "[tar \"x\"]\n command=evil\n", "[remote \"origin\"]\n promisor=true\n", "[sendemail]\n sendmailCmd=evil\n",
+		"[lfs]\n url=https://evil.example.org/\n", "[lfs \"customtransfer.x\"]\n path=evil\n", "[imap]\n tunnel=evil\n", "[http \"https://github.com\"]\n sslCAPath=/tmp\n",
 		"[CoRe]\n\tPAGER = \"ev\\\"il\"\n", "[core]\n pag\\\ner=evil\n",
 	} {
 		w.bareRepo("programs", config)
@@ -87,6 +88,32 @@ func TestProgramsOfARepository(t *testing.T) {
 		w.bareRepo("programs", config)
 		if v := e.Evaluate(Call{Server: "git", Tool: "git_log", Arguments: []byte(`{"path":"/workspace/programs"}`)}); v.Decision != Allow {
 			t.Errorf("%q: %s by %s (%s)", config, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}
+
+// TestFilesThatARepositoryNames: git reads them, and prints of some what it
+// cannot make sense of.
+func TestFilesThatARepositoryNames(t *testing.T) {
+	w := newWorld(t)
+	for config, want := range map[string]Decision{
+		"[blame]\n ignoreRevsFile={OUT}/secret.txt\n":              Escalate,
+		"[blame]\n ignoreRevsFile=:(optional){OUT}/secret.txt\n":   Escalate,
+		"[blame]\n ignoreRevsFile=../../../../../outside/secret\n": Escalate,
+		"[blame]\n ignoreRevsFile=~/.ssh/id_rsa\n":                 Deny,
+		"[core]\n excludesFile=~root/x\n":                          Deny,
+		"[core]\n attributesFile={OUT}/secret.txt\n":               Escalate,
+		"[mailmap]\n file={OUT}/secret.txt\n":                      Escalate,
+		"[fetch \"fsck\"]\n skipList={OUT}/secret.txt\n":           Escalate,
+		"[user]\n signingKey={OUT}/secret.txt\n":                   Escalate,
+		"[user]\n signingKey=0123ABCD\n":                           Allow,
+		"[blame]\n ignoreRevsFile=.git-blame-ignore-revs\n":        Allow,
+		"[blame]\n ignoreRevsFile=\n[commit]\n template=a/t.txt\n": Allow,
+	} {
+		w.bareRepo("names", w.expand(config))
+		v := w.engine().Evaluate(Call{Server: "git", Tool: "git_blame", Arguments: []byte(`{"path":"/workspace/names","filePath":"a.txt"}`)})
+		if v.Decision != want {
+			t.Errorf("%q: %s by %s (%s), want %s", config, v.Decision, v.Rule, v.Reason, want)
 		}
 	}
 }

@@ -152,6 +152,10 @@ func TestShapeAttacks(t *testing.T) {
 		fs("nested list", "read_multiple_files", `{"paths":["a.txt",["/etc/shadow"]]}`),
 		fs("empty list", "read_multiple_files", `{"paths":[]}`),
 		fs("no path", "read_text_file", `{}`),
+		fs("one path of two", "move_file", `{"destination":"a.txt"}`),
+		fs("pattern that climbs", "search_files", `{"path":"src","pattern":"../../**"}`),
+		fs("pattern from the root", "search_files", `{"path":"src","pattern":"/etc/*"}`),
+		fs("exclusion that climbs", "directory_tree", `{"path":"src","excludePatterns":["a","x/../../.."]}`),
 		fs("nothing", "read_text_file", ``),
 		fs("null", "read_text_file", `null`),
 		fs("list instead of object", "read_text_file", `["a.txt"]`),
@@ -192,6 +196,7 @@ func TestHostExecutionAttacks(t *testing.T) {
 		".gitmodules", ".envrc", "sub/.envrc", ".vscode/tasks.json", ".vscode/settings.json", ".VSCode/tasks.json", ".vscode",
 		".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".husky/pre-commit", ".idea/workspace.xml",
 		".devcontainer/devcontainer.json", ".cursor/mcp.json", ".gemini/settings.json", ".codex/config.toml",
+		".devcontainer.json", ".lfsconfig", "lefthook.yaml", ".lefthook-local.toml", ".hg/hgrc", ".Rprofile", ".qwen/settings.json",
 	} {
 		attacks = append(attacks, write(p, p, Escalate),
 			attack{"directory " + p, "filesystem", "create_directory", `{"path":"/workspace/` + p + `"}`, Escalate},

@@ -50,15 +50,15 @@ func TestAnswerLine(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"id":"1","server":"filesystem","tool":"read_file","arguments":{"path":"a"}}`: `{"id":"1","decision":"allow","rule":"structural-sandbox-allow","reason":"the files lie inside the sandbox",` +
 			`"arguments":{"path":"` + root + `/sandbox/a"},"trace":[{"argument":"path","role":"read-path","value":"` + root + `/sandbox/a","rule":"structural-sandbox-allow","decision":"allow"}]}`,
-		`{"id":7,"server":"filesystem","tool":"read_file","arguments":{"path":"a","path":"b"}}`:         `{"id":7,"decision":"deny","rule":"invalid-arguments","reason":"the arguments are refused: duplicate name at line 1, byte 12"}`,
-		"{\"id\":8,\"server\":\"filesystem\",\"tool\":\"read_file\",\"arguments\":{\"path\":\"\xff\"}}": `{"id":8,"decision":"deny","rule":"invalid-arguments","reason":"the arguments are refused: invalid UTF-8 at line 1, byte 9"}`,
-		`{"server":"x","tool":"y"}`: `{"id":null,"decision":"deny","rule":"structural-unknown-tool","reason":"the tool is not annotated"}`,
-		``:                          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call"}`,
-		`[]`:                        `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call"}`,
-		`{"id":"1","tool":"y"}`:     `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call"}`,
-		`{"id":"1","server":"a","server":"b","tool":"y"}`: `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call"}`,
-		`{"id":{"a":1},"server":"a","tool":"y"}`:          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call"}`,
-		`{"id":"9","server":"filesystem","tool":"write_file","arguments":{"path":"a","content":"` + strings.Repeat("x", 400): `{"id":"9","decision":"deny","rule":"structural-invalid-request","reason":"the call is too large"}`,
+		`{"id":7,"server":"filesystem","tool":"read_file","arguments":{"path":"a","path":"b"}}`:         `{"id":7,"decision":"deny","rule":"invalid-arguments","reason":"the arguments are refused: duplicate name at line 1, byte 12","trace":[]}`,
+		"{\"id\":8,\"server\":\"filesystem\",\"tool\":\"read_file\",\"arguments\":{\"path\":\"\xff\"}}": `{"id":8,"decision":"deny","rule":"invalid-arguments","reason":"the arguments are refused: invalid UTF-8 at line 1, byte 9","trace":[]}`,
+		`{"server":"x","tool":"y"}`: `{"id":null,"decision":"deny","rule":"structural-unknown-tool","reason":"the tool is not annotated","trace":[]}`,
+		``:                          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
+		`[]`:                        `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
+		`{"id":"1","tool":"y"}`:     `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
+		`{"id":"1","server":"a","server":"b","tool":"y"}`: `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
+		`{"id":{"a":1},"server":"a","tool":"y"}`:          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
+		`{"id":"9","server":"filesystem","tool":"write_file","arguments":{"path":"a","content":"` + strings.Repeat("x", 400): `{"id":"9","decision":"deny","rule":"structural-invalid-request","reason":"the call is too large","trace":[]}`,
 	} {
 		if got := string(e.AnswerLine([]byte(line)).Line()); got != want {
 			t.Errorf("%.90s\ngot  %s\nwant %s", line, got, want)

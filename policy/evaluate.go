@@ -90,25 +90,20 @@ func (e *Engine) decode(raw []byte, t *tool) (jsonx.Value, error) {
 	if err := t.schema.check(args); err != nil {
 		return args, &refusal{rule: RuleInvalidArguments, reason: err.Error()}
 	}
-	if t.schema == nil && t.traits.SandboxFiles && !t.traits.Git && t.misses(args, Role.isPath) {
-		return args, &refusal{rule: RuleInvalidArguments, reason: "the call names no file"}
+	if t.schema == nil && t.traits.SandboxFiles && !t.traits.Git && t.missesPath(args) {
+		return args, &refusal{rule: RuleInvalidArguments, reason: "the call leaves out a file that the tool needs"}
 	}
 	return args, nil
 }
 
-// misses reports whether the tool has arguments of the kind and the call has
-// none of them.
-func (t *tool) misses(args jsonx.Value, kind func(Role) bool) bool {
-	missing := false
+// missesPath reports whether the call leaves out a path of the tool.
+func (t *tool) missesPath(args jsonx.Value) bool {
 	for name, arg := range t.args {
-		if slices.ContainsFunc(arg.roles, kind) {
-			if _, present := args.Member(name); present {
-				return false
-			}
-			missing = true
+		if _, present := args.Member(name); !present && hasPathRole(arg.roles) {
+			return true
 		}
 	}
-	return missing
+	return false
 }
 
 // verdict writes down an outcome together with the canonical arguments.

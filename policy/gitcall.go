@@ -79,7 +79,7 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 			return p.refuse(RuleGitRepository, "path", p.rootRole[0], dir, err.Error())
 		}
 		if pathx.Within(got.Path, r.Path) {
-			if err := p.checkProtected("path", p.rootRole[0], got, false); err != nil {
+			if err := p.checkProtected("path", p.rootRole[0], got, itself); err != nil {
 				return err
 			}
 			continue
@@ -136,7 +136,7 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	if err != nil {
 		return s, p.refuse(RuleInvalidPath, name, RepoPath, s, err.Error())
 	}
-	if relative && !r.ViaLink && !pathx.Within(r.Path, base) {
+	if !r.ViaLink && !pathx.Within(r.Path, base) && !p.inWorkTree(r.Path) {
 		return s, p.refuse(RuleInvalidPath, name, RepoPath, s, "the path leaves the repository")
 	}
 	if err := p.addPath(name, roles, r); err != nil {
@@ -146,6 +146,12 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 		return r.Path, nil
 	}
 	return cleanRelative(s), nil
+}
+
+// inWorkTree reports whether a path belongs to the repository, of which the
+// call may have named a directory further down.
+func (p *preparation) inWorkTree(path string) bool {
+	return p.repo != nil && p.repo.WorkTree != "" && pathx.Within(path, p.repo.WorkTree)
 }
 
 // resolveFrom resolves a path that is absolute on the host already, or, when

@@ -7,13 +7,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// colonArguments may name a file inside a revision, as in HEAD:main.go.
-// Elsewhere a colon makes a refspec, which does more than it says.
-var colonArguments = []string{"object", "target", "source", "ref", "commit", "commits", "commitish"}
-
 // checkRef says why a revision, branch, tag or remote name is refused, or "".
-// A reference may never be read as an option, a path or a refspec.
-func checkRef(r Role, argument, s string) string {
+// A reference may never be read as an option, a path or a refspec, which does
+// more than it says. A colon is accepted where it can only name a file inside a
+// revision, as in HEAD:main.go.
+func checkRef(r Role, s string, colon bool) string {
 	switch {
 	case s == "":
 		return "the reference is empty"
@@ -28,7 +26,7 @@ func checkRef(r Role, argument, s string) string {
 	case strings.Contains(s, "../") || strings.Contains(s, "/..") || strings.Contains(s, "//") || strings.Contains(s, "::"):
 		return "the reference looks like a path or an address"
 	}
-	if strings.Contains(s, ":") && !slices.Contains(colonArguments, argument) {
+	if strings.Contains(s, ":") && !colon {
 		return "the reference looks like a refspec"
 	}
 	if r == GitRemoteName && (strings.ContainsAny(s, ":^~?*[\\/@{") || strings.Contains(s, "..")) {

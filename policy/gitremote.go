@@ -31,7 +31,7 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 	var unknown *gitx.UnknownRemoteError
 	if errors.As(err, &unknown) {
 		// There is nothing to contact; rules without a domain still speak.
-		if why := checkRef(GitRemoteName, name, s); why != "" {
+		if why := checkRef(GitRemoteName, s, false); why != "" {
 			return s, p.refuse(RuleGitRemote, name, GitRemote, s, why)
 		}
 		p.add([]Role{GitRemote}, element{argument: name, text: s})

@@ -123,10 +123,14 @@ func within(p, dir string) bool {
 }
 
 // covers reports whether a protected file lies at or below a path, so that a
-// recursive operation on it would reach the file.
-func (g *guardView) covers(r pathx.Resolved) bool {
+// recursive operation on it would reach the file. One that is known not to be
+// there counts only where missing is set.
+func (g *guardView) covers(r pathx.Resolved, missing bool) bool {
 	for i := range g.now {
 		p := &g.now[i]
+		if !missing && !p.Exists && g.entries[i].moving {
+			continue
+		}
 		if within(p.Path, r.Path) || (r.Exists && slices.Contains(p.Idents(), r.Ident)) {
 			return true
 		}

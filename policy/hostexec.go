@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"regexp"
 	"strings"
 
 	"golang.org/x/text/cases"
@@ -35,6 +36,15 @@ var executingDirs = map[string]string{
 	".vs":           "editors run its tasks",
 	".theia":        "editors run its tasks",
 	".nova":         "editors run its tasks",
+	".cline":        "the agent's settings start programs",
+	".qwen":         "the agent's settings start programs",
+	".amp":          "the agent's settings start programs",
+	".factory":      "the agent's settings start programs",
+	".augment":      "the agent's settings start programs",
+	".copilot":      "the agent's settings start programs",
+	".hg":           "Mercurial obeys what stands in it",
+	".jj":           "Jujutsu obeys what stands in it",
+	".lefthook":     "git hooks live there",
 }
 
 // executingFiles are files of that kind, by their name.
@@ -42,6 +52,7 @@ var executingFiles = map[string]string{
 	".gitattributes": "git runs the filters it names",
 	".gitmodules":    "git obeys it",
 	".gitconfig":     "git obeys it",
+	".lfsconfig":     "git obeys it",
 	".envrc":         "the shell loads it",
 	".mcp.json":      "agents start the servers it names",
 	".claude.json":   "the agent's settings start programs",
@@ -57,7 +68,12 @@ var executingFiles = map[string]string{
 	".aider.conf.yml": "the agent's settings start programs",
 	".yarnrc.yml":     "the package manager runs the program it names", ".pnpmfile.cjs": "the package manager runs it",
 	".pre-commit-config.yaml": "git hooks are made of it",
-	".lefthook.yml":           "git hooks are made of it", "lefthook.yml": "git hooks are made of it",
+	".overcommit.yml":         "git hooks are made of it",
+	".devcontainer.json":      "editors build and run it",
+	".bash_login":             "the shell runs it", ".bash_aliases": "the shell runs it", ".bash_logout": "the shell runs it",
+	".zlogin": "the shell runs it", ".zlogout": "the shell runs it",
+	".rprofile": "R runs it", ".irbrc": "Ruby runs it", ".pryrc": "Ruby runs it", ".pdbrc": "the debugger runs it",
+	".yarnrc": "the package manager runs the program it names",
 }
 
 // executingIn are files that matter only inside one directory; a name that
@@ -69,6 +85,9 @@ var executingIn = map[string][]string{
 	".cursor": {"mcp.json", "hooks.json", "rules*"},
 	".cargo":  {"config", "config.toml"},
 }
+
+// lefthook are the names of the files of a tool that installs git hooks.
+var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
 // runsOnHost says why writing a file would run or steer a program on the host
 // later, or "". Names are compared without regard to case, because some disks
@@ -84,8 +103,11 @@ func runsOnHost(p string) string {
 		if why := executingFiles[part]; why != "" && last {
 			return why
 		}
-		if last && strings.HasSuffix(part, ".code-workspace") {
+		switch {
+		case last && strings.HasSuffix(part, ".code-workspace"):
 			return "editors run its tasks"
+		case last && lefthook.MatchString(part):
+			return "git hooks are made of it"
 		}
 		names, ok := executingIn[part]
 		if !ok {

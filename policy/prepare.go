@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
@@ -64,10 +65,13 @@ func (p *preparation) run() error {
 		p.args = p.args.With(m.Name, value)
 	}
 	p.absentRoles(original)
-	if p.tool.traits.Git {
-		return p.defaultRemote()
+	if !p.tool.traits.Git {
+		return nil
 	}
-	return nil
+	if err := p.wholeTree(original); err != nil {
+		return err
+	}
+	return p.defaultRemote()
 }
 
 // absentRoles adds the roles of arguments that the call leaves out: rules
@@ -101,7 +105,7 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 		case pathlike, repoPath, urllike, remote, identifier:
 			return p.each(name, r, v, func(s string) (string, error) { return p.canonical(name, roles, r, s) })
 		case refname:
-			if v.Kind == jsonx.String || v.Kind == jsonx.Array {
+			if v.Kind == jsonx.String || v.Kind == jsonx.Array || v.Kind == jsonx.Object {
 				return p.each(name, r, v, func(s string) (string, error) { return p.canonical(name, roles, r, s) })
 			}
 		case headers:
@@ -109,7 +113,7 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 		default: // nothing to bring into a form
 		}
 	}
-	if p.tool.traits.SandboxFiles && len(roles) == 0 {
+	if (p.tool.traits.SandboxFiles || p.tool.traits.Fetch) && len(roles) == 0 {
 		if err := p.strayValue(name, v); err != nil {
 			return v, err
 		}
@@ -169,8 +173,14 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 		return p.identifierValue(name, roles, first, s)
 	default: // a reference
 	}
-	if why := checkRef(first, name, s); why != "" {
+	rev, file, colon := strings.Cut(s, ":")
+	if why := checkRef(first, s, colon && first == GitRef && p.showsFiles()); why != "" {
 		return s, p.refuse(RuleGitOption, name, first, s, why)
+	}
+	if colon {
+		if err := p.revisionFile(name, rev, file); err != nil {
+			return s, err
+		}
 	}
 	p.add(roles, element{argument: name, text: s})
 	return s, nil

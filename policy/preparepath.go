@@ -25,7 +25,7 @@ func (p *preparation) pathValue(name string, roles []Role, s string) (string, er
 // addPath checks a resolved path against the protected ones and records it.
 func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error {
 	role := firstPath(roles)
-	if err := p.checkProtected(name, role, r, p.reachesBelow(roles)); err != nil {
+	if err := p.checkProtected(name, role, r, p.reach(name, roles)); err != nil {
 		return err
 	}
 	sandbox := p.inSandbox(r.Path)
@@ -42,7 +42,16 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	return nil
 }
 
-func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, recursive bool) error {
+// reach says how far a call goes below a path that it names.
+type reach uint8
+
+const (
+	itself   reach = iota
+	reads          // everything below
+	destroys       // everything below
+)
+
+func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, far reach) error {
 	if p.guard == nil {
 		var err error
 		if p.guard, err = p.engine.guard.look(); err != nil {
@@ -55,7 +64,7 @@ func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, r
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "whether the path is protected cannot be told: "+err.Error())
 	case protected:
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "the path is protected")
-	case recursive && p.guard.covers(r):
+	case far != itself && p.guard.covers(r, far == destroys):
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "a protected path lies below, which the call would reach")
 	case len(p.elements) > maxElements:
 		return p.refuse(RuleInvalidArguments, name, role, "", "the call names too many files")
@@ -63,9 +72,16 @@ func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, r
 	return nil
 }
 
-// reachesBelow reports whether the call acts on everything below its path.
-func (p *preparation) reachesBelow(roles []Role) bool {
-	return slices.Contains(roles, DeletePath) || slices.Contains(recursiveTools, p.tool.key.tool)
+// reach says how far the call goes below the path of an argument.
+func (p *preparation) reach(argument string, roles []Role) reach {
+	switch {
+	case slices.Contains(roles, DeletePath):
+		return destroys
+	case slices.Contains(recursiveTools, p.tool.key.tool),
+		p.tool.traits.Git && argument != "path" && slices.Contains(stagingTools, p.tool.key.tool):
+		return reads
+	}
+	return itself
 }
 
 func (p *preparation) inSandbox(path string) bool {

@@ -12,7 +12,7 @@ var gitArguments = map[string]Role{
 	"branchName": GitRef, "newBranchName": GitRef, "startPoint": GitRef,
 	"commit": GitRef, "commits": GitRef, "commitish": GitRef, "ref": GitRef,
 	"upstream": GitRef, "onto": GitRef, "tagName": GitRef, "sinceTag": GitRef,
-	"remoteBranch": GitRef, "stashRef": GitRef, "merged": GitRef, "noMerged": GitRef,
+	"remoteBranch": GitRef, "stashRef": GitRef, "merged": GitRef, "noMerged": GitRef, "initialBranch": GitRef,
 
 	"url": GitRemote, "repositoryUrl": GitRemote, "remote": GitRemote, "name": GitRemoteName, "newName": GitRemoteName,
 

@@ -146,11 +146,19 @@ func (w *world) repositories() {
 		"submodule":      githubRemote + "[submodule \"x\"]\n\turl = ext::sh\n",
 		"branchurl":      "[branch \"main\"]\n\tremote = https://evil.example.org/x\n",
 		"branchdot":      "[branch \"main\"]\n\tremote = .\n",
+		"urlname":        githubRemote + "[remote \"https://github.com/acme/widget\"]\n\turl = " + evil + "\n",
+		"mirror":         githubRemote + "[remote \"origin\"]\n\tmirror = true\n",
+		"forced":         githubRemote + "[remote \"origin\"]\n\tpush = +refs/heads/*\n",
+		"matching":       githubRemote + "[push]\n\tdefault = matching\n",
+		"group":          githubRemote + "[remote \"evil\"]\n\turl = " + evil + "\n[remotes]\n\tboth = origin evil\n",
+		"bundle":         githubRemote + "[fetch]\n\tbundleURI = " + evil + "\n",
+		"ownca":          githubRemote + "[http]\n\tsslCAInfo = evil.pem\n",
 		"caps":           "[REMOTE \"origin\"]\n\tURL = https://github.com/acme/widget.git\n\tPushURL = " + evil + "\n",
 	} {
 		w.repository(box+"g/"+name, config, nil)
 	}
 	w.repository(box+"g/hooks", githubRemote, nil)
+	w.repository(box+"g/env", githubRemote, map[string]string{".env": "TOKEN=x", "sub/a.txt": "a"})
 	hook := w.sandbox + "/g/hooks/.git/hooks/pre-push"
 	w.must(os.WriteFile(hook, []byte("#!/bin/sh\n"), 0o700))
 	w.repository("outside/repo", githubRemote, nil)
@@ -178,7 +186,7 @@ func (w *world) engine(change ...func(*Config)) *Engine {
 	c, a := Default()
 	config := Config{
 		Policy: c, Annotations: a, Sandbox: w.sandbox, Mount: "/workspace", Home: w.home,
-		Protected: []string{w.iron, w.home + "/.ssh", w.sandbox + "/.env"}, Unprotected: []string{w.iron + "/demo/outside"},
+		Protected: []string{w.iron, w.home + "/.ssh", w.sandbox + "/.env", w.sandbox + "/g/env/.env", w.sandbox + "/src/not-there"}, Unprotected: []string{w.iron + "/demo/outside"},
 		SystemGit: w.root + "/no-gitconfig",
 	}
 	for _, f := range change {

@@ -146,6 +146,34 @@ func TestResolveAgreesWithGit(t *testing.T) {
 	}
 }
 
+// TestAddressesThatAreNames asks git itself what it would contact for an address
+// that a repository uses as the name of a remote.
+func TestAddressesThatAreNames(t *testing.T) {
+	const address, other = "https://github.com/a/b", "https://example.org/x"
+	for config, named := range map[string]bool{
+		"[remote \"" + address + "\"]\n\turl = " + other + "\n":     true,
+		"[remote \"" + address + ".git\"]\n\turl = " + other + "\n": false,
+		"[remote \"origin\"]\n\turl = " + address + "\n":            false,
+	} {
+		dir := tempDir(t)
+		mustGit(t, dir, dir, "init", "-q", "repo")
+		write(t, dir+"/repo/.git/config", "[core]\n\trepositoryformatversion = 0\n"+config)
+		r, err := Open(dir+"/repo", Home{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if contacted := strings.TrimSpace(mustGit(t, dir, dir+"/repo", "ls-remote", "--get-url", address)); (contacted == other) != named {
+			t.Errorf("%q: git contacts %s", config, contacted)
+		}
+		if got, err := r.Resolve(address, Push); (err != nil) != named {
+			t.Errorf("%q: %v, %v", config, got, err)
+		}
+		if a, err := ParseAddress(address); err != nil || r.Pinned(a, Push) == named {
+			t.Errorf("%q: pinned, %v", config, err)
+		}
+	}
+}
+
 func TestOpenFollowsWorktrees(t *testing.T) {
 	home := tempDir(t)
 	mustGit(t, home, home, "init", "-q", "-b", "main", "repo")

@@ -37,7 +37,8 @@ func (r *Repo) Programs(hooks bool, fixed []string) []string {
 	return out
 }
 
-// startsProgram reports whether git hands the value to a shell or executes it.
+// startsProgram reports whether git hands the value to a shell or executes it,
+// or goes another way over the network for it than the remote says.
 func (e entry) startsProgram() bool {
 	switch e.section {
 	case "core":
@@ -60,7 +61,13 @@ func (e entry) startsProgram() bool {
 	case "sendemail":
 		return strings.HasSuffix(e.name, "cmd") || e.name == "smtpserver"
 	case "remote": // objects that are missing are fetched whenever something needs them
-		return e.name == "promisor" || e.name == "partialclonefilter"
+		return e.name == "promisor" || e.name == "partialclonefilter" || e.name == "lfsurl" || e.name == "lfspushurl"
+	case "fetch":
+		return e.name == "bundleuri"
+	case "lfs":
+		return slices.Contains([]string{"url", "pushurl", "path", "clean", "smudge", "standalonetransferagent"}, e.name)
+	case "imap":
+		return e.name == "tunnel"
 	case "diff":
 		return e.name == "external" || e.name == "command" || e.name == "textconv"
 	case "filter":
@@ -86,7 +93,7 @@ func (e entry) startsProgram() bool {
 	case "trailer":
 		return e.name == "command" || e.name == "cmd"
 	case "http":
-		return strings.HasPrefix(e.name, "proxy") || e.name == "curloptresolve" || e.name == "sslverify" || e.name == "cookiefile"
+		return strings.HasPrefix(e.name, "proxy") || strings.HasPrefix(e.name, "ssl") || e.name == "curloptresolve" || e.name == "cookiefile"
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package gitx
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -51,6 +52,9 @@ func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 	if err := checkArgument(remote); err != nil {
 		return nil, err
 	}
+	if looksLikeAddress(remote) && r.isName(remote) {
+		return nil, refuse("the repository gives the address as a name to another remote")
+	}
 	raw := []string{remote}
 	rewritePush := d == Push
 	if !looksLikeAddress(remote) {
@@ -71,9 +75,27 @@ func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 }
 
 // Pinned reports whether an address, when it is given to git itself, is
-// contacted as it stands: no rewriting rule touches it.
+// contacted as it stands: no rewriting rule touches it, and no remote has it
+// for a name.
 func (r *Repo) Pinned(a Address, d Direction) bool {
-	return r.rewrite(a.String(), d == Push) == a.String()
+	return r.rewrite(a.String(), d == Push) == a.String() && !r.isName(a.String())
+}
+
+// isName reports whether a value names a remote or a group of remotes. Git
+// asks that first, whatever the value looks like.
+func (r *Repo) isName(s string) bool {
+	return slices.Contains(r.config.subsections("remote"), s) || len(r.config.all("remotes", "", strings.ToLower(s))) > 0
+}
+
+// pushesMore reports whether the repository makes a push to the remote send
+// more than the branch that a call names: everything, by force, or deletions.
+func (r *Repo) pushesMore(name string) bool {
+	if truth(r.own.last("remote", name, "mirror")) || r.own.last("push", "", "default") == "matching" {
+		return true
+	}
+	return slices.ContainsFunc(r.own.all("remote", name, "push"), func(spec string) bool {
+		return strings.HasPrefix(spec, "+") || strings.HasPrefix(spec, ":")
+	})
 }
 
 // configured returns the addresses of a named remote before rewriting, and
@@ -93,12 +115,18 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 		}
 	}
 	if d == Push {
+		if r.pushesMore(name) {
+			return nil, false, refuse("the repository makes a push to the remote send more than the branch that is named")
+		}
 		if urls = valid(r.config.all("remote", name, "pushurl")); len(urls) > 0 {
 			return urls, false, nil
 		}
 	}
 	if urls = valid(r.config.all("remote", name, "url")); len(urls) > 0 {
 		return urls, d == Push, nil
+	}
+	if r.isName(name) {
+		return nil, false, refuse("the name stands for several remotes")
 	}
 	return nil, false, &UnknownRemoteError{Name: name}
 }

@@ -218,33 +218,3 @@ func (r *Repo) Branch() string {
 	}
 	return ref
 }
-
-// Dirs returns every directory outside the work tree's own files that git
-// reads or writes for this repository, unresolved: the repository, the shared
-// repository, the work tree and borrowed object stores.
-func (r *Repo) Dirs() ([]string, error) {
-	dirs := []string{r.GitDir}
-	if r.CommonDir != r.GitDir {
-		dirs = append(dirs, r.CommonDir)
-	}
-	if r.WorkTree != "" {
-		dirs = append(dirs, r.WorkTree)
-	}
-	objects := filepath.Join(r.CommonDir, "objects")
-	for _, extra := range []string{objects, filepath.Join(r.CommonDir, "refs"), filepath.Join(r.CommonDir, "config")} {
-		if exists(extra) {
-			dirs = append(dirs, extra)
-		}
-	}
-	data, err := readFile(filepath.Join(objects, "info/alternates"), 64<<10)
-	if err != nil {
-		return nil, err
-	}
-	for line := range strings.SplitSeq(string(data), "\n") {
-		if line = strings.TrimRight(line, "\r"); line != "" && line[0] != '#' {
-			dirs = append(dirs, absolute(objects, line))
-		}
-	}
-	links, err := r.links()
-	return append(dirs, links...), err
-}

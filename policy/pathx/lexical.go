@@ -15,7 +15,7 @@ const (
 var (
 	scheme  = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 	dollar  = regexp.MustCompile(`\$(\{|\(|[A-Z_][A-Z0-9_]+)`)
-	dollar1 = regexp.MustCompile(`^\$[A-Za-z_{(]`)
+	dollar1 = regexp.MustCompile(`^\$([{(]|[A-Za-z_][A-Za-z0-9_]*(/|$))`)
 	percent = regexp.MustCompile(`%[A-Za-z_][A-Za-z0-9_]*%`)
 )
 

@@ -107,6 +107,10 @@ func splitPort(s string) (host, port string) {
 	return s[:i], s[i+1:]
 }
 
+// CoversSuffix reports whether the pattern is the name of a public suffix, such
+// as "com", which nobody means alone.
+func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host) }
+
 // Match reports whether the pattern speaks of the target. A pattern without a
 // scheme speaks of encrypted connections at their usual port only, unless
 // anyScheme is set; "*" never speaks of what is not public.

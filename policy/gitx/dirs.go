@@ -1,0 +1,69 @@
+package gitx
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Dirs returns every directory and file outside the work tree's own files that
+// git reads or writes for this repository, unresolved: the repository, the
+// shared repository, the work tree, borrowed object stores and the files that
+// its configuration names.
+func (r *Repo) Dirs() ([]string, error) {
+	dirs := []string{r.GitDir}
+	if r.CommonDir != r.GitDir {
+		dirs = append(dirs, r.CommonDir)
+	}
+	if r.WorkTree != "" {
+		dirs = append(dirs, r.WorkTree)
+	}
+	objects := filepath.Join(r.CommonDir, "objects")
+	for _, extra := range []string{objects, filepath.Join(r.CommonDir, "refs"), filepath.Join(r.CommonDir, "config")} {
+		if exists(extra) {
+			dirs = append(dirs, extra)
+		}
+	}
+	data, err := readFile(filepath.Join(objects, "info/alternates"), 64<<10)
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if line = strings.TrimRight(line, "\r"); line != "" && line[0] != '#' {
+			dirs = append(dirs, absolute(objects, line))
+		}
+	}
+	named, err := r.namedFiles()
+	if err != nil {
+		return nil, err
+	}
+	links, err := r.links()
+	return slices.Concat(dirs, named, links), err
+}
+
+// fileVariables name files that git reads on its own. What it cannot make sense
+// of in them, some commands print.
+var fileVariables = []string{
+	"blame.ignorerevsfile", "core.excludesfile", "core.attributesfile", "mailmap.file", "diff.orderfile",
+	"commit.template", "format.signaturefile", "user.signingkey", "gpg.allowedsignersfile", "gpg.revocationfile",
+	"fsck.skiplist", "fetch.skiplist", "receive.skiplist",
+}
+
+// namedFiles returns the files that the repository's own configuration names.
+func (r *Repo) namedFiles() ([]string, error) {
+	var files []string
+	for _, e := range r.own.entries {
+		value := strings.TrimPrefix(e.value, ":(optional)")
+		switch {
+		case value == "" || !slices.Contains(fileVariables, e.section+"."+e.name):
+		case strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~/"):
+			files = append(files, value)
+		case e.name == "signingkey": // the name of a key or a key itself
+		case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
+			return nil, refuse("the repository's configuration names a file by a form that cannot be followed")
+		default:
+			files = append(files, absolute(r.WorkTree, value))
+		}
+	}
+	return files, nil
+}
