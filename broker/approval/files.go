@@ -38,9 +38,9 @@ type fileRequest struct {
 
 // fileResponse is the content of response-<id>.json.
 type fileResponse struct {
-	Decision string `json:"decision"`
-	Reason   string `json:"reason"`
-	Digest   string `json:"digest"` // may be absent
+	Decision string
+	Reason   string
+	Digest   string // may be absent
 }
 
 // ServeFiles lets programs that share a directory decide. For every item it
@@ -160,7 +160,16 @@ func readResponse(path string) (fileResponse, error) {
 	if err != nil {
 		return r, err
 	}
-	err = json.Unmarshal(data, &r)
+	// Names are matched as they are written: "Decision" decides nothing.
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return r, err
+	}
+	for name, to := range map[string]*string{"decision": &r.Decision, "reason": &r.Reason, "digest": &r.Digest} {
+		if raw, present := members[name]; present {
+			err = errors.Join(err, json.Unmarshal(raw, to))
+		}
+	}
 	return r, err
 }
 

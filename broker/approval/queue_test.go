@@ -187,6 +187,8 @@ func TestFiles(t *testing.T) {
 		`{"decision":"approved"}`:                              Approved,
 		`{"decision":"denied","reason":"no"}`:                  Denied,
 		`{"decision":"Approved"}`:                              Denied,
+		`{"Decision":"approved"}`:                              Denied,
+		`{"decision":"approved","whitelistSelection":"0"}`:     Approved,
 		`{"decision":"approved","digest":"of something else"}`: Denied,
 		`{"decision":"approved","dig`:                          Denied,
 	}

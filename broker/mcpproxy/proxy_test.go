@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
@@ -391,6 +392,9 @@ func TestResultsAreMadeFit(t *testing.T) {
 	a := r.agent()
 	if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/secret"}`); strings.Contains(string(m.Result), "tell-nobody") {
 		t.Errorf("a known secret reached the agent: %s", m.Result)
+	}
+	if m := a.call("3", "filesystem__read_text_file", `{"path":"/workspace/bytes"}`); !utf8.Valid(m.Result) || !strings.Contains(string(m.Result), "caf") {
+		t.Errorf("the agent got what is no JSON: %q", m.Result)
 	}
 	if m := a.call("2", "filesystem__read_text_file", `{"path":"/workspace/blocked"}`); !m.isError() || strings.Contains(m.text(), "[SANDBOX BLOCKED]") {
 		t.Errorf("the server has no sandbox: %s", m.Result)

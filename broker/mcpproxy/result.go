@@ -34,7 +34,7 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 	}
 	// A path or a secret is the same text inside a JSON string, but for
 	// characters that JSON escapes; the redactor knows both spellings.
-	return json.RawMessage(p.present(string(out), false)), failed, nil
+	return json.RawMessage(strings.ToValidUTF8(p.present(string(out), false), "\uFFFD")), failed, nil
 }
 
 // agentView keeps of a result what an agent is to see, byte for byte. Results

@@ -123,6 +123,9 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "refuse":
 		s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"not today"}}`, id)
 		return
+	case "bytes":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"caf`+"\xe9"+`"}]}}`, id)
+		return
 	case "secret":
 		text = "the token is tell-nobody-0123456789"
 	case "blocked":
