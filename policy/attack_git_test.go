@@ -46,6 +46,7 @@ func TestGitAttacks(t *testing.T) {
 		git("a protected file compared", "git_diff", `{"path":"/workspace/g/env","source":"HEAD:.env","target":"HEAD:a.txt"}`, Deny),
 		git("a file of a revision to check out", "git_checkout", `{"path":"/workspace/repo","target":"HEAD:main.go"}`, Deny),
 		git("a reference in an object", "git_checkout", `{"path":"/workspace/repo","target":{"name":"--orphan"}}`, Deny),
+		git("restore what the shell loads", "git_checkout", `{"path":"/workspace/repo","target":"evil","paths":[".envrc"]}`, Escalate),
 		git("initial branch option", "git_init", `{"path":"/workspace/new","initialBranch":"--template=/tmp/x"}`, Deny),
 		git("initial branch with a line", "git_init", `{"path":"/workspace/new","initialBranch":"main\nx"}`, Deny),
 		git("clone depth with an option", "git_clone", `{"url":"https://github.com/a/b","path":"x","depth":"1 --upload-pack=evil"}`, Deny),

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
@@ -108,7 +109,13 @@ func compiledFrom(d *document) (*Compiled, error) {
 			n.done()
 		}
 	})
-	top.optional("listDefinitions").each(func(n *node) { c.Lists = append(c.Lists, listDefinition(n)) })
+	top.optional("listDefinitions").each(func(n *node) {
+		def := listDefinition(n)
+		if slices.ContainsFunc(c.Lists, func(other ListDefinition) bool { return other.Name == def.Name }) {
+			n.fail("list %q is defined twice", def.Name)
+		}
+		c.Lists = append(c.Lists, def)
+	})
 	rules := top.required("rules")
 	rules.each(func(n *node) { c.Rules = append(c.Rules, readRule(n)) })
 	top.done()
@@ -178,8 +185,8 @@ func readCondition(n *node) Condition {
 		return Condition{}
 	}
 	var c Condition
-	c.Servers = n.optional("server").strings(true)
-	c.Tools = n.optional("tool").strings(true)
+	c.Servers = n.optional("server").names()
+	c.Tools = n.optional("tool").names()
 	c.Roles = n.optional("roles").someRoles()
 	if p := n.optional("paths"); p != nil && p.object() {
 		c.Paths = &PathCondition{Roles: p.required("roles").someRoles(), Within: p.required("within").str()}
@@ -192,7 +199,11 @@ func readCondition(n *node) Condition {
 		checkPatterns(p.optional("allowed"))
 		p.done()
 	}
-	n.optional("lists").each(func(p *node) {
+	lists := n.optional("lists")
+	if lists != nil && lists.value.Kind == jsonx.Array && len(lists.value.Items) == 0 {
+		lists.fail("the list is empty")
+	}
+	lists.each(func(p *node) {
 		if p.object() {
 			l := ListCondition{
 				Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(false),
@@ -224,6 +235,9 @@ func checkWithin(n *node, within string) {
 	}
 	if slices.Contains(strings.Split(within, "/"), "..") {
 		n.fail("%q contains \"..\"", within)
+	}
+	if strings.ContainsFunc(within, func(c rune) bool { return c < ' ' || c == 0x7f || c == '*' }) {
+		n.fail("%q contains \"*\" or a control character; a directory is named as it is", within)
 	}
 }
 

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
@@ -144,6 +145,17 @@ func (n *node) strings(nonEmpty bool) []string {
 	n.each(func(c *node) { out = append(out, c.str()) })
 	if nonEmpty && len(out) == 0 {
 		n.fail("the list is empty")
+	}
+	return out
+}
+
+// names returns an array of names, at least one, each written out.
+func (n *node) names() []string {
+	out := n.strings(true)
+	for _, s := range out {
+		if s == "" || strings.Contains(s, "*") {
+			n.fail("%q is not a name; without the member the rule speaks of all", s)
+		}
 	}
 	return out
 }

@@ -9,9 +9,9 @@ type Explanation struct {
 }
 
 // RoleExplanation tells what each rule that could speak of the tool had to
-// say about one role.
+// say about one role, or about the call as a whole when none is judged.
 type RoleExplanation struct {
-	Role  Role
+	Role  Role // empty: the call
 	Rules []RuleExplanation
 }
 
@@ -41,9 +41,13 @@ func (e *Engine) Explain(c Call) Explanation {
 		return x
 	}
 	for _, role := range p.roles {
-		if role.resource() {
+		silent := role.isPath() && t.traits.SandboxFiles && !p.hasValue(role) // a path that is left out touches nothing
+		if role.resource() && !silent {
 			x.Roles = append(x.Roles, p.explainRole(role))
 		}
+	}
+	if len(x.Roles) == 0 {
+		x.Roles = append(x.Roles, p.explainRole(""))
 	}
 	return x
 }
@@ -51,7 +55,7 @@ func (e *Engine) Explain(c Call) Explanation {
 func (p *preparation) explainRole(role Role) RoleExplanation {
 	out := RoleExplanation{Role: role}
 	var open []element
-	total := 0
+	total, decided := 0, false
 	for _, el := range p.elements {
 		if el.role != role {
 			continue
@@ -67,14 +71,16 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 	for _, r := range p.tool.rules {
 		x := RuleExplanation{Rule: r.name, Then: r.then}
 		switch {
-		case len(open) == 0 && total > 0:
+		case decided || (len(open) == 0 && total > 0):
 			x.Obstacle = "everything was decided before"
-		case !r.takesPart(role):
+		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it speaks of other roles"
 		case !p.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
+		case total == 0 && (r.paths != nil || r.domains != nil):
+			x.Obstacle = "the call has no value that it could hold for"
 		case total == 0:
-			x.Applied = r.paths == nil && r.domains == nil
+			x.Applied, decided = true, true
 		default:
 			rest := open[:0]
 			for _, el := range open {

@@ -114,6 +114,9 @@ func runsHooks(tool string) bool {
 	return true
 }
 
+// restoringTools write the files that they are given.
+var restoringTools = []string{"git_checkout", "git_restore"}
+
 // repoPathValue checks a path inside the repository: relative, without "..",
 // without the marks of pathspecs and options.
 func (p *preparation) repoPathValue(name, s string) (string, error) {
@@ -139,8 +142,14 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	if !r.ViaLink && !pathx.Within(r.Path, base) && !p.inWorkTree(r.Path) {
 		return s, p.refuse(RuleInvalidPath, name, RepoPath, s, "the path leaves the repository")
 	}
+	before := len(p.elements)
 	if err := p.addPath(name, roles, r); err != nil {
 		return s, err
+	}
+	if !slices.Contains(restoringTools, p.tool.key.tool) {
+		for i := before; i < len(p.elements); i++ {
+			p.elements[i].executes = "" // the file stays as it is
+		}
 	}
 	if !relative {
 		return r.Path, nil

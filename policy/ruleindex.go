@@ -113,7 +113,7 @@ func (e *Engine) patterns(allowed []string) (good []urlx.Pattern, bad []string) 
 		}
 		for _, v := range values {
 			p, err := urlx.ParsePattern(v)
-			if err != nil || (fromList && p.CoversSuffix()) {
+			if err != nil || (fromList && (!p.Plain() || p.CoversSuffix())) {
 				bad = append(bad, v)
 				continue
 			}

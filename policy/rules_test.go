@@ -122,7 +122,7 @@ func TestListsMissingMatchNothing(t *testing.T) {
 func TestListsThatCoverTooMuchHaveNoEffect(t *testing.T) {
 	w := newWorld(t)
 	e := ruleEngine(t, w, `{"name":"listed","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
-		`{"lists":{"hosts":{"values":["com","*.com","co.uk","*.co.uk","*.example.org"]}}}`)
+		`{"lists":{"hosts":{"values":["*","com","*.com","co.uk","*.co.uk","https://example.com","*.example.org"]}}}`)
 	for url, want := range map[string]Decision{
 		"https://example.com/": Deny, "https://x.co.uk/": Deny, "https://co.uk/": Deny, "https://a.example.org/": Allow,
 	} {

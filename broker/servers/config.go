@@ -19,6 +19,7 @@ type Config struct {
 	Env         map[string]string `json:"env"`
 	Description string            `json:"description"`
 	Sandbox     Sandbox           `json:"sandbox"`
+	Comment     json.RawMessage   `json:"_comment"` // for whoever reads the file
 }
 
 // Sandbox is how a server is confined. The zero value, an absent field, is the

@@ -91,7 +91,7 @@ func TestParse(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if got, err := Parse("f", []byte(`{"mcpServers":{"a":{"command":"x"}}}`)); err != nil || got["a"].Command != "x" {
+	if got, err := Parse("f", []byte(`{"mcpServers":{"a":{"command":"x","_comment":"why"}}}`)); err != nil || got["a"].Command != "x" {
 		t.Errorf("%v %v", got, err)
 	}
 }

@@ -52,6 +52,9 @@ func explanationJSON(x policy.Explanation) map[string]any {
 		}
 	}
 	v := x.Verdict
+	if v.Trace == nil {
+		v.Trace = []policy.Step{}
+	}
 	out := map[string]any{"decision": v.Decision, "rule": v.Rule, "reason": v.Reason, "trace": v.Trace, "rules": rules}
 	if v.Arguments != nil {
 		out["arguments"] = v.Arguments
@@ -69,11 +72,18 @@ func printExplanation(w io.Writer, x policy.Explanation) error {
 		fmt.Fprintf(w, "  %-20s %-20s %s\n    %s by %s\n", s.Argument, s.Role, s.Value, s.Decision, s.Rule)
 	}
 	for _, role := range x.Roles {
-		fmt.Fprintf(w, "rules for %s:\n", role.Role)
+		about := string(role.Role)
+		if about == "" {
+			about = "the call"
+		}
+		fmt.Fprintf(w, "rules for %s:\n", about)
 		for _, r := range role.Rules {
 			mark, why := "-", r.Obstacle
 			if r.Applied {
-				mark, why = "+", fmt.Sprintf("decides %d", r.Values)
+				mark, why = "+", "decides"
+				if r.Values > 0 {
+					why = fmt.Sprintf("decides %d", r.Values)
+				}
 			}
 			fmt.Fprintf(w, "  %s %s (%s): %s\n", mark, r.Rule, r.Then, why)
 		}

@@ -107,6 +107,10 @@ func splitPort(s string) (host, port string) {
 	return s[:i], s[i+1:]
 }
 
+// Plain reports whether the pattern is a host, or all below a host, and says
+// nothing more.
+func (p Pattern) Plain() bool { return !p.any && p.scheme == "" && p.port == 0 && p.path == "" }
+
 // CoversSuffix reports whether the pattern is the name of a public suffix, such
 // as "com", which nobody means alone.
 func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host) }
