@@ -58,6 +58,6 @@ func (d *driver) toolCall(id broker.SessionID, tool, arguments string) string {
 cat >&${COPROC[1]} <<'LINES'
 `+lines+`
 LINES
-grep -m1 '"asked"' <&${COPROC[0]}
+grep -m1 '"id":"asked"' <&${COPROC[0]}
 kill $COPROC_PID`)
 }
