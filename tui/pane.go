@@ -127,15 +127,21 @@ func (p *pane) read(t broker.Terminal) error {
 // Write takes output of the agent, on the goroutine that read it, which is not
 // the crew's but as dangerous to the person's terminal.
 func (p *pane) Write(output []byte) (int, error) {
-	if !p.visible.Load() && !p.way.yield(p.ctx) {
+	if p.visible.Load() {
+		p.crew.run(func() { p.take(output) })
+		return len(output), nil
+	}
+	if !p.way.yield(p.ctx) {
 		return 0, p.ctx.Err()
 	}
+	begin := time.Now()
 	p.crew.run(func() { p.take(output) })
-	if !p.visible.Load() {
-		// Has the runtime look whether a key has come, which it does not while
-		// a goroutine has more to do all the time.
-		runtime.Gosched()
+	if !p.way.ease(p.ctx, time.Since(begin)) {
+		return 0, p.ctx.Err()
 	}
+	// Has the runtime look whether a key has come, which it does not while
+	// a goroutine has more to do all the time.
+	runtime.Gosched()
 	return len(output), nil
 }
 

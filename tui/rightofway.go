@@ -15,19 +15,26 @@ const (
 	longestYield = 10 * time.Millisecond
 	// yieldStep is how often it is looked whether the echo has come.
 	yieldStep = 200 * time.Microsecond
+	// typingPause is how long after a key another one is to be expected.
+	typingPause = 500 * time.Millisecond
 )
 
 // rightOfWay lets a key and its echo go before the output of panes that nobody
 // sees: those may flood, and there are only so many processors.
 type rightOfWay struct {
-	until atomic.Int64 // since began
+	until atomic.Int64 // since began; 0 when no echo is awaited
+	typed atomic.Int64 // when the last key came, since began; 0 before the first
 }
 
 // began is what times are counted from, in order to be kept in one word.
 var began = time.Now()
 
 // take says that a key is on its way.
-func (r *rightOfWay) take() { r.until.Store(int64(time.Since(began) + headStart)) }
+func (r *rightOfWay) take() {
+	now := time.Since(began)
+	r.typed.Store(int64(now))
+	r.until.Store(int64(now + headStart))
+}
 
 // give says that the echo has been painted.
 func (r *rightOfWay) give() {
@@ -48,4 +55,15 @@ func (r *rightOfWay) yield(ctx context.Context) bool {
 		}
 	}
 	return ctx.Err() == nil
+}
+
+// ease follows a piece of such output, which has taken some time to deal with.
+// While somebody types it rests for as long at least, so that the next key finds a
+// processor free. It reports false when ctx has ended.
+func (r *rightOfWay) ease(ctx context.Context, took time.Duration) bool {
+	typed := time.Duration(r.typed.Load())
+	if typed == 0 || time.Since(began)-typed > typingPause {
+		return ctx.Err() == nil
+	}
+	return sleep(ctx, min(took, longestYield))
 }
