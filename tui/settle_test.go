@@ -47,7 +47,7 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 func TestEnterWaitsForTheEcho(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	for name, tt := range map[string]struct{ echo, want time.Duration }{
-		"at once": {0, echoEvery + pause}, "late": {2 * time.Second, 2*time.Second + echoEvery + pause}, "never": {time.Hour, echoLimit + pause},
+		"at once": {1, echoEvery + pause}, "late": {2 * time.Second, 2*time.Second + echoEvery + pause}, "never": {time.Hour, echoLimit + pause},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
