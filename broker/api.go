@@ -29,6 +29,8 @@ type API interface {
 	Stored(ctx context.Context) ([]StoredSession, error)
 	// Changes shows what has changed in a session's workspace since its start.
 	Changes(ctx context.Context, id SessionID) (Changes, error)
+	// StartLog tells how a session was started, or how far that is.
+	StartLog(ctx context.Context, id SessionID) (StartLog, error)
 	// Pending lists what waits for a person, oldest first.
 	Pending(ctx context.Context) ([]Escalation, error)
 	// Decide answers one escalation. The first answer wins; a later one gets
@@ -340,12 +342,18 @@ type Event struct {
 	Notice       *Notice       `json:"notice,omitempty"`
 }
 
-// Progress is one line about a session that is being started.
+// Progress is a word about a step of starting a session. Of each step there is one
+// with Elapsed 0 when it begins and one when it is done or has failed; in between
+// they come when a builder says something and every second, but not for every line:
+// StartLog has all of them.
 type Progress struct {
-	Session SessionID `json:"session"`
-	Step    string    `json:"step"`             // "building the agent image"
-	Detail  string    `json:"detail,omitempty"` // last line of the builder's output
-	Done    bool      `json:"done"`
+	Session SessionID     `json:"session"`
+	Step    string        `json:"step"`             // "build image shell (step 2 of 3)"
+	Detail  string        `json:"detail,omitempty"` // last line of the builder's output, not to be trusted
+	Elapsed time.Duration `json:"elapsed"`          // of the step
+	Done    bool          `json:"done"`
+	Failed  bool          `json:"failed,omitempty"`
+	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, when it has failed
 }
 
 // Notice is a message for the person.

@@ -43,6 +43,8 @@ type session struct {
 
 	tally tally
 
+	starting starting // what was done to start it
+
 	holding sync.WaitGroup // the calls of its former life
 
 	pinned map[string]string // remotes of the workspace as they were before the agent began
@@ -97,13 +99,6 @@ func (s *session) announce() {
 	s.broker.hub.publish(Event{Kind: EventSession, Session: &now})
 }
 
-// progress tells what is being made.
-func (s *session) progress(step, detail string) {
-	s.broker.hub.publish(Event{Kind: EventProgress, Progress: &Progress{
-		Session: s.fixed.ID, Step: step, Detail: detail,
-	}})
-}
-
 // run lives the session's life: start the agent, wait for its end, take
 // everything down. It returns when nothing of the session is left but its
 // directory.
@@ -134,7 +129,9 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 	if s.adapter.Host {
 		begin = s.startHost
 	}
+	end := s.followStart(ctx)
 	running, err := begin(ctx, stack)
+	end(err)
 	if err != nil {
 		return docker.Exit{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
@@ -99,7 +100,10 @@ func (s *session) image(ctx context.Context, engine *docker.Client) (string, err
 	options := docker.BuildOptions{
 		CacheDir: s.broker.config.CacheDir,
 		Base:     s.broker.config.Images.From,
-		Progress: s.progress,
+		OnProgress: func(p docker.Progress) {
+			step := fmt.Sprintf("%s (step %d of %d)", p.Title, p.Step, p.Steps)
+			s.tellProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
+		},
 	}
 	if s.adapter.Foreign {
 		return s.adapter.Image, engine.FetchImage(ctx, s.adapter.Image, options)

@@ -196,5 +196,5 @@ func (o *buildOutput) line(line []byte) {
 	if m.Status != "" {
 		text = strings.TrimSpace(m.ID + " " + m.Status + " " + m.Progress)
 	}
-	o.report.detail(text)
+	o.report.line(text, m.Progress != "")
 }

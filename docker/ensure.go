@@ -17,9 +17,7 @@ type BuildOptions struct {
 	// CacheDir keeps what is expensive to get: base-<hash>.tar (a root file
 	// system) and the agents' programs. It also holds the locks. Required.
 	CacheDir string
-	// Progress is told the current step and the latest line of output.
-	Progress func(step, detail string)
-	// OnProgress is told the same with numbers and times.
+	// OnProgress is told every step and every line of output.
 	OnProgress func(Progress)
 	// Base chooses where the root file system comes from: BaseAuto (a registry
 	// and, without one, mmdebstrap), BaseRegistry or BaseMmdebstrap.
@@ -96,7 +94,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 			parent = all[i-1]
 		}
 		if err := b.ensure(ctx, spec, parent, all[i]); err != nil {
-			return "", failed(op, err, "")
+			return "", failed(op, err, "'ironcurtain-mux images build "+name+"' builds it again and shows every line")
 		}
 	}
 	return tag, nil

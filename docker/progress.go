@@ -9,11 +9,12 @@ import (
 
 // Progress is one moment of making an image.
 type Progress struct {
-	Image   string        `json:"image"`  // the image being made, perhaps a parent of the wanted one
-	Step    int           `json:"step"`   // from 1
-	Steps   int           `json:"steps"`  // of the whole work
-	Title   string        `json:"title"`  // "build image claude-code"
-	Detail  string        `json:"detail"` // the latest line of output, or empty
+	Image   string        `json:"image"`             // the image being made, perhaps a parent of the wanted one
+	Step    int           `json:"step"`              // from 1
+	Steps   int           `json:"steps"`             // of the whole work
+	Title   string        `json:"title"`             // "build image claude-code"
+	Detail  string        `json:"detail"`            // the latest line of output, or empty
+	Passing bool          `json:"passing,omitempty"` // the next line takes the place of this one
 	Elapsed time.Duration `json:"elapsed"`
 }
 
@@ -27,7 +28,7 @@ func (p Progress) String() string {
 }
 
 // reporter counts the steps of one EnsureImage. Its methods are called from
-// several goroutines; the caller's functions are called one at a time.
+// several goroutines; the caller's function is called for one after the other.
 type reporter struct {
 	options BuildOptions
 	mu      sync.Mutex
@@ -43,7 +44,7 @@ func newReporter(o BuildOptions, steps int) *reporter {
 func (r *reporter) step(image, title string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.at.Image, r.at.Title, r.at.Detail = image, title, ""
+	r.at.Image, r.at.Title, r.at.Detail, r.at.Passing = image, title, "", false
 	if r.at.Step++; r.at.Step > r.at.Steps {
 		r.at.Steps = r.at.Step
 	}
@@ -51,7 +52,10 @@ func (r *reporter) step(image, title string) {
 }
 
 // detail reports a line of output of the current step.
-func (r *reporter) detail(line string) {
+func (r *reporter) detail(line string) { r.line(line, false) }
+
+// line is detail for a line that may be a passing one.
+func (r *reporter) line(line string, passing bool) {
 	line = plainLine(line)
 	if line == "" {
 		return
@@ -61,24 +65,21 @@ func (r *reporter) detail(line string) {
 	if r.at.Detail == line {
 		return
 	}
-	r.at.Detail = line
+	r.at.Detail, r.at.Passing = line, passing
 	r.tell()
 }
 
-// tell calls the caller's functions; r.mu is held so that they see one moment
-// after the other.
+// tell calls the caller's function; r.mu is held so that it sees one moment after
+// the other.
 func (r *reporter) tell() {
 	r.at.Elapsed = time.Since(r.began)
 	if r.options.OnProgress != nil {
 		r.options.OnProgress(r.at)
 	}
-	if r.options.Progress != nil {
-		r.options.Progress(fmt.Sprintf("%s (step %d of %d)", r.at.Title, r.at.Step, r.at.Steps), r.at.Detail)
-	}
 }
 
 // plainLine makes a line of some builder's output fit for a person's screen:
-// no control characters, at most 200 bytes.
+// no control characters, at most 500 bytes.
 func plainLine(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == 0xfffd {
@@ -87,8 +88,8 @@ func plainLine(line string) string {
 		return c
 	}, strings.ToValidUTF8(line, " "))
 	line = strings.Join(strings.Fields(line), " ")
-	if len(line) > 200 {
-		line = strings.ToValidUTF8(line[:200], "") + "…"
+	if len(line) > 500 {
+		line = strings.ToValidUTF8(line[:500], "") + "…"
 	}
 	return line
 }

@@ -27,6 +27,7 @@ func commandTable() []command {
 		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
+		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
 		{"restart", "", "open the agent of this tab anew", (*Model).runRestart},
 		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab", (*Model).runTab},

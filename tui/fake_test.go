@@ -13,27 +13,29 @@ import (
 
 // fakeBroker is a broker whose agents are programs in this process.
 type fakeBroker struct {
-	mu        sync.Mutex
-	sessions  []broker.Session
-	pending   []broker.Escalation
-	stored    []broker.StoredSession
-	decided   []broker.Decision
-	inputs    []broker.TrustedInput
-	forgotten []broker.SessionID
-	scopes    []broker.Scope
-	rules     []broker.Rule
-	history   []broker.Decided
-	automatic []broker.AutoApproval
-	events    chan broker.Event
-	agent     func(t *fakeTerminal) // runs in its own goroutine for each attach
-	openErr   error
-	terms     map[broker.SessionID]*fakeTerminal
-	opened    []broker.OpenRequest
-	pause     time.Duration
-	changes   broker.Changes
-	past      int64 // bytes of every terminal that are history
-	budgets   broker.Budgets
-	raised    []string
+	mu          sync.Mutex
+	sessions    []broker.Session
+	pending     []broker.Escalation
+	stored      []broker.StoredSession
+	decided     []broker.Decision
+	inputs      []broker.TrustedInput
+	forgotten   []broker.SessionID
+	scopes      []broker.Scope
+	rules       []broker.Rule
+	history     []broker.Decided
+	automatic   []broker.AutoApproval
+	events      chan broker.Event
+	agent       func(t *fakeTerminal) // runs in its own goroutine for each attach
+	openErr     error
+	terms       map[broker.SessionID]*fakeTerminal
+	opened      []broker.OpenRequest
+	pause       time.Duration
+	changes     broker.Changes
+	startLog    broker.StartLog
+	startLogErr error
+	past        int64 // bytes of every terminal that are history
+	budgets     broker.Budgets
+	raised      []string
 }
 
 // errNoAgent is Attach's answer without an agent.
@@ -100,6 +102,12 @@ func (b *fakeBroker) Sessions(context.Context) ([]broker.Session, error) {
 
 func (b *fakeBroker) Changes(context.Context, broker.SessionID) (broker.Changes, error) {
 	return b.changes, nil
+}
+
+func (b *fakeBroker) StartLog(context.Context, broker.SessionID) (broker.StartLog, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.startLog, b.startLogErr
 }
 
 func (b *fakeBroker) Stored(context.Context) ([]broker.StoredSession, error) {

@@ -71,6 +71,9 @@ func TestGoldenScreens(t *testing.T) {
 				r.send(brokerMsg{broker.Event{Progress: &p}})
 			}
 		}},
+		{"building", func(r *rig) { r.builds() }},
+		{"build-log", func(r *rig) { r.builds(); r.keys("\x0c") }},
+		{"build-failed", func(r *rig) { r.builds(); r.buildFails() }},
 		{"terminal", func(r *rig) { r.keys("x") }},
 		{"intro", func(*rig) {}},
 		{"command", func(r *rig) { r.keys("\x01fix the tests") }},

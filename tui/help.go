@@ -23,7 +23,7 @@ func (m *Model) openHelp() {
 }
 
 func (m *Model) showHelp(title string, lines []helpLine) {
-	m.helpTitle, m.helpLines = title, lines
+	m.helpTitle, m.helpLines, m.following = title, lines, following{}
 	m.mode, m.help, m.flash, m.dirty = modeHelp, viewport.New(), flash{}, true // the line below says how to leave
 }
 
@@ -70,6 +70,10 @@ func bindingKeys(b binding) string {
 func (m *Model) onHelpKey(name string) tea.Cmd {
 	m.dirty = true
 	m.layHelp()
+	if m.following.id != "" && m.keys[placeStarting][name] == actLog {
+		m.leaveCommand()
+		return nil
+	}
 	switch m.keys[placeHelp][name] {
 	case actHelpDown:
 		m.help.ScrollDown(1)

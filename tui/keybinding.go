@@ -96,7 +96,7 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 		}
 		types := k.Mods&^keys.Shift == 0 && k.Text != "" || k == keys.Key{Code: keys.KeySpace}
 		switch {
-		case types && (b.place == placeTerminal || b.place == placeCommand || b.place == placePanel):
+		case types && (b.place == placeTerminal || b.place == placeStarting || b.place == placeCommand || b.place == placePanel):
 			return fault(key, "%q types text there", key)
 		case b.place == placeEmpty && k.String() == "/":
 			return fault(key, "\"/\" begins a command there")

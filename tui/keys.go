@@ -12,6 +12,7 @@ type place string
 // The places, in the order of the help screen.
 const (
 	placeTerminal place = "in the agent"
+	placeStarting place = "while an agent starts"
 	placePrefix   place = "after the prefix key"
 	placeCommand  place = "on the command line"
 	placeEmpty    place = "on an empty command line"
@@ -27,6 +28,8 @@ func (p place) word() string {
 	switch p {
 	case placeTerminal:
 		return "agent"
+	case placeStarting:
+		return "starting"
 	case placePrefix:
 		return "prefix"
 	case placeCommand:
@@ -86,6 +89,7 @@ type action string
 const (
 	actCommand     action = "command-line"
 	actTab         action = "tab-number"
+	actLog         action = "log"
 	actPrefix      action = "prefix"
 	actLiteral     action = "literal"
 	actLeave       action = "leave"
@@ -174,6 +178,7 @@ func keyTable(commandKey, prefix string) []binding {
 		{placeTerminal, "copy", keyed("copy mode")},
 		{placeTerminal, "edit", keyed("open the scrollback in your editor")},
 	}
+	table = append(table, binding{placeStarting, actLog, keyed("show the log of its start, or close it", "ctrl+l")})
 	table = append(table, prefixBindings(prefix)...)
 	return append(table, []binding{
 		{placeCommand, actLiteral, keyed("close, and send the key itself to the agent", commandKey)},

@@ -72,6 +72,7 @@ type Model struct {
 	help      viewport.Model
 	helpTitle string
 	helpLines []helpLine
+	following following // the log of a start, when the list shows one
 	picker    picker
 	flash     flash
 	agents    []broker.Agent

@@ -57,7 +57,7 @@ func (m *Model) passOn(ev keys.Event) bool {
 	t := m.current()
 	plain := m.mode == modeTerminal && m.question == nil && !m.prefixed && m.touched && !m.flash.urgent &&
 		t != nil && !t.scrolled && !t.dead() && !m.ours[ev.Key.Code]
-	if !plain || m.keys[placeTerminal][keyName(ev.Key)] != "" {
+	if !plain || m.keys[placeTerminal][keyName(ev.Key)] != "" || !t.attached && m.keys[placeStarting][keyName(ev.Key)] != "" {
 		return false
 	}
 	if _, _, two := m.splitEscape(ev); two {

@@ -44,6 +44,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onRaised(msg)
 	case storedMsg:
 		return m.onStored(msg)
+	case startLogMsg:
+		return m.onStartLog(msg)
 	case changesMsg:
 		m.onChanges(msg)
 	case closedMsg:

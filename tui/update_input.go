@@ -169,6 +169,11 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 				return m.runAction(a)
 			}
 		}
+		if t := m.current(); t != nil && !t.attached && m.keys[placeStarting][name] == actLog {
+			m.claim(ev.Key.Code)
+			m.touch()
+			return m.runAction(actLog)
+		}
 		delete(m.ours, ev.Key.Code)
 	}
 	t := m.current()

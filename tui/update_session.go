@@ -66,6 +66,7 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 		if t := m.tabOf(ev.Progress.Session); t != nil {
 			t.progressed(*ev.Progress)
 			m.dirty = true
+			return m.followLog(t.session.ID)
 		}
 	case ev.Escalation != nil:
 		return m.onEscalation(*ev.Escalation)

@@ -2,9 +2,6 @@ package tui
 
 import (
 	"strings"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // placePanes puts the visible panes into the scene: their screens, or what is
@@ -109,75 +106,6 @@ func (m *Model) drawEmpty() *surface {
 		}
 	}
 	return s
-}
-
-// drawStarting shows the steps of a session that has no screen yet, what to
-// try once it runs, and why it does not when it does not.
-func (m *Model) drawStarting(t *tab, at rect) *surface {
-	s := newSurface(at, m.theme.Body)
-	width := max(1, at.W-2)
-	type styled struct {
-		text  string
-		style term.Style
-	}
-	var lines []styled
-	add := func(text string, style term.Style) {
-		for _, row := range wrapWords(text, width) {
-			lines = append(lines, styled{row, style})
-		}
-	}
-	heading := "starting " + sanitize(t.session.Agent)
-	if tree := t.session.Worktree; tree != nil {
-		heading += " on branch " + sanitize(tree.Branch) + " of " + sanitize(tree.Repository)
-	} else if t.session.Workspace != "" {
-		heading += " in " + sanitize(t.session.Workspace)
-	}
-	add(heading, m.theme.Label)
-	for _, n := range m.notices() {
-		add(n, m.theme.Changed)
-	}
-	if len(t.first) > 0 {
-		add("first prompt: "+oneLine(textOf(t.first)), m.theme.Body)
-	}
-	for _, p := range t.progress {
-		add(progressText(p), m.theme.Body)
-	}
-	switch {
-	case t.session.State == broker.StateDead:
-		add(t.epitaph(), m.theme.Bad)
-		add(displayKey(m.o.CommandKey)+" then /restart begins anew, /resume goes on, /close closes the tab", m.theme.Body)
-	case t.trouble != "":
-		add(t.trouble, m.theme.Bad)
-	default:
-		steps := len(lines)
-		for _, line := range m.o.Intro {
-			add(sanitize(line), m.theme.Label)
-		}
-		if len(lines) > at.H { // what happens matters more than what to try
-			lines = lines[:steps]
-		}
-	}
-	// The newest lines matter most when there is little room.
-	if over := len(lines) - at.H; over > 0 {
-		lines = append([]styled{{"… " + counted(over+1, "line") + " above", m.theme.Label}}, lines[over+1:]...)
-	}
-	for y, line := range lines {
-		s.text(1, y, line.text, line.style)
-	}
-	return s
-}
-
-// progressText is one step of starting.
-func progressText(p broker.Progress) string {
-	mark := "…"
-	if p.Done {
-		mark = "✓"
-	}
-	text := mark + " " + oneLine(p.Step)
-	if p.Detail != "" && !p.Done {
-		text += ": " + oneLine(p.Detail)
-	}
-	return text
 }
 
 // drawIntro keeps saying what to try, over the lower rows of a viewport with

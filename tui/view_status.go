@@ -176,6 +176,10 @@ func (m *Model) hints() []string {
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
 		return []string{counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
+	case !t.attached && t.hasLog() && t.running():
+		return given(m.hint(placeStarting, actLog, "shows the log"), command+" command line", t.stateWords())
+	case !t.attached && t.hasLog():
+		return given(m.hint(placeStarting, actLog, "log"), command+" then /restart or /close")
 	case t.dead():
 		if t.session.Ephemeral {
 			return []string{command + " then /restart or /close"}

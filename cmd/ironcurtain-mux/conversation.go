@@ -325,14 +325,25 @@ func (c *conversation) judged(l audit.Line) {
 	}
 }
 
+// progress tells of a step of the start when it begins, and what its builder said
+// last when it fails.
+func (c *conversation) progress(p broker.Progress) {
+	if p.Elapsed == 0 && !p.Done && !p.Failed {
+		c.note("… %s", p.Step)
+	}
+	for _, line := range p.Tail {
+		c.note("  %s", quoted(line))
+	}
+}
+
 // event takes one event of the broker.
 func (c *conversation) event(ev broker.Event, more bool) error {
 	if !more {
 		return errors.New("the program no longer hears of what waits")
 	}
 	switch {
-	case ev.Progress != nil && !ev.Progress.Done && ev.Progress.Detail == "":
-		c.note("… %s", ev.Progress.Step)
+	case ev.Progress != nil:
+		c.progress(*ev.Progress)
 	case ev.Escalation != nil:
 		return c.ask(*ev.Escalation)
 	case ev.Resolution != nil:

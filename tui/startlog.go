@@ -1,0 +1,119 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// startLogMsg is how a session was started.
+type startLogMsg struct {
+	id  broker.SessionID
+	log broker.StartLog
+	err error
+}
+
+// following is the log that the list shows, and whether it is just being asked for.
+type following struct {
+	id      broker.SessionID // empty: another list is shown
+	asked   bool
+	changed bool // something was said since
+}
+
+// runLog is /log: how the agent of this tab was started. Once more closes it.
+func (m *Model) runLog(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, &hinted{errors.New("there is no tab whose start could be shown"), "/new opens one"}
+	}
+	m.showHelp(startLogTitle(t), []helpLine{{text: "looking at the log"}})
+	m.following = following{id: t.session.ID}
+	return m.askStartLog(), nil
+}
+
+// startLogTitle stands above the log.
+func startLogTitle(t *tab) string {
+	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, oneLine(t.session.Agent))
+}
+
+// askStartLog asks for the log that is shown, once at a time.
+func (m *Model) askStartLog() tea.Cmd {
+	if m.following.asked {
+		m.following.changed = true
+		return nil
+	}
+	id := m.following.id
+	m.following.asked, m.following.changed = true, false
+	return m.do(func(ctx context.Context) tea.Msg {
+		log, err := m.api.StartLog(ctx, id)
+		return startLogMsg{id, log, err}
+	})
+}
+
+// followLog asks for the log again when a word came about the start that is shown.
+func (m *Model) followLog(id broker.SessionID) tea.Cmd {
+	if m.mode != modeHelp || m.following.id != id {
+		return nil
+	}
+	return m.askStartLog()
+}
+
+// onStartLog shows the log, unless the list was closed meanwhile. Who reads its end
+// stays at its end.
+func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
+	if m.mode != modeHelp || m.following.id != msg.id {
+		return nil
+	}
+	if msg.err != nil {
+		m.leaveCommand()
+		m.complain(msg.err)
+		return nil
+	}
+	m.following.asked = false
+	end := m.help.AtBottom()
+	m.helpLines, m.dirty = startLogLines(msg.log), true
+	m.layHelp()
+	if end {
+		m.help.GotoBottom()
+	}
+	if m.following.changed {
+		return m.askStartLog()
+	}
+	return nil
+}
+
+// startLogLines is the log as it may be drawn, a line each: the steps with the time
+// since the start, and below them what was said.
+func startLogLines(log broker.StartLog) []helpLine {
+	var out []helpLine
+	if log.Cut > 0 {
+		out = append(out, helpLine{text: fmt.Sprintf("… %d lines before are not kept", log.Cut)})
+	}
+	for _, line := range log.Lines {
+		if line.Step {
+			out = append(out, helpLine{text: sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), head: true})
+			continue
+		}
+		out = append(out, helpLine{text: strings.TrimSpace(sanitize(line.Text))})
+	}
+	if len(out) == 0 {
+		out = append(out, helpLine{text: "nothing was noted"})
+	}
+	return out
+}
+
+// hasLog reports whether a builder has said something while the tab was started.
+func (t *tab) hasLog() bool {
+	for _, p := range t.progress {
+		if p.Detail != "" || len(p.Tail) > 0 {
+			return true
+		}
+	}
+	return false
+}
