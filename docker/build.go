@@ -183,6 +183,7 @@ func (o *buildOutput) line(line []byte) {
 	}
 	if m.Error != "" {
 		o.failure = oneLine(m.Error)
+		o.report.detail(o.failure)
 		return
 	}
 	text := strings.TrimRight(m.Stream, "\r\n")

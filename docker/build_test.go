@@ -362,6 +362,33 @@ func TestChosenBase(t *testing.T) {
 	}
 }
 
+// A base of the person's own that has all packages is built on, whether builds have
+// a network or not; one that cannot be had is refused with what to do.
+func TestBuildOnChosenBase(t *testing.T) {
+	own := image(t, connect(t), "base")
+	c := connect(t)
+	name := fmt.Sprintf("test-base-%d", os.Getpid())
+	if err := c.bound(deadline(t, 10*time.Second)).TagImage(own, engine.TagImageOptions{Repo: name, Tag: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.bound(deadline(t, 30*time.Second)).RemoveImage(name + ":1") })
+	c.UseBase(name + ":1")
+	tag, err := c.EnsureImage(deadline(t, 2*time.Minute), "base", BuildOptions{CacheDir: t.TempDir(), OnProgress: func(p Progress) { t.Log(p) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.bound(deadline(t, 30*time.Second)).RemoveImage(tag) })
+	if tag == own {
+		t.Error("it is not another image")
+	}
+	c.UseBase("registry.invalid/none:1")
+	_, err = c.EnsureImage(deadline(t, time.Minute), "base", BuildOptions{CacheDir: t.TempDir()})
+	var e *Error
+	if !errors.As(err, &e) || !strings.Contains(err.Error(), "pull registry.invalid/none:1") || !strings.Contains(e.Hint(), "images.base") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // An image that is made of a program of this machine says so when it is
 // missing.
 func TestProgramsOfThisMachine(t *testing.T) {

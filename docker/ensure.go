@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -167,6 +168,16 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	}
 	b.report.step(spec.Name, "build image "+spec.Name)
 	err = b.build(ctx, spec, parent, tag, files, offline)
+	if err != nil && spec.rootfs.other && ctx.Err() == nil {
+		// With all packages in it no network is needed, and some engines give none.
+		b.report.detail("that failed; once more without a network")
+		b.report.step(spec.Name, "build image "+spec.Name+" without a network")
+		if b.build(ctx, spec, parent, tag, files, true) == nil {
+			return nil
+		}
+		return failed("build on "+spec.rootfs.image, err,
+			"it must be a Debian or Ubuntu, with these packages unless builds reach a mirror: "+strings.Join(spec.packages(), " "))
+	}
 	if err == nil || offline || spec.rootfs.other || b.options.Base != BaseAuto || ctx.Err() != nil {
 		return err
 	}

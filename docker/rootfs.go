@@ -29,7 +29,7 @@ func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, o
 	b.report.step(spec.Name, "get the root file system")
 	if spec.rootfs.other {
 		if err := b.pull(ctx, spec.rootfs.image); err != nil {
-			return "", false, fmt.Errorf("pull %s: %w", spec.rootfs.image, err)
+			return "", false, failed("pull "+spec.rootfs.image, err, "load that image into the engine, or choose another images.base in config.json")
 		}
 		return spec.rootfs.image, false, nil
 	}

@@ -163,16 +163,20 @@ func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) e
 		options.Base = baseChoice(base)
 	}
 	say := &builderOutput{out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), asJSON: asJSON}
-	options.OnProgress = say.step
 	var work errgroup.Group
 	work.SetLimit(buildAtOnce)
 	for _, n := range names {
 		work.Go(func() error {
+			var last lastLines
+			options := options
+			options.OnProgress = func(p docker.Progress) { last.note(p); say.step(p) }
 			tag, err := client.EnsureImage(cmd.Context(), n, options)
-			if err == nil {
-				say.done(n, tag)
+			if err != nil {
+				say.failed(n, last)
+				return err
 			}
-			return err
+			say.done(n, tag)
+			return nil
 		})
 	}
 	return fail(op, work.Wait(), "")
@@ -204,6 +208,36 @@ func (o *builderOutput) done(image, tag string) {
 		return
 	}
 	fmt.Fprintln(o.out, tag)
+}
+
+// failed repeats what the builder said last: lines of other builds may stand between.
+func (o *builderOutput) failed(image string, last lastLines) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.asJSON || len(last.lines) == 0 {
+		return
+	}
+	fmt.Fprintf(o.progress, "%s: failed in %q; its last lines:\n", image, last.step)
+	for _, line := range last.lines {
+		fmt.Fprintf(o.progress, "%s:   %s\n", image, line)
+	}
+}
+
+// lastLines are the last lines of a step.
+type lastLines struct {
+	step  string
+	lines []string
+}
+
+func (l *lastLines) note(p docker.Progress) {
+	if p.Title != l.step {
+		l.step, l.lines = p.Title, nil
+	}
+	if p.Detail != "" {
+		l.lines = append(l.lines, p.Detail)
+	}
+	const most = 8
+	l.lines = l.lines[max(0, len(l.lines)-most):]
 }
 
 func imagesRmCommand() *cobra.Command {

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// An image that cannot be made is explained in its tab: the step that failed, what
+// was said last, what to do; a key shows and hides everything that was said.
+func TestFailedBuildInTheTab(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := `{"images":{"base":"registry.invalid/none:1"}}`
+	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := drive(t, home, 100, 30, "demo", "--agent", "shell")
+	d.see(patience, "✗ get the root file system (step 1 of 3)", "asking the registry for registry.invalid/none:1",
+		"pull registry.invalid/none:1", "choose another images.base", "Ctrl-L shows the whole log", "/restart begins anew")
+	d.send("\x0c")
+	d.see(10*time.Second, "how shell was started", "checking the agent image · after", "asking the registry for registry.invalid/none:1")
+	d.send("\x0c")
+	d.see(10*time.Second, "✗ get the root file system")
+	d.quit()
+	d.traceless()
+}
