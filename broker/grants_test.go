@@ -20,14 +20,14 @@ import (
 // desk is a broker with one session whose container nobody started: everything
 // that decides is real.
 type desk struct {
-	t       *testing.T
+	t       testing.TB
 	broker  *Broker
 	session *session
 	log     *audit.Log
 	outside string
 }
 
-func newDesk(t *testing.T) *desk {
+func newDesk(t testing.TB) *desk {
 	t.Helper()
 	root := realPath(t.TempDir())
 	d := &desk{t: t, outside: filepath.Join(root, "outside")}

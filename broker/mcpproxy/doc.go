@@ -13,4 +13,8 @@
 // must decide waits in the approval queue and is then judged again: only if it
 // still means exactly what was shown does it go on. Whatever is not understood
 // or cannot be recorded is refused.
+//
+// A call that waits when the process is killed can be resumed with its ticket by a
+// proxy of the next one: it is carried out like a new call, and takes the answer of
+// the former one only if it is the very same.
 package mcpproxy

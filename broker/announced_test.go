@@ -1,0 +1,44 @@
+package broker
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkEscalationAnnounced measures from a call that begins to wait to the
+// event for user interfaces; it has been written down by then.
+//
+//	go test -run '^$' -bench EscalationAnnounced ./broker
+func BenchmarkEscalationAnnounced(b *testing.B) {
+	times := announced(b, max(2, b.N))
+	b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-us")
+	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
+}
+
+// A call that waits is announced well within the fifty milliseconds in which it is
+// to be on the screen.
+func TestEscalationIsAnnouncedAtOnce(t *testing.T) {
+	times := announced(t, 40)
+	if p50 := times[len(times)/2]; p50 > 10*time.Millisecond {
+		t.Errorf("half of the calls were announced later than %v", p50)
+	}
+}
+
+func announced(t testing.TB, n int) []time.Duration {
+	t.Helper()
+	d := newDesk(t)
+	var times []time.Duration
+	for i := range n {
+		begun := time.Now()
+		e, settled := d.ask("write_file", writeCall, fmt.Sprintf("%s/%d", d.outside, i))
+		times = append(times, time.Since(begun))
+		if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest}); err != nil {
+			t.Fatal(err)
+		}
+		<-settled
+	}
+	slices.Sort(times)
+	return times
+}
