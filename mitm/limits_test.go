@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -92,6 +93,37 @@ func TestLimitsOfTime(t *testing.T) {
 			t.Errorf("the stream was cut: %q", body)
 		}
 	})
+}
+
+// Bodies that are under way together may be so large together, and one that was
+// begun is never stopped by another.
+func TestLimitOfBodiesTogether(t *testing.T) {
+	s := newStage(t, func(c *Config) { c.Limits = Limits{SpoolBytes: 2 << 20} })
+	body := func(size int) string {
+		return `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("a", size) + `"}]}`
+	}
+	send := func(size int) string {
+		return s.withBody("api.anthropic.com", "/v1/messages", "X-Api-Key", "anthropic", body(size))
+	}
+	first := s.tunnel("api.anthropic.com")
+	large := send(3 << 19)
+	_, _ = io.WriteString(first, large[:len(large)/2])
+	for held := false; !held; runtime.Gosched() { // until the proxy has read its head
+		s.proxy.spool.mu.Lock()
+		held = s.proxy.spool.used >= 3<<19
+		s.proxy.spool.mu.Unlock()
+	}
+	res, answer := s.inTunnel("api.anthropic.com", send(1<<20))
+	if res == nil || res.StatusCode != 429 || res.Header.Get("Retry-After") == "" {
+		t.Errorf("second body: %+v %s", res, answer)
+	}
+	if r := s.awaitRecords(1)[0]; r.Reason != ReasonSpool {
+		t.Errorf("record %+v", r)
+	}
+	_, _ = io.WriteString(first, large[len(large)/2:])
+	if res, answer := readAnswer(t, bufio.NewReader(first)); res == nil || res.StatusCode != 200 || s.lastBody() != body(3<<19) {
+		t.Errorf("first body: %+v %s", res, answer)
+	}
 }
 
 func TestLimitsOfNumber(t *testing.T) {

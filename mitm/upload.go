@@ -31,15 +31,34 @@ func (s *spool) release(n int64) {
 	s.used -= n
 }
 
-// spoolStep is by how much the count of a body grows while it arrives, so that
-// a length which is only claimed takes nothing from the others.
+// spoolStep is by how much at least the count of a body grows.
 const spoolStep = 256 << 10
+
+// hold counts n bytes in the spool for the body. A length that is announced is
+// counted before the body is read: if all bodies grew little by little, many
+// large ones would stop each other halfway.
+func (x *exchange) hold(n int64) *denial {
+	if n <= x.spooled {
+		return nil
+	}
+	more := max(n-x.spooled, spoolStep)
+	if !x.p.spool.acquire(more) {
+		d := deny(429, ReasonSpool, "Too many large requests are under way; try again.")
+		d.retry = 5
+		return d
+	}
+	x.spooled += more
+	return nil
+}
 
 // readBody reads the whole body, under the limits of size and time.
 func (x *exchange) readBody() ([]byte, *denial) {
 	limits := x.p.limits
 	if x.framing.length > limits.BodyBytes {
 		return nil, x.tooLarge()
+	}
+	if d := x.hold(x.framing.length + 1); d != nil {
+		return nil, d
 	}
 	if x.framing.expect && x.framing.hasBody() {
 		if err := x.a.interim("HTTP/1.1 100 Continue\r\n\r\n"); err != nil {
@@ -59,16 +78,14 @@ func (x *exchange) readBody() ([]byte, *denial) {
 	data := make([]byte, 0, room)
 	for {
 		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		if int64(cap(data)) > x.spooled {
-			if !x.p.spool.acquire(spoolStep) {
-				d := deny(429, ReasonSpool, "Too many large requests are under way; try again.")
-				d.retry = 5
+			room := 2 * int64(len(data))
+			if !x.framing.chunked {
+				room = min(room, x.framing.length+1)
+			}
+			if d := x.hold(room); d != nil {
 				return nil, d
 			}
-			x.spooled += spoolStep
-			continue // until the count covers the buffer
+			data = append(make([]byte, 0, room), data...)
 		}
 		_ = x.t.SetReadDeadline(earlier(end, time.Now().Add(limits.BodyStall)))
 		n, err := source.Read(data[len(data):cap(data)])
