@@ -5,7 +5,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 )
 
@@ -97,7 +99,7 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	cred, err := x.p.config.Credentials(ctx, name)
 	hint := hintOf(err)
 	if err != nil && hint == "" { // it may work in a moment, and nobody has to log in
-		d := failure(503, ReasonNoLogin, "No credential for %s at the moment: %s", name, err)
+		d := told(503, fmt.Sprintf("No credential for %s at the moment: %s", name, err))
 		d.retry = 5
 		return Credential{}, d
 	}
@@ -116,7 +118,18 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 		text += " (" + hint + ")"
 	}
 	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
-	return Credential{}, failure(401, ReasonNoLogin, "%s", text)
+	return Credential{}, told(401, text)
+}
+
+// directories are those of a path in a text.
+var directories = regexp.MustCompile(`(^|[\s("'])/(?:[^/\s:]+/)+`)
+
+// told is a lack of a credential. The agent is not told where on the host things
+// lie.
+func told(status int, text string) *denial {
+	d := failure(status, ReasonNoLogin, "%s", directories.ReplaceAllString(text, "$1"))
+	d.detail = text
+	return d
 }
 
 // hintOf is what an error says the person has to do.

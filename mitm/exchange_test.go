@@ -330,7 +330,9 @@ func TestNoCredential(t *testing.T) {
 // A source that fails for a moment sends nobody to log in.
 func TestCredentialThatFailsForAMoment(t *testing.T) {
 	s := newStage(t, func(c *Config) {
-		c.Credentials = func(context.Context, string) (Credential, error) { return Credential{}, errors.New("status 429") }
+		c.Credentials = func(context.Context, string) (Credential, error) {
+			return Credential{}, errors.New("take the lock /home/person/.claude.lock: status 429")
+		}
 		c.Activity = func(a Activity) {
 			if a.Kind == LoginNeeded {
 				t.Error("a login is said to be needed")
@@ -341,7 +343,10 @@ func TestCredentialThatFailsForAMoment(t *testing.T) {
 	if res == nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(body, "api_error") {
 		t.Errorf("answer %+v %s", res, body)
 	}
-	checkRefused(t, s, ReasonNoLogin)
+	// Where things lie on the host is for the person to know.
+	if r := checkRefused(t, s, ReasonNoLogin); !strings.Contains(r.Detail, "/home/person/") || !strings.Contains(body, "take the lock .claude.lock") {
+		t.Errorf("answer %s, record %+v", body, r)
+	}
 }
 
 type loginError struct{}
