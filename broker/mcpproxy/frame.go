@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -79,31 +80,99 @@ func (f *frameReader) skip(err error) error {
 // it.
 const writeLimit = 30 * time.Second
 
-// frameWriter writes whole lines, one at a time.
+// frameWriter writes whole lines. Those that are ready at the same time go in one
+// write: whoever finds nobody writing does it for all who come meanwhile.
 type frameWriter struct {
-	mu     sync.Mutex
-	w      io.Writer
-	failed error
-	until  time.Time // the deadline that is set
+	w        io.Writer
+	deadline func(time.Time) error // nil when the writer has none
+	broken   func(error)           // told of the first error; may be nil
+
+	mu      sync.Mutex
+	room    sync.Cond // signalled when a write has ended
+	lines   []byte    // that wait
+	writing bool
+	failed  error
+	spare   []byte    // memory of the lines before
+	until   time.Time // the deadline that is set
 }
 
-// write sends one message. After an error every further message fails.
+// maxWaiting is how many bytes may wait for a write that is under way.
+const maxWaiting = 1 << 20
+
+func (f *frameWriter) to(w io.Writer) {
+	f.w, f.room.L = w, &f.mu
+	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		f.deadline = d.SetWriteDeadline
+	}
+}
+
+// write sends one message, or leaves it to the write that is under way. After an
+// error every further message fails.
 func (f *frameWriter) write(msg []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	for f.writing && len(f.lines) > maxWaiting && f.failed == nil {
+		f.room.Wait()
+	}
 	if f.failed != nil {
 		return f.failed
 	}
-	if d, ok := f.w.(interface{ SetWriteDeadline(time.Time) error }); ok {
-		// Moving the deadline costs as much as a short write, so it is moved
-		// once in a while only.
-		if now := time.Now(); f.until.Sub(now) < writeLimit/2 {
-			f.until = now.Add(writeLimit)
-			_ = d.SetWriteDeadline(f.until)
-		}
+	f.lines = append(append(f.lines, msg...), '\n')
+	if f.writing {
+		return nil
 	}
-	if _, err := f.w.Write(append(msg, '\n')); err != nil {
+	f.writing = true
+	f.mu.Unlock()
+	runtime.Gosched() // lets in who has a line for the same write
+	f.mu.Lock()
+	for len(f.lines) > 0 && f.failed == nil {
+		f.flush()
+	}
+	f.writing = false
+	f.room.Broadcast()
+	err := f.failed
+	if err != nil && f.broken != nil {
+		f.mu.Unlock()
+		f.broken(err)
+		f.mu.Lock()
+	}
+	return err
+}
+
+// settle waits until what others left to a write that is under way is written.
+func (f *frameWriter) settle() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.writing {
+		f.room.Wait()
+	}
+}
+
+// flush writes what waits. The lock is held, but not during the write.
+func (f *frameWriter) flush() {
+	lines := f.lines
+	f.lines, f.spare = f.spare[:0], nil
+	f.extend()
+	f.mu.Unlock()
+	_, err := f.w.Write(lines)
+	f.mu.Lock()
+	if err != nil {
 		f.failed = fmt.Errorf("write message: %w", err)
 	}
-	return f.failed
+	if cap(lines) <= maxWaiting {
+		f.spare = lines[:0]
+	}
+	f.room.Broadcast()
+}
+
+// extend moves the deadline. That costs as much as a short write, so it is done
+// once in a while only.
+func (f *frameWriter) extend() {
+	if f.deadline == nil {
+		return
+	}
+	if now := time.Now(); f.until.Sub(now) < writeLimit/2 {
+		f.until = now.Add(writeLimit)
+		_ = f.deadline(f.until)
+	}
 }

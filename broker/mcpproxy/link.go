@@ -98,7 +98,8 @@ func newLink(p *sandbox.Process, limits Limits, open []string) *link {
 		waiting: map[string]chan reply{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
-	l.out.w = p.Stdin()
+	l.out.to(p.Stdin())
+	l.out.broken = l.end // whoever left a line to another's write waits for an answer
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
 	return l

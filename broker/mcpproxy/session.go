@@ -43,7 +43,7 @@ type session struct {
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, crew: newCrew()}
-	s.out.w = conn
+	s.out.to(conn)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.heard, s.deaf = context.WithCancel(p.waits)
 	return s
@@ -62,6 +62,7 @@ func (s *session) run() error {
 		s.cancel(errLeft)
 	}
 	s.calls.Wait()
+	s.out.settle()
 	s.crew.dismiss()
 	s.cancel(errLeft)
 	_ = s.conn.Close()
@@ -251,6 +252,7 @@ func (s *session) drain(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		s.calls.Wait()
+		s.out.settle()
 		close(done)
 	}()
 	select {

@@ -1,0 +1,100 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// gate is a writer that lets nothing through until it is opened.
+type gate struct {
+	mu     sync.Mutex
+	open   chan struct{}
+	err    error
+	writes []string
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	<-g.open
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.err != nil {
+		return 0, g.err
+	}
+	g.writes = append(g.writes, string(b))
+	return len(b), nil
+}
+
+// Lines that come while one is written go together in the next write, whole and
+// in their order; who left one does not wait.
+func TestLinesShareAWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		var f frameWriter
+		f.to(g)
+		go func() { _ = f.write([]byte("first")) }()
+		synctest.Wait()
+		for i := range 5 {
+			if err := f.write(fmt.Append(nil, i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		close(g.open)
+		f.settle()
+		if want := []string{"first\n", "0\n1\n2\n3\n4\n"}; !slices.Equal(g.writes, want) {
+			t.Errorf("writes %q", g.writes)
+		}
+	})
+}
+
+// What waits for a reader that does not read is bounded.
+func TestLinesThatWaitAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		var f frameWriter
+		f.to(g)
+		line := bytes.Repeat([]byte("x"), maxWaiting/4)
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() { _ = f.write(line) })
+		}
+		synctest.Wait()
+		f.mu.Lock()
+		if n := len(f.lines); n > maxWaiting+len(line)+1 {
+			t.Errorf("%d bytes wait", n)
+		}
+		f.mu.Unlock()
+		close(g.open)
+		group.Wait()
+		f.settle()
+		if all := strings.Join(g.writes, ""); all != strings.Repeat(string(line)+"\n", 20) {
+			t.Errorf("%d bytes were written", len(all))
+		}
+	})
+}
+
+// An error reaches those who left their lines to somebody else's write.
+func TestAWriteThatFailsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{}), err: errors.New("gone")}
+		var f frameWriter
+		var told error
+		f.broken = func(err error) { told = err }
+		f.to(g)
+		go func() { _ = f.write([]byte("first")) }()
+		synctest.Wait()
+		if err := f.write([]byte("second")); err != nil {
+			t.Fatal(err)
+		}
+		close(g.open)
+		synctest.Wait()
+		if !errors.Is(told, g.err) || !errors.Is(f.write([]byte("third")), g.err) {
+			t.Errorf("told %v", told)
+		}
+	})
+}
