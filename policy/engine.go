@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
@@ -32,7 +33,8 @@ type Engine struct {
 type tool struct {
 	*annotation
 	traits Traits
-	rules  []*rule // those that can speak of it, in order
+	names  []string // of its arguments, in order
+	rules  []*rule  // those that can speak of it, in order
 }
 
 // New builds an engine. It fails when the sandbox or a pattern cannot be
@@ -92,6 +94,7 @@ func (e *Engine) index() {
 	for key, a := range all {
 		traits := e.config.Traits[key.server]
 		t := &tool{annotation: a.tighten(traits), traits: traits}
+		t.names = slices.Sorted(maps.Keys(t.args))
 		for _, r := range rules {
 			if r.speaksOf(key) {
 				t.rules = append(t.rules, r)

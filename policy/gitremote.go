@@ -86,7 +86,7 @@ func (p *preparation) defaultRemote() error {
 	if p.repo == nil {
 		return nil
 	}
-	for _, name := range p.tool.argumentNames() {
+	for _, name := range p.tool.names {
 		roles := p.tool.args[name].resolve(p.args, p.tool.schema)
 		if !slices.Contains(roles, GitRemote) {
 			continue

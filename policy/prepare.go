@@ -77,7 +77,7 @@ func (p *preparation) run() error {
 // absentRoles adds the roles of arguments that the call leaves out: rules
 // that speak of a role hold for the tool, not only for the values given.
 func (p *preparation) absentRoles(call jsonx.Value) {
-	for _, name := range p.tool.argumentNames() {
+	for _, name := range p.tool.names {
 		if _, present := call.Member(name); present {
 			continue
 		}
@@ -87,15 +87,6 @@ func (p *preparation) absentRoles(call jsonx.Value) {
 			}
 		}
 	}
-}
-
-func (a *annotation) argumentNames() []string {
-	names := make([]string, 0, len(a.args))
-	for name := range a.args {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // value brings one argument to its canonical form.

@@ -15,6 +15,7 @@ type schema struct {
 	source   jsonx.Value
 	compiled *jsonschema.Schema
 	broken   error // why it cannot be used; then every call is denied
+	shape    *shape
 	// shapesOnly says that the schema speaks of names and types alone, so
 	// that one string is as good as another.
 	shapesOnly bool
@@ -42,6 +43,9 @@ func compileSchema(v jsonx.Value) *schema {
 		return s
 	}
 	s.compiled = compiled
+	if s.shapesOnly {
+		s.shape = shapeOf(v)
+	}
 	return s
 }
 
@@ -90,6 +94,9 @@ func (s *schema) check(args jsonx.Value) error {
 	}
 	if s.broken != nil {
 		return errors.New("the tool's input schema cannot be used")
+	}
+	if s.shape.accepts(args) {
+		return nil
 	}
 	err := s.compiled.Validate(args.Any())
 	if err == nil {
