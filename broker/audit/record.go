@@ -170,24 +170,17 @@ func (r *Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
 // between its parts, as the policy writes them, so that it can stand in a line
 // as it is.
 func isCompact(doc []byte) bool {
-	depth, quoted := 0, false
+	depth := 0
 	for i := 0; i < len(doc); i++ {
-		c := doc[i]
-		switch {
-		case c < 0x20:
-			return false
-		case quoted:
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				quoted = false
-			}
-			continue
-		case c == ' ':
+		switch c := doc[i]; {
+		case c <= ' ':
 			return false
 		case c == '"':
-			quoted = true
+			end := jsonx.StringEnd(doc, i)
+			if end < 0 || jsonx.HasControl(doc[i:end]) {
+				return false
+			}
+			i = end
 		case c == '{' || c == '[':
 			depth++
 		case c == '}' || c == ']':
@@ -197,7 +190,7 @@ func isCompact(doc []byte) bool {
 			return false
 		}
 	}
-	return depth == 0 && !quoted && len(doc) > 1
+	return depth == 0 && len(doc) > 1 && doc[0] != '"'
 }
 
 // appendOptional appends a member unless it is empty.

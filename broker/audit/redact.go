@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // Redactor takes secrets out of text: known values first, then what has the
@@ -137,14 +139,8 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 		if doc[i] != '"' {
 			continue
 		}
-		end := i + 1
-		for end < len(doc) && doc[end] != '"' {
-			if doc[end] == '\\' {
-				end++
-			}
-			end++
-		}
-		if end >= len(doc) {
+		end := jsonx.StringEnd(doc, i)
+		if end < 0 {
 			break
 		}
 		text := doc[i+1 : end]

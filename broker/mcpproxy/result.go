@@ -44,7 +44,7 @@ func agentView(raw json.RawMessage) (out []byte, failed bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if !json.Valid(raw) {
+	if !jsonx.Valid(raw) {
 		return nil, false, errors.New("not JSON")
 	}
 	content, structured := []byte("[]"), []byte(nil)

@@ -52,7 +52,7 @@ const hexDigits = "0123456789abcdef"
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := plainUntil(s, 0); i < len(s); {
 		c := s[i]
 		if c < utf8.RuneSelf {
 			if c >= 0x20 && c != '"' && c != '\\' && c != 0x7f {
@@ -61,8 +61,8 @@ func AppendString(dst []byte, s string) []byte {
 			}
 			dst = append(dst, s[start:i]...)
 			dst = appendEscape(dst, c)
-			i++
-			start = i
+			start = i + 1
+			i = plainUntil(s, start)
 			continue
 		}
 		r, size := utf8.DecodeRuneInString(s[i:])

@@ -87,17 +87,12 @@ func (d *decoder) skip() ([]byte, error) {
 }
 
 func (d *decoder) skipString() error {
-	open := d.pos
-	for d.pos++; d.pos < len(d.data); d.pos++ {
-		switch d.data[d.pos] {
-		case '\\':
-			d.pos++
-		case '"':
-			d.pos++
-			return nil
-		}
+	end := StringEnd(d.data, d.pos)
+	if end < 0 {
+		return d.fail(d.pos, "string without an end")
 	}
-	return d.fail(open, "string without an end")
+	d.pos = end + 1
+	return nil
 }
 
 func trimRight(b []byte) []byte {

@@ -1,6 +1,7 @@
 package jsonx
 
 import (
+	"bytes"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -10,6 +11,12 @@ func (d *decoder) str() (string, error) {
 	open := d.pos
 	d.pos++
 	start := d.pos
+	if end := StringEnd(d.data, open); end >= 0 {
+		if part := d.data[start:end]; bytes.IndexByte(part, '\\') < 0 && !HasControl(part) {
+			d.pos = end + 1
+			return string(part), nil
+		}
+	}
 	var buf []byte
 	for d.pos < len(d.data) {
 		c := d.data[d.pos]
