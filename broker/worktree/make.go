@@ -52,6 +52,9 @@ func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 	if p.Made() {
 		return fmt.Errorf("make worktree: %s is there already", p.Dir)
 	}
+	if err := p.whole(); err != nil {
+		return fmt.Errorf("make worktree: %w", err)
+	}
 	if err := t.raiseBranch(ctx); err != nil {
 		return fmt.Errorf("make worktree: %w", err)
 	}
@@ -71,6 +74,14 @@ func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("make worktree: %w", err), fresh.remove(), p.remove())
+	}
+	return nil
+}
+
+// whole says whether a tree is without what tells what is new in it.
+func (p Place) whole() error {
+	if isDir(p.Dir) && !isDir(p.Keep) {
+		return refuse("save what you need of it, then remove it", "%s is there, but %s is not", p.Dir, p.Keep)
 	}
 	return nil
 }

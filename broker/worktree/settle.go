@@ -34,8 +34,11 @@ func (o Outcome) Whole() bool { return o.Stuck == "" && o.Left == "" }
 // removes the tree together with the branch when there is nothing in it. Nothing
 // may work in the tree meanwhile.
 func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
-	if !p.Made() {
-		return Outcome{Removed: true}, nil
+	if err := p.whole(); err != nil {
+		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
+	}
+	if !p.Made() { // its making may have failed behind the branch
+		return Outcome{Removed: true}, p.Remove(ctx, t)
 	}
 	tip, others, err := p.tips(t)
 	if err != nil {

@@ -273,4 +273,17 @@ func TestMakeAgain(t *testing.T) {
 	if err := p.Make(t.Context(), s, tree); err == nil {
 		t.Error("a tree was replaced")
 	}
+	// Half a tree may hold the whole work.
+	if err := os.RemoveAll(p.Keep); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Settle(t.Context(), tree); err == nil || p.Make(t.Context(), s, tree) == nil {
+		t.Errorf("half a tree: %v", err)
+	}
+	if err := os.RemoveAll(p.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if o := settle(t, p, tree); !o.Removed || branch(t, tree) != "" {
+		t.Errorf("without a tree: %+v, branch %q", o, branch(t, tree))
+	}
 }
