@@ -190,3 +190,17 @@ func TestAttachedRepository(t *testing.T) {
 		t.Errorf("reading it as a file: %s by %s", v.Decision, v.Rule)
 	}
 }
+
+// TestRemoteWithoutRepository has a tool whose repository the engine cannot know,
+// so that it cannot know either what the repository makes of an address.
+func TestRemoteWithoutRepository(t *testing.T) {
+	a, err := ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"git_push","args":{"where":["read-path"],"remote":["git-remote-url"]}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newWorld(t).engine(func(c *Config) { c.Annotations = a })
+	v := e.Evaluate(Call{Server: "git", Tool: "git_push", Arguments: []byte(`{"where":"/workspace/g/insteadof","remote":"https://github.com/acme/widget"}`)})
+	if v.Decision != Deny || v.Rule != RuleGitRepository {
+		t.Errorf("%s by %s (%s)", v.Decision, v.Rule, v.Reason)
+	}
+}

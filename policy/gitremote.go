@@ -22,6 +22,9 @@ func (p *preparation) direction() gitx.Direction {
 func (p *preparation) remoteValue(name, s string) (string, error) {
 	repo := p.repo
 	if repo == nil {
+		if _, known := p.tool.args["path"]; !known && !slices.Contains(creatingTools, p.tool.key.tool) {
+			return s, p.refuse(RuleGitRepository, name, GitRemote, s, "the tool does not say in which repository it works")
+		}
 		var err error
 		if repo, err = gitx.Outside(p.engine.gitHome); err != nil {
 			return s, p.refuse(RuleGitRepository, name, GitRemote, s, err.Error())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -12,6 +13,22 @@ type loadedPolicy struct {
 	annotations *policy.Annotations
 	lists       *policy.Lists // nil without any
 	source      string
+}
+
+// policyFiles are the files of a policy that is a file or a directory.
+func policyFiles(name string) []string {
+	if name == "" {
+		return nil
+	}
+	name = absolutePath(name)
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return []string{name}
+	}
+	var files []string
+	for _, file := range []string{"compiled-policy.json", "dynamic-lists.json", "tool-annotations.json"} {
+		files = append(files, filepath.Join(name, file))
+	}
+	return files
 }
 
 // judgeBy reads a policy directory; without one the built-in policy holds.

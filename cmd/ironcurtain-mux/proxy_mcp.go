@@ -228,8 +228,8 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 	return err
 }
 
-// judge builds the engine. The program's state and the record of what happened
-// are protected whatever the policy says.
+// judge builds the engine. The program's state, what it judges by, who decides and
+// the record of what happened are protected whatever the policy says.
 func (f *mcpFlags) judge(at place, configs map[string]servers.Config) (*policy.Engine, error) {
 	if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
 		if err == nil {
@@ -243,6 +243,15 @@ func (f *mcpFlags) judge(at place, configs map[string]servers.Config) (*policy.E
 	}
 	log := absolutePath(f.audit)
 	c.Protected = append(c.Protected, at.home, log, log+".head", absolutePath(f.servers))
+	c.Protected = append(c.Protected, policyFiles(f.policy)...)
+	for _, own := range []string{f.annotations, f.lists, f.tokenFile} {
+		if own != "" {
+			c.Protected = append(c.Protected, absolutePath(own))
+		}
+	}
+	if f.escalations != "deny" && f.escalations != "prompt" {
+		c.Protected = append(c.Protected, absolutePath(f.escalations)) // who writes there approves
+	}
 	c.DomainAllow = map[string][]string{}
 	for name, s := range configs {
 		if hosts := s.Sandbox.Network.AllowedDomains; len(hosts) > 0 {

@@ -3,6 +3,7 @@ package main
 import (
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -34,7 +35,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Compiled:          loaded.compiled,
 		Annotations:       loaded.annotations,
 		Lists:             loaded.lists,
-		Protected:         w.config.Protected,
+		Protected:         slices.Concat(w.config.Protected, policyFiles(w.config.Policy)),
 		Reachable:         w.config.Reachable,
 		Setup:             w.setup(),
 		Worktree:          w.config.Worktree,
