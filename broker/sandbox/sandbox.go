@@ -21,6 +21,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -138,6 +139,21 @@ func available(ctx context.Context, argv []string) error {
 		slices.Sort(missing)
 		return &Error{fmt.Errorf("missing: %s", strings.Join(missing, ", ")), "apt-get install -y " + strings.Join(missing, " ")}
 	}
+	if !namespaces.Load() {
+		if err := tryNamespaces(ctx); err != nil {
+			return err
+		}
+		namespaces.Store(true)
+	}
+	return nil
+}
+
+// namespaces is set once this process has seen bubblewrap make some. Should it not
+// be able to any more, no server starts either.
+var namespaces atomic.Bool
+
+// tryNamespaces has bubblewrap run a command as it would run a server.
+func tryNamespaces(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",

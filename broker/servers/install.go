@@ -22,6 +22,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -178,6 +179,14 @@ func findNode(ctx context.Context) (string, error) {
 	if node, err = filepath.Abs(node); err != nil {
 		return "", &Error{"find Node.js", err, next}
 	}
+	file, err := os.Stat(node)
+	if err != nil {
+		return "", &Error{"find Node.js", err, next}
+	}
+	asked := nodeFile{node, file.Size(), file.ModTime()}
+	if _, good := goodNodes.Load(asked); good {
+		return node, nil
+	}
 	cmd := exec.CommandContext(ctx, node, "--version")
 	cmd.WaitDelay = 5 * time.Second // "node" may be a script of a version manager, with children
 	out, err := cmd.Output()
@@ -189,7 +198,18 @@ func findNode(ctx context.Context) (string, error) {
 	if n, err := strconv.Atoi(major); err != nil || n < minNode {
 		return "", &Error{"find Node.js", fmt.Errorf("%s has version %.20q", node, version), next}
 	}
+	goodNodes.Store(asked, struct{}{})
 	return node, nil
+}
+
+// goodNodes are the files that this process has asked for their version and found
+// new enough. Asking takes 30 ms, which every session would wait for.
+var goodNodes sync.Map // of nodeFile
+
+type nodeFile struct {
+	path    string
+	size    int64
+	changed time.Time
 }
 
 // lastLine is the last line of npm's output that says something.

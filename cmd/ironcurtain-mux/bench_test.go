@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -105,57 +104,6 @@ func echo(b *testing.B, d *driver) {
 	reportMedian(b, times)
 }
 
-// BenchmarkOpen measures from /new to the first byte of the agent's terminal,
-// beside the same image started by the plain engine API:
-//
-//	go test -run '^$' -bench Open ./cmd/ironcurtain-mux
-func BenchmarkOpen(b *testing.B) {
-	b.Run("ironcurtain-mux", func(b *testing.B) {
-		d := drive(b, newHome(b), 100, 30, "demo", "--agent", "shell")
-		d.until("a prompt", patience, prompted)
-		var times []time.Duration
-		for b.Loop() {
-			began := time.Now()
-			d.send("\x01/new shell\r")
-			d.until("a new prompt", 60*time.Second, func(s string) bool {
-				return strings.Count(strings.SplitN(s, "\n", 2)[0], "shell") == 2 && prompted(s)
-			})
-			times = append(times, time.Since(began))
-			d.send("exit\r")
-			d.see(60*time.Second, "ended with")
-			d.send("\x01/close\r")
-			d.until("the first tab", 60*time.Second, func(s string) bool { return !strings.Contains(s, "2 ") && prompted(s) })
-		}
-		reportMedian(b, times)
-	})
-	b.Run("engine-api", func(b *testing.B) {
-		client := engine(b)
-		image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b)})
-		if err != nil {
-			b.Fatal(err)
-		}
-		var times []time.Duration
-		for b.Loop() {
-			began := time.Now()
-			c, err := client.Start(b.Context(), docker.Spec{
-				Image: image, Cmd: []string{"bash", "--norc", "-i"}, Env: agent.Environment(),
-				User: "1000:1000", WorkingDir: "/tmp", TTY: true, Cols: 100, Rows: 30,
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := c.Read(make([]byte, 1)); err != nil {
-				b.Fatal(err)
-			}
-			times = append(times, time.Since(began))
-			if err := c.Remove(b.Context()); err != nil {
-				b.Fatal(err)
-			}
-		}
-		reportMedian(b, times)
-	})
-}
-
 // BenchmarkEscalation measures from a call's arrival at the approval queue to its
 // mark on the screen, with the real agent making the call:
 //
@@ -204,7 +152,12 @@ func reportMedian(b *testing.B, times []time.Duration) {
 	b.Helper()
 	slices.Sort(times)
 	if len(times) > 0 {
-		b.ReportMetric(float64(times[len(times)/2].Microseconds()), "p50-us")
+		b.ReportMetric(float64(median(times).Microseconds()), "p50-us")
 		b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
 	}
+}
+
+func median(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)/2]
 }

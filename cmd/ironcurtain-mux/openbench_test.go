@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// BenchmarkOpen measures from asking for tabs to the first byte of the terminal of
+// the last one, beside containers of the same image that the engine starts for
+// nobody. Both take turns, so that what else the machine does falls on both:
+//
+//	go test -run '^$' -bench Open -benchtime 20x ./cmd/ironcurtain-mux
+func BenchmarkOpen(b *testing.B) {
+	for name, tabs := range map[string]int{"1-tab": 1, "8-tabs": 8} {
+		b.Run(name, func(b *testing.B) {
+			open := opener(b)
+			bare := bareStarter(b)
+			var ours, engines []time.Duration
+			open(tabs) // the first session of all starts the tool servers
+			for b.Loop() {
+				engines = append(engines, bare(tabs))
+				ours = append(ours, open(tabs))
+			}
+			reportMedian(b, ours)
+			b.ReportMetric(float64(median(engines).Microseconds()), "engine-p50-us")
+		})
+	}
+}
+
+// opener returns what opens that many tabs at once, says how long it took, and
+// closes them.
+func opener(b *testing.B) func(tabs int) time.Duration {
+	b.Helper()
+	home := newHome(b)
+	b.Setenv("IRONCURTAIN_CACHE", cacheDirectory(b))
+	b.Setenv("IRONCURTAIN_HOME", filepath.Join(home, "state"))
+	b.Setenv("HOME", filepath.Join(home, "user"))
+	for dir, file := range map[string]string{"user": "", "state": "config.json"} {
+		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
+			b.Fatal(err)
+		}
+		if file != "" {
+			if err := os.WriteFile(filepath.Join(home, dir, file), []byte(`{"maxSessions":16}`), 0o600); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	command := &cobra.Command{}
+	command.SetContext(b.Context())
+	w, _, done, err := demoWired(command, &muxFlags{agent: "shell"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(done)
+	trusted, err := w.broker(slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := trusted.Shutdown(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	return func(tabs int) time.Duration {
+		ids := make([]broker.SessionID, tabs)
+		began := time.Now()
+		all(tabs, func(i int) {
+			s, err := trusted.Open(b.Context(), broker.OpenRequest{Agent: "shell", Cols: 100, Rows: 30})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			ids[i] = s.ID
+			t, err := trusted.Attach(b.Context(), s.ID)
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			_ = t.CopyTo(firstByte{}) // it ends with the first byte
+			_ = t.Close()
+		})
+		took := time.Since(began)
+		all(tabs, func(i int) {
+			if err := trusted.Close(b.Context(), ids[i]); err != nil {
+				b.Error(err)
+			}
+		})
+		return took
+	}
+}
+
+// firstByte is a writer that takes nothing more after a byte.
+type firstByte struct{}
+
+func (firstByte) Write(p []byte) (int, error) { return len(p), io.EOF }
+
+// bareStarter returns the same for containers that have nothing but a shell.
+func bareStarter(b *testing.B) func(tabs int) time.Duration {
+	b.Helper()
+	client := engine(b)
+	image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return func(tabs int) time.Duration {
+		started := make([]*docker.Container, tabs)
+		began := time.Now()
+		all(tabs, func(i int) {
+			c, err := client.Start(b.Context(), docker.Spec{
+				Image: image, Cmd: []string{"bash", "--norc", "-i"}, Env: agent.Environment(),
+				User: "1000:1000", WorkingDir: "/tmp", TTY: true, Cols: 100, Rows: 30,
+			})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			started[i] = c
+			if _, err := c.Read(make([]byte, 1)); err != nil {
+				b.Error(err)
+			}
+		})
+		took := time.Since(began)
+		all(tabs, func(i int) {
+			if c := started[i]; c != nil {
+				if err := c.Remove(b.Context()); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+		return took
+	}
+}
+
+// all does something n times at once and waits for the last.
+func all(n int, do func(i int)) {
+	var group sync.WaitGroup
+	for i := range n {
+		group.Go(func() { do(i) })
+	}
+	group.Wait()
+}
