@@ -264,9 +264,7 @@ func (b *Broker) admit(s *session) error {
 	}
 	running := 0
 	for _, other := range b.sessions {
-		select {
-		case <-other.finished:
-		default:
+		if !other.over() {
 			running++
 		}
 	}
@@ -321,7 +319,8 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	if err != nil {
 		return b.closeStored(ctx, id, err)
 	}
-	if err := s.close(ctx); err != nil {
+	err = s.close(ctx)
+	if !s.over() {
 		return err
 	}
 	b.mu.Lock()
@@ -332,7 +331,7 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 			break
 		}
 	}
-	return nil
+	return err
 }
 
 // Sessions lists the open sessions in the order of their tabs.

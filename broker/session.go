@@ -69,6 +69,7 @@ type session struct {
 	// while it is not known.
 	startedAt string
 	trouble   string // of the container engine; empty while it answers
+	left      error  // what could not be taken down; set before finished is closed
 	said      string // the latest notice, and when
 	saidAt    time.Time
 }
@@ -117,8 +118,14 @@ func (s *session) run(ctx context.Context) {
 	s.end(exit, err)
 	// While the agent's connection is still there, it can be told.
 	s.broker.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
+	if s.snapshot().Trouble != "" {
+		stack.hurry(removeProgram, engineAwayLimit)
+	}
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
 		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+		s.mu.Lock()
+		s.left = err
+		s.mu.Unlock()
 	}
 }
 
@@ -145,7 +152,7 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 		reading.Wait() // the program's stream has been closed by now
 		return nil
 	})
-	stack.push("remove the program", running.Remove)
+	stack.push(removeProgram, running.Remove)
 	s.count(func(t *tally) { t.running = true })
 	started()
 	if !s.adapter.Host && s.base() == "" {
@@ -258,7 +265,15 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 	}, nil
 }
 
-// close ends the session and waits until nothing of it runs.
+// removeProgram is the step of taking a session down that needs the container
+// engine, and engineAwayLimit how long it may take while that does not answer.
+const (
+	removeProgram   = "remove the program"
+	engineAwayLimit = 5 * time.Second
+)
+
+// close ends the session and waits until nothing of it runs, or what is left of it
+// is left to gc, which is an error.
 func (s *session) close(ctx context.Context) error {
 	s.cancel()
 	select {
@@ -267,7 +282,22 @@ func (s *session) close(ctx context.Context) error {
 		return fmt.Errorf("close session: %w", context.Cause(ctx))
 	}
 	s.count(func(t *tally) { t.closed = true })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left != nil {
+		return &Problem{Err: fmt.Errorf("session %s is not gone: %w", s.fixed.ID[:8], s.left), Next: "run 'ironcurtain-mux gc' later"}
+	}
 	return nil
+}
+
+// over reports whether the session has ended and is taken down, as far as it could be.
+func (s *session) over() bool {
+	select {
+	case <-s.finished:
+		return true
+	default:
+		return false
+	}
 }
 
 // save writes what the session is, so that it can be listed when no

@@ -30,6 +30,15 @@ func (t *teardown) pushFor(limit time.Duration, name string, do func(context.Con
 	t.steps = append(t.steps, undo{name, limit, do})
 }
 
+// hurry gives the step of that name no more time than most.
+func (t *teardown) hurry(name string, most time.Duration) {
+	for i, step := range t.steps {
+		if step.name == name {
+			t.steps[i].limit = min(step.limit, most)
+		}
+	}
+}
+
 // run undoes everything and returns what failed.
 func (t *teardown) run(ctx context.Context) error {
 	var all []error

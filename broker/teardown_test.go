@@ -32,3 +32,23 @@ func TestTeardownRunsBackwardsAndOnce(t *testing.T) {
 		t.Errorf("order %v, want %v", order, want)
 	}
 }
+
+// A step that is hurried has less time, and the others what they had.
+func TestTeardownHurries(t *testing.T) {
+	stack := &teardown{limit: time.Hour}
+	left := map[string]time.Duration{}
+	for _, name := range []string{"slow", "hurried"} {
+		stack.push(name, func(ctx context.Context) error {
+			at, _ := ctx.Deadline()
+			left[name] = time.Until(at)
+			return nil
+		})
+	}
+	stack.hurry("hurried", time.Minute)
+	if err := stack.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if left["hurried"] > time.Minute || left["slow"] < 30*time.Minute {
+		t.Errorf("the steps had %v", left)
+	}
+}

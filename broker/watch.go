@@ -42,12 +42,8 @@ func (b *Broker) contained() []*session {
 	defer b.mu.Unlock()
 	var out []*session
 	for _, s := range b.sessions {
-		select {
-		case <-s.finished:
-		default:
-			if !s.adapter.Host {
-				out = append(out, s)
-			}
+		if !s.over() && !s.adapter.Host {
+			out = append(out, s)
 		}
 	}
 	return out

@@ -63,7 +63,7 @@ func (ct *Container) Write(p []byte) (int, error) {
 
 // TryWrite passes the bytes that the engine takes without waiting, and returns
 // how many those were; none where that cannot be told.
-func (ct *Container) TryWrite(p []byte) (int, error) { return ct.stream.TryWrite(p) }
+func (ct *Container) TryWrite(p []byte) (int, error) { return ct.current().TryWrite(p) }
 
 // Close detaches; the agent goes on. It may be called more than once.
 func (ct *Container) Close() error {
@@ -135,6 +135,7 @@ type Exit struct {
 func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	pause := time.NewTicker(250 * time.Millisecond)
 	defer pause.Stop()
+	away := false // the engine has been, since the wait began
 	for {
 		code, err := ct.client.bound(ctx).WaitContainerWithContext(ct.id, ctx)
 		if ctx.Err() != nil {
@@ -148,8 +149,13 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 			if err == nil {
 				state.ExitCode = code
 			}
-			return exitOf(state), nil
+			e := exitOf(state)
+			if away && !e.OOMKilled && e.Code > 128 {
+				e.Reason += " when the container engine was stopped or restarted"
+			}
+			return e, nil
 		}
+		away = away || serr != nil
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
@@ -185,7 +191,11 @@ const hangUpLimit = 3 * time.Second
 func (ct *Container) Remove(ctx context.Context) error {
 	_ = ct.Close()
 	ct.hangUp(ctx)
-	return failed("remove container", ct.client.remove(ctx, ct.id), "run 'ironcurtain-mux gc' later")
+	err := ct.client.remove(ctx, ct.id)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = because(ErrEngineRefuses, "no answer in time")
+	}
+	return failed("remove container", err, "run 'ironcurtain-mux gc' later")
 }
 
 // hangUp ends the program politely, if it can be done; if not, the removal kills

@@ -140,9 +140,15 @@ func TestEngineComesBack(t *testing.T) {
 	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	begin := time.Now()
-	err = c.Ping(deadline(t, 500*time.Millisecond))
-	if took := time.Since(begin); !errors.Is(err, ErrEngineRefuses) || took > 2*time.Second {
+	// The signal has been sent, but not every thread has taken it yet.
+	var took time.Duration
+	eventually(t, 10*time.Second, "the engine to hang", func() bool {
+		begin := time.Now()
+		err = c.Ping(deadline(t, 500*time.Millisecond))
+		took = time.Since(begin)
+		return err != nil
+	})
+	if !errors.Is(err, ErrEngineRefuses) || took > 2*time.Second {
 		t.Errorf("a hanging engine: %v after %v", err, took)
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {

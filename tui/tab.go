@@ -55,6 +55,9 @@ func (t *tab) dead() bool { return !t.running() }
 // mark is the state of a session in one character, the broker's word for it,
 // and whether it wants the person.
 func (t *tab) mark() (mark string, word string, urgent bool) {
+	if t.session.Trouble != "" && t.running() && t.session.State != broker.StateWaiting {
+		return "?", "out of reach", false
+	}
 	switch t.session.State {
 	case broker.StateStarting:
 		return "◌", "starting", false

@@ -70,6 +70,8 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 		}
 	case t.trouble != "":
 		r.add(t.trouble, m.theme.Bad)
+	case t.session.Trouble != "":
+		r.add(sanitize(t.session.Trouble), m.theme.Bad)
 	default:
 		steps := len(r.rows)
 		for _, line := range m.o.Intro {

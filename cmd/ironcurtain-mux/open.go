@@ -21,6 +21,7 @@ import (
 const (
 	shutdownLimit = 60 * time.Second
 	controlLimit  = 5 * time.Second
+	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
 // open starts the trusted process: its log, the broker and the control socket. done
@@ -44,7 +45,12 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 		default:
 			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
 		}
-		if err := b.Shutdown(ctx); err != nil {
+		slow := time.AfterFunc(slowEnd, func() {
+			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
+		})
+		err := b.Shutdown(ctx)
+		slow.Stop()
+		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
 		}
 		farewell(cmd.ErrOrStderr(), b)

@@ -38,7 +38,7 @@ printf '%s\n' "$3" >&2`
 
 // farewell is what a person reads after an end that could not speak for itself.
 const farewell = "ironcurtain-mux ended without a word; its terminal has been restored. " +
-	"Run 'ironcurtain-mux gc' to remove what it left."
+	"Its agents run on: start it again to take them back, or end them with 'ironcurtain-mux gc'."
 
 // startKeeper starts the keeper for a terminal that is still as it was found.
 func startKeeper(in, out *os.File) (*keeper, error) {
