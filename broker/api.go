@@ -139,6 +139,8 @@ type StoredSession struct {
 	Owned bool `json:"owned"`
 	// Detached says that its multiplexer was killed and its agent may still run.
 	Detached bool `json:"detached"`
+	// Waiting counts the calls of a detached session that waited for a person.
+	Waiting int `json:"waiting,omitempty"`
 }
 
 // Terminal is the attachment to an agent's terminal. Close detaches and leaves the

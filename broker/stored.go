@@ -78,7 +78,9 @@ func readStored(home string, id SessionID) (StoredSession, error) {
 		}
 	}
 	if s.Owned = docker.LeaseHeld(l.lock()); !s.Owned {
-		s.Detached = wasKilled(l)
+		if s.Detached = wasKilled(l); s.Detached {
+			s.Waiting = len(l.waitingCalls())
+		}
 		if s.State != StateDead {
 			s.State = StateClosed
 		}

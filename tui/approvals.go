@@ -97,6 +97,10 @@ func (a *approvals) lost(session broker.SessionID) string {
 			n++
 		}
 	}
+	return lostCalls(n)
+}
+
+func lostCalls(n int) string {
 	switch n {
 	case 0:
 		return ""

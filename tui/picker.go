@@ -224,7 +224,7 @@ func (m *Model) askToEnd() tea.Cmd {
 		return nil
 	}
 	id := s.ID
-	m.ask(fmt.Sprintf("end %s of session %s? it can be resumed later", sanitize(s.Agent), shortID(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", sanitize(s.Agent), shortID(id), lostCalls(s.Waiting)), func(m *Model) tea.Cmd {
 		return m.endStored(id)
 	})
 	return nil

@@ -69,6 +69,8 @@ func (m *Model) storedState(s broker.StoredSession) string {
 		return fmt.Sprintf("ended, tab %d", t.session.Tab)
 	case s.Owned:
 		return "open elsewhere"
+	case s.Detached && s.Waiting > 0:
+		return fmt.Sprintf("left running, %d waiting", s.Waiting)
 	case s.Detached:
 		return "left running"
 	case s.State == broker.StateDead:

@@ -38,7 +38,10 @@ With --scopes it also lists what an approval of each could be remembered for wit
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"pending": list})
 			}
-			return printPending(cmd.OutOrStdout(), list)
+			if err := printPending(cmd.OutOrStdout(), list); err != nil {
+				return err
+			}
+			return printLeft(cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -69,6 +72,30 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 		out = append(out, c)
 	}
 	return out, nil
+}
+
+// printLeft tells of calls that nobody can decide at present: they waited when
+// their multiplexer was killed.
+func printLeft(w io.Writer) error {
+	p, err := findPlace()
+	if err != nil {
+		return err
+	}
+	stored, err := broker.Stored(p.home)
+	if err != nil {
+		return fail("list sessions", err, "")
+	}
+	for _, s := range stored {
+		if s.Waiting == 0 {
+			continue
+		}
+		_, err := fmt.Fprintf(w, "session %s waits with %d, since its multiplexer was killed: take it back with 'ironcurtain-mux --resume %s'\n",
+			s.ID[:8], s.Waiting, s.ID[:8])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // printPending writes each waiting call, below it what it would do, and what

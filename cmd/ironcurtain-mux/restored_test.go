@@ -33,8 +33,11 @@ func (d *driver) waiting(holds func(broker.Escalation) bool) broker.Escalation {
 func (d *driver) killAndTakeBack(t *testing.T, id broker.SessionID) *driver {
 	t.Helper()
 	d.murder(t, id)
+	if out, errs, code := d.command("pending"); code != 0 || out != "" || !strings.Contains(errs, "--resume "+string(id[:8])) {
+		t.Errorf("pending after the kill: code %d, %s%s", code, out, errs)
+	}
 	next := drive(t, d.home, 110, 40, "demo")
-	next.see(60*time.Second, "still run", string(id[:8]))
+	next.see(60*time.Second, "still run", string(id[:8]), "left running, 1 waiting")
 	next.send("\r")
 	return next
 }

@@ -93,7 +93,10 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 
 // stateWord is the state of a session for people.
 func stateWord(s broker.StoredSession) string {
-	if s.Detached {
+	switch {
+	case s.Detached && s.Waiting > 0:
+		return fmt.Sprintf("left running, %d waiting", s.Waiting)
+	case s.Detached:
 		return "left running"
 	}
 	return string(s.State)
