@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"io"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,13 @@ func TestTLSPlaneRefuses(t *testing.T) {
 			checkRefused(t, s, c.reason)
 		})
 	}
+	t.Run("client like OpenSSL", func(t *testing.T) {
+		s := newStage(t, nil)
+		if err := tls.Client(&plainAlert{Conn: s.connect(host)}, &tls.Config{ServerName: host}).Handshake(); err == nil {
+			t.Error("the handshake succeeded")
+		}
+		checkRefused(t, s, ReasonDistrust)
+	})
 	t.Run("plain text in the tunnel", func(t *testing.T) {
 		s := newStage(t, nil)
 		c := s.connect(host)
@@ -165,6 +173,22 @@ func TestTLSPlaneRefuses(t *testing.T) {
 		}
 		checkRefused(t, s, ReasonDistrust)
 	})
+}
+
+// plainAlert sends what follows the first message of a handshake as an alert in
+// plain text: unknown authority.
+type plainAlert struct {
+	net.Conn
+	begun bool
+}
+
+func (c *plainAlert) Write(p []byte) (int, error) {
+	if c.begun {
+		_, err := c.Conn.Write([]byte{0x15, 3, 3, 0, 2, 2, 48})
+		return len(p), err
+	}
+	c.begun = true
+	return c.Conn.Write(p)
 }
 
 func TestTLSPlaneAccepts(t *testing.T) {

@@ -99,6 +99,9 @@ func handshakeDenial(err error) *denial {
 		return failure(0, ReasonHandshake, "the connection ended before the TLS handshake was done")
 	case isAlert(err):
 		return failure(0, ReasonDistrust, "the client broke off: %s", alertText(err))
+	case strings.HasSuffix(err.Error(), "tls: bad record MAC"):
+		// OpenSSL sends its alert in plain text where TLS 1.3 expects none.
+		return failure(0, ReasonDistrust, "the client broke off without encryption, as OpenSSL does when it does not trust the certificate")
 	default:
 		return deny(0, ReasonHandshake, "the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
 	}
