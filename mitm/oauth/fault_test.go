@@ -96,6 +96,26 @@ func TestUnsavedLogin(t *testing.T) {
 	}
 }
 
+// A provider that refuses every token has the login renewed a few times, not for
+// each request.
+func TestEveryTokenIsRefused(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	m := svc.manager(claudeLogin(t, time.Now().Add(time.Hour)))
+	renewed := 0
+	for range 10 {
+		got, err := m.Token(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Refused(t.Context(), got.Access) {
+			renewed++
+		}
+	}
+	if renewed != 1+mostQuick || svc.calls != renewed {
+		t.Errorf("renewed %d times by %d calls", renewed, svc.calls)
+	}
+}
+
 // A token that has ended by our clock when it comes is used all the same for a
 // while: the service is not asked for each request.
 func TestTokenThatEndsAtOnce(t *testing.T) {

@@ -17,6 +17,9 @@ const (
 	// newTime is how long a token that was just renewed is used, even if by its
 	// end or by our clock it must be renewed again.
 	newTime = time.Minute
+	// mostQuick is how often in a row a token is renewed that was just renewed: a
+	// provider that refuses all of them refuses something else.
+	mostQuick = 2
 	// After a failure nothing is tried for a pause that doubles each time.
 	firstPause = 30 * time.Second
 	lastPause  = 10 * time.Minute
@@ -44,6 +47,7 @@ type Manager struct {
 	failed  error     // of the last attempt
 	revoked string    // the access token that the provider refused last
 	early   time.Time // until then a token that was just renewed counts as valid
+	quick   int       // renewals in a row of tokens that were just renewed
 	unsaved *renewal  // could not be written to the file
 }
 
@@ -149,11 +153,8 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	if t, ok := m.fresh(bad); ok {
 		return t, nil
 	}
-	m.mu.Lock()
-	until, failed := m.until, m.failed
-	m.mu.Unlock()
-	if m.options.Now().Before(until) {
-		return Token{}, failed
+	if err := m.mayAsk(bad); err != nil {
+		return Token{}, err
 	}
 	t, err := m.exchange(ctx, bad)
 	if err != nil {
@@ -167,6 +168,25 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	m.early = m.options.Now().Add(newTime)
 	m.mu.Unlock()
 	return t, nil
+}
+
+// mayAsk says why the token service is to be left alone for now.
+func (m *Manager) mayAsk(bad string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.options.Now()
+	if now.Before(m.until) {
+		return m.failed
+	}
+	if bad != m.token.Access || !now.Before(m.early) {
+		m.quick = 0
+		return nil
+	}
+	if m.quick == mostQuick {
+		return fmt.Errorf("renew the login of %s: the provider refuses what was just renewed", m.source.Name)
+	}
+	m.quick++
+	return nil
 }
 
 // fresh reads the file and takes its token over if it is valid and not one that
