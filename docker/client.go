@@ -53,7 +53,7 @@ const pingLimit = 10 * time.Second
 func Probe(ctx context.Context, e Endpoint) error {
 	d, err := newDialer(e)
 	if err == nil {
-		err = d.probe(ctx)
+		err = e.advise(d.probe(ctx))
 	}
 	return failed("connect to Docker", err, "")
 }
@@ -67,7 +67,7 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	if err != nil {
 		return nil, failed(op, err, "")
 	}
-	if err := d.probe(ctx); err != nil {
+	if err := e.advise(d.probe(ctx)); err != nil {
 		return nil, failed(op, err, "")
 	}
 	address := e.Address

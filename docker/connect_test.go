@@ -203,3 +203,17 @@ func runRole(t *testing.T, role string, asNobody bool, args ...string) string {
 	}
 	return string(out)
 }
+
+// An address that somebody chose may be the wrong one: the remedy says whose it is.
+func TestRemedyFitsWhereTheAddressIsFrom(t *testing.T) {
+	address := "unix://" + filepath.Join(shortDir(t), "none.sock")
+	for source, want := range map[string]string{
+		"DOCKER_HOST": "unset DOCKER_HOST", "context mine": "start the engine of context mine", "the system's socket": "systemctl start docker",
+	} {
+		_, err := Connect(deadline(t, 10*time.Second), Endpoint{Address: address, Source: source})
+		var h interface{ Hint() string }
+		if !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
+			t.Errorf("%s: %v, hint %v", source, err, h)
+		}
+	}
+}

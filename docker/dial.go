@@ -155,3 +155,19 @@ func engineInstalled() bool {
 	}
 	return false
 }
+
+// advise gives the failure to find an engine the remedy that fits how its address
+// was found: an address that somebody chose may be the wrong one.
+func (e Endpoint) advise(err error) error {
+	var found *Error
+	if !errors.Is(err, ErrEngineNotRunning) && !errors.Is(err, ErrNoEngine) || !errors.As(err, &found) {
+		return err
+	}
+	switch {
+	case e.Source == "DOCKER_HOST":
+		return &Error{Op: found.Op, Err: found.Err, hint: "start the engine there, or unset DOCKER_HOST, which names this address"}
+	case strings.Contains(e.Source, "context"):
+		return &Error{Op: found.Op, Err: found.Err, hint: "start the engine of " + e.Source + ", or choose another context"}
+	}
+	return err
+}

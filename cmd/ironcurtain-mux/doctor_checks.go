@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,6 +48,16 @@ func remedyOf(err error, otherwise string) string {
 		return h.Hint()
 	}
 	return otherwise
+}
+
+// reasonOf is an error without the next thing to do, which stands on a line of its
+// own.
+func reasonOf(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.op + ": " + f.err.Error()
+	}
+	return err.Error()
 }
 
 func connect(ctx context.Context, p place) (*docker.Client, error) {
@@ -128,27 +139,42 @@ func checkPrograms(good string, names ...string) finding {
 		}
 	}
 	if len(missing) > 0 {
-		return bad("run scripts/setup, or install them with the system's packages",
+		return bad("install them, on Debian with 'sudo apt-get install -y "+strings.Join(packagesOf(missing), " ")+"'",
 			"not installed: %s", strings.Join(missing, ", "))
 	}
 	return ok("%s (%s)", good, strings.Join(names, ", "))
 }
 
+// packagesOf names the Debian packages that bring programs.
+func packagesOf(programs []string) []string {
+	var all []string
+	for _, program := range programs {
+		if name := map[string]string{"bwrap": "bubblewrap", "rg": "ripgrep", "node": "nodejs"}[program]; name != "" {
+			program = name
+		}
+		all = append(all, program)
+	}
+	return all
+}
+
 func checkPolicy(p place) finding {
 	c, err := p.config()
 	if err != nil {
-		return bad("mend config.json first", "cannot be told without the configuration")
+		return warn("mend config.json first", "cannot be told without the configuration")
 	}
 	loaded, err := judgeBy(c.Policy)
 	if err != nil {
-		return bad(remedyOf(err, ""), "%v", err)
+		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
 	return ok("%s", loaded.source)
 }
 
 func checkConfig(p place) finding {
 	if _, err := p.config(); err != nil {
-		return bad(remedyOf(err, ""), "%v", err)
+		return bad(remedyOf(err, ""), "%s", reasonOf(err))
+	}
+	if _, err := os.Stat(p.configFile()); errors.Is(err, fs.ErrNotExist) {
+		return ok("there is no %s; the defaults hold", p.configFile())
 	}
 	return ok("%s", p.configFile())
 }

@@ -27,18 +27,18 @@ func describeEngine(e docker.Endpoint, info docker.Info) string {
 func checkServers(ctx context.Context, p place) finding {
 	c, err := p.config()
 	if err != nil {
-		return bad("mend config.json first", "cannot be told without the configuration")
+		return warn("mend config.json first", "cannot be told without the configuration")
 	}
 	if !broker.ServersInstalled(p.cache) {
 		return warn("they are installed when the first tab is opened", "not installed yet")
 	}
 	agents, err := agentsOf(c)
 	if err != nil {
-		return bad(remedyOf(err, ""), "%v", err)
+		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
 	b, err := wiring{place: p, config: c, agents: agents, keys: credentials(nil, agents, p.userHome, upstreams{})}.broker(slog.New(slog.DiscardHandler))
 	if err != nil {
-		return bad(remedyOf(err, ""), "%v", err)
+		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
 	defer b.Shutdown(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was opened
 	found, err := b.CheckServers(ctx)
