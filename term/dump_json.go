@@ -73,8 +73,9 @@ func (s *Screen) DumpJSON(w io.Writer, replies []byte) error {
 	return nil
 }
 
-// privateModes are the numbers of the private modes in force, in ascending
-// order.
+// privateModes are the numbers of the private modes in force, in ascending order,
+// but for 1007, which is no more than a wish about the wheel and in force from the
+// start.
 func (s *Screen) privateModes() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +84,7 @@ func (s *Screen) privateModes() []int {
 		return modes
 	}
 	for n := 1; n <= 2048; n++ {
-		if on, known := s.emulator.modeState(n); on && known {
+		if on, known := s.emulator.modeState(n); on && known && n != 1007 {
 			modes = append(modes, n)
 		}
 	}

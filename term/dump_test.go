@@ -26,7 +26,7 @@ func TestDumpJSON(t *testing.T) {
 	}
 	var want map[string]any
 	if err := json.Unmarshal([]byte(`{"cols":4,"rows":1,"cursor":{"x":3,"y":0,"visible":true,"shape":"blinking-bar"},
-		"title":"","altScreen":false,"modes":[7,25,1007],"scrollback":0,"replies":"\u001b[0n","lines":[[
+		"title":"","altScreen":false,"modes":[7,25],"scrollback":0,"replies":"\u001b[0n","lines":[[
 		{"c":"漢","w":2,"fg":1,"bg":"#010203","a":["bold","strike"]},{"c":"","w":0},
 		{"c":"u","w":1,"fg":null,"bg":null,"a":["underline"],"us":"curly","uc":9,"link":"http://a/\""},
 		{"c":" ","w":1,"fg":null,"bg":null}]]}`), &want); err != nil {
