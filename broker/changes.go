@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -67,7 +70,12 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 
 // noteBase notes how the workspace is, once in the life of a session. It runs
 // beside the agent's own start; a workspace that cannot be looked at has no base.
+// One that is no repository has none either, and the engine is not kept from
+// starting other containers to find that out.
 func (s *session) noteBase(ctx context.Context) {
+	if _, err := os.Lstat(filepath.Join(s.fixed.Workspace, ".git")); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
 	out, err := s.inside(ctx, markBase)
 	base := strings.TrimSpace(out)
 	if err != nil || !isCommit(base) {
