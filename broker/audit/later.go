@@ -9,7 +9,7 @@ import (
 // How long a record that nobody waits for may wait for others to be written
 // with, and how long until it is tried again after that failed.
 const (
-	laterDelay = 100 * time.Millisecond
+	laterDelay = 10 * time.Millisecond
 	laterRetry = time.Second
 )
 
