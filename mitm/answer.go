@@ -14,15 +14,16 @@ import (
 // client which stopped reading cannot hold a request for ever and a stream
 // that flows is never cut.
 type answer struct {
-	c     *tls.Conn
-	stall time.Duration
-	sent  int64 // bytes of the body
-	more  bool  // much has just come, and more of it is likely on its way
-	begun bool  // the head is on its way, so no other answer is possible
+	c       *tls.Conn
+	stall   time.Duration
+	writeBy *time.Time // the link's
+	sent    int64      // bytes of the body
+	more    bool       // much has just come, and more of it is likely on its way
+	begun   bool       // the head is on its way, so no other answer is possible
 }
 
 func (a *answer) write(p []byte) error {
-	_ = a.c.SetWriteDeadline(time.Now().Add(a.stall))
+	postpone(a.writeBy, a.stall, a.c.SetWriteDeadline)
 	raw := a.c.NetConn().(*tunnelConn)
 	if a.more || len(p) > maxRecord {
 		raw.hold() // what does not fit one TLS record still goes out in one piece

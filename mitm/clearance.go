@@ -49,11 +49,18 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 	x.rec.Stripped = append(x.rec.Stripped, dropped...)
 	r := x.rec
 	r.Decision, r.Reason = Allow, ReasonAllowed
-	if err := x.p.audit(&r); err != nil {
-		return Credential{}, failure(503, ReasonAudit, "The request was not forwarded: it could not be recorded.")
+	if err := x.l.audit(&r, x.tellUnrecorded); err != nil {
+		return Credential{}, unrecorded()
 	}
 	return cred, nil
 }
+
+func unrecorded() *denial {
+	return failure(503, ReasonAudit, "The request was not forwarded: it could not be recorded.")
+}
+
+// tellUnrecorded answers while the record of a decision is still not stored.
+func (x *exchange) tellUnrecorded() { x.a.refusal(x.g.provider.Errors, unrecorded()) }
 
 // describe is the request as deciders see it.
 func (x *exchange) describe() Request {

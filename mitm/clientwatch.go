@@ -3,6 +3,7 @@ package mitm
 import (
 	"bufio"
 	"crypto/tls"
+	"sync"
 	"time"
 )
 
@@ -11,46 +12,81 @@ import (
 const watchAfter = 5 * time.Millisecond
 
 // clientWatch ends a link when its client goes away while an answer is awaited.
-// It serves one request after the other, so that only those that take time cost
-// a goroutine.
+// It serves one request after the other with one timer, which is not touched for
+// requests that are answered soon.
 type clientWatch struct {
+	l *link
+	t *tls.Conn
+	r *bufio.Reader // of t
+
+	mu      sync.Mutex
 	timer   *time.Timer
-	t       *tls.Conn
-	r       *bufio.Reader // of t
-	gone    func()
-	done    chan struct{} // must-deliver, one result for each time that the timer ran out
-	running bool
+	armed   bool          // the timer runs
+	from    time.Time     // when the watch of the current request begins; zero without one
+	looking chan struct{} // closed when the client is not looked at any more; nil while it is not
 }
 
 // start watches the client of a request until stop. From watchAfter on nobody
 // else may read from it.
 func (w *clientWatch) start(x *exchange) {
-	w.running = true
-	if w.timer != nil {
-		w.timer.Reset(watchAfter)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.from = time.Now().Add(watchAfter)
+	switch {
+	case w.armed:
 		return
+	case w.timer == nil:
+		w.l, w.t, w.r = x.l, x.t, x.r
+		w.timer = time.AfterFunc(watchAfter, w.look)
+	default:
+		w.timer.Reset(watchAfter)
 	}
-	w.t, w.r, w.gone, w.done = x.t, x.r, x.l.cancel, make(chan struct{}, 1)
-	w.timer = time.AfterFunc(watchAfter, w.look)
+	w.armed = true
 }
 
+// look reads from the client if the current request has taken long enough.
 func (w *clientWatch) look() {
-	if _, err := w.r.Peek(1); err != nil && !isTimeout(err) {
-		w.gone()
+	w.mu.Lock()
+	wait := time.Until(w.from)
+	switch {
+	case w.from.IsZero():
+		w.armed = false
+	case wait > 0:
+		w.timer.Reset(wait)
+	default:
+		w.armed = false
+		w.looking = make(chan struct{})
+		defer close(w.looking)
+		_ = w.t.SetReadDeadline(time.Time{}) // that of the time between requests may still stand
+		w.mu.Unlock()
+		if _, err := w.r.Peek(1); err != nil && !isTimeout(err) {
+			w.l.cancel()
+		}
+		return
 	}
-	w.done <- struct{}{}
+	w.mu.Unlock()
 }
 
 // stop ends the watch and waits for its end. It may be called more than once.
 func (w *clientWatch) stop() {
-	if !w.running {
-		return
-	}
-	w.running = false
-	if w.timer.Stop() {
+	w.mu.Lock()
+	w.from = time.Time{}
+	looking := w.looking
+	w.looking = nil
+	w.mu.Unlock()
+	if looking == nil {
 		return
 	}
 	_ = w.t.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
-	<-w.done
-	_ = w.t.SetReadDeadline(time.Time{})
+	<-looking
+	w.l.unlimited(w.t)
+}
+
+// close stops the timer of a link that ends.
+func (w *clientWatch) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
 }

@@ -112,7 +112,7 @@ func (l *link) refuseOuter(h *head, d *denial, patience time.Duration) {
 			rec.Host, rec.Port = host, port
 		}
 	}
-	_ = l.p.audit(&rec)
+	_ = l.audit(&rec, nil)
 	l.p.tellRefused(&rec)
 	if d.status == 0 {
 		return

@@ -41,7 +41,7 @@ func newExchange(l *link, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, 
 		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseRequest, Provider: g.provider.Name,
 		Host: g.host.Name, Port: "443", SNI: sni, Method: h.method,
 	}
-	x.a = answer{c: t, stall: l.p.limits.WriteStall}
+	x.a = answer{c: t, stall: l.p.limits.WriteStall, writeBy: &l.writeBy}
 	return x
 }
 
@@ -208,7 +208,7 @@ func (x *exchange) refuse(d *denial) {
 	if d.key != "" {
 		r.Key = d.key
 	}
-	_ = x.p.audit(r)
+	_ = x.l.audit(r, x.tellUnrecorded)
 	x.p.tellRefused(r)
 	x.a.refusal(x.g.provider.Errors, d)
 	if d.status != 0 {

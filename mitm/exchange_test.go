@@ -308,6 +308,19 @@ func TestAuditDecides(t *testing.T) {
 	}
 }
 
+func TestAuditThatHangs(t *testing.T) {
+	release := make(chan struct{})
+	s := newStage(t, func(c *Config) {
+		c.Limits.AuditTime = 30 * time.Millisecond
+		c.Audit = func(Record) error { <-release; return nil }
+	})
+	defer close(release)
+	res, _ := s.inTunnel("api.anthropic.com", s.message())
+	if res == nil || res.StatusCode != 503 || s.conns.Load() != 0 {
+		t.Errorf("answer %+v, upstream connections %d", res, s.conns.Load())
+	}
+}
+
 func TestNoCredential(t *testing.T) {
 	var told []Activity
 	var mu sync.Mutex

@@ -2,6 +2,7 @@ package mitm
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,9 @@ type link struct {
 
 	scratch []byte // of one head at a time, to the server or to the agent
 	watch   clientWatch
+	guard   auditGuard
+	readBy  time.Time // the deadline of reads from the client, as far as it is known
+	writeBy time.Time // and of writes
 
 	ctx    context.Context // ends with the link
 	cancel context.CancelFunc
@@ -45,9 +49,10 @@ func (l *link) serve() {
 	defer func() {
 		if v := recover(); v != nil {
 			l.p.log.Error("a connection failed", "conn", l.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-			_ = l.p.audit(&Record{Conn: l.id, Phase: PhaseConnect, Decision: Failed, Reason: ReasonInternal})
+			_ = l.audit(&Record{Conn: l.id, Phase: PhaseConnect, Decision: Failed, Reason: ReasonInternal}, nil)
 		}
 	}()
+	defer l.watch.close()
 	if g := l.outer(); g != nil {
 		l.tunnel(g)
 	} else {
@@ -98,7 +103,7 @@ func (l *link) end() bool {
 // byte, then the limit of a head.
 func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*head, error) {
 	if r.Buffered() == 0 {
-		_ = c.SetReadDeadline(time.Now().Add(wait))
+		postpone(&l.readBy, wait, c.SetReadDeadline)
 		if _, err := r.Peek(1); err != nil {
 			if errors.Is(err, net.ErrClosed) || isEOF(err) {
 				return nil, errQuiet
@@ -106,10 +111,29 @@ func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*h
 			return nil, err
 		}
 	}
+	if here, _ := r.Peek(r.Buffered()); bytes.Contains(here, []byte("\r\n\r\n")) {
+		return readHead(r, l.p.limits) // without waiting
+	}
 	_ = c.SetReadDeadline(time.Now().Add(l.p.limits.HeadTime))
 	h, err := readHead(r, l.p.limits)
-	_ = c.SetReadDeadline(time.Time{})
+	l.unlimited(c)
 	return h, err
+}
+
+// unlimited takes the deadline of reads away.
+func (l *link) unlimited(c net.Conn) {
+	l.readBy = time.Time{}
+	_ = c.SetReadDeadline(l.readBy)
+}
+
+// postpone makes sure that a deadline is at least d away, and not a quarter more.
+// It is set an eighth further away than asked for, so that it is seldom set.
+func postpone(deadline *time.Time, d time.Duration, set func(time.Time) error) {
+	now := time.Now()
+	if deadline.Before(now.Add(d)) || deadline.After(now.Add(d+d/4)) {
+		*deadline = now.Add(d + d/8)
+		_ = set(*deadline)
+	}
 }
 
 // headDenial turns an error of reading a head into a refusal.

@@ -56,6 +56,7 @@ func (l *link) tunnel(g *guarded) {
 		return
 	}
 	_ = l.raw.SetDeadline(time.Time{})
+	l.readBy, l.writeBy = time.Time{}, time.Time{}
 	l.requests(g, c, t)
 }
 
@@ -113,7 +114,7 @@ func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
 		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseTLS, Decision: d.decision(), Reason: d.reason,
 		Detail: printable(d.detailText(), 200), Provider: g.provider.Name, Host: g.host.Name, Port: "443", SNI: printable(c.sni, 255),
 	}
-	_ = l.p.audit(&rec)
+	_ = l.audit(&rec, nil)
 	l.p.tellRefused(&rec)
 }
 

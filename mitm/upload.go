@@ -69,7 +69,10 @@ func (x *exchange) readBody() ([]byte, *denial) {
 	if x.framing.chunked {
 		source = &chunkedReader{r: x.r}
 	}
-	defer func() { _ = x.t.SetReadDeadline(time.Time{}) }()
+	here := !x.framing.chunked && int64(x.r.Buffered()) >= x.framing.length // so nothing is waited for
+	if !here {
+		defer x.l.unlimited(x.t)
+	}
 	end := time.Now().Add(limits.BodyTime)
 	room := int64(4 << 10)
 	if !x.framing.chunked {
@@ -87,7 +90,9 @@ func (x *exchange) readBody() ([]byte, *denial) {
 			}
 			data = append(make([]byte, 0, room), data...)
 		}
-		_ = x.t.SetReadDeadline(earlier(end, time.Now().Add(limits.BodyStall)))
+		if !here {
+			_ = x.t.SetReadDeadline(earlier(end, time.Now().Add(limits.BodyStall)))
+		}
 		n, err := source.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if int64(len(data)) > limits.BodyBytes {

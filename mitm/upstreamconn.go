@@ -35,6 +35,7 @@ type upstreamConn struct {
 	received int64 // bytes of the current answer's head
 	since    time.Time
 	readBy   time.Time // the deadline of reads
+	writeBy  time.Time // and of writes
 	writing  chan error
 	one      [1]byte
 }
@@ -71,15 +72,8 @@ func (c *upstreamConn) rest() {
 	}
 }
 
-// patience lets a read wait for d. The deadline is not moved for each read, and
-// is an eighth further away instead, so that no read waits for less.
-func (c *upstreamConn) patience(d time.Duration) {
-	now := time.Now()
-	if c.readBy.Before(now.Add(d)) || c.readBy.After(now.Add(d+d/4)) {
-		c.readBy = now.Add(d + d/8)
-		_ = c.conn.SetReadDeadline(c.readBy)
-	}
-}
+// patience lets reads wait for d.
+func (c *upstreamConn) patience(d time.Duration) { postpone(&c.readBy, d, c.conn.SetReadDeadline) }
 
 // ask sends a request and reads the head of its answer.
 func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAnswer, error) {
@@ -141,7 +135,7 @@ func (c *upstreamConn) sentAll() bool {
 func (c *upstreamConn) write(p []byte) error {
 	for len(p) > 0 {
 		piece := p[:min(len(p), pieceBytes)]
-		_ = c.conn.SetWriteDeadline(time.Now().Add(c.limits.WriteStall))
+		postpone(&c.writeBy, c.limits.WriteStall, c.conn.SetWriteDeadline)
 		n, err := c.conn.Write(piece)
 		c.sent += n
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"slices"
 	"sort"
 	"strings"
 
@@ -15,7 +14,7 @@ import (
 // shape of a credential. All patterns run in linear time.
 type Redactor struct {
 	known   []string // longest first, plain and as JSON writes them
-	needles [][]byte // of which text without a secret has none, but for numbers
+	needles needles  // of which text without a secret has none, but for numbers
 }
 
 // minSecret keeps short values, which would match everywhere, out.
@@ -42,10 +41,10 @@ func NewRedactor(secrets []string) *Redactor {
 	}
 	sort.Slice(r.known, func(i, j int) bool { return len(r.known[i]) > len(r.known[j]) })
 	for _, k := range r.known {
-		r.needles = append(r.needles, []byte(k))
+		r.needles.add(k)
 	}
 	for _, k := range shapes {
-		r.needles = append(r.needles, []byte(k.needle))
+		r.needles.add(k.needle)
 	}
 	return r
 }
@@ -95,6 +94,34 @@ func secretName(name []byte) bool {
 	return false
 }
 
+// needles are texts of at least two bytes, by the two that they begin with.
+type needles struct {
+	begins [1 << 16 / 64]uint64 // a bit for each pair
+	texts  []string
+}
+
+func (n *needles) add(text string) {
+	pair := uint16(text[0])<<8 | uint16(text[1])
+	n.begins[pair/64] |= 1 << (pair % 64)
+	n.texts = append(n.texts, text)
+}
+
+// in says whether any of them is in doc.
+func (n *needles) in(doc []byte) bool {
+	for i := 0; i+1 < len(doc); i++ {
+		pair := uint16(doc[i])<<8 | uint16(doc[i+1])
+		if n.begins[pair/64]&(1<<(pair%64)) == 0 {
+			continue
+		}
+		for _, text := range n.texts {
+			if len(text) <= len(doc)-i && string(doc[i:i+len(text)]) == text {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Text returns s without secrets.
 func (r *Redactor) Text(s string) string {
 	s = r.Known(s)
@@ -134,7 +161,7 @@ func (r *Redactor) Known(s string) string {
 func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 	var out, name []byte
 	copied := 0
-	doubtful := slices.ContainsFunc(r.needles, func(n []byte) bool { return bytes.Contains(doc, n) })
+	doubtful := r.needles.in(doc)
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '"' {
 			continue
