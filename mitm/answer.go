@@ -71,15 +71,32 @@ func errorBody(shape string, d *denial) []byte {
 	case "anthropic":
 		v = map[string]any{"type": "error", "error": map[string]string{"type": anthropicType(d.status), "message": d.message}}
 	case "google":
-		v = map[string]any{"error": map[string]any{"code": d.status, "message": d.message, "status": googleStatus(d.status)}}
+		e := map[string]any{"code": d.status, "message": d.message, "status": googleStatus(d.status)}
+		if d.reason == ReasonBudget {
+			e["details"] = quotaOfTheDay(d.message)
+		}
+		v = map[string]any{"error": e}
 	default:
-		v = map[string]any{"error": map[string]any{"message": d.message, "type": openaiType(d.status), "param": nil, "code": string(d.reason)}}
+		e := map[string]any{"message": d.message, "type": openaiType(d.status), "param": nil, "code": string(d.reason)}
+		if d.reason == ReasonBudget {
+			e["type"] = "usage_limit_reached" // without it Codex speaks of retries only
+		}
+		v = map[string]any{"error": e}
 	}
 	b, err := json.Marshal(v)
 	if err != nil { // strings and numbers only: it cannot fail
 		return []byte(`{"error":{"message":"refused"}}`)
 	}
 	return b
+}
+
+// quotaOfTheDay is what makes Google's clients stop at a 429: they try again for
+// minutes when the limit is not one of the day.
+func quotaOfTheDay(description string) []any {
+	return []any{map[string]any{
+		"@type":      "type.googleapis.com/google.rpc.QuotaFailure",
+		"violations": []any{map[string]string{"subject": "session", "quotaId": "SessionBudgetPerDay", "description": description}},
+	}}
 }
 
 func anthropicType(status int) string {

@@ -33,7 +33,7 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 	if x.p.config.Budget != nil && x.endpoint.Body != "" {
 		if err := x.p.config.Budget(ctx, request); err != nil {
 			d := deny(429, ReasonBudget, "%s", err)
-			d.final = true
+			d.final, d.retry = true, 20 // those that try again nonetheless do it seldom
 			return Credential{}, d
 		}
 	}

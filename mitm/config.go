@@ -134,7 +134,7 @@ type Limits struct {
 	WriteStall      time.Duration // for the agent to take what was written; 5 min
 	ConnectTime     time.Duration // to reach the upstream; 15 s
 	ResponseTime    time.Duration // until the head of the answer; 15 min
-	StreamIdle      time.Duration // between two reads of an answer; 30 min
+	StreamIdle      time.Duration // between two reads of an answer; 2 h
 	AuditTime       time.Duration // for one record to be stored; 10 s, longer than an audit's own limit
 	ShutdownRequest time.Duration // for requests under way at Close; 2 s
 }
@@ -156,7 +156,7 @@ func (l Limits) withDefaults() Limits {
 	orInt(&l.WriteStall, 5*time.Minute)
 	orInt(&l.ConnectTime, 15*time.Second)
 	orInt(&l.ResponseTime, 15*time.Minute)
-	orInt(&l.StreamIdle, 30*time.Minute)
+	orInt(&l.StreamIdle, 2*time.Hour)
 	orInt(&l.AuditTime, 10*time.Second)
 	orInt(&l.ShutdownRequest, 2*time.Second)
 	return l

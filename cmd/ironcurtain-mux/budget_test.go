@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // An agent whose budget is spent is stopped with an error that it understands,
@@ -13,13 +17,7 @@ import (
 func TestBudgetStop(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	state := filepath.Join(home, "state")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"budget":{"requests":1}}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	state := spendsAtMost(t, home, 1)
 	d := drive(t, home, 110, 40, "demo")
 	d.until("Claude Code's prompt", patience, func(screen string) bool {
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for agents") ||
@@ -52,4 +50,79 @@ func TestBudgetStop(t *testing.T) {
 			t.Errorf("%s holds %q, %v", name, text, err)
 		}
 	}
+}
+
+// spendsAtMost limits the requests of each session of a home, and returns where
+// its state is.
+func spendsAtMost(t *testing.T, home string, requests int) string {
+	t.Helper()
+	state := filepath.Join(home, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	config := fmt.Appendf(nil, `{"budget":{"requests":%d}}`, requests)
+	if err := os.WriteFile(filepath.Join(state, "config.json"), config, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// stopsWith is what each agent says at the end of its budget, in lower case.
+var stopsWith = map[string]string{
+	"codex":    "usage limit",
+	"gemini":   "usage limit reached",
+	"opencode": "session is spent", // a spinner runs through what stands before
+}
+
+// Every agent stops at the end of its budget and says why, in its own way, and
+// goes on once its person lets it use more. How many requests an agent makes for
+// an order is its own affair.
+func TestBudgetStopsEveryAgent(t *testing.T) {
+	t.Parallel()
+	for _, a := range realAgents {
+		if a.name == "claude-code" { // TestBudgetStop
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			home := newHome(t)
+			spendsAtMost(t, home, 1)
+			d := drive(t, home, 110, 40, "demo", "--agent", a.name)
+			d.see(patience, a.ready)
+			d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+				return d.onlySession().State == broker.StateIdle
+			})
+			spent := stopsWith[a.name]
+			for tries := 1; ; tries++ {
+				d.prompt(fmt.Sprintf("say answer-%d", tries))
+				stopped := false
+				d.until("an answer or the end of the budget", time.Minute, func(screen string) bool {
+					stopped = strings.Contains(strings.ToLower(oneLine(screen)), spent)
+					return stopped || strings.Count(screen, fmt.Sprintf("answer-%d", tries)) >= 2
+				})
+				if stopped {
+					break
+				}
+			}
+			if record := d.audit(d.onlySession().ID); !strings.Contains(record, `"reason":"budget"`) {
+				t.Errorf("the audit has no refusal for the budget:\n%s", record)
+			}
+			d.send("\x01/budget +500 requests\r")
+			d.see(10*time.Second, "501 requests now")
+			if a.name == "gemini" { // it asks whether to keep trying
+				d.send("\r")
+			}
+			d.turnEnded()
+			d.prompt("say going-on")
+			d.until("an answer after the raise", time.Minute, func(screen string) bool {
+				return strings.Count(screen, "going-on") >= 2
+			})
+			d.quit()
+		})
+	}
+}
+
+// oneLine undoes the wrapping and the frames of what an agent draws.
+func oneLine(screen string) string {
+	return strings.Join(strings.FieldsFunc(screen, func(r rune) bool { return unicode.IsSpace(r) || r >= '─' && r <= '▟' }), " ")
 }

@@ -14,7 +14,7 @@ const maxEvent = 4 << 20
 type Meter struct {
 	stream bool // lines of server-sent events; otherwise one JSON value
 	line   []byte
-	long   bool // the current line or answer exceeds maxEvent
+	long   bool // the current line or answer exceeds maxEvent, or reports nothing
 	count  Count
 	model  string
 	events int64 // lines of a stream that brought data
@@ -24,9 +24,10 @@ type Meter struct {
 // NewMeter makes a meter for an answer with the given content type.
 func NewMeter(contentType string) *Meter {
 	media, _, _ := strings.Cut(contentType, ";")
-	return &Meter{
-		stream: strings.EqualFold(strings.TrimSpace(media), "text/event-stream"),
-	}
+	media = strings.ToLower(strings.TrimSpace(media))
+	m := &Meter{stream: media == "text/event-stream"}
+	m.long = !m.stream && media != "" && !strings.Contains(media, "json") // reports nothing, so none of it is held
+	return m
 }
 
 // Write takes the next bytes of the answer. It never fails.
