@@ -18,8 +18,9 @@
 //  7. Those who may still refuse it (clearance.go): a person, the budget, the source
 //     of credentials and, last, the audit: the decision is durable before anything
 //     is forwarded.
-//  8. The upstream (forward.go): a request built anew from judged parts. The answer streams
-//     back (copier.go), watched for the real credential (leak.go).
+//  8. The upstream (forward.go): a request built anew from judged parts, over an HTTP/1.1
+//     connection of our own (upstream.go) whose answer is read as strictly as a request. It
+//     streams back (copier.go), watched for the real credential (leak.go).
 //
 // Every decision is one Record, and every refusal leaves exactly one, those
 // included which an HTTP server would answer without telling anybody: bad

@@ -111,6 +111,9 @@ func TestBudgetStopsEveryAgent(t *testing.T) {
 			d.see(10*time.Second, "501 requests now")
 			if a.name == "gemini" { // it asks whether to keep trying
 				d.send("\r")
+				d.until("the answer that was kept back", time.Minute, func(screen string) bool {
+					return strings.Count(screen, "answer-1") >= 2
+				})
 			}
 			d.turnEnded()
 			d.prompt("say going-on")

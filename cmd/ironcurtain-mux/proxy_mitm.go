@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -133,6 +134,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	defer func() { _ = os.Remove(f.socket) }()
 	served := make(chan error, 1) // must-deliver, one result
 	go func() { served <- p.Serve(l) }()
+	debug.FreeOSMemory() // reading the configuration took more than serving does
 	ready := mitmReady{Ready: true, Socket: f.socket, CA: ca, Sentinels: p.Sentinels(), Upstreams: p.Moved()}
 	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
 		return errors.Join(fail(op, err, ""), p.Close(ctx), <-served)
