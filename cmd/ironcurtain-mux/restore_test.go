@@ -169,7 +169,7 @@ func TestEnd(t *testing.T) {
 		"quit without asking": func(d *driver) { d.send("\x01/quit!\r") },
 		"the agent ended": func(d *driver) {
 			d.send("exit 3\r")
-			d.see(30*time.Second, "ended with exit code 3")
+			d.see(30*time.Second, "ended with code 3")
 			d.send("\x01/quit\r")
 		},
 	} {
