@@ -112,7 +112,7 @@ func (c *upstreamConn) send(q *upstreamRequest) error {
 // sending waits for the end of a body that is still being sent.
 func (c *upstreamConn) sending() {
 	if c.writing != nil {
-		_ = <-c.writing // the answer tells
+		<-c.writing //nolint:errcheck // the answer tells
 		c.writing = nil
 	}
 }

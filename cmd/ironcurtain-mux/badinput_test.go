@@ -66,7 +66,8 @@ func TestEngineOfNoUse(t *testing.T) {
 	}{
 		"absent": {
 			func(*testing.T, string) {},
-			[]string{"connect to Docker", "the socket does not exist", "start the engine"}, false,
+			[]string{"connect to Docker", "the socket does not exist", "start the engine"},
+			false,
 		},
 		"nobody listens": {
 			func(t *testing.T, socket string) {
@@ -78,7 +79,8 @@ func TestEngineOfNoUse(t *testing.T) {
 				l.SetUnlinkOnClose(false)
 				_ = l.Close()
 			},
-			[]string{"not running", "nobody listens", "start the engine"}, false,
+			[]string{"not running", "nobody listens", "start the engine"},
+			false,
 		},
 		"an error": {
 			func(t *testing.T, socket string) {
@@ -87,7 +89,8 @@ func TestEngineOfNoUse(t *testing.T) {
 					http.Error(w, `{"message":"the disk has a hole"}`, http.StatusInternalServerError)
 				}))
 			},
-			[]string{"refuses to answer", "500"}, true,
+			[]string{"refuses to answer", "500"},
+			true,
 		},
 		"garbage": {
 			func(t *testing.T, socket string) {
@@ -100,7 +103,8 @@ func TestEngineOfNoUse(t *testing.T) {
 					}
 				}))
 			},
-			[]string{"refuses to answer"}, true,
+			[]string{"refuses to answer"},
+			true,
 		},
 		"JSON of another kind": {
 			func(t *testing.T, socket string) {
@@ -109,7 +113,8 @@ func TestEngineOfNoUse(t *testing.T) {
 					_, _ = io.WriteString(w, `["OK"]`)
 				}))
 			},
-			[]string{"refuses to answer"}, true,
+			[]string{"refuses to answer"},
+			true,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -71,7 +71,7 @@ func denyCommand() *cobra.Command {
 	return cmd
 }
 
-func oneID(cmd *cobra.Command, args []string) error {
+func oneID(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("give exactly one id (see 'ironcurtain-mux pending')")
 	}

@@ -56,7 +56,7 @@ func (e *privateEngine) start() {
 		e.t.Fatal(err)
 	}
 	defer log.Close()
-	e.cmd = exec.Command("dockerd", append([]string{ //nolint:noctx // stop ends it
+	e.cmd = exec.Command("dockerd", append([]string{
 		"--data-root", filepath.Join(e.dir, "data"), "--exec-root", filepath.Join(e.dir, "exec"), "-H", e.address,
 		"--pidfile", filepath.Join(e.dir, "pid"), "--bridge=none", "--iptables=false",
 	}, e.flags...)...)

@@ -22,7 +22,7 @@ open in a multiplexer stays. The beginning of an id is enough.
 The branch of a worktree stays in its repository. A session whose worktree has
 changes that are not committed stays, unless --force drops them.`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usagef("give at least one id (see 'ironcurtain-mux sessions ls')")
 			}

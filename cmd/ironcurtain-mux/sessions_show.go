@@ -50,7 +50,7 @@ func sessionsShowCommand() *cobra.Command {
 }
 
 // oneSession wants exactly one id.
-func oneSession(cmd *cobra.Command, args []string) error {
+func oneSession(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("give exactly one id (see 'ironcurtain-mux sessions ls')")
 	}
