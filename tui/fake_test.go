@@ -82,6 +82,13 @@ func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Te
 	return t, ctx.Err()
 }
 
+// terminal is what the multiplexer attached to for a session.
+func (b *fakeBroker) terminal(id broker.SessionID) *fakeTerminal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.terms[id]
+}
+
 func (b *fakeBroker) Close(_ context.Context, id broker.SessionID) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -261,7 +261,7 @@ func TestResizeStorm(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	x := b.terms["s1"]
+	x := b.terminal("s1")
 	p.until("the final size", func() bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
