@@ -43,8 +43,8 @@ type Config struct {
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for upstream servers; nil is the system's.
 	UpstreamCAs *x509.CertPool
-	// Audit stores a record and returns when it is durable or, within a time of
-	// its own, with an error. While it fails, every request is refused.
+	// Audit stores a record and returns when it is durable, or with an error. While
+	// it fails, or has not returned within Limits.AuditTime, requests are refused.
 	Audit func(Record) error
 	// Note stores the record of how an exchange ended, on which nothing depends
 	// any more: it may return before the record is durable, but keeps the order
@@ -135,7 +135,7 @@ type Limits struct {
 	ConnectTime     time.Duration // to reach the upstream; 15 s
 	ResponseTime    time.Duration // until the head of the answer; 15 min
 	StreamIdle      time.Duration // between two reads of an answer; 2 h
-	AuditTime       time.Duration // for one record to be stored; 10 s, longer than an audit's own limit
+	AuditTime       time.Duration // for one record to be stored; 5 s
 	ShutdownRequest time.Duration // for requests under way at Close; 2 s
 }
 
@@ -157,7 +157,7 @@ func (l Limits) withDefaults() Limits {
 	orInt(&l.ConnectTime, 15*time.Second)
 	orInt(&l.ResponseTime, 15*time.Minute)
 	orInt(&l.StreamIdle, 2*time.Hour)
-	orInt(&l.AuditTime, 10*time.Second)
+	orInt(&l.AuditTime, 5*time.Second)
 	orInt(&l.ShutdownRequest, 2*time.Second)
 	return l
 }

@@ -55,10 +55,9 @@ func (b *bodies) each(f func(body []byte)) {
 // returned without an error. Only when thousands wait already, because the disk
 // does not take them, does it wait like Append, and fail like it.
 func (l *Log) Post(ctx context.Context, r Record) error {
-	e := newEntry(l.options.Deadline)
-	var err error
-	if e.body, err = l.encode(e.body[:0], &r); err != nil {
-		return e.abandon(err)
+	e, err := l.newEntry(&r)
+	if err != nil {
+		return err
 	}
 	if l.later.add(e.body) {
 		e.release()

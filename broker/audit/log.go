@@ -13,6 +13,8 @@
 // stays as it was; whoever asked must then refuse what it was about to do. The
 // log works again as soon as the cause is gone.
 //
+// Commit does the same, at less cost, for a caller who is mostly alone.
+//
 // What became of a call that was let through is a record of its own, for
 // Post: nothing waits for it.
 package audit
@@ -54,7 +56,8 @@ type Log struct {
 	once    sync.Once
 	later   later
 
-	w writer // owned by the writing goroutine after Open
+	writing sync.Mutex // held by whoever writes: the writing goroutine, or Commit
+	w       writer     // belongs to who holds writing
 }
 
 // ErrClosed is returned by Append on a closed log.
@@ -116,12 +119,21 @@ func Open(path string, o Options) (*Log, error) {
 // Append writes a record and returns when it is durable. An error means that
 // the caller must not do what the record speaks of.
 func (l *Log) Append(ctx context.Context, r Record) error {
-	e := newEntry(l.options.Deadline)
-	var err error
-	if e.body, err = l.encode(e.body[:0], &r); err != nil {
-		return e.abandon(err)
+	e, err := l.newEntry(&r)
+	if err != nil {
+		return err
 	}
 	return l.await(ctx, e)
+}
+
+// newEntry encodes a record.
+func (l *Log) newEntry(r *Record) (*entry, error) {
+	e := newEntry()
+	var err error
+	if e.body, err = l.encode(e.body[:0], r); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // encode appends a record, as it is written.
@@ -143,6 +155,8 @@ func (l *Log) await(ctx context.Context, e *entry) error {
 		return ErrClosed
 	default:
 	}
+	e.timer.Reset(l.options.Deadline)
+	defer e.timer.Stop()
 	select {
 	case l.queue <- e:
 	case <-l.closing:

@@ -18,6 +18,9 @@ const (
 	writeLimit = batchLimit + laterLimit + 1
 )
 
+// crowdLasts is after how many lone records those who came together are forgotten.
+const crowdLasts = 32
+
 // bufferKept is the size up to which the memory of a write is used again.
 const bufferKept = 1 << 20
 
@@ -34,7 +37,9 @@ func (l *Log) run() {
 		case <-l.later.due:
 		case <-l.closing:
 			if batch = l.gather(batch); len(batch) == 0 {
+				l.writing.Lock()
 				l.w.closed = l.w.close(l.options.Now())
+				l.writing.Unlock()
 				return
 			}
 		}
@@ -46,7 +51,9 @@ func (l *Log) run() {
 			batch = l.gather(batch)
 			more = len(batch) > before
 		}
+		l.writing.Lock()
 		l.w.commit(batch)
+		l.writing.Unlock()
 	}
 }
 
@@ -63,7 +70,7 @@ func (l *Log) gather(batch []*entry) []*entry {
 	return batch
 }
 
-// writer owns the file. Nothing of it is shared.
+// writer owns the file.
 type writer struct {
 	path  string
 	later *later
@@ -77,6 +84,7 @@ type writer struct {
 	tip      tip
 	dirty    bool // bytes after tip.Size are ours to remove
 	failed   bool
+	crowd    int // how many more records go to the writing goroutine, because several came together
 	buffer   []byte
 	headLine []byte
 	closed   error // what close returned; read after the goroutine has ended
@@ -106,6 +114,9 @@ func (w *writer) commit(batch []*entry) {
 			live = append(live, e)
 			next = w.line(next, e.body)
 		}
+	}
+	if w.crowd = max(0, w.crowd-1); len(live) > 1 {
+		w.crowd = crowdLasts
 	}
 	if len(live)+len(late.ends) == 0 {
 		w.later.settle(late, nil)

@@ -52,14 +52,15 @@ func Escalated(outcome string) audit.Decision {
 	return audit.EscalatedDenied
 }
 
-// Append returns a mitm.Config.Audit that writes to a log.
+// Append returns a mitm.Config.Audit that writes to a log. It may take as long as
+// the disk does: the proxy bounds the wait.
 func Append(log *audit.Log) func(mitm.Record) error {
 	return func(r mitm.Record) error {
 		record, err := Record(r)
 		if err != nil {
 			return err
 		}
-		return log.Append(context.Background(), record)
+		return log.Commit(context.Background(), record)
 	}
 }
 
