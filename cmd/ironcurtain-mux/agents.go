@@ -47,9 +47,9 @@ func customAgent(name string, a config.Agent) agent.Custom {
 	}
 }
 
-// agents are the agents there are with the configuration at that place, or the
+// agents are the agents there are with the configuration in those directories, or the
 // built-in ones when it cannot be used.
-func (p place) agents() *agent.Registry {
+func (p paths) agents() *agent.Registry {
 	if c, err := p.config(); err == nil {
 		if all, err := agentsOf(c); err == nil {
 			return all

@@ -163,7 +163,7 @@ ended: those that are under way, and those during which the program was killed.`
 // auditFile finds the log that the arguments name.
 func auditFile(args []string) (string, error) {
 	const op = "find the audit log"
-	at, err := findPlace()
+	at, err := findPaths()
 	if err != nil {
 		return "", err
 	}
@@ -211,33 +211,33 @@ func printer(w io.Writer, raw bool) func(audit.Line) error {
 func recordText(l audit.Line) string {
 	what := ""
 	if l.Server != "" || l.Tool != "" {
-		what = plain(l.Server)
+		what = safeName(l.Server)
 	}
 	if l.Tool != "" {
-		what += "/" + plain(l.Tool)
+		what += "/" + safeName(l.Tool)
 	}
 	text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"),
-		plain(string(l.Decision)), plain(l.Plane), what)
+		safeName(string(l.Decision)), safeName(l.Plane), what)
 	if len(l.Arguments) > 0 {
 		text += " " + string(asciiJSON(l.Arguments))
 	}
 	if l.Outcome != "" {
-		text += fmt.Sprintf(" %s in %s ms", plain(string(l.Outcome)), strconv.FormatFloat(l.DurationMs, 'f', -1, 64))
+		text += fmt.Sprintf(" %s in %s ms", safeName(string(l.Outcome)), strconv.FormatFloat(l.DurationMs, 'f', -1, 64))
 		if l.ResultBytes > 0 {
 			text += fmt.Sprintf(", %d bytes", l.ResultBytes)
 		}
 		if l.Reason != "" {
-			text += ": " + plain(l.Reason)
+			text += ": " + safeName(l.Reason)
 		}
 	}
 	if l.Rule != "" {
-		text += "  (" + plain(l.Rule) + ")"
+		text += "  (" + safeName(l.Rule) + ")"
 	}
 	if l.DecidedBy != "" {
-		text += fmt.Sprintf("  by %s after %d ms", plain(l.DecidedBy), l.WaitMs)
+		text += fmt.Sprintf("  by %s after %d ms", safeName(l.DecidedBy), l.WaitMs)
 	}
 	if l.Call != "" {
-		text += "  [" + plain(l.Call) + "]"
+		text += "  [" + safeName(l.Call) + "]"
 	}
 	return text
 }

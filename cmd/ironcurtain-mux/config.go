@@ -40,11 +40,8 @@ func configShowCommand() *cobra.Command {
 			}
 			c := config.Default()
 			if !builtin {
-				p, err := findPlace()
-				if err != nil {
-					return err
-				}
-				if c, err = p.config(); err != nil {
+				var err error
+				if _, c, err = loadConfig(); err != nil {
 					return err
 				}
 			}
@@ -66,7 +63,7 @@ func configPathCommand() *cobra.Command {
 		Example: "  $EDITOR \"$(ironcurtain-mux config path)\"",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
@@ -83,11 +80,7 @@ func configCheckCommand() *cobra.Command {
 		Example: "  ironcurtain-mux config check && echo fine",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			p, err := findPlace()
-			if err != nil {
-				return err
-			}
-			_, err = p.config()
+			_, _, err := loadConfig()
 			return err
 		},
 	}

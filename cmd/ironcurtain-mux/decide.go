@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,17 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
-
-// plain is a name as it may be printed: quoted unless it is ordinary.
-func plain(name string) string {
-	ordinary := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r)
-	}
-	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !ordinary(r) }) < 0 {
-		return name
-	}
-	return fmt.Sprintf("%+q", name)
-}
 
 // approveCommand approves one waiting call.
 func approveCommand() *cobra.Command {
@@ -81,7 +69,7 @@ func oneID(_ *cobra.Command, args []string) error {
 // decide answers the call with that id as it stands now: its digest is read
 // first and sent along, so an answer never lands on another call.
 func decide(cmd *cobra.Command, d broker.Decision) error {
-	p, err := findPlace()
+	p, err := findPaths()
 	if err != nil {
 		return err
 	}
@@ -94,7 +82,7 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 		return fail(cmd.Name(), err, "")
 	}
 	if !r.Won {
-		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, plain(r.By)),
+		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, safeName(r.By)),
 			"nothing is left to do")
 	}
 	return nil

@@ -33,14 +33,14 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, ground, done, err := demoWired(cmd, &flags)
+			w, ground, done, err := wireDemo(cmd, &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
 			options := tui.Options{Notices: []string{demoNotice}}
 			if a, err := w.agents.Named(flags.agent); err == nil && len(a.Providers) > 0 {
-				options.Intro = demoIntro(w.place, ground) // a shell takes no orders for the model
+				options.Intro = demoIntro(w.paths, ground) // a shell takes no orders for the model
 			}
 			return w.run(cmd, flags, options)
 		},
@@ -49,10 +49,10 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 	return cmd
 }
 
-// demoWired looks at the flags, prepares the demo's ground and its model, and
+// wireDemo looks at the flags, prepares the demo's ground and its model, and
 // wires everything to it; done ends the model.
-func demoWired(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Ground, done func(), err error) {
-	p, c, err := flags.look()
+func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Ground, done func(), err error) {
+	p, c, err := flags.check()
 	if err != nil {
 		return w, ground, nil, err
 	}
@@ -87,10 +87,10 @@ func demoWired(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Groun
 
 // demoWiring is the multiplexer's own wiring with another model behind it and
 // one more place that tools may reach.
-func demoWiring(p place, c config.Config, ground demo.Ground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
+func demoWiring(p paths, c config.Config, ground demo.Ground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
 	agents, err := agentsOf(c)
 	return wiring{
-		place:  p,
+		paths:  p,
 		config: c,
 		agents: agents,
 		keys:   egress.Keys(model.Keys()),
@@ -118,7 +118,7 @@ func demoWiring(p place, c config.Config, ground demo.Ground, remote *demo.Remot
 
 // demoIntro says what to try: one call that is allowed, one that waits for a
 // person, one that is denied.
-func demoIntro(p place, ground demo.Ground) []string {
+func demoIntro(p paths, ground demo.Ground) []string {
 	return []string{
 		"allowed: read hello.txt",
 		fmt.Sprintf("asks you: write %s hello", p.shorten(ground.Notes)),

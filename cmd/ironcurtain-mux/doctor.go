@@ -51,7 +51,7 @@ func doctorCommand() *cobra.Command {
 		Example: "  ironcurtain-mux doctor\n  ironcurtain-mux doctor --json | jq '.checks[] | select(.status != \"ok\")'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}

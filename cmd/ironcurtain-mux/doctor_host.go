@@ -3,12 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"golang.org/x/sys/unix"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -22,34 +25,131 @@ func describeEngine(e docker.Endpoint, info docker.Info) string {
 		info.Version, e.Address, e.Source, rootless, info.Kernel, info.CgroupVersion)
 }
 
-// checkServers starts every tool server in its sandbox for a moment: the probes
-// from inside, and the tools they offer against the policy's annotations.
-func checkServers(ctx context.Context, p place) finding {
-	c, err := p.config()
+func checkEngine(ctx context.Context, p paths) finding {
+	client, err := connectEngine(ctx, p)
 	if err != nil {
-		return warn("mend config.json first", "cannot be told without the configuration")
+		return bad(remedyOf(err, "start the container engine"), "%v", err)
 	}
-	if !broker.ServersInstalled(p.cache) {
-		return warn("they are installed when the first tab is opened", "not installed yet")
-	}
-	agents, err := agentsOf(c)
+	defer client.Close(ctx)
+	info, err := client.Version(ctx)
 	if err != nil {
-		return bad(remedyOf(err, ""), "%s", reasonOf(err))
+		return bad(remedyOf(err, "start the container engine"), "%v", err)
 	}
-	b, err := wiring{place: p, config: c, agents: agents, keys: credentials(nil, agents, p.userHome, upstreams{})}.broker(slog.New(slog.DiscardHandler))
+	text := describeEngine(client.Endpoint(), info)
+	switch {
+	case info.Seccomp == "unconfined" || info.Seccomp == "":
+		return warn("let the engine use its default seccomp profile", "%s; it filters no system calls", text)
+	case len(info.Warnings) > 0:
+		return warn("see the engine's documentation; limits it cannot enforce do not hold for agents", "%s; %s", text, strings.Join(info.Warnings, "; "))
+	}
+	return ok("%s", text)
+}
+
+func checkImages(ctx context.Context, p paths) finding {
+	client, err := connectEngine(ctx, p)
 	if err != nil {
-		return bad(remedyOf(err, ""), "%s", reasonOf(err))
+		return warn("start the container engine first", "cannot be told without the engine")
 	}
-	defer b.Shutdown(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was opened
-	found, err := b.CheckServers(ctx)
-	if err != nil {
-		return bad(remedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.cache), "%v", err)
+	defer client.Close(ctx)
+	var missing []string
+	for _, a := range p.agents().All() {
+		if a.Host || a.Foreign || cannotBuild(a.Image) {
+			continue // it runs in no image of ours, or cannot run here at all
+		}
+		_, present, err := client.ImageTag(ctx, a.Image)
+		if err != nil {
+			return warn(remedyOf(err, ""), "%v", err)
+		}
+		if !present {
+			missing = append(missing, a.Image)
+		}
 	}
-	if len(found.Hidden) > 0 {
-		return warn("annotate them in a policy of your own if agents shall have them",
-			"%d tools, each server in its sandbox; not offered: %s", found.Tools, strings.Join(found.Hidden, "; "))
+	if len(missing) > 0 {
+		return warn("run 'ironcurtain-mux images build', or open a tab: they are built on first use",
+			"not built yet: %s", strings.Join(missing, ", "))
 	}
-	return ok("%d tools, each server in its sandbox, all annotated", found.Tools)
+	return ok("built for every agent")
+}
+
+// cannotBuild says whether an image is made of programs that this machine lacks.
+func cannotBuild(name string) bool {
+	for _, i := range docker.Images() {
+		if i.Name == name {
+			return len(i.Lacks()) > 0
+		}
+	}
+	return false
+}
+
+func checkPrograms(good string, names ...string) finding {
+	var missing []string
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return bad("install them, on Debian with 'sudo apt-get install -y "+strings.Join(packagesOf(missing), " ")+"'",
+			"not installed: %s", strings.Join(missing, ", "))
+	}
+	return ok("%s (%s)", good, strings.Join(names, ", "))
+}
+
+// packagesOf names the Debian packages that bring programs.
+func packagesOf(programs []string) []string {
+	var all []string
+	for _, program := range programs {
+		if name := map[string]string{"bwrap": "bubblewrap", "rg": "ripgrep", "node": "nodejs"}[program]; name != "" {
+			program = name
+		}
+		all = append(all, program)
+	}
+	return all
+}
+
+// checkSockets makes sure that a session's sockets will fit into an address.
+func checkSockets(p paths) finding {
+	longest := filepath.Join(p.home, "run", "0123456789ab", "sockets", "mitm-proxy.sock")
+	if len(longest) > docker.MaxSocketPath {
+		return bad("set IRONCURTAIN_HOME to a shorter path", "socket paths would be %d bytes long, %d are allowed", len(longest), docker.MaxSocketPath)
+	}
+	return ok("paths of %d bytes, %d are allowed", len(longest), docker.MaxSocketPath)
+}
+
+func checkTerminal() finding {
+	switch name := os.Getenv("TERM"); name {
+	case "", "dumb":
+		return warn("use a terminal, and set TERM to what it is", "TERM is %q", name)
+	default:
+		colors := "256 colors at most"
+		if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {
+			colors = "true color"
+		}
+		return ok("%s, %s", name, colors)
+	}
+}
+
+// leastSpace is how much room on the disk a multiplexer should have, in bytes.
+const leastSpace = 2 << 30
+
+func checkDisk(p paths) finding {
+	dir := p.home
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == "/" {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return warn("", "%s: %v", dir, err)
+	}
+	free := s.Bavail * uint64(s.Bsize) // a block size is positive
+	text := fmt.Sprintf("%.1f GiB free at %s", float64(free)/(1<<30), dir)
+	if free < leastSpace {
+		return warn("make room: the audit refuses everything when the disk is full", "%s", text)
+	}
+	return ok("%s", text)
 }
 
 // checkClock makes sure that the clock can be right: certificates and the time

@@ -24,11 +24,11 @@ func printEffect(w io.Writer, e broker.Escalation) error {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(w, "    %s\n", ascii(e.Effect.Summary)); err != nil {
+	if _, err := fmt.Fprintf(w, "    %s\n", escaped(e.Effect.Summary)); err != nil {
 		return err
 	}
 	for _, l := range e.Effect.Lines {
-		if _, err := fmt.Fprintf(w, "    %s%s\n", effectMarks[l.Kind], ascii(l.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "    %s%s\n", effectMarks[l.Kind], escaped(l.Text)); err != nil {
 			return err
 		}
 	}

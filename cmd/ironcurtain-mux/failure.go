@@ -100,3 +100,22 @@ func report(w io.Writer, err error, asJSON bool) int {
 	}
 	return code
 }
+
+// remedyOf is the next thing to do about an error, when it knows.
+func remedyOf(err error, otherwise string) string {
+	var h interface{ Hint() string }
+	if errors.As(err, &h) && h.Hint() != "" {
+		return h.Hint()
+	}
+	return otherwise
+}
+
+// reasonOf is an error without the next thing to do, which stands on a line of its
+// own.
+func reasonOf(err error) string {
+	var f *failure
+	if errors.As(err, &f) {
+		return f.op + ": " + f.err.Error()
+	}
+	return err.Error()
+}

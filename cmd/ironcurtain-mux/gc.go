@@ -35,11 +35,11 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const op = "remove what crashed sessions left"
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
-			client, err := connect(cmd.Context(), p)
+			client, err := connectEngine(cmd.Context(), p)
 			if err != nil {
 				return fail(op, err, "")
 			}

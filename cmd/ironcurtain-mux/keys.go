@@ -21,11 +21,8 @@ func keysCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var c config.Config
 			if !builtin {
-				p, err := findPlace()
-				if err != nil {
-					return err
-				}
-				if c, err = p.config(); err != nil {
+				var err error
+				if _, c, err = loadConfig(); err != nil {
 					return err
 				}
 			}

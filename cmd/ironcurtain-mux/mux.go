@@ -9,9 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -41,33 +39,33 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 
-// look checks what can be checked before anything is made: the agent's name, the
+// check checks what can be checked before anything is made: the agent's name, the
 // directories, the workspace, the session to resume and the configuration.
-func (f *muxFlags) look() (place, config.Config, error) {
+func (f *muxFlags) check() (paths, config.Config, error) {
 	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.choice() != "") {
-		return place{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
+		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
 	}
 	if err := f.worktree.complete(&f.workspace); err != nil {
-		return place{}, config.Config{}, err
+		return paths{}, config.Config{}, err
 	}
-	p, err := findPlace()
+	p, err := findPaths()
 	if err != nil {
-		return place{}, config.Config{}, err
+		return paths{}, config.Config{}, err
 	}
 	if err := broker.CheckHome(p.home); err != nil {
-		return place{}, config.Config{}, fail("open multiplexer", err, "")
+		return paths{}, config.Config{}, fail("open multiplexer", err, "")
 	}
 	if err := broker.CheckWorkspace(f.workspace, p.home, p.userHome); err != nil {
-		return place{}, config.Config{}, fail("open workspace", err, "")
+		return paths{}, config.Config{}, fail("open workspace", err, "")
 	}
 	if f.worktree.choice() == broker.WorktreeYes {
 		if err := broker.CheckWorktree(f.workspace, p.home, p.userHome); err != nil {
-			return place{}, config.Config{}, fail("open workspace", err, "")
+			return paths{}, config.Config{}, fail("open workspace", err, "")
 		}
 	}
 	if f.resume != "" {
-		if err := f.find(p); err != nil {
-			return place{}, config.Config{}, fail("resume session", err, "")
+		if err := f.findResumed(p); err != nil {
+			return paths{}, config.Config{}, fail("resume session", err, "")
 		}
 	}
 	c, err := p.config()
@@ -76,16 +74,16 @@ func (f *muxFlags) look() (place, config.Config, error) {
 	}
 	agents, err := agentsOf(c)
 	if err != nil {
-		return place{}, config.Config{}, err
+		return paths{}, config.Config{}, err
 	}
 	if _, err := agents.Named(f.agent); err != nil {
-		return place{}, config.Config{}, &usageError{fail("open multiplexer", err, "")}
+		return paths{}, config.Config{}, &usageError{fail("open multiplexer", err, "")}
 	}
 	return p, c, nil
 }
 
-// find completes the id of the session to resume, and takes over its agent.
-func (f *muxFlags) find(p place) error {
+// findResumed completes the id of the session to resume, and takes over its agent.
+func (f *muxFlags) findResumed(p paths) error {
 	s, err := broker.FindStored(p.home, f.resume)
 	if err != nil {
 		return err
@@ -107,53 +105,11 @@ func muxCommand(root *cobra.Command) {
 
 // openMux opens the multiplexer on the real providers.
 func openMux(cmd *cobra.Command, flags muxFlags) error {
-	w, err := realWired(&flags)
+	w, err := wireReal(&flags)
 	if err != nil {
 		return err
 	}
 	return w.run(cmd, flags, tui.Options{})
-}
-
-// realWired looks at the flags and wires everything to the real providers.
-func realWired(flags *muxFlags) (wiring, error) {
-	p, c, err := flags.look()
-	if err != nil {
-		return wiring{}, err
-	}
-	if flags.policy != "" {
-		c.Policy = flags.policy
-	}
-	if flags.agent == "" {
-		flags.agent = c.Agent
-	}
-	agents, err := agentsOf(c)
-	if err != nil {
-		return wiring{}, err
-	}
-	table, err := providersOf(c)
-	if err != nil {
-		return wiring{}, fail("read configuration", err, "")
-	}
-	moved, err := flags.upstream.read(table)
-	if err != nil {
-		return wiring{}, err
-	}
-	w := wiring{
-		place: p, config: c, agents: agents, table: table, moved: moved,
-		keys: credentials(table, agents, p.userHome, moved),
-	}
-	return w, w.checkCredentials(flags.agent)
-}
-
-// wiring is everything a multiplexer is put together from.
-type wiring struct {
-	place  place
-	config config.Config
-	agents *agent.Registry
-	table  []mitm.Provider
-	moved  upstreams
-	keys   keyring
-	change func(*broker.Config) // what a demo does differently; may be nil
 }
 
 // run checks what can be checked before the screen is taken, opens the

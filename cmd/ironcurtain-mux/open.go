@@ -27,7 +27,7 @@ const (
 // open starts the trusted process: its log, the broker and the control socket. done
 // ends all of it, with every session, and tells the person what could not be ended.
 func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
-	log, logFile, err := openLog(w.place)
+	log, logFile, err := openLog(w.paths)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -56,7 +56,7 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 		farewell(cmd.ErrOrStderr(), b)
 		_ = logFile.Close()
 	}
-	server, err := control.Listen(w.place.home, b, log)
+	server, err := control.Listen(w.paths.home, b, log)
 	if err != nil {
 		end()
 		return nil, nil, fail(op, err, "")
@@ -72,7 +72,7 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 }
 
 // openLog opens the program's own log; the screen belongs to the multiplexer.
-func openLog(p place) (*slog.Logger, io.Closer, error) {
+func openLog(p paths) (*slog.Logger, io.Closer, error) {
 	const op = "open log"
 	if err := os.MkdirAll(p.home, 0o700); err != nil {
 		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")

@@ -63,7 +63,7 @@ func opener(b *testing.B) func(tabs int) time.Duration {
 	}
 	command := &cobra.Command{}
 	command.SetContext(b.Context())
-	w, _, done, err := demoWired(command, &muxFlags{agent: "shell"})
+	w, _, done, err := wireDemo(command, &muxFlags{agent: "shell"})
 	if err != nil {
 		b.Fatal(err)
 	}

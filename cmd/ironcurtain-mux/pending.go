@@ -51,7 +51,7 @@ With --scopes it also lists what an approval of each could be remembered for wit
 
 // listPending asks the running multiplexer; without one nothing waits.
 func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
-	p, err := findPlace()
+	p, err := findPaths()
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 // printLeft tells of calls that nobody can decide at present: they waited when
 // their multiplexer was killed.
 func printLeft(w io.Writer) error {
-	p, err := findPlace()
+	p, err := findPaths()
 	if err != nil {
 		return err
 	}
@@ -104,19 +104,19 @@ func printLeft(w io.Writer) error {
 func printPending(w io.Writer, list []waitingCall) error {
 	for _, e := range list {
 		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, e.Tab,
-			plain(e.Server), plain(e.Tool), e.Arguments, e.Reason,
-			time.Until(e.ExpiresAt).Round(time.Second), more(e.More), before(e.Escalation))
+			safeName(e.Server), safeName(e.Tool), e.Arguments, e.Reason,
+			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, look(e.Escalation)); err != nil {
+		if _, err := io.WriteString(w, autoApprovalText(e.Escalation)); err != nil {
 			return err
 		}
 		if err := printEffect(w, e.Escalation); err != nil {
 			return err
 		}
 		for _, s := range e.Scopes {
-			if _, err := fmt.Fprintf(w, "    remember %s, %d of %d past calls: %s\n", plain(s.Name), s.Matched, s.Past, quoted(s.Text)); err != nil {
+			if _, err := fmt.Fprintf(w, "    remember %s, %d of %d past calls: %s\n", safeName(s.Name), s.Matched, s.Past, safeText(s.Text)); err != nil {
 				return err
 			}
 		}
@@ -124,8 +124,8 @@ func printPending(w io.Writer, list []waitingCall) error {
 	return nil
 }
 
-// before says of a call that a killed multiplexer was asked.
-func before(e broker.Escalation) string {
+// restoredText says of a call that a killed multiplexer was asked.
+func restoredText(e broker.Escalation) string {
 	switch {
 	case e.Unclaimed:
 		return ", asked before the restart, its agent has not come back for it yet"
@@ -135,8 +135,8 @@ func before(e broker.Escalation) string {
 	return ""
 }
 
-// look says what the automatic approval makes of a call.
-func look(e broker.Escalation) string {
+// autoApprovalText says what the automatic approval makes of a call.
+func autoApprovalText(e broker.Escalation) string {
 	switch {
 	case e.Auto == nil:
 		return ""
@@ -146,8 +146,8 @@ func look(e broker.Escalation) string {
 	return fmt.Sprintf("    the auto-approver leaves it to you, receipt %d: %+q\n", e.Auto.Receipt, e.Auto.Reason)
 }
 
-// more says how many calls like one were refused without asking.
-func more(n int) string {
+// repeatsText says how many calls like one were refused without asking.
+func repeatsText(n int) string {
 	if n == 0 {
 		return ""
 	}

@@ -114,12 +114,3 @@ func absolutePath(p string) string {
 	}
 	return abs
 }
-
-// loadPolicy reads a policy from a file or from a directory.
-func loadPolicy(name string) (*policy.Compiled, *policy.Lists, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return policy.LoadDir(name)
-	}
-	c, err := policy.LoadCompiled(name)
-	return c, nil, err
-}

@@ -51,7 +51,7 @@ func (unrecorded) Post(context.Context, audit.Record) error   { return nil }
 
 func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.Writer) (err error) {
 	const op = "annotate"
-	at, err := findPlace()
+	at, err := findPaths()
 	if err != nil {
 		return err
 	}

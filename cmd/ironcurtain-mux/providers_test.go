@@ -80,7 +80,7 @@ func TestOnlyFlagsAndConfigurationMoveProviders(t *testing.T) {
 	}
 	t.Setenv("IRONCURTAIN_HOME", filepath.Join(dir, "state"))
 	t.Setenv("HOME", dir)
-	p, err := findPlace()
+	p, err := findPaths()
 	if err != nil {
 		t.Fatal(err)
 	}

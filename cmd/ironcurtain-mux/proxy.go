@@ -1,6 +1,17 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
 
 // proxyCommand groups the two proxies, which can stand alone.
 func proxyCommand() *cobra.Command {
@@ -13,4 +24,32 @@ func proxyCommand() *cobra.Command {
 	}
 	cmd.AddCommand(proxyMCPCommand(), proxyMITMCommand())
 	return cmd
+}
+
+// drainTime is how long requests under way may take after SIGTERM, and
+// closeTime how long everything may take to end.
+const (
+	drainTime = 5 * time.Second
+	closeTime = drainTime + 10*time.Second
+)
+
+// listenUnix listens on a socket that only this user can reach. A socket that
+// nobody serves any more is replaced; anything else at the path is left alone.
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > docker.MaxSocketPath {
+		return nil, fmt.Errorf("the socket path has %d bytes, at most %d are possible", len(path), docker.MaxSocketPath)
+	}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&os.ModeSocket == 0 {
+			return nil, fmt.Errorf("%s is there and is not a socket", path)
+		}
+		if c, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path); err == nil {
+			_ = c.Close()
+			return nil, fmt.Errorf("%s is served by another process", path)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	return control.ListenPrivate(path)
 }

@@ -2,23 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
-	"runtime/debug"
-	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
@@ -101,7 +93,7 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 		return usagef("--sandbox-policy %q is neither enforce nor warn", f.sandboxPolicy)
 	}
 	defer relay()()
-	at, err := findPlace()
+	at, err := findPaths()
 	if err != nil {
 		return err
 	}
@@ -144,93 +136,9 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	return fail(op, f.serve(ctx, p, stdin, stdout, stderr), "")
 }
 
-// reloadOnSignal reads the policy anew on SIGUSR1. One that cannot be loaded is
-// reported, and the one that judges stays. It returns what ends it.
-func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcpproxy.Proxy, stderr io.Writer) (stop func()) {
-	signals, done := make(chan os.Signal, 1), make(chan struct{}) // one reload that waits covers all that were asked for
-	signal.Notify(signals, syscall.SIGUSR1)
-	go func() {
-		defer close(done)
-		for range signals {
-			engine, err := load()
-			if err != nil {
-				report(stderr, fmt.Errorf("%w; the policy that judges is still the one before", err), false)
-				continue
-			}
-			p.Reload(engine)
-			fmt.Fprintf(stderr, "ironcurtain-mux: the policy was reloaded: %.12s\n", engine.Hash())
-		}
-	}()
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-		<-done
-	}
-}
-
-// relay sets the runtime up for passing small messages on: a call goes through
-// a few goroutines one after the other, so on a small machine handing it to the
-// other core costs more than that core could save, and a heap that is nearly empty need not be
-// collected all the time. It returns what undoes it.
-func relay() (undo func()) {
-	const heap = 64 << 20 // collect as usual above it
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(heap)
-	cores := runtime.GOMAXPROCS(0)
-	if cores == 2 {
-		runtime.GOMAXPROCS(1)
-	}
-	return func() {
-		runtime.GOMAXPROCS(cores)
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
-	}
-}
-
-// serve announces the proxy, serves it and drains it.
-func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader, stdout, stderr io.Writer) error {
-	served := make(chan error, 1) // must-deliver, one result
-	announce := stdout
-	ready := map[string]any{"ready": true, "socket": f.socket, "tools": p.Tools()}
-	switch {
-	case f.stdio:
-		announce = stderr
-		go func() { served <- p.ServeConn(newStdio(stdin, stdout)) }()
-	case f.tcp != "":
-		l, token, err := f.listenTCP(ctx)
-		if err != nil {
-			return errors.Join(err, p.Close(ctx))
-		}
-		ready["address"] = l.Addr().String()
-		go func() { served <- p.ServeToken(l, token) }()
-	default:
-		l, err := listenUnix(f.socket)
-		if err != nil {
-			return errors.Join(err, p.Close(ctx))
-		}
-		defer func() { _ = os.Remove(f.socket) }()
-		go func() { served <- p.Serve(l) }()
-	}
-	err := json.NewEncoder(announce).Encode(ready)
-	ended := false
-	if err == nil {
-		select {
-		case <-ctx.Done():
-		case err = <-served:
-			ended = true
-		}
-	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
-	defer cancel()
-	err = errors.Join(err, p.Close(drain))
-	if !ended {
-		err = errors.Join(err, <-served)
-	}
-	return err
-}
-
 // judge builds the engine. The program's state, what it judges by, who decides and
 // the record of what happened are protected whatever the policy says.
-func (f *mcpFlags) judge(at place, configs map[string]servers.Config) (*policy.Engine, error) {
+func (f *mcpFlags) judge(at paths, configs map[string]servers.Config) (*policy.Engine, error) {
 	if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
 		if err == nil {
 			err = fmt.Errorf("%s is not a directory", f.sandbox)
@@ -260,146 +168,4 @@ func (f *mcpFlags) judge(at place, configs map[string]servers.Config) (*policy.E
 	}
 	e, err := policy.New(c)
 	return e, fail("load policy", err, "")
-}
-
-// confine prepares the sandboxes. The runtime is installed only when a server
-// is to run in it.
-func (f *mcpFlags) confine(ctx context.Context, at place, configs map[string]servers.Config, stderr io.Writer) (*sandbox.Host, error) {
-	say := func(text string) { fmt.Fprintln(stderr, "ironcurtain-mux: "+text) }
-	dir, err := filepath.EvalSymlinks(absolutePath(f.sandbox))
-	if err != nil {
-		return nil, err
-	}
-	o := sandbox.Options{Dir: dir, Policy: sandbox.Policy(f.sandboxPolicy), UserHome: at.userHome, StateHome: at.home, Warn: say}
-	confined := false
-	for _, c := range configs {
-		confined = confined || !c.Sandbox.Off
-	}
-	if !confined {
-		o.Policy, o.Warn = sandbox.Warn, nil
-		return sandbox.New(ctx, o)
-	}
-	installed, err := servers.Install(ctx, at.cache, say)
-	if err != nil && o.Policy == sandbox.Enforce {
-		return nil, err
-	}
-	if err != nil {
-		say(err.Error())
-	} else if o.Runtime, err = installed.Argv("srt"); err != nil {
-		return nil, err
-	}
-	o.Readable = []string{at.cache}
-	return sandbox.New(ctx, o)
-}
-
-// specs turns the file's entries into servers to start, in the order of their
-// names.
-func (f *mcpFlags) specs(configs map[string]servers.Config) []sandbox.Spec {
-	specs := make([]sandbox.Spec, 0, len(configs))
-	for _, name := range slices.Sorted(maps.Keys(configs)) {
-		c := configs[name]
-		argv := []string{fromHere(c.Command)}
-		for _, a := range c.Args {
-			argv = append(argv, fromHere(a))
-		}
-		specs = append(specs, sandbox.Spec{Name: name, Argv: argv, Env: c.Env, Sandbox: c.Sandbox, Roots: f.roots(argv[1:])})
-	}
-	return specs
-}
-
-// roots are the directories that a server is told are open: the agent's, and
-// those that its own arguments name.
-func (f *mcpFlags) roots(args []string) []string {
-	open := []string{absolutePath(f.sandbox)}
-	for _, a := range args {
-		if info, err := os.Stat(a); err == nil && filepath.IsAbs(a) && info.IsDir() {
-			open = append(open, a)
-		}
-	}
-	return open
-}
-
-// fromHere makes a relative path that exists absolute: servers run in private
-// directories of their own.
-func fromHere(word string) string {
-	if !strings.Contains(word, "/") || strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || filepath.IsAbs(word) {
-		return word
-	}
-	if _, err := os.Stat(word); err != nil {
-		return word
-	}
-	return absolutePath(word)
-}
-
-// secretsOf lists the values that servers get in their environment: they are
-// theirs alone.
-func secretsOf(configs map[string]servers.Config) []string {
-	var all []string
-	for _, c := range configs {
-		for name, value := range c.Env {
-			if n := strings.ToUpper(name); strings.Contains(n, "TOKEN") || strings.Contains(n, "KEY") ||
-				strings.Contains(n, "SECRET") || strings.Contains(n, "PASS") || strings.Contains(n, "CREDENTIAL") {
-				all = append(all, value)
-			}
-		}
-	}
-	return all
-}
-
-// asking is whoever decides what the policy escalates.
-type asking struct {
-	approver mcpproxy.Approver // nil: nobody
-	stop     func()
-}
-
-// approver sets up the chosen way to decide.
-func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (asking, error) {
-	if f.escalations == "deny" {
-		return asking{stop: func() {}}, nil
-	}
-	q := approval.New(approval.Options{})
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	a := asking{approver: q, stop: func() { q.Close(); cancel(); <-done }}
-	if f.escalations == "prompt" {
-		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-		if err != nil {
-			cancel()
-			return asking{}, fail("open the terminal", err, "--escalations prompt needs one; use a directory or deny")
-		}
-		a.stop = func() { q.Close(); cancel(); _ = tty.Close(); <-done }
-		go func() {
-			defer close(done)
-			_ = approval.ServePrompt(ctx, q, tty, tty)
-		}()
-		return a, nil
-	}
-	dir := absolutePath(f.escalations)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		cancel()
-		return asking{}, fail("prepare escalations", err, "choose another --escalations directory")
-	}
-	go func() {
-		defer close(done)
-		if err := approval.ServeFiles(ctx, q, dir); err != nil {
-			fmt.Fprintln(stderr, "ironcurtain-mux: "+err.Error())
-		}
-	}()
-	return a, nil
-}
-
-// stdio is standard input and output as one connection. Closing it ends a read
-// that waits, which closing standard input itself would not.
-type stdio struct {
-	*io.PipeReader
-	io.Writer
-}
-
-func newStdio(in io.Reader, out io.Writer) stdio {
-	r, w := io.Pipe()
-	go func() {
-		_, err := io.Copy(w, in)
-		w.CloseWithError(err) // nil means the end of the input
-	}()
-	return stdio{r, out}
 }

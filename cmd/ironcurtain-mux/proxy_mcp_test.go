@@ -38,7 +38,7 @@ func TestProxyMCPProtectsItself(t *testing.T) {
 		policyFlags: policyFlags{sandbox: dir, mount: "/workspace", policy: at("rules"), annotations: at("tools.json"), maxCall: 1 << 20},
 		servers:     at("servers.json"), audit: at("audit.jsonl"), escalations: at("asked"), tokenFile: at("token"),
 	}
-	e, err := f.judge(place{home: at("home")}, nil)
+	e, err := f.judge(paths{home: at("home")}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestProxyMCPProtectsItself(t *testing.T) {
 // TestProxyMCPOnStandardInput drives the command with the real filesystem
 // server in its sandbox.
 func TestProxyMCPOnStandardInput(t *testing.T) {
-	at, err := findPlace()
+	at, err := findPaths()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,33 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
-)
-
-// drainTime is how long requests under way may take after SIGTERM, and
-// closeTime how long everything may take to end.
-const (
-	drainTime = 5 * time.Second
-	closeTime = drainTime + 10*time.Second
 )
 
 // mitmFlags are the flags of "proxy mitm".
@@ -90,11 +78,7 @@ type mitmReady struct {
 // runMITM serves until the context ends.
 func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdout, stderr io.Writer) (err error) {
 	const op = "serve the mitm proxy"
-	place, err := findPlace()
-	if err != nil {
-		return err
-	}
-	chosen, err := place.config()
+	at, chosen, err := loadConfig()
 	if err != nil {
 		return err
 	}
@@ -103,7 +87,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 		return err
 	}
 	credentials := egress.NewCredentials(f.providers, egress.Options{
-		Environment: oauth.Environment{Home: place.userHome, Getenv: getenv},
+		Environment: oauth.Environment{Home: at.userHome, Getenv: getenv},
 		Table:       config.Table, Upstreams: config.Upstreams, UpstreamCAs: config.UpstreamCAs,
 	})
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
@@ -123,6 +107,12 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	if err != nil {
 		return fail(op, err, "see 'ironcurtain-mux proxy mitm --help'")
 	}
+	return f.serve(ctx, p, stdout)
+}
+
+// serve writes the certificate, announces the proxy, serves it and drains it.
+func (f mitmFlags) serve(ctx context.Context, p *mitm.Proxy, stdout io.Writer) error {
+	const op = "serve the mitm proxy"
 	ca := filepath.Join(f.state, "ca-cert.pem")
 	if err := writeCertificate(ca, p.CACertificate()); err != nil {
 		return fail("write the certificate", err, "choose another --state directory")
@@ -180,25 +170,4 @@ func writeCertificate(path string, pem []byte) error {
 		return err
 	}
 	return renameio.WriteFile(path, pem, 0o644)
-}
-
-// listenUnix listens on a socket that only this user can reach. A socket that
-// nobody serves any more is replaced; anything else at the path is left alone.
-func listenUnix(path string) (net.Listener, error) {
-	if len(path) > docker.MaxSocketPath {
-		return nil, fmt.Errorf("the socket path has %d bytes, at most %d are possible", len(path), docker.MaxSocketPath)
-	}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("%s is there and is not a socket", path)
-		}
-		if c, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path); err == nil {
-			_ = c.Close()
-			return nil, fmt.Errorf("%s is served by another process", path)
-		}
-		if err := os.Remove(path); err != nil {
-			return nil, err
-		}
-	}
-	return control.ListenPrivate(path)
 }

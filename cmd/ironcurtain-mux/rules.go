@@ -26,7 +26,7 @@ func rulesCommand() *cobra.Command {
 		Example: "  ironcurtain-mux rules\n  ironcurtain-mux rules --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
@@ -50,21 +50,10 @@ func rulesCommand() *cobra.Command {
 func printRules(w io.Writer, list []broker.Rule) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, plain(r.Scope), plain(r.By), r.Used,
-			time.Until(r.ExpiresAt).Round(time.Second), quoted(r.Text))
+		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, safeName(r.Scope), safeName(r.By), r.Used,
+			time.Until(r.ExpiresAt).Round(time.Second), safeText(r.Text))
 	}
 	return t.Flush()
-}
-
-// quoted is a text of ours whose values are quoted already, as it may be
-// printed.
-func quoted(text string) string {
-	for _, r := range text {
-		if r < ' ' || r > '~' {
-			return strconv.QuoteToASCII(text)
-		}
-	}
-	return text
 }
 
 // revokeCommand ends remembered approvals.
@@ -76,7 +65,7 @@ func revokeCommand() *cobra.Command {
 		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
 		Args:    oneRule,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}

@@ -37,7 +37,7 @@ func sessionsListCommand() *cobra.Command {
 		Example: "  ironcurtain-mux sessions ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
@@ -59,7 +59,7 @@ func sessionsListCommand() *cobra.Command {
 }
 
 // listSessions joins what is on disk with what running multiplexers know of it.
-func listSessions(ctx context.Context, p place) ([]broker.StoredSession, error) {
+func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) {
 	stored, err := broker.Stored(p.home)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, s := range list {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, stateWord(s),
-			s.LastActivity.Local().Format("2006-01-02 15:04"), plain(s.Workspace), quote(s.LastPrompt))
+			s.LastActivity.Local().Format("2006-01-02 15:04"), safeName(s.Workspace), quotedIfAny(s.LastPrompt))
 	}
 	return t.Flush()
 }
@@ -100,12 +100,4 @@ func stateWord(s broker.StoredSession) string {
 		return "left running"
 	}
 	return string(s.State)
-}
-
-// quote is a text of the agent's as it may be printed; nothing stays nothing.
-func quote(text string) string {
-	if text == "" {
-		return ""
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -30,7 +30,7 @@ changes that are not committed stays, unless --force drops them.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const op = "remove session"
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ changes that are not committed stays, unless --force drops them.`,
 			engine := func(ctx context.Context) (*docker.Client, error) {
 				var err error
 				if client == nil {
-					client, err = connect(ctx, p)
+					client, err = connectEngine(ctx, p)
 				}
 				return client, err
 			}

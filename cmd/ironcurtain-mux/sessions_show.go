@@ -22,7 +22,7 @@ func sessionsShowCommand() *cobra.Command {
 		Example: "  ironcurtain-mux sessions show 6f1c\n  ironcurtain-mux sessions show 6f1c --json",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := findPlace()
+			p, err := findPaths()
 			if err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func oneSession(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func printSession(w io.Writer, p place, s broker.StoredSession) error {
+func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	dir := filepath.Join(p.home, "sessions", string(s.ID))
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	line := func(name, value string) {
@@ -68,18 +68,18 @@ func printSession(w io.Writer, p place, s broker.StoredSession) error {
 	line("id", string(s.ID))
 	line("agent", s.Agent)
 	line("state", stateWord(s))
-	line("reason", quote(s.Reason))
+	line("reason", quotedIfAny(s.Reason))
 	line("notice", s.Notice)
-	line("workspace", plain(s.Workspace))
+	line("workspace", safeName(s.Workspace))
 	if t := s.Worktree; t != nil {
-		line("worktree of", plain(t.Repository))
-		line("branch", plain(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])
+		line("worktree of", safeName(t.Repository))
+		line("branch", safeName(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])
 	}
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
-	line("last prompt", quote(s.LastPrompt))
+	line("last prompt", quotedIfAny(s.LastPrompt))
 	line("conversation", map[bool]string{true: "goes on when resumed", false: "begins anew when resumed"}[s.Begun])
-	line("directory", plain(dir))
-	line("audit", plain(filepath.Join(dir, "audit.jsonl")))
+	line("directory", safeName(dir))
+	line("audit", safeName(filepath.Join(dir, "audit.jsonl")))
 	return t.Flush()
 }

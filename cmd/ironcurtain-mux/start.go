@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -54,6 +52,7 @@ standard error. Exits 1 when a task got no answer.`,
 	return cmd
 }
 
+// start checks the flags and carries out the task, or those that are read.
 func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.output != "text" && flags.output != "json" {
 		return usagef("--output is text or json, not %q", flags.output)
@@ -66,16 +65,12 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		return err
 	}
 	defer done()
-	return w.serve(cmd, flags, task)
+	return w.runTasks(cmd, flags, task)
 }
 
 // listAgents prints the agents that take tasks.
 func listAgents(cmd *cobra.Command) error {
-	p, err := findPlace()
-	if err != nil {
-		return err
-	}
-	c, err := p.config()
+	_, c, err := loadConfig()
 	if err != nil {
 		return err
 	}
@@ -85,7 +80,7 @@ func listAgents(cmd *cobra.Command) error {
 	}
 	for _, a := range agents.All() {
 		if a.Once != nil {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", plain(a.Name), a.Title); err != nil {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", safeName(a.Name), a.Title); err != nil {
 				return err
 			}
 		}
@@ -96,15 +91,15 @@ func listAgents(cmd *cobra.Command) error {
 // wiring is that of the real providers or of the demo; done ends what it began.
 func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err error) {
 	if f.demo {
-		w, _, done, err = demoWired(cmd, &f.muxFlags)
+		w, _, done, err = wireDemo(cmd, &f.muxFlags)
 		return w, done, err
 	}
-	w, err = realWired(&f.muxFlags)
+	w, err = wireReal(&f.muxFlags)
 	return w, func() {}, err
 }
 
-// serve opens the session, carries out the tasks, and ends everything.
-func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error {
+// runTasks opens the session, carries out the tasks, and ends everything.
+func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
 	b, done, err := w.open(cmd, "start")
 	if err != nil {
 		return err
@@ -124,7 +119,7 @@ func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error 
 		return fail("start", err, "")
 	}
 	c := &conversation{
-		broker: b, session: s, home: w.place.home, events: events,
+		broker: b, session: s, home: w.paths.home, events: events,
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json",
 		waiting: map[int]broker.Escalation{},
 	}
@@ -138,43 +133,4 @@ func (w wiring) serve(cmd *cobra.Command, flags *startFlags, task string) error 
 		c.lines = readLines(cmd.Context(), cmd.InOrStdin())
 	}
 	return fail("start", c.run(cmd.Context(), task), "")
-}
-
-// answered is a task's outcome as JSON.
-type answered struct {
-	Session broker.SessionID `json:"session"`
-	Agent   string           `json:"agent"`
-	Task    string           `json:"task"`
-	broker.Turn
-	Calls []carriedOut  `json:"calls"` // what the agent asked for meanwhile, from the audit
-	Usage *broker.Usage `json:"usage,omitempty"`
-}
-
-// carriedOut is one judged call.
-type carriedOut struct {
-	Plane    string `json:"plane"`
-	Server   string `json:"server"`
-	Tool     string `json:"tool"`
-	Decision string `json:"decision"`
-	Rule     string `json:"rule,omitempty"`
-}
-
-// print writes a task's outcome.
-func (c *conversation) print(task string, t broker.Turn, calls []carriedOut) error {
-	if !c.asJSON {
-		if t.Failure != "" {
-			return nil // it becomes the error
-		}
-		_, err := fmt.Fprintln(c.out, c.shown(t.Text))
-		return err
-	}
-	a := answered{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls}
-	if all, err := c.broker.Budgets(context.Background()); err == nil {
-		for _, one := range all.Sessions {
-			if one.Session == c.session.ID {
-				a.Usage = &one.Used
-			}
-		}
-	}
-	return json.NewEncoder(c.out).Encode(a)
 }

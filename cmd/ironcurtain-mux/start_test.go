@@ -35,7 +35,7 @@ func TestStartOnce(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, errs, code := runStart(t, home, "", "--output", "json", "read hello.txt")
-	var first answered
+	var first taskResult
 	if err := json.Unmarshal([]byte(out), &first); err != nil || code != 0 {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}

@@ -7,14 +7,58 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
+
+// wiring is everything a multiplexer is put together from.
+type wiring struct {
+	paths     paths
+	config    config.Config
+	agents    *agent.Registry
+	table     []mitm.Provider
+	upstreams upstreams
+	keys      keyring
+	change    func(*broker.Config) // what a demo does differently; may be nil
+}
+
+// wireReal looks at the flags and wires everything to the real providers.
+func wireReal(flags *muxFlags) (wiring, error) {
+	p, c, err := flags.check()
+	if err != nil {
+		return wiring{}, err
+	}
+	if flags.policy != "" {
+		c.Policy = flags.policy
+	}
+	if flags.agent == "" {
+		flags.agent = c.Agent
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return wiring{}, err
+	}
+	table, err := providersOf(c)
+	if err != nil {
+		return wiring{}, fail("read configuration", err, "")
+	}
+	moved, err := flags.upstream.read(table)
+	if err != nil {
+		return wiring{}, err
+	}
+	w := wiring{
+		paths: p, config: c, agents: agents, table: table, upstreams: moved,
+		keys: credentials(table, agents, p.userHome, moved),
+	}
+	return w, w.checkCredentials(flags.agent)
+}
 
 // broker puts the trusted process together from the configuration.
 func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	const op = "open multiplexer"
-	loaded, err := judgeBy(w.config.Policy)
+	loaded, err := loadPolicyDir(w.config.Policy)
 	if err != nil {
 		return nil, fail("load policy", err, "")
 	}
@@ -22,10 +66,14 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	if err != nil {
 		return nil, fail(op, err, "")
 	}
+	fetch, err := fetchServer()
+	if err != nil {
+		return nil, fail(op, err, "")
+	}
 	c := broker.Config{
-		Home:              w.place.home,
-		UserHome:          w.place.userHome,
-		CacheDir:          w.place.cache,
+		Home:              w.paths.home,
+		UserHome:          w.paths.userHome,
+		CacheDir:          w.paths.cache,
 		Agents:            w.agents,
 		Models:            w.config.Models,
 		Images:            broker.Images{Base: w.config.Images.Base, From: baseChoice(w.config.Images.From)},
@@ -45,22 +93,20 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Credentials:       w.keys,
 		Secrets:           w.keys.Secrets(),
 		Providers:         w.table,
-		Upstreams:         w.moved.hosts,
-		UpstreamCAs:       w.moved.roots,
+		Upstreams:         w.upstreams.hosts,
+		UpstreamCAs:       w.upstreams.roots,
 		Resources: broker.Resources{
 			MemoryMB: w.config.Resources.MemoryMB,
 			CPUs:     w.config.Resources.CPUs,
 			Pids:     w.config.Resources.Pids,
 		},
-		Limits: limits,
-		Prices: prices,
-		Log:    log,
+		FetchServer: fetch,
+		GitHosts:    w.config.GitHosts,
+		AutoApprove: w.autoApprove(),
+		Limits:      limits,
+		Prices:      prices,
+		Log:         log,
 	}
-	if c.FetchServer, err = fetchServer(); err != nil {
-		return nil, fail(op, err, "")
-	}
-	c.GitHosts = w.config.GitHosts
-	c.AutoApprove = w.autoApprove()
 	if w.config.LocalShell {
 		c.HostShell = startShell
 	}
@@ -90,7 +136,7 @@ func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 func (w wiring) setup() map[string]string {
 	all := map[string]string{}
 	for _, s := range w.config.Setup {
-		dir := w.place.expand([]string{s.Workspace})[0]
+		dir := w.paths.expand([]string{s.Workspace})[0]
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 			dir = resolved
 		}

@@ -41,6 +41,6 @@ func (f *worktreeFlags) complete(workspace *string) error {
 // farewell says what is to be known of the sessions when everything has ended.
 func farewell(w io.Writer, b *broker.Broker) {
 	for _, text := range b.Farewell() {
-		fmt.Fprintln(w, ascii(text))
+		fmt.Fprintln(w, escaped(text))
 	}
 }

@@ -31,10 +31,10 @@ func policyFiles(name string) []string {
 	return files
 }
 
-// judgeBy reads a policy directory; without one the built-in policy holds.
+// loadPolicyDir reads a policy directory; without one the built-in policy holds.
 // A directory that lacks a file, or holds a broken one, is an error: a policy is
 // never put together from parts that were not meant for each other.
-func judgeBy(dir string) (loadedPolicy, error) {
+func loadPolicyDir(dir string) (loadedPolicy, error) {
 	if dir == "" {
 		compiled, annotations := policy.Default()
 		return loadedPolicy{compiled: compiled, annotations: annotations, source: "built in"}, nil
@@ -46,4 +46,13 @@ func judgeBy(dir string) (loadedPolicy, error) {
 	}
 	l.annotations, err = policy.LoadAnnotations(filepath.Join(dir, "tool-annotations.json"))
 	return l, err
+}
+
+// loadPolicy reads a policy from a file or from a directory.
+func loadPolicy(name string) (*policy.Compiled, *policy.Lists, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return policy.LoadDir(name)
+	}
+	c, err := policy.LoadCompiled(name)
+	return c, nil, err
 }

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// ascii writes out every character that could disturb a terminal or a reader.
-func ascii(s string) string {
+// What an agent, a file or a server wrote is printed through one of these, since
+// it goes to a terminal.
+
+// escaped writes out every character that could disturb a terminal or a reader.
+func escaped(s string) string {
 	q := strconv.QuoteToASCII(s)
 	return q[1 : len(q)-1]
 }
@@ -46,4 +50,34 @@ func (w asciiWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// safeName is a name as it may be printed: quoted unless it is ordinary.
+func safeName(name string) string {
+	ordinary := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r)
+	}
+	if name != "" && strings.IndexFunc(name, func(r rune) bool { return !ordinary(r) }) < 0 {
+		return name
+	}
+	return fmt.Sprintf("%+q", name)
+}
+
+// safeText is a text of ours whose values are quoted already, as it may be
+// printed: as it is when it is plain ASCII, else quoted as a whole.
+func safeText(text string) string {
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return strconv.QuoteToASCII(text)
+		}
+	}
+	return text
+}
+
+// quotedIfAny is an agent's text in quotes, or nothing when there is none.
+func quotedIfAny(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", text)
 }

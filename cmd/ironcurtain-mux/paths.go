@@ -13,21 +13,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
-// place is where the program keeps things. All paths are absolute.
-type place struct {
+// paths is where the program keeps things. All paths are absolute.
+type paths struct {
 	home     string // state: IRONCURTAIN_HOME, else ~/.ironcurtain
 	cache    string // rebuilt when absent: IRONCURTAIN_CACHE, else below the user's cache
 	userHome string
 }
 
-// findPlace resolves the directories from the environment alone.
-func findPlace() (place, error) {
+// findPaths resolves the directories from the environment alone.
+func findPaths() (paths, error) {
 	const op = "find directories"
 	userHome, err := os.UserHomeDir()
 	if err != nil {
-		return place{}, fail(op, err, "set HOME")
+		return paths{}, fail(op, err, "set HOME")
 	}
-	p := place{
+	p := paths{
 		userHome: userHome,
 		home:     os.Getenv("IRONCURTAIN_HOME"),
 		cache:    docker.DefaultCacheDir(os.Getenv, userHome),
@@ -37,23 +37,23 @@ func findPlace() (place, error) {
 	}
 	for name, dir := range map[string]string{"IRONCURTAIN_HOME": p.home, "IRONCURTAIN_CACHE": p.cache} {
 		if !filepath.IsAbs(dir) {
-			return place{}, fail(op, errors.New(name+" is not an absolute path: "+dir), "give the whole path")
+			return paths{}, fail(op, errors.New(name+" is not an absolute path: "+dir), "give the whole path")
 		}
 	}
 	p.home, p.cache = filepath.Clean(p.home), filepath.Clean(p.cache)
 	if info, err := os.Stat(p.home); err == nil && !info.IsDir() {
-		return place{}, fail(op, errors.New(p.home+" is not a directory"), "set IRONCURTAIN_HOME to a directory")
+		return paths{}, fail(op, errors.New(p.home+" is not a directory"), "set IRONCURTAIN_HOME to a directory")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return place{}, fail(op, err, "set IRONCURTAIN_HOME to a directory of your own")
+		return paths{}, fail(op, err, "set IRONCURTAIN_HOME to a directory of your own")
 	}
 	return p, nil
 }
 
-func (p place) configFile() string { return filepath.Join(p.home, "config.json") }
-func (p place) logFile() string    { return filepath.Join(p.home, "ironcurtain-mux.log") }
+func (p paths) configFile() string { return filepath.Join(p.home, "config.json") }
+func (p paths) logFile() string    { return filepath.Join(p.home, "ironcurtain-mux.log") }
 
 // expand puts the home directory in the place of "~" at the beginning of paths.
-func (p place) expand(paths []string) []string {
+func (p paths) expand(paths []string) []string {
 	var out []string
 	for _, path := range paths {
 		if path == "~" || strings.HasPrefix(path, "~/") {
@@ -65,15 +65,25 @@ func (p place) expand(paths []string) []string {
 }
 
 // shorten is the other way round, for people: the home directory becomes "~".
-func (p place) shorten(path string) string {
+func (p paths) shorten(path string) string {
 	if rest, ok := strings.CutPrefix(path, p.userHome+string(filepath.Separator)); ok {
 		return "~/" + rest
 	}
 	return path
 }
 
+// loadConfig finds the directories and reads the configuration in them.
+func loadConfig() (paths, config.Config, error) {
+	p, err := findPaths()
+	if err != nil {
+		return p, config.Config{}, err
+	}
+	c, err := p.config()
+	return p, c, err
+}
+
 // config reads config.json. The paths in it may begin with "~".
-func (p place) config() (config.Config, error) {
+func (p paths) config() (config.Config, error) {
 	c, err := config.Load(p.configFile())
 	if err != nil {
 		return c, fail("read configuration", err, "")

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// answer prints how a task came out.
+func (c *conversation) answer(task string, e turnResult) error {
+	if e.err != nil {
+		return e.err
+	}
+	c.mu.Lock()
+	calls := slices.Clone(c.calls)
+	c.mu.Unlock()
+	if err := c.print(task, e.turn, calls); err != nil {
+		return err
+	}
+	if e.turn.Failure != "" {
+		return fmt.Errorf("the agent gave no answer: %s", safeText(e.turn.Failure))
+	}
+	return nil
+}
+
+// invite shows a person that a task can be typed.
+func (c *conversation) invite() {
+	if c.person {
+		fmt.Fprint(c.notes, "> ")
+	}
+}
+
+// event takes one event of the broker.
+func (c *conversation) event(ev broker.Event, more bool) error {
+	if !more {
+		return errors.New("the program no longer hears of what waits")
+	}
+	switch {
+	case ev.Progress != nil:
+		c.progress(*ev.Progress)
+	case ev.Escalation != nil:
+		return c.ask(*ev.Escalation)
+	case ev.Resolution != nil:
+		if _, mine := c.waiting[ev.Resolution.Number]; mine && ev.Resolution.By != "start" {
+			c.note("call %d: %s by %s", ev.Resolution.Number, ev.Resolution.Outcome, safeName(ev.Resolution.By))
+		}
+		delete(c.waiting, ev.Resolution.Number)
+	case ev.Notice != nil:
+		c.note("%s", safeText(ev.Notice.Text))
+	case ev.Session != nil && ev.Session.ID == c.session.ID && ev.Session.State == broker.StateDead:
+		return fmt.Errorf("the session has ended: %s", safeText(ev.Session.Reason))
+	}
+	return nil
+}
+
+// progress tells of a step of the start when it begins, and what its builder said
+// last when it fails.
+func (c *conversation) progress(p broker.Progress) {
+	if p.Elapsed == 0 && !p.Done && !p.Failed {
+		c.note("… %s", p.Step)
+	}
+	for _, line := range p.Tail {
+		c.note("  %s", safeText(line))
+	}
+}
+
+// ask shows a call that waits, and how to decide it.
+func (c *conversation) ask(e broker.Escalation) error {
+	_, again := c.waiting[e.Number]
+	c.waiting[e.Number] = e
+	if again {
+		return nil // one more like it
+	}
+	c.note("call %d waits for you:", e.Number)
+	if err := printPending(c.notes, []waitingCall{{Escalation: e}}); err != nil {
+		return err
+	}
+	if c.lines != nil {
+		c.note("decide it by /approve %d or /deny %d [reason]", e.Number, e.Number)
+	} else {
+		c.note("decide it from another terminal: ironcurtain-mux approve %s", e.ID)
+	}
+	return nil
+}
+
+// follow tells of each judged call as the audit gets it.
+func (c *conversation) follow(ctx context.Context) {
+	var seq uint64
+	if last, err := audit.Last(c.auditPath(), 1, func(audit.Line) bool { return true }); err == nil && len(last) == 1 {
+		seq = last[0].Seq // of a session that is resumed
+	}
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		_ = audit.Tail(ctx, c.auditPath(), seq, func(l audit.Line) error { // it does not exist at first
+			seq = l.Seq
+			c.judged(l)
+			return nil
+		})
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// judged notes one record about a tool call.
+func (c *conversation) judged(l audit.Line) {
+	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls = append(c.calls, judgedCall{string(l.Plane), l.Server, l.Tool, string(l.Decision), l.Rule})
+	if !c.asJSON {
+		const room = 80
+		fmt.Fprintf(c.notes, "  %s/%s %s %.*s\n", safeName(l.Server), safeName(l.Tool), safeName(string(l.Decision)), room, asciiJSON(l.Arguments))
+	}
+}
+
+func (c *conversation) auditPath() string {
+	return filepath.Join(c.home, "sessions", string(c.session.ID), "audit.jsonl")
+}
+
+// note writes a line that is no answer.
+func (c *conversation) note(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(c.notes, format+"\n", args...)
+}
+
+// shown is an agent's text as it goes to the output: unchanged into a file or a
+// pipe, without anything that moves a cursor onto a terminal.
+func (c *conversation) shown(text string) string {
+	if !c.terminal {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
+}
+
+// print writes a task's outcome.
+func (c *conversation) print(task string, t broker.Turn, calls []judgedCall) error {
+	if !c.asJSON {
+		if t.Failure != "" {
+			return nil // it becomes the error
+		}
+		_, err := fmt.Fprintln(c.out, c.shown(t.Text))
+		return err
+	}
+	a := taskResult{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls}
+	if all, err := c.broker.Budgets(context.Background()); err == nil {
+		for _, one := range all.Sessions {
+			if one.Session == c.session.ID {
+				a.Usage = &one.Used
+			}
+		}
+	}
+	return json.NewEncoder(c.out).Encode(a)
+}
+
+// taskResult is a task's outcome as JSON.
+type taskResult struct {
+	Session broker.SessionID `json:"session"`
+	Agent   string           `json:"agent"`
+	Task    string           `json:"task"`
+	broker.Turn
+	Calls []judgedCall  `json:"calls"` // what the agent asked for meanwhile, from the audit
+	Usage *broker.Usage `json:"usage,omitempty"`
+}
+
+// judgedCall is one judged call.
+type judgedCall struct {
+	Plane    string `json:"plane"`
+	Server   string `json:"server"`
+	Tool     string `json:"tool"`
+	Decision string `json:"decision"`
+	Rule     string `json:"rule,omitempty"`
+}

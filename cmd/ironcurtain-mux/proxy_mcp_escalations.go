@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+)
+
+// escalationHandler is whoever decides what the policy escalates.
+type escalationHandler struct {
+	approver mcpproxy.Approver // nil: nobody
+	stop     func()
+}
+
+// approver sets up the chosen way to decide.
+func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHandler, error) {
+	if f.escalations == "deny" {
+		return escalationHandler{stop: func() {}}, nil
+	}
+	q := approval.New(approval.Options{})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	a := escalationHandler{approver: q, stop: func() { q.Close(); cancel(); <-done }}
+	if f.escalations == "prompt" {
+		tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		if err != nil {
+			cancel()
+			return escalationHandler{}, fail("open the terminal", err, "--escalations prompt needs one; use a directory or deny")
+		}
+		a.stop = func() { q.Close(); cancel(); _ = tty.Close(); <-done }
+		go func() {
+			defer close(done)
+			_ = approval.ServePrompt(ctx, q, tty, tty)
+		}()
+		return a, nil
+	}
+	dir := absolutePath(f.escalations)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		cancel()
+		return escalationHandler{}, fail("prepare escalations", err, "choose another --escalations directory")
+	}
+	go func() {
+		defer close(done)
+		if err := approval.ServeFiles(ctx, q, dir); err != nil {
+			fmt.Fprintln(stderr, "ironcurtain-mux: "+err.Error())
+		}
+	}()
+	return a, nil
+}

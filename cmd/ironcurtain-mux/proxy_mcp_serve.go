@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// serve announces the proxy, serves it and drains it.
+func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader, stdout, stderr io.Writer) error {
+	served := make(chan error, 1) // must-deliver, one result
+	announce := stdout
+	ready := map[string]any{"ready": true, "socket": f.socket, "tools": p.Tools()}
+	switch {
+	case f.stdio:
+		announce = stderr
+		go func() { served <- p.ServeConn(newStdio(stdin, stdout)) }()
+	case f.tcp != "":
+		l, token, err := f.listenTCP(ctx)
+		if err != nil {
+			return errors.Join(err, p.Close(ctx))
+		}
+		ready["address"] = l.Addr().String()
+		go func() { served <- p.ServeToken(l, token) }()
+	default:
+		l, err := listenUnix(f.socket)
+		if err != nil {
+			return errors.Join(err, p.Close(ctx))
+		}
+		defer func() { _ = os.Remove(f.socket) }()
+		go func() { served <- p.Serve(l) }()
+	}
+	err := json.NewEncoder(announce).Encode(ready)
+	ended := false
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-served:
+			ended = true
+		}
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	err = errors.Join(err, p.Close(drain))
+	if !ended {
+		err = errors.Join(err, <-served)
+	}
+	return err
+}
+
+// reloadOnSignal reads the policy anew on SIGUSR1. One that cannot be loaded is
+// reported, and the one that judges stays. It returns what ends it.
+func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcpproxy.Proxy, stderr io.Writer) (stop func()) {
+	signals, done := make(chan os.Signal, 1), make(chan struct{}) // one reload that waits covers all that were asked for
+	signal.Notify(signals, syscall.SIGUSR1)
+	go func() {
+		defer close(done)
+		for range signals {
+			engine, err := load()
+			if err != nil {
+				report(stderr, fmt.Errorf("%w; the policy that judges is still the one before", err), false)
+				continue
+			}
+			p.Reload(engine)
+			fmt.Fprintf(stderr, "ironcurtain-mux: the policy was reloaded: %.12s\n", engine.Hash())
+		}
+	}()
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		<-done
+	}
+}
+
+// relay sets the runtime up for passing small messages on: a call goes through
+// a few goroutines one after the other, so on a small machine handing it to the
+// other core costs more than that core could save, and a heap that is nearly empty need not be
+// collected all the time. It returns what undoes it.
+func relay() (undo func()) {
+	const heap = 64 << 20 // collect as usual above it
+	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(heap)
+	cores := runtime.GOMAXPROCS(0)
+	if cores == 2 {
+		runtime.GOMAXPROCS(1)
+	}
+	return func() {
+		runtime.GOMAXPROCS(cores)
+		debug.SetMemoryLimit(limit)
+		debug.SetGCPercent(percent)
+	}
+}
+
+// stdio is standard input and output as one connection. Closing it ends a read
+// that waits, which closing standard input itself would not.
+type stdio struct {
+	*io.PipeReader
+	io.Writer
+}
+
+func newStdio(in io.Reader, out io.Writer) stdio {
+	r, w := io.Pipe()
+	go func() {
+		_, err := io.Copy(w, in)
+		w.CloseWithError(err) // nil means the end of the input
+	}()
+	return stdio{r, out}
+}

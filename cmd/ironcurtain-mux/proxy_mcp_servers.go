@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// confine prepares the sandboxes. The runtime is installed only when a server
+// is to run in it.
+func (f *mcpFlags) confine(ctx context.Context, at paths, configs map[string]servers.Config, stderr io.Writer) (*sandbox.Host, error) {
+	say := func(text string) { fmt.Fprintln(stderr, "ironcurtain-mux: "+text) }
+	dir, err := filepath.EvalSymlinks(absolutePath(f.sandbox))
+	if err != nil {
+		return nil, err
+	}
+	o := sandbox.Options{Dir: dir, Policy: sandbox.Policy(f.sandboxPolicy), UserHome: at.userHome, StateHome: at.home, Warn: say}
+	confined := false
+	for _, c := range configs {
+		confined = confined || !c.Sandbox.Off
+	}
+	if !confined {
+		o.Policy, o.Warn = sandbox.Warn, nil
+		return sandbox.New(ctx, o)
+	}
+	installed, err := servers.Install(ctx, at.cache, say)
+	if err != nil && o.Policy == sandbox.Enforce {
+		return nil, err
+	}
+	if err != nil {
+		say(err.Error())
+	} else if o.Runtime, err = installed.Argv("srt"); err != nil {
+		return nil, err
+	}
+	o.Readable = []string{at.cache}
+	return sandbox.New(ctx, o)
+}
+
+// specs turns the file's entries into servers to start, in the order of their
+// names.
+func (f *mcpFlags) specs(configs map[string]servers.Config) []sandbox.Spec {
+	specs := make([]sandbox.Spec, 0, len(configs))
+	for _, name := range slices.Sorted(maps.Keys(configs)) {
+		c := configs[name]
+		argv := []string{fromHere(c.Command)}
+		for _, a := range c.Args {
+			argv = append(argv, fromHere(a))
+		}
+		specs = append(specs, sandbox.Spec{Name: name, Argv: argv, Env: c.Env, Sandbox: c.Sandbox, Roots: f.roots(argv[1:])})
+	}
+	return specs
+}
+
+// roots are the directories that a server is told are open: the agent's, and
+// those that its own arguments name.
+func (f *mcpFlags) roots(args []string) []string {
+	open := []string{absolutePath(f.sandbox)}
+	for _, a := range args {
+		if info, err := os.Stat(a); err == nil && filepath.IsAbs(a) && info.IsDir() {
+			open = append(open, a)
+		}
+	}
+	return open
+}
+
+// fromHere makes a relative path that exists absolute: servers run in private
+// directories of their own.
+func fromHere(word string) string {
+	if !strings.Contains(word, "/") || strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || filepath.IsAbs(word) {
+		return word
+	}
+	if _, err := os.Stat(word); err != nil {
+		return word
+	}
+	return absolutePath(word)
+}
+
+// secretsOf lists the values that servers get in their environment: they are
+// theirs alone.
+func secretsOf(configs map[string]servers.Config) []string {
+	var all []string
+	for _, c := range configs {
+		for name, value := range c.Env {
+			if n := strings.ToUpper(name); strings.Contains(n, "TOKEN") || strings.Contains(n, "KEY") ||
+				strings.Contains(n, "SECRET") || strings.Contains(n, "PASS") || strings.Contains(n, "CREDENTIAL") {
+				all = append(all, value)
+			}
+		}
+	}
+	return all
+}
