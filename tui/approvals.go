@@ -88,9 +88,9 @@ func (a *approvals) choose(id string) {
 	}
 }
 
-// lost says how many calls would not be carried out if a session ended, or every
+// lostText says how many calls would not be carried out if a session ended, or every
 // one.
-func (a *approvals) lost(session broker.SessionID) string {
+func (a *approvals) lostText(session broker.SessionID) string {
 	n := 0
 	for _, it := range a.items {
 		if session == "" || it.call.Session == session {

@@ -17,18 +17,6 @@ import (
 // nearlySpent is the used part of a limit from which on it stands out.
 const nearlySpent = 0.8
 
-// budgetsMsg is what all sessions have used.
-type budgetsMsg struct {
-	budgets broker.Budgets
-	err     error
-}
-
-// raisedMsg is the answer to a raise.
-type raisedMsg struct {
-	budget broker.Budget
-	err    error
-}
-
 // runBudget is /budget: what was used, or let this tab use more.
 func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	if args == "" {
@@ -58,17 +46,17 @@ func (m *Model) onBudget(b broker.Budget) {
 // onRaised says what the tab may use now.
 func (m *Model) onRaised(msg raisedMsg) {
 	if msg.err != nil {
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
 	m.onBudget(msg.budget)
-	m.praise("this tab may use " + allowance(msg.budget.Allowance) + " now")
+	m.showSuccess("this tab may use " + allowance(msg.budget.Allowance) + " now")
 }
 
 // onBudgets shows what all sessions have used.
 func (m *Model) onBudgets(msg budgetsMsg) {
 	if msg.err != nil {
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
 	m.showHelp("what was used of the models", m.budgetText(msg.budgets))
@@ -80,7 +68,7 @@ func (m *Model) budgetText(all broker.Budgets) []helpLine {
 	for _, b := range all.Sessions {
 		name := fmt.Sprintf("tab %d", b.Tab)
 		if t := m.tabOf(b.Session); t != nil {
-			name = fmt.Sprintf("tab %d: %s", b.Tab, oneLine(t.title()))
+			name = fmt.Sprintf("tab %d: %s", b.Tab, sanitize(t.title()))
 		}
 		out = append(out, helpLine{text: name, head: true})
 		out = append(out, usageLines(b.Used)...)
@@ -90,7 +78,7 @@ func (m *Model) budgetText(all broker.Budgets) []helpLine {
 	out = append(out, helpLine{text: "all sessions there ever were", head: true})
 	out = append(out, usageLines(all.Total)...)
 	return append(out, helpLine{text: ""},
-		helpLine{text: "Costs are estimated by the prices of " + oneLine(all.PricesDate) + "; the provider's bill decides."},
+		helpLine{text: "Costs are estimated by the prices of " + sanitize(all.PricesDate) + "; the provider's bill decides."},
 		helpLine{text: "/budget +5 lets this tab use 5 dollars more."})
 }
 

@@ -14,15 +14,15 @@ import (
 const closeTime = 60 * time.Second
 
 // do runs work that may take time outside the event loop, and delivers what it
-// returns as a message. The crew waits for it at the end.
+// returns as a message. The group waits for it at the end.
 func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
-	ctx, c := m.ctx, m.crew
+	ctx, tasks := m.ctx, m.tasks
 	return func() (msg tea.Msg) {
-		if !c.enter() {
+		if !tasks.enter() {
 			return nil
 		}
-		defer c.wg.Done()
-		c.run(func() { msg = work(ctx) })
+		defer tasks.wg.Done()
+		tasks.run(func() { msg = work(ctx) })
 		return msg
 	}
 }
@@ -45,8 +45,8 @@ func (m *Model) fetchAgents() tea.Cmd {
 	})
 }
 
-// opening is a tab that is asked for.
-type opening struct {
+// tabRequest is a tab that is asked for.
+type tabRequest struct {
 	agent     string
 	workspace string
 	worktree  broker.WorktreeChoice
@@ -57,7 +57,7 @@ type opening struct {
 }
 
 // open asks for a new session, or for a stored one to go on.
-func (m *Model) open(o opening) tea.Cmd {
+func (m *Model) open(o tabRequest) tea.Cmd {
 	m.opening++
 	r := broker.OpenRequest{
 		Agent:     o.agent,
@@ -69,7 +69,7 @@ func (m *Model) open(o opening) tea.Cmd {
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		s, err := m.api.Open(ctx, r)
-		return openedMsg{opening: o, session: s, err: err}
+		return openedMsg{tabRequest: o, session: s, err: err}
 	})
 }
 
@@ -93,16 +93,16 @@ func (m *Model) attach(p *pane) tea.Cmd {
 	})
 }
 
-// shut closes the pane of a tab that is gone.
-func (m *Model) shut(p *pane) tea.Cmd {
+// closePane closes the pane of a tab that is gone.
+func (m *Model) closePane(p *pane) tea.Cmd {
 	return m.do(func(context.Context) tea.Msg {
 		p.close()
 		return nil
 	})
 }
 
-// end asks the broker to end a session.
-func (m *Model) end(id broker.SessionID) tea.Cmd {
+// endSession asks the broker to endSession a session.
+func (m *Model) endSession(id broker.SessionID) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, closeTime)
 		defer cancel()

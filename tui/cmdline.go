@@ -249,3 +249,39 @@ func textOf(pieces []piece) string {
 	c := commandLine{pieces: pieces}
 	return c.text()
 }
+
+// edit carries out an editing key.
+func (c *commandLine) edit(a action) {
+	switch a {
+	case actLeft:
+		c.move(c.cursor - 1)
+	case actRight:
+		c.move(c.cursor + 1)
+	case actHome:
+		c.move(0)
+	case actEnd:
+		c.move(len(c.pieces))
+	case actWordLeft:
+		c.move(c.wordLeft())
+	case actWordRight:
+		c.move(c.wordRight())
+	case actBackspace:
+		c.backspace()
+	case actDelete:
+		c.deleteForward()
+	case actKillWord:
+		c.remove(c.wordLeft(), c.cursor)
+	case actKillStart:
+		c.remove(0, c.cursor)
+	case actKillEnd:
+		c.remove(c.cursor, len(c.pieces))
+	case actUndo:
+		c.undoLast()
+	case actOlder:
+		c.older()
+	case actNewer:
+		c.newer()
+	case actNewline:
+		c.insert("\n", false)
+	}
+}

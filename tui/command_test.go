@@ -381,14 +381,14 @@ func TestReferenceIsComplete(t *testing.T) {
 	}
 }
 
-// TestShortCutLeavesTheMultiplexersKeys holds the short cut for keys to what the
+// TestFastPathLeavesTheMultiplexersKeys holds the fast path of keys to what the
 // event loop would do with them.
-func TestShortCutLeavesTheMultiplexersKeys(t *testing.T) {
+func TestFastPathLeavesTheMultiplexersKeys(t *testing.T) {
 	r := newRig(t, 80, 24, Options{Prefix: "ctrl+b", Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}})
 	r.keys("a")
 	for _, bytes := range []string{"\x01", "\x02", "\x1b1", "\x1b\x01", "\x1b\x02", "\x1b[6;5~"} {
 		for _, ev := range append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...) {
-			if r.m.passOn(ev) {
+			if r.m.takeFastPath(ev) {
 				t.Errorf("%q goes straight to the agent", bytes)
 			}
 		}

@@ -10,31 +10,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// numbered is the tab with a number, or nil.
-func (m *Model) numbered(n int) *tab {
-	for _, t := range m.tabs {
-		if t.session.Tab == n {
-			return t
-		}
-	}
-	return nil
-}
-
-// noSuchTab says which tabs there are instead.
-func (m *Model) noSuchTab(n int) error {
-	if len(m.tabs) == 0 {
-		return fmt.Errorf("no tab %d: none is open", n)
-	}
-	var open []string
-	for _, t := range m.tabs {
-		open = append(open, fmt.Sprint(t.session.Tab))
-	}
-	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
-}
-
 // runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt].
 func (m *Model) runNew(args string) (tea.Cmd, error) {
-	o := opening{agent: m.o.Agent, line: m.executed, prompt: promptOf(m.executed)}
+	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: promptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args)
 	dir := strings.TrimSpace(args)
@@ -101,9 +79,9 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	case t == nil:
 		return nil, &hinted{errors.New("there is no tab to restart"), "/new opens one"}
 	case t.running():
-		return nil, &hinted{fmt.Errorf("%s still runs", oneLine(t.title())), "/close ends it"}
+		return nil, &hinted{fmt.Errorf("%s still runs", sanitize(t.title())), "/close ends it"}
 	}
-	o := opening{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
+	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
 	if tree := t.session.Worktree; tree != nil {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
 	}
@@ -126,7 +104,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 		return m.closeTab(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s?", oneLine(t.title()), t.session.Tab, m.approvals.lost(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s?", sanitize(t.title()), t.session.Tab, m.approvals.lostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.closeTab(t)
 		}
@@ -197,9 +175,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args == "all" {
 		if m.muted = !m.muted; m.muted {
-			m.say("no tab announces anything any more")
+			m.showInfo("no tab announces anything any more")
 		} else {
-			m.say("all tabs that are not muted announce again")
+			m.showInfo("all tabs that are not muted announce again")
 		}
 		return nil, nil
 	}
@@ -211,9 +189,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 	}
 	t.muted = !t.muted
 	if t.muted {
-		m.say(fmt.Sprintf("tab %d announces nothing any more", t.session.Tab))
+		m.showInfo(fmt.Sprintf("tab %d announces nothing any more", t.session.Tab))
 	} else {
-		m.say(fmt.Sprintf("tab %d announces again", t.session.Tab))
+		m.showInfo(fmt.Sprintf("tab %d announces again", t.session.Tab))
 	}
 	return nil, nil
 }
@@ -238,7 +216,7 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 	if n > 1 {
 		what = fmt.Sprintf("%d agents run", n)
 	}
-	m.ask(what+m.approvals.lost("")+": end all and quit?", func(m *Model) tea.Cmd {
+	m.ask(what+m.approvals.lostText("")+": end all and quit?", func(m *Model) tea.Cmd {
 		m.quitting = true
 		return tea.Quit
 	})

@@ -64,7 +64,7 @@ func (m *Model) completed(msg completedMsg) {
 	m.dirty = true
 	switch prefix := commonPrefix(msg.found); {
 	case len(msg.found) == 0:
-		m.complain(fmt.Errorf("nothing begins with %q", sanitize(msg.stem)))
+		m.showError(fmt.Errorf("nothing begins with %q", sanitize(msg.stem)))
 	case len(msg.found) == 1:
 		end := " "
 		if strings.HasSuffix(prefix, "/") {
@@ -74,7 +74,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(prefix) > len(msg.stem):
 		m.line.insert(prefix[len(msg.stem):], false)
 	default:
-		m.say(oneLine(strings.Join(msg.found, " ")))
+		m.showInfo(sanitize(strings.Join(msg.found, " ")))
 		m.flash.candidates = true
 	}
 }

@@ -39,13 +39,13 @@ const maxRequests = 16
 // canvas, and the painter sends the difference. It is the only one who writes
 // to the person's terminal.
 type compositor struct {
-	out     display
-	mouse   bool
-	painted func(seq uint64, at time.Time) // a scene that asked for it is on screen
-	loop    *paint.Loop
-	painter *paint.Painter
-	canvas  *paint.Canvas
-	way     *rightOfWay
+	out      display
+	mouse    bool
+	painted  func(seq uint64, at time.Time) // a scene that asked for it is on screen
+	loop     *paint.Loop
+	painter  *paint.Painter
+	canvas   *paint.Canvas
+	priority *inputPriority
 
 	scene    atomic.Pointer[scene]
 	requests chan request // bounded, lossy
@@ -63,9 +63,9 @@ type compositor struct {
 	reported uint64
 }
 
-func newCompositor(out display, profile paint.ColorProfile, mouse bool, way *rightOfWay, painted func(uint64, time.Time)) *compositor {
+func newCompositor(out display, profile paint.ColorProfile, mouse bool, priority *inputPriority, painted func(uint64, time.Time)) *compositor {
 	c := &compositor{
-		way:       way,
+		priority:  priority,
 		out:       out,
 		mouse:     mouse,
 		painted:   painted,
@@ -92,7 +92,7 @@ func (c *compositor) wake() { c.loop.Wake() }
 // show implements sink.
 func (c *compositor) show() {
 	if c.loop.Show() {
-		c.way.give()
+		c.priority.echoPainted()
 	}
 }
 
@@ -237,7 +237,7 @@ func (c *compositor) snapshot(p placedPane) *term.Frame {
 	offset := 0
 	if p.Scrolled {
 		_, rows := screen.Size()
-		top := max(0, p.Top-lost(screen, p.Dropped))
+		top := max(0, p.Top-droppedSince(screen, p.Dropped))
 		offset = max(0, screen.LineCount()-rows-top)
 	}
 	if f.Rows == 0 || f.Offset != offset || !screen.Held() {

@@ -43,10 +43,10 @@ func (c *copyState) screen() *term.Screen { return c.tab.pane.screen }
 // total is the number of lines there are.
 func (c *copyState) total() int { return max(1, c.screen().LineCount()) }
 
-// settle corrects the line numbers for lines that the scrollback has forgotten
+// renumber corrects the line numbers for lines that the scrollback has forgotten
 // while the agent ran on.
-func (c *copyState) settle() {
-	n := lost(c.screen(), c.dropped)
+func (c *copyState) renumber() {
+	n := droppedSince(c.screen(), c.dropped)
 	c.dropped = c.screen().Dropped()
 	if n == 0 {
 		return
@@ -72,7 +72,7 @@ func (m *Model) runCopy(string) (tea.Cmd, error) {
 // startCopy is the key that opens copy mode.
 func (m *Model) startCopy() tea.Cmd {
 	if _, err := m.runCopy(""); err != nil {
-		m.complain(err)
+		m.showError(err)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 		return nil
 	}
 	c.rows = m.focusedRect().H
-	c.settle()
+	c.renumber()
 	a := m.keys[placeCopy][name]
 	switch a {
 	case actLeave:
@@ -198,11 +198,11 @@ func (m *Model) yank() {
 	m.leaveCopy()
 	switch {
 	case text == "":
-		m.say("nothing selected")
+		m.showInfo("nothing selected")
 	case m.copyOut([]byte(text)):
-		m.praise(fmt.Sprintf("copied %d characters", len([]rune(text))))
+		m.showSuccess(fmt.Sprintf("copied %d characters", len([]rune(text))))
 	default:
-		m.complain(fmt.Errorf("copy: the selection has more than %d bytes", maxCopy))
+		m.showError(fmt.Errorf("copy: the selection has more than %d bytes", maxCopy))
 	}
 }
 
@@ -220,12 +220,12 @@ func (m *Model) copyHints() []string {
 	c := &m.copying
 	where := fmt.Sprintf("line %d/%d", c.cursor.Line+1, c.total())
 	if c.searching {
-		return given("copy "+where, m.hint(placeCommand, actEnter, "searches"), m.hint(placeCommand, actLeave, "back"))
+		return nonEmpty("copy "+where, m.hint(placeCommand, actEnter, "searches"), m.hint(placeCommand, actLeave, "back"))
 	}
 	if c.selecting {
-		return given("copy "+where, m.hint(placeCopy, actCopyYank, "copies"), "Esc drops the selection")
+		return nonEmpty("copy "+where, m.hint(placeCopy, actCopyYank, "copies"), "Esc drops the selection")
 	}
-	return given("copy "+where, m.hint(placeCopy, actCopySelect, "selects"), m.hint(placeCopy, actCopySearch, "searches"),
+	return nonEmpty("copy "+where, m.hint(placeCopy, actCopySelect, "selects"), m.hint(placeCopy, actCopySearch, "searches"),
 		m.hint(placeCopy, actCopyEdit, "edits"), m.hint(placeCopy, actLeave, "leaves"))
 }
 

@@ -11,13 +11,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// changesMsg is what has changed in a session's workspace.
-type changesMsg struct {
-	title string
-	lines []helpLine
-	err   error
-}
-
 // runDiff is /diff.
 func (m *Model) runDiff(string) (tea.Cmd, error) {
 	t := m.current()
@@ -65,7 +58,7 @@ func (m *Model) onChanges(msg changesMsg) {
 	}
 	if msg.err != nil {
 		m.leaveCommand()
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
 	m.showHelp(msg.title, msg.lines)

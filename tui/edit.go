@@ -48,7 +48,7 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 func (m *Model) onEdited(msg editedMsg) {
 	m.editing, m.dirty = false, true
 	if msg.err != nil {
-		m.complain(fmt.Errorf("edit: %w", msg.err))
+		m.showError(fmt.Errorf("edit: %w", msg.err))
 	}
 }
 

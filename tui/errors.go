@@ -21,13 +21,10 @@ var errStay = errors.New("not yet")
 // explain turns an error into one safe line: what happened and, when somebody
 // knows, what to do next.
 func explain(err error) string {
-	text := oneLine(err.Error())
+	text := sanitize(err.Error())
 	var h interface{ Hint() string }
 	if errors.As(err, &h) && h.Hint() != "" {
-		text += " (" + oneLine(h.Hint()) + ")"
+		text += " (" + sanitize(h.Hint()) + ")"
 	}
 	return text
 }
-
-// oneLine makes a string fit for a status line, without losing a byte of it.
-func oneLine(s string) string { return sanitize(s) }

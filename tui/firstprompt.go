@@ -65,7 +65,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	if t.dead() {
 		t.first = nil
 		m.line.putBack(prompt)
-		m.complain(fmt.Errorf("%s ended before its first prompt was sent; the text is kept on the command line", oneLine(t.title())))
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept on the command line", sanitize(t.title())))
 		return nil
 	}
 	if !t.readyForPrompt(m.now()) {

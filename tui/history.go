@@ -24,7 +24,7 @@ func (m *Model) runHistory(string) (tea.Cmd, error) {
 
 func (m *Model) onHistory(msg historyMsg) {
 	if msg.err != nil {
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
 	var lines []helpLine
@@ -51,9 +51,9 @@ func decidedText(d broker.Decided) string {
 	var b strings.Builder
 	switch d.Decision {
 	case "escalated-approved":
-		fmt.Fprintf(&b, "approved by %s", giver(d.By))
+		fmt.Fprintf(&b, "approved by %s", deciderName(d.By))
 	case "escalated-denied":
-		fmt.Fprintf(&b, "denied by %s", giver(d.By))
+		fmt.Fprintf(&b, "denied by %s", deciderName(d.By))
 	case "escalated-expired":
 		b.WriteString("expired, nobody decided")
 	case "escalated-withdrawn":
@@ -61,7 +61,7 @@ func decidedText(d broker.Decided) string {
 	case "auto-approved":
 		b.WriteString("approved automatically")
 	case "granted":
-		fmt.Fprintf(&b, "let through by rule %s of %s", detail(d, "grant"), giver(d.By))
+		fmt.Fprintf(&b, "let through by rule %s of %s", detail(d, "grant"), deciderName(d.By))
 	default:
 		b.WriteString(sanitize(d.Decision))
 	}

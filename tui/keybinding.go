@@ -59,7 +59,7 @@ func bindKeys(o Options) ([]binding, error) {
 		}
 		changed[name] = true
 	}
-	return table, settle(table, changed, commandKey)
+	return table, resolveConflicts(table, changed, commandKey)
 }
 
 // freeKey is the name of a key that an agent can do without.
@@ -116,10 +116,10 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 	return nil
 }
 
-// settle makes each key mean one thing in its place. What config.json says takes
+// resolveConflicts makes each key mean one thing in its place. What config.json says takes
 // a key from what it is by default when that is the command key or the prefix;
 // any other key that means two things is an error.
-func settle(table []binding, changed map[string]bool, commandKey string) error {
+func resolveConflicts(table []binding, changed map[string]bool, commandKey string) error {
 	owner := map[place]map[string]int{}
 	for i, b := range table {
 		if owner[b.place] == nil {

@@ -31,17 +31,17 @@ type question struct {
 
 // Model is the whole state of the user interface. Only the Bubble Tea event
 // loop changes it, one message at a time; nothing it does blocks. What takes
-// time runs as a command and comes back as a message. Besides the loop, passOn
+// time runs as a command and comes back as a message. Besides the loop, takeFastPath
 // looks at it, between two messages.
 type Model struct {
-	mu       sync.Mutex // held by Update, and by passOn
+	mu       sync.Mutex // held by Update, and by takeFastPath
 	underway underway
-	way      *rightOfWay
+	priority *inputPriority
 
 	ctx   context.Context
 	o     Options
 	api   broker.API
-	crew  *crew
+	tasks *taskGroup
 	sink  sink
 	gate  *gate
 	tell  func(tea.Msg) // delivers a message from another goroutine
@@ -100,7 +100,7 @@ type Model struct {
 }
 
 // newModel makes the model of an empty multiplexer.
-func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error) {
+func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Model, error) {
 	o = o.withDefaults()
 	theme, err := ThemeByName(o.Theme)
 	if err != nil {
@@ -111,19 +111,19 @@ func newModel(ctx context.Context, o Options, out sink, c *crew) (*Model, error)
 		return nil, err
 	}
 	return &Model{
-		ctx:   ctx,
-		o:     o,
-		api:   o.API,
-		crew:  c,
-		sink:  out,
-		gate:  newGate(),
-		way:   new(rightOfWay),
-		now:   time.Now,
-		pause: sleep,
-		table: table,
-		keys:  newKeymap(table),
-		ours:  map[rune]bool{},
-		theme: theme,
+		ctx:      ctx,
+		o:        o,
+		api:      o.API,
+		tasks:    tasks,
+		sink:     out,
+		gate:     newGate(),
+		priority: new(inputPriority),
+		now:      time.Now,
+		pause:    sleep,
+		table:    table,
+		keys:     newKeymap(table),
+		ours:     map[rune]bool{},
+		theme:    theme,
 	}, nil
 }
 

@@ -32,7 +32,7 @@ type (
 
 	// openedMsg answers a request for a new session.
 	openedMsg struct {
-		opening
+		tabRequest
 		session broker.Session
 		err     error
 	}
@@ -111,8 +111,8 @@ type (
 	// forgottenMsg answers a request to drop a receipt.
 	forgottenMsg struct{ err error }
 
-	// laidMsg is a large call laid out for the panel.
-	laidMsg struct {
+	// laidOutMsg is a large call laid out for the panel.
+	laidOutMsg struct {
 		id   string
 		body itemBody
 	}
@@ -169,5 +169,31 @@ type (
 	agentsMsg struct {
 		agents []broker.Agent
 		err    error
+	}
+
+	// budgetsMsg is what all sessions have used.
+	budgetsMsg struct {
+		budgets broker.Budgets
+		err     error
+	}
+
+	// raisedMsg is the answer to a raise.
+	raisedMsg struct {
+		budget broker.Budget
+		err    error
+	}
+
+	// startLogMsg is how a session was started.
+	startLogMsg struct {
+		id  broker.SessionID
+		log broker.StartLog
+		err error
+	}
+
+	// changesMsg is what has changed in a session's workspace.
+	changesMsg struct {
+		title string
+		lines []helpLine
+		err   error
 	}
 )

@@ -25,13 +25,13 @@ const holdTime = 160 * time.Millisecond
 // for the end of that, one writes what the queue holds, one resizes. The screen
 // slows down the reader and the reader the agent, so a flood costs no memory.
 type pane struct {
-	id     broker.SessionID
-	screen *term.Screen
-	queue  *inputQueue
-	way    *rightOfWay
-	crew   *crew
-	ctx    context.Context
-	cancel context.CancelFunc
+	id       broker.SessionID
+	screen   *term.Screen
+	queue    *inputQueue
+	priority *inputPriority
+	tasks    *taskGroup
+	ctx      context.Context
+	cancel   context.CancelFunc
 
 	visible   atomic.Bool
 	past      int64         // bytes to come that the agent wrote in its former life
@@ -58,17 +58,17 @@ type paneHooks struct {
 
 // newPane makes a pane with an empty screen. What is written to it waits until
 // a terminal is attached.
-func newPane(ctx context.Context, c *crew, way *rightOfWay, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
+func newPane(ctx context.Context, tasks *taskGroup, priority *inputPriority, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
 	p := &pane{
-		id:      id,
-		queue:   newInputQueue(),
-		way:     way,
-		crew:    c,
-		hooks:   hooks,
-		cols:    o.Cols,
-		rows:    o.Rows,
-		resized: make(chan struct{}, 1),
-		wrote:   make(chan struct{}, 1),
+		id:       id,
+		queue:    newInputQueue(),
+		priority: priority,
+		tasks:    tasks,
+		hooks:    hooks,
+		cols:     o.Cols,
+		rows:     o.Rows,
+		resized:  make(chan struct{}, 1),
+		wrote:    make(chan struct{}, 1),
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	o.Notify = p.happened
@@ -92,14 +92,14 @@ func (p *pane) attach(t broker.Terminal) error {
 	p.mu.Unlock()
 	signal(p.resized)
 	read := func() { p.hooks.ended(p.read(t)) }
-	if !p.crew.start(read) || !p.crew.start(func() { p.write(t) }) || !p.crew.start(func() { p.resize(t) }) {
+	if !p.tasks.start(read) || !p.tasks.start(func() { p.write(t) }) || !p.tasks.start(func() { p.resize(t) }) {
 		p.close()
 	}
 	return nil
 }
 
 // close detaches from the terminal and ends the pane's goroutines; it does not
-// wait for them, the crew does. The screen keeps its last picture.
+// wait for them, the group does. The screen keeps its last picture.
 func (p *pane) close() {
 	p.cancel()
 	p.mu.Lock()
@@ -125,18 +125,18 @@ func (p *pane) read(t broker.Terminal) error {
 }
 
 // Write takes output of the agent, on the goroutine that read it, which is not
-// the crew's but as dangerous to the person's terminal.
+// the group's, but as dangerous to the person's terminal.
 func (p *pane) Write(output []byte) (int, error) {
 	if p.visible.Load() {
-		p.crew.run(func() { p.take(output) })
+		p.tasks.run(func() { p.take(output) })
 		return len(output), nil
 	}
-	if !p.way.yield(p.ctx) {
+	if !p.priority.yield(p.ctx) {
 		return 0, p.ctx.Err()
 	}
 	begin := time.Now()
-	p.crew.run(func() { p.take(output) })
-	if !p.way.ease(p.ctx, time.Since(begin)) {
+	p.tasks.run(func() { p.take(output) })
+	if !p.priority.rest(p.ctx, time.Since(begin)) {
 		return 0, p.ctx.Err()
 	}
 	// Has the runtime look whether a key has come, which it does not while
@@ -222,7 +222,7 @@ func (p *pane) write(t broker.Terminal) {
 		if !ok {
 			return
 		}
-		if k.pause > 0 && !p.settle(echo, k.pause) {
+		if k.pause > 0 && !p.awaitEcho(echo, k.pause) {
 			return
 		}
 		echo = p.echoOf(k.tail)
@@ -237,7 +237,7 @@ func (p *pane) write(t broker.Terminal) {
 // send types to the agent: at once where it takes what was typed without
 // waiting. It reports false when it takes nothing at all.
 func (p *pane) send(data []byte) bool {
-	p.way.take()
+	p.priority.keyTyped()
 	return p.queue.pass(data, p.try)
 }
 

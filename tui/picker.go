@@ -44,7 +44,7 @@ func (m *Model) openPicker() {
 func (m *Model) onStored(msg storedMsg) tea.Cmd {
 	m.dirty = true
 	if msg.err != nil {
-		m.complain(fmt.Errorf("list sessions: %w", msg.err))
+		m.showError(fmt.Errorf("list sessions: %w", msg.err))
 		if m.mode == modePicker && msg.prefix == "" {
 			return m.leavePicker()
 		}
@@ -123,11 +123,11 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	}
 	switch len(found) {
 	case 0:
-		m.complain(&hinted{fmt.Errorf("no session begins with %s", sanitize(msg.prefix)), "/resume lists them"})
+		m.showError(&hinted{fmt.Errorf("no session begins with %s", sanitize(msg.prefix)), "/resume lists them"})
 	case 1:
-		return m.open(opening{resume: found[0].ID})
+		return m.open(tabRequest{resume: found[0].ID})
 	default:
-		m.complain(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), sanitize(msg.prefix)), "type more of the id"})
+		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), sanitize(msg.prefix)), "type more of the id"})
 	}
 	return nil
 }
@@ -172,11 +172,11 @@ func (m *Model) pickAll() tea.Cmd {
 	var cmd tea.Cmd
 	for _, s := range m.picker.rows {
 		if s.Detached && !s.Owned {
-			cmd = join(cmd, m.open(opening{resume: s.ID}))
+			cmd = join(cmd, m.open(tabRequest{resume: s.ID}))
 		}
 	}
 	if cmd == nil {
-		m.complain(errors.New("no agent was left running"))
+		m.showError(errors.New("no agent was left running"))
 		return nil
 	}
 	m.picker = picker{}
@@ -193,13 +193,13 @@ func (m *Model) pick() tea.Cmd {
 	case s == nil:
 		return m.leavePicker()
 	case s.Owned && m.tabOf(s.ID) == nil:
-		m.complain(&hinted{errors.New("that session is open in another multiplexer"), "use it there, or close it there first"})
+		m.showError(&hinted{errors.New("that session is open in another multiplexer"), "use it there, or close it there first"})
 		return nil
 	}
 	id := s.ID
 	m.picker = picker{}
 	m.leaveCommand()
-	return m.open(opening{resume: id})
+	return m.open(tabRequest{resume: id})
 }
 
 // pickerHints says what can be done in the list.
@@ -207,20 +207,20 @@ func (m *Model) pickerHints() []string {
 	back := m.hint(placePicker, actLeave, "back")
 	chosen := m.picker.chosen()
 	if chosen == nil {
-		return given(back)
+		return nonEmpty(back)
 	}
 	choose := m.keyFor(placePicker, actPickUp) + m.keyFor(placePicker, actPickDown) + " choose"
 	if chosen.Detached {
-		return given(m.hint(placePicker, actPick, "takes it back"), m.hint(placePicker, actPickEnd, "ends it"), choose, back)
+		return nonEmpty(m.hint(placePicker, actPick, "takes it back"), m.hint(placePicker, actPickEnd, "ends it"), choose, back)
 	}
-	return given(m.hint(placePicker, actPick, "continues it in a tab"), choose, back)
+	return nonEmpty(m.hint(placePicker, actPick, "continues it in a tab"), choose, back)
 }
 
 // askToEnd asks whether an agent that was left running shall end.
 func (m *Model) askToEnd() tea.Cmd {
 	s := m.picker.chosen()
 	if s == nil || !s.Detached || s.Owned {
-		m.complain(errors.New("only an agent that was left running can be ended here"))
+		m.showError(errors.New("only an agent that was left running can be ended here"))
 		return nil
 	}
 	id := s.ID

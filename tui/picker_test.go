@@ -172,7 +172,7 @@ func TestEpitaph(t *testing.T) {
 		{1, "", "shell ended with exit code 1"},
 	} {
 		dead := tab{session: broker.Session{Agent: "shell", ExitCode: test.code, Reason: test.reason}}
-		if got := dead.epitaph(); got != test.want {
+		if got := dead.endText(); got != test.want {
 			t.Errorf("%d, %q: %q, want %q", test.code, test.reason, got, test.want)
 		}
 	}

@@ -44,7 +44,7 @@ func (m *Model) onPrefixKey(ev keys.Event) tea.Cmd {
 	name := keyName(ev.Key)
 	switch a := m.keys[placePrefix][name]; a {
 	case "":
-		m.complain(&hinted{fmt.Errorf("%s %s does nothing", displayKey(m.o.Prefix), displayKey(oneLine(name))), displayKey(m.o.CommandKey) + " then ? lists the keys"})
+		m.showError(&hinted{fmt.Errorf("%s %s does nothing", displayKey(m.o.Prefix), displayKey(sanitize(name))), displayKey(m.o.CommandKey) + " then ? lists the keys"})
 	case actPrefix:
 		if t := m.current(); t != nil && !t.dead() {
 			m.forward(t, ev)
@@ -68,7 +68,7 @@ func (m *Model) runAction(a action) tea.Cmd {
 	}
 	cmd, err := c.run(m, args)
 	if err != nil {
-		m.complain(err)
+		m.showError(err)
 	}
 	return cmd
 }

@@ -32,10 +32,10 @@ func (m *Model) forget(id broker.SessionID, asked bool) tea.Cmd {
 
 func (m *Model) onForgotten(msg forgottenMsg) {
 	if msg.err != nil {
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
-	m.praise("your last words to this tab approve nothing any more")
+	m.showSuccess("your last words to this tab approve nothing any more")
 }
 
 // onReceipt notes what is left of the person's last words to a tab.

@@ -31,7 +31,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	if !it.scoped {
 		if !it.scoping {
 			it.scoping = true
-			m.say(fmt.Sprintf("looking for what the approval of #%d could be remembered for", it.call.Number))
+			m.showInfo(fmt.Sprintf("looking for what the approval of #%d could be remembered for", it.call.Number))
 			return m.findScopes(it.call.ID), errStay
 		}
 		return nil, errStay
@@ -109,16 +109,16 @@ func (m *Model) onScopes(msg scopesMsg) {
 	}
 	it.scoping, m.dirty = false, true
 	if msg.err != nil {
-		m.complain(fmt.Errorf("remember #%d: %w", it.call.Number, msg.err))
+		m.showError(fmt.Errorf("remember #%d: %w", it.call.Number, msg.err))
 		return
 	}
 	it.scopes, it.scoped = msg.scopes, true
 	it.body, it.laying, it.complete, it.since = itemBody{}, 0, false, time.Time{}
 	if len(it.scopes) == 0 {
-		m.say(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.call.Number))
+		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.call.Number))
 		return
 	}
-	m.say(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.call.Number, it.scopeNames()))
+	m.showInfo(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.call.Number, it.scopeNames()))
 }
 
 // scopes adds the rows that say in full what each scope would let through.

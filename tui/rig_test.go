@@ -105,7 +105,7 @@ func bareRig(t testing.TB, o Options) *rig {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	o.API = r.broker
-	c := &crew{}
+	c := &taskGroup{}
 	m, err := newModel(ctx, o, r, c)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func (r *rig) queued(tab int) string {
 // screen is the picture of the newest scene as text; the cursor is in the last
 // line.
 func (r *rig) screen() string {
-	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(rightOfWay), func(uint64, time.Time) {})
+	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
 	c.publish(r.scene)
 	canvas := c.draw()
 	cols, rows := canvas.Size()

@@ -33,7 +33,7 @@ func (m *Model) listRules(revoke string) tea.Cmd {
 
 func (m *Model) onRules(msg rulesMsg) tea.Cmd {
 	if msg.err != nil {
-		m.complain(fmt.Errorf("rules: %w", msg.err))
+		m.showError(fmt.Errorf("rules: %w", msg.err))
 		return nil
 	}
 	if msg.revoke == "" {
@@ -47,7 +47,7 @@ func (m *Model) onRules(msg rulesMsg) tea.Cmd {
 		}
 	}
 	if len(ending) == 0 {
-		m.complain(&hinted{errors.New("revoke: no such rule is in force"), "/rules lists them"})
+		m.showError(&hinted{errors.New("revoke: no such rule is in force"), "/rules lists them"})
 		return nil
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -62,14 +62,14 @@ func (m *Model) onRules(msg rulesMsg) tea.Cmd {
 
 func (m *Model) onRevoked(msg revokedMsg) {
 	if msg.err != nil {
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return
 	}
 	var numbers []string
 	for _, r := range msg.rules {
 		numbers = append(numbers, fmt.Sprintf("#%d", r.Number))
 	}
-	m.praise("revoked: rule " + strings.Join(numbers, " "))
+	m.showSuccess("revoked: rule " + strings.Join(numbers, " "))
 }
 
 // showRules opens the list of rules, each in full.
@@ -79,7 +79,7 @@ func (m *Model) showRules(rules []broker.Rule) {
 		lines = append(lines, helpLine{
 			key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, sanitize(r.Scope)),
 			text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
-				giver(r.By), sanitize(r.Text)),
+				deciderName(r.By), sanitize(r.Text)),
 		})
 	}
 	if len(lines) == 0 {
@@ -90,8 +90,8 @@ func (m *Model) showRules(rules []broker.Rule) {
 	m.showHelp("remembered approvals", lines)
 }
 
-// giver names the one who decided something.
-func giver(by string) string {
+// deciderName names the one who decided something.
+func deciderName(by string) string {
 	switch by {
 	case "tui":
 		return "you"

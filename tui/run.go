@@ -46,7 +46,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	outside := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c := &crew{restore: func() { _ = t.Restore() }}
+	tasks := &taskGroup{restore: func() { _ = t.Restore() }}
 
 	var program *tea.Program
 	tell := func(msg tea.Msg) { program.Send(msg) }
@@ -54,38 +54,30 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
-	way := new(rightOfWay)
-	screen := newCompositor(t, profile, !o.NoMouse, way, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
-	m, err := newModel(ctx, o, screen, c)
+	priority := new(inputPriority)
+	screen := newCompositor(t, profile, !o.NoMouse, priority, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
 	}
-	m.tell, m.way = tell, way
+	m.tell, m.priority = tell, priority
 	program = newProgram(ctx, m)
 	if len(o.NotifyCommand) > 0 {
 		n := newNotifier(o.NotifyCommand, notifyTime, tell)
 		m.command = n.offer
-		c.start(func() { n.serve(ctx) })
+		tasks.start(func() { n.serve(ctx) })
 	}
 
 	events, err := o.API.Subscribe(ctx)
 	if err != nil {
 		return fmt.Errorf("listen to the broker: %w", err)
 	}
-	c.start(func() { stopOn(cancel, screen.loop.Run(ctx)) })
-	c.start(func() { screen.serve(ctx) })
-	c.start(func() { followBroker(ctx, o.API, events, tell) })
-	c.start(func() {
-		if err := list(ctx, o.API, tell); err != nil {
-			tell(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
+	stop := func(err error) {
+		if err != nil {
+			cancel(err)
 		}
-		followSize(ctx, t, tell)
-	})
-	c.start(func() {
-		in := intake{model: m, tell: tell, await: m.gate.wait}
-		err := t.Listen(ctx, func(batch []keys.Event) { in.take(ctx, batch) })
-		stopOn(cancel, cmp.Or(err, ErrTerminalLost))
-	})
+	}
+	startLoops(ctx, m, t, screen, events, stop)
 
 	_, err = program.Run()
 	cause := context.Cause(ctx)
@@ -96,7 +88,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	for _, x := range m.tabs {
 		x.pane.close()
 	}
-	waited := c.wait(partingTime)
+	waited := tasks.wait(partingTime)
 	switch {
 	case !waited:
 		return fmt.Errorf("end the multiplexer: the broker still holds a request after %v", partingTime)
@@ -106,6 +98,26 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 		return cause
 	}
 	return err
+}
+
+// startLoops starts what runs beside the event loop: it paints, follows the broker
+// and the size of the terminal, and reads the keyboard. An error that the program
+// cannot go on with is given to stop.
+func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *compositor, events <-chan broker.Event, stop func(error)) {
+	m.tasks.start(func() { stop(screen.loop.Run(ctx)) })
+	m.tasks.start(func() { screen.serve(ctx) })
+	m.tasks.start(func() { followBroker(ctx, m.api, events, m.tell) })
+	m.tasks.start(func() {
+		if err := list(ctx, m.api, m.tell); err != nil {
+			m.tell(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
+		}
+		followSize(ctx, t, m.tell)
+	})
+	m.tasks.start(func() {
+		in := intake{model: m, tell: m.tell, await: m.gate.wait}
+		err := t.Listen(ctx, func(batch []keys.Event) { in.take(ctx, batch) })
+		stop(cmp.Or(err, ErrTerminalLost))
+	})
 }
 
 // newProgram is Bubble Tea with nothing but its loop: the terminal, the signals
@@ -126,13 +138,6 @@ func newProgram(ctx context.Context, m *Model) *tea.Program {
 func followSize(ctx context.Context, t *outer.Terminal, tell func(tea.Msg)) {
 	for size := range t.Resizes(ctx) {
 		tell(sizeMsg{size.Cols, size.Rows})
-	}
-}
-
-// stopOn ends the program because of an error.
-func stopOn(cancel context.CancelCauseFunc, err error) {
-	if err != nil {
-		cancel(err)
 	}
 }
 

@@ -22,8 +22,8 @@ const visibleSpace = '·'
 // nothing. What cannot be drawn so becomes an escape: \n \r \t \e, \u{20ac} for
 // a code point, \xff for a byte that is not UTF-8, \\ for the backslash.
 //
-// The mapping is injective: unsanitize turns the drawn text back into the
-// exact bytes, so that two different strings never look the same.
+// The mapping is injective: the drawn text can be turned back into the exact
+// bytes, as the tests do, so two different strings never look the same.
 func sanitize(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -131,70 +131,4 @@ func rightToLeft(r rune) bool {
 func standsForItself(r rune) bool {
 	s := string(r)
 	return norm.NFKC.String(s) == s
-}
-
-// unsanitize gives back the bytes that sanitize was given. It fails on text
-// that sanitize cannot have made.
-func unsanitize(s string) (string, error) {
-	var b strings.Builder
-	for i := 0; i < len(s); {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch r {
-		case visibleSpace:
-			b.WriteByte(' ')
-		case '\\':
-			n, err := unescape(&b, s[i:])
-			if err != nil {
-				return "", fmt.Errorf("unsanitize: at byte %d: %w", i, err)
-			}
-			size = n
-		default:
-			b.WriteString(s[i : i+size])
-		}
-		i += size
-	}
-	return b.String(), nil
-}
-
-// unescape decodes the escape at the start of s into b and returns its length.
-func unescape(b *strings.Builder, s string) (int, error) {
-	if len(s) < 2 {
-		return 0, fmt.Errorf("escape cut short")
-	}
-	switch s[1] {
-	case '\\':
-		b.WriteByte('\\')
-	case 'n':
-		b.WriteByte('\n')
-	case 'r':
-		b.WriteByte('\r')
-	case 't':
-		b.WriteByte('\t')
-	case 'e':
-		b.WriteByte(0x1b)
-	case 'x':
-		if len(s) < 4 {
-			return 0, fmt.Errorf("escape cut short")
-		}
-		v, err := strconv.ParseUint(s[2:4], 16, 8)
-		if err != nil {
-			return 0, err
-		}
-		b.WriteByte(byte(v))
-		return 4, nil
-	case 'u':
-		end := strings.IndexByte(s, '}')
-		if end < 4 || s[2] != '{' {
-			return 0, fmt.Errorf("escape cut short")
-		}
-		v, err := strconv.ParseUint(s[3:end], 16, 32)
-		if err != nil || v > unicode.MaxRune {
-			return 0, fmt.Errorf("no such code point: %s", s[:end+1])
-		}
-		b.WriteRune(rune(v))
-		return end + 1, nil
-	default:
-		return 0, fmt.Errorf("unknown escape %q", s[:2])
-	}
-	return 2, nil
 }

@@ -3,11 +3,13 @@ package tui
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -249,4 +251,70 @@ func (r *rig) harmless(s string) {
 			r.t.Fatalf("%q: the cursor is at %+v, the command line at %+v", s, r.scene.Cursor, input)
 		}
 	}
+}
+
+// unsanitize gives back the bytes that sanitize was given. It fails on text
+// that sanitize cannot have made.
+func unsanitize(s string) (string, error) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch r {
+		case visibleSpace:
+			b.WriteByte(' ')
+		case '\\':
+			n, err := unescape(&b, s[i:])
+			if err != nil {
+				return "", fmt.Errorf("unsanitize: at byte %d: %w", i, err)
+			}
+			size = n
+		default:
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String(), nil
+}
+
+// unescape decodes the escape at the start of s into b and returns its length.
+func unescape(b *strings.Builder, s string) (int, error) {
+	if len(s) < 2 {
+		return 0, fmt.Errorf("escape cut short")
+	}
+	switch s[1] {
+	case '\\':
+		b.WriteByte('\\')
+	case 'n':
+		b.WriteByte('\n')
+	case 'r':
+		b.WriteByte('\r')
+	case 't':
+		b.WriteByte('\t')
+	case 'e':
+		b.WriteByte(0x1b)
+	case 'x':
+		if len(s) < 4 {
+			return 0, fmt.Errorf("escape cut short")
+		}
+		v, err := strconv.ParseUint(s[2:4], 16, 8)
+		if err != nil {
+			return 0, err
+		}
+		b.WriteByte(byte(v))
+		return 4, nil
+	case 'u':
+		end := strings.IndexByte(s, '}')
+		if end < 4 || s[2] != '{' {
+			return 0, fmt.Errorf("escape cut short")
+		}
+		v, err := strconv.ParseUint(s[3:end], 16, 32)
+		if err != nil || v > unicode.MaxRune {
+			return 0, fmt.Errorf("no such code point: %s", s[:end+1])
+		}
+		b.WriteRune(rune(v))
+		return end + 1, nil
+	default:
+		return 0, fmt.Errorf("unknown escape %q", s[:2])
+	}
+	return 2, nil
 }

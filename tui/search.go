@@ -38,7 +38,7 @@ func (m *Model) onSearchKey(name, text string) {
 func (m *Model) search(backward bool) {
 	c := &m.copying
 	if c.query == "" {
-		m.complain(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
+		m.showError(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
 		return
 	}
 	if to, ok := c.find(backward); ok {
@@ -46,7 +46,7 @@ func (m *Model) search(backward bool) {
 		c.follow()
 		return
 	}
-	m.complain(fmt.Errorf("not found: %s", oneLine(c.query)))
+	m.showError(fmt.Errorf("not found: %s", sanitize(c.query)))
 }
 
 // find looks for the query from the cursor on, through all lines.
@@ -67,7 +67,7 @@ func (c *copyState) find(backward bool) (point, bool) {
 			continue
 		}
 		hits := matches(block[i-first], c.query)
-		if x, ok := c.pick(hits, n == 0, n == total, backward); ok {
+		if x, ok := c.pick(hits, n == 0, backward); ok {
 			return point{x, i}, true
 		}
 	}
@@ -75,18 +75,18 @@ func (c *copyState) find(backward bool) (point, bool) {
 }
 
 // pick chooses a match of one line: behind the cursor on the line where the
-// search begins, any elsewhere and when the search has come around.
-func (c *copyState) pick(hits []markedRow, here, around, backward bool) (int, bool) {
+// search begins, any elsewhere and when the search has come around to that line.
+func (c *copyState) pick(hits []markedRow, begins, backward bool) (int, bool) {
 	if backward {
 		for i := len(hits) - 1; i >= 0; i-- {
-			if !here || hits[i].From < c.cursor.X || around {
+			if !begins || hits[i].From < c.cursor.X {
 				return hits[i].From, true
 			}
 		}
 		return 0, false
 	}
 	for _, h := range hits {
-		if !here || h.From > c.cursor.X || around {
+		if !begins || h.From > c.cursor.X {
 			return h.From, true
 		}
 	}

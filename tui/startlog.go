@@ -12,13 +12,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// startLogMsg is how a session was started.
-type startLogMsg struct {
-	id  broker.SessionID
-	log broker.StartLog
-	err error
-}
-
 // following is the log that the list shows, and whether it is just being asked for.
 type following struct {
 	id      broker.SessionID // empty: another list is shown
@@ -39,7 +32,7 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 
 // startLogTitle stands above the log.
 func startLogTitle(t *tab) string {
-	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, oneLine(t.session.Agent))
+	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, sanitize(t.session.Agent))
 }
 
 // askStartLog asks for the log that is shown, once at a time.
@@ -72,7 +65,7 @@ func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 	}
 	if msg.err != nil {
 		m.leaveCommand()
-		m.complain(msg.err)
+		m.showError(msg.err)
 		return nil
 	}
 	m.following.asked = false

@@ -33,14 +33,14 @@ func (f flash) shown(now time.Time) bool {
 	return f.text != "" && (f.urgent || now.Before(f.until))
 }
 
-// say puts a message into the status line.
-func (m *Model) say(text string) { m.setFlash(text, sevInfo, noticeTime) }
+// showInfo puts a message into the status line.
+func (m *Model) showInfo(text string) { m.setFlash(text, sevInfo, noticeTime) }
 
-// praise says that something has succeeded.
-func (m *Model) praise(text string) { m.setFlash(text, sevGood, noticeTime) }
+// showSuccess says that something has succeeded.
+func (m *Model) showSuccess(text string) { m.setFlash(text, sevGood, noticeTime) }
 
-// complain says what went wrong, in one line, with what to do about it.
-func (m *Model) complain(err error) { m.setFlash(explain(err), sevError, errorTime) }
+// showError says what went wrong, in one line, with what to do about it.
+func (m *Model) showError(err error) { m.setFlash(explain(err), sevError, errorTime) }
 
 func (m *Model) setFlash(text string, sev severity, d time.Duration) {
 	m.flash = flash{text: text, sev: sev, until: m.now().Add(d)}

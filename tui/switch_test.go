@@ -34,7 +34,7 @@ func BenchmarkSwitch(b *testing.B) {
 			r.keys("\x01/new shell\r")
 			r.agentSays(1, colored("kernel"))
 			r.agentSays(2, colored(other)+"the other")
-			c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(rightOfWay), func(uint64, time.Time) {})
+			c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
 			n := 0
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

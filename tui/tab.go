@@ -76,9 +76,9 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	return "?", string(t.session.State), false
 }
 
-// epitaph says in one line how the agent ended. A reason such as "ended by
+// endText says in one line how the agent ended. A reason such as "ended by
 // signal 15" says all of it.
-func (t *tab) epitaph() string {
+func (t *tab) endText() string {
 	reason := sanitize(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
 		return t.session.Agent + " " + reason
@@ -108,7 +108,7 @@ func (t *tab) progressed(p broker.Progress) {
 // topLine is the line in the first row of a view of rows rows.
 func (t *tab) topLine(rows int) int {
 	if t.scrolled {
-		return max(0, t.top-lost(t.pane.screen, t.dropped))
+		return max(0, t.top-droppedSince(t.pane.screen, t.dropped))
 	}
 	return max(0, t.pane.screen.LineCount()-rows)
 }
@@ -126,9 +126,9 @@ func (t *tab) back(rows int) int {
 	return max(0, t.pane.screen.LineCount()-rows-t.topLine(rows))
 }
 
-// lost is how many lines of the scrollback were forgotten since a number was
+// droppedSince is how many lines of the scrollback were forgotten since a number was
 // taken from its Dropped; line numbers from then are too high by that.
-func lost(s *term.Screen, since uint64) int {
+func droppedSince(s *term.Screen, since uint64) int {
 	now := s.Dropped()
 	if now < since { // the scrollback was made anew
 		return 0

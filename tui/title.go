@@ -24,7 +24,7 @@ func (m *Model) windowTitle() string {
 		title = fmt.Sprintf("%d waiting · %s", n, title)
 	}
 	if t := m.current(); t != nil {
-		title += fmt.Sprintf(" · %d %s", t.session.Tab, oneLine(t.title()))
+		title += fmt.Sprintf(" · %d %s", t.session.Tab, sanitize(t.title()))
 		if t.agentTitle != "" {
 			title += ": " + t.agentTitle
 		}

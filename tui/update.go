@@ -31,7 +31,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case listedMsg:
 		return m.onListed(msg)
 	case brokerLostMsg:
-		m.complain(msg.err)
+		m.showError(msg.err)
 	case openedMsg:
 		return m.onOpened(msg)
 	case attachedMsg:
@@ -64,7 +64,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onHistory(msg)
 	case forgottenMsg:
 		m.onForgotten(msg)
-	case laidMsg:
+	case laidOutMsg:
 		m.onLaid(msg)
 	case submittedMsg:
 		m.onSubmitted(msg)
@@ -77,7 +77,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case finishedMsg:
 		m.finished(msg)
 	case notifiedMsg:
-		m.complain(msg.err)
+		m.showError(msg.err)
 	case retitleMsg:
 		m.retitling = false
 	case editedMsg:

@@ -102,7 +102,7 @@ func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), m.howToSee()}
 	}
 	if left > 0 {
-		m.say(fmt.Sprintf("%d decided; %d not shown in full yet still wait", len(cmds), left))
+		m.showInfo(fmt.Sprintf("%d decided; %d not shown in full yet still wait", len(cmds), left))
 	}
 	return tea.Batch(cmds...), nil
 }
@@ -126,7 +126,7 @@ func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 // howToSee says how to get at calls, and parts of them, that were not on the
 // screen yet.
 func (m *Model) howToSee() string {
-	how := given(m.hint(placePanel, actPanelNext, "shows the next call"), m.hint(placePanel, actPanelPage, "more of it"))
+	how := nonEmpty(m.hint(placePanel, actPanelNext, "shows the next call"), m.hint(placePanel, actPanelPage, "more of it"))
 	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 
@@ -150,7 +150,7 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 		if it := m.approvals.find(msg.id); it != nil {
 			it.sent = false
 		}
-		m.complain(fmt.Errorf("decide #%d: %w", msg.number, msg.err))
+		m.showError(fmt.Errorf("decide #%d: %w", msg.number, msg.err))
 		return nil
 	}
 	m.resolved(msg.resolution, true)
@@ -187,12 +187,12 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	m.approvals.record(r)
 	text := resolutionText(r)
 	if it != nil && it.sent && own && !r.Won {
-		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), who(r))
+		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By))
 	}
 	if r.Outcome == broker.Approved {
-		m.praise(text)
+		m.showSuccess(text)
 	} else {
-		m.say(text)
+		m.showInfo(text)
 	}
 }
 
@@ -207,7 +207,7 @@ func resolutionText(r broker.Resolution) string {
 		}
 		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), who(r), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By), r.At.Local().Format("15:04:05"))
 	if r.Rule > 0 {
 		text += fmt.Sprintf(", remembered as rule #%d", r.Rule)
 	}
@@ -215,11 +215,6 @@ func resolutionText(r broker.Resolution) string {
 		text += "; kept 5 minutes for the same call, once"
 	}
 	return text
-}
-
-// who names the one who decided.
-func who(r broker.Resolution) string {
-	return giver(r.By)
 }
 
 // tick makes the seconds that are counted on screen count.

@@ -84,7 +84,7 @@ func (m *Model) typeText(text string) {
 		m.beginLine()
 	}
 	if !m.line.insert(text, false) {
-		m.complain(errors.New("the line is full"))
+		m.showError(errors.New("the line is full"))
 	}
 }
 
@@ -132,42 +132,6 @@ func (m *Model) onPanel(a action) {
 	}
 }
 
-// edit carries out an editing key.
-func (c *commandLine) edit(a action) {
-	switch a {
-	case actLeft:
-		c.move(c.cursor - 1)
-	case actRight:
-		c.move(c.cursor + 1)
-	case actHome:
-		c.move(0)
-	case actEnd:
-		c.move(len(c.pieces))
-	case actWordLeft:
-		c.move(c.wordLeft())
-	case actWordRight:
-		c.move(c.wordRight())
-	case actBackspace:
-		c.backspace()
-	case actDelete:
-		c.deleteForward()
-	case actKillWord:
-		c.remove(c.wordLeft(), c.cursor)
-	case actKillStart:
-		c.remove(0, c.cursor)
-	case actKillEnd:
-		c.remove(c.cursor, len(c.pieces))
-	case actUndo:
-		c.undoLast()
-	case actOlder:
-		c.older()
-	case actNewer:
-		c.newer()
-	case actNewline:
-		c.insert("\n", false)
-	}
-}
-
 // sendLiteral closes the command line and sends the command key itself.
 func (m *Model) sendLiteral() tea.Cmd {
 	m.leaveCommand()
@@ -197,7 +161,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 	name, args := parseCommand(text)
 	c, ok := lookUpCommand(name)
 	if !ok {
-		m.complain(unknownCommand(name))
+		m.showError(unknownCommand(name))
 		return nil
 	}
 	taken := m.line.pieces
@@ -210,7 +174,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 	}
 	if err != nil {
 		m.mode = modeCommand
-		m.complain(err)
+		m.showError(err)
 		return nil
 	}
 	m.line.pieces = taken
@@ -224,10 +188,10 @@ func (m *Model) sendText(pieces []piece) tea.Cmd {
 	t := m.current()
 	switch {
 	case t == nil:
-		m.complain(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
+		m.showError(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
 		return nil
 	case t.dead():
-		m.complain(&hinted{fmt.Errorf("%s has ended", oneLine(t.title())), "/restart opens it anew, /resume goes on where it ended"})
+		m.showError(&hinted{fmt.Errorf("%s has ended", sanitize(t.title())), "/restart opens it anew, /resume goes on where it ended"})
 		return nil
 	}
 	kept := pieces
@@ -249,7 +213,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 		err = errors.New("the tab was closed meanwhile")
 	}
 	if err == nil && !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
-		err = fmt.Errorf("%s takes no input", oneLine(t.title()))
+		err = fmt.Errorf("%s takes no input", sanitize(t.title()))
 	}
 	if err != nil {
 		if t != nil {
@@ -259,7 +223,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
 		}
 		m.line.putBack(msg.pieces)
-		m.complain(fmt.Errorf("send: %w; the text is kept on the command line", err))
+		m.showError(fmt.Errorf("send: %w; the text is kept on the command line", err))
 	}
 }
 

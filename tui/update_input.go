@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,14 +10,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
-
-// pasteState remembers where a paste began to go, so that all of it goes
-// there: a paste is never split between an agent and the command line.
-type pasteState struct {
-	active  bool
-	to      *tab // nil: the command line, or nobody
-	refused bool // a piece did not fit; the rest is dropped and said so
-}
 
 // onInput gives one event of the person's terminal to whom it belongs in the
 // mode that holds now.
@@ -186,7 +177,7 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 			t.scrolled, m.dirty = false, true
 		}
 		if t.dead() {
-			m.say("the agent has ended")
+			m.showInfo("the agent has ended")
 			return nil
 		}
 	}
@@ -198,7 +189,7 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 func (m *Model) forward(t *tab, ev keys.Event) {
 	data := keys.Encode(ev, t.pane.screen.Modes())
 	if !t.pane.queue.put(data) {
-		m.complain(&hinted{fmt.Errorf("%s takes no input; the key was not sent", sanitize(t.title())), "wait, or /close it"})
+		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", sanitize(t.title())), "wait, or /close it"})
 	}
 }
 
@@ -216,63 +207,7 @@ func (m *Model) showNumber(p place, key string) {
 			return
 		}
 	}
-	m.complain(m.noSuchTab(n))
-}
-
-// onPaste takes one piece of a paste. All pieces go where the first one went.
-func (m *Model) onPaste(ev keys.Event) {
-	p := &m.pasting
-	if ev.Paste.Start {
-		*p = pasteState{active: true}
-		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() {
-			p.to = t
-		}
-		m.touch()
-	}
-	switch {
-	case p.to != nil:
-		m.pasteToAgent(ev)
-	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.searching):
-		m.pasteToLine(ev.Paste.Data)
-	}
-	if ev.Paste.End {
-		*p = pasteState{}
-	}
-}
-
-// pasteToAgent passes a piece on. When the agent takes nothing the rest is
-// refused, but the end marker still goes out, or the agent would take all later
-// keys for pasted text.
-func (m *Model) pasteToAgent(ev keys.Event) {
-	p := &m.pasting
-	data := keys.Encode(ev, p.to.pane.screen.Modes())
-	if !p.refused && p.to.pane.queue.put(data) {
-		return
-	}
-	if !p.refused {
-		p.refused = true
-		m.complain(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", sanitize(p.to.title())), "wait, or /close it"})
-	}
-	if ev.Paste.End {
-		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
-		p.to.pane.queue.putLast(keys.Encode(end, p.to.pane.screen.Modes()))
-	}
-}
-
-// pasteToLine inserts pasted text into the command line.
-func (m *Model) pasteToLine(data []byte) {
-	if len(data) == 0 || m.pasting.refused {
-		return
-	}
-	m.dirty = true
-	line := m.editedLine()
-	if line == &m.line && line.empty() {
-		m.beginLine()
-	}
-	if !line.paste(string(data)) {
-		m.pasting.refused = true
-		m.complain(&hinted{errors.New("the paste is too long for the command line; its end was left out"), "paste into the agent itself"})
-	}
+	m.showError(m.noSuchTab(n))
 }
 
 // tellFocus tells agents that asked for it whether they have the focus.

@@ -40,11 +40,11 @@ func (m *Model) begin() tea.Cmd {
 // openFirst opens the first tab.
 func (m *Model) openFirst() tea.Cmd {
 	if m.o.Resume != "" {
-		return m.open(opening{resume: m.o.Resume, prompt: pasted(m.o.Prompt)})
+		return m.open(tabRequest{resume: m.o.Resume, prompt: pasted(m.o.Prompt)})
 	}
 	// What stands on a program's command line may come from anywhere: it
 	// counts as pasted.
-	return m.open(opening{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: pasted(m.o.Prompt)})
+	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: pasted(m.o.Prompt)})
 }
 
 // fit drops a split that has no room any more.
@@ -87,11 +87,11 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 
 // onNotice shows a message of the broker, named by its tab.
 func (m *Model) onNotice(n broker.Notice) {
-	text := oneLine(n.Text)
+	text := sanitize(n.Text)
 	if t := m.tabOf(n.Session); t != nil {
 		text = fmt.Sprintf("tab %d: %s", t.session.Tab, text)
 	}
-	m.say(text)
+	m.showInfo(text)
 	m.flash.urgent = n.Urgent
 }
 
@@ -103,13 +103,13 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 		if t == nil {
 			return nil
 		}
-		return m.drop(t)
+		return m.removeTab(t)
 	}
 	if t == nil {
-		return m.adopt(s)
+		return m.addTab(s)
 	}
 	if t.session.Tab != s.Tab { // it was resumed
-		return join(m.drop(t), m.adopt(s))
+		return join(m.removeTab(t), m.addTab(s))
 	}
 	was := t.session.State
 	t.session, m.dirty = s, true
@@ -126,9 +126,9 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	switch {
 	case t.session.State == broker.StateDead:
 		t.fresh = t != m.current()
-		m.announce(t, onDead, t.epitaph())
+		m.announce(t, onDead, t.endText())
 		if t != m.current() {
-			m.say(fmt.Sprintf("tab %d: %s", t.session.Tab, t.epitaph()))
+			m.showInfo(fmt.Sprintf("tab %d: %s", t.session.Tab, t.endText()))
 		}
 	case t.session.State == broker.StateIdle && was == broker.StateWorking:
 		return m.after(doneSettle, finishedMsg{t.session.ID, t.changes})
@@ -136,12 +136,12 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	return nil
 }
 
-// adopt makes a tab for a session and begins to connect to its agent.
-func (m *Model) adopt(s broker.Session) tea.Cmd {
+// addTab makes a tab for a session and begins to connect to its agent.
+func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
 	id := s.ID
-	p, err := newPane(m.ctx, m.crew, m.way, id, term.Options{
+	p, err := newPane(m.ctx, m.tasks, m.priority, id, term.Options{
 		Cols:       max(1, size.W),
 		Rows:       max(1, size.H),
 		Scrollback: m.o.Scrollback,
@@ -155,7 +155,7 @@ func (m *Model) adopt(s broker.Session) tea.Cmd {
 		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
 	})
 	if err != nil {
-		m.complain(err)
+		m.showError(err)
 		return nil
 	}
 	t.pane = p
@@ -183,7 +183,7 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	}
 	for _, t := range append([]*tab(nil), m.tabs...) {
 		if !alive[t.session.ID] && t.since.Before(msg.at) {
-			cmd = join(cmd, m.drop(t))
+			cmd = join(cmd, m.removeTab(t))
 		}
 	}
 	m.approvals.replace(msg.pending)
@@ -196,7 +196,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
 	if msg.err != nil {
-		m.complain(fmt.Errorf("open %s: %w", msg.what(), msg.err))
+		m.showError(fmt.Errorf("open %s: %w", msg.what(), msg.err))
 		m.flash.urgent = len(m.tabs) == 0
 		if len(msg.prompt) > 0 {
 			m.line.putBack(msg.line)
@@ -215,7 +215,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 }
 
 // what names a tab that was asked for.
-func (o opening) what() string {
+func (o tabRequest) what() string {
 	switch {
 	case o.resume != "":
 		return "session " + shortID(o.resume)
@@ -254,12 +254,12 @@ func (m *Model) onEnded(msg endedMsg) {
 // onClosed takes the answer to a request to end a session.
 func (m *Model) onClosed(msg closedMsg) {
 	if msg.err != nil {
-		m.complain(fmt.Errorf("close: %w", msg.err))
+		m.showError(fmt.Errorf("close: %w", msg.err))
 	}
 }
 
-// drop removes a tab.
-func (m *Model) drop(t *tab) tea.Cmd {
+// removeTab removes a tab.
+func (m *Model) removeTab(t *tab) tea.Cmd {
 	i := m.indexOf(t.session.ID)
 	if i < 0 {
 		return nil
@@ -276,12 +276,12 @@ func (m *Model) drop(t *tab) tea.Cmd {
 		m.pasting.to = nil
 	}
 	m.arrange()
-	return m.shut(t.pane)
+	return m.closePane(t.pane)
 }
 
 // closeTab ends a session and takes its tab off the screen at once.
 func (m *Model) closeTab(t *tab) tea.Cmd {
-	return join(m.drop(t), m.end(t.session.ID))
+	return join(m.removeTab(t), m.endSession(t.session.ID))
 }
 
 // onAgents remembers which agents there are, for completion.

@@ -23,7 +23,7 @@ func (m *Model) placePanes(s *scene) {
 		}
 		placed := placedPane{Pane: t.pane, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
 		if m.mode == modeCopy && t == m.copying.tab {
-			m.copying.settle()
+			m.copying.renumber()
 			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.top, m.copying.dropped
 		}
 		if t == m.current() {
@@ -32,7 +32,7 @@ func (m *Model) placePanes(s *scene) {
 		}
 		s.Panes = append(s.Panes, placed)
 		if t.dead() || t.trouble != "" || t.session.Trouble != "" {
-			s.Layers = append(s.Layers, m.drawEpitaph(t, at))
+			s.Layers = append(s.Layers, m.drawEndNote(t, at))
 		}
 	}
 	if len(tabs) > 1 {
@@ -69,11 +69,11 @@ func (m *Model) drawBorders(parts []rect) []*surface {
 // may hide all but one of them.
 const smallPane = 6
 
-// drawEpitaph is the row over the last line of a pane whose agent has ended or
+// drawEndNote is the row over the last line of a pane whose agent has ended or
 // cannot be reached. Its reason wraps over as many rows as it needs, at most
 // half of the pane or, of a small one, all but one.
-func (m *Model) drawEpitaph(t *tab, at rect) *surface {
-	text := t.epitaph()
+func (m *Model) drawEndNote(t *tab, at rect) *surface {
+	text := t.endText()
 	if t.running() {
 		text = "the agent's terminal is lost: " + t.trouble
 		if t.session.Trouble != "" {

@@ -54,7 +54,7 @@ func (m *Model) ensureBody(it *pendingItem) {
 	it.laying = width
 	it.body = itemBody{}
 	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
-		return laidMsg{call.ID, layBody(call, agent, width)}
+		return laidOutMsg{call.ID, layBody(call, agent, width)}
 	}))
 }
 
@@ -70,7 +70,7 @@ func (it *pendingItem) lay(b itemBody) {
 }
 
 // onLaid takes over the rows of a large item.
-func (m *Model) onLaid(msg laidMsg) {
+func (m *Model) onLaid(msg laidOutMsg) {
 	if it := m.approvals.find(msg.id); it != nil && it.laying == msg.body.width {
 		it.lay(msg.body)
 		m.dirty = true

@@ -52,12 +52,12 @@ func (m *Model) pickerRow(s broker.StoredSession) string {
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {
-		parts = append(parts, oneLine(homeShort(tree.Repository)), oneLine(tree.Branch))
+		parts = append(parts, sanitize(homeShort(tree.Repository)), sanitize(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
-		parts = append(parts, oneLine(homeShort(s.Workspace)))
+		parts = append(parts, sanitize(homeShort(s.Workspace)))
 	}
 	if s.LastPrompt != "" {
-		parts = append(parts, "“"+oneLine(s.LastPrompt)+"”")
+		parts = append(parts, "“"+sanitize(s.LastPrompt)+"”")
 	}
 	return strings.Join(parts, "  ")
 }

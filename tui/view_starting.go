@@ -53,7 +53,7 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 		r.add(n, m.theme.Changed)
 	}
 	if len(t.first) > 0 {
-		r.add("first prompt: "+oneLine(textOf(t.first)), m.theme.Body)
+		r.add("first prompt: "+sanitize(textOf(t.first)), m.theme.Body)
 	}
 	for _, p := range t.progress {
 		m.addStep(r, p)
@@ -61,9 +61,9 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	switch {
 	case t.session.State == broker.StateDead:
 		if at.H >= 16 {
-			r.add(t.epitaph(), m.theme.Bad)
+			r.add(t.endText(), m.theme.Bad)
 		} else { // the builder's last words tell more
-			r.addUpTo(max(1, at.H/4), t.epitaph(), m.theme.Bad)
+			r.addUpTo(max(1, at.H/4), t.endText(), m.theme.Bad)
 		}
 		if at.H >= 6 { // otherwise the status line alone says it
 			r.add(m.afterDeath(t), m.theme.Body)
@@ -127,18 +127,18 @@ func (m *Model) addStep(r *startRows, p broker.Progress) {
 	if p.Elapsed >= time.Second {
 		took = " · " + stopwatch(p.Elapsed)
 	}
-	r.clip(mark+" "+oneLine(p.Step), took, style)
+	r.clip(mark+" "+sanitize(p.Step), took, style)
 	switch {
 	case p.Failed && r.width < 60:
 		for _, line := range p.Tail {
-			r.clip("  "+oneLine(line), "", m.theme.Label)
+			r.clip("  "+sanitize(line), "", m.theme.Label)
 		}
 	case p.Failed:
 		for _, line := range p.Tail {
-			r.add("  "+oneLine(line), m.theme.Label)
+			r.add("  "+sanitize(line), m.theme.Label)
 		}
 	case p.Detail != "" && !p.Done:
-		r.clip("  "+oneLine(p.Detail), "", m.theme.Label)
+		r.clip("  "+sanitize(p.Detail), "", m.theme.Label)
 	}
 }
 

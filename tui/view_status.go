@@ -112,7 +112,7 @@ func (m *Model) notices() []string {
 	add := func(n string) {
 		if n != "" && !seen[n] {
 			seen[n] = true
-			out = append(out, oneLine(n))
+			out = append(out, sanitize(n))
 		}
 	}
 	if t := m.current(); t != nil {
@@ -150,26 +150,26 @@ func (m *Model) hints() []string {
 	case modeCommand:
 		back := m.hint(placeCommand, actLeave, "back")
 		if len(m.approvals.items) > 0 {
-			return given("/approve", "/deny [reason]", m.hint(placePanel, actPanelPage, "more"), m.hint(placePanel, actPanelNext, "next"), back)
+			return nonEmpty("/approve", "/deny [reason]", m.hint(placePanel, actPanelPage, "more"), m.hint(placePanel, actPanelNext, "next"), back)
 		}
 		if m.line.empty() {
 			tabs := ""
 			if prev, next := m.keyFor(placeEmpty, actPrevTab), m.keyFor(placeEmpty, actNextTab); prev != "" && next != "" {
 				tabs = prev + next + " tabs"
 			}
-			return given("text goes to the agent", "/ commands", tabs, m.hint(placeEmpty, actKeys, "keys"), back)
+			return nonEmpty("text goes to the agent", "/ commands", tabs, m.hint(placeEmpty, actKeys, "keys"), back)
 		}
-		return given(m.hint(placeCommand, actEnter, "sends"), m.hint(placeCommand, actLeave, "back, keeps the text"))
+		return nonEmpty(m.hint(placeCommand, actEnter, "sends"), m.hint(placeCommand, actLeave, "back, keeps the text"))
 	case modeCopy:
 		return m.copyHints()
 	case modePicker:
 		return m.pickerHints()
 	case modeHelp:
-		return given(m.hint(placeHelp, actHelpPage, "more"), m.hint(placeHelp, actLeave, "close"))
+		return nonEmpty(m.hint(placeHelp, actHelpPage, "more"), m.hint(placeHelp, actLeave, "close"))
 	}
 	switch {
 	case m.prefixed:
-		return given(displayKey(m.o.Prefix)+" and then", m.hint(placePrefix, "help", "keys"))
+		return nonEmpty(displayKey(m.o.Prefix)+" and then", m.hint(placePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
 	case len(m.approvals.items) > 0:
@@ -177,9 +177,9 @@ func (m *Model) hints() []string {
 	case t.scrolled:
 		return []string{counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
 	case !t.attached && t.hasLog() && t.running():
-		return given(m.hint(placeStarting, actLog, "shows the log"), command+" command line", t.stateWords())
+		return nonEmpty(m.hint(placeStarting, actLog, "shows the log"), command+" command line", t.stateWords())
 	case !t.attached && t.hasLog():
-		return given(m.hint(placeStarting, actLog, "log"), command+" then /restart or /close")
+		return nonEmpty(m.hint(placeStarting, actLog, "log"), command+" then /restart or /close")
 	case t.dead():
 		if t.session.Ephemeral {
 			return []string{command + " then /restart or /close"}
@@ -189,7 +189,7 @@ func (m *Model) hints() []string {
 	return []string{command + " command line", t.stateWords()}
 }
 
-// given are the hints that there are.
-func given(hints ...string) []string {
+// nonEmpty are the hints that there are.
+func nonEmpty(hints ...string) []string {
 	return slices.DeleteFunc(hints, func(h string) bool { return h == "" })
 }

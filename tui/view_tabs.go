@@ -13,7 +13,7 @@ const maxTabTitle = 24
 func (m *Model) tabLabel(i int) (string, term.Style) {
 	t := m.tabs[i]
 	mark, _, urgent := t.mark()
-	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, clip(oneLine(t.title()), min(maxTabTitle, max(4, m.cols-12))))
+	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, clip(sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12))))
 	switch {
 	case i == m.active && urgent:
 		return label, m.theme.Attention

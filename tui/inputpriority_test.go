@@ -9,7 +9,7 @@ import (
 // Output that nobody sees goes on at once while nobody types, waits for the echo
 // of a key, and rests between its pieces as long as keys come.
 func TestRightOfWay(t *testing.T) {
-	var way rightOfWay
+	var way inputPriority
 	const hour = time.Hour // what would be noticed
 	quick := func(what string, step func() bool) {
 		t.Helper()
@@ -22,23 +22,23 @@ func TestRightOfWay(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	quick("nobody types", func() bool { return way.yield(ctx) && way.ease(ctx, hour) })
+	quick("nobody types", func() bool { return way.yield(ctx) && way.rest(ctx, hour) })
 
-	way.take()
+	way.keyTyped()
 	begin := time.Now()
-	if !way.ease(ctx, 3*time.Millisecond) || time.Since(begin) < 3*time.Millisecond {
+	if !way.rest(ctx, 3*time.Millisecond) || time.Since(begin) < 3*time.Millisecond {
 		t.Errorf("it rested for %v", time.Since(begin))
 	}
-	quick("a piece that took long", func() bool { return way.ease(ctx, hour) })
-	way.take()
-	way.give()
+	quick("a piece that took long", func() bool { return way.rest(ctx, hour) })
+	way.keyTyped()
+	way.echoPainted()
 	quick("the echo is painted", func() bool { return way.yield(ctx) })
 	way.typed.Store(int64(time.Since(began) - typingPause - 1))
-	quick("the last key is long ago", func() bool { return way.ease(ctx, hour) })
+	quick("the last key is long ago", func() bool { return way.rest(ctx, hour) })
 
-	way.take()
+	way.keyTyped()
 	cancel()
-	if way.ease(ctx, hour) {
+	if way.rest(ctx, hour) {
 		t.Error("it goes on after its end")
 	}
 }

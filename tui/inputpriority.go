@@ -19,9 +19,9 @@ const (
 	typingPause = 500 * time.Millisecond
 )
 
-// rightOfWay lets a key and its echo go before the output of panes that nobody
+// inputPriority lets a key and its echo go before the output of panes that nobody
 // sees: those may flood, and there are only so many processors.
-type rightOfWay struct {
+type inputPriority struct {
 	until atomic.Int64 // since began; 0 when no echo is awaited
 	typed atomic.Int64 // when the last key came, since began; 0 before the first
 }
@@ -29,22 +29,22 @@ type rightOfWay struct {
 // began is what times are counted from, in order to be kept in one word.
 var began = time.Now()
 
-// take says that a key is on its way.
-func (r *rightOfWay) take() {
+// keyTyped says that a key is on its way.
+func (r *inputPriority) keyTyped() {
 	now := time.Since(began)
 	r.typed.Store(int64(now))
 	r.until.Store(int64(now + headStart))
 }
 
-// give says that the echo has been painted.
-func (r *rightOfWay) give() {
+// echoPainted says that the echo has been painted.
+func (r *inputPriority) echoPainted() {
 	if r.until.Load() != 0 {
 		r.until.Store(0)
 	}
 }
 
 // yield waits while a key is on its way. It reports false when ctx has ended.
-func (r *rightOfWay) yield(ctx context.Context) bool {
+func (r *inputPriority) yield(ctx context.Context) bool {
 	for waited := time.Duration(0); waited < longestYield; waited += yieldStep {
 		until := r.until.Load()
 		if until == 0 || time.Since(began) >= time.Duration(until) {
@@ -57,10 +57,10 @@ func (r *rightOfWay) yield(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// ease follows a piece of such output, which has taken some time to deal with.
+// rest follows a piece of such output, which has taken some time to deal with.
 // While somebody types it rests for as long at least, so that the next key finds a
 // processor free. It reports false when ctx has ended.
-func (r *rightOfWay) ease(ctx context.Context, took time.Duration) bool {
+func (r *inputPriority) rest(ctx context.Context, took time.Duration) bool {
 	typed := time.Duration(r.typed.Load())
 	if typed == 0 || time.Since(began)-typed > typingPause {
 		return ctx.Err() == nil

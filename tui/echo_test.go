@@ -30,7 +30,7 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 						signal(p.wrote)
 					}
 				}()
-				if !p.settle(p.since(began), pause) {
+				if !p.awaitEcho(p.since(began), pause) {
 					t.Fatal("the pane is open")
 				}
 				if took := time.Since(began); took != tt.want {
@@ -62,14 +62,14 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 					signal(p.wrote)
 				})
 				defer answer.Stop()
-				if !p.settle(p.since(began), pause) {
+				if !p.awaitEcho(p.since(began), pause) {
 					t.Fatal("the pane is open")
 				}
 				if took := time.Since(began); took != tt.want {
 					t.Errorf("it took %v, want %v", took, tt.want)
 				}
 				p.cancel()
-				if p.settle(p.since(time.Now().Add(time.Hour)), pause) {
+				if p.awaitEcho(p.since(time.Now().Add(time.Hour)), pause) {
 					t.Error("a closed pane settles")
 				}
 			})

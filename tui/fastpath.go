@@ -10,7 +10,7 @@ import (
 )
 
 // intake brings what the person does to the model. Most of it is keys for an
-// agent, which change nothing in the model: those take a short cut past the event
+// agent, which change nothing in the model: those take a fast path past the event
 // loop, as long as nothing that came before them is still on its way there.
 type intake struct {
 	model *Model
@@ -23,7 +23,7 @@ type intake struct {
 func (in *intake) take(ctx context.Context, batch []keys.Event) {
 	for _, ev := range batch {
 		in.await(ctx)
-		if !in.model.passOn(ev) {
+		if !in.model.takeFastPath(ev) {
 			in.model.underway.add()
 			in.tell(inputMsg{ev})
 		}
@@ -42,11 +42,11 @@ func (u *underway) done() {
 }
 func (u *underway) none() bool { return u.events.Load() <= 0 }
 
-// passOn gives a key to the focused agent right away if that is all there is to
+// takeFastPath gives a key to the focused agent right away if that is all there is to
 // do: no earlier event is underway, and the key means nothing to the multiplexer
 // where the person is. Otherwise it does nothing and reports false; the event loop
 // then decides. It is for the goroutine that reads the person's terminal.
-func (m *Model) passOn(ev keys.Event) bool {
+func (m *Model) takeFastPath(ev keys.Event) bool {
 	if ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release || ev.Key.IsModifier() {
 		return false
 	}

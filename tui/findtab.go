@@ -41,7 +41,7 @@ func (m *Model) findTab(arg string) (*tab, error) {
 func tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
-		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, oneLine(t.title())))
+		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, sanitize(t.title())))
 	}
 	return strings.Join(out, ", ")
 }
@@ -58,4 +58,26 @@ func (m *Model) tabWords() []string {
 		}
 	}
 	return out
+}
+
+// numbered is the tab with a number, or nil.
+func (m *Model) numbered(n int) *tab {
+	for _, t := range m.tabs {
+		if t.session.Tab == n {
+			return t
+		}
+	}
+	return nil
+}
+
+// noSuchTab says which tabs there are instead.
+func (m *Model) noSuchTab(n int) error {
+	if len(m.tabs) == 0 {
+		return fmt.Errorf("no tab %d: none is open", n)
+	}
+	var open []string
+	for _, t := range m.tabs {
+		open = append(open, fmt.Sprint(t.session.Tab))
+	}
+	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
 }

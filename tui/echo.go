@@ -16,12 +16,12 @@ const (
 	echoEvery = 30 * time.Millisecond // the shortest time between two looks at the screen
 )
 
-// settle waits until the agent has taken what was typed last: until its echo has
+// awaitEcho waits until the agent has taken what was typed last: until its echo has
 // come, and then nothing more for the pause. A busy agent reads a text and the
 // Enter behind it at once, however long ago they were typed, and takes them for a
 // paste. An agent that draws all the time is not waited for longer than the
 // limits. It reports false when the pane was closed.
-func (p *pane) settle(echo func() bool, pause time.Duration) bool {
+func (p *pane) awaitEcho(echo func() bool, pause time.Duration) bool {
 	limit := time.NewTimer(echoLimit)
 	defer limit.Stop()
 	for !echo() {

@@ -1,0 +1,72 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// pasteState remembers where a paste began to go, so that all of it goes
+// there: a paste is never split between an agent and the command line.
+type pasteState struct {
+	active  bool
+	to      *tab // nil: the command line, or nobody
+	refused bool // a piece did not fit; the rest is dropped and said so
+}
+
+// onPaste takes one piece of a paste. All pieces go where the first one went.
+func (m *Model) onPaste(ev keys.Event) {
+	p := &m.pasting
+	if ev.Paste.Start {
+		*p = pasteState{active: true}
+		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() {
+			p.to = t
+		}
+		m.touch()
+	}
+	switch {
+	case p.to != nil:
+		m.pasteToAgent(ev)
+	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.searching):
+		m.pasteToLine(ev.Paste.Data)
+	}
+	if ev.Paste.End {
+		*p = pasteState{}
+	}
+}
+
+// pasteToAgent passes a piece on. When the agent takes nothing the rest is
+// refused, but the end marker still goes out, or the agent would take all later
+// keys for pasted text.
+func (m *Model) pasteToAgent(ev keys.Event) {
+	p := &m.pasting
+	data := keys.Encode(ev, p.to.pane.screen.Modes())
+	if !p.refused && p.to.pane.queue.put(data) {
+		return
+	}
+	if !p.refused {
+		p.refused = true
+		m.showError(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", sanitize(p.to.title())), "wait, or /close it"})
+	}
+	if ev.Paste.End {
+		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
+		p.to.pane.queue.putLast(keys.Encode(end, p.to.pane.screen.Modes()))
+	}
+}
+
+// pasteToLine inserts pasted text into the command line.
+func (m *Model) pasteToLine(data []byte) {
+	if len(data) == 0 || m.pasting.refused {
+		return
+	}
+	m.dirty = true
+	line := m.editedLine()
+	if line == &m.line && line.empty() {
+		m.beginLine()
+	}
+	if !line.paste(string(data)) {
+		m.pasting.refused = true
+		m.showError(&hinted{errors.New("the paste is too long for the command line; its end was left out"), "paste into the agent itself"})
+	}
+}
