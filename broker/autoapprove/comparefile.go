@@ -2,6 +2,7 @@ package autoapprove
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -26,17 +27,18 @@ type fileArguments struct {
 	Destination string   `json:"destination"`
 }
 
-func paths(raw json.RawMessage) (fileArguments, error) {
+// filesOf reads the paths of a call; what else it has is of no account here.
+func filesOf(raw json.RawMessage) (fileArguments, error) {
 	var a fileArguments
 	if err := json.Unmarshal(raw, &a); err != nil {
-		return a, errf("the call has arguments that are not understood")
+		return a, fmt.Errorf("the call has arguments that are not understood")
 	}
 	return a, nil
 }
 
 // comparePaths demands that every path of the call was named.
 func comparePaths(o order, q Question) error {
-	a, err := paths(q.Arguments)
+	a, err := filesOf(q.Arguments)
 	if err != nil {
 		return err
 	}
@@ -50,19 +52,19 @@ func comparePaths(o order, q Question) error {
 	}
 	for _, p := range all {
 		if !slices.Contains(said, p) {
-			return errf("the call is about another file or directory than the one named")
+			return fmt.Errorf("the call is about another file or directory than the one named")
 		}
 	}
 	if len(all) == 0 {
-		return errf("the call names no file")
+		return fmt.Errorf("the call names no file")
 	}
 	return nil
 }
 
 // compareTree demands that everything below was meant.
 func compareTree(o order, q Question) error {
-	if !o.flags["deep"] {
-		return errf("a whole tree would be listed, and one directory was named")
+	if !o.flags.deep {
+		return fmt.Errorf("a whole tree would be listed, and one directory was named")
 	}
 	return comparePaths(o, q)
 }
@@ -70,19 +72,19 @@ func compareTree(o order, q Question) error {
 // compareWrite demands the word for it when a file that is there would be lost.
 func compareWrite(o order, q Question) error {
 	if q.Exists && o.verb != overwrite {
-		return errf("the file is there already, and overwriting it was not ordered")
+		return fmt.Errorf("the file is there already, and overwriting it was not ordered")
 	}
 	return comparePaths(o, q)
 }
 
 // compareMove compares both ends.
 func compareMove(o order, q Question) error {
-	a, err := paths(q.Arguments)
+	a, err := filesOf(q.Arguments)
 	if err != nil {
 		return err
 	}
 	if len(o.paths) != 2 || expand(o.paths[0], q.Place) != a.Source || expand(o.paths[1], q.Place) != a.Destination {
-		return errf("something else would be moved, or elsewhere")
+		return fmt.Errorf("something else would be moved, or elsewhere")
 	}
 	return nil
 }
@@ -94,14 +96,14 @@ func compareWeb(o order, q Question) error {
 		Headers json.RawMessage `json:"headers"`
 	}
 	if err := json.Unmarshal(q.Arguments, &a); err != nil {
-		return errf("the call has arguments that are not understood")
+		return fmt.Errorf("the call has arguments that are not understood")
 	}
 	said, err := urlx.Parse(o.url)
 	if err != nil || said.String() != a.URL {
-		return errf("another address would be fetched than the one named")
+		return fmt.Errorf("another address would be fetched than the one named")
 	}
 	if h := strings.TrimSpace(string(a.Headers)); h != "" && h != "null" && h != "{}" {
-		return errf("headers would be sent along")
+		return fmt.Errorf("headers would be sent along")
 	}
 	return nil
 }

@@ -32,18 +32,18 @@ func (c *clause) address() (string, bool) {
 	return "", false
 }
 
-// flags takes what says how a push is made.
-func (c *clause) flags(o *order) bool {
+// pushFlag takes a phrase that says how a push is made.
+func (c *clause) pushFlag(o *order) bool {
 	switch {
-	case c.row("force", "with", "lease"), c.row("with", "force", "and", "lease"), c.row("--force-with-lease"), c.row("with", "force", "with", "lease"):
-		o.flags["lease"] = true
-	case c.row("with", "force"), c.row("using", "force"), c.one("--force", "-f", "force", "forcefully"):
-		o.flags["force"] = true
-	case c.row("with", "all", "tags"), c.row("with", "the", "tags"), c.row("with", "tags"), c.row("including", "tags"), c.row("including", "the", "tags"),
-		c.row("and", "all", "tags"), c.row("and", "the", "tags"), c.row("and", "tags"), c.row("all", "tags"), c.one("--tags", "tags"):
-		o.flags["tags"] = true
-	case c.row("set", "upstream"), c.one("-u", "--set-upstream"):
-		o.flags["upstream"] = true
+	case c.phrase("force", "with", "lease"), c.phrase("with", "force", "and", "lease"), c.phrase("--force-with-lease"), c.phrase("with", "force", "with", "lease"):
+		o.flags.lease = true
+	case c.phrase("with", "force"), c.phrase("using", "force"), c.word("--force", "-f", "force", "forcefully"):
+		o.flags.force = true
+	case c.phrase("with", "all", "tags"), c.phrase("with", "the", "tags"), c.phrase("with", "tags"), c.phrase("including", "tags"), c.phrase("including", "the", "tags"),
+		c.phrase("and", "all", "tags"), c.phrase("and", "the", "tags"), c.phrase("and", "tags"), c.phrase("all", "tags"), c.word("--tags", "tags"):
+		o.flags.tags = true
+	case c.phrase("set", "upstream"), c.word("-u", "--set-upstream"):
+		o.flags.upstream = true
 	default:
 		return false
 	}
@@ -52,33 +52,33 @@ func (c *clause) flags(o *order) bool {
 
 // readPush reads "push my changes to origin" and its like.
 func readPush(c *clause) (order, bool) {
-	o := order{verb: push, flags: map[string]bool{}}
-	c.one("git")
+	o := order{verb: push}
+	c.word("git")
 	switch {
-	case c.one("force-push"), c.row("force", "push"):
-		o.flags["force"] = true
-	case !c.one("push"):
+	case c.word("force-push"), c.phrase("force", "push"):
+		o.flags.force = true
+	case !c.word("push"):
 		return order{}, false
 	}
-	o.flags["only tags"] = c.ahead("tags") || c.ahead("all", "tags") || c.ahead("the", "tags") || c.ahead("my", "tags")
+	o.flags.onlyTags = c.ahead("tags") || c.ahead("all", "tags") || c.ahead("the", "tags") || c.ahead("my", "tags")
 	if c.ahead("my", "tags") || c.ahead("the", "tags") {
 		c.take()
 	}
-	for c.flags(&o) {
+	for c.pushFlag(&o) {
 	}
 	bare := len(c.words)
-	c.any(pushed)
+	c.skipAll(pushed)
 	plain := bare == len(c.words) // nothing stood between push and what follows
-	for c.flags(&o) {
+	for c.pushFlag(&o) {
 	}
 	if !c.to() {
 		first, ok := c.name()
 		if !ok {
 			return order{}, false
 		}
-		if c.one("branch") || !plain || c.peek() == "to" || c.peek() == "and" || strings.HasPrefix(c.peek(), "with") {
+		if c.word("branch") || !plain || c.peek() == "to" || c.peek() == "and" || strings.HasPrefix(c.peek(), "with") {
 			o.branch = first
-			for c.flags(&o) {
+			for c.pushFlag(&o) {
 			}
 			if !c.to() {
 				return order{}, false
@@ -88,7 +88,7 @@ func readPush(c *clause) (order, bool) {
 			if second, ok := c.name(); ok {
 				o.branch, o.target = second, second
 			}
-			for c.flags(&o) {
+			for c.pushFlag(&o) {
 			}
 			return o, true
 		}
@@ -96,16 +96,16 @@ func readPush(c *clause) (order, bool) {
 	return c.destination(o)
 }
 
-func (c *clause) to() bool { return c.one("to", "onto") }
+func (c *clause) to() bool { return c.word("to", "onto") }
 
 // destination reads where a push goes: a remote, with or without a branch.
 func (c *clause) destination(o order) (order, bool) {
-	c.one("the", "my", "our")
-	c.one("remote", "repository")
+	c.word("the", "my", "our")
+	c.word("remote", "repository")
 	var ok bool
 	switch {
-	case c.one("branch"):
-		if o.target, ok = c.name(); !ok || !c.one("on", "at", "of") {
+	case c.word("branch"):
+		if o.target, ok = c.name(); !ok || !c.word("on", "at", "of") {
 			return order{}, false
 		}
 		fallthrough
@@ -116,104 +116,106 @@ func (c *clause) destination(o order) (order, bool) {
 			}
 		}
 	}
-	if o.target == "" && c.one("on", "at") { // to main on origin
+	if o.target == "" && c.word("on", "at") { // to main on origin
 		o.target = o.remote
-		c.one("the", "my", "our")
+		c.word("the", "my", "our")
 		if o.remote, ok = c.name(); !ok {
 			return order{}, false
 		}
 	}
-	c.one("remote", "repository", "repo")
+	c.word("remote", "repository", "repo")
 	if o.target == "" {
-		c.row("on", "branch")
-		c.row("as", "branch")
-		c.one("as", "branch")
+		c.phrase("on", "branch")
+		c.phrase("as", "branch")
+		c.word("as", "branch")
 		if target, ok := c.name(); ok {
 			if o.target = target; o.branch == "" {
 				o.branch = target // as with git push origin release
 			}
 		}
 	}
-	for c.flags(&o) {
+	for c.pushFlag(&o) {
 	}
 	return o, true
 }
 
 // readDelete reads "delete the branch x on origin".
 func readDelete(c *clause) (order, bool) {
-	o := order{verb: deleteBranch, flags: map[string]bool{}}
-	if !c.one("delete", "remove") {
+	o := order{verb: deleteBranch}
+	if !c.word("delete", "remove") {
 		return order{}, false
 	}
-	c.one("the")
-	c.one("remote")
-	if !c.one("branch") {
+	c.word("the")
+	c.word("remote")
+	if !c.word("branch") {
 		return order{}, false
 	}
 	var ok bool
-	if o.target, ok = c.name(); !ok || !c.one("on", "from", "at") {
+	if o.target, ok = c.name(); !ok || !c.word("on", "from", "at") {
 		return order{}, false
 	}
-	c.one("the", "my", "our")
-	c.one("remote")
+	c.word("the", "my", "our")
+	c.word("remote")
 	o.remote, ok = c.name()
 	return o, ok
 }
 
+// receiveFlags takes the phrases that say how a pull or a fetch is made.
+func (c *clause) receiveFlags(o *order) {
+	for {
+		switch {
+		case c.phrase("with", "rebase"), c.word("--rebase", "rebasing"):
+			o.flags.rebase = true
+		case c.phrase("and", "prune"), c.word("--prune"):
+			o.flags.prune = true
+		case c.phrase("with", "tags"), c.phrase("all", "tags"), c.phrase("and", "tags"), c.word("--tags"):
+			o.flags.tags = true
+		default:
+			return
+		}
+	}
+}
+
 // readReceive reads "pull main from origin" and "fetch from origin".
 func readReceive(c *clause) (order, bool) {
-	o := order{flags: map[string]bool{}}
-	c.one("git")
+	o := order{}
+	c.word("git")
 	switch {
-	case c.one("fetch"):
+	case c.word("fetch"):
 		o.verb = fetch
-	case c.one("pull"):
+	case c.word("pull"):
 		o.verb = pull
 	default:
 		return order{}, false
 	}
-	flags := func() {
-		for {
-			switch {
-			case c.row("with", "rebase"), c.one("--rebase", "rebasing"):
-				o.flags["rebase"] = true
-			case c.row("and", "prune"), c.one("--prune"):
-				o.flags["prune"] = true
-			case c.row("with", "tags"), c.row("all", "tags"), c.row("and", "tags"), c.one("--tags"):
-				o.flags["tags"] = true
-			default:
-				return
-			}
-		}
-	}
-	flags()
+	c.receiveFlags(&o)
 	before := len(c.words)
-	c.any(set(`the all latest new recent changes commits updates everything in`))
+	c.skipAll(set(`the all latest new recent changes commits updates everything in`))
 	plain := before == len(c.words)
 	var ok bool
-	if c.one("from") {
-		c.one("the", "my", "our")
-		c.one("remote")
+	if c.word("from") {
+		c.word("the", "my", "our")
+		c.word("remote")
 		if o.remote, ok = c.address(); !ok {
 			if o.remote, ok = c.name(); !ok {
 				return order{}, false
 			}
 		}
-		c.one("remote")
-		flags()
+		c.word("remote")
+		c.receiveFlags(&o)
 		return o, true
 	}
 	first, ok := c.name()
 	if !ok {
 		return order{}, false
 	}
-	if c.one("branch") || c.peek() == "from" {
+	if c.word("branch") || c.peek() == "from" {
 		o.branch = first
-		if !c.one("from") {
+		if !c.word("from") {
 			return order{}, false
 		}
 		o.remote, ok = c.name()
-		flags()
+		c.receiveFlags(&o)
 		return o, ok
 	}
 	if !plain {
@@ -223,24 +225,24 @@ func readReceive(c *clause) (order, bool) {
 	if second, ok := c.name(); ok {
 		o.branch = second
 	}
-	flags()
+	c.receiveFlags(&o)
 	return o, true
 }
 
 // readClone reads "clone https://github.com/me/x into ~/x".
 func readClone(c *clause) (order, bool) {
-	o := order{verb: clone, flags: map[string]bool{}}
-	c.one("git")
-	if !c.one("clone") {
+	o := order{verb: clone}
+	c.word("git")
+	if !c.word("clone") {
 		return order{}, false
 	}
-	c.one("the")
-	c.one("repository", "repo")
+	c.word("the")
+	c.word("repository", "repo")
 	var ok bool
 	if o.url, ok = c.address(); !ok {
 		return order{}, false
 	}
-	if c.one("into", "to", "in") && !c.path(&o) {
+	if c.word("into", "to", "in") && !c.path(&o) {
 		return order{}, false
 	}
 	return o, true

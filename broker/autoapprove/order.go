@@ -31,7 +31,14 @@ type order struct {
 	remote string // name, host or address
 	branch string // on this side; empty: the one that is checked out
 	target string // at the remote; empty: of the same name
-	flags  map[string]bool
+	flags  flags
+}
+
+// flags are what an order says beside its target.
+type flags struct {
+	force, lease, tags, onlyTags, upstream bool // of a push
+	rebase, prune                          bool // of a pull or a fetch; tags too
+	deep                                   bool // of a list: everything below
 }
 
 var (
@@ -130,8 +137,8 @@ func (c *clause) take() string {
 	return w
 }
 
-// one takes the next word when it is one of those given.
-func (c *clause) one(words ...string) bool {
+// word takes the next word when it is one of those given.
+func (c *clause) word(words ...string) bool {
 	for _, w := range words {
 		if !c.done() && c.peek() == w {
 			c.words = c.words[1:]
@@ -141,8 +148,8 @@ func (c *clause) one(words ...string) bool {
 	return false
 }
 
-// row takes these words when they come next, in this order.
-func (c *clause) row(words ...string) bool {
+// phrase takes these words when they come next, in this order.
+func (c *clause) phrase(words ...string) bool {
 	if len(c.words) < len(words) {
 		return false
 	}
@@ -157,23 +164,23 @@ func (c *clause) row(words ...string) bool {
 
 // ahead reports whether these words come next, in this order.
 func (c *clause) ahead(words ...string) bool {
-	return (&clause{words: c.words}).row(words...)
+	return (&clause{words: c.words}).phrase(words...)
 }
 
-// any takes all next words that are in a set.
-func (c *clause) any(s map[string]bool) { c.words = skip(c.words, s) }
+// skipAll takes all next words that are in a set.
+func (c *clause) skipAll(s map[string]bool) { c.words = skip(c.words, s) }
 
 // readChore is local work: committing, testing, formatting. It orders nothing
 // that would have to be approved.
 func readChore(c *clause) (order, bool) {
-	c.one("git")
-	if c.one("summarize", "analyze", "compare") {
-		c.any(set(`it them this these both the content contents files file for me`))
+	c.word("git")
+	if c.word("summarize", "analyze", "compare") {
+		c.skipAll(set(`it them this these both the content contents files file for me`))
 		return order{verb: chore}, true
 	}
-	if !c.one("commit", "stage", "add", "test", "build", "format", "lint", "run") {
+	if !c.word("commit", "stage", "add", "test", "build", "format", "lint", "run") {
 		return order{}, false
 	}
-	c.any(set(`my the all these this it everything changes change work files tests test suite build linter formatter code them up locally current latest your`))
+	c.skipAll(set(`my the all these this it everything changes change work files tests test suite build linter formatter code them up locally current latest your`))
 	return order{verb: chore}, true
 }

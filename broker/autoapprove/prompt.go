@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"unicode/utf8"
@@ -48,13 +49,13 @@ const maxValue = 1000
 func question(q Question) (llm.Question, error) {
 	var arguments map[string]json.RawMessage
 	if err := json.Unmarshal(q.Arguments, &arguments); err != nil {
-		return llm.Question{}, errf("the call has arguments that are not understood")
+		return llm.Question{}, fmt.Errorf("the call has arguments that are not understood")
 	}
 	shown := map[string]json.RawMessage{}
 	for _, name := range resources[q.Server] {
 		if v, ok := arguments[name]; ok {
 			if len(v) > maxValue {
-				return llm.Question{}, errf("an argument of the call is too long")
+				return llm.Question{}, fmt.Errorf("an argument of the call is too long")
 			}
 			shown[name] = v
 		}
@@ -101,16 +102,16 @@ const maxReply = 2000
 // decodeReply reads an answer: one object with the two members and nothing else.
 func decodeReply(text string) (approve bool, reason string, err error) {
 	if len(text) > maxReply || !utf8.ValidString(text) {
-		return false, "", errf("the model's answer is too long or no text")
+		return false, "", fmt.Errorf("the model's answer is too long or no text")
 	}
 	v, err := jsonx.Parse([]byte(text), jsonx.Limits{Bytes: maxReply, Depth: 2})
 	if err != nil || v.Kind != jsonx.Object || len(v.Members) != 2 {
-		return false, "", errf("the model's answer is not in the form that was asked for")
+		return false, "", fmt.Errorf("the model's answer is not in the form that was asked for")
 	}
 	decision, hasDecision := v.Member("decision")
 	why, hasReason := v.Member("reason")
 	if !hasDecision || !hasReason || decision.Kind != jsonx.String || why.Kind != jsonx.String {
-		return false, "", errf("the model's answer is not in the form that was asked for")
+		return false, "", fmt.Errorf("the model's answer is not in the form that was asked for")
 	}
 	switch decision.Text {
 	case "approve":
@@ -118,5 +119,5 @@ func decodeReply(text string) (approve bool, reason string, err error) {
 	case "escalate":
 		return false, why.Text, nil
 	}
-	return false, "", errf("the model decided something that it was not asked for")
+	return false, "", fmt.Errorf("the model decided something that it was not asked for")
 }

@@ -13,6 +13,7 @@ package autoapprove
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -57,19 +58,19 @@ type Question struct {
 func Match(q Question) error {
 	switch {
 	case q.Plane != "tool":
-		return errf("only tool calls can be approved automatically")
+		return fmt.Errorf("only tool calls can be approved automatically")
 	case strings.HasPrefix(q.Rule, "structural-"):
-		return errf("rule %s is always for a person", q.Rule)
+		return fmt.Errorf("rule %s is always for a person", q.Rule)
 	}
 	check := checks[q.Server+"/"+q.Tool]
 	if check == nil {
-		return errf("%s/%s is never approved automatically", q.Server, q.Tool)
+		return fmt.Errorf("%s/%s is never approved automatically", q.Server, q.Tool)
 	}
 	orders, err := read(q.Said)
 	if err != nil {
 		return err
 	}
-	why := errf("the receipt orders something else")
+	why := fmt.Errorf("the receipt orders something else")
 	for _, o := range orders {
 		if !check.takes(o.verb) {
 			continue

@@ -11,8 +11,6 @@ const maxText = 2000
 // paste stands where something was pasted.
 const paste = "\ufffc"
 
-func errf(format string, args ...any) error { return fmt.Errorf(format, args...) }
-
 // unsure are words after which an order may be none: negations, conditions,
 // delays, questions, talk about orders instead of orders.
 var unsure = set(`
@@ -63,11 +61,11 @@ func read(said []Part) ([]order, error) {
 	text := b.String()
 	switch {
 	case !typed:
-		return nil, errf("nothing was typed")
+		return nil, fmt.Errorf("nothing was typed")
 	case len(text) > maxText:
-		return nil, errf("the text is too long to be an order")
+		return nil, fmt.Errorf("the text is too long to be an order")
 	case strings.ContainsAny(text, "\"'`“”„«»‘’<>{}[]()|\\*_#?") && hasMark(text):
-		return nil, errf("the text quotes, asks or marks something")
+		return nil, fmt.Errorf("the text quotes, asks or marks something")
 	}
 	sentences := split(text)
 	for _, s := range sentences {
@@ -85,20 +83,20 @@ func read(said []Part) ([]order, error) {
 				continue
 			}
 			if i > 0 {
-				return nil, errf("after the order stands something else")
+				return nil, fmt.Errorf("after the order stands something else")
 			}
-			return nil, errf("the text is no order that is understood completely")
+			return nil, fmt.Errorf("the text is no order that is understood completely")
 		}
 		for _, rest := range sentences[i+1:] {
 			more, ok := readSentence(rest)
 			if !ok {
-				return nil, errf("after the order stands something else")
+				return nil, fmt.Errorf("after the order stands something else")
 			}
 			orders = append(orders, more...)
 		}
 		return orders, nil
 	}
-	return nil, errf("the text names no operation with its target")
+	return nil, fmt.Errorf("the text names no operation with its target")
 }
 
 // hasMark reports whether one of the marks stands outside an address or a path,
@@ -144,14 +142,14 @@ func certain(sentence []string) error {
 	for _, w := range sentence {
 		low := strings.ToLower(w)
 		if unsure[low] || strings.HasSuffix(low, "n't") {
-			return errf("the word %q leaves it open what is wanted", low)
+			return fmt.Errorf("the word %q leaves it open what is wanted", low)
 		}
 		if strings.HasSuffix(w, ":") {
-			return errf("the text introduces something with a colon")
+			return fmt.Errorf("the text introduces something with a colon")
 		}
 		for _, r := range strings.ReplaceAll(w, paste, "") {
 			if r < ' ' || r > '~' {
-				return errf("the text has characters beyond plain ASCII")
+				return fmt.Errorf("the text has characters beyond plain ASCII")
 			}
 		}
 	}
