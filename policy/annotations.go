@@ -46,21 +46,13 @@ func (a *Annotations) Warnings() []string { return slices.Clone(a.warnings) }
 
 // LoadAnnotations reads tool-annotations.json strictly.
 func LoadAnnotations(file string) (*Annotations, error) {
-	d, err := readDocument(file)
-	if err != nil {
-		return nil, err
-	}
-	return annotationsFrom(d)
+	return load(file, annotationsFrom)
 }
 
 // ParseAnnotations is LoadAnnotations for bytes; name stands for the file in
 // errors.
 func ParseAnnotations(name string, data []byte) (*Annotations, error) {
-	d, err := parseDocument(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return annotationsFrom(d)
+	return parse(name, data, annotationsFrom)
 }
 
 func annotationsFrom(d *document) (*Annotations, error) {

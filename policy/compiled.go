@@ -74,20 +74,12 @@ var (
 // LoadCompiled reads a compiled policy and refuses it, naming file, line and
 // place, unless every part of it is understood.
 func LoadCompiled(file string) (*Compiled, error) {
-	d, err := readDocument(file)
-	if err != nil {
-		return nil, err
-	}
-	return compiledFrom(d)
+	return load(file, compiledFrom)
 }
 
 // ParseCompiled is LoadCompiled for bytes; name stands for the file in errors.
 func ParseCompiled(name string, data []byte) (*Compiled, error) {
-	d, err := parseDocument(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return compiledFrom(d)
+	return parse(name, data, compiledFrom)
 }
 
 func compiledFrom(d *document) (*Compiled, error) {
@@ -195,7 +187,7 @@ func readCondition(n *node) Condition {
 		p.done()
 	}
 	if p := n.optional("domains"); p != nil && p.object() {
-		c.Domains = &DomainCondition{Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(false)}
+		c.Domains = &DomainCondition{Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings()}
 		checkPatterns(p.optional("allowed"))
 		p.done()
 	}
@@ -206,7 +198,7 @@ func readCondition(n *node) Condition {
 	lists.each(func(p *node) {
 		if p.object() {
 			l := ListCondition{
-				Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(false),
+				Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(),
 				Match: p.required("matchType").str(),
 			}
 			matchType(p.optional("matchType"), l.Match)

@@ -136,22 +136,22 @@ func (n *node) each(f func(*node)) {
 	}
 }
 
-// strings returns an array of strings that must not be empty when nonEmpty.
-func (n *node) strings(nonEmpty bool) []string {
+// strings returns an array of strings.
+func (n *node) strings() []string {
 	if n == nil {
 		return nil
 	}
 	var out []string
 	n.each(func(c *node) { out = append(out, c.str()) })
-	if nonEmpty && len(out) == 0 {
-		n.fail("the list is empty")
-	}
 	return out
 }
 
 // names returns an array of names, at least one, each written out.
 func (n *node) names() []string {
-	out := n.strings(true)
+	out := n.strings()
+	if n != nil && len(out) == 0 {
+		n.fail("the list is empty")
+	}
 	for _, s := range out {
 		if s == "" || strings.Contains(s, "*") {
 			n.fail("%q is not a name; without the member the rule speaks of all", s)

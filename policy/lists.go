@@ -14,20 +14,12 @@ type Lists struct {
 
 // LoadLists reads dynamic-lists.json strictly.
 func LoadLists(file string) (*Lists, error) {
-	d, err := readDocument(file)
-	if err != nil {
-		return nil, err
-	}
-	return listsFrom(d)
+	return load(file, listsFrom)
 }
 
 // ParseLists is LoadLists for bytes; name stands for the file in errors.
 func ParseLists(name string, data []byte) (*Lists, error) {
-	d, err := parseDocument(name, data)
-	if err != nil {
-		return nil, err
-	}
-	return listsFrom(d)
+	return parse(name, data, listsFrom)
 }
 
 func listsFrom(d *document) (*Lists, error) {
@@ -57,9 +49,9 @@ func readList(n *node) []string {
 	if !n.object() {
 		return nil
 	}
-	values := n.required("values").strings(false)
-	added := n.optional("manualAdditions").strings(false)
-	removed := n.optional("manualRemovals").strings(false)
+	values := n.required("values").strings()
+	added := n.optional("manualAdditions").strings()
+	removed := n.optional("manualRemovals").strings()
 	n.optional("resolvedAt").str()
 	n.optional("inputHash").str()
 	n.done()

@@ -26,9 +26,9 @@ type envelope struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// look takes a line for the message it seems to be; what cannot be understood is
+// parseEnvelope takes a line for the message it seems to be; what cannot be understood is
 // none that is answered. The host judges what it is.
-func look(line []byte) envelope {
+func parseEnvelope(line []byte) envelope {
 	var e envelope
 	_ = json.Unmarshal(line, &e)
 	if string(e.ID) == "null" {

@@ -8,8 +8,8 @@ const (
 	methodResume  = "ironcurtain/resume"                // to the next host: the same call again
 )
 
-// waits notes the ticket of a call that waits for a person. The agent is not told.
-func (m *mcp) waits(id, ticket string) {
+// keepTicket notes the ticket of a call that waits for a person. The agent is not told.
+func (m *mcp) keepTicket(id, ticket string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i := range m.open {

@@ -112,18 +112,3 @@ func trimLeft(s string) string { return strings.TrimLeftFunc(s, white) }
 func trim(s string) string     { return strings.TrimFunc(s, white) }
 func width(indent string) int  { return len([]rune(indent)) }
 func white(r rune) bool        { return r != 0x85 && (unicode.IsSpace(r) || r == 0xfeff) } // as ECMAScript has it
-
-// moveFile is the effect of moving a file or directory.
-func (p *Previewer) moveFile(from, to string) *Effect {
-	d := p.newDraft(Move)
-	if data, err := readFile(from); err == nil {
-		d.fact("source", digest(data))
-		d.note("%d bytes, SHA-256 %s", len(data), digest(data))
-	} else {
-		d.note("%s: %v", from, err)
-	}
-	if _, err := readFile(to); !errors.Is(err, fs.ErrNotExist) {
-		d.warn("there is something at %s already", to)
-	}
-	return d.done("moves %s to %s", from, to)
-}

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 	if a.Delete {
 		return ""
 	}
-	branch := firstNonEmpty(a.Branch, repo.Branch())
+	branch := cmp.Or(a.Branch, repo.Branch())
 	source, _, err := localRef(repo, a.Branch, branch)
 	switch {
 	case err != nil:

@@ -1,6 +1,7 @@
 package preview
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -66,7 +67,7 @@ func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 
 // home is where git finds the user's own configuration.
 func (p *Previewer) home() gitx.Home {
-	return gitx.Home{Dir: p.UserHome, System: firstNonEmpty(p.SystemGit, "/etc/gitconfig")}
+	return gitx.Home{Dir: p.UserHome, System: cmp.Or(p.SystemGit, "/etc/gitconfig")}
 }
 
 // fileEffect is about the filesystem server.
@@ -115,7 +116,7 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 		}
 		d := p.newDraft(Remote)
 		verb := strings.TrimPrefix(c.Tool, "git_")
-		if where := firstNonEmpty(a.URL, a.Remote); where != "" {
+		if where := cmp.Or(a.URL, a.Remote); where != "" {
 			repo, err := gitx.Outside(p.home())
 			if c.Tool != "git_clone" {
 				repo, err = gitx.Open(a.Path, p.home())

@@ -1,10 +1,8 @@
 package preview
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -39,18 +37,12 @@ func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 	where := d.addresses(repo, a.Remote, p.Known)
 	d.flags(a)
 	d.settings(repo, a)
-	branch := a.Branch
-	if branch == "" {
-		branch = repo.Branch()
-	}
-	target := a.RemoteBranch
-	if target == "" {
-		target = branch
-	}
+	branch := cmp.Or(a.Branch, repo.Branch())
+	target := cmp.Or(a.RemoteBranch, branch)
 	switch {
 	case a.Delete:
-		d.warn("deletes %s at the remote", firstNonEmpty(a.Branch, a.RemoteBranch))
-		return d.done("deletes %s at %s", firstNonEmpty(a.Branch, a.RemoteBranch), where)
+		d.warn("deletes %s at the remote", cmp.Or(a.Branch, a.RemoteBranch))
+		return d.done("deletes %s at %s", cmp.Or(a.Branch, a.RemoteBranch), where)
 	case branch == "" && a.RemoteBranch == "":
 		d.warn("no branch is checked out; git decides what to send")
 		return d.done("pushes to %s", where)
@@ -60,13 +52,6 @@ func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 		d.tags(repo)
 	}
 	return d.done("pushes %s to %s at %s", summary, target, where)
-}
-
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // addresses says where a remote is and warns of what is odd about it.
@@ -143,141 +128,4 @@ func remoteNames(repo *gitx.Repo, remote string) []string {
 		}
 	}
 	return names
-}
-
-// outgoing lists the commits that the remote does not have yet, as far as the
-// workspace knows, and sums them up.
-func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, branch, target string) string {
-	source, tip, err := localRef(repo, a.Branch, branch)
-	if err != nil {
-		d.fail(err, "%s", branch)
-		return branch
-	}
-	d.fact("tip", tip)
-	seen, bases, err := lastSeen(repo, a.Remote, target)
-	if err != nil {
-		d.fail(err, "what the remote has cannot be told")
-	}
-	d.fact("seen", seen)
-	d.fact("bases", strings.Join(bases, " "))
-	if shallow, err := readFile(filepath.Join(repo.CommonDir, "shallow")); err == nil {
-		d.fact("shallow", digest(shallow))
-	}
-	if d.brief {
-		return source
-	}
-	o, err := borrow(repo)
-	if err != nil {
-		d.warn("the commits cannot be shown: %v", err)
-		return source
-	}
-	defer func() { _ = o.close() }()
-	list, more, err := o.commits(ctx, tip, bases)
-	if err != nil {
-		d.warn("the commits cannot be shown: %v", err)
-		return fmt.Sprintf("%s (%.12s)", source, tip)
-	}
-	if seen == "" {
-		d.note("%s is new at the remote, as far as this repository knows", target)
-	} else {
-		d.note("the remote's %s was last seen at %.12s; that note lies in the workspace, where the agent can change it", target, seen)
-	}
-	d.list(list)
-	d.lost(ctx, o, a, tip, seen)
-	if more {
-		d.warn("and more commits than the %d listed", maxCommits)
-		return fmt.Sprintf("more than %d commits of %s (%.12s)", maxCommits, source, tip)
-	}
-	return fmt.Sprintf("%s of %s (%.12s)", plural(len(list), "commit"), source, tip)
-}
-
-// localRef finds what a branch argument means on this side.
-func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error) {
-	candidates := []string{"refs/heads/" + branch}
-	if given != "" {
-		candidates = []string{"refs/tags/" + given, "refs/heads/" + given, "refs/remotes/" + given}
-	}
-	for _, full := range candidates {
-		got, err := repo.Ref(full)
-		if errors.Is(err, gitx.ErrNoRef) {
-			continue
-		}
-		if err != nil {
-			return "", "", err
-		}
-		if id != "" {
-			return "", "", fmt.Errorf("it is both %s and %s", name, full)
-		}
-		name, id = full, got
-	}
-	if id == "" && branch == "" {
-		got, err := repo.Ref("HEAD")
-		return "HEAD", got, err
-	}
-	if id == "" {
-		return "", "", errors.New("there is no such branch or tag here")
-	}
-	return name, id, nil
-}
-
-// lastSeen is where the remote's branch was when it was last contacted, and
-// everything that was seen of the remote.
-func lastSeen(repo *gitx.Repo, remote, target string) (seen string, bases []string, err error) {
-	for _, name := range remoteNames(repo, remote) {
-		refs, err := repo.Refs("refs/remotes/" + name + "/")
-		if err != nil {
-			return "", nil, err
-		}
-		for ref, id := range refs {
-			bases = append(bases, id)
-			if ref == "refs/remotes/"+name+"/"+strings.TrimPrefix(target, "refs/heads/") {
-				seen = id
-			}
-		}
-	}
-	slices.Sort(bases)
-	return seen, slices.Compact(bases), nil
-}
-
-// list adds commits with their files.
-func (d *draft) list(commits []commit) {
-	for _, c := range commits {
-		d.add(Item, fmt.Sprintf("%.12s %s  (%s)", c.id, c.subject, c.author))
-		for _, f := range c.files {
-			d.add(File, fmt.Sprintf("%c %s", f.status, f.path))
-		}
-	}
-}
-
-// lost lists what a forced push would take away.
-func (d *draft) lost(ctx context.Context, o *objects, a pushArguments, tip, seen string) {
-	if seen == "" || !a.Force && !a.Lease {
-		return
-	}
-	gone, more, err := o.commits(ctx, seen, []string{tip})
-	switch {
-	case err != nil:
-		d.warn("what the remote would lose cannot be shown: %v", err)
-	case len(gone) > 0:
-		d.warn("the remote would lose %s%s:", plural(len(gone), "commit"), map[bool]string{true: " and more"}[more])
-		d.list(gone)
-	}
-}
-
-// tags lists the tags that --tags sends.
-func (d *draft) tags(repo *gitx.Repo) {
-	refs, err := repo.Refs("refs/tags/")
-	if err != nil {
-		d.fail(err, "the tags cannot be shown")
-		return
-	}
-	var names []string
-	for name, id := range refs {
-		names = append(names, fmt.Sprintf("tag %s (%.12s)", strings.TrimPrefix(name, "refs/tags/"), id))
-	}
-	slices.Sort(names)
-	for _, n := range names {
-		d.fact("tag", n)
-		d.add(Item, n)
-	}
 }

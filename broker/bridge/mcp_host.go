@@ -1,0 +1,193 @@
+package bridge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// serve connects to the host again and again until ctx ends.
+func (m *mcp) serve(ctx context.Context) {
+	for ctx.Err() == nil {
+		conn, err := dial(ctx, m.socket)
+		if err != nil {
+			return // only the end of ctx ends the dialing
+		}
+		began := time.Now()
+		m.carry(ctx, conn)
+		for _, line := range m.requeue() {
+			m.answer(line)
+		}
+		if time.Since(began) < mostPause { // a host that hangs up at once is left in peace
+			wait(ctx, mostPause/4)
+		}
+	}
+}
+
+// carry carries messages over one connection until it ends.
+func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	var reading sync.WaitGroup
+	defer reading.Wait()
+	defer cancel()
+	greeted := make(chan struct{})
+	reading.Go(func() {
+		defer cancel()
+		m.receive(newLines(conn), greeted)
+	})
+	if !m.greet(ctx, conn, greeted) {
+		return
+	}
+	for {
+		for {
+			it, more := m.next()
+			if !more {
+				break
+			}
+			if _, err := conn.Write(append(it.line, '\n')); err != nil {
+				return
+			}
+		}
+		select {
+		case <-m.arrived:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// next moves the first message of the queue to those that were sent: from the
+// first byte on it may have reached the host.
+func (m *mcp) next() (item, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.queue) == 0 {
+		return item{}, false
+	}
+	it := m.queue[0]
+	m.queue = m.queue[1:]
+	if it.id != "" {
+		m.open = append(m.open, it)
+	}
+	return it, true
+}
+
+// privatePrefix begins the ids of the bridge's own requests.
+const privatePrefix = `"ironcurtain-bridge-`
+
+// greet repeats the agent's initialize to a host that has not heard it, and
+// reports whether the connection is ready for more. On the first connection the
+// agent's own is still to come.
+func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan struct{}) bool {
+	m.mu.Lock()
+	initialize, initialized := m.initialize, m.initialized
+	for _, it := range m.queue {
+		if it.method == "initialize" {
+			initialize = nil // it is on its way
+		}
+	}
+	m.inits++
+	id := json.RawMessage(fmt.Sprintf(`%s%d"`, privatePrefix, m.inits))
+	m.mu.Unlock()
+	if initialize == nil {
+		return true
+	}
+	again, err := withID(initialize, id)
+	if err != nil {
+		return true // the host has refused it once already
+	}
+	if _, err := conn.Write(append(again, '\n')); err != nil {
+		return false
+	}
+	select {
+	case <-greeted:
+	case <-ctx.Done():
+		return false
+	}
+	if initialized != nil {
+		if _, err := conn.Write(append(initialized[:len(initialized):len(initialized)], '\n')); err != nil {
+			return false
+		}
+		m.answer([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+	}
+	return true
+}
+
+// withID is a request with another id.
+func withID(line []byte, id json.RawMessage) ([]byte, error) {
+	var message map[string]json.RawMessage
+	if err := json.Unmarshal(line, &message); err != nil {
+		return nil, err
+	}
+	message["id"] = id
+	return json.Marshal(message)
+}
+
+// receive passes the host's messages on until the connection ends.
+func (m *mcp) receive(from *lines, greeted chan<- struct{}) {
+	for {
+		line, err := from.next()
+		if err != nil {
+			return
+		}
+		e := parseEnvelope(line)
+		if e.Method == notifyWaiting {
+			m.keepTicket(string(e.Params.RequestID), e.Params.Ticket)
+			continue
+		}
+		if len(e.ID) > 0 && e.Method == "" {
+			if len(e.ID) > len(privatePrefix) && string(e.ID[:len(privatePrefix)]) == privatePrefix {
+				close(greeted) // the host answers each request once
+				greeted = make(chan struct{})
+				continue
+			}
+			if it := m.answered(string(e.ID)); it.method == methodResume && e.Error != nil {
+				line = interrupted(e.ID) // a host that cannot resume
+			}
+		}
+		m.answer(line)
+	}
+}
+
+// answered notes that a request has its answer, and returns the request.
+func (m *mcp) answered(id string) (request item) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if i := slices.IndexFunc(m.open, func(it item) bool { return it.id == id }); i >= 0 {
+		request = m.open[i]
+		m.open = slices.Delete(m.open, i, i+1)
+	}
+	delete(m.asked, id)
+	m.closeIfIdle()
+	return request
+}
+
+// requeue ends or repeats what was under way when the connection ended, and
+// returns the answers to what has ended.
+func (m *mcp) requeue() [][]byte {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var answers [][]byte
+	var again []item
+	for _, it := range m.open {
+		switch {
+		case it.method == methodResume:
+		case it.method == "tools/call" && it.ticket != "":
+			it = resumption(it)
+		case it.method == "tools/call":
+			answers = append(answers, interrupted(json.RawMessage(it.id)))
+			delete(m.asked, it.id)
+			continue
+		}
+		again = append(again, it)
+	}
+	m.queue, m.open = append(again, m.queue...), nil
+	m.closeIfIdle()
+	return answers
+}

@@ -1,0 +1,21 @@
+package preview
+
+import (
+	"errors"
+	"io/fs"
+)
+
+// moveFile is the effect of moving a file or directory.
+func (p *Previewer) moveFile(from, to string) *Effect {
+	d := p.newDraft(Move)
+	if data, err := readFile(from); err == nil {
+		d.fact("source", digest(data))
+		d.note("%d bytes, SHA-256 %s", len(data), digest(data))
+	} else {
+		d.note("%s: %v", from, err)
+	}
+	if _, err := readFile(to); !errors.Is(err, fs.ErrNotExist) {
+		d.warn("there is something at %s already", to)
+	}
+	return d.done("moves %s to %s", from, to)
+}

@@ -1,0 +1,75 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// load reads a file of the trusted base as a T.
+func load[T any](file string, from func(*document) (*T, error)) (*T, error) {
+	d, err := readDocument(file)
+	if err != nil {
+		return nil, err
+	}
+	return from(d)
+}
+
+// parse is load for bytes; name stands for the file in errors.
+func parse[T any](name string, data []byte, from func(*document) (*T, error)) (*T, error) {
+	d, err := parseDocument(name, data)
+	if err != nil {
+		return nil, err
+	}
+	return from(d)
+}
+
+// fileLimits bound a policy file, which may hold the schemas of many tools.
+var fileLimits = jsonx.Limits{Bytes: 32 << 20, Depth: 64, Members: 2_000_000, Trusted: true}
+
+// readDocument reads and parses a file of the trusted base.
+func readDocument(file string) (*document, error) {
+	data, err := readBounded(file)
+	if err != nil {
+		hint := "name an existing file that you can read"
+		return nil, &LoadError{File: file, Err: fmt.Errorf("read: %w", unwrapPath(err)), hint: hint}
+	}
+	return parseDocument(file, data)
+}
+
+// readBounded reads a regular file that is not larger than a policy can be.
+func readBounded(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	if info.Size() > int64(fileLimits.Bytes) {
+		return nil, fmt.Errorf("it is larger than %d bytes", fileLimits.Bytes)
+	}
+	return os.ReadFile(file)
+}
+
+func parseDocument(file string, data []byte) (*document, error) {
+	v, err := jsonx.Parse(data, fileLimits)
+	if err != nil {
+		var syntax *jsonx.SyntaxError
+		if errors.As(err, &syntax) {
+			return nil, &LoadError{File: file, Line: syntax.Line, Err: errors.New(syntax.Reason)}
+		}
+		return nil, &LoadError{File: file, Err: err}
+	}
+	return &document{file: file, data: data, root: v}, nil
+}
+
+func unwrapPath(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}
