@@ -81,17 +81,18 @@ var (
 var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|token|authorization|cookie|credentials?)$`)
 
 // secretName tells whether a name is one of them. Most names are not, by their
-// last three letters.
+// last four letters.
 func secretName(name []byte) bool {
 	if len(name) < len("token") {
 		return false
 	}
-	end := name[len(name)-3:]
-	switch string([]byte{end[0] | 0x20, end[1] | 0x20, end[2] | 0x20}) {
-	case "ord", "swd", "ase", "ret", "key", "ken", "ion", "kie", "ial", "als":
+	end := name[len(name)-4:]
+	switch last := string([]byte{end[0] | 0x20, end[1] | 0x20, end[2] | 0x20, end[3] | 0x20}); last {
+	case "word", "sswd", "rase", "cret", "oken", "tion", "okie", "tial", "ials":
 		return secretNames.Match(name)
+	default:
+		return last[1:] == "key" && secretNames.Match(name)
 	}
-	return false
 }
 
 // needles are texts of at least two bytes, by the two that they begin with.

@@ -43,6 +43,22 @@ func TestRedact(t *testing.T) {
 	}
 }
 
+// The quick look at the end of a name lets every name of a secret through.
+func TestSecretNames(t *testing.T) {
+	for _, name := range strings.Fields(`password db-passwd PASSPHRASE secret client_secret apikey api_key api-key access_key
+		privatekey auth_token access-token refresh_token token X-Token authorization Proxy-Authorization cookie set-cookie
+		credential aws_credentials`) {
+		if !secretName([]byte(name)) || !secretNames.MatchString(name) {
+			t.Errorf("%s is taken for no secret", name)
+		}
+	}
+	for _, name := range []string{"phase", "description", "monkey", "path", "keyState", ""} {
+		if secretName([]byte(name)) {
+			t.Errorf("%s is taken for a secret", name)
+		}
+	}
+}
+
 func FuzzRedactKeepsJSON(f *testing.F) {
 	f.Add(`{"a":"sk-ant-api03-abcdefghijklmnopqrst","b":[{"token":"x"}]}`)
 	r := NewRedactor([]string{"secret-value"})
