@@ -39,6 +39,7 @@ type link struct {
 const scratchBytes = 8 << 10
 
 func newLink(p *Proxy, c net.Conn) *link {
+	c = newSocket(c)
 	l := &link{p: p, id: p.conns.Add(1), raw: c, r: bufio.NewReaderSize(c, 16<<10)}
 	l.ctx, l.cancel = context.WithCancel(p.ctx)
 	return l

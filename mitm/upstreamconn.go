@@ -3,11 +3,7 @@ package mitm
 import (
 	"bufio"
 	"context"
-	"errors"
-	"io"
 	"net"
-	"os"
-	"syscall"
 	"time"
 )
 
@@ -25,7 +21,7 @@ const togetherBytes = 32 << 10
 
 // upstreamConn is one connection to a server.
 type upstreamConn struct {
-	raw    *polledConn
+	raw    net.Conn
 	conn   net.Conn // TLS over raw, or raw
 	r      *bufio.Reader
 	limits *Limits
@@ -41,7 +37,7 @@ type upstreamConn struct {
 }
 
 func newUpstreamConn(raw net.Conn, limits *Limits) *upstreamConn {
-	c := &upstreamConn{raw: newPolledConn(raw), limits: limits}
+	c := &upstreamConn{raw: newSocket(raw), limits: limits}
 	c.secure(c.raw)
 	return c
 }
@@ -57,9 +53,11 @@ func (c *upstreamConn) close() { _ = c.raw.Close() }
 // quiet says whether a kept connection is open and nothing came on it: what a
 // server sends without being asked must not be taken for an answer.
 func (c *upstreamConn) quiet() bool {
-	c.raw.polling = true
-	n, err := c.conn.Read(c.one[:])
-	c.raw.polling = false
+	raw, ok := c.raw.(*socket)
+	if !ok {
+		return true
+	}
+	n, err := raw.poll(c.conn, c.one[:])
 	return n == 0 && isTimeout(err)
 }
 
@@ -144,45 +142,4 @@ func (c *upstreamConn) write(p []byte) error {
 		p = p[len(piece):]
 	}
 	return nil
-}
-
-// polledConn can be read without waiting.
-type polledConn struct {
-	net.Conn
-	raw     syscall.RawConn // nil where there is none
-	polling bool            // reads do not wait
-}
-
-func newPolledConn(c net.Conn) *polledConn {
-	p := &polledConn{Conn: c}
-	if s, ok := c.(syscall.Conn); ok {
-		p.raw, _ = s.SyscallConn()
-	}
-	return p
-}
-
-// Read reads. While polling, it ends with os.ErrDeadlineExceeded, after which
-// TLS can still be read from, when nothing is there.
-func (p *polledConn) Read(b []byte) (n int, err error) {
-	if !p.polling {
-		return p.Conn.Read(b)
-	}
-	if p.raw == nil {
-		return 0, os.ErrDeadlineExceeded
-	}
-	failure := p.raw.Read(func(fd uintptr) bool {
-		n, err = syscall.Read(int(fd), b)
-		return true
-	})
-	switch {
-	case failure != nil:
-		return 0, failure
-	case errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR):
-		return 0, os.ErrDeadlineExceeded
-	case err != nil:
-		return 0, err
-	case n == 0:
-		return 0, io.EOF
-	}
-	return n, nil
 }
