@@ -1,7 +1,5 @@
 package body
 
-import "fmt"
-
 // anthropic judges a request of the Messages API.
 func (j *judge) anthropic() error {
 	names := []string{"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills"}
@@ -16,31 +14,13 @@ func (j *judge) anthropic() error {
 		case "container", "skills":
 			return j.absent(key + " would make the provider run code.")
 		case "messages":
-			return j.messages("messages", j.blocks)
+			return j.messages(j.blocks)
 		case "system":
 			return j.blocks()
 		case "tool_choice":
 			return j.anthropicChoice()
 		}
 		return j.routerMember(key)
-	})
-}
-
-// messages walks an array of messages, whose content read reads.
-func (j *judge) messages(what string, read func() error) error {
-	if j.peek() != '[' {
-		return fmt.Errorf("%s is not an array", what)
-	}
-	return j.array(func() error {
-		if j.peek() != '{' {
-			return fmt.Errorf("%s holds something that is not an object", what)
-		}
-		return j.members([]string{"content"}, func(key string) error {
-			if key == "content" {
-				return read()
-			}
-			return j.skip()
-		})
 	})
 }
 
@@ -109,22 +89,6 @@ func (j *judge) source() error {
 	return refuse("content whose source is %q; send the data itself.", clip(kind))
 }
 
-// tools walks a list of tools, of which one reads one.
-func (j *judge) tools(one func() (bool, error)) error {
-	switch j.peek() {
-	case '[':
-		return j.filter(func() (bool, error) {
-			if j.peek() != '{' {
-				return false, fmt.Errorf("tools holds something that is not an object")
-			}
-			return one()
-		})
-	case 'n':
-		return j.skip()
-	}
-	return fmt.Errorf("tools is not an array")
-}
-
 // anthropicTool reads a tool and says whether the agent itself runs it.
 func (j *judge) anthropicTool() (bool, error) {
 	kind, name, typed := "", "", false
@@ -146,20 +110,6 @@ func (j *judge) anthropicTool() (bool, error) {
 	return j.keepTool(!typed || kind == "custom", kind, name), nil
 }
 
-// keepTool remembers what became of a tool.
-func (j *judge) keepTool(keep bool, kind, name string) bool {
-	names := &j.keptNames
-	if !keep {
-		names = &j.removedNames
-		j.note("tools:%s", kind)
-	}
-	if *names == nil {
-		*names = make(map[string]bool)
-	}
-	(*names)[name] = true
-	return keep
-}
-
 // anthropicChoice reads tool_choice.
 func (j *judge) anthropicChoice() error {
 	if j.peek() != '{' {
@@ -172,12 +122,4 @@ func (j *judge) anthropicChoice() error {
 		}
 		return j.skip()
 	})
-}
-
-// readModel reads the name of the model.
-func (j *judge) readModel() (err error) {
-	if j.model, err = j.text("model"); err != nil {
-		return err
-	}
-	return j.checkModel(j.model)
 }

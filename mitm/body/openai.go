@@ -18,27 +18,34 @@ func (j *judge) responses() error {
 	}
 	return j.members(j.routerNames(names), func(key string) error {
 		switch key {
-		case "model":
-			return j.readModel()
-		case "tools":
-			return j.tools(j.openaiTool)
-		case "tool_choice":
-			return j.openaiChoice()
 		case "input", "instructions":
 			return j.items()
 		case "background":
 			return j.absent("background would leave the request running at the provider.")
 		case "previous_response_id", "conversation", "prompt":
 			return j.absent(key + " refers to something that the provider keeps; send it in the request.")
-		case "web_search_options":
-			return j.present("web_search_options would make the provider search the web.")
-		case "mcp_servers", "container":
-			return j.absent(key + " would make the provider reach out by itself.")
-		case "store":
-			return j.unstore()
 		}
-		return j.routerMember(key)
+		return j.openaiMember(key)
 	})
+}
+
+// openaiMember reads a top-level member that both of OpenAI's APIs have.
+func (j *judge) openaiMember(key string) error {
+	switch key {
+	case "model":
+		return j.readModel()
+	case "tools":
+		return j.tools(j.openaiTool)
+	case "tool_choice":
+		return j.openaiChoice()
+	case "web_search_options":
+		return j.present("web_search_options would make the provider search the web.")
+	case "mcp_servers", "container":
+		return j.absent(key + " would make the provider reach out by itself.")
+	case "store":
+		return j.unstore()
+	}
+	return j.routerMember(key)
 }
 
 // unstore turns "store": true into false.
@@ -93,22 +100,30 @@ func (j *judge) item() error {
 			return j.tools(j.openaiTool)
 		case "image_url":
 			return j.imageURL()
-		case "file_url":
-			return j.absent("a file_url would make the provider fetch it; send the data itself.")
-		case "file_id":
-			return j.absent("content that refers to the provider's file storage.")
 		case "server_url":
 			return j.absent("a server_url would make the provider connect to another server.")
-		case "file_data":
-			return j.fileData()
 		}
-		return j.skip()
+		return j.fileMember(key)
 	})
 	bare := has["id"] && !has["type"] && !has["role"] // what the provider takes for a reference
 	if err == nil && (bare || kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
 		err = refuse("an item that refers to something which the provider keeps or runs; send it in the request.")
 	}
 	return err
+}
+
+// fileMember reads a member by which content brings a file along, or refers to
+// one; any other is passed over.
+func (j *judge) fileMember(key string) error {
+	switch key {
+	case "file_url":
+		return j.absent("a file_url would make the provider fetch it; send the data itself.")
+	case "file_id":
+		return j.absent("content that refers to the provider's file storage.")
+	case "file_data":
+		return j.fileData()
+	}
+	return j.skip()
 }
 
 // imageURL reads an image as a URL, or as an object with one.
@@ -217,4 +232,16 @@ func (j *judge) openaiAllowed() error {
 		}
 		return j.skip()
 	})
+}
+
+// fileData reads the data of a file, which some providers take as a URL, too.
+func (j *judge) fileData() error {
+	if j.peek() != '"' {
+		return j.skip()
+	}
+	data, err := j.str()
+	if err == nil && strings.Contains(data, "://") && !strings.HasPrefix(data, "data:") {
+		err = remote(data, "file_data")
+	}
+	return err
 }
