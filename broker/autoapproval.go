@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -67,22 +68,15 @@ func (b *Broker) autoApprove(item approval.Item) bool {
 	case auto.Model == nil:
 		return a.ask(fmt.Sprintf("no model can confirm: %v", auto.Missing))
 	}
-	b.keepLook(item.ID, a.look(""))
+	b.keepReview(item.ID, a.review(""))
 	b.work.Go(func() {
 		if a.confirmation = autoapprove.Confirm(b.ctx, auto.Model, a.question); a.confirmation.Approve {
 			a.let()
 			return
 		}
-		a.ask("the model did not confirm: " + firstOf(a.confirmation.Error, a.confirmation.Reason))
+		a.ask("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
 	})
 	return false
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // attempt is one item beside the receipt it could rest on.
@@ -107,7 +101,7 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 
 // ask leaves the item to a person and notes why.
 func (a *attempt) ask(reason string) bool {
-	a.broker.keepLook(a.item.ID, a.look(reason))
+	a.broker.keepReview(a.item.ID, a.review(reason))
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
 		a.broker.log.Error("automatic approval was not recorded", "session", a.item.Session, "error", err)
 	}

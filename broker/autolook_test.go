@@ -53,7 +53,7 @@ func TestTheLookIsTold(t *testing.T) {
 	}
 	d.broker.mu.Lock()
 	defer d.broker.mu.Unlock()
-	if len(d.broker.looks) != 0 {
-		t.Errorf("kept: %v", d.broker.looks)
+	if len(d.broker.reviews) != 0 {
+		t.Errorf("kept: %v", d.broker.reviews)
 	}
 }

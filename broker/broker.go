@@ -2,11 +2,9 @@ package broker
 
 import (
 	"context"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"time"
@@ -18,82 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
-	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
-
-// Config is what the broker is made of. All paths are absolute.
-type Config struct {
-	Home         string          // state: sessions/, run/
-	UserHome     string          // the person's home directory
-	CacheDir     string          // images and server packages, rebuilt when absent
-	Agents       *agent.Registry // nil: the built-in ones
-	DefaultAgent string
-	Models       map[string]string // the models that agents use, by the agents' names
-	Images       Images
-	MaxSessions  int           // that run at the same time
-	KeepSessions time.Duration // of sessions that are not used; 0: for ever
-
-	// AutoApprove lets through what a person has just ordered; nil: everything
-	// that escalates waits for them.
-	AutoApprove *AutoApprove
-
-	// GitHosts are what the git server can reach at all; the policy still judges
-	// every call.
-	GitHosts []string
-
-	Compiled    *policy.Compiled
-	Annotations *policy.Annotations
-	Lists       *policy.Lists // may be nil
-	Protected   []string      // paths no tool call may touch, besides Home
-	Unprotected []string      // exceptions from Protected and Home
-	// Setup are shell commands that run in the container before the agent, by the
-	// real path of the workspace.
-	Setup map[string]string
-	// Worktree gives a session on a repository a worktree of it, unless its request
-	// says otherwise.
-	Worktree bool
-	// Reachable are directories outside the workspace that the filesystem
-	// server may serve at all; the policy still judges every call.
-	Reachable []string
-	// FetchServer is the command line of the server of http_fetch; empty: agents
-	// have none.
-	FetchServer []string
-	// SandboxPolicy says what happens to a tool server that cannot be
-	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
-	SandboxPolicy string
-
-	EscalationTimeout time.Duration
-	// ReceiptHold is how long what a person typed in command mode may stand for
-	// their consent; 0 means receipt.DefaultHold.
-	ReceiptHold time.Duration
-	Credentials Credentials
-	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
-	Secrets     []string            // values that never reach the audit
-	HostShell   HostShell           // nil: no shell of this machine may be opened
-	Upstreams   map[string]*url.URL // provider host to where its requests go instead
-	UpstreamCAs *x509.CertPool      // more roots for upstreams; nil for the system's
-	Resources   Resources
-	Limits      budget.Limits // of what one session may use of its models
-	Prices      budget.Prices // by which tokens become money
-	Notice      string        // what every tab must say of itself
-	Log         *slog.Logger
-}
-
-// Images is what the agents' images are built on; zero values take what the
-// program knows by itself.
-type Images struct {
-	Base string            // an image of a registry
-	From docker.BaseChoice // where the root file system comes from
-}
-
-// Resources bound one container; zero values take the defaults of docker.
-type Resources struct {
-	MemoryMB int
-	CPUs     float64
-	Pids     int
-}
 
 // Broker implements API in this process.
 type Broker struct {
@@ -111,13 +34,13 @@ type Broker struct {
 	engine    engineHandle
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
 
-	mu       sync.Mutex
-	sessions []*session           // in the order of their tabs
-	parting  map[SessionID]string // what is to be known of those that ended
-	looks    map[string]AutoLook  // at what waits, by the escalation's id
-	lastTab  int
-	sweeping *sweeping // nil before Sweep
-	closed   bool
+	mu        sync.Mutex
+	sessions  []*session            // in the order of their tabs
+	farewells map[SessionID]string  // what is to be known of those that ended
+	reviews   map[string]AutoReview // at what waits, by the escalation's id
+	lastTab   int
+	sweeping  *sweeping // nil before Sweep
+	closed    bool
 }
 
 var _ API = (*Broker)(nil)
@@ -132,14 +55,14 @@ func New(c Config) (*Broker, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &Broker{
-		config:  c,
-		log:     c.Log,
-		hub:     newHub(),
-		engine:  engineHandle{base: c.Images.Base},
-		ctx:     ctx,
-		cancel:  cancel,
-		parting: map[SessionID]string{},
-		looks:   map[string]AutoLook{},
+		config:    c,
+		log:       c.Log,
+		hub:       newHub(),
+		engine:    engineHandle{base: c.Images.Base},
+		ctx:       ctx,
+		cancel:    cancel,
+		farewells: map[SessionID]string{},
+		reviews:   map[string]AutoReview{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
@@ -184,13 +107,13 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 // Open creates a session, or continues a stored one, and begins to start its
 // agent.
 func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
-	prepare := b.fresh
+	prepare := b.newFromRequest
 	if r.Resume != "" {
 		// The sweep holds the leases of sessions while it looks at them.
 		if _, err := b.LeftRunning(ctx); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
-		prepare = b.again
+		prepare = b.newFromStored
 	}
 	s, err := prepare(r)
 	if err != nil {
@@ -207,8 +130,8 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	return s.snapshot(), nil
 }
 
-// fresh makes the session of a request for a new one.
-func (b *Broker) fresh(r OpenRequest) (*session, error) {
+// newFromRequest makes the session of a request for a new one.
+func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 	if r.Agent == "" {
 		r.Agent = b.config.DefaultAgent
 	}

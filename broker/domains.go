@@ -57,10 +57,10 @@ func (s *session) domainTools() []mcpproxy.Builtin {
 func (s *session) egressProxy() (*mitm.Proxy, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.way == nil {
+	if s.modelProxy == nil {
 		return nil, errors.New("the session has no way out yet")
 	}
-	return s.way, nil
+	return s.modelProxy, nil
 }
 
 // domainOf is the domain in canonical arguments.

@@ -77,7 +77,7 @@ func (b *Broker) relay(change approval.Change) {
 		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
 	case change.Settled != nil:
 		b.dropWaiting(change.Settled.Session, change.Settled.ID)
-		b.forgetLook(change.Settled.ID)
+		b.dropReview(change.Settled.ID)
 		r := resolution(*change.Settled)
 		b.recount(r.Session)
 		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})
@@ -124,7 +124,7 @@ func (b *Broker) escalation(i approval.Item) Escalation {
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.fixed.Tab
 	}
-	e.Auto = b.lookAt(i.ID)
+	e.Auto = b.reviewOf(i.ID)
 	return e
 }
 

@@ -10,15 +10,15 @@ import (
 func (b *Broker) Farewell() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.Sorted(maps.Values(b.parting))
+	return slices.Sorted(maps.Values(b.farewells))
 }
 
-// part says what is to be known of the session when it has ended, now and in the
+// sayFarewell says what is to be known of the session when it has ended, now and in the
 // farewell; nothing takes back what a former life of the session said.
-func (s *session) part(text string) {
+func (s *session) sayFarewell(text string) {
 	s.broker.mu.Lock()
-	if s.broker.parting[s.fixed.ID] = text; text == "" {
-		delete(s.broker.parting, s.fixed.ID)
+	if s.broker.farewells[s.fixed.ID] = text; text == "" {
+		delete(s.broker.farewells, s.fixed.ID)
 	}
 	s.broker.mu.Unlock()
 	if text != "" {

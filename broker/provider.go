@@ -45,8 +45,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if len(s.adapter.Providers) == 0 {
 		return provider{}, nil
 	}
-	c := s.broker.config
-	credentials := c.Credentials
+	credentials := s.broker.config.Credentials
 	if s.adapter.KeysOnly {
 		credentials = credentials.APIKeys()
 	}
@@ -59,32 +58,18 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if err != nil {
 		return provider{}, err
 	}
+	config := s.modelProxyConfig(name, credentials, log)
+	config.Modes = modes
+	config.Budget = func(context.Context, mitm.Request) error { return spending.Admit() }
 	held := newPause(ctx, s, stack, log)
-	proxy, err := mitm.New(mitm.Config{
-		Session:     string(s.fixed.ID),
-		Providers:   []string{name},
-		Table:       c.Providers,
-		Modes:       modes,
-		Credentials: credentials.Credential,
-		Held:        c.Credentials.Held(),
-		Refused:     credentials.Refused,
-		Upstreams:   s.broker.upstreamsOf(name),
-		UpstreamCAs: c.UpstreamCAs,
-		Audit:       egress.Append(log),
-		Note:        egress.Post(log),
-		Activity: func(a mitm.Activity) {
-			if a.Kind == mitm.KeyLeaked {
-				held.begin(a)
-			}
-			s.providerActivity(a)
-		},
-		Identity: s.identity,
-		Admit:    held.admit,
-		Ask:      s.askRequest,
-		Budget:   func(context.Context, mitm.Request) error { return spending.Admit() },
-		Domains:  true,
-		Log:      s.broker.log,
-	})
+	config.Admit = held.admit
+	config.Activity = func(a mitm.Activity) {
+		if a.Kind == mitm.KeyLeaked {
+			held.begin(a)
+		}
+		s.providerActivity(a)
+	}
+	proxy, err := mitm.New(config)
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
@@ -94,7 +79,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, err
 	}
 	s.mu.Lock()
-	s.way = proxy
+	s.modelProxy = proxy
 	s.mu.Unlock()
 	served := make(chan error, 1)
 	go func() { served <- proxy.Serve(listener) }()
@@ -114,6 +99,28 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		p.logins[name] = mitm.AccountName(account)
 	}
 	return p, nil
+}
+
+// modelProxyConfig is the configuration of the proxy to one provider, but for what
+// bounds its use.
+func (s *session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
+	c := s.broker.config
+	return mitm.Config{
+		Session:     string(s.fixed.ID),
+		Providers:   []string{provider},
+		Table:       c.Providers,
+		Credentials: credentials.Credential,
+		Held:        c.Credentials.Held(),
+		Refused:     credentials.Refused,
+		Upstreams:   s.broker.upstreamsOf(provider),
+		UpstreamCAs: c.UpstreamCAs,
+		Audit:       egress.Append(log),
+		Note:        egress.Post(log),
+		Identity:    s.identity,
+		Ask:         s.askRequest,
+		Domains:     true,
+		Log:         s.broker.log,
+	}
 }
 
 // remember leaves with the kernel what another multiplexer needs to serve this

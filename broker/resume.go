@@ -22,10 +22,10 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// again makes the session that continues a stored one: the same id, directory,
+// newFromStored makes the session that continues a stored one: the same id, directory,
 // agent and workspace. Its lease is taken here, so that whoever asks learns at
 // once when another process has it.
-func (b *Broker) again(r OpenRequest) (*session, error) {
+func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if !validID(r.Resume) {
 		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
 	}

@@ -177,20 +177,20 @@ func TestASessionIsResumedOnce(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
 	id := SessionID(filepath.Base(l.dir))
-	first, err := resumeRig(t, home).again(OpenRequest{Resume: id})
+	first, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.fixed.ID != id || first.fixed.Workspace != l.sandbox() || first.fixed.Agent != "shell" {
 		t.Errorf("resumed as %+v", first.fixed)
 	}
-	if _, err := resumeRig(t, home).again(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
+	if _, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
 		t.Errorf("a second time: %v", err)
 	}
 	if err := first.disown(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := resumeRig(t, home).again(OpenRequest{Resume: id})
+	again, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)
 	}
@@ -218,7 +218,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		"nothing":                 "00000000-0000-4000-8000-000000000000",
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
-		if s, err := resumeRig(t, home).again(OpenRequest{Resume: SessionID(id)}); err == nil {
+		if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: SessionID(id)}); err == nil {
 			t.Errorf("%s was resumed: %+v", what, s.fixed)
 		}
 	}

@@ -104,10 +104,10 @@ func (s *session) settleWorktree(ctx context.Context) error {
 	tree := *s.fixed.Worktree
 	o, err := s.layout.worktree().Settle(ctx, tree)
 	if err != nil {
-		s.part(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
+		s.sayFarewell(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
 		return err
 	}
-	s.part(workOf(s.fixed, o))
+	s.sayFarewell(workOf(s.fixed, o))
 	return nil
 }
 

@@ -48,7 +48,7 @@ func TestResolutionTexts(t *testing.T) {
 func TestAutoApproverIsSeen(t *testing.T) {
 	r := newRig(t, 80, 24, demo())
 	e := escalation(1, `{"path":"/tmp/b"}`, "")
-	e.Auto = &broker.AutoLook{Receipt: 3, Since: r.now}
+	e.Auto = &broker.AutoReview{Receipt: 3, Since: r.now}
 	r.broker.pending = append(r.broker.pending, e)
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.keys("\x01")

@@ -207,7 +207,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 		r.broker.history = []broker.Decided{{Server: s, Tool: s, Rule: s, Decision: s, By: s, Reason: s, Detail: map[string]any{"quote": s, "remembered": s}}}
 		e := escalation(1, "", "")
 		e.Server, e.Tool, e.Rule, e.Reason, e.Digest = s, s, s, s, s
-		e.Restored, e.Auto = true, &broker.AutoLook{Receipt: 1, Reason: s}
+		e.Restored, e.Auto = true, &broker.AutoReview{Receipt: 1, Reason: s}
 		if raw, err := json.Marshal(map[string]string{s: s}); err == nil {
 			e.Arguments, e.Requested = raw, json.RawMessage(`"`+s+`"`)
 		}

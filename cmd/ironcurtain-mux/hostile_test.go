@@ -68,7 +68,7 @@ func TestPrintedStringsReadBack(t *testing.T) {
 			t.Fatalf("%q is not in %s", s, pending.String())
 		}
 
-		seen := autoApprovalText(broker.Escalation{Auto: &broker.AutoLook{Receipt: 1, Reason: s}})
+		seen := autoApprovalText(broker.Escalation{Auto: &broker.AutoReview{Receipt: 1, Reason: s}})
 		plainLine(t, seen)
 		if s != "" && !strings.Contains(seen, strconv.QuoteToASCII(s)) {
 			t.Fatalf("%q is not in %s", s, seen)

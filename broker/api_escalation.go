@@ -1,0 +1,125 @@
+package broker
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Escalation is a call that waits for a person.
+type Escalation struct {
+	ID        string          `json:"id"`
+	Number    int             `json:"number"` // short, for /approve N; from 1, never reused
+	Session   SessionID       `json:"session"`
+	Tab       int             `json:"tab"`
+	Plane     string          `json:"plane"` // "tool" or "http"
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded
+	Requested json.RawMessage `json:"requested,omitempty"` // as the agent wrote it
+	Effect    *Effect         `json:"effect,omitempty"`    // what it would do
+	Rule      string          `json:"rule"`
+	Reason    string          `json:"reason"`
+	Digest    string          `json:"digest"` // of server, tool and canonical arguments
+	AskedAt   time.Time       `json:"askedAt"`
+	ExpiresAt time.Time       `json:"expiresAt"`
+	// More counts calls like it that were refused without asking, because too
+	// many asked.
+	More     int    `json:"more,omitempty"`
+	Likeness string `json:"likeness,omitempty"` // the same for calls that differ in details only
+	// Restored says that a multiplexer was asked that was killed while the call
+	// waited. Unclaimed says that no caller waits for the answer at present: it is
+	// kept for a few minutes, for the same call should it be made again.
+	Restored  bool `json:"restored,omitempty"`
+	Unclaimed bool `json:"unclaimed,omitempty"`
+	// Auto is what the automatic approval makes of it; nil when it has no say.
+	Auto *AutoReview `json:"auto,omitempty"`
+}
+
+// AutoReview is what the automatic approval makes of a call that waits.
+type AutoReview struct {
+	Receipt int       `json:"receipt"`
+	Since   time.Time `json:"since"`
+	// Reason is why the call is left to a person; empty while a model judges.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Decision answers one escalation.
+type Decision struct {
+	ID      string `json:"id"`
+	Digest  string `json:"digest"` // of what the person saw; it must still match
+	Approve bool   `json:"approve"`
+	Reason  string `json:"reason,omitempty"` // told to the agent when denied
+	By      string `json:"by"`               // "tui", "cli"
+	// Remember makes an approval stand for calls to come.
+	Remember *Remember `json:"remember,omitempty"`
+}
+
+// Remember says for what and for how long an approval is remembered.
+type Remember struct {
+	Scope   string `json:"scope"`             // the name of one of the call's scopes
+	Seconds int    `json:"seconds,omitempty"` // from now; 0 means 15 minutes, at most 8 hours
+}
+
+// Scope is one way to remember the approval of a call.
+type Scope struct {
+	Name    string `json:"name"`    // "exact", "file", "host", "remote", "target" or "directory"
+	Text    string `json:"text"`    // in full what would be let through, values quoted
+	Matched int    `json:"matched"` // past calls it would have let through
+	Past    int    `json:"past"`    // past calls of the tool that were looked at
+}
+
+// Rule is a remembered approval in force. It ends with its session.
+type Rule struct {
+	Number    int       `json:"number"` // from 1, never reused
+	Session   SessionID `json:"session"`
+	Tab       int       `json:"tab"`
+	Scope     string    `json:"scope"`
+	Text      string    `json:"text"` // in full what it lets through, values quoted
+	By        string    `json:"by"`   // "tui", "cli"
+	At        time.Time `json:"at"`
+	ExpiresAt time.Time `json:"expiresAt"`
+	Used      int       `json:"used"` // calls it has let through
+}
+
+// Decided is one decision as the audit has it.
+type Decided struct {
+	At        time.Time       `json:"at"`
+	Session   SessionID       `json:"session"`
+	Tab       int             `json:"tab"`
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"` // canonical, secrets masked
+	Decision  string          `json:"decision"`            // "escalated-approved", "granted" and so on
+	By        string          `json:"by,omitempty"`
+	Waited    time.Duration   `json:"waited,omitempty"`
+	Rule      string          `json:"rule,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Detail    map[string]any  `json:"detail,omitempty"` // what it rests on: a rule, a receipt
+}
+
+// Outcome is how an escalation ended.
+type Outcome string
+
+// The outcomes of an escalation.
+const (
+	Approved  Outcome = "approved"
+	Denied    Outcome = "denied"
+	Expired   Outcome = "expired"
+	Withdrawn Outcome = "withdrawn" // the agent canceled the call or its session ended
+)
+
+// Resolution is the one answer an escalation got.
+type Resolution struct {
+	ID      string    `json:"id"`
+	Number  int       `json:"number"`
+	Session SessionID `json:"session"`
+	Outcome Outcome   `json:"outcome"`
+	By      string    `json:"by"`
+	At      time.Time `json:"at"`
+	Won     bool      `json:"won"` // whether this very call decided it
+	// Rule is the number of the rule that this decision made, or 0.
+	Rule int `json:"rule,omitempty"`
+	// Kept says that no caller waited for the answer: it stands for five minutes,
+	// for the same call once.
+	Kept bool `json:"kept,omitempty"`
+}

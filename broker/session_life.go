@@ -1,0 +1,167 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// run lives the session's life: start the agent, wait for its end, take
+// everything down. It returns when nothing of the session is left but its
+// directory.
+func (s *session) run(ctx context.Context) {
+	defer func() {
+		close(s.finished)
+		s.broker.receipts.Close(string(s.fixed.ID))
+		s.broker.grants.Close(string(s.fixed.ID))
+	}()
+	started := sync.OnceFunc(func() { close(s.started) })
+	defer started()
+
+	stack := &teardown{limit: 30 * time.Second}
+	stack.push("give up the session", func(context.Context) error { return s.disown() })
+	exit, err := s.live(ctx, stack, started)
+	s.end(exit, err)
+	// While the agent's connection is still there, it can be told.
+	s.broker.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
+	if s.snapshot().Trouble != "" {
+		stack.hurry(removeProgram, engineAwayLimit)
+	}
+	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
+		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+		s.mu.Lock()
+		s.left = err
+		s.mu.Unlock()
+	}
+}
+
+// live brings the session up, pushing what must be undone on stack, and waits
+// until the agent ends or ctx does.
+func (s *session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
+	begin := s.start
+	if s.adapter.Host {
+		begin = s.startHost
+	}
+	end := s.followStart(ctx)
+	running, err := begin(ctx, stack)
+	end(err)
+	if err != nil {
+		return docker.Exit{}, err
+	}
+	s.mu.Lock()
+	s.program, s.output = running, newOutput(running, func() { close(s.spoke) })
+	s.mu.Unlock()
+	var reading sync.WaitGroup
+	reading.Go(s.output.run)
+	stack.push("stop reading", func(context.Context) error {
+		s.output.end()
+		reading.Wait() // the program's stream has been closed by now
+		return nil
+	})
+	stack.push(removeProgram, running.Remove)
+	s.count(func(t *tally) { t.running = true })
+	started()
+	if !s.adapter.Host && s.base() == "" {
+		reading.Go(func() { s.noteBase(ctx) })
+	}
+	exit, err := s.wait(ctx, running)
+	if err == nil {
+		s.output.drain(ctx)
+	}
+	return exit, err
+}
+
+// wait waits until the agent has ended, or its tools turn out not to come up.
+func (s *session) wait(ctx context.Context, running program) (docker.Exit, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ended := make(chan struct{})
+	defer close(ended)
+	watching.Go(func() {
+		select {
+		case err := <-s.toolsUp:
+			if err != nil {
+				cancel(err)
+			}
+		case <-ended:
+		}
+	})
+	exit, err := running.Wait(ctx)
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	return exit, err
+}
+
+// end records how the session ended; the tab stays until it is closed. A session
+// that a person ended has no agent that died.
+func (s *session) end(exit docker.Exit, err error) {
+	s.mu.Lock()
+	s.exitCode = exit.Code
+	s.reason = exit.Reason
+	if s.reason == "" {
+		s.reason = "ended by itself"
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.reason = describe(err)
+		s.exitCode = 1
+	}
+	s.mu.Unlock()
+	last := s.snapshot()
+	if last.State = StateDead; errors.Is(err, context.Canceled) {
+		last.State, last.Reason, last.ExitCode = StateClosed, "", 0
+	}
+	if err := s.keep(last); err != nil {
+		s.broker.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
+	}
+	s.count(func(t *tally) { t.dead = true })
+}
+
+// withdrawal says why what still waits for a person is not carried out.
+func (s *session) withdrawal(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "the person ended the session while it waited"
+	}
+	return "the session has ended"
+}
+
+// removeProgram is the step of taking a session down that needs the container
+// engine, and engineAwayLimit how long it may take while that does not answer.
+const (
+	removeProgram   = "remove the program"
+	engineAwayLimit = 5 * time.Second
+)
+
+// close ends the session and waits until nothing of it runs, or what is left of it
+// is left to gc, which is an error.
+func (s *session) close(ctx context.Context) error {
+	s.cancel()
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		return fmt.Errorf("close session: %w", context.Cause(ctx))
+	}
+	s.count(func(t *tally) { t.closed = true })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.left != nil {
+		return &Problem{Err: fmt.Errorf("session %s is not gone: %w", s.fixed.ID[:8], s.left), Next: "run 'ironcurtain-mux gc' later"}
+	}
+	return nil
+}
+
+// over reports whether the session has ended and is taken down, as far as it could be.
+func (s *session) over() bool {
+	select {
+	case <-s.finished:
+		return true
+	default:
+		return false
+	}
+}
