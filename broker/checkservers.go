@@ -22,13 +22,6 @@ type ServerCheck struct {
 	Hidden []string // tools that no agent is offered, and why
 }
 
-// silence is a record that nobody reads: a check decides nothing.
-type silence struct{}
-
-// Append and Post do nothing.
-func (silence) Append(context.Context, audit.Record) error { return nil }
-func (silence) Post(context.Context, audit.Record) error   { return nil }
-
 // CheckServers starts every tool server in its sandbox, as a session in an
 // empty directory would, and holds what they offer against the policy's
 // annotations. A sandbox that lets a probe through is an error when the
@@ -60,7 +53,7 @@ func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error
 	if err != nil {
 		return found, err
 	}
-	proxy, err := mcpproxy.New(mcpproxy.Config{Engine: engine, Servers: specs, Sandbox: host, Audit: silence{}})
+	proxy, err := mcpproxy.New(mcpproxy.Config{Engine: engine, Servers: specs, Sandbox: host, Audit: audit.Discard{}})
 	if err != nil {
 		return found, err
 	}

@@ -19,7 +19,7 @@ func (b *Broker) Pending(context.Context) ([]Escalation, error) {
 // Decide answers one escalation.
 func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	answer := approval.Answer{Approve: d.Approve, By: d.By, Reason: d.Reason}
-	remember, err := b.rememberer(d)
+	remember, err := b.prepareRule(d)
 	if err != nil {
 		return Resolution{}, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 )
 
-// remembrance is an approval that is about to be remembered.
-type remembrance struct {
+// pendingRule is an approval that is about to be remembered.
+type pendingRule struct {
 	broker *Broker
 	item   approval.Item
 	offer  grant.Offer
@@ -20,9 +20,9 @@ type remembrance struct {
 	limit  time.Duration
 }
 
-// rememberer prepares what a decision asks to be remembered, or returns nil. A
+// prepareRule prepares what a decision asks to be remembered, or returns nil. A
 // call that waits no longer is not remembered; why, the queue tells.
-func (b *Broker) rememberer(d Decision) (*remembrance, error) {
+func (b *Broker) prepareRule(d Decision) (*pendingRule, error) {
 	if d.Remember == nil {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (b *Broker) rememberer(d Decision) (*remembrance, error) {
 	var names []string
 	for _, o := range item.Offers {
 		if string(o.Scope) == d.Remember.Scope {
-			return &remembrance{b, item, o, d.By, limit}, nil
+			return &pendingRule{b, item, o, d.By, limit}, nil
 		}
 		names = append(names, string(o.Scope))
 	}
@@ -51,7 +51,7 @@ func (b *Broker) rememberer(d Decision) (*remembrance, error) {
 }
 
 // text is what the record says of it.
-func (r *remembrance) text() string {
+func (r *pendingRule) text() string {
 	limit := r.limit
 	if limit == 0 {
 		limit = grant.DefaultTime
@@ -60,7 +60,7 @@ func (r *remembrance) text() string {
 }
 
 // keep puts the rule into force, unless its session has ended meanwhile.
-func (r *remembrance) keep() (int, error) {
+func (r *pendingRule) keep() (int, error) {
 	s, err := r.broker.session(SessionID(r.item.Session))
 	if err != nil {
 		return 0, err
@@ -80,7 +80,7 @@ func (r *remembrance) keep() (int, error) {
 
 // letWaiting lets the calls through that wait already and that the new rule is
 // about; each is judged again like any other.
-func (r *remembrance) letWaiting(g grant.Grant) {
+func (r *pendingRule) letWaiting(g grant.Grant) {
 	for _, item := range r.broker.approvals.Pending() {
 		if item.Session != g.Session || !r.offer.Matches(item.Call) {
 			continue

@@ -12,13 +12,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-const unansweredReason = "the multiplexer ended before anybody decided; the call was not carried out"
+const undecidedReason = "the multiplexer ended before anybody decided; the call was not carried out"
 
 // undecided are the calls that waited when the process that had them was killed.
 // The audit says which: a call goes on only after its record is durable, so one
 // without a record was certainly never let through. What is on record already is
 // forgotten here.
-func undecided(l layout) ([]unanswered, error) {
+func undecided(l layout) ([]waitingRecord, error) {
 	all, err := readWaiting(l)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -33,7 +33,7 @@ func undecided(l layout) ([]unanswered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for what became of what waited: %w", err)
 	}
-	var open []unanswered
+	var open []waitingRecord
 	for _, u := range all {
 		if !recorded[u.ID] && (u.Ticket == "" || !recorded[u.Ticket]) {
 			open = append(open, u)
@@ -45,10 +45,10 @@ func undecided(l layout) ([]unanswered, error) {
 }
 
 // settleKilled records that a call was withdrawn with the process that had it.
-func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u unanswered) error {
+func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u waitingRecord) error {
 	err := log.Append(ctx, audit.Record{
 		Plane: audit.PlaneTool, Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
-		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: unansweredReason,
+		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: undecidedReason,
 		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
 	})
 	if err == nil {

@@ -22,16 +22,16 @@ type output struct {
 	drained chan struct{} // closed when run has returned
 
 	mu      sync.Mutex
-	changed sync.Cond // something of the following has
-	taker   *taker    // of the output; nil while nobody is attached
-	busy    *taker    // it is being written to
+	changed sync.Cond   // something of the following has
+	sink    *outputSink // of the output; nil while nobody is attached
+	busy    *outputSink // it is being written to
 	stopped bool
 	ended   bool  // run has returned
 	past    int64 // bytes to come of the agent's former life
 }
 
-// taker is one who takes the output.
-type taker struct {
+// outputSink is one to whom the output goes.
+type outputSink struct {
 	w   io.Writer
 	err error // of w, after which it takes no more
 }
@@ -71,20 +71,20 @@ func (o *output) deliver(chunk []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
-		for !o.stopped && (o.taker == nil || o.taker.err != nil) {
+		for !o.stopped && (o.sink == nil || o.sink.err != nil) {
 			o.changed.Wait()
 		}
 		if o.stopped {
 			return false
 		}
-		t := o.taker
+		t := o.sink
 		o.busy = t
 		o.mu.Unlock()
 		n, err := t.w.Write(chunk)
 		o.mu.Lock()
 		o.busy = nil
 		o.past = max(0, o.past-int64(n))
-		if err != nil || o.taker != t { // it waits, or will leave
+		if err != nil || o.sink != t { // it waits, or will leave
 			t.err = err
 			o.changed.Broadcast()
 		}
@@ -123,16 +123,16 @@ func (o *output) end() { o.change(func() { o.stopped = true }) }
 // copyTo has w written to until the agent has ended, which is no error, w fails,
 // or left turns true, which change tells. Then w is not written to any more.
 func (o *output) copyTo(w io.Writer, left func() bool) error {
-	t := &taker{w: w}
+	t := &outputSink{w: w}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.taker = t
+	o.sink = t
 	o.changed.Broadcast()
 	for t.err == nil && !o.ended && !left() {
 		o.changed.Wait()
 	}
-	if o.taker == t {
-		o.taker = nil
+	if o.sink == t {
+		o.sink = nil
 	}
 	for o.busy == t {
 		o.changed.Wait()

@@ -33,7 +33,7 @@ func (c *collector) Write(p []byte) (int, error) {
 
 func never() bool { return false }
 
-// TestOutputLosesNothingBetweenAttachments has one taker fail in the middle of a
+// TestOutputLosesNothingBetweenAttachments has one sink fail in the middle of a
 // chunk, one leave, and a third get the rest.
 func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 	source, agent := io.Pipe()
@@ -44,14 +44,14 @@ func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 	<-began
 	full := newCollector(5)
 	if err := o.copyTo(full, never); !errors.Is(err, errFull) {
-		t.Errorf("a taker that failed: %v", err)
+		t.Errorf("a sink that failed: %v", err)
 	}
 	second, left, ended := newCollector(100), false, make(chan error)
 	go func() { ended <- o.copyTo(second, func() bool { return left }) }()
 	<-second.wrote
 	o.change(func() { left = true })
 	if err := <-ended; err != nil {
-		t.Errorf("a taker that left: %v", err)
+		t.Errorf("a sink that left: %v", err)
 	}
 	go func() {
 		_, _ = agent.Write([]byte("and more"))
@@ -59,7 +59,7 @@ func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 	}()
 	third := newCollector(100)
 	if err := o.copyTo(third, never); err != nil {
-		t.Errorf("a taker at the end: %v", err)
+		t.Errorf("a sink at the end: %v", err)
 	}
 	<-o.drained
 	if got := []string{full.String(), second.String(), third.String()}; got[0] != "hello" || got[1] != " world" || got[2] != "and more" {

@@ -50,12 +50,12 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 
 // former is what is put back of a call. What it would do is worked out anew, and
 // marked where it is not what was shown.
-func (s *session) former(ctx context.Context, u unanswered) approval.Former {
+func (s *session) former(ctx context.Context, u waitingRecord) approval.RestoredCall {
 	effect := s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments})
 	if effect != nil {
 		effect.Changed = effect.Fingerprint != u.Fingerprint
 	}
-	return approval.Former{
+	return approval.RestoredCall{
 		ID: u.ID, Number: u.Number, AskedAt: u.AskedAt,
 		Request: approval.Request{
 			Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
@@ -67,7 +67,7 @@ func (s *session) former(ctx context.Context, u unanswered) approval.Former {
 
 // hold waits with a call until its caller is back, and records what becomes of it
 // without one. An answer that cannot be recorded does not stand.
-func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u unanswered) {
+func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u waitingRecord) {
 	res, settled := h.Wait(ctx)
 	if !settled {
 		return // its caller records what becomes of it

@@ -12,7 +12,7 @@ import (
 
 // leave makes a call wait and leaves it as a killed process would: withdrawn here,
 // written down on the disk.
-func (d *desk) leave(ticket, arguments string, values ...any) unanswered {
+func (d *desk) leave(ticket, arguments string, values ...any) waitingRecord {
 	d.t.Helper()
 	e, settled := d.ask("write_file", arguments, values...)
 	d.files(1)

@@ -11,10 +11,10 @@ import (
 // fails on the way.
 type teardown struct {
 	limit time.Duration // for a step
-	steps []undo
+	steps []teardownStep
 }
 
-type undo struct {
+type teardownStep struct {
 	name  string
 	limit time.Duration
 	do    func(context.Context) error
@@ -27,7 +27,7 @@ func (t *teardown) push(name string, do func(context.Context) error) {
 
 // pushFor is push for a step that may take another time than most.
 func (t *teardown) pushFor(limit time.Duration, name string, do func(context.Context) error) {
-	t.steps = append(t.steps, undo{name, limit, do})
+	t.steps = append(t.steps, teardownStep{name, limit, do})
 }
 
 // hurry gives the step of that name no more time than most.

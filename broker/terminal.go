@@ -44,8 +44,8 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// prompt is a program that can say how much it takes without waiting.
-type prompt interface {
+// tryWriter is a program that can say how much it takes without waiting.
+type tryWriter interface {
 	TryWrite(p []byte) (int, error)
 }
 
@@ -54,7 +54,7 @@ func (t *terminal) TryWrite(p []byte) (int, error) {
 	if t.gone.Load() {
 		return 0, io.ErrClosedPipe
 	}
-	program, ok := t.program.(prompt)
+	program, ok := t.program.(tryWriter)
 	if !ok {
 		return 0, nil
 	}

@@ -16,11 +16,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// unanswered is a call that waits for a person, as it is kept on the disk. Should
+// waitingRecord is a call that waits for a person, as it is kept on the disk. Should
 // this process be killed, the next one lets it wait again, when its agent still
 // runs, or records that nobody decided it. What a call would do is not kept: it
 // may quote the person's files.
-type unanswered struct {
+type waitingRecord struct {
 	ID          string          `json:"id"`
 	Number      int             `json:"number,omitempty"`
 	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; empty: it cannot wait again
@@ -35,10 +35,10 @@ type unanswered struct {
 	AskedAt     time.Time       `json:"askedAt"`
 }
 
-// unansweredCall is what is kept of an item. One with anything secret in it cannot
+// recordOf is what is kept of an item. One with anything secret in it cannot
 // wait again: what is kept would be another call.
-func (b *Broker) unansweredCall(i approval.Item) unanswered {
-	u := unanswered{
+func (b *Broker) recordOf(i approval.Item) waitingRecord {
+	u := waitingRecord{
 		ID: i.ID, Number: i.Number, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
 		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
 	}
@@ -59,7 +59,7 @@ func (b *Broker) keepWaiting(i approval.Item) {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
 	encoder.SetEscapeHTML(false) // arguments must come back as they are
-	err := encoder.Encode(b.unansweredCall(i))
+	err := encoder.Encode(b.recordOf(i))
 	if err == nil {
 		err = os.MkdirAll(l.waiting(), 0o700)
 	}
@@ -79,10 +79,10 @@ func (b *Broker) keepWaiting(i approval.Item) {
 
 // readWaiting reads the calls that waited in a session, in the order of their
 // numbers.
-func readWaiting(l layout) ([]unanswered, error) {
-	var all []unanswered
+func readWaiting(l layout) ([]waitingRecord, error) {
+	var all []waitingRecord
 	for _, path := range l.waitingCalls() {
-		var u unanswered
+		var u waitingRecord
 		data, err := os.ReadFile(path)
 		if err == nil {
 			err = json.Unmarshal(data, &u)
@@ -95,7 +95,7 @@ func readWaiting(l layout) ([]unanswered, error) {
 		}
 		all = append(all, u)
 	}
-	slices.SortFunc(all, func(a, b unanswered) int { return a.Number - b.Number })
+	slices.SortFunc(all, func(a, b waitingRecord) int { return a.Number - b.Number })
 	return all, nil
 }
 

@@ -115,7 +115,7 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 	}
 	h := &handshakeConn{Conn: conn}
 	api := c.bound(ctx)
-	api.Dialer = givenConn{h}
+	api.Dialer = presetDialer{h}
 	success := make(chan struct{})
 	cw, err := call(api, success)
 	if err != nil {
@@ -140,10 +140,10 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 	return &hijacked{conn: h, cw: cw}, nil
 }
 
-// givenConn is a dialer that has its connection already.
-type givenConn struct{ conn net.Conn }
+// presetDialer is a dialer that has its connection already.
+type presetDialer struct{ conn net.Conn }
 
-func (g givenConn) Dial(_, _ string) (net.Conn, error) {
+func (g presetDialer) Dial(_, _ string) (net.Conn, error) {
 	if g.conn == nil {
 		return nil, errors.New("the connection was used")
 	}

@@ -182,7 +182,7 @@ func acquireOptions(dump string) []string {
 // runBuilder runs a helper program, tells its lines and ends it, with its
 // children, when the context ends.
 func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
-	last := &lineTeller{say: say}
+	last := &lineSplitter{say: say}
 	cmd.Stdout, cmd.Stderr = last, last
 	endGroup(cmd)
 	err := cmd.Run()
@@ -196,14 +196,14 @@ func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
 	return nil
 }
 
-// lineTeller splits a program's output into lines and remembers the last ones.
-type lineTeller struct {
+// lineSplitter splits a program's output into lines and remembers the last ones.
+type lineSplitter struct {
 	say  func(string)
 	rest []byte
 	tail []string
 }
 
-func (t *lineTeller) Write(p []byte) (int, error) {
+func (t *lineSplitter) Write(p []byte) (int, error) {
 	t.rest = append(t.rest, p...)
 	for {
 		i := bytes.IndexAny(t.rest, "\r\n")
@@ -218,9 +218,9 @@ func (t *lineTeller) Write(p []byte) (int, error) {
 	}
 }
 
-func (t *lineTeller) flush() { t.line(string(t.rest)); t.rest = nil }
+func (t *lineSplitter) flush() { t.line(string(t.rest)); t.rest = nil }
 
-func (t *lineTeller) line(line string) {
+func (t *lineSplitter) line(line string) {
 	line = plainLine(line)
 	if line == "" {
 		return
@@ -233,7 +233,7 @@ func (t *lineTeller) line(line string) {
 }
 
 // complaint returns the line that most likely says what went wrong.
-func (t *lineTeller) complaint() string {
+func (t *lineSplitter) complaint() string {
 	for _, line := range slices.Backward(t.tail) {
 		if strings.HasPrefix(line, "E:") || strings.Contains(strings.ToLower(line), "error") {
 			return line

@@ -20,7 +20,7 @@ func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	if err != nil {
 		return failed(op, translate(err), "")
 	}
-	out := &errorKeeper{w: w}
+	out := &errorRecorder{w: w}
 	err = c.bound(ctx).Logs(engine.LogsOptions{
 		Context: ctx, Container: found.ID, OutputStream: out, ErrorStream: out,
 		Stdout: true, Stderr: true, Tail: "all", RawTerminal: found.Config.Tty,
@@ -34,14 +34,14 @@ func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	return failed(op, translate(err), "")
 }
 
-// errorKeeper remembers the writer's error, which the library does not always
+// errorRecorder remembers the writer's error, which the library does not always
 // pass on.
-type errorKeeper struct {
+type errorRecorder struct {
 	w   io.Writer
 	err error
 }
 
-func (k *errorKeeper) Write(p []byte) (int, error) {
+func (k *errorRecorder) Write(p []byte) (int, error) {
 	n, err := k.w.Write(p)
 	if err != nil && k.err == nil {
 		k.err = err

@@ -14,8 +14,8 @@ const AnswerHold = 5 * time.Minute
 // restored.
 const maxSkipped = 10_000
 
-// Former is a call that waited when the process that asked was killed.
-type Former struct {
+// RestoredCall is a call that waited when the process that asked was killed.
+type RestoredCall struct {
 	Request
 	ID      string
 	Number  int
@@ -40,7 +40,7 @@ type Held struct {
 
 // Restore puts a former call back. It keeps its id, and its number unless that is
 // taken; its time to be decided begins anew. Wait must follow.
-func (q *Queue) Restore(f Former) (*Held, error) {
+func (q *Queue) Restore(f RestoredCall) (*Held, error) {
 	if f.Digest == "" || f.ID == "" {
 		return nil, errors.New("restore a call: it has no digest or no id")
 	}

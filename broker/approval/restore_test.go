@@ -10,14 +10,14 @@ import (
 )
 
 // former is request as another process left it.
-func former(session string, n int) Former {
+func former(session string, n int) RestoredCall {
 	r := request(session, n)
 	r.Ticket, r.Effect = "t", &preview.Effect{Fingerprint: "f"}
-	return Former{Request: r, ID: "id", Number: 7, AskedAt: time.Now().Add(-time.Hour)}
+	return RestoredCall{Request: r, ID: "id", Number: 7, AskedAt: time.Now().Add(-time.Hour)}
 }
 
 // restore puts it back and waits in the background.
-func restore(t *testing.T, q *Queue, f Former) (*Held, <-chan Resolution) {
+func restore(t *testing.T, q *Queue, f RestoredCall) (*Held, <-chan Resolution) {
 	t.Helper()
 	h, err := q.Restore(f)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Ground is where the demo's directories are.
-type Ground struct {
+// Playground is where the demo's directories are.
+type Playground struct {
 	Workspace string // what the demo's tabs work in
 	Outside   string // beyond it; every call for it waits for a person
 	Notes     string // a file in Outside
@@ -35,9 +35,9 @@ Whoever reads or changes them through a tool needs a person's approval.
 )
 
 // Prepare makes what is missing below home and leaves the rest as it is.
-func Prepare(ctx context.Context, home string) (Ground, error) {
+func Prepare(ctx context.Context, home string) (Playground, error) {
 	base := filepath.Join(home, "demo")
-	g := Ground{
+	g := Playground{
 		Workspace: filepath.Join(base, "workspace"),
 		Outside:   filepath.Join(base, "outside"),
 		Remotes:   filepath.Join(base, "remotes"),
@@ -45,20 +45,20 @@ func Prepare(ctx context.Context, home string) (Ground, error) {
 	g.Notes = filepath.Join(g.Outside, "notes.txt")
 	for _, dir := range []string{g.Workspace, g.Outside, g.Remotes} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return Ground{}, err
+			return Playground{}, err
 		}
 	}
 	if err := writeNew(g.Notes, notes); err != nil {
-		return Ground{}, err
+		return Playground{}, err
 	}
 	fresh := filepath.Join(g.Workspace, ".git")
 	if _, err := os.Lstat(fresh); err == nil {
 		return g, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return Ground{}, err
+		return Playground{}, err
 	}
 	if err := writeNew(filepath.Join(g.Workspace, "hello.txt"), hello); err != nil {
-		return Ground{}, err
+		return Playground{}, err
 	}
 	return g, makeRepository(ctx, g.Workspace)
 }

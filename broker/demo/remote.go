@@ -39,7 +39,7 @@ type Remote struct {
 
 // Serve starts the server on the port it had the last time, if that is free, and
 // tells the workspace where it is.
-func Serve(ctx context.Context, g Ground) (*Remote, error) {
+func Serve(ctx context.Context, g Playground) (*Remote, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, err

@@ -39,15 +39,15 @@ type target struct{ server, tool string }
 
 // catalog is what the agent is offered at one time. It is immutable.
 type catalog struct {
-	offered []shown
+	offered []offeredTool
 	byName  map[string]target
 	pins    map[target]string // first seen definition of every tool
 	hidden  map[target]string // why a tool is not offered
 	list    json.RawMessage   // the result of tools/list
 }
 
-// shown is a tool as the agent sees it.
-type shown struct {
+// offeredTool is a tool as the agent sees it.
+type offeredTool struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
 	Description string          `json:"description,omitempty"`
@@ -97,8 +97,8 @@ func (p *Proxy) rebuild() {
 		}
 	}
 	p.offerBuiltins(c)
-	slices.SortFunc(c.offered, func(a, b shown) int { return strings.Compare(a.Name, b.Name) })
-	if list, err := encode(map[string]any{"tools": append([]shown{}, c.offered...)}); err == nil {
+	slices.SortFunc(c.offered, func(a, b offeredTool) int { return strings.Compare(a.Name, b.Name) })
+	if list, err := encode(map[string]any{"tools": append([]offeredTool{}, c.offered...)}); err == nil {
 		c.list = list
 	}
 	p.catalog.Store(c)
@@ -129,7 +129,7 @@ func (p *Proxy) offer(c *catalog, t tool) {
 		return
 	}
 	c.byName[name] = key
-	c.offered = append(c.offered, shown{
+	c.offered = append(c.offered, offeredTool{
 		Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: t.Annotations,
 	})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // left is a call as a killed process leaves it: it was asked, and nobody decided.
-func (r *rig) left(n int, arguments string) approval.Former {
+func (r *rig) left(n int, arguments string) approval.RestoredCall {
 	r.t.Helper()
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", arguments))
@@ -32,11 +32,11 @@ func (r *rig) left(n int, arguments string) approval.Former {
 	}
 	_ = a.conn.Close()
 	r.pending(0)
-	return approval.Former{Request: item.Request, ID: fmt.Sprint("restored-", n), Number: 100 + n, AskedAt: item.AskedAt}
+	return approval.RestoredCall{Request: item.Request, ID: fmt.Sprint("restored-", n), Number: 100 + n, AskedAt: item.AskedAt}
 }
 
 // restore puts a call back and follows it to its end.
-func (r *rig) restore(f approval.Former) <-chan approval.Resolution {
+func (r *rig) restore(f approval.RestoredCall) <-chan approval.Resolution {
 	r.t.Helper()
 	h, err := r.queue.Restore(f)
 	if err != nil {

@@ -28,12 +28,12 @@ type session struct {
 	conn  io.ReadWriteCloser
 	out   frameWriter
 
-	ctx    context.Context // ends with the connection
-	cancel context.CancelCauseFunc
-	heard  context.Context // ends when the agent has said its last word
-	deaf   context.CancelFunc
-	calls  sync.WaitGroup
-	crew   *crew
+	ctx     context.Context // ends with the connection
+	cancel  context.CancelCauseFunc
+	heard   context.Context // ends when the agent has said its last word
+	deaf    context.CancelFunc
+	calls   sync.WaitGroup
+	workers *workerPool
 
 	mu       sync.Mutex
 	draining bool
@@ -42,7 +42,7 @@ type session struct {
 }
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
-	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, crew: newCrew()}
+	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
 	s.out.to(conn)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.heard, s.deaf = context.WithCancel(p.waits)
@@ -63,7 +63,7 @@ func (s *session) run() error {
 	}
 	s.calls.Wait()
 	s.out.settle()
-	s.crew.dismiss()
+	s.workers.dismiss()
 	s.cancel(errLeft)
 	_ = s.conn.Close()
 	if errors.Is(err, io.EOF) || s.proxy.life.Err() != nil {
@@ -204,7 +204,7 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 		cancel(nil)
 		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "the proxy is ending"))
 	}
-	s.crew.do(func() {
+	s.workers.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
 		msg, c := run(ctx, s, m)

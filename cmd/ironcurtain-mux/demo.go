@@ -51,7 +51,7 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 
 // wireDemo looks at the flags, prepares the demo's ground and its model, and
 // wires everything to it; done ends the model.
-func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Ground, done func(), err error) {
+func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playground, done func(), err error) {
 	p, c, err := flags.check()
 	if err != nil {
 		return w, ground, nil, err
@@ -87,7 +87,7 @@ func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Ground
 
 // demoWiring is the multiplexer's own wiring with another model behind it and
 // one more place that tools may reach.
-func demoWiring(p paths, c config.Config, ground demo.Ground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
+func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
 	agents, err := agentsOf(c)
 	return wiring{
 		paths:  p,
@@ -118,7 +118,7 @@ func demoWiring(p paths, c config.Config, ground demo.Ground, remote *demo.Remot
 
 // demoIntro says what to try: one call that is allowed, one that waits for a
 // person, one that is denied.
-func demoIntro(p paths, ground demo.Ground) []string {
+func demoIntro(p paths, ground demo.Playground) []string {
 	return []string{
 		"allowed: read hello.txt",
 		fmt.Sprintf("asks you: write %s hello", p.shorten(ground.Notes)),

@@ -43,12 +43,6 @@ passes, and is named on standard error. Annotations are trusted: review each lin
 	return cmd
 }
 
-// unrecorded is the audit of a run that calls nothing.
-type unrecorded struct{}
-
-func (unrecorded) Append(context.Context, audit.Record) error { return nil }
-func (unrecorded) Post(context.Context, audit.Record) error   { return nil }
-
 func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.Writer) (err error) {
 	const op = "annotate"
 	at, err := findPaths()
@@ -75,7 +69,7 @@ func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.
 	}
 	defer func() { err = errors.Join(err, fail("remove the sandbox", host.Close(), "")) }()
 	p, err := mcpproxy.New(mcpproxy.Config{
-		Session: "annotate", Engine: engine, Servers: f.specs(configs), Sandbox: host, Audit: unrecorded{}, Secrets: secretsOf(configs),
+		Session: "annotate", Engine: engine, Servers: f.specs(configs), Sandbox: host, Audit: audit.Discard{}, Secrets: secretsOf(configs),
 	})
 	if err != nil {
 		return fail(op, err, "")

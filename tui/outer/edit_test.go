@@ -122,7 +122,7 @@ func TestEdit(t *testing.T) {
 }
 
 // A program that has to end takes its editor along; one that is killed leaves
-// that and the file to its keeper.
+// that and the file to its watchdog.
 func TestEditWhileEnding(t *testing.T) {
 	for _, s := range []syscall.Signal{unix.SIGTERM, unix.SIGKILL} {
 		l, cmd, dir := startEdit(t)

@@ -41,12 +41,12 @@ type Terminal struct {
 	in, out     *os.File
 	fdIn, fdOut int
 	saved       *unix.Termios // as it was found
-	keeper      *keeper       // restores it when this process cannot
+	watchdog    *watchdog     // restores it when this process cannot
 
-	write    sync.Mutex  // held for one write
-	quick    *atOnce     // guarded by write
-	restored atomic.Bool // nothing may be written any more
-	lent     bool        // another program has it; guarded by write
+	write    sync.Mutex         // held for one write
+	quick    *nonblockingWriter // guarded by write
+	restored atomic.Bool        // nothing may be written any more
+	lent     bool               // another program has it; guarded by write
 
 	flow   *flow
 	loan   sync.Mutex // held while another program has the terminal
@@ -86,14 +86,14 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 		o(t)
 	}
 	t.saved = saved
-	if t.keeper, err = startKeeper(in, out); err != nil {
+	if t.watchdog, err = startWatchdog(in, out); err != nil {
 		return nil, &Error{op, err, "install the programs sh and stty"}
 	}
 	if err := setTermios(t.fdIn, raw(*saved)); err != nil {
-		t.keeper.abandon()
+		t.watchdog.abandon()
 		return nil, &Error{op, fmt.Errorf("set raw mode: %w", err), "bring the program to the foreground"}
 	}
-	t.quick = newAtOnce(t.fdOut)
+	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
 	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
 		_ = t.Restore() // the failed write says more
@@ -184,7 +184,7 @@ func (t *Terminal) Restore() error {
 			defer t.loan.Unlock()
 		}
 		t.flow.drain(t.fdIn)
-		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.keeper.dismiss())
+		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.watchdog.dismiss())
 	})
 	if t.err != nil {
 		return fmt.Errorf("restore the terminal: %w", t.err)

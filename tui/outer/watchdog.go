@@ -9,20 +9,20 @@ import (
 	"syscall"
 )
 
-// keeper gives the terminal back when this process could not: when a goroutine
+// watchdog gives the terminal back when this process could not: when a goroutine
 // panicked that nobody guards, when it was killed outright. It is a shell that
 // waits at a pipe whose other end only this process holds. A word on the pipe
 // means that all is well; its end without one, that nobody is left to restore
 // anything.
-type keeper struct {
+type watchdog struct {
 	alive *os.File // the pipe's writing end
 	shell *exec.Cmd
 }
 
-// keeperScript reads the pipe at descriptor 3: which directory there is to remove
+// watchdogScript reads the pipe at descriptor 3: which directory there is to remove
 // at a bad end, and that all is well. Signals meant for the program, from its
-// terminal or its group, must not take the keeper along.
-const keeperScript = `trap '' HUP INT QUIT TERM TSTP TTIN TTOU
+// terminal or its group, must not take the watchdog along.
+const watchdogScript = `trap '' HUP INT QUIT TERM TSTP TTIN TTOU
 dir=
 while read -r word rest <&3; do
 	case $word in
@@ -40,8 +40,8 @@ printf '%s\n' "$3" >&2`
 const farewell = "ironcurtain-mux ended without a word; its terminal has been restored. " +
 	"Its agents run on: start it again to take them back, or end them with 'ironcurtain-mux gc'."
 
-// startKeeper starts the keeper for a terminal that is still as it was found.
-func startKeeper(in, out *os.File) (*keeper, error) {
+// startWatchdog starts the watchdog for a terminal that is still as it was found.
+func startWatchdog(in, out *os.File) (*watchdog, error) {
 	stty := standardProgram("stty")
 	ask := exec.Command(stty, "-g") //nolint:noctx // it answers at once
 	ask.Stdin = in
@@ -54,7 +54,7 @@ func startKeeper(in, out *os.File) (*keeper, error) {
 		return nil, fmt.Errorf("watch over it: %w", err)
 	}
 	defer waiting.Close()
-	shell := exec.Command(standardProgram("sh"), "-c", keeperScript, "keeper", //nolint:noctx // it must outlive this process
+	shell := exec.Command(standardProgram("sh"), "-c", watchdogScript, "watchdog", //nolint:noctx // it must outlive this process
 		strings.TrimSpace(string(found)), cancel+leave, farewell, stty)
 	shell.Stdin, shell.Stdout, shell.Stderr = in, out, out
 	shell.ExtraFiles = []*os.File{waiting}
@@ -62,7 +62,7 @@ func startKeeper(in, out *os.File) (*keeper, error) {
 		_ = alive.Close()
 		return nil, fmt.Errorf("watch over it: %w", err)
 	}
-	return &keeper{alive: alive, shell: shell}, nil
+	return &watchdog{alive: alive, shell: shell}, nil
 }
 
 // standardProgram finds a program of the base system, also where PATH has been
@@ -77,9 +77,9 @@ func standardProgram(name string) string {
 	return name
 }
 
-// dismiss tells the keeper that the terminal has been restored, and waits until
+// dismiss tells the watchdog that the terminal has been restored, and waits until
 // it has gone.
-func (k *keeper) dismiss() error {
+func (k *watchdog) dismiss() error {
 	_, err := k.alive.WriteString("restored\n")
 	_ = k.alive.Close()
 	if wait := k.shell.Wait(); err == nil {
@@ -88,16 +88,16 @@ func (k *keeper) dismiss() error {
 	return err
 }
 
-// abandon ends the keeper of a terminal that was never taken.
-func (k *keeper) abandon() {
+// abandon ends the watchdog of a terminal that was never taken.
+func (k *watchdog) abandon() {
 	_ = k.shell.Process.Signal(syscall.SIGKILL)
 	_ = k.alive.Close()
 	_ = k.shell.Wait()
 }
 
-// guard has the keeper remove a directory when this process cannot. At most one
+// guard has the watchdog remove a directory when this process cannot. At most one
 // is guarded.
-func (k *keeper) guard(dir string) error {
+func (k *watchdog) guard(dir string) error {
 	if strings.ContainsAny(dir, "\n\\") || dir != strings.TrimSpace(dir) {
 		return fmt.Errorf("the path %q cannot be passed on", dir)
 	}
@@ -106,7 +106,7 @@ func (k *keeper) guard(dir string) error {
 }
 
 // release ends what guard began.
-func (k *keeper) release() error {
+func (k *watchdog) release() error {
 	_, err := k.alive.WriteString("removed\n")
 	return err
 }

@@ -10,7 +10,7 @@ import (
 // Whatever ends the program without a word, its terminal comes back. A shell
 // leads the session, as it does for a person: a terminal whose leader has ended
 // is gone anyway.
-func TestKeeperRestoresWhatNobodyElseDoes(t *testing.T) {
+func TestWatchdogRestoresWhatNobodyElseDoes(t *testing.T) {
 	for _, how := range []string{"panic unguarded", "kill -9"} {
 		t.Run(how, func(t *testing.T) {
 			l := newLine(t)
