@@ -27,6 +27,8 @@ type Options struct {
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for servers of Upstreams; nil is the system's.
 	UpstreamCAs *x509.CertPool
+	// Journal is a directory for notes of renewals under way; empty for none.
+	Journal string
 }
 
 // Credentials are the person's keys and logins. A login comes before a key,
@@ -38,7 +40,7 @@ type Credentials struct {
 	keys    Keys
 
 	mu       sync.Mutex
-	managers map[string]*oauth.Manager // by the path of the login
+	managers map[string]*oauth.Manager // by the place of the login
 	chosen   map[string]*oauth.Manager // by provider: the login that worked last
 }
 
@@ -76,10 +78,10 @@ func (c *Credentials) look(provider string) (*oauth.Manager, error) {
 		}
 		return nil, err
 	}
-	m := c.managers[source.Path]
+	m := c.managers[source.Place()]
 	if m == nil {
 		m = oauth.NewManager(source, c.service(source))
-		c.managers[source.Path] = m
+		c.managers[source.Place()] = m
 	}
 	c.chosen[provider] = m
 	return m, nil
@@ -94,13 +96,14 @@ func (c *Credentials) logins(provider string) bool {
 func (c *Credentials) service(s *oauth.Source) oauth.Options {
 	endpoint, err := url.Parse(s.Endpoint())
 	if err != nil {
-		return oauth.Options{}
+		return oauth.Options{Journal: c.options.Journal}
 	}
 	base := c.options.Upstreams[endpoint.Host]
 	if base == nil {
-		return oauth.Options{}
+		return oauth.Options{Journal: c.options.Journal}
 	}
 	return oauth.Options{
+		Journal:  c.options.Journal,
 		Endpoint: base.JoinPath(endpoint.Path).String(),
 		Client: &http.Client{Transport: &http.Transport{
 			TLSClientConfig:     mitm.UpstreamTLS(c.options.UpstreamCAs, base.Hostname(), endpoint.Host),

@@ -239,3 +239,23 @@ func TestDetailHoldsTheRecord(t *testing.T) {
 		})
 	}
 }
+
+// On macOS the login is in the keychain. A file comes before it, and a key after.
+func TestLoginInTheKeychain(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "security")
+	script := `#!/bin/sh
+[ "$*" = "find-generic-password -s Claude Code-credentials -a somebody -w" ] || exit 44
+printf '{"claudeAiOauth":{"accessToken":"of-the-keychain","refreshToken":"r","expiresAt":4102444800000}}\n'
+`
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	o := options(home, map[string]string{"ANTHROPIC_API_KEY": "the-key"})
+	o.Environment.Keychain = oauth.NewKeychain(program, "somebody")
+	wantCredential(t, NewCredentials([]string{"anthropic"}, o), "anthropic", mitm.KindBearer, "of-the-keychain")
+	writeLogin(t, home, "of-the-file", time.Now().Add(time.Hour))
+	wantCredential(t, NewCredentials([]string{"anthropic"}, o), "anthropic", mitm.KindBearer, "of-the-file")
+	o.Environment.Home, o.Environment.Keychain = t.TempDir(), oauth.NewKeychain(program, "somebody-else")
+	wantCredential(t, NewCredentials([]string{"anthropic"}, o), "anthropic", mitm.KindAPIKey, "the-key")
+}

@@ -25,9 +25,10 @@ func providersOf(c config.Config) ([]mitm.Provider, error) {
 
 // credentials are the person's keys and logins for all providers that some
 // agent talks to.
-func credentials(table []mitm.Provider, agents *agent.Registry, userHome string, moved upstreams) *egress.Credentials {
+func credentials(table []mitm.Provider, agents *agent.Registry, p paths, moved upstreams) *egress.Credentials {
 	return egress.NewCredentials(agents.Providers(), egress.Options{
-		Environment: oauth.Environment{Home: userHome, Getenv: os.Getenv},
+		Environment: oauth.Host(p.userHome, os.Getenv),
+		Journal:     p.home,
 		Table:       table,
 		Upstreams:   moved.hosts,
 		UpstreamCAs: moved.roots,

@@ -64,7 +64,7 @@ func checkKeys(p paths, agents *agent.Registry) finding {
 			table = all
 		}
 	}
-	keys := credentials(table, agents, p.userHome, upstreams{})
+	keys := credentials(table, agents, p, upstreams{})
 	var can, cannot []string
 	var lacks error
 	for _, a := range agents.All() {
@@ -101,7 +101,7 @@ func checkServers(ctx context.Context, p paths) finding {
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
-	b, err := wiring{paths: p, config: c, agents: agents, keys: credentials(nil, agents, p.userHome, upstreams{})}.broker(slog.New(slog.DiscardHandler))
+	b, err := wiring{paths: p, config: c, agents: agents, keys: credentials(nil, agents, p, upstreams{})}.broker(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}

@@ -87,8 +87,8 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 		return err
 	}
 	credentials := egress.NewCredentials(f.providers, egress.Options{
-		Environment: oauth.Environment{Home: at.userHome, Getenv: getenv},
-		Table:       config.Table, Upstreams: config.Upstreams, UpstreamCAs: config.UpstreamCAs,
+		Environment: oauth.Host(at.userHome, getenv), Journal: at.home,
+		Table: config.Table, Upstreams: config.Upstreams, UpstreamCAs: config.UpstreamCAs,
 	})
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
 	config.Held = credentials.Held()

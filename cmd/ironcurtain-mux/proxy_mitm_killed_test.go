@@ -32,7 +32,7 @@ type mitmProcess struct {
 	dir string
 }
 
-func startMITMProcess(t *testing.T, dir, upstream string) *mitmProcess {
+func startMITMProcess(t *testing.T, dir, upstream string, change ...func(*exec.Cmd)) *mitmProcess {
 	t.Helper()
 	program, err := exec.LookPath("ironcurtain-mux")
 	if err != nil {
@@ -44,6 +44,9 @@ func startMITMProcess(t *testing.T, dir, upstream string) *mitmProcess {
 		"--upstream", "api.anthropic.com="+upstream, "--upstream-ca", filepath.Join(dir, "upstream.pem"))
 	p.cmd.Env = append(environment(dir, cacheDirectory(t)), "ANTHROPIC_API_KEY="+killedKey)
 	p.cmd.Stderr = os.Stderr
+	for _, c := range change {
+		c(p.cmd)
+	}
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -174,5 +177,61 @@ func keyless(t *testing.T, dir string) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestMITMKilledInARenewal kills the proxy between the moment in which the token
+// service has changed a login and the one in which it is stored. Nobody has the new
+// login then; the next proxy says so, and what to do.
+func TestMITMKilledInARenewal(t *testing.T) {
+	asked, release := make(chan struct{}), make(chan struct{})
+	var calls atomic.Int64
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/oauth/token") {
+			t.Errorf("the provider was asked for %s", r.URL.Path)
+		}
+		if calls.Add(1) == 1 {
+			close(asked)
+			<-release
+		}
+		w.WriteHeader(http.StatusBadRequest)
+		_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
+	}))
+	defer upstream.Close()
+	defer close(release)
+	dir := newHome(t)
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: upstream.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(dir, "upstream.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeClaudeLogin(t, filepath.Join(dir, "user"), &loginProvider{access: "sk-ant-oat01-the-real-token-0", refresh: "sk-ant-ort01-the-refresh-token-0"}, time.Now().Add(-time.Hour))
+	withLogin := func(c *exec.Cmd) {
+		c.Args = append(c.Args, "--upstream", "platform.claude.com="+upstream.URL)
+		c.Env = append(c.Env, "ANTHROPIC_API_KEY=")
+	}
+	p := startMITMProcess(t, dir, upstream.URL, withLogin)
+	c := p.dial(unwrapped)
+	_, _ = io.WriteString(c, bearerMessage(p.ready.Sentinels["api.anthropic.com"]))
+	answered := make(chan error, 1)
+	go func() { answered <- answerOf(c) }()
+	select {
+	case <-asked:
+	case err := <-answered:
+		t.Fatalf("nothing was renewed: %v", err)
+	}
+	p.kill()
+	if err := <-answered; err == nil {
+		t.Error("the agent got an answer of a proxy that was killed")
+	}
+	next := startMITMProcess(t, dir, upstream.URL, withLogin)
+	defer next.kill()
+	for range 2 {
+		status, body := next.send(bearerMessage(next.ready.Sentinels["api.anthropic.com"]))
+		if status != 401 || !strings.Contains(body, "was cut off at") || !strings.Contains(body, "run 'claude /login' on the host") {
+			t.Errorf("the next proxy: %d %s", status, body)
+		}
+	}
+	if n := calls.Load(); n != 2 {
+		t.Errorf("the token service was asked %d times", n)
 	}
 }

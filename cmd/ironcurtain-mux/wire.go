@@ -50,7 +50,7 @@ func wireReal(flags *muxFlags) (wiring, error) {
 	}
 	w := wiring{
 		paths: p, config: c, agents: agents, table: table, upstreams: moved,
-		keys: credentials(table, agents, p.userHome, moved),
+		keys: credentials(table, agents, p, moved),
 	}
 	return w, w.checkCredentials(flags.agent)
 }

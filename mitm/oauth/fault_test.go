@@ -18,7 +18,7 @@ import (
 func TestLockOfAKilledProcess(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	src := claudeLogin(t, time.Now().Add(-time.Minute))
-	dir := filepath.Dir(src.Path)
+	dir := filepath.Dir(src.Place())
 	release, err := lockAll(t.Context(), dir, src.locks)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 // A lock that another program took for stale while we were stopped is its own.
 func TestLockThatWasTakenOverIsLeftAlone(t *testing.T) {
 	src := claudeLogin(t, time.Now())
-	release, err := lockAll(t.Context(), filepath.Dir(src.Path), src.locks)
+	release, err := lockAll(t.Context(), filepath.Dir(src.Place()), src.locks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,13 +66,13 @@ func TestUnsavedLogin(t *testing.T) {
 	for _, anew := range []bool{false, true} {
 		svc := newService(t, "refresh-0")
 		src := claudeLogin(t, time.Now().Add(-time.Minute))
-		text, err := os.ReadFile(src.Path)
+		text, err := os.ReadFile(src.Place())
 		if err != nil {
 			t.Fatal(err)
 		}
 		var moved atomic.Bool
 		svc.answer = func(http.ResponseWriter) bool { // takes the file away while it answers
-			moved.Store(os.Remove(src.Path) == nil)
+			moved.Store(os.Remove(src.Place()) == nil)
 			return false
 		}
 		m := svc.manager(src)
@@ -84,7 +84,7 @@ func TestUnsavedLogin(t *testing.T) {
 			want = "by-hand"
 			text = []byte(strings.NewReplacer("access-0", want, "refresh-0", "refresh-of-"+want).Replace(string(text)))
 		}
-		if err := os.WriteFile(src.Path, text, 0o600); err != nil {
+		if err := os.WriteFile(src.Place(), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := m.Token(t.Context()); err != nil {

@@ -26,12 +26,16 @@ const (
 const ours = fs.ModeSticky
 
 // lockAll takes the lock directories in order. The returned function releases
-// them; it waits until nothing of the lock is left running.
+// them; it waits until nothing of the lock is left running. The directory guard is
+// made when it is not there: a login in a keychain needs none.
 //
 // Processes of ours keep apart by a lock of the kernel on the directory guard,
 // which ends with its process: so whoever has it knows that a lock directory of
 // ours was left behind by a process that was killed.
 func lockAll(ctx context.Context, guard string, paths []string) (release func(), err error) {
+	if err := os.MkdirAll(guard, 0o700); err != nil {
+		return nil, err
+	}
 	alone, err := enter(ctx, guard)
 	if err != nil {
 		return nil, err

@@ -2,9 +2,7 @@ package oauth
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -12,8 +10,10 @@ import (
 const (
 	// margin is how long before its end a token counts as expired.
 	margin = 5 * time.Minute
-	// renewTime bounds one renewal, waiting for locks included.
-	renewTime = 30 * time.Second
+	// waitTime bounds how long a renewal waits for its turn and for locks, and
+	// askTime how long it waits for the token service.
+	waitTime = 30 * time.Second
+	askTime  = 30 * time.Second
 	// newTime is how long a token that was just renewed is used, even if by its
 	// end or by our clock it must be renewed again.
 	newTime = time.Minute
@@ -30,6 +30,9 @@ type Options struct {
 	Client   *http.Client     // nil: one that follows nothing
 	Endpoint string           // of the token service; empty: the source's own
 	Now      func() time.Time // nil: time.Now
+	// Journal is a directory for notes of renewals under way, which hold no token;
+	// empty for none.
+	Journal string
 }
 
 // Manager gives out the tokens of one source. All sessions of a program share
@@ -37,8 +40,10 @@ type Options struct {
 type Manager struct {
 	source  *Source
 	options Options
+	journal journal
 
-	turn chan struct{} // holds the right to renew
+	turn   chan struct{} // holds the right to renew
+	saving sync.Mutex    // held by who writes what is unsaved
 
 	mu      sync.Mutex
 	token   Token
@@ -48,7 +53,9 @@ type Manager struct {
 	revoked string    // the access token that the provider refused last
 	early   time.Time // until then a token that was just renewed counts as valid
 	quick   int       // renewals in a row of tokens that were just renewed
-	unsaved *renewal  // could not be written to the file
+	unsaved *renewal  // is not stored yet
+	dead    string    // the refresh token that will never be good again
+	why     error     // it is not
 }
 
 // renewal is a token and the refresh token that it was given for.
@@ -72,7 +79,7 @@ func NewManager(s *Source, o Options) *Manager {
 	if o.Endpoint == "" {
 		o.Endpoint = s.endpoint
 	}
-	return &Manager{source: s, options: o, turn: make(chan struct{}, 1)}
+	return &Manager{source: s, options: o, journal: journalOf(o.Journal, s), turn: make(chan struct{}, 1)}
 }
 
 // Source returns the login that the manager uses.
@@ -82,9 +89,11 @@ func (m *Manager) Source() *Source { return m.source }
 // be. The error is a *LoginError when a person has to log in.
 func (m *Manager) Token(ctx context.Context) (Token, error) {
 	m.mu.Lock()
-	t, early := m.token, m.early
+	t, early, unsaved := m.token, m.early, m.unsaved != nil
 	m.mu.Unlock()
-	m.save()
+	if unsaved {
+		m.save()
+	}
 	now := m.options.Now()
 	if t.usable(now, margin) || t.Access != "" && now.Before(early) {
 		return t, nil
@@ -118,13 +127,21 @@ func (m *Manager) Held() Token {
 // refresh token is worth nothing any more. What it cannot write it keeps for the
 // next time; what somebody has logged in anew since then it leaves alone.
 func (m *Manager) save() {
+	m.saving.Lock()
+	defer m.saving.Unlock()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.unsaved == nil {
+	u := m.unsaved
+	m.mu.Unlock()
+	if u == nil {
 		return
 	}
-	now, err := m.source.Read()
-	if err == nil && now.Refresh != m.unsaved.by || err == nil && m.source.write(m.unsaved.token) == nil {
+	if m.source.write(u.token, u.by) != nil {
+		return
+	}
+	m.journal.end()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.unsaved == u {
 		m.unsaved = nil
 	}
 }
@@ -139,71 +156,26 @@ func (m *Manager) Refused(ctx context.Context, access string) bool {
 	return err == nil && t.Access != access
 }
 
-// renew returns a token other than the one that is known to be bad.
-func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
-	ctx, cancel := context.WithTimeout(ctx, renewTime)
-	defer cancel()
-	select {
-	case m.turn <- struct{}{}:
-		defer func() { <-m.turn }()
-	case <-ctx.Done():
-		return Token{}, fmt.Errorf("wait for another renewal of the login: %w", ctx.Err())
-	}
-	// Somebody else may have renewed it: in this process or in another.
-	if t, ok := m.fresh(bad); ok {
-		return t, nil
-	}
-	if err := m.mayAsk(bad); err != nil {
-		return Token{}, err
-	}
-	t, err := m.exchange(ctx, bad)
-	if err != nil {
-		if other, ok := m.fresh(bad); ok { // while we failed, another succeeded
-			return other, nil
-		}
-		return Token{}, m.note(err)
-	}
-	m.accept(t)
-	m.mu.Lock()
-	m.early = m.options.Now().Add(newTime)
-	m.mu.Unlock()
-	return t, nil
-}
-
-// mayAsk says why the token service is to be left alone for now.
-func (m *Manager) mayAsk(bad string) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	now := m.options.Now()
-	if now.Before(m.until) {
-		return m.failed
-	}
-	if bad != m.token.Access || !now.Before(m.early) {
-		m.quick = 0
-		return nil
-	}
-	if m.quick == mostQuick {
-		return fmt.Errorf("renew the login of %s: the provider refuses what was just renewed", m.source.Name)
-	}
-	m.quick++
-	return nil
-}
-
-// fresh reads the file and takes its token over if it is valid and not one that
-// is known to be bad: neither the given one nor one that the provider refused.
+// fresh reads the login and takes its token over, if it can.
 func (m *Manager) fresh(bad string) (Token, bool) {
 	t, err := m.source.Read()
-	if err != nil || t.Access == bad || !t.usable(m.options.Now(), margin) {
+	if err != nil || !m.take(t, bad) {
 		return Token{}, false
 	}
+	return t, true
+}
+
+// take takes a stored token over if it is valid and not one that is known to be
+// bad: neither the given one nor one that the provider refused.
+func (m *Manager) take(t Token, bad string) bool {
 	m.mu.Lock()
 	revoked := m.revoked
 	m.mu.Unlock()
-	if t.Access == revoked {
-		return Token{}, false
+	if t.Access == bad || t.Access == revoked || !t.usable(m.options.Now(), margin) {
+		return false
 	}
 	m.accept(t)
-	return t, true
+	return true
 }
 
 func (m *Manager) accept(t Token) {
@@ -221,45 +193,4 @@ func (m *Manager) note(err error) error {
 	m.failed = err
 	m.token = Token{}
 	return err
-}
-
-// exchange renews under the locks: read again, compare, ask, store.
-func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
-	old, err := m.source.Read()
-	if err != nil {
-		return Token{}, m.login(err.Error())
-	}
-	if old.Refresh == "" {
-		return Token{}, m.login("the login has expired and cannot be renewed")
-	}
-	release, err := lockAll(ctx, filepath.Dir(m.source.Path), m.source.locks)
-	if err != nil {
-		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
-	}
-	defer release()
-	if t, ok := m.fresh(bad); ok {
-		return t, nil
-	}
-	if old, err = m.source.Read(); err != nil {
-		return Token{}, m.login(err.Error())
-	}
-	stored := old.Refresh
-	m.mu.Lock()
-	if m.unsaved != nil && m.unsaved.by == old.Refresh {
-		old = m.unsaved.token
-	}
-	m.mu.Unlock()
-	t, err := m.ask(ctx, old)
-	if err != nil {
-		return Token{}, err
-	}
-	m.mu.Lock()
-	m.unsaved = &renewal{token: t, by: stored}
-	m.mu.Unlock()
-	m.save()
-	return t, nil
-}
-
-func (m *Manager) login(cause string) error {
-	return &LoginError{Provider: m.source.Provider, Cause: cause, Command: m.source.Login}
 }

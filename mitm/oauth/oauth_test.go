@@ -20,7 +20,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(keychainVariable); dir != "" {
+		os.Exit(actAsSecurity(dir, os.Args[1:], os.Stdin, os.Stdout))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // service is a token service whose refresh tokens work once.
 type service struct {
@@ -52,6 +57,7 @@ func newService(t *testing.T, first string) *service {
 		}
 		if asked.Refresh != s.valid {
 			w.WriteHeader(400)
+			_, _ = io.WriteString(w, `{"error":"invalid_grant","error_description":"Refresh token not found or invalid"}`)
 			return
 		}
 		s.issued++
@@ -73,10 +79,10 @@ func claudeLogin(t *testing.T, expires time.Time) *Source {
 	s := claudeCode(t.TempDir())
 	text := fmt.Sprintf(`{"claudeAiOauth":{"accessToken":%q,"refreshToken":%q,"expiresAt":%d,"scopes":["a"],"subscriptionType":"max"},"other":{"kept":[1.0]}}`,
 		"access-0", "refresh-0", expires.UnixMilli())
-	if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.Place()), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.Path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(s.Place(), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -97,17 +103,17 @@ func TestRenewalKeepsTheRestOfTheFile(t *testing.T) {
 	if err != nil || got.Access != "access-1" {
 		t.Fatalf("%q, %v", got.Access, err)
 	}
-	data, _ := os.ReadFile(src.Path)
+	data, _ := os.ReadFile(src.Place())
 	for _, part := range []string{`"access-1"`, `"refresh-1"`, `"subscriptionType": "max"`, `"scopes"`, `"kept"`, `1.0`} {
 		if !strings.Contains(string(data), part) {
 			t.Errorf("the file lacks %s:\n%s", part, data)
 		}
 	}
-	info, _ := os.Stat(src.Path)
+	info, _ := os.Stat(src.Place())
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
-	entries, _ := os.ReadDir(filepath.Dir(src.Path))
+	entries, _ := os.ReadDir(filepath.Dir(src.Place()))
 	if len(entries) != 1 {
 		t.Errorf("left behind: %v", entries)
 	}
@@ -189,7 +195,7 @@ func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
 	if got, err := m.Token(t.Context()); !errors.As(err, &login) || svc.calls != 1 {
 		t.Errorf("%q, %v, %d calls", got.Access, err, svc.calls)
 	}
-	if err := src.write(Token{Access: "fresh", Refresh: "r", Expires: time.Now().Add(time.Hour)}); err != nil {
+	if err := src.write(Token{Access: "fresh", Refresh: "r", Expires: time.Now().Add(time.Hour)}, "refresh-0"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := m.Token(t.Context()); err != nil || got.Access != "fresh" {
@@ -219,10 +225,10 @@ func TestTokenIsUsedToItsEnd(t *testing.T) {
 func TestCodexLoginIsStoredAsCodexDoes(t *testing.T) {
 	src := codex(t.TempDir())
 	text := `{"auth_mode":"chatgpt","OPENAI_API_KEY":null,"tokens":{"id_token":"i0","access_token":"a0","refresh_token":"refresh-0","account_id":"acc","x":1},"last_refresh":"2020-01-01T00:00:00Z"}`
-	if err := os.WriteFile(src.Path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(src.Place(), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := src.write(Token{Access: "a1", Refresh: "r1", ID: "i1", Account: "acc"}); err != nil {
+	if err := src.write(Token{Access: "a1", Refresh: "r1", ID: "i1", Account: "acc"}, "refresh-0"); err != nil {
 		t.Fatal(err)
 	}
 	var got struct {
@@ -231,7 +237,7 @@ func TestCodexLoginIsStoredAsCodexDoes(t *testing.T) {
 		Tokens map[string]any  `json:"tokens"`
 		Last   time.Time       `json:"last_refresh"`
 	}
-	data, _ := os.ReadFile(src.Path)
+	data, _ := os.ReadFile(src.Place())
 	if err := json.Unmarshal(data, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -261,7 +267,7 @@ func TestFailuresPauseAndSayWhatToDo(t *testing.T) {
 			svc := newService(t, "refresh-0")
 			svc.answer = c.answer
 			src := claudeLogin(t, time.Now().Add(-time.Minute))
-			before, _ := os.ReadFile(src.Path)
+			before, _ := os.ReadFile(src.Place())
 			m := svc.manager(src)
 			now := time.Now()
 			m.options.Now = func() time.Time { return now }
@@ -276,7 +282,7 @@ func TestFailuresPauseAndSayWhatToDo(t *testing.T) {
 			if _, err := m.Token(t.Context()); err == nil || svc.calls != 1 {
 				t.Errorf("no pause: %d calls, %v", svc.calls, err)
 			}
-			if after, _ := os.ReadFile(src.Path); string(after) != string(before) {
+			if after, _ := os.ReadFile(src.Place()); string(after) != string(before) {
 				t.Errorf("the file was changed: %s", after)
 			}
 			now = now.Add(firstPause + time.Second)
@@ -295,7 +301,7 @@ func TestLoginMadeElsewhereIsSeenDuringThePause(t *testing.T) {
 	if _, err := m.Token(t.Context()); err == nil {
 		t.Fatal("a worthless refresh token was accepted")
 	}
-	if err := src.write(Token{Access: "fresh", Refresh: "r", Expires: time.Now().Add(time.Hour)}); err != nil {
+	if err := src.write(Token{Access: "fresh", Refresh: "r", Expires: time.Now().Add(time.Hour)}, "refresh-0"); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := m.Token(t.Context()); err != nil || got.Access != "fresh" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -28,16 +29,59 @@ func (m *Manager) ask(ctx context.Context, old Token) (Token, error) {
 		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(res.Body, maxFile))
+	data, err := io.ReadAll(io.LimitReader(res.Body, maxText))
+	if res.StatusCode >= 300 && res.StatusCode < 500 {
+		return Token{}, &refusal{login: m.source.Name, status: res.StatusCode, dead: deadToken(data)}
+	}
 	switch {
 	case err != nil:
 		return Token{}, fmt.Errorf("renew the login of %s: read the answer: %w", m.source.Name, err)
-	case res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnauthorized:
-		return Token{}, m.login(fmt.Sprintf("the provider refused to renew the login of %s (status %d)", m.source.Name, res.StatusCode))
 	case res.StatusCode != http.StatusOK:
 		return Token{}, fmt.Errorf("renew the login of %s: the token service answered with status %d", m.source.Name, res.StatusCode)
 	}
 	return m.read(data, old)
+}
+
+// refusal is an answer of the token service that gives out nothing.
+type refusal struct {
+	login  string // whose
+	status int
+	dead   bool // it says that the refresh token will never be good again
+}
+
+func (e *refusal) Error() string {
+	if e.final() {
+		return fmt.Sprintf("the provider refused to renew the login of %s (status %d)", e.login, e.status)
+	}
+	return fmt.Sprintf("renew the login of %s: the token service answered with status %d", e.login, e.status)
+}
+
+// final says whether a person has to log in.
+func (e *refusal) final() bool {
+	return e.dead || e.status == http.StatusBadRequest || e.status == http.StatusUnauthorized
+}
+
+// deadTokens are the codes by which token services say that a refresh token was
+// used, has ended or was taken back.
+var deadTokens = []string{"invalid_grant", "refresh_token_expired", "refresh_token_reused", "refresh_token_invalidated"}
+
+// deadToken looks for such a code in an answer: {"error":"code"} as OAuth has it, or
+// {"error":{"code":"code"}}.
+func deadToken(answer []byte) bool {
+	var outer struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var inner struct {
+		Code string `json:"code"`
+	}
+	if json.Unmarshal(answer, &outer) != nil || outer.Error == nil {
+		return false
+	}
+	code := text(outer.Error)
+	if code == "" && json.Unmarshal(outer.Error, &inner) == nil {
+		code = inner.Code
+	}
+	return slices.Contains(deadTokens, code)
 }
 
 func (m *Manager) request(ctx context.Context, refresh string) (*http.Request, error) {

@@ -1,77 +1,94 @@
 package oauth
 
 import (
-	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/google/renameio/v2"
 )
 
-// write puts a renewed token into the file. It reads the file again first, so
-// that members which others have added or changed meanwhile stay.
-func (s *Source) write(t Token) error {
-	data, err := s.load()
+// store keeps the text that holds a login.
+type store interface {
+	// place says where it is, for people. No two stores have the same.
+	place() string
+	// load returns the text. Without one the error is fs.ErrNotExist.
+	load() ([]byte, error)
+	// replace puts another text in its place: all of it, durably, or nothing.
+	replace(text []byte) error
+}
+
+// maxText bounds the text that holds a login, in bytes.
+const maxText = 1 << 20
+
+// Read reads the login as it is stored now.
+func (s *Source) Read() (Token, error) {
+	text, err := s.store.load()
 	if err != nil {
-		return fmt.Errorf("store the login of %s: %w", s.Name, err)
+		return Token{}, err
 	}
-	data, err = s.merge(data, t, time.Now())
-	if err != nil {
-		return err
+	return s.parse(text)
+}
+
+// write stores a renewed token in place of the one whose refresh token it was given
+// for. It reads the text again first, so that members which others have added or
+// changed meanwhile stay. A login that somebody has made anew since then stays, too.
+func (s *Source) write(t Token, by string) error {
+	text, err := s.store.load()
+	if err == nil {
+		var now Token
+		if now, err = s.parse(text); err == nil && now.Refresh != by {
+			return nil
+		}
 	}
-	path, err := filepath.EvalSymlinks(s.Path) // replace the file, not a link to it
-	if err != nil {
-		return fmt.Errorf("store the login of %s: %w", s.Name, err)
+	if err == nil {
+		text, err = s.merge(text, t, time.Now())
 	}
-	err = renameio.WriteFile(path, data, 0o600, renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
+	if err == nil {
+		err = s.store.replace(text)
+	}
 	if err != nil {
 		return fmt.Errorf("store the login of %s: %w", s.Name, err)
 	}
 	return nil
 }
 
-// merge sets the token's members in a file's content and keeps all others.
-func (s *Source) merge(data []byte, t Token, now time.Time) ([]byte, error) {
-	members, err := s.members(data)
+// file is a store in the file of that path.
+type file string
+
+func (f file) place() string { return string(f) }
+
+func (f file) load() ([]byte, error) {
+	info, err := os.Stat(string(f))
 	if err != nil {
 		return nil, err
 	}
-	set := func(name string, v any) error {
-		raw, err := json.Marshal(v)
-		members[name] = raw
+	if !info.Mode().IsRegular() || info.Size() > maxText {
+		return nil, fmt.Errorf("%s is not a small regular file", string(f))
+	}
+	return os.ReadFile(string(f))
+}
+
+func (f file) replace(text []byte) error {
+	path, err := filepath.EvalSymlinks(string(f)) // replace the file, not a link to it
+	if err != nil {
 		return err
 	}
-	if err := set(s.names.access, t.Access); err != nil {
-		return nil, err
+	err = renameio.WriteFile(path, text, 0o600, renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
+	if err != nil {
+		return err
 	}
-	if err := set(s.names.refresh, t.Refresh); err != nil {
-		return nil, err
+	syncDirectory(filepath.Dir(path))
+	return nil
+}
+
+// syncDirectory makes the replacement of a file in a directory outlive a loss of
+// power, where the file system can: the old refresh token is worth nothing any more.
+// An error changes nothing, the new text is there.
+func syncDirectory(path string) {
+	if dir, err := os.Open(path); err == nil {
+		_ = dir.Sync()
+		_ = dir.Close()
 	}
-	if s.names.unit != 0 && !t.Expires.IsZero() {
-		if err := set(s.names.expires, t.Expires.UnixMilli()/int64(s.names.unit/time.Millisecond)); err != nil {
-			return nil, err
-		}
-	}
-	if t.ID != "" && s.names.id != "" {
-		if err := set(s.names.id, t.ID); err != nil {
-			return nil, err
-		}
-	}
-	if len(s.inner) == 0 {
-		return json.MarshalIndent(members, "", "  ")
-	}
-	var outer map[string]json.RawMessage
-	if err := json.Unmarshal(data, &outer); err != nil {
-		return nil, err
-	}
-	if outer[s.inner[0]], err = json.Marshal(members); err != nil {
-		return nil, err
-	}
-	if s.stamp != "" {
-		if outer[s.stamp], err = json.Marshal(now.UTC()); err != nil {
-			return nil, err
-		}
-	}
-	return json.MarshalIndent(outer, "", "  ")
 }

@@ -1,0 +1,230 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os/exec"
+	"os/user"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+)
+
+// security is the program of macOS that reads and writes the keychain.
+const security = "/usr/bin/security"
+
+const (
+	// keychainTime bounds one run of the program, which may ask the person.
+	keychainTime = 10 * time.Second
+	// keychainPause is how long the keychain is left alone after it did not let us
+	// in, so that the person is not asked for each request of an agent.
+	keychainPause = time.Minute
+	// maxLine is how long a command on the program's standard input may be: it
+	// reads 4096 bytes at a time and takes what is left for another command.
+	maxLine = 4000
+)
+
+// Exit codes of the program: the last eight bits of the system's error.
+const (
+	exitNotFound = 44  // errSecItemNotFound
+	exitLocked   = 36  // errSecInteractionNotAllowed
+	exitDenied   = 51  // errSecAuthFailed
+	exitCanceled = 128 // userCanceledErr
+)
+
+// Keychain is a person's keychain on macOS, by way of the program security. It is
+// safe for concurrent use.
+type Keychain struct {
+	program string
+	account string
+	limit   time.Duration // of one run
+
+	mu     sync.Mutex // one run at a time
+	until  time.Time  // nothing is tried before
+	failed error      // why not
+}
+
+// NewKeychain is the keychain that a program shows, which takes the arguments of
+// /usr/bin/security, with the items of an account.
+func NewKeychain(program, account string) *Keychain {
+	return &Keychain{program: program, account: account, limit: keychainTime}
+}
+
+// Host is the environment of this machine, for the person with that home directory.
+func Host(home string, getenv func(string) string) Environment {
+	e := Environment{Home: home, Getenv: getenv}
+	if runtime.GOOS != "darwin" {
+		return e
+	}
+	account := getenv("USER")
+	if account == "" {
+		if u, err := user.Current(); err == nil {
+			account = u.Username
+		}
+	}
+	e.Keychain = NewKeychain(security, account)
+	return e
+}
+
+// item is a store in the keychain.
+type item struct {
+	keychain *Keychain
+	service  string
+}
+
+func (i item) place() string { return fmt.Sprintf("the keychain's item %q", i.service) }
+
+// load returns the item's text. An item that holds no JSON object, such as an API
+// key, is not ours.
+func (i item) load() ([]byte, error) {
+	if err := i.named(); err != nil {
+		return nil, err
+	}
+	out, err := i.keychain.run(nil, "find-generic-password", "-s", i.service, "-a", i.keychain.account, "-w")
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", i.place(), err)
+	}
+	text := shown(out)
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return nil, fmt.Errorf("read %s: it holds no login: %w", i.place(), fs.ErrNotExist)
+	}
+	return text, nil
+}
+
+// shown is the text that the program has printed: as it is or, when it holds a
+// character that is not printable ASCII, in hex.
+func shown(out []byte) []byte {
+	text := bytes.TrimSpace(out)
+	if decoded, err := hex.DecodeString(string(text)); err == nil {
+		text = bytes.TrimSpace(decoded)
+	}
+	return text
+}
+
+// replace stores a text. The other processes of this machine can see the arguments
+// of a program, so the text is given on its standard input, as long as it has room
+// there. How the program ends says little about commands that it has read, so the
+// item is read again.
+func (i item) replace(text []byte) error {
+	if err := i.named(); err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, text); err != nil {
+		return errors.New("the login is not the JSON that was expected")
+	}
+	want := line.Bytes()
+	arguments := []string{"add-generic-password", "-U", "-a", i.keychain.account, "-s", i.service, "-X", hex.EncodeToString(want)}
+	command := command(arguments)
+	var err error
+	if len(command) <= maxLine {
+		_, err = i.keychain.run([]byte(command), "-i")
+	} else {
+		_, err = i.keychain.run(nil, arguments...)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", i.place(), err)
+	}
+	got, err := i.load()
+	if err == nil && !bytes.Equal(got, want) {
+		err = fmt.Errorf("write %s: it holds something else afterwards", i.place())
+	}
+	return err
+}
+
+// named refuses names that a command cannot hold.
+func (i item) named() error {
+	if i.keychain.account == "" || !plainText(i.keychain.account) || !plainText(i.service) {
+		return errors.New("the keychain's item cannot be named: the user's name is empty or holds characters that are not printable ASCII; set USER")
+	}
+	return nil
+}
+
+func plainText(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}
+
+// command is a line for the program's standard input: each argument in quotes,
+// within which a backslash takes the next character as it is.
+func command(arguments []string) string {
+	var b strings.Builder
+	for n, argument := range arguments {
+		if n > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteByte('"')
+		for _, c := range []byte(argument) {
+			if c == '"' || c == '\\' {
+				b.WriteByte('\\')
+			}
+			b.WriteByte(c)
+		}
+		b.WriteByte('"')
+	}
+	return b.String() + "\n"
+}
+
+// run runs the program and returns what it prints. What it says of errors is not
+// shown to anybody: it can quote a command.
+func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if time.Now().Before(k.until) {
+		return nil, k.failed
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), k.limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, k.program, arguments...)
+	cmd.WaitDelay = time.Second
+	cmd.Stdin = bytes.NewReader(input)
+	var out bounded
+	cmd.Stdout = &out
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return out.text, nil
+	case ctx.Err() != nil:
+		return nil, k.leave("it did not answer in time; unlock it with 'security unlock-keychain'")
+	case out.full:
+		return nil, k.leave("it holds more than a login")
+	case !errors.As(err, &exit):
+		return nil, k.leave(k.program + " cannot be used: " + err.Error())
+	}
+	switch code := exit.ExitCode(); code {
+	case exitNotFound:
+		return nil, fmt.Errorf("there is no such item: %w", fs.ErrNotExist)
+	case exitLocked:
+		return nil, k.leave("it is locked; unlock it with 'security unlock-keychain'")
+	case exitDenied, exitCanceled:
+		return nil, k.leave("it refused to let " + k.program + " in")
+	default:
+		return nil, k.leave(fmt.Sprintf("%s ended with status %d", k.program, code))
+	}
+}
+
+// leave leaves the keychain alone for a while. The caller holds mu.
+func (k *Keychain) leave(why string) error {
+	k.until, k.failed = time.Now().Add(keychainPause), errors.New(why)
+	return k.failed
+}
+
+// bounded keeps a bounded output and refuses more.
+type bounded struct {
+	text []byte
+	full bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.full = b.full || len(b.text)+len(p) > maxText; b.full {
+		return 0, errors.New("it printed too much")
+	}
+	b.text = append(b.text, p...)
+	return len(p), nil
+}

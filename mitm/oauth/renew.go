@@ -1,0 +1,152 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// renew returns a token other than the one that is known to be bad.
+func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, waitTime)
+	defer cancel()
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return Token{}, fmt.Errorf("wait for another renewal of the login: %w", ctx.Err())
+	}
+	// Somebody else may have renewed it: in this process or in another.
+	if t, ok := m.fresh(bad); ok {
+		return t, nil
+	}
+	if err := m.mayAsk(bad); err != nil {
+		return Token{}, err
+	}
+	t, err := m.exchange(ctx, bad)
+	if err != nil {
+		if other, ok := m.fresh(bad); ok { // while we failed, another succeeded
+			return other, nil
+		}
+		if errors.Is(ctx.Err(), context.Canceled) { // nobody failed: an agent went away
+			return Token{}, err
+		}
+		return Token{}, m.note(err)
+	}
+	m.accept(t)
+	m.mu.Lock()
+	m.early = m.options.Now().Add(newTime)
+	m.mu.Unlock()
+	return t, nil
+}
+
+// mayAsk says why the token service is to be left alone for now.
+func (m *Manager) mayAsk(bad string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.options.Now()
+	if now.Before(m.until) {
+		return m.failed
+	}
+	if bad != m.token.Access || !now.Before(m.early) {
+		m.quick = 0
+		return nil
+	}
+	if m.quick == mostQuick {
+		return fmt.Errorf("renew the login of %s: the provider refuses what was just renewed", m.source.Name)
+	}
+	m.quick++
+	return nil
+}
+
+// exchange renews under the locks: read again, compare, ask, store.
+func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
+	if _, err := m.renewable(); err != nil {
+		return Token{}, err
+	}
+	release, err := lockAll(ctx, m.source.guard, m.source.locks)
+	if err != nil {
+		return Token{}, fmt.Errorf("renew the login of %s: %w", m.source.Name, err)
+	}
+	defer release()
+	old, err := m.renewable()
+	if err != nil {
+		return Token{}, err
+	}
+	if m.take(old, bad) {
+		return old, nil
+	}
+	stored := old.Refresh
+	m.mu.Lock()
+	if m.unsaved != nil && m.unsaved.by == old.Refresh {
+		old = m.unsaved.token
+	}
+	dead, why := m.dead, m.why
+	m.mu.Unlock()
+	if old.Refresh == dead {
+		return Token{}, why
+	}
+	t, err := m.askOnce(ctx, old, stored)
+	if err != nil {
+		return Token{}, err
+	}
+	m.mu.Lock()
+	m.unsaved = &renewal{token: t, by: stored}
+	m.mu.Unlock()
+	m.save()
+	return t, nil
+}
+
+// renewable reads the login as it is stored, which must have a refresh token.
+func (m *Manager) renewable() (Token, error) {
+	t, err := m.source.Read()
+	if err != nil {
+		return Token{}, m.login(err.Error())
+	}
+	if t.Refresh == "" {
+		return Token{}, m.login("the login has expired and cannot be renewed")
+	}
+	return t, nil
+}
+
+// askOnce asks the token service and takes note of what is known about the old
+// token then; stored is the refresh token that other processes see. Whoever wanted
+// the new one may go away meanwhile: the service has changed the tokens all the
+// same, so the answer is waited for.
+func (m *Manager) askOnce(ctx context.Context, old Token, stored string) (Token, error) {
+	begun, cut := m.journal.cutOff(stored)
+	if !cut {
+		m.journal.begin(m.source, stored, m.options.Now())
+	}
+	cut = cut && old.Refresh == stored
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
+	defer cancel()
+	t, err := m.ask(ctx, old)
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return t, err // it stands in the journal until it is stored
+	}
+	if !cut && old.Refresh == stored {
+		m.journal.end() // nothing was given out
+	}
+	switch {
+	case !refused.final():
+		return Token{}, err
+	case cut:
+		err = m.login(fmt.Sprintf("a renewal of the login of %s was cut off at %s, and the provider takes the old login no more",
+			m.source.Name, begun.Local().Format(time.DateTime)))
+	default:
+		err = m.login(err.Error())
+	}
+	if refused.dead {
+		m.mu.Lock()
+		m.dead, m.why = old.Refresh, err
+		m.mu.Unlock()
+	}
+	return Token{}, err
+}
+
+func (m *Manager) login(cause string) error {
+	return &LoginError{Provider: m.source.Provider, Cause: cause, Command: m.source.Login}
+}

@@ -1,0 +1,168 @@
+package oauth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// journaled is a manager of the service that keeps a journal in a directory.
+func (s *service) journaled(src *Source, dir string) *Manager {
+	return NewManager(src, Options{Client: s.Client(), Endpoint: s.URL, Journal: dir})
+}
+
+// asked is how often the service was asked.
+func (s *service) asked() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
+}
+
+// notes lists the journal's files, and fails when one shows a token.
+func notes(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil || strings.Contains(string(data), "refresh-") || strings.Contains(string(data), "access-") {
+			t.Errorf("%s holds %s, %v", e.Name(), data, err)
+		}
+	}
+	return names
+}
+
+// An answer that never arrives takes the login with it: the service knows only the
+// new refresh token, and nobody else has it. The next process says what happened,
+// asks once, and never again before somebody has logged in.
+func TestRenewalThatWasCutOff(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
+	svc.answer = func(http.ResponseWriter) bool {
+		svc.valid = "nobody has it"
+		panic(http.ErrAbortHandler)
+	}
+	var login *LoginError
+	if _, err := svc.journaled(src, dir).Token(t.Context()); err == nil || errors.As(err, &login) {
+		t.Fatalf("an answer that was lost: %v", err)
+	}
+	if got := notes(t, dir); len(got) != 1 {
+		t.Fatalf("the journal holds %v", got)
+	}
+	svc.mu.Lock()
+	svc.answer, svc.calls = nil, 0
+	svc.mu.Unlock()
+	m := svc.journaled(src, dir)
+	now := time.Now()
+	m.options.Now = func() time.Time { return now }
+	for range 3 {
+		_, err := m.Token(t.Context())
+		if !errors.As(err, &login) || !strings.Contains(err.Error(), "was cut off at") || !strings.Contains(login.Hint(), "claude /login") || svc.asked() != 1 {
+			t.Errorf("%v, %d calls", err, svc.asked())
+		}
+		now = now.Add(2 * lastPause)
+	}
+	if err := src.write(Token{Access: "by-hand", Refresh: "refresh-by-hand", Expires: now.Add(time.Minute)}, "refresh-0"); err != nil {
+		t.Fatal(err)
+	}
+	svc.mu.Lock()
+	svc.valid = "refresh-by-hand"
+	svc.mu.Unlock()
+	now = now.Add(2 * lastPause)
+	if got, err := m.Token(t.Context()); err != nil || got.Access != "access-1" {
+		t.Errorf("after a new login: %q, %v", got.Access, err)
+	}
+	if got := notes(t, dir); len(got) != 0 {
+		t.Errorf("the journal holds %v", got)
+	}
+}
+
+// A renewal that was cut off before the service had seen it costs nothing.
+func TestCutOffBeforeTheServiceSawIt(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
+	journalOf(dir, src).begin(src, "refresh-0", time.Now())
+	if got, err := svc.journaled(src, dir).Token(t.Context()); err != nil || got.Access != "access-1" {
+		t.Errorf("%q, %v", got.Access, err)
+	}
+	if got := notes(t, dir); len(got) != 0 {
+		t.Errorf("the journal holds %v", got)
+	}
+}
+
+// A refusal that leaves no doubt needs no journal, whatever it is.
+func TestRefusalEndsTheJournal(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests} {
+		svc := newService(t, "refresh-0")
+		svc.answer = func(w http.ResponseWriter) bool { w.WriteHeader(status); return true }
+		src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
+		_, err := svc.journaled(src, dir).Token(t.Context())
+		if err == nil || strings.Contains(err.Error(), "cut off") {
+			t.Errorf("status %d: %v", status, err)
+		}
+		if got := notes(t, dir); len(got) != 0 {
+			t.Errorf("status %d: the journal holds %v", status, got)
+		}
+	}
+}
+
+// Whoever wants the token may go away while the service answers: the login is
+// stored all the same, and nobody is made to wait because of them.
+func TestCallerGoesAway(t *testing.T) {
+	svc := newService(t, "refresh-0")
+	src := claudeLogin(t, time.Now().Add(-time.Minute))
+	m := svc.manager(src)
+	ctx, cancel := context.WithCancel(t.Context())
+	svc.answer = func(http.ResponseWriter) bool { cancel(); return false }
+	_, _ = m.Token(ctx)
+	if got, err := src.Read(); err != nil || got.Access != "access-1" {
+		t.Errorf("the file holds %q, %v", got.Access, err)
+	}
+	if got, err := m.Token(t.Context()); err != nil || got.Access != "access-1" || svc.asked() != 1 {
+		t.Errorf("%q, %v, %d calls", got.Access, err, svc.asked())
+	}
+	// The same while it waits for a lock.
+	svc = newService(t, "refresh-0")
+	src = claudeLogin(t, time.Now().Add(-time.Minute))
+	m = svc.manager(src)
+	if err := os.Mkdir(src.locks[0], 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Token(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a caller that has gone away: %v", err)
+	}
+	if err := os.Remove(src.locks[0]); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Token(t.Context()); err != nil || got.Access != "access-1" {
+		t.Errorf("the next caller: %q, %v", got.Access, err)
+	}
+}
+
+func TestDeadTokens(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"error":"invalid_grant"}`:                 true,
+		`{"error":{"code":"refresh_token_reused"}}`: true,
+		`{"error":{"code":"rate_limited"}}`:         false,
+		`{"error":"invalid_request"}`:               false,
+		`{"error":["invalid_grant"]}`:               false,
+		`{"message":"invalid_grant"}`:               false,
+		`<html>`:                                    false,
+		``:                                          false,
+		`{"error":null}`:                            false,
+		`{"error":{"code":7,"message":"invalid_grant"}}`: false,
+	} {
+		if got := deadToken([]byte(text)); got != want {
+			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
