@@ -129,8 +129,9 @@ type Session struct {
 type StoredSession struct {
 	Session
 	LastActivity time.Time `json:"lastActivity"`
-	// LastPrompt is what the person asked last. It comes from files of the
-	// agent and is no more to be trusted than its screen.
+	// LastPrompt is what the person asked last. Unless it was a task without a
+	// terminal it comes from files of the agent, and is no more to be trusted than
+	// its screen.
 	LastPrompt string `json:"lastPrompt,omitempty"`
 	// Begun says that the agent has a conversation it can go on with.
 	Begun bool `json:"begun"`

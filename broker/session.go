@@ -68,6 +68,7 @@ type session struct {
 	// startedAt is the commit that shows how the workspace was at first; empty
 	// while it is not known.
 	startedAt string
+	task      string // the last one that an idle session was given, as lists show it
 	trouble   string // of the container engine; empty while it answers
 	left      error  // what could not be taken down; set before finished is closed
 	said      string // the latest notice, and when
@@ -152,7 +153,7 @@ func (s *session) keep(as Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
-	data, err := json.MarshalIndent(record{Session: as, Base: s.base()}, "", "  ")
+	data, err := json.MarshalIndent(record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}

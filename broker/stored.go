@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -87,7 +88,7 @@ func readStored(home string, id SessionID) (StoredSession, error) {
 	}
 	if adapter, err := agent.Builtin().Named(s.Agent); err == nil {
 		c := adapter.Conversation(l.home(), string(id))
-		s.Begun, s.LastPrompt = c.Begun, c.LastPrompt
+		s.Begun, s.LastPrompt = c.Begun, cmp.Or(r.Task, c.LastPrompt)
 		s.Ephemeral = adapter.Host
 	}
 	return s, nil
@@ -104,6 +105,7 @@ func wasKilled(l layout) bool {
 type record struct {
 	Session
 	Base string `json:"base,omitempty"` // the commit that the workspace began with
+	Task string `json:"task,omitempty"` // the last one without a terminal; empty when it has had one since
 }
 
 // readRecord reads a session's record.

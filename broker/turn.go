@@ -65,6 +65,7 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	case !runs || reason != "":
 		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
 	}
+	s.took(task)
 	host.Resume = s.adapter.Conversation(s.layout.home(), host.Conversation).Begun
 	launch, err := s.adapter.Once(host, task)
 	if err != nil {
@@ -83,6 +84,24 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	}
 	answer := s.adapter.Answer(out, code)
 	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
+}
+
+// took keeps the task in the session's record: few agents remember what they were
+// asked without a terminal.
+func (s *session) took(task string) {
+	s.mu.Lock()
+	s.task = agent.PromptLine(task)
+	s.mu.Unlock()
+	if err := s.save(); err != nil {
+		s.broker.log.Warn("a task is not in the record", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// lastTask is the one that took kept last.
+func (s *session) lastTask() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.task
 }
 
 // stopTurn ends the programs of a turn that nobody waits for any more.

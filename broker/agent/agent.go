@@ -5,8 +5,6 @@
 // it starts nothing itself.
 package agent
 
-import "io/fs"
-
 // The places of a session inside its container.
 const (
 	Workspace   = "/workspace"       // the directory the agent works in, writable
@@ -79,7 +77,11 @@ type Adapter struct {
 	Answer func(stdout string, exitCode int) Answer
 	// Kept says whether a home holds the conversation, so that Host.Resume can
 	// continue it. Nil: the agent continues nothing.
-	Kept func(home fs.FS, conversation string) bool
+	Kept func(home HomeDir, conversation string) bool
+	// LastPrompt is what the person asked last, as a home that belongs to the
+	// conversation tells it; empty when it does not. Nil: the agent keeps nothing
+	// of that kind.
+	LastPrompt func(home HomeDir, conversation string) string
 	// Submit is how text is typed into it and sent off.
 	Submit func(text string) Submission
 	// Version is the command that prints its version; empty: it has none.

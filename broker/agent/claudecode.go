@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"io/fs"
 	"strings"
 	"time"
 )
@@ -26,10 +25,11 @@ func claudeCode() Adapter {
 		Once: func(h Host, task string) (Launch, error) {
 			return launchClaude(h, "--output-format", "json", "-p", "--", task)
 		},
-		Answer:  answerOfClaude,
-		Kept:    claudeKept,
-		Submit:  typed(ClaudeSubmitPause),
-		Version: []string{"claude", "--version"},
+		Answer:     answerOfClaude,
+		Kept:       claudeKept,
+		LastPrompt: claudeLastPrompt,
+		Submit:     typed(ClaudeSubmitPause),
+		Version:    []string{"claude", "--version"},
 	}
 }
 
@@ -111,10 +111,36 @@ func claudeFiles(key, prompt string) []File {
 
 // claudeKept looks for the record that Claude Code keeps of a conversation once
 // something was said in it.
-func claudeKept(home fs.FS, conversation string) bool {
-	project := strings.ReplaceAll(Workspace, "/", "-")
-	info, err := fs.Stat(home, ".claude/projects/"+project+"/"+conversation+".jsonl")
-	return err == nil && info.Mode().IsRegular() && info.Size() > 0
+func claudeKept(home HomeDir, conversation string) bool {
+	size, ok := home.file(claudeRecord(conversation))
+	return ok && size > 0
+}
+
+// claudeRecord is where that record is: one message a line.
+func claudeRecord(conversation string) string {
+	return ".claude/projects/" + strings.ReplaceAll(Workspace, "/", "-") + "/" + conversation + ".jsonl"
+}
+
+func claudeLastPrompt(home HomeDir, conversation string) string {
+	return home.lastOf(claudeRecord(conversation), func(line []byte) string {
+		var l struct {
+			Type       string
+			IsMeta     bool
+			LastPrompt string `json:"lastPrompt"`
+			Message    struct{ Content json.RawMessage }
+		}
+		if json.Unmarshal(line, &l) != nil || l.IsMeta {
+			return ""
+		}
+		if l.Type == "last-prompt" {
+			return l.LastPrompt
+		}
+		var text string
+		if l.Type != "user" || json.Unmarshal(l.Message.Content, &text) != nil || strings.HasPrefix(text, "<") {
+			return "" // results of tools are lists, what commands printed is in tags
+		}
+		return text
+	})
 }
 
 // answerOfClaude reads the one object that "--output-format json" prints.

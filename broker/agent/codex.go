@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io/fs"
-	"path"
 	"strings"
 	"time"
 )
@@ -44,10 +42,11 @@ func codex() Adapter {
 			}
 			return launchCodex(h, append(argv, "--", task))
 		},
-		Answer:  answerOfCodex,
-		Kept:    codexKept,
-		Submit:  pasted(CodexSubmitPause),
-		Version: []string{"codex", "--version"},
+		Answer:     answerOfCodex,
+		Kept:       codexKept,
+		LastPrompt: codexLastPrompt,
+		Submit:     pasted(CodexSubmitPause),
+		Version:    []string{"codex", "--version"},
 	}
 }
 
@@ -127,20 +126,17 @@ func codexAuth(provider, key, account string) string {
 
 // codexKept looks for the record that Codex keeps of a conversation once
 // something was said in it: sessions/YEAR/MONTH/DAY/rollout-….jsonl.
-func codexKept(home fs.FS, _ string) bool {
-	found := false
-	_ = fs.WalkDir(home, ".codex/sessions", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return fs.SkipDir
-		}
-		base := path.Base(name)
-		if entry.Type().IsRegular() && strings.HasPrefix(base, "rollout-") && strings.HasSuffix(base, ".jsonl") {
-			found = true
-			return fs.SkipAll
-		}
-		return nil
+func codexKept(home HomeDir, _ string) bool {
+	return home.keepsFile(".codex/sessions", 3, "rollout-", ".jsonl")
+}
+
+// codexLastPrompt reads the prompts that Codex keeps for its arrow keys.
+func codexLastPrompt(home HomeDir, _ string) string {
+	return home.lastOf(".codex/history.jsonl", func(line []byte) string {
+		var l struct{ Text string }
+		_ = json.Unmarshal(line, &l) // a line of something else has no text
+		return unlessCommand(l.Text)
 	})
-	return found
 }
 
 // answerOfCodex reads the events that "exec --json" prints: the last message is

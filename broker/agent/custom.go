@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"io/fs"
 	"maps"
 	"regexp"
 	"slices"
@@ -85,10 +84,7 @@ func (c Custom) Adapter() (Adapter, error) {
 
 // keepsAnything says whether a home holds more than what was written for the
 // agent: nobody else knows what its conversations look like.
-func keepsAnything(home fs.FS, _ string) bool {
-	entries, err := fs.ReadDir(home, ".")
-	return err == nil && len(entries) > 0
-}
+func keepsAnything(home HomeDir, _ string) bool { return len(home.entries(".")) > 0 }
 
 // validFile says whether a path stays below the directory that it is put in.
 func validFile(path string) bool {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -64,7 +63,7 @@ func TestCustomAgentIsFilledIn(t *testing.T) {
 	if s := a.Submit("x"); s.Steps[0] != "\x1b[200~x\x1b[201~" || s.Pause != time.Second {
 		t.Errorf("submitted: %+v", s)
 	}
-	if a.Kept(fstest.MapFS{}, "c") || !a.Kept(fstest.MapFS{"state": {}}, "c") {
+	if a.Conversation(t.TempDir(), "c").Begun || !a.Conversation(homeWith(t, "state", ""), "c").Begun {
 		t.Error("its home is not looked into")
 	}
 	if _, err := a.Launch(agent.Host{}); err == nil {

@@ -1,9 +1,10 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
+	"path"
 	"strings"
 	"time"
 )
@@ -31,10 +32,11 @@ func gemini() Adapter {
 		Once: func(h Host, task string) (Launch, error) {
 			return launchGemini(h, []string{"--output-format", "json", "--prompt=" + task})
 		},
-		Answer:  answerOfGemini,
-		Kept:    geminiKept,
-		Submit:  typed(GeminiSubmitPause),
-		Version: []string{"gemini", "--version"},
+		Answer:     answerOfGemini,
+		Kept:       geminiKept,
+		LastPrompt: geminiLastPrompt,
+		Submit:     typed(GeminiSubmitPause),
+		Version:    []string{"gemini", "--version"},
 	}
 }
 
@@ -81,11 +83,26 @@ func launchGemini(h Host, more []string) (Launch, error) {
 	}, nil
 }
 
+// geminiProject is where Gemini CLI keeps what belongs to the workspace.
+var geminiProject = ".gemini/tmp/" + path.Base(Workspace)
+
 // geminiKept looks for the record that Gemini CLI keeps of a conversation:
-// tmp/PROJECT/chats/session-….json.
-func geminiKept(home fs.FS, _ string) bool {
-	found, err := fs.Glob(home, ".gemini/tmp/*/chats/session-*.json*")
-	return err == nil && len(found) > 0
+// chats/session-….jsonl.
+func geminiKept(home HomeDir, _ string) bool {
+	return home.keepsFile(geminiProject+"/chats", 0, "session-", ".jsonl")
+}
+
+// geminiLastPrompt reads the log of what was typed into Gemini CLI: a list of
+// objects, each field on a line of its own.
+func geminiLastPrompt(home HomeDir, _ string) string {
+	return home.lastOf(geminiProject+"/logs.json", func(line []byte) string {
+		value, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte(`"message": `))
+		var text string
+		if !ok || json.Unmarshal(bytes.TrimSuffix(value, []byte(",")), &text) != nil {
+			return ""
+		}
+		return unlessCommand(text)
+	})
 }
 
 // answerOfGemini reads the one object that "--output-format json" prints, which

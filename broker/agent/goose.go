@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"io/fs"
 	"strings"
 	"time"
 )
@@ -47,10 +46,11 @@ func goose() Adapter {
 			}
 			return launchGoose(h, append(argv, "--text", task))
 		},
-		Answer:  answerOfGoose,
-		Kept:    gooseKept,
-		Submit:  typed(GooseSubmitPause),
-		Version: []string{"goose", "--version"},
+		Answer:     answerOfGoose,
+		Kept:       gooseKept,
+		LastPrompt: gooseLastPrompt,
+		Submit:     typed(GooseSubmitPause),
+		Version:    []string{"goose", "--version"},
 	}
 }
 
@@ -91,9 +91,21 @@ func launchGoose(h Host, argv []string) (Launch, error) {
 
 // gooseKept looks for the conversations that Goose keeps, in a database or, in
 // older versions, in a file each.
-func gooseKept(home fs.FS, _ string) bool {
-	found, err := fs.Glob(home, ".local/share/goose/sessions/*")
-	return err == nil && len(found) > 0
+func gooseKept(home HomeDir, _ string) bool {
+	return home.keepsFile(".local/share/goose/sessions", 0, "", "")
+}
+
+// gooseLastPrompt reads the lines that Goose keeps for its arrow keys; the first
+// one names their format, in which a backslash stands before an n for each end of
+// a line and before each backslash.
+func gooseLastPrompt(home HomeDir, _ string) string {
+	unescape := strings.NewReplacer(`\n`, "\n", `\\`, `\`)
+	return home.lastOf(".local/state/goose/history.txt", func(line []byte) string {
+		if string(line) == "#V2" {
+			return ""
+		}
+		return unlessCommand(unescape.Replace(string(line)))
+	})
 }
 
 // answerOfGoose reads the one object that "--output-format json" prints: the

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
@@ -122,31 +121,5 @@ func TestAnswersOfOthers(t *testing.T) {
 		if got := named(t, tt.agent).Answer(tt.stdout, tt.code); got != tt.want {
 			t.Errorf("%s, %s: %+v", tt.agent, tt.name, got)
 		}
-	}
-}
-
-// What each agent leaves in its home once something was said.
-func TestKeptConversations(t *testing.T) {
-	for name, path := range map[string]string{
-		"codex":    ".codex/sessions/2026/01/02/rollout-2026-01-02T03-04-05-x.jsonl",
-		"opencode": ".local/share/opencode/opencode.db",
-		"gemini":   ".gemini/tmp/workspace/chats/session-2026-01-02T03-04-x.jsonl",
-		"goose":    ".local/share/goose/sessions/sessions.db",
-	} {
-		a := named(t, name)
-		if a.Kept(fstest.MapFS{}, "c") || a.Kept(fstest.MapFS{".codex/config.toml": {}, ".gemini/settings.json": {}}, "c") {
-			t.Errorf("%s: an empty home has a conversation", name)
-		}
-		if !a.Kept(fstest.MapFS{path: {Data: []byte("x")}}, "c") {
-			t.Errorf("%s: the conversation is not found", name)
-		}
-	}
-}
-
-func TestClaudeKeepsConversations(t *testing.T) {
-	a := named(t, "claude-code")
-	home := fstest.MapFS{".claude/projects/-workspace/c.jsonl": {Data: []byte("{}\n")}}
-	if !a.Kept(home, "c") || a.Kept(home, "d") || a.Kept(fstest.MapFS{}, "c") {
-		t.Error("the home's conversations are not told apart")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"strings"
 	"time"
 )
@@ -47,10 +46,11 @@ func openCode() Adapter {
 			// It puts quotes around a word that has a space in it.
 			return launchOpenCode(h, append(append(argv, "--"), strings.Split(task, " ")...))
 		},
-		Answer:  answerOfOpenCode,
-		Kept:    openCodeKept,
-		Submit:  typed(OpenCodeSubmitPause),
-		Version: []string{"opencode", "--version"},
+		Answer:     answerOfOpenCode,
+		Kept:       openCodeKept,
+		LastPrompt: openCodeLastPrompt,
+		Submit:     typed(OpenCodeSubmitPause),
+		Version:    []string{"opencode", "--version"},
 	}
 }
 
@@ -92,13 +92,20 @@ func launchOpenCode(h Host, argv []string) (Launch, error) {
 }
 
 // openCodeKept looks for the database that OpenCode keeps its conversations in.
-func openCodeKept(home fs.FS, _ string) bool {
-	for _, name := range []string{".local/share/opencode/opencode.db", ".local/share/opencode/storage/session"} {
-		if _, err := fs.Stat(home, name); err == nil {
-			return true
+func openCodeKept(home HomeDir, _ string) bool {
+	_, ok := home.file(".local/share/opencode/opencode.db")
+	return ok
+}
+
+// openCodeLastPrompt reads the prompts that OpenCode keeps for its arrow keys.
+func openCodeLastPrompt(home HomeDir, _ string) string {
+	return home.lastOf(".local/state/opencode/prompt-history.jsonl", func(line []byte) string {
+		var l struct{ Input, Mode string }
+		if json.Unmarshal(line, &l) != nil || l.Mode == "shell" {
+			return ""
 		}
-	}
-	return false
+		return unlessCommand(l.Input)
+	})
 }
 
 // answerOfOpenCode reads the events that "run --format json" prints: the texts

@@ -156,10 +156,37 @@ func TestRealAgents(t *testing.T) {
 			if record := d.audit(session.ID); !strings.Contains(record, "escalated-approved") || !strings.Contains(record, a.host) {
 				t.Errorf("the audit lacks the approval or the requests to %s", a.host)
 			}
+			a.isListed(t, d, session.ID)
 			if a.name != "claude-code" { // it has a test of its own
 				a.goesOn(t, d.home, session)
 			}
 		})
+	}
+}
+
+// isListed looks for the ended session in both lists: what was asked last is in
+// them, as the agent itself keeps it.
+func (a realAgent) isListed(t *testing.T, d *driver, id broker.SessionID) {
+	t.Helper()
+	const last = "say not-suspended"
+	if s := d.stored(id); !s.Begun || s.LastPrompt != last {
+		t.Errorf("listed as %+v", s)
+	}
+	if out, errs, code := d.command("sessions", "show", string(id[:8])); code != exitOK || !strings.Contains(out, `"`+last+`"`) {
+		t.Errorf("show: code %d, %s%s", code, out, errs)
+	}
+	next := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
+	next.see(patience, "/workspace$")
+	next.send("\x01/resume\r")
+	next.see(20*time.Second, string(id[:8])+"  "+a.name, "“"+last+"”")
+	next.send("\x1b")
+	next.quit()
+	for _, s := range d.allStored() { // the rest wants to know of one session
+		if s.ID != id {
+			if _, errs, code := d.command("sessions", "rm", string(s.ID)); code != exitOK {
+				t.Errorf("remove the shell's session: code %d, %s", code, errs)
+			}
+		}
 	}
 }
 

@@ -23,18 +23,25 @@ func (d *driver) prompted() {
 // stored is what 'sessions ls' tells of a session.
 func (d *driver) stored(id broker.SessionID) broker.StoredSession {
 	d.t.Helper()
+	all := d.allStored()
+	for _, s := range all {
+		if s.ID == id {
+			return s
+		}
+	}
+	d.t.Fatalf("session %s is not listed: %+v", id, all)
+	return broker.StoredSession{}
+}
+
+// allStored is what 'sessions ls' tells.
+func (d *driver) allStored() []broker.StoredSession {
+	d.t.Helper()
 	out, errs, code := d.command("sessions", "ls", "--json")
 	var list struct{ Sessions []broker.StoredSession }
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != exitOK {
 		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
 	}
-	for _, s := range list.Sessions {
-		if s.ID == id {
-			return s
-		}
-	}
-	d.t.Fatalf("session %s is not listed: %s", id, out)
-	return broker.StoredSession{}
+	return list.Sessions
 }
 
 // quit ends the multiplexer.

@@ -63,6 +63,22 @@ func TestStartOnce(t *testing.T) {
 	}
 }
 
+// What a session was asked without a terminal is listed, for agents that do not
+// remember it, too.
+func TestStartIsListed(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	out, errs, code := runStart(t, home, "", "--agent", "opencode", "--output", "json", "say nothing\nmore")
+	var first answered
+	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	d := &driver{t: t, home: home}
+	if s := d.stored(first.Session); !s.Begun || s.LastPrompt != "say nothing more" {
+		t.Errorf("listed as %+v", s)
+	}
+}
+
 // Tasks come line by line, a call that waits is decided between them.
 func TestStartTalk(t *testing.T) {
 	t.Parallel()
