@@ -49,6 +49,20 @@ func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
 	}
 }
 
+func TestPickerShortensDirectoriesAtTheFront(t *testing.T) {
+	for path, want := range map[string]string{
+		"/src/project":                                       "/src/project",
+		"/a/very/long/way/down/to/the/project":               "…/way/down/to/the/project",
+		"/a/" + strings.Repeat("x", 40):                      "…/" + strings.Repeat("x", 25) + "…",
+		"relative-and-much-too-long-to-be-shown-in-a-column": "relative-and-much-too-long-…",
+		"/a\x1b[31m/b":                                       `/a\e[31m/b`,
+	} {
+		if got := placeColumn(path); got != want {
+			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
 func TestPickerResumesTheChosenSession(t *testing.T) {
 	r := pickerRig(t)
 	opened := len(r.broker.opened)

@@ -52,9 +52,9 @@ func (m *Model) pickerRow(s broker.StoredSession) string {
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {
-		parts = append(parts, sanitize(homeShort(tree.Repository)), sanitize(tree.Branch))
+		parts = append(parts, placeColumn(tree.Repository), sanitize(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
-		parts = append(parts, sanitize(homeShort(s.Workspace)))
+		parts = append(parts, placeColumn(s.Workspace))
 	}
 	if s.LastPrompt != "" {
 		parts = append(parts, "“"+sanitize(s.LastPrompt)+"”")
@@ -90,6 +90,23 @@ func age(d time.Duration) string {
 		return fmt.Sprintf("%dh ago", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}
+
+// placeColumn is a directory in a list: its last names, when there is no room for
+// all of them beside what else tells rows apart.
+func placeColumn(path string) string {
+	const width = 28
+	path = sanitize(homeShort(path))
+	for short := path; ; {
+		if textWidth(short) <= width {
+			return short
+		}
+		_, rest, ok := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
+		if !ok {
+			return clip(short, width)
+		}
+		short = "…/" + rest
+	}
 }
 
 // homeShort writes the person's home directory as ~.
