@@ -25,6 +25,7 @@ type conversation struct {
 	notes    io.Writer     // everything else
 	asJSON   bool
 	waiting  map[int]broker.Escalation // by number
+	trouble  string                    // of the container engine, as it was told last
 
 	mu    sync.Mutex
 	calls []judgedCall // judged since the last task began

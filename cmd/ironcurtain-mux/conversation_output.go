@@ -57,9 +57,27 @@ func (c *conversation) event(ev broker.Event, more bool) error {
 		delete(c.waiting, ev.Resolution.Number)
 	case ev.Notice != nil:
 		c.note("%s", safeText(ev.Notice.Text))
-	case ev.Session != nil && ev.Session.ID == c.session.ID && ev.Session.State == broker.StateDead:
-		return fmt.Errorf("the session has ended: %s", safeText(ev.Session.Reason))
+	case ev.Session != nil && ev.Session.ID == c.session.ID:
+		return c.changed(*ev.Session)
 	}
+	return nil
+}
+
+// changed tells that the agent is out of reach, or in reach again; its end ends
+// everything.
+func (c *conversation) changed(s broker.Session) error {
+	if s.State == broker.StateDead {
+		return fmt.Errorf("the session has ended: %s", safeText(s.Reason))
+	}
+	switch before := c.trouble; {
+	case s.Trouble == before:
+		return nil
+	case s.Trouble != "":
+		c.note("%s", s.Trouble)
+	default:
+		c.note("the container engine answers again")
+	}
+	c.trouble = s.Trouble
 	return nil
 }
 

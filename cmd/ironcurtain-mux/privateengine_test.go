@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -85,6 +86,16 @@ func (e *privateEngine) signal(s syscall.Signal) { _ = e.cmd.Process.Signal(s) }
 func (e *privateEngine) stop(s syscall.Signal) {
 	e.signal(s)
 	_ = e.cmd.Wait()
+}
+
+// docker runs a command of the engine's own client, as somebody else would.
+func (e *privateEngine) docker(args ...string) string {
+	e.t.Helper()
+	out, err := exec.CommandContext(e.t.Context(), "docker", append([]string{"-H", e.address}, args...)...).CombinedOutput()
+	if err != nil {
+		e.t.Fatalf("docker %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // driveShell opens a shell in a container of this engine, in a multiplexer that may

@@ -69,7 +69,7 @@ func TestStartIsListed(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, errs, code := runStart(t, home, "", "--agent", "opencode", "--output", "json", "say nothing\nmore")
-	var first answered
+	var first taskResult
 	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Somebody kills or removes the container behind the multiplexer's back. The tab
+// says so within two seconds, another one answers each key meanwhile, and the agent
+// goes on in its own home when it is asked to.
+func TestContainerKilledFromOutside(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	d := e.driveShell()
+	d.send("echo still-mine >~/note; echo put-$((40+2))\r")
+	d.see(20*time.Second, "put-42")
+	d.send("\x01/new local-shell\r")
+	d.see(20*time.Second, "here>")
+	for _, by := range []struct{ command, says string }{
+		{"kill", "ended by signal 9"},
+		{"rm -f", "shell "}, // was killed or is gone: whichever is seen first
+	} {
+		d.send("\x01/tab local-shell\r")
+		d.see(10*time.Second, "here>")
+		container := e.docker("ps", "-q")
+		if strings.Contains(container, "\n") || container == "" {
+			t.Fatalf("containers: %q", container)
+		}
+		e.docker(append(strings.Fields(by.command), container)...)
+		d.send("clear; echo key-$((40+2))\r")
+		d.see(toldWithin, "✗ shell", "key-42")
+		d.send("\x01/tab shell\r")
+		d.see(toldWithin, by.says)
+		d.see(20*time.Second, "/restart, /resume") // under what is flashed first
+		d.send("\x01/resume\r")
+		d.see(20*time.Second, "Enter continues it")
+		d.send("\r")
+		d.see(60*time.Second, "○ shell", "/workspace$")
+		d.send("clear; cat ~/note\r")
+		d.see(20*time.Second, "still-mine")
+	}
+	d.quit()
+	e.empty()
+}
+
+// Somebody removes the agent's image under its feet. The agent runs on; the next
+// one that needs the image makes it again, in its tab.
+func TestImageRemoved(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	d := e.driveShell()
+	e.docker("rmi", "-f", e.docker("images", "--format", "{{.Repository}}:{{.Tag}}", "ironcurtain/shell"))
+	d.send("echo lives-$((40+2))\r")
+	d.see(20*time.Second, "lives-42")
+	d.send("\x01/new shell\r")
+	d.see(20*time.Second, "build image shell")
+	d.see(patience, " 2 ○ shell", "/workspace$")
+	d.send("echo new-$((40+2))\r")
+	d.see(20*time.Second, "new-42")
+	d.quit()
+	e.empty()
+}
+
+// The engine hangs while an agent carries out a task without a terminal. The
+// person is told, the answer is not lost, Ctrl-C needs no engine, and a container
+// that is killed in the middle ends the task and not the patience.
+func TestEngineHangsDuringATask(t *testing.T) {
+	t.Parallel()
+	e := startEngine(t)
+	home := newHome(t)
+	begin := func() *driver {
+		d := driveArgv(t, home, 110, 24, "env", "DOCKER_HOST="+e.address, "ironcurtain-mux", "start", "--demo", "--agent", "shell")
+		d.see(patience, "\n> ")
+		return d
+	}
+	// task begins one that ends when the file go is there.
+	task := func(d *driver) (end func()) {
+		begun, goOn := d.state("demo", "workspace", "begun"), d.state("demo", "workspace", "go")
+		_, _ = os.Remove(begun), os.Remove(goOn)
+		d.send("touch begun; until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))\r")
+		d.until("the task's beginning", 30*time.Second, func(string) bool {
+			_, err := os.Stat(begun)
+			return err == nil
+		})
+		return func() {
+			if err := os.WriteFile(goOn, nil, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+
+	d := begin()
+	end := task(d)
+	e.signal(syscall.SIGSTOP)
+	d.see(toldWithin, engineAway)
+	end()
+	e.signal(syscall.SIGCONT)
+	d.see(20*time.Second, "answers again", "\ndone-42")
+
+	task(d)
+	e.signal(syscall.SIGSTOP)
+	d.send("\x03")
+	d.exit(20 * time.Second)
+	d.see(time.Second, "is not gone", "ironcurtain-mux gc")
+	e.signal(syscall.SIGCONT)
+
+	d = begin()
+	task(d)
+	e.docker("kill", e.docker("ps", "-q", "--latest"))
+	d.see(toldWithin, "ended by signal 9")
+	if code := d.exit(20 * time.Second); code != exitFailure {
+		t.Errorf("exit code %d", code)
+	}
+}
