@@ -4,22 +4,22 @@ package term
 func (e *emulator) c0(b byte) {
 	e.lastWidth = 0
 	switch b {
-	case 0x07:
+	case 0x07: // BEL
 		e.raise(Event{Kind: EventBell})
-	case 0x08:
+	case 0x08: // BS
 		e.left(1)
-	case 0x09:
+	case 0x09: // HT
 		e.tab(1)
-	case 0x0a, 0x0b, 0x0c:
+	case 0x0a, 0x0b, 0x0c: // LF, VT, FF
 		e.index()
 		if e.newline {
 			e.x = 0
 		}
-	case 0x0d:
+	case 0x0d: // CR
 		e.x = 0
-	case 0x0e:
+	case 0x0e: // SO
 		e.shift = 1
-	case 0x0f:
+	case 0x0f: // SI
 		e.shift = 0
 	}
 }
@@ -28,11 +28,11 @@ func (e *emulator) c0(b byte) {
 func (e *emulator) c1(b byte) {
 	e.repeatable, e.lastWidth = e.lastWidth, 0
 	switch b {
-	case 0x84, 0x85, 0x88, 0x8d:
+	case 0x84, 0x85, 0x88, 0x8d: // IND, NEL, HTS, RI
 		e.dispatchEscape(b - 0x40)
-	case 0x90, 0x98, 0x9d, 0x9e, 0x9f:
+	case 0x90, 0x98, 0x9d, 0x9e, 0x9f: // DCS, SOS, OSC, PM, APC
 		e.beginString(b - 0x40)
-	case 0x9b:
+	case 0x9b: // CSI
 		e.beginControl()
 	}
 }
@@ -40,38 +40,38 @@ func (e *emulator) c1(b byte) {
 // dispatchEscape carries out an escape sequence without intermediate bytes.
 func (e *emulator) dispatchEscape(b byte) {
 	switch b {
-	case '[':
+	case '[': // CSI
 		e.beginControl()
-	case ']', 'P', 'X', '^', '_':
+	case ']', 'P', 'X', '^', '_': // OSC, DCS, SOS, PM, APC
 		e.beginString(b)
-	case '7':
+	case '7': // DECSC
 		e.saveCursor()
-	case '8':
+	case '8': // DECRC
 		e.restoreCursor()
-	case 'D':
+	case 'D': // IND
 		e.index()
-	case 'E':
+	case 'E': // NEL
 		e.index()
 		e.x = 0
-	case 'M':
+	case 'M': // RI
 		e.reverseIndex()
-	case 'H':
+	case 'H': // HTS
 		e.tabs[min(e.x, e.cols-1)] = true
-	case 'c':
+	case 'c': // RIS
 		e.reset()
-	case '=':
+	case '=': // DECKPAM
 		e.keypad = true
-	case '>':
+	case '>': // DECKPNM
 		e.keypad = false
-	case 'N':
+	case 'N': // SS2
 		e.singleShift = 2
-	case 'O':
+	case 'O': // SS3
 		e.singleShift = 3
-	case 'n':
+	case 'n': // LS2
 		e.shift = 2
-	case 'o':
+	case 'o': // LS3
 		e.shift = 3
-	case 'Z':
+	case 'Z': // DECID
 		e.answerPrimaryAttributes()
 	}
 }
@@ -108,36 +108,36 @@ func (e *emulator) dispatchControl(final byte) {
 // dispatchMotion carries out the sequences that move the cursor.
 func (e *emulator) dispatchMotion(final byte) bool {
 	switch final {
-	case 'H', 'f':
+	case 'H', 'f': // CUP, HVP
 		e.moveTo(e.number1(1)-1, e.number1(0)-1)
-	case 'A':
+	case 'A': // CUU
 		e.up(e.number1(0))
-	case 'B':
+	case 'B': // CUD
 		e.down(e.number1(0))
-	case 'C', 'a':
+	case 'C', 'a': // CUF, HPR
 		e.right(e.number1(0))
-	case 'D':
+	case 'D': // CUB
 		e.left(e.number1(0))
-	case 'E':
+	case 'E': // CNL
 		e.down(e.number1(0))
 		e.x = 0
-	case 'F':
+	case 'F': // CPL
 		e.up(e.number1(0))
 		e.x = 0
-	case 'G', '`':
+	case 'G', '`': // CHA, HPA
 		e.x = min(e.number1(0), e.cols) - 1
-	case 'd':
+	case 'd': // VPA
 		e.moveToRow(e.number1(0) - 1)
-	case 'e':
+	case 'e': // VPR
 		e.unwrap()
 		e.y = min(e.y+e.number1(0), e.rows-1)
-	case 'I':
+	case 'I': // CHT
 		e.tab(min(e.number1(0), e.cols))
-	case 'Z':
+	case 'Z': // CBT
 		e.backTab(min(e.number1(0), e.cols))
-	case 's':
+	case 's': // SCOSC
 		e.saveCursor()
-	case 'u':
+	case 'u': // SCORC
 		e.restoreCursor()
 	default:
 		return false
@@ -148,41 +148,41 @@ func (e *emulator) dispatchMotion(final byte) bool {
 // dispatchEdit carries out the sequences that change cells or modes, or ask.
 func (e *emulator) dispatchEdit(final byte) {
 	switch final {
-	case 'K':
+	case 'K': // EL
 		e.eraseLine(e.param(0, 0))
-	case 'J':
+	case 'J': // ED
 		e.eraseDisplay(e.param(0, 0))
-	case 'X':
+	case 'X': // ECH
 		e.eraseColumns(e.number1(0))
-	case '@':
+	case '@': // ICH
 		e.insertColumns(e.number1(0), e.blank())
-	case 'P':
+	case 'P': // DCH
 		e.deleteColumns(e.number1(0))
-	case 'L':
+	case 'L': // IL
 		e.shiftLines(e.number1(0))
-	case 'M':
+	case 'M': // DL
 		e.shiftLines(-e.number1(0))
-	case 'S':
+	case 'S': // SU
 		e.scrollUp(e.number1(0))
-	case 'T':
+	case 'T': // SD
 		if e.count == 1 { // with more it starts mouse tracking
 			e.scrollRegion(e.top, e.bottom, -e.number1(0))
 		}
-	case 'b':
+	case 'b': // REP
 		e.repeatLast(e.number1(0))
-	case 'g':
+	case 'g': // TBC
 		e.clearTabs(e.param(0, 0))
-	case 'h', 'l':
+	case 'h', 'l': // SM, RM
 		e.setModes(final == 'h')
-	case 'r':
+	case 'r': // DECSTBM
 		e.setRegion(e.number1(0), e.param(1, 0))
-	case 'c':
+	case 'c': // DA1
 		if e.param(0, 0) == 0 {
 			e.answerPrimaryAttributes()
 		}
-	case 'n':
+	case 'n': // DSR
 		e.answerStatus()
-	case 't':
+	case 't': // XTWINOPS
 		e.windowRequest()
 	}
 }
@@ -190,25 +190,25 @@ func (e *emulator) dispatchEdit(final byte) {
 // dispatchPrivate carries out the sequences marked with one of < = > ?.
 func (e *emulator) dispatchPrivate(final byte) {
 	switch string([]byte{e.prefix, final}) {
-	case "?h", "?l":
+	case "?h", "?l": // DECSET, DECRST
 		e.setPrivateModes(final == 'h')
-	case "?J":
+	case "?J": // DECSED
 		e.eraseDisplay(e.param(0, 0))
-	case "?K":
+	case "?K": // DECSEL
 		e.eraseLine(e.param(0, 0))
-	case "?n":
+	case "?n": // DECDSR
 		e.answerPrivateStatus()
-	case ">c":
+	case ">c": // DA2
 		if e.param(0, 0) == 0 {
 			e.answer("\x1b[>1;10;0c")
 		}
-	case ">q":
+	case ">q": // XTVERSION
 		if e.param(0, 0) == 0 {
 			e.answer("\x1bP>|%s\x1b\\", versionAnswer)
 		}
-	case "?u", ">u", "<u", "=u":
+	case "?u", ">u", "<u", "=u": // the kitty keyboard protocol
 		e.kittyKeyboard()
-	case ">m", "?m":
+	case ">m", "?m": // XTMODKEYS, XTQMODKEYS
 		e.keyModifiers()
 	}
 }
@@ -216,13 +216,13 @@ func (e *emulator) dispatchPrivate(final byte) {
 // dispatchIntermediate carries out the sequences with an intermediate byte.
 func (e *emulator) dispatchIntermediate(final byte) {
 	switch string([]byte{e.inter, final}) {
-	case "$p":
+	case "$p": // DECRQM
 		e.answerModeRequest()
-	case "!p":
+	case "!p": // DECSTR
 		if e.prefix == 0 {
 			e.softReset()
 		}
-	case " q":
+	case " q": // DECSCUSR
 		if shape := e.param(0, 0); e.prefix == 0 && shape <= int(CursorBar) {
 			e.shape = CursorShape(shape)
 		}

@@ -3,10 +3,8 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,12 +22,6 @@ import (
 // client would first try a newer handshake, for which older servers have no
 // answer but silence.
 const protocolVersion = "2025-11-25"
-
-// maxBackoff is the longest pause before a server is started again.
-const maxBackoff = 30 * time.Second
-
-// steady is how long a server must run for its next restart to come quickly.
-const steady = time.Minute
 
 // backend is one MCP server over all its restarts.
 type backend struct {
@@ -50,17 +42,6 @@ type backend struct {
 	cancel context.CancelFunc
 	keeper sync.WaitGroup
 }
-
-// DownError is a call for a server that is not running.
-type DownError struct {
-	Server string
-	Err    error
-}
-
-func (e *DownError) Error() string {
-	return fmt.Sprintf("server %s is not running: %v", e.Server, e.Err)
-}
-func (e *DownError) Unwrap() error { return e.Err }
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	b := &backend{proxy: p, spec: s, slots: semaphore.NewWeighted(int64(p.limits.PerServer))}
@@ -192,131 +173,6 @@ func (b *backend) record(ctx context.Context, p *sandbox.Process) error {
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: b.proxy.config.Session, Server: b.spec.Name,
 		Reason: "server started", Sandboxed: p.Sandboxed(), Detail: map[string]any{"probes": probes},
 	})
-}
-
-// changed lists the tools again after the server said that they changed.
-func (b *backend) changed(l *link) {
-	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
-	defer cancel()
-	tools, err := b.list(ctx, l)
-	if err != nil {
-		return // what was listed before stays; calls are judged by it
-	}
-	b.mu.Lock()
-	if b.link == l {
-		b.tools = tools
-	}
-	b.mu.Unlock()
-	b.proxy.rebuild()
-	b.proxy.announce(Activity{Kind: ToolsChanged, Server: b.spec.Name})
-}
-
-// keep waits for the server's end and starts it again, with longer and longer
-// pauses while it keeps ending. It returns when the server has been put to rest.
-func (b *backend) keep(l *link) {
-	pause := b.proxy.limits.Backoff
-	for {
-		began := time.Now()
-		if !b.watch(l) {
-			_ = l.Close()
-			return
-		}
-		b.mu.Lock()
-		b.link = nil
-		b.mu.Unlock()
-		_ = l.Close()
-		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
-		if time.Since(began) > steady {
-			pause = b.proxy.limits.Backoff
-		}
-		if l = b.again(&pause); l == nil {
-			return
-		}
-		b.proxy.rebuild()
-	}
-}
-
-// again tries to start the server until it runs; nil when the backend ends.
-func (b *backend) again(pause *time.Duration) *link {
-	for {
-		timer := time.NewTimer(*pause)
-		select {
-		case <-b.ctx.Done():
-			timer.Stop()
-			return nil
-		case <-timer.C:
-		}
-		*pause = min(2**pause, maxBackoff)
-		l, err := b.connect(b.ctx)
-		if err == nil {
-			return l
-		}
-		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})
-	}
-}
-
-// running returns the link of a running server.
-func (b *backend) running() (*link, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.link == nil {
-		return nil, &DownError{Server: b.spec.Name, Err: errors.New("it ended and is being started again")}
-	}
-	return b.link, nil
-}
-
-// sandboxed tells whether the server that runs now is confined.
-func (b *backend) sandboxed() bool {
-	l, err := b.running()
-	return err == nil && l.process.Sandboxed()
-}
-
-// call forwards one call and waits for its result. The server is made to take
-// the paths that the call names for open while it works on it.
-func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
-	defer cancel()
-	more, share := b.missing(j.paths), int64(1)
-	if len(more) > 0 {
-		share = int64(b.proxy.limits.PerServer)
-	}
-	if b.slots.Acquire(ctx, share) != nil {
-		return nil, context.Cause(ctx)
-	}
-	defer b.slots.Release(share)
-	l, err := b.running()
-	if err != nil {
-		return nil, err
-	}
-	if len(more) > 0 {
-		confirm := b.offers(introspection)
-		defer l.narrow(more, confirm)
-		l.widen(ctx, more, confirm)
-	}
-	result, err := l.call(ctx, j)
-	if errors.Is(err, errServerGone) {
-		return nil, &DownError{Server: b.spec.Name, Err: err}
-	}
-	return result, err
-}
-
-// missing are the directories that must be opened for these paths. A server
-// that never asked for roots has no use for them.
-func (b *backend) missing(paths []string) []string {
-	if len(b.open) == 0 || len(paths) == 0 {
-		return nil
-	}
-	if l, err := b.running(); err != nil || !l.roots.wanted() {
-		return nil
-	}
-	return beyond(paths, b.open)
-}
-
-// offers tells whether the server has a tool.
-func (b *backend) offers(name string) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.ContainsFunc(b.tools, func(t tool) bool { return t.Name == name })
 }
 
 func (b *backend) close() {

@@ -1,0 +1,85 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// DownError is a call for a server that is not running.
+type DownError struct {
+	Server string
+	Err    error
+}
+
+func (e *DownError) Error() string {
+	return fmt.Sprintf("server %s is not running: %v", e.Server, e.Err)
+}
+
+func (e *DownError) Unwrap() error { return e.Err }
+
+// running returns the link of a running server.
+func (b *backend) running() (*link, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.link == nil {
+		return nil, &DownError{Server: b.spec.Name, Err: errors.New("it ended and is being started again")}
+	}
+	return b.link, nil
+}
+
+// sandboxed tells whether the server that runs now is confined.
+func (b *backend) sandboxed() bool {
+	l, err := b.running()
+	return err == nil && l.process.Sandboxed()
+}
+
+// call forwards one call and waits for its result. The server is made to take
+// the paths that the call names for open while it works on it.
+func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
+	defer cancel()
+	more, share := b.missing(j.paths), int64(1)
+	if len(more) > 0 {
+		share = int64(b.proxy.limits.PerServer)
+	}
+	if b.slots.Acquire(ctx, share) != nil {
+		return nil, context.Cause(ctx)
+	}
+	defer b.slots.Release(share)
+	l, err := b.running()
+	if err != nil {
+		return nil, err
+	}
+	if len(more) > 0 {
+		confirm := b.offers(introspection)
+		defer l.narrow(more, confirm)
+		l.widen(ctx, more, confirm)
+	}
+	result, err := l.call(ctx, j)
+	if errors.Is(err, errServerGone) {
+		return nil, &DownError{Server: b.spec.Name, Err: err}
+	}
+	return result, err
+}
+
+// missing are the directories that must be opened for these paths. A server
+// that never asked for roots has no use for them.
+func (b *backend) missing(paths []string) []string {
+	if len(b.open) == 0 || len(paths) == 0 {
+		return nil
+	}
+	if l, err := b.running(); err != nil || !l.roots.wanted() {
+		return nil
+	}
+	return beyond(paths, b.open)
+}
+
+// offers tells whether the server has a tool.
+func (b *backend) offers(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.ContainsFunc(b.tools, func(t tool) bool { return t.Name == name })
+}

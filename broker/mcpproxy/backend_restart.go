@@ -1,0 +1,73 @@
+package mcpproxy
+
+import (
+	"context"
+	"time"
+)
+
+// maxBackoff is the longest pause before a server is started again.
+const maxBackoff = 30 * time.Second
+
+// steady is how long a server must run for its next restart to come quickly.
+const steady = time.Minute
+
+// changed lists the tools again after the server said that they changed.
+func (b *backend) changed(l *link) {
+	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
+	defer cancel()
+	tools, err := b.list(ctx, l)
+	if err != nil {
+		return // what was listed before stays; calls are judged by it
+	}
+	b.mu.Lock()
+	if b.link == l {
+		b.tools = tools
+	}
+	b.mu.Unlock()
+	b.proxy.rebuild()
+	b.proxy.announce(Activity{Kind: ToolsChanged, Server: b.spec.Name})
+}
+
+// keep waits for the server's end and starts it again, with longer and longer
+// pauses while it keeps ending. It returns when the server has been put to rest.
+func (b *backend) keep(l *link) {
+	pause := b.proxy.limits.Backoff
+	for {
+		began := time.Now()
+		if !b.watch(l) {
+			_ = l.Close()
+			return
+		}
+		b.mu.Lock()
+		b.link = nil
+		b.mu.Unlock()
+		_ = l.Close()
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
+		if time.Since(began) > steady {
+			pause = b.proxy.limits.Backoff
+		}
+		if l = b.restart(&pause); l == nil {
+			return
+		}
+		b.proxy.rebuild()
+	}
+}
+
+// restart tries to start the server until it runs; nil when the backend ends.
+func (b *backend) restart(pause *time.Duration) *link {
+	for {
+		timer := time.NewTimer(*pause)
+		select {
+		case <-b.ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		*pause = min(2**pause, maxBackoff)
+		l, err := b.connect(b.ctx)
+		if err == nil {
+			return l
+		}
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})
+	}
+}

@@ -1,0 +1,127 @@
+package mcpproxy
+
+import (
+	"context"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Judge decides calls; *policy.Engine is one.
+type Judge interface {
+	Evaluate(policy.Call) policy.Verdict
+	Visible(server, tool string) bool
+	SchemaMatches(server, tool string, live []byte) error
+	ToContainer(text string) string
+	Hash() string
+}
+
+// Recorder makes decisions durable; *audit.Log is one.
+type Recorder interface {
+	Append(ctx context.Context, r audit.Record) error
+	Post(ctx context.Context, r audit.Record) error // for what nothing depends on; must not wait
+}
+
+// Approver asks a person and waits; *approval.Queue is one.
+type Approver interface {
+	Ask(ctx context.Context, r approval.Request) (approval.Resolution, error)
+	// Collapse counts a call that is refused without asking on a waiting one
+	// like it, and reports whether there was one.
+	Collapse(session, likeness string) bool
+	// Resume reports, once, whether a call of a killed process was certainly never
+	// let through, and Abandon takes back what nobody is to decide any more.
+	Resume(session, ticket string) bool
+	Abandon(session, ticket, reason string)
+}
+
+// Granter knows what a person allowed beforehand; *grant.Store is one.
+type Granter interface {
+	Match(c grant.Call) (grant.Grant, bool)
+	Use(number int, c grant.Call) (grant.Grant, error)
+}
+
+// Starter runs servers; *sandbox.Host is one.
+type Starter interface {
+	Start(ctx context.Context, s sandbox.Spec) (*sandbox.Process, error)
+}
+
+// Config is everything a proxy needs.
+type Config struct {
+	Session   string
+	Engine    Judge
+	Servers   []sandbox.Spec
+	Sandbox   Starter
+	Approvals Approver  // nil: what would need a person is refused
+	Grants    Granter   // nil: nothing is allowed beforehand
+	Preview   Previewer // nil: a person sees the arguments alone
+	Audit     Recorder
+	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
+	// the queue.
+	EscalationTimeout time.Duration
+	// Activity is told what happens, for showing it; it must not block. Nil
+	// is silent.
+	Activity func(Activity)
+	Secrets  []string // known values that never reach the agent
+	// Web makes the web requests of servers whose network is judged. The zero
+	// value reaches the public web; hosts that a server lists as private are
+	// added for that server.
+	Web outbound.Client
+	// Known is what the servers are known to offer: they run only while calls need
+	// them. Nil: they run all the time.
+	Known *Known
+	// Builtins are tools that the host carries out itself.
+	Builtins []Builtin
+	// Tickets has the clients told by what they can resume a call that waits, should
+	// this process be killed.
+	Tickets bool
+	Widen   string // how a person opens a directory to the sandboxes, for agents to pass on
+	Limits  Limits
+}
+
+// Limits bound what agents and servers can use up. Zero means the default.
+type Limits struct {
+	Line        int           // bytes of a message, either way; 10 MiB
+	InFlight    int           // unanswered requests of one connection; 256
+	PerServer   int           // calls that one server works on at a time; 32
+	Call        time.Duration // time a server has for a call; 5 minutes
+	Start       time.Duration // time a server has to start; 60 seconds
+	Tools       int           // tools of one server; 512
+	Escalations int           // calls a minute that may ask a person; 120
+	Alike       int           // of them, those that differ in details only; 60
+	Repeats     int           // equal calls a minute; 0 means no limit
+	Progress    time.Duration // between signs of life while a call waits; 3 seconds
+	Roots       time.Duration // time a server has to learn of other roots; 5 seconds
+	Backoff     time.Duration // before the first restart of a server; 250 ms
+	Rest        time.Duration // without calls, before a server that is known is stopped; 2 minutes
+}
+
+func (l Limits) orDefaults() Limits {
+	number := func(v *int, d int) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	span := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	number(&l.Line, 10<<20)
+	number(&l.InFlight, 256)
+	number(&l.PerServer, 32)
+	number(&l.Tools, 512)
+	number(&l.Escalations, 120)
+	number(&l.Alike, 60)
+	span(&l.Call, 5*time.Minute)
+	span(&l.Start, time.Minute)
+	span(&l.Progress, 3*time.Second)
+	span(&l.Roots, 5*time.Second)
+	span(&l.Backoff, 250*time.Millisecond)
+	span(&l.Rest, 2*time.Minute)
+	return l
+}

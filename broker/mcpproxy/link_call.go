@@ -1,0 +1,101 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// request is ask with an id of our own.
+func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return l.ask(ctx, l.nextID(), method, params)
+}
+
+func (l *link) nextID() json.RawMessage {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls++
+	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(l.calls, 10))
+}
+
+// job is a call as it is forwarded.
+type job struct {
+	tool      string
+	arguments json.RawMessage
+	paths     []string              // that its arguments name
+	progress  func(json.RawMessage) // nil when the agent wants none; called by the reading goroutine, must not block
+	web       *webCall              // nil when the call makes no web request
+}
+
+// call runs a tool with exactly the arguments of the job.
+func (l *link) call(ctx context.Context, j job) (json.RawMessage, error) {
+	id := l.nextID()
+	name, err := encode(j.tool)
+	if err != nil {
+		return nil, err
+	}
+	params := make([]byte, 0, len(j.arguments)+len(name)+80)
+	params = append(append(params, `{"name":`...), name...)
+	params = append(append(params, `,"arguments":`...), j.arguments...)
+	if j.web != nil {
+		var closed func()
+		ctx, closed = l.openWeb(ctx, id, j.web)
+		defer closed()
+	}
+	if j.progress != nil {
+		params = append(append(params, `,"_meta":{"progressToken":`...), id...)
+		params = append(params, '}')
+		l.mu.Lock()
+		l.progress[string(id)] = j.progress
+		l.mu.Unlock()
+		defer func() {
+			l.mu.Lock()
+			delete(l.progress, string(id))
+			l.mu.Unlock()
+		}()
+	}
+	return l.ask(ctx, id, "tools/call", append(params, '}'))
+}
+
+// reply is what a server answered.
+type reply struct {
+	result json.RawMessage
+	err    error
+}
+
+// ask sends a request and waits. When ctx ends first, the server is told.
+func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error) {
+	got := make(chan reply, 1)
+	l.mu.Lock()
+	if l.ended != nil {
+		l.mu.Unlock()
+		return nil, l.ended
+	}
+	l.waiting[string(id)] = got
+	l.mu.Unlock()
+	msg := make([]byte, 0, len(params)+len(method)+64)
+	msg = append(append(msg, `{"jsonrpc":"2.0","id":`...), id...)
+	msg = append(strconv.AppendQuote(append(msg, `,"method":`...), method), `,"params":`...)
+	msg = append(append(msg, params...), '}')
+	if err := l.out.write(msg); err != nil {
+		l.forget(id)
+		return nil, fmt.Errorf("%w: %w", errServerGone, err)
+	}
+	select {
+	case r := <-got:
+		return r.result, r.err
+	case <-ctx.Done():
+		l.forget(id)
+		if method == "tools/call" {
+			_ = l.out.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
+		}
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (l *link) forget(id json.RawMessage) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waiting, string(id))
+}

@@ -1,0 +1,165 @@
+package mcpproxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// serverRequest is a request of a server to us.
+type serverRequest struct {
+	id     json.RawMessage
+	method string
+}
+
+// envelope is any message of a server. Its parts are not looked into: what is
+// in them is checked where it is used.
+type envelope struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
+}
+
+// open takes a line apart.
+func open(line []byte) (e envelope, ok bool) {
+	fields, err := jsonx.Split(line)
+	if err != nil {
+		return e, false
+	}
+	for _, f := range fields {
+		switch f.Name {
+		case "id":
+			e.ID = f.Raw
+		case "method":
+			if json.Unmarshal(f.Raw, &e.Method) != nil {
+				return e, false
+			}
+		case "params":
+			e.Params = f.Raw
+		case "result":
+			e.Result = f.Raw
+		case "error":
+			if string(f.Raw) != "null" {
+				e.Error = f.Raw
+			}
+		}
+	}
+	return e, true
+}
+
+// read takes the server's messages until it ends.
+func (l *link) read() {
+	defer close(l.requests)
+	frames := newFrameReader(l.process.Stdout(), l.limit)
+	for {
+		line, err := frames.next()
+		if errors.Is(err, errTooLong) {
+			// Whose answer it was cannot be known, so nobody can be answered.
+			err = errors.New("the server sent a message that is too long")
+			go l.process.Stop()
+		}
+		if err != nil {
+			l.end(err)
+			return
+		}
+		if e, ok := open(line); ok { // servers do print other things than messages
+			l.dispatch(e)
+		}
+	}
+}
+
+func (l *link) dispatch(e envelope) {
+	switch {
+	case e.Method == fetch.WebMethod && e.ID != nil && l.startWeb(e):
+	case e.Method != "" && e.ID != nil:
+		select {
+		case l.requests <- serverRequest{id: e.ID, method: e.Method}:
+		default:
+		}
+	case e.Method == "notifications/progress":
+		var p struct {
+			Token json.RawMessage `json:"progressToken"`
+		}
+		if json.Unmarshal(e.Params, &p) != nil {
+			return
+		}
+		l.mu.Lock()
+		f := l.progress[string(p.Token)]
+		l.mu.Unlock()
+		if f != nil {
+			f(e.Params)
+		}
+	case e.Method != "":
+		l.mu.Lock()
+		f := l.notify
+		l.mu.Unlock()
+		if f != nil {
+			f(mcp.JSONRPCNotification{Notification: mcp.Notification{Method: e.Method}})
+		}
+	case e.ID != nil:
+		l.deliver(e)
+	}
+}
+
+func (l *link) deliver(e envelope) {
+	l.mu.Lock()
+	got, ok := l.waiting[string(e.ID)]
+	delete(l.waiting, string(e.ID))
+	l.mu.Unlock()
+	if !ok {
+		return // late, or never asked
+	}
+	r := reply{result: e.Result}
+	if e.Error != nil {
+		var detail mcp.JSONRPCErrorDetails
+		if json.Unmarshal(e.Error, &detail) != nil {
+			detail.Message = "the server answered with an error that cannot be understood"
+		}
+		r.err = &serverError{text: detail.Message}
+	} else if e.Result == nil {
+		r.err = &serverError{text: "the server answered without a result"}
+	}
+	got <- r
+}
+
+// serverError is an error that the server itself answered with.
+type serverError struct{ text string }
+
+func (e *serverError) Error() string { return e.text }
+
+// end fails everything that waits.
+func (l *link) end(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.ended = fmt.Errorf("%w: %w", errServerGone, err)
+	for id, got := range l.waiting {
+		delete(l.waiting, id)
+		got <- reply{err: l.ended}
+	}
+}
+
+// answerServer answers requests of the server. It may ask whether we live and
+// which directories are open; it gets no model and no person from us.
+func (l *link) answerServer() {
+	for r := range l.requests {
+		var err error
+		switch {
+		case r.method == "ping":
+			err = l.out.write(answer(r.id, json.RawMessage("{}")))
+		case r.method == "roots/list" && len(l.roots.base) > 0:
+			err = l.roots.answer(r.id, l.out.write)
+		default:
+			err = l.out.write(answerError(r.id, refuse(mcp.METHOD_NOT_FOUND, "this client does not offer that")))
+		}
+		if err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package mitm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// Serve accepts connections until Close, then returns nil. It closes l.
+func (p *Proxy) Serve(l net.Listener) error {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return l.Close() // Close came first, which is no fault of anybody's
+	}
+	p.listeners[l] = true
+	p.wg.Add(1)
+	p.mu.Unlock()
+	defer p.wg.Done()
+	defer func() {
+		p.mu.Lock()
+		delete(p.listeners, l)
+		p.mu.Unlock()
+		_ = l.Close()
+	}()
+	pause := time.Duration(0)
+	for {
+		c, err := l.Accept()
+		switch {
+		case p.ctx.Err() != nil || errors.Is(err, net.ErrClosed) && p.isClosed():
+			if err == nil {
+				_ = c.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return fmt.Errorf("accept: %w", err)
+		case err != nil: // out of descriptors, an aborted connection: it passes
+			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
+			p.log.Warn("accept", "error", err, "pause", pause)
+			select {
+			case <-p.ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
+		pause = 0
+		p.adopt(c)
+	}
+}
+
+func (p *Proxy) isClosed() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.closed
+}
+
+// adopt starts serving a connection. When there are too many it refuses, in
+// the accepting goroutine, so that a flood waits in the listener's queue.
+func (p *Proxy) adopt(c net.Conn) {
+	l := newLink(p, c)
+	select {
+	case p.slots <- struct{}{}:
+	default:
+		l.refuseOuter(&head{}, deny(503, ReasonConnections, "Too many connections are open."), time.Second)
+		l.close()
+		return
+	}
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		<-p.slots
+		l.close()
+		return
+	}
+	p.open[l] = true
+	p.wg.Add(1)
+	p.mu.Unlock()
+	go func() {
+		defer p.wg.Done()
+		defer p.forget(l)
+		l.serve()
+	}()
+}
+
+func (p *Proxy) forget(l *link) {
+	l.close()
+	p.mu.Lock()
+	delete(p.open, l)
+	p.mu.Unlock()
+	<-p.slots
+}
+
+// Close stops accepting, gives the requests under way a short time, and ends
+// everything. When it returns nil, no goroutine and no descriptor of the proxy
+// is left.
+func (p *Proxy) Close(ctx context.Context) error {
+	p.mu.Lock()
+	p.closed = true
+	for l := range p.listeners {
+		_ = l.Close()
+	}
+	for l := range p.open {
+		l.closeWhenIdle()
+	}
+	p.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		p.wg.Wait()
+		close(done)
+	}()
+	grace := time.NewTimer(p.limits.ShutdownRequest)
+	defer grace.Stop()
+	select {
+	case <-done:
+	case <-grace.C:
+	case <-ctx.Done():
+	}
+	p.cancel()
+	p.mu.Lock()
+	for l := range p.open {
+		l.close()
+	}
+	p.mu.Unlock()
+	defer func() {
+		for _, g := range p.hosts {
+			g.upstream.close()
+		}
+		p.closeDomains()
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		select {
+		case <-done:
+			return nil
+		default:
+			return fmt.Errorf("close the proxy: %w", ctx.Err())
+		}
+	}
+}
