@@ -16,7 +16,7 @@ import (
 
 func TestConnect(t *testing.T) {
 	c := connect(t)
-	info, err := c.Version(deadline(t, 10*time.Second))
+	info, err := c.Version(deadline(t, patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestConnectErrors(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := Connect(deadline(t, 10*time.Second), Endpoint{Address: "unix://" + tt.path})
+			_, err := Connect(deadline(t, patience), Endpoint{Address: "unix://" + tt.path})
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
@@ -210,7 +210,7 @@ func TestRemedyFitsWhereTheAddressIsFrom(t *testing.T) {
 	for source, want := range map[string]string{
 		"DOCKER_HOST": "unset DOCKER_HOST", "context mine": "start the engine of context mine", "the system's socket": "systemctl start docker",
 	} {
-		_, err := Connect(deadline(t, 10*time.Second), Endpoint{Address: address, Source: source})
+		_, err := Connect(deadline(t, patience), Endpoint{Address: address, Source: source})
 		var h interface{ Hint() string }
 		if !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
 			t.Errorf("%s: %v, hint %v", source, err, h)

@@ -39,7 +39,7 @@ func readUntil(t testing.TB, r io.ByteReader, want string) {
 // inside runs a shell command in a container and returns its output.
 func inside(t testing.TB, c *Client, id, script string) string {
 	t.Helper()
-	out, errs, code, err := c.Exec(deadline(t, 30*time.Second), id, []string{"/bin/sh", "-c", script}, "")
+	out, errs, code, err := c.Exec(deadline(t, patience), id, []string{"/bin/sh", "-c", script}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestExit(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ct := start(t, c, nil, tt.cmd...)
 			readAll(t, ct)
-			got, err := ct.Wait(deadline(t, 30*time.Second))
+			got, err := ct.Wait(deadline(t, patience))
 			if err != nil || got != tt.want {
 				t.Errorf("got %+v, %v, want %+v", got, err, tt.want)
 			}
@@ -80,7 +80,7 @@ func TestOutOfMemory(t *testing.T) {
 	c := connect(t)
 	ct := start(t, c, func(s *Spec) { s.MemoryMB = 32 }, "tail", "/dev/zero")
 	readAll(t, ct)
-	got, err := ct.Wait(deadline(t, 30*time.Second))
+	got, err := ct.Wait(deadline(t, patience))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestReattach(t *testing.T) {
 	if _, err := ct.Write([]byte("x")); err == nil {
 		t.Error("a closed container can be written to")
 	}
-	again, err := c.Attach(deadline(t, 10*time.Second), ct.ID())
+	again, err := c.Attach(deadline(t, patience), ct.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestReattach(t *testing.T) {
 		t.Fatal(err)
 	}
 	readUntil(t, bufio.NewReader(again), "hello again")
-	if err := again.Resize(deadline(t, 10*time.Second), 100, 30); err != nil {
+	if err := again.Resize(deadline(t, patience), 100, 30); err != nil {
 		t.Error(err)
 	}
 }
@@ -129,9 +129,9 @@ func TestReplay(t *testing.T) {
 			t.Logf("%d bytes, %.40q … %q", all.Len(), all.String(), all.String()[max(0, all.Len()-60):])
 		}
 	})
-	eventually(t, 10*time.Second, "the log is complete", func() bool {
+	eventually(t, patience, "the log is complete", func() bool {
 		all.Reset()
-		if err := c.Replay(deadline(t, 10*time.Second), ct.ID(), &all); err != nil {
+		if err := c.Replay(deadline(t, patience), ct.ID(), &all); err != nil {
 			t.Fatal(err)
 		}
 		return strings.HasSuffix(all.String(), "end\n")
@@ -139,11 +139,11 @@ func TestReplay(t *testing.T) {
 	if !strings.HasPrefix(all.String(), "line 0\nline 1\n") || !strings.HasSuffix(all.String(), "line 1999\n\x1b[1mend\n") {
 		t.Errorf("%d bytes, from %.20q", all.Len(), all.String())
 	}
-	if err := c.Replay(deadline(t, 10*time.Second), "nonesuch", &all); !errors.Is(err, ErrNoContainer) {
+	if err := c.Replay(deadline(t, patience), "nonesuch", &all); !errors.Is(err, ErrNoContainer) {
 		t.Errorf("got %v", err)
 	}
 	full := errors.New("full")
-	if err := c.Replay(deadline(t, 10*time.Second), ct.ID(), failing{full}); !errors.Is(err, full) {
+	if err := c.Replay(deadline(t, patience), ct.ID(), failing{full}); !errors.Is(err, full) {
 		t.Errorf("a reader that fails: %v", err)
 	}
 }
@@ -154,7 +154,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 func TestAttachRefusals(t *testing.T) {
 	c := connect(t)
-	ctx := deadline(t, 30*time.Second)
+	ctx := deadline(t, patience)
 	if _, err := c.Attach(ctx, "nonesuch"); !errors.Is(err, ErrNoContainer) {
 		t.Errorf("unknown: %v", err)
 	}
@@ -197,16 +197,16 @@ func TestWaitRemoved(t *testing.T) {
 	var exit Exit
 	go func() {
 		var err error
-		exit, err = ct.Wait(deadline(t, 30*time.Second))
+		exit, err = ct.Wait(deadline(t, patience))
 		done <- err
 	}()
-	if err := c.remove(deadline(t, 30*time.Second), ct.ID()); err != nil {
+	if err := c.remove(deadline(t, patience), ct.ID()); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-done; err != nil || exit.Code != 137 || exit.Reason == "" {
 		t.Errorf("got %+v, %v", exit, err)
 	}
-	if err := ct.Remove(deadline(t, 30*time.Second)); err != nil {
+	if err := ct.Remove(deadline(t, patience)); err != nil {
 		t.Errorf("removing what is gone: %v", err)
 	}
 }
@@ -235,7 +235,7 @@ func TestWithoutTerminal(t *testing.T) {
 func TestExec(t *testing.T) {
 	c := connect(t)
 	ct := start(t, c, nil, "sleep", "1000")
-	ctx := deadline(t, 30*time.Second)
+	ctx := deadline(t, patience)
 	out, errs, code, err := c.Exec(ctx, ct.ID(), []string{"sh", "-c", "echo a; echo b >&2; exit 3"}, "")
 	if out != "a\n" || errs != "b\n" || code != 3 || err != nil {
 		t.Errorf("got %q, %q, %d, %v", out, errs, code, err)
@@ -267,7 +267,7 @@ func TestRealClaude(t *testing.T) {
 	if !strings.Contains(out, spec.Version) {
 		t.Errorf("it says %q, the pinned version is %s", out, spec.Version)
 	}
-	if exit, err := ct.Wait(deadline(t, 30*time.Second)); err != nil || exit.Code != 0 {
+	if exit, err := ct.Wait(deadline(t, patience)); err != nil || exit.Code != 0 {
 		t.Errorf("got %+v, %v", exit, err)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
 )
@@ -56,7 +55,7 @@ func TestHardening(t *testing.T) {
 		}
 	})
 	t.Run("as the engine sees it", func(t *testing.T) {
-		found, err := c.bound(deadline(t, 10*time.Second)).InspectContainerWithOptions(engine.InspectContainerOptions{ID: ct.ID()})
+		found, err := c.bound(deadline(t, patience)).InspectContainerWithOptions(engine.InspectContainerOptions{ID: ct.ID()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +73,7 @@ func TestHardening(t *testing.T) {
 // A plain container must fail the same checks, otherwise they prove nothing.
 func TestHardeningCheckCanFail(t *testing.T) {
 	c := connect(t)
-	ctx := deadline(t, 60*time.Second)
+	ctx := deadline(t, patience)
 	labels := testLabel(t, c)
 	labels[LabelManaged] = "true"
 	created, err := c.bound(ctx).CreateContainer(engine.CreateContainerOptions{

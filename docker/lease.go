@@ -41,7 +41,6 @@ func AcquireLease(path string) (*Lease, error) {
 	if !filepath.IsAbs(path) {
 		return nil, failed(op, fmt.Errorf("%s is not an absolute path", path), "")
 	}
-	held := 0
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
@@ -52,23 +51,12 @@ func AcquireLease(path string) (*Lease, error) {
 			return &Lease{path: path, file: f, host: host}, nil
 		}
 		f.Close()
-		switch {
-		case errors.Is(err, ErrLeaseHeld) && held < leaseLooks:
-			held++
-			<-time.After(leaseLook)
-		case !errors.Is(err, errLeaseReplaced):
+		if !errors.Is(err, errLeaseReplaced) {
 			return nil, failed(op, err, "")
 		}
 	}
 	return nil, failed(op, errLeaseReplaced, "")
 }
-
-// Somebody who only looks whether a lease is held (LeaseHeld) has it for a
-// moment, which is not to be taken for an owner.
-const (
-	leaseLooks = 3
-	leaseLook  = 2 * time.Millisecond
-)
 
 // LeaseHeld reports whether a process has the lease at path. It says no more
 // than how it was a moment ago; only AcquireLease decides.
@@ -85,10 +73,23 @@ func LeaseHeld(path string) bool {
 // locking it; the lock is on something nobody else sees.
 var errLeaseReplaced = errors.New("the lease was removed while it was taken")
 
+// Somebody who only looks whether a lease is held (LeaseHeld) has it for a moment,
+// shared with whoever else looks, and is not to be taken for an owner. On a busy
+// machine the moment may be a long one.
+const (
+	leaseLook  = 2 * time.Millisecond
+	leaseLooks = 5 * time.Second
+)
+
 func lockLease(f *os.File, path string) error {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return ErrLeaseHeld
+	fd := int(f.Fd())
+	err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
+	for end := time.Now().Add(leaseLooks); errors.Is(err, syscall.EWOULDBLOCK); err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB) {
+		if syscall.Flock(fd, syscall.LOCK_SH|syscall.LOCK_NB) != nil || time.Now().After(end) {
+			return ErrLeaseHeld
+		}
+		_ = syscall.Flock(fd, syscall.LOCK_UN)
+		<-time.After(leaseLook)
 	}
 	if err != nil {
 		return err
@@ -151,10 +152,15 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 	var failures []error
 	for _, s := range list {
 		r := Reaped{Summary: s}
+		if o.Keep != nil && abandoned(s, host) && o.Keep(s) {
+			r.Reason = keptReason
+			out = append(out, r)
+			continue
+		}
 		release, reason, orphan := judgeOwner(s, host, o.Force)
 		r.Reason, r.Removed = reason, orphan
 		if orphan && o.Keep != nil && o.Keep(s) {
-			r.Reason, r.Removed, orphan = "it can be taken back", false, false
+			r.Reason, r.Removed, orphan = keptReason, false, false
 		}
 		if orphan && !o.DryRun {
 			if err := c.remove(ctx, s.ID); err != nil {
@@ -166,6 +172,19 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 		out = append(out, r)
 	}
 	return out, failed("remove orphans", errors.Join(failures...), "")
+}
+
+const keptReason = "it can be taken back"
+
+// abandoned reports whether a container's lease is there and nobody has it. It only
+// looks: who takes the session back at this moment finds the lease free.
+func abandoned(s Summary, host string) bool {
+	path := s.Labels[LabelLease]
+	if path == "" || s.Labels[LabelHost] != host {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err == nil && !LeaseHeld(path)
 }
 
 // judgeOwner says whether nobody owns a container. When it is so, the lease

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -43,11 +44,35 @@ func TestLease(t *testing.T) {
 	}
 }
 
+// Who only looks whether a lease is held, and is held up in that, is no owner.
+func TestLookingIsNotOwning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.lock")
+	looker, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Flock(int(looker.Fd()), syscall.LOCK_SH); err != nil {
+		t.Fatal(err)
+	}
+	done := time.AfterFunc(100*time.Millisecond, func() { _ = looker.Close() })
+	defer done.Stop()
+	l, err := AcquireLease(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !LeaseHeld(path) {
+		t.Error("the owner is not seen")
+	}
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // The owner is killed with its process: its container is an orphan, can be
 // taken back, and is reaped when nobody does.
 func TestReapAfterKill(t *testing.T) {
-	c := connect(t)
-	ctx := deadline(t, 60*time.Second)
+	c := startPrivate(t).connect() // on the shared engine, others would reap it
+	ctx := deadline(t, patience)
 	path := filepath.Join(shortDir(t), "s.lock")
 	owner := roleCommand(t, "lease", false, path)
 	out, err := owner.StdoutPipe()
@@ -82,7 +107,6 @@ func TestReapAfterKill(t *testing.T) {
 		t.Fatal("the container is not looked at")
 		return Reaped{}
 	}
-	// Only look: other programs on this machine may have containers too.
 	if r := look(ReapOptions{DryRun: true, Force: true}); r.Removed {
 		t.Errorf("with a living owner: %+v", r)
 	}

@@ -37,6 +37,10 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// patience is how long the engine may take for anything. Only a test that fails
+// takes so long.
+const patience = 2 * time.Minute
+
 // connect returns a client of the machine's real engine.
 func connect(t testing.TB) *Client {
 	t.Helper()
@@ -48,7 +52,7 @@ func connect(t testing.TB) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := deadline(t, 30*time.Second)
+	ctx := deadline(t, patience)
 	c, err := Connect(ctx, e)
 	if err != nil {
 		t.Fatal(err)
@@ -87,13 +91,19 @@ func deadline(t testing.TB, d time.Duration) context.Context {
 var labelCount atomic.Int64
 
 // testLabel returns a label only this test uses, and checks at the end that no
-// container with it is left.
+// container with it is left. With it come those of a lease: multiplexers that are
+// tested beside this look for what nobody owns, and remove it once it has ended.
 func testLabel(t testing.TB, c *Client) map[string]string {
 	t.Helper()
-	labels := map[string]string{"ironcurtain.test": fmt.Sprintf("%s-%d-%d",
-		strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid(), labelCount.Add(1))}
+	lease, err := AcquireLease(filepath.Join(shortDir(t), "test.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lease.Release() })
+	labels := lease.Labels()
+	labels["ironcurtain.test"] = fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(t.Name(), "/", "-"), os.Getpid(), labelCount.Add(1))
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := c.Close(ctx); err != nil {
 			t.Error(err)
@@ -123,15 +133,15 @@ func start(t testing.TB, c *Client, change func(*Spec), cmd ...string) *Containe
 	if change != nil {
 		change(&s)
 	}
-	ct, err := c.Start(deadline(t, 60*time.Second), s)
+	ct, err := c.Start(deadline(t, patience), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A test that waits for output that never comes fails, it does not hang.
-	guard := time.AfterFunc(60*time.Second, func() { ct.Close() })
+	guard := time.AfterFunc(2*patience, func() { ct.Close() })
 	t.Cleanup(func() {
 		guard.Stop()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := ct.Remove(ctx); err != nil {
 			t.Error(err)

@@ -60,7 +60,7 @@ func (p *privateEngine) start() {
 	if err := p.cmd.Start(); err != nil {
 		p.t.Fatal(err)
 	}
-	eventually(p.t, 60*time.Second, "the engine's start", func() bool {
+	eventually(p.t, patience, "the engine's start", func() bool {
 		_, err := Connect(context.Background(), Endpoint{Address: "unix://" + p.socket, Source: "test"})
 		return err == nil
 	})
@@ -74,7 +74,7 @@ func (p *privateEngine) stop(s syscall.Signal) {
 
 func (p *privateEngine) connect() *Client {
 	p.t.Helper()
-	c, err := Connect(deadline(p.t, 30*time.Second), Endpoint{Address: "unix://" + p.socket, Source: "test"})
+	c, err := Connect(deadline(p.t, patience), Endpoint{Address: "unix://" + p.socket, Source: "test"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -88,19 +88,19 @@ func TestEngineComesBack(t *testing.T) {
 	p := startPrivate(t)
 	c := p.connect()
 	tag := image(t, connect(t), "shell")
-	ct, err := c.Start(deadline(t, 60*time.Second), Spec{
+	ct, err := c.Start(deadline(t, patience), Spec{
 		Image: tag, Cmd: []string{"sh", "-c", `stty -echo; echo ready; while read line; do [ "$line" = end ] && exit 7; echo "heard $line"; done`},
 		User: "1000:1000", WorkingDir: "/tmp", MemoryMB: 64, TTY: true, Cols: 80, Rows: 24,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = ct.Remove(deadline(t, 30*time.Second)) })
-	guard := time.AfterFunc(120*time.Second, func() { ct.Close() })
+	t.Cleanup(func() { _ = ct.Remove(deadline(t, patience)) })
+	guard := time.AfterFunc(2*patience, func() { ct.Close() })
 	t.Cleanup(func() { guard.Stop() })
 	in := bufio.NewReader(ct)
 	readUntil(t, in, "ready\r\n")
-	if err := ct.Resize(deadline(t, 10*time.Second), 80, 24); err != nil {
+	if err := ct.Resize(deadline(t, patience), 80, 24); err != nil {
 		t.Fatal(err)
 	}
 	say := func(line string) {
@@ -127,7 +127,7 @@ func TestEngineComesBack(t *testing.T) {
 		t.Error("an engine that has ended answers")
 	}
 	p.start()
-	eventually(t, 30*time.Second, "the attachment", func() bool { // what is written while it is made anew may be lost
+	eventually(t, patience, "the attachment", func() bool { // what is written while it is made anew may be lost
 		_, _ = ct.Write([]byte("two\n"))
 		select {
 		case <-heard:
@@ -142,13 +142,13 @@ func TestEngineComesBack(t *testing.T) {
 	}
 	// The signal has been sent, but not every thread has taken it yet.
 	var took time.Duration
-	eventually(t, 10*time.Second, "the engine to hang", func() bool {
+	eventually(t, patience, "the engine to hang", func() bool {
 		begin := time.Now()
 		err = c.Ping(deadline(t, 500*time.Millisecond))
 		took = time.Since(begin)
 		return err != nil
 	})
-	if !errors.Is(err, ErrEngineRefuses) || took > 2*time.Second {
+	if !errors.Is(err, ErrEngineRefuses) || took > patience/4 {
 		t.Errorf("a hanging engine: %v after %v", err, took)
 	}
 	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil {
@@ -157,7 +157,7 @@ func TestEngineComesBack(t *testing.T) {
 	say("three")
 	readUntil(t, in, "heard three\r\n")
 	say("end")
-	if exit, err := ct.Wait(deadline(t, 30*time.Second)); err != nil || exit.Code != 7 {
+	if exit, err := ct.Wait(deadline(t, patience)); err != nil || exit.Code != 7 {
 		t.Errorf("the end: %+v, %v", exit, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestTerminalSizeAtStart(t *testing.T) {
@@ -31,7 +30,7 @@ func TestResize(t *testing.T) {
 	ct := start(t, c, nil, "bash", "-c", `stty -echo; echo ready; while read -rsn1 k; do stty size; done`)
 	in := bufio.NewReader(ct)
 	readUntil(t, in, "ready\r\n")
-	ctx := deadline(t, 30*time.Second)
+	ctx := deadline(t, patience)
 	for i := range 500 {
 		if err := ct.Resize(ctx, 80+i%50, 20+i%10); err != nil {
 			t.Fatal(err)

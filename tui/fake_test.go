@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -87,6 +89,13 @@ func (b *fakeBroker) terminal(id broker.SessionID) *fakeTerminal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.terms[id]
+}
+
+// terminals are all that it attached to.
+func (b *fakeBroker) terminals() []*fakeTerminal {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Collect(maps.Values(b.terms))
 }
 
 func (b *fakeBroker) Close(_ context.Context, id broker.SessionID) error {
@@ -253,6 +262,8 @@ type fakeTerminal struct {
 	sizes  [][2]int
 	done   chan struct{}
 
+	resized []time.Time // when each of the sizes came
+
 	history int64 // bytes that count as written before the attachment
 }
 
@@ -291,6 +302,6 @@ func (t *fakeTerminal) Close() error {
 func (t *fakeTerminal) Resize(_ context.Context, cols, rows int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.sizes = append(t.sizes, [2]int{cols, rows})
+	t.sizes, t.resized = append(t.sizes, [2]int{cols, rows}), append(t.resized, time.Now())
 	return nil
 }

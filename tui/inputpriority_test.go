@@ -26,6 +26,7 @@ func TestRightOfWay(t *testing.T) {
 
 	way.keyTyped()
 	begin := time.Now()
+	way.typed.Add(int64(hour)) // however long this test is held up here
 	if !way.rest(ctx, 3*time.Millisecond) || time.Since(begin) < 3*time.Millisecond {
 		t.Errorf("it rested for %v", time.Since(begin))
 	}

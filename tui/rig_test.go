@@ -121,7 +121,7 @@ func bareRig(t testing.TB, o Options) *rig {
 			x.pane.close()
 		}
 		c.wait(patience)
-		for _, term := range r.broker.terms {
+		for _, term := range r.broker.terminals() {
 			_ = term.Close()
 		}
 	})

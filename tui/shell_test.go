@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	ossignal "os/signal"
 	"sort"
 	"strings"
 	"testing"
@@ -40,7 +41,12 @@ func (s *shellTerminal) CopyTo(w io.Writer) error {
 func (s *shellTerminal) TryWrite(p []byte) (int, error) { return s.Write(p[:min(len(p), 16)]) }
 
 func (s *shellTerminal) Resize(_ context.Context, cols, rows int) error {
-	raw, err := s.SyscallConn() // Fd would make reads impossible to interrupt
+	return setSize(s.File, cols, rows)
+}
+
+// setSize changes the size of a terminal.
+func setSize(f *os.File, cols, rows int) error {
+	raw, err := f.SyscallConn() // Fd would make reads impossible to interrupt
 	if err != nil {
 		return err
 	}
@@ -78,12 +84,18 @@ func (s *shellTerminal) Close() error {
 // TestRealShell works in a real shell: sizes, control keys and job control
 // reach it, and its end is seen.
 func TestRealShell(t *testing.T) {
+	// Where the tests run in the background Ctrl-C is ignored, and shells inherit that.
+	interrupts := make(chan os.Signal, 1)
+	ossignal.Notify(interrupts, os.Interrupt)
+	defer ossignal.Stop(interrupts)
 	b := &shellBroker{fakeBroker: newFakeBroker()}
 	p := sitWith(t, b.fakeBroker, b, 80, 24, Options{Agent: "shell"})
 	p.sees("ok$")
 	p.types("stty size\r")
 	p.sees("22 80")
-	p.types("echo be''gun; sleep 100\r")
+	// What says so is the program that the key is for: the shell has made it the
+	// one in front by then.
+	p.types("sh -c 'echo be\"\"gun; exec sleep 100'\r")
 	p.sees("begun")
 	p.types("\x03")
 	p.sees("^C")
