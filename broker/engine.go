@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
 
@@ -11,27 +12,52 @@ import (
 // engineHandle connects to the container engine when it is first needed and
 // again after a failure, so that a multiplexer may be open before the engine is.
 type engineHandle struct {
-	base   string // what agents' images are built on; empty for what their makers chose
-	mu     sync.Mutex
-	client *docker.Client
+	base       string // what agents' images are built on; empty for what their makers chose
+	mu         sync.Mutex
+	client     *docker.Client
+	connecting chan struct{} // closed when whoever connects is done; nil while nobody does
 }
 
+// get returns the engine's client. One connects at a time; whoever waits for that
+// waits no longer than its own ctx lasts, and tries it next when it has failed.
 func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.client != nil {
-		return h.client, nil
+	for {
+		h.mu.Lock()
+		client, busy := h.client, h.connecting
+		if client == nil && busy == nil {
+			h.connecting = make(chan struct{})
+			h.mu.Unlock()
+			return h.connect(ctx, userHome)
+		}
+		h.mu.Unlock()
+		if client != nil {
+			return client, nil
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return nil, fmt.Errorf("connect to Docker: %w", ctx.Err())
+		}
 	}
+}
+
+// connect is what get does for the one whose turn it is.
+func (h *engineHandle) connect(ctx context.Context, userHome string) (client *docker.Client, err error) {
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.client = client
+		close(h.connecting)
+		h.connecting = nil
+	}()
 	endpoint, err := docker.ResolveEndpoint(os.Getenv, userHome)
 	if err != nil {
 		return nil, err
 	}
-	client, err := docker.Connect(ctx, endpoint)
-	if err != nil {
+	if client, err = docker.Connect(ctx, endpoint); err != nil {
 		return nil, err
 	}
 	client.UseBase(h.base)
-	h.client = client
 	return client, nil
 }
 
@@ -48,18 +74,15 @@ func (h *engineHandle) check(ctx context.Context, userHome string) error {
 // known is the engine's client, or nil while nobody has needed one or somebody is
 // just connecting.
 func (h *engineHandle) known() *docker.Client {
-	if !h.mu.TryLock() {
-		return nil
-	}
+	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.client
 }
 
 func (h *engineHandle) close(ctx context.Context) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.client == nil {
+	client := h.known()
+	if client == nil {
 		return nil
 	}
-	return h.client.Close(ctx)
+	return client.Close(ctx)
 }
