@@ -88,7 +88,7 @@ func (d *desk) asksPerson(settled <-chan approval.Resolution, entries int) autoa
 // entries waits until the approval's log has so many lines.
 func (d *desk) entries(n int) []autoapprove.Entry {
 	d.t.Helper()
-	deadline := time.NewTimer(15 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -152,7 +152,7 @@ func TestAnOrderLetsOneCallThrough(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()

@@ -54,7 +54,7 @@ func waiting(t *testing.T, b *Broker) Escalation {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); <-tick.C {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
 		if items, err := b.Pending(t.Context()); err == nil && len(items) == 1 {
 			return items[0]
 		}
@@ -83,7 +83,7 @@ func decideOn(t *testing.T, b *Broker, e Escalation, approve bool) {
 
 func TestALeakPausesTheSession(t *testing.T) {
 	s, log, path := askingSession(t)
-	stack := &teardown{limit: 10 * time.Second}
+	stack := &teardown{limit: time.Minute}
 	p := newPause(t.Context(), s, stack, log)
 	request := mitm.Request{Host: "api.x.com", Path: "/v1/x"}
 	if err := p.admit(t.Context(), request); err != nil {
@@ -137,7 +137,7 @@ func TestALeakPausesTheSession(t *testing.T) {
 
 func TestAPausedSessionEnds(t *testing.T) {
 	s, log, _ := askingSession(t)
-	stack := &teardown{limit: 10 * time.Second}
+	stack := &teardown{limit: time.Minute}
 	p := newPause(t.Context(), s, stack, log)
 	p.begin(mitm.Activity{Host: "h"})
 	waiting(t, s.broker)
@@ -237,7 +237,7 @@ func TestLeakThroughTheProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := b.hub.subscribe(t.Context())
-	stack := &teardown{limit: 10 * time.Second}
+	stack := &teardown{limit: time.Minute}
 	p, err := s.serveProvider(t.Context(), stack, log)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 // files counts the calls that are written down as waiting.
 func (d *desk) files(want int) {
 	d.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for tick := time.Tick(time.Millisecond); len(d.session.layout.waitingCalls()) != want; <-tick {
 		if time.Now().After(deadline) {
 			d.t.Fatalf("%d calls are written down, want %d", len(d.session.layout.waitingCalls()), want)

@@ -50,6 +50,9 @@ func hangingEngine(t *testing.T) (client *docker.Client, hangs *atomic.Bool) {
 // An engine that hangs breaks no connection: the tabs tell the truth all the
 // same, within two seconds, and again when it is back.
 func TestTabsTellThatTheEngineHangs(t *testing.T) {
+	if watchEvery+watchLimit > 2*time.Second {
+		t.Errorf("asked every %v, given %v", watchEvery, watchLimit)
+	}
 	client, hangs := hangingEngine(t)
 	b, err := New(Config{Home: shortTemp(t), Agents: agent.Builtin(), DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -72,13 +75,13 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 	}
 	for _, away := range []bool{true, false} {
 		hangs.Store(away)
-		limit := time.After(2 * time.Second)
+		limit := time.After(time.Minute)
 		for told := false; !told; {
 			select {
 			case ev := <-events:
 				told = ev.Session != nil && (ev.Session.Trouble != "") == away
 			case <-limit:
-				t.Fatalf("away %v: nobody was told within two seconds", away)
+				t.Fatalf("away %v: nobody was told", away)
 			}
 		}
 	}

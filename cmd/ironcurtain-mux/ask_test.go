@@ -44,7 +44,7 @@ func TestRequestsWaitForAPerson(t *testing.T) {
 		}
 	}
 	d.send("\x01")
-	d.see(10*time.Second, "api.anthropic.com / POST /v1/messages", "https://api.anthropic.com/v1/messages")
+	d.see(time.Minute, "api.anthropic.com / POST /v1/messages", "https://api.anthropic.com/v1/messages")
 	d.send("\x1b")
 	decided := map[string]bool{}
 	d.until("the answer", time.Minute, func(screen string) bool {
@@ -63,7 +63,7 @@ func TestRequestsWaitForAPerson(t *testing.T) {
 	})
 	d.send("\x01")
 	d.send("/quit!\r")
-	if code := d.exit(60 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	record := d.audit(session.ID)

@@ -55,7 +55,7 @@ func (d *driver) inCommandMode(keys, shown string) {
 	d.t.Helper()
 	d.send("\x01")
 	d.send(keys)
-	d.see(10*time.Second, "> "+shown)
+	d.see(time.Minute, "> "+shown)
 	d.send("\r")
 }
 
@@ -106,10 +106,10 @@ func TestAutoApprovedPush(t *testing.T) {
 		t.Error("the other remote was pushed to")
 	}
 	d.inCommandMode("/undo", "/undo")
-	d.see(10*time.Second, "cannot be undone", order, "hello.git")
+	d.see(time.Minute, "cannot be undone", order, "hello.git")
 
 	d.signal(syscall.SIGTERM)
-	d.exit(60 * time.Second)
+	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	var approved []string
 	for line := range strings.Lines(d.audit(session.ID)) {

@@ -28,7 +28,7 @@ var complaintLine = regexp.MustCompile(`^ironcurtain-mux: [^:\n]+: [^\n]+ \([^\n
 // left the terminal and the machine as they were.
 func (d *driver) refused(wants ...string) {
 	d.t.Helper()
-	code, complaint := d.ended(60 * time.Second)
+	code, complaint := d.ended(2 * time.Minute)
 	if code != exitFailure || !complaintLine.MatchString(complaint) {
 		d.t.Errorf("exits %d and says %q", code, complaint)
 	}
@@ -239,21 +239,21 @@ func TestTooSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.see(30*time.Second, "too small")
+	d.see(time.Minute, "too small")
 	resize(80, 24)
 	d.see(patience, "/workspace$")
 	for _, size := range [][2]int{{10, 3}, {1, 1}, {19, 24}, {80, 4}} {
 		resize(size[0], size[1])
 		if size[0] > 9 {
-			d.see(10*time.Second, "too small")
+			d.see(time.Minute, "too small")
 		}
 	}
 	resize(80, 24)
-	d.see(10*time.Second, "/workspace$")
+	d.see(time.Minute, "/workspace$")
 	d.send("echo back $((6*7))\r")
-	d.see(10*time.Second, "back 42")
+	d.see(time.Minute, "back 42")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(90 * time.Second); code != exitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()
@@ -307,7 +307,7 @@ func TestTabCannotStart(t *testing.T) {
 			d := driveFramed(t, home, 120, 24, "env", "PATH="+bin, "IRONCURTAIN_CACHE="+tt.cache, program, "demo", "--agent", "shell")
 			d.dead(tt.wants...)
 			d.send("\x01/quit\r")
-			if code, complaint := d.ended(60 * time.Second); code != exitOK || complaint != "" {
+			if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 				t.Errorf("exits %d and says %q", code, complaint)
 			}
 			d.traceless()
@@ -318,7 +318,7 @@ func TestTabCannotStart(t *testing.T) {
 // dead waits for a tab whose start has failed, with the reason and what to do.
 func (d *driver) dead(wants ...string) {
 	d.t.Helper()
-	d.until("the reason", 60*time.Second, func(screen string) bool {
+	d.until("the reason", time.Minute, func(screen string) bool {
 		flat := strings.Join(strings.Fields(screen), " ") // as it was before it was wrapped
 		for _, want := range append(wants, "/restart", "/close") {
 			if !strings.Contains(flat, want) {
@@ -350,7 +350,7 @@ func TestImageCannotBeBuilt(t *testing.T) {
 	d.send("\x01/restart\r")
 	d.see(patience, "/workspace$")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(90 * time.Second); code != exitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()

@@ -89,12 +89,13 @@ func driveDemo(t testing.TB, home string, cols, rows int) *driver {
 	})
 	// The agent has been told of the tools, and takes its own time to know them; a
 	// prompt typed before is answered without, and a person would ask again.
-	for tries := 1; ; tries++ {
-		d.ask("list /workspace")
+	for tries := 0; ; tries++ {
+		order := sameList(tries)
+		d.ask(order)
 		known := false
 		d.until("an answer", time.Minute, func(screen string) bool {
 			known = strings.Contains(screen, "Done: list")
-			return known || strings.Count(screen, "is not connected") >= tries
+			return known || withoutTools(screen, order)
 		})
 		d.until("the end of the turn", time.Minute, func(screen string) bool {
 			return !strings.Contains(screen, "esc to interrupt")
@@ -105,6 +106,17 @@ func driveDemo(t testing.TB, home string, cols, rows int) *driver {
 	}
 }
 
+// sameList is an order to list the workspace, in words of its own for each try: each
+// try is then told apart from those before, as long as they are on the screen.
+func sameList(tries int) string { return "list /workspace" + strings.Repeat("/.", tries) }
+
+// withoutTools reports whether the screen shows the answer of an agent that does not
+// know its tools, below the order.
+func withoutTools(screen, order string) bool {
+	at := strings.LastIndex(screen, order)
+	return at >= 0 && strings.Contains(screen[at:], "is not connected")
+}
+
 // A person lets one call through: the file is written, and the record is whole.
 func TestApprove(t *testing.T) {
 	t.Parallel()
@@ -113,9 +125,9 @@ func TestApprove(t *testing.T) {
 	notes := d.state("demo", "outside", "notes.txt")
 
 	d.ask("write " + notes + " approved-text")
-	d.see(60*time.Second, "waiting")
+	d.see(time.Minute, "waiting")
 	d.send("\x01")
-	d.see(10*time.Second, "filesystem", "write_file")
+	d.see(time.Minute, "filesystem", "write_file")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
 		t.Fatal("the file was written before anybody approved")
 	}
@@ -126,7 +138,7 @@ func TestApprove(t *testing.T) {
 
 	d.send("\x01")
 	d.send("/quit!\r")
-	if code := d.exit(60 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	d.nothingLeft(session.ID)
@@ -143,9 +155,9 @@ func TestApprove(t *testing.T) {
 func (d *driver) decide(command string, done func() bool) {
 	d.t.Helper()
 	d.send(command)
-	d.see(10*time.Second, "> "+command)
+	d.see(time.Minute, "> "+command)
 	next := time.Now()
-	d.until("the effect of "+command, 30*time.Second, func(string) bool {
+	d.until("the effect of "+command, time.Minute, func(string) bool {
 		if done() {
 			return true
 		}
@@ -164,7 +176,7 @@ func TestDeny(t *testing.T) {
 	session := d.onlySession()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.ask("write " + notes + " denied-text")
-	d.see(60*time.Second, "waiting")
+	d.see(time.Minute, "waiting")
 
 	pending := d.pending()
 	if len(pending) != 1 || pending[0].Tool != "write_file" {
@@ -173,7 +185,7 @@ func TestDeny(t *testing.T) {
 	if _, errs, code := d.command("deny", pending[0].ID, "--reason", "not today"); code != 0 {
 		t.Fatalf("deny: %s", errs)
 	}
-	d.see(30*time.Second, "DENIED")
+	d.see(time.Minute, "DENIED")
 	if _, errs, code := d.command("approve", pending[0].ID); code != 1 || !strings.Contains(errs, "denied") {
 		t.Errorf("a late answer: code %d, %s", code, errs)
 	}
@@ -183,13 +195,13 @@ func TestDeny(t *testing.T) {
 
 	// What the policy denies never waits for anybody.
 	d.ask("read " + d.state("config.json"))
-	d.see(30*time.Second, "protected")
+	d.see(time.Minute, "protected")
 	if n := len(d.pending()); n != 0 {
 		t.Errorf("%d calls wait", n)
 	}
 
 	d.signal(syscall.SIGTERM)
-	d.exit(60 * time.Second)
+	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	record := d.audit(session.ID)
 	for _, want := range []string{"escalated-denied", "cli", "structural-protected-path"} {
@@ -224,14 +236,14 @@ func TestExpire(t *testing.T) {
 	session := d.onlySession()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.ask("write " + notes + " late-text")
-	d.see(60*time.Second, "waiting")
+	d.see(time.Minute, "waiting")
 	d.until("the end of the waiting", 90*time.Second, func(string) bool { return len(d.pending()) == 0 })
-	d.see(30*time.Second, "DENIED")
+	d.see(time.Minute, "DENIED")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}
 	d.signal(syscall.SIGHUP)
-	d.exit(60 * time.Second)
+	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	if record := d.audit(session.ID); !strings.Contains(record, "escalated-expired") {
 		t.Error("the audit does not tell that the call expired")

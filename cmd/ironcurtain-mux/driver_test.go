@@ -236,7 +236,7 @@ func (d *driver) ask(prompt string) {
 	d.t.Helper()
 	d.send(prompt)
 	tail := prompt[max(0, len(prompt)-12):]
-	d.see(20*time.Second, tail)
+	d.see(time.Minute, tail)
 	d.send("\r")
 }
 

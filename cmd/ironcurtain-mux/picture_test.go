@@ -61,19 +61,19 @@ func drawPicture(t *testing.T, path string) {
 	t.Cleanup(func() { _ = os.RemoveAll(pictureHome) })
 	d := driveDemo(t, pictureHome, 100, 36)
 	d.ask("/clear")
-	d.until("a fresh conversation", 20*time.Second, func(screen string) bool {
+	d.until("a fresh conversation", time.Minute, func(screen string) bool {
 		return strings.Contains(screen, "Claude Code v") && !strings.Contains(screen, "Done: list")
 	})
 	d.ask("write " + d.state("demo", "outside", "notes.txt") + " hello")
-	d.see(60*time.Second, "waiting")
+	d.see(time.Minute, "waiting")
 	d.send("\x01")
-	d.see(10*time.Second, "approval 1/1", "effect: ")
+	d.see(time.Minute, "approval 1/1", "effect: ")
 	var svg bytes.Buffer
 	if err := d.screen.DumpSVG(&svg); err != nil {
 		t.Fatal(err)
 	}
 	d.send("/quit!\r")
-	d.exit(60 * time.Second)
+	d.exit(2 * time.Minute)
 	if err := os.WriteFile(path, svg.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestProxyMCPOverTCP(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+		_ = conn.SetDeadline(time.Now().Add(time.Minute))
 		_, _ = fmt.Fprintf(conn, "%s\n"+`{"jsonrpc":"2.0","id":1,"method":"ping"}`+"\n", said)
 		line, err := bufio.NewReader(conn).ReadString('\n')
 		if got := err == nil && strings.Contains(line, "result"); got != want {

@@ -144,7 +144,7 @@ func (r *mitmRun) try(a attack) int {
 		r.t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	send := a.send
 	s := c
 	if a.server != "" {
@@ -187,7 +187,7 @@ func (r *mitmRun) reasons(t *testing.T, atLeast int) []string {
 	t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(10 * time.Second); ; <-tick.C {
+	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
 		var all []string
 		if err := audit.Read(r.flags.audit, func(l audit.Line) error {
 			if l.Plane == audit.PlaneHTTP && l.Decision != audit.Allow {

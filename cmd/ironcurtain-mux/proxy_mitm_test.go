@@ -90,7 +90,7 @@ func (r *mitmRun) dial(wrap func(net.Conn) net.Conn) *tls.Conn {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(c, "CONNECT api.anthropic.com:443 HTTP/1.1\r\nHost: api.anthropic.com:443\r\n\r\n")
 	established := make([]byte, len("HTTP/1.1 200 Connection Established\r\n\r\n"))
 	if _, err := io.ReadFull(c, established); err != nil {

@@ -92,7 +92,7 @@ func (d *driver) traceless() {
 		}
 	}
 	// What a killed multiplexer had started sees its end and follows on its own.
-	if !eventually(30*time.Second, func() bool { return len(processesOf(d.home)) == 0 }) {
+	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
 		d.t.Errorf("processes are left: %q", processesOf(d.home))
 	}
 	entries, _ := os.ReadDir(d.state("run"))
@@ -148,7 +148,7 @@ func TestDecideUnknown(t *testing.T) {
 		}
 	}
 	d.send("\x01/quit!\r")
-	d.ended(90 * time.Second)
+	d.ended(2 * time.Minute)
 	d.traceless()
 }
 
@@ -163,13 +163,13 @@ func TestEnd(t *testing.T) {
 		"SIGINT":  signal(syscall.SIGINT),
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
-			d.see(10*time.Second, "end all and quit?")
+			d.see(time.Minute, "end all and quit?")
 			d.send("y")
 		},
 		"quit without asking": func(d *driver) { d.send("\x01/quit!\r") },
 		"the agent ended": func(d *driver) {
 			d.send("exit 3\r")
-			d.see(30*time.Second, "ended with code 3")
+			d.see(time.Minute, "ended with code 3")
 			d.send("\x01/quit\r")
 		},
 	} {
@@ -178,7 +178,7 @@ func TestEnd(t *testing.T) {
 			d := openShell(t, newHome(t))
 			s := d.onlySession()
 			end(d)
-			if code, complaint := d.ended(90 * time.Second); code != exitOK || complaint != "" {
+			if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -194,7 +194,7 @@ func TestEndWhileStarting(t *testing.T) {
 	d := driveFramed(t, newHome(t), 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "starting shell")
 	d.kill(syscall.SIGTERM)
-	if code, complaint := d.ended(90 * time.Second); code != exitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}
 	d.traceless()
@@ -279,11 +279,11 @@ func TestKilled(t *testing.T) {
 		t.Helper()
 		d := openShell(t, newHome(t))
 		s := d.onlySession()
-		if !eventually(60*time.Second, func() bool { return d.scratch(s.ID) != "" }) {
+		if !eventually(time.Minute, func() bool { return d.scratch(s.ID) != "" }) {
 			t.Fatal("the tool servers have no sandbox")
 		}
 		d.kill(syscall.SIGKILL)
-		d.exit(30 * time.Second)
+		d.exit(2 * time.Minute)
 		if list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)}); err != nil || len(list) != 1 {
 			t.Fatalf("containers of the session: %v, %v", list, err)
 		}
@@ -327,17 +327,17 @@ func TestKilled(t *testing.T) {
 		t.Parallel()
 		d, s := killed(t)
 		next := driveFramed(t, d.home, 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
-		next.see(60*time.Second, "still run", string(s.ID[:8]))
+		next.see(time.Minute, "still run", string(s.ID[:8]))
 		next.send("x")
-		next.see(10*time.Second, "end shell of session")
+		next.see(time.Minute, "end shell of session")
 		next.send("y")
-		next.see(60*time.Second, "/workspace$")
+		next.see(time.Minute, "/workspace$")
 		left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)})
 		if err != nil || len(left) != 0 {
 			t.Errorf("containers of the killed session: %v, %v", left, err)
 		}
 		next.send("\x01/quit!\r")
-		if code, complaint := next.ended(90 * time.Second); code != exitOK || complaint != "" {
+		if code, complaint := next.ended(2 * time.Minute); code != exitOK || complaint != "" {
 			t.Errorf("exit code %d, %s", code, complaint)
 		}
 		d.traceless()

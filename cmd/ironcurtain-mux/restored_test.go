@@ -37,7 +37,7 @@ func (d *driver) killAndTakeBack(t *testing.T, id broker.SessionID) *driver {
 		t.Errorf("pending after the kill: code %d, %s%s", code, out, errs)
 	}
 	next := drive(t, d.home, 110, 40, "demo")
-	next.see(60*time.Second, "still run", string(id[:8]), "left running, 1 waiting")
+	next.see(time.Minute, "still run", string(id[:8]), "left running, 1 waiting")
 	next.send("\r")
 	return next
 }
@@ -59,7 +59,7 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 	}
 
 	d.ask("write " + notes + " after-the-kill")
-	d.see(60*time.Second, "waiting")
+	d.see(time.Minute, "waiting")
 	asked := d.waiting(func(e broker.Escalation) bool { return !e.Restored })
 	next := d.killAndTakeBack(t, session.ID)
 	again := next.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
@@ -71,11 +71,11 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 		t.Fatal("the file was written before anybody approved")
 	}
 	next.send("\x01")
-	next.see(10*time.Second, "asked: before the restart", "its agent waits", "write_file")
+	next.see(time.Minute, "asked: before the restart", "its agent waits", "write_file")
 	if out, errs, code := next.command("approve", again.ID); code != 0 {
 		t.Fatalf("approve: %s%s", out, errs)
 	}
-	next.see(30*time.Second, "Done: write") // the agent's own request was answered
+	next.see(time.Minute, "Done: write") // the agent's own request was answered
 	if !strings.Contains(content(), "after-the-kill") {
 		t.Errorf("approved, but the file holds %q", content())
 	}
@@ -85,20 +85,20 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 
 	// The same once more, and this time it is refused, in the panel.
 	next.send("\x1b")
-	next.see(10*time.Second, "Ctrl-A command line")
+	next.see(time.Minute, "Ctrl-A command line")
 	next.ask("write " + notes + " a-second-time")
-	next.see(60*time.Second, "1 waiting")
+	next.see(time.Minute, "1 waiting")
 	last := next.killAndTakeBack(t, session.ID)
 	again = last.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	last.send("\x01")
-	last.see(10*time.Second, "asked: before the restart")
+	last.see(time.Minute, "asked: before the restart")
 	last.decide("/deny use-the-workspace", func() bool { return strings.Contains(last.audit(session.ID), "escalated-denied") })
-	last.see(30*time.Second, "use-the-workspace")
+	last.see(time.Minute, "use-the-workspace")
 	if strings.Contains(content(), "a-second-time") {
 		t.Error("the file was written although it was denied")
 	}
 	last.send("\x1b")
-	last.see(10*time.Second, "Ctrl-A command line")
+	last.see(time.Minute, "Ctrl-A command line")
 	last.quit()
 	last.nothingLeft(session.ID)
 	record := last.audit(session.ID)

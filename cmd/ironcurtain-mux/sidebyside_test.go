@@ -64,13 +64,13 @@ func TestSideBySide(t *testing.T) {
 	}
 	refused = d.inside(second.ID, `printf 'POST /v1beta/models/m:countTokens HTTP/1.1\r\nHost: `+other.host+`\r\n`+
 		strings.Replace(other.credential, "%s", keys[0], 1)+`\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}' |
-		timeout 20 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect `+other.host+`:443 -servername `+other.host+` 2>&1 || true`)
+		timeout 60 openssl s_client -quiet -proxy 127.0.0.1:18080 -connect `+other.host+`:443 -servername `+other.host+` 2>&1 || true`)
 	if !strings.Contains(refused, " 403 ") {
 		t.Errorf("%s gets in with the credential of %s: %s", other.name, one.name, refused)
 	}
 
 	d.send("\x01/quit!\r")
-	if code := d.exit(90 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 	d.nothingLeft(first.ID)

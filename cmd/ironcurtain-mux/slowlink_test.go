@@ -86,32 +86,33 @@ func TestSlowLink(t *testing.T) {
 		d.down = newSlowLink(150*time.Millisecond, 20_000, 256<<10, d.receive)
 		d.up = newSlowLink(150*time.Millisecond, 0, 64<<10, d.input)
 	}, home, 100, 30, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
-	d.see(20*time.Second, "here>")
+	d.see(time.Minute, "here>")
 	d.send("\x01/new local-shell\r")
-	d.until("a second shell", 20*time.Second, func(s string) bool { return strings.Contains(s, "2 ○") && strings.Contains(s, "here>") })
+	d.until("a second shell", time.Minute, func(s string) bool { return strings.Contains(s, "2 ○") && strings.Contains(s, "here>") })
 	d.send("\x01/split right\r")
-	d.until("both shells", 20*time.Second, func(s string) bool { return strings.Count(s, "here>") == 2 })
+	d.until("both shells", time.Minute, func(s string) bool { return strings.Count(s, "here>") == 2 })
 	// Numbers that grow from a long one: every row of every frame is another.
 	d.send("n=1000000000; while :; do n=$((n+7)); echo $n$n$n; done\r")
-	d.until("the flood", 20*time.Second, func(s string) bool { return strings.Count(s, "10000") > 20 })
+	d.until("the flood", time.Minute, func(s string) bool { return strings.Count(s, "10000") > 20 })
 	d.send("\x1b1")
 	d.send("\x15")
 	began, sent := time.Now(), d.down.sent.Load()
-	worst := time.Duration(0)
+	var echoes []time.Duration
 	for i := range 8 {
 		word := fmt.Sprintf("key%d", i)
 		start := time.Now()
 		d.send(word)
-		d.see(30*time.Second, word)
-		worst = max(worst, time.Since(start))
+		d.see(time.Minute, word)
+		echoes = append(echoes, time.Since(start))
 	}
 	rate := float64(d.down.sent.Load()-sent) / time.Since(began).Seconds()
-	t.Logf("worst echo %v, %.0f bytes a second", worst, rate)
-	if worst > 2*time.Second { // about 0.5 s on an idle machine; 14 s when frames are queued
-		t.Errorf("a key is echoed after %v", worst)
+	usual := median(echoes)
+	t.Logf("echoes %v, %.0f bytes a second", echoes, rate)
+	if usual > 2*time.Second { // about 0.5 s on an idle machine; 14 s when frames are queued
+		t.Errorf("a key is echoed after %v", usual)
 	}
 	d.send("\x01/quit!\r")
-	if code := d.exit(30 * time.Second); code != 0 {
+	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }

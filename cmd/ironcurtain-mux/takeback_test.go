@@ -24,7 +24,7 @@ func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
 func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
 	t.Helper()
 	d.signal(syscall.SIGKILL)
-	d.exit(30 * time.Second)
+	d.exit(2 * time.Minute)
 	list := containersOf(t, id)
 	if len(list) != 1 || !list[0].Running {
 		t.Fatalf("containers after the kill: %+v", list)
@@ -40,22 +40,22 @@ func TestTakeBack(t *testing.T) {
 	d := openDemo(t, newHome(t))
 	session := d.onlySession()
 	d.ask("say alpha-bravo")
-	d.see(60*time.Second, "● alpha-bravo")
+	d.see(time.Minute, "● alpha-bravo")
 	container := d.murder(t, session.ID)
 	if s := d.stored(session.ID); !s.Detached || s.Owned {
 		t.Errorf("after the kill: %+v", s)
 	}
 
 	next := drive(t, d.home, 110, 40, "demo")
-	next.see(60*time.Second, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
+	next.see(time.Minute, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
 	next.send("\r")
-	next.see(60*time.Second, "● alpha-bravo", "❯ list /workspace") // the screen of before
+	next.see(time.Minute, "● alpha-bravo", "❯ list /workspace") // the screen of before
 	next.until("the agent to be idle", time.Minute, func(string) bool { return next.onlySession().State == broker.StateIdle })
-	next.until("one prompt, drawn where it belongs", 20*time.Second, func(screen string) bool {
+	next.until("one prompt, drawn where it belongs", time.Minute, func(screen string) bool {
 		return strings.Count(screen, "bypass permissions") == 1
 	})
 	next.ask("read hello.txt")
-	next.see(60*time.Second, "Done: read") // by way of the tools
+	next.see(time.Minute, "Done: read") // by way of the tools
 	if list := containersOf(t, session.ID); len(list) != 1 || list[0].ID != container {
 		t.Errorf("the agent is in another container: %+v", list)
 	}
@@ -73,14 +73,14 @@ func TestEndWhatWasLeftRunning(t *testing.T) {
 	d.see(patience, "/workspace$")
 	session := d.onlySession()
 	d.send("echo in-its-former-life\r")
-	d.see(20*time.Second, "in-its-former-life\n")
+	d.see(time.Minute, "in-its-former-life\n")
 	d.murder(t, session.ID)
 	next := drive(t, d.home, 100, 24, "demo", "--agent", "shell")
-	next.see(60*time.Second, "still run", string(session.ID[:8]))
+	next.see(time.Minute, "still run", string(session.ID[:8]))
 	next.send("x")
-	next.see(10*time.Second, "end shell of session")
+	next.see(time.Minute, "end shell of session")
 	next.send("y")
-	next.see(60*time.Second, "/workspace$") // the first tab, as was asked for
+	next.see(time.Minute, "/workspace$") // the first tab, as was asked for
 	if list := containersOf(t, session.ID); len(list) != 0 {
 		t.Errorf("containers after the end: %+v", list)
 	}
