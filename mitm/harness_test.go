@@ -97,7 +97,7 @@ func newStage(t testing.TB, change func(*Config)) *stage {
 	served := make(chan error, 1)
 	go func() { served <- s.proxy.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.proxy.Close(ctx); err != nil {
 			t.Errorf("Close: %v", err)
@@ -165,7 +165,7 @@ func (s *stage) lastBody() string {
 // awaitRecords waits until n records are there and returns them.
 func (s *stage) awaitRecords(n int) []Record {
 	s.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -190,7 +190,7 @@ func (s *stage) dial() net.Conn {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	s.t.Cleanup(func() { _ = c.Close() })
 	return c
 }

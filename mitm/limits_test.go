@@ -13,10 +13,12 @@ import (
 )
 
 func TestLimitsOfTime(t *testing.T) {
+	const limit = 2 * time.Second // a handshake on a busy machine fits in
 	short := func(c *Config) {
-		c.Limits = Limits{HeadTime: 250 * time.Millisecond, BodyStall: 250 * time.Millisecond, IdleTime: 250 * time.Millisecond, StreamIdle: 250 * time.Millisecond}
+		c.Limits = Limits{HeadTime: limit, BodyStall: limit, IdleTime: limit, StreamIdle: limit}
 	}
 	t.Run("outer head", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		c := s.dial()
 		_, _ = io.WriteString(c, "CONNECT api.anth")
@@ -26,6 +28,7 @@ func TestLimitsOfTime(t *testing.T) {
 		checkRefused(t, s, ReasonHeadTimeout)
 	})
 	t.Run("inner head", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		c := s.tunnel("api.anthropic.com")
 		_, _ = io.WriteString(c, "POST /v1/mess")
@@ -35,12 +38,14 @@ func TestLimitsOfTime(t *testing.T) {
 		checkRefused(t, s, ReasonHeadTimeout)
 	})
 	t.Run("nothing in a fresh tunnel", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		c := s.tunnel("api.anthropic.com")
 		_, _ = io.ReadAll(c)
 		checkRefused(t, s, ReasonHeadTimeout)
 	})
 	t.Run("body", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		c := s.tunnel("api.anthropic.com")
 		m := s.message()
@@ -51,6 +56,7 @@ func TestLimitsOfTime(t *testing.T) {
 		checkRefused(t, s, ReasonBodyTimeout)
 	})
 	t.Run("idle between requests", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		c := s.tunnel("api.anthropic.com")
 		r := bufio.NewReader(c)
@@ -64,6 +70,7 @@ func TestLimitsOfTime(t *testing.T) {
 		}
 	})
 	t.Run("silent upstream", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, short)
 		s.answer(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -79,9 +86,10 @@ func TestLimitsOfTime(t *testing.T) {
 		}
 	})
 	t.Run("stream longer than every limit but one", func(t *testing.T) {
+		t.Parallel()
 		s := newStage(t, func(c *Config) { short(c); c.Limits.StreamIdle = 0 })
 		s.answer(func(w http.ResponseWriter, _ *http.Request) {
-			tick := time.NewTicker(40 * time.Millisecond)
+			tick := time.NewTicker(limit / 12)
 			defer tick.Stop()
 			for range 15 {
 				_, _ = io.WriteString(w, "data: 1\n\n")

@@ -22,7 +22,7 @@ func allowed(call string) Record {
 // until waits for a log to satisfy a condition.
 func until(t *testing.T, path string, ok func(lines []Line) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var lines []Line
 	err := Tail(ctx, path, 0, func(l Line) error {
@@ -80,7 +80,7 @@ func TestWhatIsAppendedLaterGoesWithTheNext(t *testing.T) {
 func TestWhatIsAppendedLaterOutlivesAFullDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	fault := &faulty{}
-	l := open(t, path, Options{FS: fault, Deadline: 50 * time.Millisecond})
+	l := open(t, path, Options{FS: fault})
 	fill(t, l, 1)
 	fault.set(failing("write", 30, errFull))
 	for range laterLimit {

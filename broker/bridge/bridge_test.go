@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // limit is how long anything may take.
-const limit = 20 * time.Second
+const limit = time.Minute
 
 // socketPath is a path that fits a socket.
 func socketPath(t *testing.T) string {

@@ -179,7 +179,7 @@ func TestHostilePages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
 			_, err := render(Page{Body: []byte(body), Headers: map[string]string{"content-type": "text/html"}}, "")
-			if took := time.Since(began); err != nil || took > 20*time.Second {
+			if took := time.Since(began); err != nil || took > time.Minute {
 				t.Errorf("%v after %v", err, took)
 			}
 			t.Log(time.Since(began))

@@ -304,7 +304,7 @@ func TestAServerThatDies(t *testing.T) {
 }
 
 func TestServersThatMisbehave(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Limits.Call = 200 * time.Millisecond })
+	r := newRig(t, func(c *Config) { c.Limits.Call = 3 * time.Second })
 	a := r.agent()
 	for _, name := range []string{"hang", "garbage"} {
 		if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/`+name+`"}`); !m.isError() {

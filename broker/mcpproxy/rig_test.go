@@ -215,7 +215,7 @@ func (r *rig) pending(n int) []approval.Item {
 
 func eventually(t testing.TB, ok func() bool, format string, args ...any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -287,7 +287,7 @@ func (a *agent) send(line string) {
 
 func (a *agent) receive() received {
 	a.t.Helper()
-	_ = a.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = a.conn.SetReadDeadline(time.Now().Add(time.Minute))
 	line, err := a.in.ReadBytes('\n')
 	if err != nil {
 		a.t.Fatal(err)

@@ -154,7 +154,7 @@ func TestAServerThatKeepsADirectoryIsEnded(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		rooted(c)
 		c.Servers[0].Env[rootsVar] = "once"
-		c.Limits.Roots = 50 * time.Millisecond
+		c.Limits.Roots = 3 * time.Second
 		c.Activity = func(a Activity) {
 			if a.Kind == ServerDown {
 				select {

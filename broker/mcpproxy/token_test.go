@@ -40,7 +40,7 @@ func dialed(t *testing.T, address, say string) *bufio.Reader {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, say); err != nil {
 		t.Fatal(err)
 	}

@@ -218,10 +218,10 @@ func TestStopLeavesNothingBehind(t *testing.T) {
 	}
 	began := time.Now()
 	p.Stop()
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("stopping took %v", took)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for tick := time.NewTicker(20 * time.Millisecond); ; {
 		left := processesNaming(t, h.scratch)

@@ -123,7 +123,7 @@ func (l *line) wait(t *testing.T, s string) { t.Helper(); l.waitTimes(t, s, 1) }
 // waitTimes waits until the output holds s so many times.
 func (l *line) waitTimes(t *testing.T, s string, times int) {
 	t.Helper()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	for strings.Count(l.text(), s) < times {
 		select {

@@ -173,7 +173,7 @@ func TestRestoreWhileWriteHangs(t *testing.T) {
 	}
 	restored := make(chan error, 1)
 	go func() { restored <- term.Restore() }()
-	deadline := time.NewTimer(10 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	select {
 	case <-restored:
@@ -277,7 +277,7 @@ func TestEvents(t *testing.T) {
 	events := listen(ctx, func(err error) { t.Error(err) }, term)
 	next := func() string {
 		t.Helper()
-		deadline := time.NewTimer(10 * time.Second)
+		deadline := time.NewTimer(time.Minute)
 		defer deadline.Stop()
 		var names []string
 		select {

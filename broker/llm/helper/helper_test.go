@@ -90,7 +90,7 @@ func TestAProgramThatHangs(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	if _, err := model(t, "hangs").Ask(ctx, llm.Question{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second {
+	if _, err := model(t, "hangs").Ask(ctx, llm.Question{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
 }

@@ -193,7 +193,7 @@ func TestFailures(t *testing.T) {
 		for name := range wires {
 			t.Run(class+"/"+name, func(t *testing.T) {
 				m, asked := serve(t, name, c.serve(name))
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				text, err := m.Ask(ctx, question)
 				if err == nil {
@@ -238,7 +238,7 @@ func TestNoAnswer(t *testing.T) {
 			defer cancel()
 			began := time.Now()
 			_, err := m.Ask(ctx, question)
-			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 5*time.Second || asked.Load() > 1 {
+			if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute || asked.Load() > 1 {
 				t.Errorf("%v after %v, asked %d times", err, time.Since(began), asked.Load())
 			}
 			if llm.Transient(err) {
