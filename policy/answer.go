@@ -17,6 +17,18 @@ type Answer struct {
 	Trace     []Step          `json:"trace"`
 }
 
+// callID reads the identifier of a call: a string, a number or null. It goes
+// back as it came and nobody reckons with it, so a whole number may be one that
+// floats cannot hold.
+func callID(raw []byte) (json.RawMessage, bool) {
+	limits := jsonx.Limits{Bytes: 4096, Depth: 1, Trusted: !bytes.ContainsAny(raw, ".eE")}
+	v, err := jsonx.Parse(raw, limits)
+	if err != nil || v.Kind == jsonx.Bool || v.Kind > jsonx.String {
+		return nil, false
+	}
+	return v.Encode(), true
+}
+
 // ParseCall reads a call written as one JSON object with the members id,
 // server, tool and arguments. The arguments are not decoded: their bytes are
 // what the engine judges. Other members are ignored. The identifier is
@@ -31,11 +43,10 @@ func ParseCall(line []byte) (id json.RawMessage, c Call, ok bool) {
 	for _, f := range fields {
 		switch f.Name {
 		case "id":
-			v, err := jsonx.Parse(f.Raw, jsonx.Limits{Bytes: 4096, Depth: 1})
-			if err != nil || (v.Kind != jsonx.String && v.Kind != jsonx.Number && v.Kind != jsonx.Null) {
+			known := false
+			if id, known = callID(f.Raw); !known {
 				return nil, Call{}, false
 			}
-			id = v.Encode()
 		case "server":
 			c.Server, hasServer = stringField(f.Raw)
 		case "tool":
@@ -81,8 +92,8 @@ func (e *Engine) AnswerTooLong(beginning []byte) Answer {
 		if f.Name != "id" {
 			continue
 		}
-		if v, err := jsonx.Parse(f.Raw, jsonx.Limits{Bytes: 4096, Depth: 1}); err == nil && v.Kind <= jsonx.String {
-			a.ID = v.Encode()
+		if id, known := callID(f.Raw); known {
+			a.ID = id
 		}
 	}
 	return a

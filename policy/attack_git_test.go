@@ -15,6 +15,8 @@ func TestGitAttacks(t *testing.T) {
 		git("push refspec", "git_push", `{"path":"/workspace/repo","remote":"origin","branch":"+main"}`, Deny),
 		git("push refspec with colon", "git_push", `{"path":"/workspace/repo","remote":"origin","branch":"main:prod"}`, Deny),
 		git("fetch refspec", "git_pull", `{"path":"/workspace/repo","remote":"origin","branch":"+x:main"}`, Deny),
+		git("push every branch", "git_push", `{"path":"/workspace/repo","remote":"origin","branch":"refs/heads/*"}`, Deny),
+		git("fetch by pattern", "git_pull", `{"path":"/workspace/repo","remote":"origin","branch":"ma*n"}`, Deny),
 		git("push deletion", "git_push", `{"path":"/workspace/repo","remote":"origin","branch":":main"}`, Deny),
 		git("clone a helper", "git_clone", `{"url":"ext::sh -c evil","path":"x"}`, Deny),
 		git("clone a file", "git_clone", `{"url":"file:///etc","path":"x"}`, Deny),

@@ -26,6 +26,7 @@ func (e *Engine) decide(p *preparation) outcome {
 		return o
 	}
 	e.gate(p, &o)
+	p.unseenHosts(&o)
 	p.hostExecution(&o)
 	return o
 }
@@ -183,9 +184,16 @@ func (l *listRule) matches(el *element, then Decision) bool {
 	case "domains":
 		return matchAny(l.patterns, el, then)
 	case "emails":
-		return slices.ContainsFunc(l.values, func(v string) bool { return strings.EqualFold(v, el.text) })
+		return slices.ContainsFunc(l.values, func(v string) bool { return equalMail(v, el.text) })
 	}
 	return slices.Contains(l.values, el.text)
+}
+
+// equalMail compares addresses of mail without regard to the case of ASCII
+// letters. What else Unicode folds into them, such as the long s, makes another
+// address.
+func equalMail(a, b string) bool {
+	return len(a) == len(b) && strings.EqualFold(a, b)
 }
 
 // outcome is what the rule makes of a role.

@@ -90,7 +90,7 @@ func (e *Engine) decode(raw []byte, t *tool) (jsonx.Value, error) {
 	if err := t.schema.check(args); err != nil {
 		return args, &refusal{rule: RuleInvalidArguments, reason: err.Error()}
 	}
-	if t.schema == nil && t.traits.SandboxFiles && !t.traits.Git && t.missesPath(args) {
+	if !t.schema.declares() && t.traits.SandboxFiles && !t.traits.Git && t.missesPath(args) {
 		return args, &refusal{rule: RuleInvalidArguments, reason: "the call leaves out a file that the tool needs"}
 	}
 	return args, nil

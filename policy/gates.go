@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
@@ -68,6 +69,25 @@ func (p *preparation) hostExecution(o *outcome) {
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleHostExecution, roles: []string{string(firstPath(p.rootRole))},
 			reason: describe("the repository brings programs that git would run on the host: %s", names), trace: []Step{step},
+		})
+	}
+}
+
+// unseenHosts escalates a clone that brings the repository's submodules along:
+// where those come from only the repository says, which is not there yet.
+func (p *preparation) unseenHosts(o *outcome) {
+	if !p.tool.traits.Git || !slices.Contains(creatingTools, p.tool.key.tool) {
+		return
+	}
+	for _, m := range p.args.Members {
+		name := strings.ToLower(m.Name)
+		if !truthy(m.Value) || !strings.Contains(name, "submodule") && name != "recursive" && name != "recurse" {
+			continue
+		}
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleDomain, roles: []string{string(GitRemote)},
+			reason: "the submodules come from hosts that only the repository names",
+			trace:  []Step{{Argument: sanitize(m.Name), Role: string(None), Rule: RuleDomain, Decision: Escalate}},
 		})
 	}
 }

@@ -52,7 +52,7 @@ func (p *preparation) gitDirectory() error {
 	if err := p.addPath("path", p.rootRole, r); err != nil {
 		return err
 	}
-	if r.Exists && r.Dir && !slices.Contains(creatingTools, p.tool.key.tool) {
+	if r.Exists && r.Dir && (!slices.Contains(creatingTools, p.tool.key.tool) || gitx.Begun(r.Path)) {
 		return p.openRepository(r)
 	}
 	return nil
@@ -62,13 +62,36 @@ func (p *preparation) gitDirectory() error {
 // every directory of it that lies elsewhere.
 func (p *preparation) openRepository(r pathx.Resolved) error {
 	repo, err := gitx.Open(r.Path, p.engine.gitHome)
-	if errors.Is(err, gitx.ErrNoRepository) {
+	creating := slices.Contains(creatingTools, p.tool.key.tool)
+	if errors.Is(err, gitx.ErrNoRepository) && !creating {
 		return nil
+	}
+	if errors.Is(err, gitx.ErrNoRepository) || err == nil && creating && !repo.At(r.Path) {
+		err = errors.New("the directory has a .git that is no repository")
 	}
 	if err != nil {
 		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
 	}
 	p.repo = repo
+	nested, err := repo.Nested(p.engine.gitHome)
+	if err != nil {
+		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
+	}
+	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
+	for _, each := range nested {
+		p.programs = append(p.programs, each.Programs(false, p.engine.config.GitFixed)...)
+	}
+	for _, each := range append(nested, repo) {
+		if err := p.addRepository(r, each); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRepository records the directories of one repository that the call works
+// on, or that git looks into on its behalf.
+func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo) error {
 	dirs, err := repo.Dirs()
 	if err != nil {
 		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
@@ -88,7 +111,6 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 			return err
 		}
 	}
-	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
 	return nil
 }
 

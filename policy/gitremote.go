@@ -11,6 +11,9 @@ import (
 // pushingTools send objects; every other tool with a remote receives them.
 var pushingTools = []string{"git_push"}
 
+// networkTools exchange the branches that they are given with a remote.
+var networkTools = []string{"git_push", "git_fetch", "git_pull"}
+
 func (p *preparation) direction() gitx.Direction {
 	return gitx.Direction(slices.Contains(pushingTools, p.tool.key.tool))
 }

@@ -1,14 +1,11 @@
 package policy
 
 import (
-	"path"
 	"regexp"
 	"strings"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
 // executingDirs are directories whose files tools on the host execute or obey
@@ -124,7 +121,7 @@ func runsOnHost(p string) string {
 			}
 		}
 	}
-	return insideBareRepository(p)
+	return bareRepository(p)
 }
 
 // foldName maps the spellings that some disk takes for the same name to one:
@@ -138,23 +135,4 @@ func foldName(s string) string {
 		}
 	}
 	return strings.TrimRight(strings.ToLower(s), ". ")
-}
-
-// insideBareRepository recognizes the configuration and the hooks of a
-// repository that has no .git directory around it.
-func insideBareRepository(p string) string {
-	dir, name := path.Split(p)
-	dir = strings.TrimSuffix(dir, "/")
-	if path.Base(dir) == "hooks" {
-		dir, name = path.Dir(dir), "hooks"
-	}
-	if name != "config" && name != "hooks" && name != "config.worktree" {
-		return ""
-	}
-	for _, sibling := range []string{"HEAD", "objects", "refs"} {
-		if _, ok := pathx.Identify(path.Join(dir, sibling)); !ok {
-			return ""
-		}
-	}
-	return "git obeys the configuration of a repository"
 }

@@ -38,6 +38,7 @@ type preparation struct {
 }
 
 func (p *preparation) run() error {
+	p.documentedDefaults()
 	if p.tool.traits.Git {
 		if err := p.gitDirectory(); err != nil {
 			return err
@@ -167,6 +168,9 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 	rev, file, colon := strings.Cut(s, ":")
 	if why := checkRef(first, s, colon && first == GitRef && p.showsFiles()); why != "" {
 		return s, p.refuse(RuleGitOption, name, first, s, why)
+	}
+	if strings.Contains(s, "*") && slices.Contains(networkTools, p.tool.key.tool) {
+		return s, p.refuse(RuleGitOption, name, first, s, "the reference stands for more than one branch")
 	}
 	if colon {
 		if err := p.revisionFile(name, rev, file); err != nil {

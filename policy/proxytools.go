@@ -1,20 +1,48 @@
 package policy
 
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
 // ProxyServer is the reserved name of the tools by which an agent asks for
 // more domains. They exist under every policy.
 const ProxyServer = "proxy"
 
 func proxyTools() map[toolKey]*annotation {
 	tools := map[toolKey]*annotation{}
-	add := func(name string, args map[string]argument) {
-		key := toolKey{ProxyServer, name}
-		tools[key] = &annotation{key: key, args: args}
+	add := func(name string, args ...string) {
+		a := &annotation{key: toolKey{ProxyServer, name}, args: map[string]argument{}, schema: textsOnly(args)}
+		for _, arg := range args {
+			a.args[arg] = argument{}
+		}
+		if slices.Contains(args, "domain") {
+			a.args["domain"] = argument{roles: []Role{ProxyDomain}}
+		}
+		tools[a.key] = a
 	}
-	domain := argument{roles: []Role{ProxyDomain}}
-	add("add_proxy_domain", map[string]argument{"domain": domain, "justification": {}})
-	add("remove_proxy_domain", map[string]argument{"domain": domain})
-	add("list_proxy_domains", map[string]argument{})
+	add("add_proxy_domain", "domain", "justification")
+	add("remove_proxy_domain", "domain")
+	add("list_proxy_domains")
 	return tools
+}
+
+// textsOnly is the schema of a tool that needs every one of its arguments, and
+// each as a text.
+func textsOnly(args []string) *schema {
+	text := jsonx.Value{Kind: jsonx.Object}.With("type", jsonx.Text("string"))
+	properties, required := jsonx.Value{Kind: jsonx.Object}, jsonx.Value{Kind: jsonx.Array}
+	for _, arg := range args {
+		properties = properties.With(arg, text)
+		required.Items = append(required.Items, jsonx.Text(arg))
+	}
+	s := jsonx.Value{Kind: jsonx.Object}.With("type", jsonx.Text("object")).With("properties", properties).
+		With("additionalProperties", jsonx.Value{Kind: jsonx.Bool})
+	if len(args) > 0 {
+		s = s.With("required", required)
+	}
+	return compileSchema(s)
 }
 
 func proxyRules() []*rule {

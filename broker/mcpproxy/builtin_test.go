@@ -16,7 +16,7 @@ import (
 func domainTool(ran *[]string) Builtin {
 	return Builtin{
 		Server: policy.ProxyServer, Name: "add_proxy_domain", Description: "Opens a domain",
-		InputSchema: json.RawMessage(`{"type":"object","properties":{"domain":{"type":"string"},"justification":{"type":"string"}}}`),
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"domain":{"type":"string"},"justification":{"type":"string"}},"required":["domain","justification"]}`),
 		Check: func(arguments json.RawMessage) error {
 			if strings.Contains(string(arguments), "taken.example.org") {
 				return errors.New("it is open already")

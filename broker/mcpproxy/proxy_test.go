@@ -344,6 +344,16 @@ func TestCancellationReachesTheServer(t *testing.T) {
 	}
 }
 
+// TestLargeIdentifiers: an identifier is nobody's number to round.
+func TestLargeIdentifiers(t *testing.T) {
+	a := newRig(t, nil).agent()
+	for _, id := range []string{"9007199254740993", "1790000000000000001", "-9223372036854775808"} {
+		if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() || m.text() != "done /workspace/a" {
+			t.Errorf("%s: answer %s", id, m.Result)
+		}
+	}
+}
+
 func TestClientsDoNotSeeEachOther(t *testing.T) {
 	r := newRig(t, nil)
 	a, b := r.agent(), r.agent()

@@ -2,7 +2,6 @@ package gitx
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -16,6 +15,7 @@ type Repo struct {
 	WorkTree  string // empty for a bare repository
 	GitDir    string
 	CommonDir string // where the shared configuration is; GitDir without worktrees
+	place     string // the directory in which it was found
 	config    *Config
 	own       *Config // the part of config that the repository itself brings
 }
@@ -39,28 +39,28 @@ func Open(dir string, home Home) (*Repo, error) {
 	if err := r.readConfig(home); err != nil {
 		return nil, err
 	}
+	r.moveWorkTree()
+	return r, nil
+}
+
+// moveWorkTree follows the configuration when it puts the work tree elsewhere.
+func (r *Repo) moveWorkTree() {
 	if w := r.own.last("core", "", "worktree"); w != "" {
 		r.WorkTree = absolute(r.GitDir, w)
 	}
-	return r, nil
 }
 
 // discover goes up from a directory as git does.
 func discover(dir string) (*Repo, error) {
 	for {
-		dotGit := filepath.Join(dir, ".git")
-		info, err := os.Stat(dotGit)
+		r, err := openAt(dir)
 		switch {
-		case err == nil && info.IsDir() && isGitDir(dotGit):
-			return &Repo{WorkTree: dir, GitDir: dotGit}, nil
-		case err == nil && !info.IsDir():
-			gitDir, err := gitFile(dotGit)
-			if err != nil {
-				return nil, err
-			}
-			return &Repo{WorkTree: dir, GitDir: gitDir}, nil
+		case err != nil:
+			return nil, err
+		case r != nil:
+			return r, nil
 		case isGitDir(dir):
-			return &Repo{GitDir: dir}, nil
+			return &Repo{GitDir: dir, place: dir}, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
@@ -69,6 +69,14 @@ func discover(dir string) (*Repo, error) {
 		dir = parent
 	}
 }
+
+// Begun reports whether a directory has something for a repository, whole or
+// not, which git would complete rather than make one of its own there.
+func Begun(dir string) bool { return exists(filepath.Join(dir, ".git")) }
+
+// At reports whether the repository was found in the directory itself rather
+// than above it.
+func (r *Repo) At(dir string) bool { return r.place == dir }
 
 // isGitDir reports whether git would take a directory for a repository.
 func isGitDir(dir string) bool {

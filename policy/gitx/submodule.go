@@ -1,41 +1,22 @@
 package gitx
 
-import (
-	"os"
-	"path/filepath"
-)
+import "path/filepath"
 
 // maxModules bounds how many submodule repositories are looked at.
 const maxModules = 256
 
-// moduleURLs collects the remotes of the submodule repositories below dir.
-// Names of submodules may contain slashes, so directories that are no
-// repository are searched in turn.
+// moduleURLs collects the remotes of the submodule repositories below dir and
+// of their own submodules.
 func (r *Repo) moduleURLs(dir string, depth int) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, refuse("the submodules cannot be listed")
-	}
-	if depth > 8 || len(entries) > maxModules {
+	if depth > 8 {
 		return nil, refuse("the repository has too many submodules to check")
 	}
+	dirs, err := moduleDirs(dir, 0)
+	if err != nil {
+		return nil, err
+	}
 	var out []string
-	for _, e := range entries {
-		sub := filepath.Join(dir, e.Name())
-		if !isDir(sub) {
-			continue
-		}
-		if !isGitDir(sub) {
-			more, err := r.moduleURLs(sub, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, more...)
-			continue
-		}
+	for _, sub := range dirs {
 		urls, err := moduleConfig(sub)
 		if err != nil {
 			return nil, err

@@ -17,7 +17,7 @@ func Host(host string, bracketed bool) (string, netip.Addr, error) {
 	}
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
 	if err != nil {
-		if !isASCII(host) || !hostBytes(host) {
+		if !isASCII(host) || !hostBytes(host) || encoded(host) {
 			return "", none, refuse("the host is not a valid name")
 		}
 		// The lookup profile refuses some names that resolve all the same,
@@ -71,6 +71,12 @@ func numericLabel(label string) bool {
 		return strings.Trim(rest, "0123456789abcdef") == ""
 	}
 	return strings.Trim(label, "0123456789") == ""
+}
+
+// encoded reports whether a label claims to stand for a name in Unicode.
+func encoded(host string) bool {
+	host = strings.ToLower(host)
+	return strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--")
 }
 
 func isASCII(s string) bool {

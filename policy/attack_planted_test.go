@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestPlantedBareRepository puts a repository together piece by piece, each of
+// which looks harmless. The piece that would make git obey the rest asks.
+func TestPlantedBareRepository(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine()
+	for _, tc := range []struct {
+		there      []string
+		tool, last string
+		want       Decision
+	}{
+		{[]string{"objects/", "refs/", "config"}, "write_file", "HEAD", Escalate},
+		{[]string{"objects/", "refs/", "config"}, "write_file", "head", Escalate},
+		{[]string{"objects/", "refs/", "hooks/"}, "write_file", "HEAD", Escalate},
+		{[]string{"objects/", "refs/", "config"}, "move_file", "HEAD", Escalate},
+		{[]string{"HEAD", "refs/", "config"}, "create_directory", "objects", Escalate},
+		{[]string{"HEAD", "objects/", "config"}, "create_directory", "refs/heads", Escalate},
+		{[]string{"HEAD", "objects/", "config"}, "write_file", "refs/heads/main", Escalate},
+		{[]string{"HEAD", "config"}, "write_file", "commondir", Escalate},
+		{[]string{"commondir"}, "write_file", "HEAD", Escalate},
+		{[]string{"HEAD", "objects/", "refs/"}, "write_file", "config", Escalate},
+		{[]string{"HEAD", "objects/", "refs/"}, "write_file", "Config", Escalate},
+		{[]string{"HEAD", "objects/", "refs/"}, "write_file", "hooks/post-update", Escalate},
+		{[]string{"objects/", "config"}, "write_file", "HEAD", Allow},
+		{[]string{"objects/", "refs/"}, "write_file", "HEAD", Allow}, // nothing to obey yet
+		{[]string{"HEAD", "objects/", "refs/", "config"}, "write_file", "refs/heads/main", Allow},
+		{[]string{"HEAD", "objects/", "refs/", "config"}, "write_file", "src/config", Allow},
+		{nil, "write_file", "config", Allow},
+		{nil, "write_file", "hooks/useThing.ts", Allow},
+		{[]string{"refs/"}, "write_file", "objects/Ball.cs", Allow},
+	} {
+		dir := filepath.Join(w.sandbox, "plant")
+		w.must(os.RemoveAll(dir))
+		for _, name := range tc.there {
+			if name[len(name)-1] == '/' {
+				w.must(os.MkdirAll(filepath.Join(dir, name), 0o700))
+			} else {
+				w.write("iron/sessions/s1/sandbox/plant/"+name, "x")
+			}
+		}
+		args := `{"path":"plant/` + tc.last + `"}`
+		switch tc.tool {
+		case "write_file":
+			args = `{"path":"plant/` + tc.last + `","content":"x"}`
+		case "move_file":
+			args = `{"source":"a.txt","destination":"plant/` + tc.last + `"}`
+		}
+		v := e.Evaluate(Call{Server: "filesystem", Tool: tc.tool, Arguments: []byte(args)})
+		if v.Decision != tc.want || tc.want == Escalate && v.Rule != RuleHostExecution {
+			t.Errorf("%v, then %s %s: %s by %s (%s), want %s", tc.there, tc.tool, tc.last, v.Decision, v.Rule, v.Reason, tc.want)
+		}
+	}
+}
+
+// TestRepositoriesWithin has submodules that bring programs, lead out or hold
+// what cannot be read. Git looks into them for a mere status.
+func TestRepositoriesWithin(t *testing.T) {
+	w := newWorld(t)
+	for name, config := range map[string]string{
+		"plain": githubRemote, "fsmonitor": "[core]\n\tfsmonitor = ./evil.sh\n", "filter": "[filter \"x\"]\n\tclean = evil\n",
+		"include": "[include]\n\tpath = ../evil\n", "away": "[core]\n\tworktree = " + w.outside + "\n",
+	} {
+		box := "iron/sessions/s1/sandbox/n/" + name
+		w.repository(box, githubRemote, map[string]string{"lib/.git": "gitdir: ../.git/modules/lib\n"})
+		for _, file := range []string{"HEAD", "objects/x", "refs/x"} {
+			w.write(box+"/.git/modules/lib/"+file, "ref: refs/heads/main\n")
+		}
+		w.write(box+"/.git/modules/lib/config", config)
+	}
+	e := w.engine()
+	for name, want := range map[string]Decision{"plain": Allow, "fsmonitor": Escalate, "filter": Escalate, "include": Deny, "away": Escalate} {
+		for tool, rest := range map[string]string{"git_status": ``, "git_diff": ``, "git_commit": `,"message":"x"`} {
+			v := e.Evaluate(Call{Server: "git", Tool: tool, Arguments: []byte(`{"path":"/workspace/n/` + name + `"` + rest + `}`)})
+			if v.Decision != want {
+				t.Errorf("%s %s: %s by %s (%s), want %s", name, tool, v.Decision, v.Rule, v.Reason, want)
+			}
+		}
+	}
+}
+
+// TestInitOverWhatIsThere: to make a repository where there is one completes
+// that one, wherever it is.
+func TestInitOverWhatIsThere(t *testing.T) {
+	w := newWorld(t)
+	box := w.sandbox + "/i/"
+	w.write("iron/sessions/s1/sandbox/i/broken/.git", "not a repository\n")
+	w.must(os.MkdirAll(box+"half/.git", 0o700))
+	w.must(os.Symlink(w.outside, box+"half/.git/objects"))
+	w.must(os.MkdirAll(box+"link", 0o700))
+	w.must(os.Symlink(w.outside, box+"link/.git"))
+	w.must(os.MkdirAll(box+"dangling", 0o700))
+	w.must(os.Symlink(w.outside+"/new", box+"dangling/.git"))
+	e := w.engine()
+	for dir, want := range map[string]Decision{
+		"g/gitfile": Escalate, "g/gitlink": Escalate, "i/broken": Deny, "i/half": Deny, "i/link": Deny, "i/dangling": Deny,
+		"repo": Allow, "repo/new": Allow, "fresh": Allow,
+	} {
+		v := e.Evaluate(Call{Server: "git", Tool: "git_init", Arguments: []byte(`{"path":"/workspace/` + dir + `"}`)})
+		if v.Decision != want {
+			t.Errorf("%s: %s by %s (%s), want %s", dir, v.Decision, v.Rule, v.Reason, want)
+		}
+	}
+}
+
+// TestCloneWithSubmodules has an allowed host and submodules, which may come
+// from any other.
+func TestCloneWithSubmodules(t *testing.T) {
+	c, err := ParseCompiled("p.json", []byte(`{"rules":[{"name":"allow-acme","if":{"server":["git"],"domains":{"roles":["git-remote-url"],"allowed":["github.com/acme/widget"]}},"then":"allow"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"git_clone","args":{"url":["git-remote-url"],"localPath":["write-path"],"recurseSubmodules":["none"],"recursive":["none"]}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newWorld(t).engine(func(config *Config) { config.Policy, config.Annotations = c, a })
+	for rest, want := range map[string]Decision{
+		``: Allow, `,"recurseSubmodules":false`: Allow, `,"recurseSubmodules":true`: Escalate, `,"recurseSubmodules":"yes"`: Escalate, `,"recursive":1`: Escalate,
+	} {
+		v := e.Evaluate(Call{Server: "git", Tool: "git_clone", Arguments: []byte(`{"url":"https://github.com/acme/widget","localPath":"cl"` + rest + `}`)})
+		if v.Decision != want || want == Escalate && !v.Structural {
+			t.Errorf("%s: %s by %s (%s), want %s", rest, v.Decision, v.Rule, v.Reason, want)
+		}
+	}
+}

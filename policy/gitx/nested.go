@@ -1,0 +1,124 @@
+package gitx
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Nested returns the repositories that git looks into while it works on this
+// one: those at the places that the index gives to other repositories, and
+// those that are kept for submodules. Their own ones are among them.
+func (r *Repo) Nested(home Home) ([]*Repo, error) {
+	s := nestedSearch{home: home, seen: map[string]bool{}}
+	err := s.below(r, 0)
+	return s.found, err
+}
+
+type nestedSearch struct {
+	home  Home
+	seen  map[string]bool // by the repository's directory
+	found []*Repo
+}
+
+func (s *nestedSearch) below(r *Repo, depth int) error {
+	if depth > 8 {
+		return refuse("the repository has submodules too deep to check")
+	}
+	kept, err := moduleDirs(filepath.Join(r.CommonDir, "modules"), 0)
+	if err != nil {
+		return err
+	}
+	for _, dir := range kept {
+		if err := s.add(&Repo{GitDir: dir}, depth); err != nil {
+			return err
+		}
+	}
+	if r.WorkTree == "" {
+		return nil
+	}
+	places, err := r.gitlinks()
+	if err != nil {
+		return err
+	}
+	for _, place := range places {
+		own, err := openAt(filepath.Join(r.WorkTree, place))
+		if err != nil {
+			return err
+		}
+		if own == nil {
+			continue
+		}
+		if err := s.add(own, depth); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *nestedSearch) add(r *Repo, depth int) error {
+	key := filepath.Clean(r.GitDir)
+	if s.seen[key] {
+		return nil
+	}
+	if s.seen[key] = true; len(s.seen) > maxModules {
+		return refuse("the repository has too many submodules to check")
+	}
+	var err error
+	if r.CommonDir, err = commonDir(r.GitDir); err != nil {
+		return err
+	}
+	if err := r.readConfig(s.home); err != nil {
+		return err
+	}
+	r.moveWorkTree()
+	s.found = append(s.found, r)
+	return s.below(r, depth+1)
+}
+
+// openAt returns the repository whose work tree is exactly dir, or nil.
+func openAt(dir string) (*Repo, error) {
+	dotGit := filepath.Join(dir, ".git")
+	info, err := os.Stat(dotGit)
+	switch {
+	case err != nil:
+		return nil, nil
+	case !info.IsDir():
+		gitDir, err := gitFile(dotGit)
+		return &Repo{WorkTree: dir, GitDir: gitDir, place: dir}, err
+	case isGitDir(dotGit):
+		return &Repo{WorkTree: dir, GitDir: dotGit, place: dir}, nil
+	}
+	return nil, nil
+}
+
+// moduleDirs lists the repositories below a directory in which those of
+// submodules are kept. Names of submodules may contain slashes, so directories
+// that are no repository are searched in turn.
+func moduleDirs(dir string, depth int) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, refuse("the submodules cannot be listed")
+	}
+	if depth > 8 || len(entries) > maxModules {
+		return nil, refuse("the repository has too many submodules to check")
+	}
+	var out []string
+	for _, e := range entries {
+		sub := filepath.Join(dir, e.Name())
+		switch {
+		case !isDir(sub):
+		case isGitDir(sub):
+			out = append(out, sub)
+		default:
+			more, err := moduleDirs(sub, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		}
+	}
+	return out, nil
+}

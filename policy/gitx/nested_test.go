@@ -1,0 +1,133 @@
+package gitx
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// nestedWorld is a repository with two commits of other repositories in its
+// index: one at the root and one deeper, and a file between them.
+func nestedWorld(t *testing.T) (home, dir string) {
+	t.Helper()
+	home = tempDir(t)
+	dir = filepath.Join(home, "outer")
+	for _, place := range []string{"", "a-lib", "deep/er/lib"} {
+		sub := filepath.Join(dir, place)
+		write(t, filepath.Join(sub, "file"), "x")
+		mustGit(t, home, sub, "init", "-q")
+		mustGit(t, home, sub, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "m")
+	}
+	mustGit(t, home, dir, "-c", "advice.addEmbeddedRepo=false", "add", ".")
+	return home, dir
+}
+
+// TestGitlinks reads the index in every form that git writes it in.
+func TestGitlinks(t *testing.T) {
+	want := []string{"a-lib", "deep/er/lib"}
+	for form, args := range map[string][][]string{
+		"as it is":  nil,
+		"version 2": {{"update-index", "--index-version", "2"}},
+		"version 3": {{"update-index", "--index-version", "3"}, {"add", "-N", "later"}},
+		"version 4": {{"update-index", "--index-version", "4"}},
+		"split":     {{"update-index", "--split-index"}, {"add", "later"}},
+		"split, 4":  {{"update-index", "--index-version", "4"}, {"update-index", "--split-index"}, {"add", "later"}},
+		"extended":  {{"update-index", "--untracked-cache"}},
+	} {
+		home, dir := nestedWorld(t)
+		write(t, filepath.Join(dir, "later"), "x")
+		for _, a := range args {
+			mustGit(t, home, dir, a...)
+		}
+		r, err := Open(dir, Home{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.gitlinks()
+		slices.Sort(got)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q %v, want %q", form, got, err, want)
+		}
+	}
+}
+
+// TestGitlinksOfBrokenIndex cuts an index at every length.
+func TestGitlinksOfBrokenIndex(t *testing.T) {
+	home, dir := nestedWorld(t)
+	mustGit(t, home, dir, "update-index", "--index-version", "4")
+	name := filepath.Join(dir, ".git/index")
+	whole, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir, Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for cut := range len(whole) {
+		write(t, name, string(whole[:cut]))
+		var refused *Error
+		if got, err := r.gitlinks(); err != nil && !errors.As(err, &refused) || err == nil && len(got) != 2 {
+			t.Fatalf("cut at %d: %q %v", cut, got, err)
+		}
+	}
+	write(t, name, "DIRC\x00\x00\x00\x09"+string(whole[8:]))
+	if _, err := r.gitlinks(); err == nil {
+		t.Error("an unknown version is read")
+	}
+}
+
+func FuzzIndex(f *testing.F) {
+	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00link\x00\x00\x00\x1401234567890123456789"+"01234567890123456789"), false)
+	f.Fuzz(func(t *testing.T, data []byte, wide bool) {
+		x := index{data: data, hash: 20}
+		if wide {
+			x.hash = 32
+		}
+		if err := x.read(); err == nil && slices.Contains(x.links, "") {
+			t.Errorf("%q: a repository without a place", data)
+		}
+	})
+}
+
+func TestNested(t *testing.T) {
+	home, dir := nestedWorld(t)
+	write(t, filepath.Join(dir, ".git/modules/kept/by name/HEAD"), "ref: refs/heads/main\n")
+	for _, part := range []string{"objects", "refs"} {
+		if err := os.MkdirAll(filepath.Join(dir, ".git/modules/kept/by name", part), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustGit(t, home, filepath.Join(dir, "deep/er/lib"), "config", "filter.x.clean", "evil")
+	write(t, filepath.Join(dir, "deep/er/lib/inner/file"), "x")
+	inner := filepath.Join(dir, "deep/er/lib/inner")
+	mustGit(t, home, inner, "init", "-q")
+	mustGit(t, home, inner, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "m")
+	mustGit(t, home, filepath.Join(dir, "deep/er/lib"), "-c", "advice.addEmbeddedRepo=false", "add", "inner")
+	r, err := Open(dir, Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested, err := r.Nested(Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dirs, programs []string
+	for _, n := range nested {
+		rel, err := filepath.Rel(dir, n.GitDir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dirs = append(dirs, rel)
+		programs = append(programs, n.Programs(false, nil)...)
+	}
+	slices.Sort(dirs)
+	if want := []string{".git/modules/kept/by name", "a-lib/.git", "deep/er/lib/.git", "deep/er/lib/inner/.git"}; !slices.Equal(dirs, want) {
+		t.Errorf("nested in %q, want %q", dirs, want)
+	}
+	if want := []string{"filter.*.clean"}; !slices.Equal(programs, want) {
+		t.Errorf("programs %q, want %q", programs, want)
+	}
+}
