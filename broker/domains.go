@@ -53,7 +53,7 @@ func (s *session) domainTools() []mcpproxy.Builtin {
 	}
 }
 
-// egressProxy is the way to the model, which exists once the session has started.
+// egressProxy is the proxy to the model, which exists once the session has started.
 func (s *session) egressProxy() (*mitm.Proxy, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,72 +63,62 @@ func (s *session) egressProxy() (*mitm.Proxy, error) {
 	return s.modelProxy, nil
 }
 
-// domainOf is the domain in canonical arguments.
-func domainOf(arguments json.RawMessage) (string, error) {
+// domainCall is the domain in canonical arguments, and the proxy that it is about.
+func (s *session) domainCall(arguments json.RawMessage) (domain string, proxy *mitm.Proxy, err error) {
 	var args struct {
 		Domain string `json:"domain"`
 	}
 	if err := json.Unmarshal(arguments, &args); err != nil {
-		return "", fmt.Errorf("read the domain: %w", err)
+		return "", nil, fmt.Errorf("read the domain: %w", err)
 	}
-	return args.Domain, nil
+	proxy, err = s.egressProxy()
+	return args.Domain, proxy, err
 }
 
+// checkDomain refuses what no person is to be asked about.
 func (s *session) checkDomain(arguments json.RawMessage) error {
-	name, err := domainOf(arguments)
+	domain, proxy, err := s.domainCall(arguments)
 	if err != nil {
 		return err
 	}
-	way, err := s.egressProxy()
-	if err != nil {
-		return err
-	}
-	return way.CheckDomain(name)
+	return proxy.CheckDomain(domain)
 }
 
 func (s *session) addDomain(_ context.Context, arguments json.RawMessage) (any, error) {
-	name, err := domainOf(arguments)
-	if err != nil {
-		return nil, err
-	}
-	way, err := s.egressProxy()
+	domain, proxy, err := s.domainCall(arguments)
 	if err != nil {
 		return nil, err
 	}
 	until := time.Now().Add(domainHold)
-	if err := way.AddDomain(name, until); err != nil {
+	if err := proxy.AddDomain(domain, until); err != nil {
 		return nil, err
 	}
-	s.notice(false, fmt.Sprintf("%s may read from %s until %s", s.fixed.Agent, name, until.Format(time.TimeOnly)))
-	return openedDomain{Domain: name, Status: "added", Until: until.UTC(), How: "use it by HTTPS through the proxy of your environment"}, nil
+	s.notice(false, fmt.Sprintf("%s may read from %s until %s", s.fixed.Agent, domain, until.Format(time.TimeOnly)))
+	return openedDomain{Domain: domain, Status: "added", Until: until.UTC(), How: "use it by HTTPS through the proxy of your environment"}, nil
 }
 
 func (s *session) removeDomain(_ context.Context, arguments json.RawMessage) (any, error) {
-	name, err := domainOf(arguments)
-	if err != nil {
-		return nil, err
-	}
-	way, err := s.egressProxy()
+	domain, proxy, err := s.domainCall(arguments)
 	if err != nil {
 		return nil, err
 	}
 	status := "not_found"
-	if way.RemoveDomain(name) {
+	if proxy.RemoveDomain(domain) {
 		status = "removed"
 	}
-	return openedDomain{Domain: name, Status: status}, nil
+	return openedDomain{Domain: domain, Status: status}, nil
 }
 
 func (s *session) listDomains(context.Context, json.RawMessage) (any, error) {
-	way, err := s.egressProxy()
+	proxy, err := s.egressProxy()
 	if err != nil {
 		return nil, err
 	}
 	out := struct {
 		Providers []string       `json:"providers"`
 		Dynamic   []openedDomain `json:"dynamic"`
-	}{Providers: way.Hosts(), Dynamic: []openedDomain{}}
-	for _, d := range way.Domains() {
+	}{Providers: proxy.Hosts(), Dynamic: []openedDomain{}}
+	for _, d := range proxy.Domains() {
 		out.Dynamic = append(out.Dynamic, openedDomain{Domain: d.Name, Until: d.Until.UTC()})
 	}
 	return out, nil
