@@ -22,14 +22,3 @@ func (q *Queue) Collapse(session, likeness string) bool {
 	q.announce(Change{Grown: &item})
 	return true
 }
-
-// Find returns a waiting item.
-func (q *Queue) Find(id string) (Item, bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	w, ok := q.pending[id]
-	if !ok {
-		return Item{}, false
-	}
-	return w.item, true
-}

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -125,3 +126,13 @@ func (e *FullError) Error() string {
 
 // Hint is the next thing to do.
 func (e *FullError) Hint() string { return "answer the waiting calls first" }
+
+// newID draws a UUID of version 4.
+func newID() (string, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", err
+	}
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+}

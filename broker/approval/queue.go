@@ -1,20 +1,7 @@
-// Package approval holds the calls that wait for a person.
-//
-// A call that the policy escalates asks the queue and waits. The queue gives
-// it a number that people can type, an identity that programs use, and a
-// deadline. From then on exactly one of four things happens to it: a person
-// approves it, a person denies it, its deadline passes, or the caller goes
-// away. Whoever is first settles it; everybody who comes later learns who that
-// was. An answer must carry the digest of the call it was given for, so that
-// an approval can never be spent on anything but what was shown.
-//
-// A call whose process was killed while it waited can be put back: the next
-// caller of the very same call takes it over, with its answer if there is one.
 package approval
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -279,12 +266,13 @@ func (q *Queue) Close() {
 	}
 }
 
-// newID draws a UUID of version 4.
-func newID() (string, error) {
-	var b [16]byte
-	if _, err := rand.Read(b[:]); err != nil {
-		return "", err
+// Find returns a waiting item.
+func (q *Queue) Find(id string) (Item, bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	w, ok := q.pending[id]
+	if !ok {
+		return Item{}, false
 	}
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+	return w.item, true
 }

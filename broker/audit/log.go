@@ -1,22 +1,3 @@
-// Package audit keeps the record of every decision: what was asked, what was
-// judged, who decided, and that it was so before anything took effect.
-//
-// The log is a file of JSON lines. Every line carries its number and the
-// SHA-256 of the line before it, so an edit, a gap or a reordering anywhere
-// breaks the chain. Beside the log stands a small head file with the number,
-// the hash and the end of the last line; a log that is closed ends in a line
-// that says so. Between them they show when lines are missing from the end.
-//
-// Append returns when the record is on the disk. Callers that arrive together
-// share one write and one sync. When the disk is full, gone or too slow, or
-// when somebody else changed the file, Append returns an error and the log
-// stays as it was; whoever asked must then refuse what it was about to do. The
-// log works again as soon as the cause is gone.
-//
-// Commit does the same, at less cost, for a caller who is mostly alone.
-//
-// What became of a call that was let through is a record of its own, for
-// Post: nothing waits for it.
 package audit
 
 import (

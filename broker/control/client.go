@@ -1,105 +1,159 @@
 package control
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
-	"net/url"
-	"os"
-	"syscall"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// ErrNotRunning says that no multiplexer serves this home.
-var ErrNotRunning = errors.New("no multiplexer is running")
+// Client asks the running multiplexers of one home. There can be several, each
+// with sessions of its own: what is listed is of all of them, and what is decided
+// goes to the one that it concerns.
+type Client struct{ each []*connection }
 
-// RemoteError is what the running multiplexer answered instead of doing it.
-type RemoteError struct {
-	Message string
-	Next    string
-}
+// connection asks one multiplexer.
+type connection struct{ http *http.Client }
 
-func (e *RemoteError) Error() string { return e.Message }
-
-// Hint is the next thing to do.
-func (e *RemoteError) Hint() string { return e.Next }
-
-func (c *connection) sessions(ctx context.Context) ([]broker.Session, error) {
-	var out struct {
-		Sessions []broker.Session `json:"sessions"`
+// Dial prepares a client for the multiplexers of that home. Whether one is
+// running shows at the first call: ErrNotRunning.
+func Dial(home string) *Client {
+	c := &Client{}
+	for n := 1; n <= maxServers; n++ {
+		path := socketPath(home, n)
+		c.each = append(c.each, &connection{&http.Client{
+			Timeout: 10 * time.Second,
+			Transport: &http.Transport{
+				DisableKeepAlives: true,
+				DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+					return (&net.Dialer{}).DialContext(ctx, "unix", path)
+				},
+			},
+		}})
 	}
-	err := c.call(ctx, http.MethodGet, "/v1/sessions", nil, &out)
-	return out.Sessions, err
+	return c
 }
 
-func (c *connection) pending(ctx context.Context) ([]broker.Escalation, error) {
-	var out struct {
-		Pending []broker.Escalation `json:"pending"`
+// collect joins what all multiplexers list. One that answers with an error fails
+// the whole: half a list would be taken for all of it.
+func collect[T any](c *Client, ask func(*connection) ([]T, error)) ([]T, error) {
+	var all []T
+	running := false
+	for _, one := range c.each {
+		list, err := ask(one)
+		if errors.Is(err, ErrNotRunning) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		running = true
+		all = append(all, list...)
 	}
-	err := c.call(ctx, http.MethodGet, "/v1/pending", nil, &out)
-	return out.Pending, err
-}
-
-func (c *connection) scopes(ctx context.Context, id string) ([]broker.Scope, error) {
-	var out struct {
-		Scopes []broker.Scope `json:"scopes"`
+	if !running {
+		return nil, ErrNotRunning
 	}
-	err := c.call(ctx, http.MethodGet, "/v1/scopes?id="+url.QueryEscape(id), nil, &out)
-	return out.Scopes, err
+	return all, nil
 }
 
-func (c *connection) rules(ctx context.Context) ([]broker.Rule, error) {
-	var out struct {
-		Rules []broker.Rule `json:"rules"`
-	}
-	err := c.call(ctx, http.MethodGet, "/v1/rules", nil, &out)
-	return out.Rules, err
-}
-
-func (c *connection) revoke(ctx context.Context, number int) (broker.Rule, error) {
-	var out broker.Rule
-	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number}, &out)
-	return out, err
-}
-
-func (c *connection) decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
-	var out broker.Resolution
-	err := c.call(ctx, http.MethodPost, "/v1/decide", d, &out)
-	return out, err
-}
-
-func (c *connection) call(ctx context.Context, method, path string, in, out any) error {
-	var body bytes.Buffer
-	if in != nil {
-		if err := json.NewEncoder(&body).Encode(in); err != nil {
-			return fmt.Errorf("ask the multiplexer: %w", err)
+// first is the answer of the first multiplexer that knows what it is asked for
+// or, when none does, the refusal of one.
+func first[T any](c *Client, ask func(*connection) (T, error)) (T, error) {
+	var none T
+	refusal := ErrNotRunning
+	for _, one := range c.each {
+		answer, err := ask(one)
+		if err == nil {
+			return answer, nil
+		}
+		var remote *RemoteError
+		switch {
+		case errors.Is(err, ErrNotRunning):
+		case errors.As(err, &remote):
+			refusal = err
+		default:
+			return none, err
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, method, "http://control"+path, &body)
-	if err != nil {
-		return fmt.Errorf("ask the multiplexer: %w", err)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-			return ErrNotRunning
+	return none, refusal
+}
+
+// Sessions lists the open sessions.
+func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
+	return collect(c, func(one *connection) ([]broker.Session, error) { return one.sessions(ctx) })
+}
+
+// Pending lists what waits for a person.
+func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
+	return collect(c, func(one *connection) ([]broker.Escalation, error) { return one.pending(ctx) })
+}
+
+// Rules lists the remembered approvals in force.
+func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
+	return collect(c, func(one *connection) ([]broker.Rule, error) { return one.rules(ctx) })
+}
+
+// Scopes lists what an approval of a waiting call could be remembered for.
+func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) {
+	return first(c, func(one *connection) ([]broker.Scope, error) { return one.scopes(ctx, id) })
+}
+
+// Decide answers one escalation.
+func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
+	return first(c, func(one *connection) (broker.Resolution, error) { return one.decide(ctx, d) })
+}
+
+// Revoke ends a rule. Each multiplexer numbers its own rules:
+// a number that two of them have is refused.
+func (c *Client) Revoke(ctx context.Context, number int) (broker.Rule, error) {
+	var holders Client
+	for _, one := range c.each {
+		list, err := one.rules(ctx)
+		if err != nil && !errors.Is(err, ErrNotRunning) {
+			return broker.Rule{}, err
 		}
-		return fmt.Errorf("ask the multiplexer: %w", err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		var p problem
-		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Message == "" {
-			return fmt.Errorf("ask the multiplexer: %s", resp.Status)
+		for _, r := range list {
+			if r.Number == number {
+				holders.each = append(holders.each, one)
+			}
 		}
-		return &RemoteError{Message: p.Message, Next: p.Next}
 	}
-	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
-		return fmt.Errorf("ask the multiplexer: %w", err)
+	switch len(holders.each) {
+	case 0:
+		return first(c, func(one *connection) (broker.Rule, error) { return one.revoke(ctx, number) })
+	case 1:
+		return holders.each[0].revoke(ctx, number)
+	}
+	return broker.Rule{}, &RemoteError{
+		Message: fmt.Sprintf("revoke: %d multiplexers have a rule %d", len(holders.each), number),
+		Next:    "end it with /revoke where it was made",
+	}
+}
+
+// RevokeAll ends the rules of every multiplexer.
+func (c *Client) RevokeAll(ctx context.Context) error {
+	asked := false
+	for _, one := range c.each {
+		list, err := one.rules(ctx)
+		if errors.Is(err, ErrNotRunning) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		asked = true
+		for _, r := range list {
+			if _, err := one.revoke(ctx, r.Number); err != nil {
+				return err
+			}
+		}
+	}
+	if !asked {
+		return ErrNotRunning
 	}
 	return nil
 }

@@ -1,12 +1,3 @@
-// Package receipt keeps what a person typed into the multiplexer itself, for as
-// long as it may stand for their intent.
-//
-// Each input is a receipt with a number, of one session only. It holds for a
-// limited time, until the next input of that session, and for one approval
-// unless it says how many. Only the spans that were typed are intent; what was
-// pasted may have been written by anybody. Receipts live in the memory of the
-// trusted process alone: no file, socket or terminal sequence leads here, so that
-// an agent can neither write nor read nor renew one.
 package receipt
 
 import (
