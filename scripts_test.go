@@ -190,7 +190,18 @@ func TestFuzzFindings(t *testing.T) {
 		}
 	})
 }
-`, "5", 0, []string{"FuzzOnce failed once and not again", "a busy machine", "1 passed, 0 failed"}, 0},
+`, "30", 0, []string{"FuzzOnce failed once and not again", "a busy machine", "1 passed, 0 failed"}, 0},
+		{"a fuzzer that fails by itself", `
+	func FuzzShaky(f *testing.F) {
+	if os.Mkdir("shaky", 0o755) == nil {
+		f.Fatal("without an input")
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {})
+}
+`, "1", 0, []string{"fuzz: ok ./p FuzzShaky", "1 passed, 0 failed"}, 0},
+		{"a target that never works", `
+	func FuzzBroken(f *testing.F) { f.Fatal("out of order") }
+`, "1", 1, []string{"FAILED ./p FuzzBroken, every time, without an input", "out of order", "0 passed, 1 failed"}, 0},
 	} {
 		dir := fuzzModule(t, test.targets)
 		cmd := exec.CommandContext(t.Context(), "bash", "scripts/fuzz", "each", test.seconds)
