@@ -38,7 +38,7 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 // named says whether the name of a field, in lower case, holds the credential.
 func (s *stream) named(field string) bool {
 	return slices.ContainsFunc(s.secrets, func(c Credential) bool {
-		return c.Value != "" && strings.Contains(field, lowerASCII(c.Value))
+		return c.Value != "" && len(field) >= len(c.Value) && strings.Contains(field, lowerASCII(c.Value))
 	})
 }
 

@@ -141,6 +141,9 @@ func told(status int, text string) *denial {
 
 // hintOf is what an error says the person has to do.
 func hintOf(err error) string {
+	if err == nil {
+		return ""
+	}
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
 		return h.Hint()

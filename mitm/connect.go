@@ -65,8 +65,8 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	if d != nil {
 		return nil, d
 	}
-	if hosts := h.values("host"); len(hosts) == 1 {
-		if named := strings.TrimSuffix(lowerASCII(hosts[0]), ":"+port); named != host {
+	if named, n := h.first("host"); n == 1 {
+		if named = strings.TrimSuffix(lowerASCII(named), ":"+port); named != host {
 			return nil, deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
 		}
 	}

@@ -97,8 +97,8 @@ func (x *exchange) checkTarget() *denial {
 	if d := check(path); d != nil {
 		return d
 	}
-	host := strings.TrimSuffix(lowerASCII(x.h.values("host")[0]), ":443")
-	if host != x.g.host.Name {
+	host, _ := x.h.first("host")
+	if strings.TrimSuffix(lowerASCII(host), ":443") != x.g.host.Name {
 		return deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
 	}
 	return nil
@@ -169,29 +169,34 @@ func (x *exchange) checkBody() *denial {
 	x.rec.ReqBytes = int64(len(raw))
 	result, err := body.Judge(x.endpoint.Body, raw)
 	x.rec.Model = printable(result.Model, 100)
-	var refusal *body.Refusal
-	switch {
-	case errors.As(err, &refusal):
-		return deny(403, ReasonPolicy, "Blocked: %s", refusal.Error())
-	case err != nil:
-		return deny(400, ReasonJSON, "Blocked: the body is not acceptable JSON: %s", err)
+	if err != nil {
+		return policyDenial(err)
 	}
 	x.payload, x.rec.Stripped = result.Body, result.Removed
 	return nil
 }
 
+// policyDenial turns what is wrong with a body into a refusal.
+func policyDenial(err error) *denial {
+	var refusal *body.Refusal
+	if errors.As(err, &refusal) {
+		return deny(403, ReasonPolicy, "Blocked: %s", refusal.Error())
+	}
+	return deny(400, ReasonJSON, "Blocked: the body is not acceptable JSON: %s", err)
+}
+
 // checkBodyHead refuses bodies that could not be judged.
 func checkBodyHead(h *head) *denial {
-	for _, v := range h.values("content-encoding") {
-		if !strings.EqualFold(v, "identity") {
+	for _, f := range h.fields {
+		if f.name == "content-encoding" && !strings.EqualFold(f.value, "identity") {
 			return deny(415, ReasonEncoding, "An encoded body cannot be judged; send it without Content-Encoding.")
 		}
 	}
-	types := h.values("content-type")
-	if len(types) != 1 {
+	kind, n := h.first("content-type")
+	if n != 1 {
 		return deny(415, ReasonType, "The body must be application/json.")
 	}
-	media, parameters, _ := strings.Cut(types[0], ";")
+	media, parameters, _ := strings.Cut(kind, ";")
 	parameters = strings.ToLower(strings.ReplaceAll(strings.Trim(parameters, " \t"), `"`, ""))
 	if !strings.EqualFold(strings.Trim(media, " \t"), "application/json") || parameters != "" && parameters != "charset=utf-8" {
 		return deny(415, ReasonType, "The body must be application/json in UTF-8.")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
@@ -153,8 +152,8 @@ func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
 	if res.status < 200 || res.status >= 300 && res.status < 400 {
 		return failure(502, ReasonRedirect, "%s answered with status %d, which is not passed on.", s.x.g.host.Name, res.status)
 	}
-	for _, v := range res.values("content-encoding") {
-		if v != "" && v != "identity" {
+	for _, f := range res.fields {
+		if f.name == "content-encoding" && f.value != "" && f.value != "identity" {
 			return failure(502, ReasonAnswer, "%s sent an encoded answer, which cannot be watched.", s.x.g.host.Name)
 		}
 	}
@@ -165,7 +164,8 @@ func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
 func (s *stream) copy(res *upstreamAnswer) bool {
 	x := s.x
 	s.watch = x.g.watcher(s.secrets)
-	s.meter = usage.NewMeter(strings.Join(res.values("content-type"), ","))
+	kind, _ := res.first("content-type")
+	s.meter = usage.NewMeter(kind)
 	x.rec.Status = res.status
 	x.a.begun = true
 	head := s.responseHead(res)

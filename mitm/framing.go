@@ -25,42 +25,43 @@ func (f framing) hasBody() bool { return f.chunked || f.length > 0 }
 // parsers could take differently is refused.
 func frame(h *head) (framing, *denial) {
 	var f framing
-	if n := len(h.values("host")); n > 1 || n == 0 && h.version == "HTTP/1.1" {
+	if _, n := h.first("host"); n > 1 || n == 0 && h.version == "HTTP/1.1" {
 		return f, deny(400, ReasonHost, "the request must have exactly one Host field")
 	}
 	if d := f.connection(h); d != nil {
 		return f, d
 	}
-	lengths, codings := h.values("content-length"), h.values("transfer-encoding")
+	length, lengths := h.first("content-length")
+	coding, codings := h.first("transfer-encoding")
 	if h.has("trailer") {
 		return f, deny(400, ReasonCoding, "trailers are not accepted")
 	}
 	switch {
-	case len(lengths) > 0 && len(codings) > 0:
+	case lengths > 0 && codings > 0:
 		return f, deny(400, ReasonCoding, "Content-Length and Transfer-Encoding exclude each other")
-	case len(codings) > 1:
+	case codings > 1:
 		return f, deny(400, ReasonCoding, "Transfer-Encoding appears more than once")
-	case len(codings) == 1:
+	case codings == 1:
 		if h.version != "HTTP/1.1" {
 			return f, deny(400, ReasonCoding, "Transfer-Encoding needs HTTP/1.1")
 		}
-		if codings[0] != "chunked" {
+		if coding != "chunked" {
 			return f, deny(501, ReasonCoding, "the only transfer coding is chunked")
 		}
 		f.chunked = true
-	case len(lengths) > 1:
+	case lengths > 1:
 		return f, deny(400, ReasonLength, "Content-Length appears more than once")
-	case len(lengths) == 1:
-		n, ok := parseLength(lengths[0])
+	case lengths == 1:
+		n, ok := parseLength(length)
 		if !ok {
 			return f, deny(400, ReasonLength, "Content-Length is not a plain number")
 		}
 		f.length = n
 	}
-	switch expects := h.values("expect"); {
-	case len(expects) == 1 && strings.EqualFold(expects[0], "100-continue"):
+	switch expect, n := h.first("expect"); {
+	case n == 1 && strings.EqualFold(expect, "100-continue"):
 		f.expect = true
-	case len(expects) > 0:
+	case n > 0:
 		return f, deny(417, ReasonExpect, "the only expectation is 100-continue")
 	}
 	return f, nil
@@ -72,8 +73,11 @@ func frame(h *head) (framing, *denial) {
 func (f *framing) connection(h *head) *denial {
 	f.closing = h.version == "HTTP/1.0"
 	f.upgrades = h.has("upgrade") || h.has("http2-settings")
-	for _, v := range h.values("connection") {
-		for option := range strings.SplitSeq(v, ",") {
+	for _, field := range h.fields {
+		if field.name != "connection" {
+			continue
+		}
+		for option := range strings.SplitSeq(field.value, ",") {
 			switch option = strings.ToLower(strings.Trim(option, " \t")); option {
 			case "close":
 				f.closing = true

@@ -25,15 +25,18 @@ type head struct {
 // errQuiet ends a connection on which nothing was asked: no byte of a head came.
 var errQuiet = errors.New("the connection ended between requests")
 
-// values returns the values of all fields of a name in lower case.
-func (h *head) values(name string) []string {
-	var vs []string
+// first returns the value of the first field of a name in lower case, and how many
+// there are.
+func (h *head) first(name string) (value string, count int) {
 	for _, f := range h.fields {
-		if f.name == name {
-			vs = append(vs, f.value)
+		if f.name != name {
+			continue
+		}
+		if count++; count == 1 {
+			value = f.value
 		}
 	}
-	return vs
+	return value, count
 }
 
 // has says whether a field of that name is there.
@@ -49,8 +52,8 @@ func (h *head) has(name string) bool {
 // readHead reads one head. Its errors are errQuiet, when the peer closed
 // before the first byte, a *denial, or an error of the connection.
 func readHead(r *bufio.Reader, l Limits) (*head, error) {
-	left := l.HeaderBytes
-	line, err := readLine(r, &left)
+	text := newLines(r, l.HeaderBytes)
+	line, err := text.next()
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +62,7 @@ func readHead(r *bufio.Reader, l Limits) (*head, error) {
 		return nil, d
 	}
 	for {
-		line, err := readLine(r, &left)
+		line, err := text.next()
 		if errors.Is(err, errQuiet) {
 			err = io.ErrUnexpectedEOF
 		}
@@ -77,39 +80,6 @@ func readHead(r *bufio.Reader, l Limits) (*head, error) {
 			return h, d
 		}
 		h.fields = append(h.fields, f)
-	}
-}
-
-// readLine reads a line that ends in CR LF and returns it without them. It
-// takes the line's length from *left, and refuses when nothing is left.
-func readLine(r *bufio.Reader, left *int) (string, error) {
-	var long []byte // of a line that exceeds the reader's buffer
-	for {
-		part, err := r.ReadSlice('\n')
-		*left -= len(part)
-		if *left < 0 {
-			return "", deny(431, ReasonHeaderTooLarge, "the request's head is too large")
-		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			long = append(long, part...)
-			continue
-		case errors.Is(err, io.EOF) && len(long)+len(part) == 0:
-			return "", errQuiet
-		case errors.Is(err, io.EOF):
-			return "", io.ErrUnexpectedEOF
-		case err != nil:
-			return "", err
-		}
-		line := part
-		if long != nil {
-			line = append(long, part...)
-		}
-		n := len(line)
-		if n < 2 || line[n-2] != '\r' {
-			return "", deny(400, ReasonMalformed, "a line of the head does not end in CR LF")
-		}
-		return string(line[:n-2]), nil
 	}
 }
 
@@ -131,7 +101,7 @@ func parseRequestLine(line string) (*head, *denial) {
 	if version != "HTTP/1.1" && version != "HTTP/1.0" {
 		return nil, deny(505, ReasonVersion, "the request must be HTTP/1.1")
 	}
-	return &head{method: method, target: target, version: version}, nil
+	return &head{method: method, target: target, version: version, fields: make([]field, 0, 12)}, nil
 }
 
 // parseField reads one header line.
@@ -150,7 +120,7 @@ func parseField(line string) (field, *denial) {
 			return field{}, deny(400, ReasonMalformed, "the header field %s holds a character that is not printable ASCII", strings.ToLower(name))
 		}
 	}
-	return field{name: strings.ToLower(name), value: strings.Trim(value, " \t")}, nil
+	return field{name: fieldName(name), value: strings.Trim(value, " \t")}, nil
 }
 
 // isToken says whether s is a token as HTTP defines it.

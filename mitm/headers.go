@@ -18,6 +18,26 @@ var responseHeaders = []string{
 	"x-models-etag", "x-oai-request-id", "x-goog-request-id", "x-openrouter-*",
 }
 
+// usual are the names in lower case of fields that most messages have, by how
+// most write them.
+var usual = func() map[string]string {
+	names := make(map[string]string)
+	for _, list := range [][]string{commonRequestHeaders, responseHeaders, neverForwarded, credentialHeaders} {
+		for _, name := range list {
+			names[http.CanonicalHeaderKey(name)] = name
+		}
+	}
+	return names
+}()
+
+// fieldName returns the name of a field in lower case.
+func fieldName(written string) string {
+	if name, ok := usual[written]; ok {
+		return name
+	}
+	return lowerASCII(written)
+}
+
 // listed says whether a name in lower case is in a list whose entries may end
 // in "*".
 func listed(list []string, name string) bool {

@@ -20,6 +20,7 @@ const (
 // matcher knows the texts that must not pass. It is fixed after it is made, so
 // that one serves all answers for a credential.
 type matcher struct {
+	all      []Credential // that it was made for
 	secrets  []string
 	accounts []string // that are renamed, and are no secrets
 	patterns [][]byte
@@ -72,13 +73,17 @@ func newMatcher(secrets, accounts []string) *matcher {
 // The account that a login belongs to gets the name that the agent knows it by.
 type watcher struct {
 	*matcher    // nil when there is nothing to watch for
-	replacement []byte
+	replacement string
 	found       int
 }
 
 // watcher returns a watcher for credentials.
 func (g *guarded) watcher(all []Credential) *watcher {
-	w := &watcher{replacement: []byte(g.sentinel.value)}
+	w := &watcher{replacement: g.sentinel.value}
+	if w.matcher = g.matcher.Load(); w.matcher.knows(all) {
+		return w
+	}
+	w.matcher = nil
 	var secrets, accounts []string
 	for _, c := range all {
 		if c.Value != "" {
@@ -91,12 +96,16 @@ func (g *guarded) watcher(all []Credential) *watcher {
 	if secrets == nil {
 		return w
 	}
-	w.matcher = g.matcher.Load()
-	if w.matcher == nil || !slices.Equal(w.secrets, secrets) || !slices.Equal(w.accounts, accounts) {
-		w.matcher = newMatcher(secrets, accounts)
-		g.matcher.Store(w.matcher)
-	}
+	w.matcher = newMatcher(secrets, accounts)
+	w.all = all
+	g.matcher.Store(w.matcher)
 	return w
+}
+
+// knows says whether a matcher was made for these credentials, whose list is never
+// changed in place.
+func (m *matcher) knows(all []Credential) bool {
+	return m != nil && len(all) > 0 && len(all) == len(m.all) && &all[0] == &m.all[0]
 }
 
 // forms lists the texts by which a secret is known.
@@ -146,22 +155,26 @@ func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 	}
 	if w.mostly(held) {
 		w.found++
-		held = w.replacement
+		held = []byte(w.replacement)
 	}
 	return append(slices.Clone(safe), held...), nil
 }
 
 // instead is what takes the place of a text that was found.
-func (w *watcher) instead(text []byte) []byte {
+func (w *watcher) instead(text []byte) string {
 	if slices.Contains(w.accounts, string(text)) {
-		return []byte(SentinelAccount)
+		return SentinelAccount
 	}
 	w.found++
 	return w.replacement
 }
 
-// text masks a complete text.
+// text masks a complete text. One that is shorter than half of all that is looked
+// for holds none of it.
 func (w *watcher) text(s string) string {
+	if w.matcher == nil || 2*len(s) < w.shortest {
+		return s
+	}
 	safe, _ := w.scan([]byte(s), true)
 	return string(safe)
 }

@@ -48,6 +48,9 @@ func parseConnectTarget(raw string) (host, port string, d *denial) {
 // lowerASCII lowers letters of ASCII only, so that no other character can
 // turn into one.
 func lowerASCII(s string) string {
+	if strings.IndexFunc(s, func(c rune) bool { return c >= 'A' && c <= 'Z' }) < 0 {
+		return s
+	}
 	b := []byte(s)
 	for i, c := range b {
 		if c >= 'A' && c <= 'Z' {

@@ -153,6 +153,9 @@ func drain(c net.Conn, r io.Reader) {
 
 // printable escapes what is not printable ASCII and cuts the text.
 func printable(s string, limit int) string {
+	if len(s) <= limit && printableASCII(s) {
+		return s
+	}
 	var b strings.Builder
 	for _, c := range []byte(s) {
 		if b.Len() >= limit {

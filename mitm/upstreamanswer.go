@@ -41,14 +41,18 @@ type upstreamAnswer struct {
 	whole   bool      // the body was read to its end
 }
 
-// values returns the values of all fields of a name in lower case.
-func (a *upstreamAnswer) values(name string) (all []string) {
+// first returns the value of the first field of a name in lower case, and how many
+// there are.
+func (a *upstreamAnswer) first(name string) (value string, count int) {
 	for _, f := range a.fields {
-		if f.name == name {
-			all = append(all, f.value)
+		if f.name != name {
+			continue
+		}
+		if count++; count == 1 {
+			value = f.value
 		}
 	}
-	return all
+	return value, count
 }
 
 // readHead reads heads up to the first that is not informational.
@@ -58,6 +62,7 @@ func (a *upstreamAnswer) readHead(method string) error {
 			return err
 		}
 		if a.status >= 200 {
+			a.c.fields = a.fields
 			return a.frame(method)
 		}
 		if a.status == http.StatusSwitchingProtocols {
@@ -69,8 +74,8 @@ func (a *upstreamAnswer) readHead(method string) error {
 }
 
 func (a *upstreamAnswer) readOneHead() error {
-	left := answerHeadBytes
-	line, err := a.line(&left)
+	text := newLines(a.c.r, answerHeadBytes)
+	line, err := a.line(&text)
 	if err != nil {
 		return err
 	}
@@ -82,7 +87,7 @@ func (a *upstreamAnswer) readOneHead() error {
 	}
 	a.status, a.keep, a.fields = int(status), version == "HTTP/1.1", a.fields[:0]
 	for {
-		if line, err = a.line(&left); err != nil || line == "" {
+		if line, err = a.line(&text); err != nil || line == "" {
 			return err
 		}
 		f, err := parseAnswerField(line)
@@ -94,8 +99,8 @@ func (a *upstreamAnswer) readOneHead() error {
 }
 
 // line reads one line of the head.
-func (a *upstreamAnswer) line(left *int) (string, error) {
-	line, err := readLine(a.c.r, left)
+func (a *upstreamAnswer) line(text *lines) (string, error) {
+	line, err := text.next()
 	if err != nil {
 		return "", lineError(err)
 	}
@@ -126,29 +131,33 @@ func parseAnswerField(line string) (answerField, error) {
 			return answerField{}, fmt.Errorf("%w: a header field holds a control character", errAnswer)
 		}
 	}
-	return answerField{name: lowerASCII(name), written: name, value: strings.Trim(value, " \t")}, nil
+	return answerField{name: fieldName(name), written: name, value: strings.Trim(value, " \t")}, nil
 }
 
 // frame finds out where the body ends.
 func (a *upstreamAnswer) frame(method string) error {
-	lengths, codings := a.values("content-length"), a.values("transfer-encoding")
-	for _, v := range a.values("connection") {
-		for option := range strings.SplitSeq(v, ",") {
+	length, lengths := a.first("content-length")
+	coding, codings := a.first("transfer-encoding")
+	for _, f := range a.fields {
+		if f.name != "connection" {
+			continue
+		}
+		for option := range strings.SplitSeq(f.value, ",") {
 			a.keep = a.keep && !strings.EqualFold(strings.Trim(option, " \t"), "close")
 		}
 	}
 	switch {
 	case method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified:
 		a.whole = true
-	case len(codings) > 0:
-		if len(codings) > 1 || len(lengths) > 0 || !strings.EqualFold(codings[0], "chunked") {
+	case codings > 0:
+		if codings > 1 || lengths > 0 || !strings.EqualFold(coding, "chunked") {
 			return fmt.Errorf("%w: its Transfer-Encoding is not chunked alone", errAnswer)
 		}
 		a.length, a.chunks = -1, httputil.NewChunkedReader(a.c.r)
-	case len(lengths) > 1:
+	case lengths > 1:
 		return fmt.Errorf("%w: it has more than one Content-Length", errAnswer)
-	case len(lengths) == 1:
-		n, ok := parseLength(lengths[0])
+	case lengths == 1:
+		n, ok := parseLength(length)
 		if !ok {
 			return fmt.Errorf("%w: its Content-Length is not a plain number", errAnswer)
 		}
@@ -193,8 +202,8 @@ func (a *upstreamAnswer) readChunks(p []byte) (n int, err error) {
 			return n, nil
 		}
 	}
-	for left := answerHeadBytes; ; {
-		line, err := a.line(&left)
+	for text := newLines(a.c.r, answerHeadBytes); ; {
+		line, err := a.line(&text)
 		if err != nil {
 			return n, err
 		}

@@ -3,7 +3,9 @@ package mitm
 import (
 	"bufio"
 	"context"
+	"errors"
 	"net"
+	"os"
 	"time"
 )
 
@@ -34,6 +36,7 @@ type upstreamConn struct {
 	writeBy  time.Time // and of writes
 	writing  chan error
 	one      [1]byte
+	fields   []answerField // memory of those of the current answer
 }
 
 func newUpstreamConn(raw net.Conn, limits *Limits) *upstreamConn {
@@ -58,7 +61,7 @@ func (c *upstreamConn) quiet() bool {
 		return true
 	}
 	n, err := raw.poll(c.conn, c.one[:])
-	return n == 0 && isTimeout(err)
+	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 // rest prepares the connection for being kept.
@@ -79,7 +82,7 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 	c.sent, c.received = 0, 0
 	err := c.send(q)
 	if err == nil {
-		a := &upstreamAnswer{c: c, stop: stop}
+		a := &upstreamAnswer{c: c, stop: stop, fields: c.fields[:0]}
 		c.patience(c.limits.ResponseTime)
 		if err = a.readHead(q.method); err == nil {
 			return a, nil

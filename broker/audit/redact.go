@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"regexp"
 	"sort"
@@ -172,7 +171,8 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 			break
 		}
 		text := doc[i+1 : end]
-		if rest := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(rest) > 0 && rest[0] == ':' {
+		next := afterSpace(doc[end+1:])
+		if next == ':' {
 			name, i = text, end
 			continue
 		}
@@ -186,7 +186,7 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 			copied = end
 		}
 		i = end
-		if next := bytes.TrimLeft(doc[end+1:], " \t\r\n"); len(next) > 0 && next[0] == '}' {
+		if next == '}' {
 			name = nil
 		}
 	}
@@ -194,6 +194,16 @@ func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 		return doc
 	}
 	return append(out, doc[copied:]...)
+}
+
+// afterSpace returns the first byte of doc that is no white space; 0 without one.
+func afterSpace(doc []byte) byte {
+	for _, c := range doc {
+		if c != ' ' && c != '\t' && c != '\r' && c != '\n' {
+			return c
+		}
+	}
+	return 0
 }
 
 // leastDigits is how many digits the shortest number has that is masked.

@@ -145,8 +145,10 @@ func (w *writer) line(t tip, body []byte) tip {
 	sum := sha256.Sum256(b[from:])
 	b = append(b, '\n')
 	w.buffer = b
+	var hash [2 * sha256.Size]byte
+	hex.Encode(hash[:], sum[:])
 	return tip{
-		Seq: t.Seq + 1, Hash: hex.EncodeToString(sum[:]),
+		Seq: t.Seq + 1, Hash: string(hash[:]),
 		Start: t.Size, Size: t.Size + int64(len(b)-from),
 	}
 }

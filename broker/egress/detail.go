@@ -3,6 +3,7 @@ package egress
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -14,9 +15,9 @@ import (
 // and digest. It is written for each request, so no reflection does it.
 type detail []byte
 
-// detailOf renders the detail of a record.
-func detailOf(r *mitm.Record) (json.RawMessage, error) {
-	d := make(detail, 0, 512)
+// detailOf appends the detail of a record.
+func detailOf(memory []byte, r *mitm.Record) (json.RawMessage, error) {
+	d := detail(slices.Grow(memory, 512))
 	d = strconv.AppendUint(append(d, `{"seq":`...), r.Seq, 10)
 	d = strconv.AppendUint(append(d, `,"conn":`...), r.Conn, 10)
 	d = jsonx.AppendString(append(d, `,"phase":`...), string(r.Phase))

@@ -5,6 +5,7 @@ package egress
 import (
 	"context"
 	"strconv"
+	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -12,8 +13,11 @@ import (
 
 // Record renders a decision of the proxy as a record of the audit log. What
 // the log has no member for stands in its detail.
-func Record(r mitm.Record) (audit.Record, error) {
-	text, err := detailOf(&r)
+func Record(r mitm.Record) (audit.Record, error) { return recordIn(nil, &r) }
+
+// recordIn is Record with memory for the detail.
+func recordIn(memory []byte, r *mitm.Record) (audit.Record, error) {
+	text, err := detailOf(memory, r)
 	if err != nil {
 		return audit.Record{}, err
 	}
@@ -54,23 +58,24 @@ func Escalated(outcome string) audit.Decision {
 
 // Append returns a mitm.Config.Audit that writes to a log. It may take as long as
 // the disk does: the proxy bounds the wait.
-func Append(log *audit.Log) func(mitm.Record) error {
-	return func(r mitm.Record) error {
-		record, err := Record(r)
-		if err != nil {
-			return err
-		}
-		return log.Commit(context.Background(), record)
-	}
-}
+func Append(log *audit.Log) func(mitm.Record) error { return sink(log.Commit) }
 
 // Post returns a mitm.Config.Note that writes to a log.
-func Post(log *audit.Log) func(mitm.Record) error {
+func Post(log *audit.Log) func(mitm.Record) error { return sink(log.Post) }
+
+// details are the memory of details, which a log does not keep.
+var details = sync.Pool{New: func() any { return new([]byte) }}
+
+// sink gives records to a log.
+func sink(write func(context.Context, audit.Record) error) func(mitm.Record) error {
 	return func(r mitm.Record) error {
-		record, err := Record(r)
+		memory := details.Get().(*[]byte)
+		defer details.Put(memory)
+		record, err := recordIn((*memory)[:0], &r)
 		if err != nil {
 			return err
 		}
-		return log.Post(context.Background(), record)
+		*memory = record.Encoded
+		return write(context.Background(), record)
 	}
 }

@@ -215,7 +215,7 @@ func TestDetailHoldsTheRecord(t *testing.T) {
 					t.Errorf("the test does not fill %s", f.Name)
 				}
 			}
-			text, err := detailOf(&r)
+			text, err := detailOf(nil, &r)
 			if err != nil {
 				t.Fatal(err)
 			}
