@@ -17,7 +17,7 @@ import (
 
 // routes are the ways to the upstream that are measured side by side: straight
 // to it, and through the proxy.
-func (s *stage) routes() map[string]func() *http.Client {
+func (s *harness) routes() map[string]func() *http.Client {
 	direct := x509.NewCertPool()
 	direct.AddCert(s.upstream.Certificate())
 	client := func(roots *x509.CertPool, dial func() net.Conn) *http.Client {
@@ -55,7 +55,7 @@ func (s *stage) routes() map[string]func() *http.Client {
 	}
 }
 
-func (s *stage) post(c *http.Client) error {
+func (s *harness) post(c *http.Client) error {
 	req, err := http.NewRequest(http.MethodPost, "https://api.anthropic.com/v1/messages", strings.NewReader(`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`))
 	if err != nil {
 		return err
@@ -80,10 +80,10 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// quietStage records nothing, so that only the proxy's own work is measured.
-func quietStage(b *testing.B, answer http.HandlerFunc) *stage {
+// quietHarness records nothing, so that only the proxy's own work is measured.
+func quietHarness(b *testing.B, answer http.HandlerFunc) *harness {
 	b.Helper()
-	s := newStage(b, func(c *Config) { c.Audit = func(Record) error { return nil } })
+	s := newHarness(b, func(c *Config) { c.Audit = func(Record) error { return nil } })
 	s.upstream.Config.Handler = answer
 	return s
 }
@@ -92,7 +92,7 @@ func quietStage(b *testing.B, answer http.HandlerFunc) *stage {
 // CPU time of one request, client and upstream included, at 32 connections.
 func BenchmarkRequest(b *testing.B) {
 	body := []byte(strings.Repeat("x", 900))
-	s := quietStage(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) })
+	s := quietHarness(b, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) })
 	for _, route := range []string{"direct", "proxy"} {
 		client := s.routes()[route]()
 		b.Run(route+"/1", func(b *testing.B) {
@@ -128,7 +128,7 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkDownload(b *testing.B) {
 	piece := []byte(strings.Repeat("data: {\"type\":\"content_block_delta\",\"delta\":{\"text\":\"some words of an answer\"}}\n\n", 800))
 	const size = 64 << 20
-	s := quietStage(b, func(w http.ResponseWriter, _ *http.Request) {
+	s := quietHarness(b, func(w http.ResponseWriter, _ *http.Request) {
 		for sent := 0; sent < size; sent += len(piece) {
 			_, _ = w.Write(piece)
 		}
@@ -150,7 +150,7 @@ func BenchmarkDownload(b *testing.B) {
 // BenchmarkEvent gives the delay from the upstream's sending of an event to
 // its arrival, with 2 ms between events.
 func BenchmarkEvent(b *testing.B) {
-	s := quietStage(b, nil)
+	s := quietHarness(b, nil)
 	s.upstream.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		tick := time.NewTicker(2 * time.Millisecond)
@@ -177,7 +177,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 }
 
-func (s *stage) events(c *http.Client) []time.Duration {
+func (s *harness) events(c *http.Client) []time.Duration {
 	req, _ := http.NewRequest(http.MethodPost, "https://api.anthropic.com/v1/messages", strings.NewReader(`{"model":"m"}`))
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-Api-Key", s.proxy.Sentinel("anthropic"))

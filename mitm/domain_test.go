@@ -16,10 +16,10 @@ import (
 	"time"
 )
 
-// newDomainStage has docs.example.org approved and standing on the upstream.
-func newDomainStage(t *testing.T, change func(*Config)) *stage {
+// newDomainHarness has docs.example.org approved and standing on the upstream.
+func newDomainHarness(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Domains = true
 		c.Upstreams["docs.example.org"] = c.Upstreams["api.anthropic.com"]
 		if change != nil {
@@ -33,7 +33,7 @@ func newDomainStage(t *testing.T, change func(*Config)) *stage {
 }
 
 func TestApprovedDomain(t *testing.T) {
-	s := newDomainStage(t, nil)
+	s := newDomainHarness(t, nil)
 	s.answer(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Set-Cookie", "a=b")
 		w.Header().Set("Location", "https://other.example.org/")
@@ -64,14 +64,14 @@ func TestApprovedDomain(t *testing.T) {
 }
 
 func TestApprovedDomainRefuses(t *testing.T) {
-	s := newDomainStage(t, nil)
-	send := func(line, fields string) func(*stage) string {
+	s := newDomainHarness(t, nil)
+	send := func(line, fields string) func(*harness) string {
 		return text(line + " HTTP/1.1\r\nHost: docs.example.org\r\n" + fields + "\r\n")
 	}
 	for _, c := range []refusal{
 		{"a credential", send("GET /", "Authorization: Bearer x\r\n"), "403", ReasonKey},
 		{"a cookie", send("GET /", "Cookie: x\r\n"), "403", ReasonKey},
-		{"the sentinel", func(s *stage) string {
+		{"the sentinel", func(s *harness) string {
 			return "GET / HTTP/1.1\r\nHost: docs.example.org\r\nX-Api-Key: " + s.proxy.Sentinel("anthropic") + "\r\n\r\n"
 		}, "403", ReasonKey},
 		{"POST without anybody to ask", send("POST /x", "Content-Length: 0\r\n"), "403", ReasonAsk},
@@ -93,7 +93,7 @@ func TestApprovedDomainRefuses(t *testing.T) {
 }
 
 func TestApprovedDomainEnds(t *testing.T) {
-	s := newDomainStage(t, nil)
+	s := newDomainHarness(t, nil)
 	get := "GET / HTTP/1.1\r\nHost: docs.example.org\r\n\r\n"
 	c := s.tunnel("docs.example.org")
 	if got := s.proxy.Domains(); len(got) != 1 || got[0].Name != "docs.example.org" {
@@ -117,7 +117,7 @@ func TestApprovedDomainEnds(t *testing.T) {
 
 func TestApprovedDomainAsksForMore(t *testing.T) {
 	var asked Request
-	s := newDomainStage(t, func(c *Config) {
+	s := newDomainHarness(t, func(c *Config) {
 		c.Ask = func(_ context.Context, r Request) (Ruling, error) {
 			asked = r
 			return Ruling{Approved: true, Outcome: "approved"}, nil
@@ -133,8 +133,8 @@ func TestApprovedDomainAsksForMore(t *testing.T) {
 }
 
 func TestApprovedDomainThatEndsWhileThePersonIsAsked(t *testing.T) {
-	var s *stage
-	s = newDomainStage(t, func(c *Config) {
+	var s *harness
+	s = newDomainHarness(t, func(c *Config) {
 		c.Ask = func(context.Context, Request) (Ruling, error) {
 			s.proxy.RemoveDomain("docs.example.org")
 			return Ruling{Approved: true, Outcome: "approved"}, nil
@@ -148,7 +148,7 @@ func TestApprovedDomainThatEndsWhileThePersonIsAsked(t *testing.T) {
 }
 
 func TestApprovedDomainSendsSoMuchOnly(t *testing.T) {
-	s := newDomainStage(t, func(c *Config) { c.Limits.DomainBytes = 100 << 10 })
+	s := newDomainHarness(t, func(c *Config) { c.Limits.DomainBytes = 100 << 10 })
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		for range 100 {
 			_, _ = w.Write(make([]byte, 8<<10))
@@ -178,20 +178,20 @@ func TestCheckDomain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s := newDomainStage(t, nil)
+	s := newDomainHarness(t, nil)
 	for _, name := range []string{"api.anthropic.com", "x.api.openai.com"} {
 		if s.proxy.AddDomain(name, time.Now().Add(time.Hour)) == nil {
 			t.Errorf("the provider's %s was added", name)
 		}
 	}
-	if newStage(t, nil).proxy.AddDomain("example.org", time.Now()) == nil {
+	if newHarness(t, nil).proxy.AddDomain("example.org", time.Now()) == nil {
 		t.Error("a domain was added to a session without runtime domains")
 	}
 }
 
 // What each authority signs beyond its constraint, no client takes.
 func TestAuthoritiesAreConstrained(t *testing.T) {
-	s := newDomainStage(t, nil)
+	s := newDomainHarness(t, nil)
 	for _, c := range []struct {
 		a    *authority
 		host string

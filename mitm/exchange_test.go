@@ -20,7 +20,7 @@ import (
 )
 
 func TestForwardedRequest(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	extra := "Anthropic-Version: 2023-06-01\r\nAnthropic-Beta: claude-code-20250219,files-api-2025-04-14,mcp-client-2025-04-04\r\n" +
 		"Anthropic-Dangerous-Direct-Browser-Access: true\r\nX-Stainless-Lang: js\r\nX-Forwarded-For: 1.2.3.4\r\nX-HTTP-Method-Override: DELETE\r\n" +
 		"TE: trailers\r\nAccept-Encoding: gzip, br\r\nUser-Agent: claude-cli/2 (external, cli)\r\nKeep-Alive: 5\r\nX-Original-URL: /v1/files\r\n"
@@ -55,7 +55,7 @@ func TestForwardedRequest(t *testing.T) {
 }
 
 func TestEveryProviderTakesItsKeyItsWay(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for _, c := range []struct{ provider, host, path, header, upstream string }{
 		{"openai", "api.openai.com", "/v1/responses", "Authorization", "Bearer " + realKey},
 		{"openai", "api.openai.com", "/v1/chat/completions", "Authorization", "Bearer " + realKey},
@@ -80,7 +80,7 @@ func TestEveryProviderTakesItsKeyItsWay(t *testing.T) {
 }
 
 func TestNoCredentialWhereNoneIsNeeded(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	res, _ := s.inTunnel("api.anthropic.com", "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n")
 	if res == nil || res.StatusCode != 200 {
 		t.Fatalf("answer %+v", res)
@@ -92,7 +92,7 @@ func TestNoCredentialWhereNoneIsNeeded(t *testing.T) {
 
 // The real key is masked in answers to requests that it was not sent with.
 func TestKeyInAnAnswerToAnother(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Held = []Credential{{Kind: KindAPIKey, Value: realKey}, {Kind: KindAPIKey, Value: "sk-proj-of-another-provider"}}
 	})
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
@@ -109,7 +109,7 @@ func TestKeyInAnAnswerToAnother(t *testing.T) {
 }
 
 func TestBearerMode(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Modes = map[string]string{"anthropic": KindBearer}
 		c.Credentials = func(context.Context, string) (Credential, error) {
 			return Credential{Kind: KindBearer, Value: realKey}, nil
@@ -130,7 +130,7 @@ func TestBearerMode(t *testing.T) {
 }
 
 func TestBodyKeepsItsBytes(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	body := "{ \"model\" : \"m\",\n \"tools\":[ {\"type\":\"web_search_20250305\",\"name\":\"w\"} , {\"name\":\"a\"} ], \"messages\":[{\"role\":\"user\",\"content\":\"\\u0041 1e5 " + s.proxy.Sentinel("anthropic") + "\"}], \"n\":1.00 }"
 	res, _ := s.inTunnel("api.anthropic.com", s.withBody("api.anthropic.com", "/v1/messages", "X-Api-Key", "anthropic", body))
 	if res == nil || res.StatusCode != 200 {
@@ -143,7 +143,7 @@ func TestBodyKeepsItsBytes(t *testing.T) {
 }
 
 func TestChunkedBodyAndExpectation(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	chunked := s.message("Content-Length: 72\r\n\r\n"+`{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`,
 		"Transfer-Encoding: chunked\r\n\r\n7\r\n{\"model\r\n6\r\n\":\"m\"}\r\n0\r\n\r\n")
 	if res, body := s.inTunnel("api.anthropic.com", chunked); res == nil || res.StatusCode != 200 {
@@ -167,7 +167,7 @@ func TestChunkedBodyAndExpectation(t *testing.T) {
 }
 
 func TestKeepAlive(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	c := s.tunnel("api.anthropic.com")
 	r := bufio.NewReader(c)
 	for i := range 20 {
@@ -188,7 +188,7 @@ func TestKeepAlive(t *testing.T) {
 }
 
 func TestAnswersThatDoNotPass(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		status int
@@ -217,7 +217,7 @@ func TestAnswersThatDoNotPass(t *testing.T) {
 }
 
 func TestResponseHeaders(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Content-Type", "application/json")
@@ -247,7 +247,7 @@ func TestResponseHeaders(t *testing.T) {
 }
 
 func TestBrokenAnswerIsBrokenForTheClient(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "data: 1\n\n")
@@ -270,7 +270,7 @@ func TestBrokenAnswerIsBrokenForTheClient(t *testing.T) {
 }
 
 func TestClientThatGoesEndsTheUpstreamRequest(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	started, ended := make(chan struct{}), make(chan struct{})
 	s.answer(func(_ http.ResponseWriter, r *http.Request) {
 		close(started)
@@ -292,7 +292,7 @@ func TestClientThatGoesEndsTheUpstreamRequest(t *testing.T) {
 }
 
 func TestAuditDecides(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.mu.Lock()
 	s.auditErr = errors.New("disk full")
 	s.mu.Unlock()
@@ -310,7 +310,7 @@ func TestAuditDecides(t *testing.T) {
 
 func TestAuditThatHangs(t *testing.T) {
 	release := make(chan struct{})
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Limits.AuditTime = 30 * time.Millisecond
 		c.Audit = func(Record) error { <-release; return nil }
 	})
@@ -324,7 +324,7 @@ func TestAuditThatHangs(t *testing.T) {
 func TestNoCredential(t *testing.T) {
 	var told []Activity
 	var mu sync.Mutex
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Credentials = func(context.Context, string) (Credential, error) { return Credential{}, loginError{} }
 		c.Activity = func(a Activity) { mu.Lock(); defer mu.Unlock(); told = append(told, a) }
 	})
@@ -342,7 +342,7 @@ func TestNoCredential(t *testing.T) {
 
 // A source that fails for a moment sends nobody to log in.
 func TestCredentialThatFailsForAMoment(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Credentials = func(context.Context, string) (Credential, error) {
 			return Credential{}, errors.New("take the lock /home/person/.claude.lock: status 429")
 		}
@@ -371,7 +371,7 @@ func TestRefusedCredentialIsRenewedOnce(t *testing.T) {
 	const second = "sk-ant-api03-the-second-real-key-0123456789"
 	current := realKey
 	refusals := 0
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Credentials = func(context.Context, string) (Credential, error) { return Credential{KindAPIKey, current, ""}, nil }
 		c.Refused = func(_ context.Context, _ string, used Credential) bool {
 			refusals++
@@ -403,7 +403,7 @@ func TestAskAndBudget(t *testing.T) {
 	table[0].Hosts[0].Endpoints[0].Ask = true
 	approve, budget := false, error(nil)
 	var asked Request
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Table = table
 		c.Ask = func(_ context.Context, r Request) (Ruling, error) {
 			asked = r
@@ -438,7 +438,7 @@ func TestAskAndBudget(t *testing.T) {
 // Whoever admits requests holds all of them, those without a body too.
 func TestAdmit(t *testing.T) {
 	paused := true
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Admit = func(context.Context, Request) error {
 			if paused {
 				return errors.New("the session is paused")
@@ -475,7 +475,7 @@ func TestUsageIsGuessed(t *testing.T) {
 		{"client gone before any event", "", true, 18, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			s.answer(func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "text/event-stream")
 				_, _ = io.WriteString(w, c.stream)
@@ -505,7 +505,7 @@ func TestUsageIsGuessed(t *testing.T) {
 }
 
 func TestUsageIsRecorded(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 		for _, data := range []string{

@@ -19,7 +19,7 @@ import (
 // A clock that jumps while a session runs: what the proxy shows then is valid
 // then, and a certificate that is still good is kept.
 func TestClockThatJumps(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	const host = "api.anthropic.com"
 	a := s.proxy.authority
 	now := time.Now()
@@ -95,7 +95,7 @@ func TestUpstreamThatBreaksOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Upstreams["api.anthropic.com"] = &url.URL{Scheme: "https", Host: l.Addr().String()}
 	})
 	b.work.Go(func() { b.serve(l, s.upstream.TLS) })
@@ -130,7 +130,7 @@ func TestUpstreamThatBreaksOff(t *testing.T) {
 // A name that leads nowhere is an error in the provider's shape, within the time
 // there is.
 func TestUpstreamThatIsNotThere(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Limits.ConnectTime = 2 * time.Second
 		c.Upstreams["api.anthropic.com"] = &url.URL{Scheme: "https", Host: "nowhere.invalid"}
 	})
@@ -146,7 +146,7 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 // An answer that trickles arrives as it comes, byte by byte, and costs no more
 // memory than any other.
 func TestUpstreamThatTrickles(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	next := make(chan struct{})
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		for range 64 {
@@ -185,7 +185,7 @@ func TestBytesAfterAnAnswer(t *testing.T) {
 	}
 	var printed lockedBuffer
 	log.SetOutput(&printed)
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Upstreams["api.anthropic.com"] = &url.URL{Scheme: "https", Host: l.Addr().String()}
 	})
 	b.work.Go(func() { b.serve(l, s.upstream.TLS) })

@@ -29,8 +29,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // realKey is the secret that must never reach the agent's side.
 const realKey = "sk-ant-api03-the-real-key-0123456789-abcdefghijklmnopqrstuvwxyz"
 
-// stage is a proxy on a Unix socket in front of an upstream that records.
-type stage struct {
+// harness is a proxy on a Unix socket in front of an upstream that records.
+type harness struct {
 	t      testing.TB
 	proxy  *Proxy
 	socket string
@@ -46,10 +46,10 @@ type stage struct {
 	auditErr error
 }
 
-// newStage starts both; change may alter the configuration.
-func newStage(t testing.TB, change func(*Config)) *stage {
+// newHarness starts both; change may alter the configuration.
+func newHarness(t testing.TB, change func(*Config)) *harness {
 	t.Helper()
-	s := &stage{t: t, roots: x509.NewCertPool()}
+	s := &harness{t: t, roots: x509.NewCertPool()}
 	s.handler.Store(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, `{"ok":true}`)
@@ -123,7 +123,7 @@ func (l countingListener) Accept() (net.Conn, error) {
 	return c, err
 }
 
-func (s *stage) record(w http.ResponseWriter, r *http.Request) {
+func (s *harness) record(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	s.mu.Lock()
 	s.requests = append(s.requests, r)
@@ -132,9 +132,9 @@ func (s *stage) record(w http.ResponseWriter, r *http.Request) {
 	s.handler.Load().(http.HandlerFunc)(w, r)
 }
 
-func (s *stage) answer(h http.HandlerFunc) { s.handler.Store(h) }
+func (s *harness) answer(h http.HandlerFunc) { s.handler.Store(h) }
 
-func (s *stage) audit(r Record) error {
+func (s *harness) audit(r Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.auditErr != nil {
@@ -144,7 +144,7 @@ func (s *stage) audit(r Record) error {
 	return nil
 }
 
-func (s *stage) takeRecords() []Record {
+func (s *harness) takeRecords() []Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := s.records
@@ -153,7 +153,7 @@ func (s *stage) takeRecords() []Record {
 }
 
 // lastBody is the body that the upstream saw last.
-func (s *stage) lastBody() string {
+func (s *harness) lastBody() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.bodies) == 0 {
@@ -163,7 +163,7 @@ func (s *stage) lastBody() string {
 }
 
 // awaitRecords waits until n records are there and returns them.
-func (s *stage) awaitRecords(n int) []Record {
+func (s *harness) awaitRecords(n int) []Record {
 	s.t.Helper()
 	deadline := time.Now().Add(time.Minute)
 	tick := time.NewTicker(time.Millisecond)
@@ -184,7 +184,7 @@ func (s *stage) awaitRecords(n int) []Record {
 	}
 }
 
-func (s *stage) dial() net.Conn {
+func (s *harness) dial() net.Conn {
 	s.t.Helper()
 	c, err := net.Dial("unix", s.socket)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *stage) dial() net.Conn {
 }
 
 // raw sends bytes outside any tunnel and returns all that comes back.
-func (s *stage) raw(text string) string {
+func (s *harness) raw(text string) string {
 	s.t.Helper()
 	c := s.dial()
 	if _, err := io.WriteString(c, text); err != nil {
@@ -211,7 +211,7 @@ func (s *stage) raw(text string) string {
 }
 
 // connect opens a tunnel to a host, without TLS.
-func (s *stage) connect(host string) net.Conn {
+func (s *harness) connect(host string) net.Conn {
 	s.t.Helper()
 	c := s.dial()
 	_, _ = fmt.Fprintf(c, "CONNECT %s:443 HTTP/1.1\r\nHost: %s:443\r\n\r\n", host, host)
@@ -224,7 +224,7 @@ func (s *stage) connect(host string) net.Conn {
 }
 
 // tunnel opens a tunnel to a host with TLS in it.
-func (s *stage) tunnel(host string) *tls.Conn {
+func (s *harness) tunnel(host string) *tls.Conn {
 	s.t.Helper()
 	t := tls.Client(s.connect(host), &tls.Config{RootCAs: s.roots, ServerName: host})
 	if err := t.Handshake(); err != nil {
@@ -235,7 +235,7 @@ func (s *stage) tunnel(host string) *tls.Conn {
 
 // inTunnel sends bytes in a tunnel and reads one response; a nil response
 // means that the connection ended without one.
-func (s *stage) inTunnel(host, text string) (*http.Response, string) {
+func (s *harness) inTunnel(host, text string) (*http.Response, string) {
 	s.t.Helper()
 	c := s.tunnel(host)
 	defer func() { _ = c.NetConn().Close() }()
@@ -246,7 +246,7 @@ func (s *stage) inTunnel(host, text string) (*http.Response, string) {
 }
 
 // cutShort is inTunnel for a client that ends its side after the text.
-func (s *stage) cutShort(host, text string) (*http.Response, string) {
+func (s *harness) cutShort(host, text string) (*http.Response, string) {
 	s.t.Helper()
 	c := s.tunnel(host)
 	defer func() { _ = c.NetConn().Close() }()
@@ -273,7 +273,7 @@ func readAnswer(t testing.TB, r *bufio.Reader) (*http.Response, string) {
 }
 
 // message is a correct request to Anthropic; edits replace text in it.
-func (s *stage) message(edits ...string) string {
+func (s *harness) message(edits ...string) string {
 	body := `{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}`
 	text := "POST /v1/messages?beta=true HTTP/1.1\r\nHost: api.anthropic.com\r\nX-Api-Key: " + s.proxy.Sentinel("anthropic") +
 		"\r\nAnthropic-Version: 2023-06-01\r\nContent-Type: application/json\r\n" + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body)
@@ -287,7 +287,7 @@ func (s *stage) message(edits ...string) string {
 }
 
 // withBody is a correct request with another body, to any provider.
-func (s *stage) withBody(host, path, header, provider, body string) string {
+func (s *harness) withBody(host, path, header, provider, body string) string {
 	key := s.proxy.Sentinel(provider)
 	if header == "Authorization" {
 		key = "Bearer " + key

@@ -12,13 +12,13 @@ import (
 // still trusts the old certificate and presents the old sentinel.
 func TestIdentityServesTheSameAgent(t *testing.T) {
 	domains := func(c *Config) { c.Domains = true }
-	first := newStage(t, domains)
+	first := newHarness(t, domains)
 	id, err := first.proxy.Identity()
 	if err != nil {
 		t.Fatal(err)
 	}
 	message := first.message()
-	next := newStage(t, func(c *Config) { c.Identity, c.Domains = id, true })
+	next := newHarness(t, func(c *Config) { c.Identity, c.Domains = id, true })
 	next.roots = first.roots
 	if res, body := next.inTunnel("api.anthropic.com", message); res == nil || res.StatusCode != http.StatusOK {
 		t.Errorf("the agent is answered %v, %s", res, body)
@@ -29,7 +29,7 @@ func TestIdentityServesTheSameAgent(t *testing.T) {
 	if next.proxy.Sentinel("anthropic") != first.proxy.Sentinel("anthropic") {
 		t.Error("the sentinel is another one")
 	}
-	stranger := newStage(t, nil)
+	stranger := newHarness(t, nil)
 	next.roots = first.roots
 	if res, _ := next.inTunnel("api.anthropic.com", stranger.message()); res == nil || res.StatusCode != http.StatusForbidden {
 		t.Errorf("another session's sentinel is answered %v", res)
@@ -37,7 +37,7 @@ func TestIdentityServesTheSameAgent(t *testing.T) {
 }
 
 func TestIdentityMustFit(t *testing.T) {
-	first := newStage(t, nil)
+	first := newHarness(t, nil)
 	data, err := first.proxy.Identity()
 	if err != nil {
 		t.Fatal(err)

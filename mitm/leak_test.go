@@ -161,7 +161,7 @@ func TestTheRealKeyAppearsNowhere(t *testing.T) {
 	var log lockedBuffer // connections that end write to it, too
 	var logged, told []string
 	var mu sync.Mutex
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		c.Activity = func(a Activity) { mu.Lock(); defer mu.Unlock(); told = append(told, fmt.Sprintf("%+v", a)) }
 	})
@@ -220,7 +220,7 @@ func TestTheRealKeyAppearsNowhere(t *testing.T) {
 }
 
 func TestEventsAreNotHeldBack(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	next := make(chan struct{})
 	s.answer(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -251,7 +251,7 @@ func TestEventsAreNotHeldBack(t *testing.T) {
 }
 
 func TestNothingIsLeftAfterAbortedTunnels(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	descriptors := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		if err != nil {

@@ -19,7 +19,7 @@ func TestLimitsOfTime(t *testing.T) {
 	}
 	t.Run("outer head", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		c := s.dial()
 		_, _ = io.WriteString(c, "CONNECT api.anth")
 		if got, _ := io.ReadAll(c); !strings.HasPrefix(string(got), "HTTP/1.1 408 ") {
@@ -29,7 +29,7 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 	t.Run("inner head", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		c := s.tunnel("api.anthropic.com")
 		_, _ = io.WriteString(c, "POST /v1/mess")
 		if res, _ := readAnswer(t, bufio.NewReader(c)); res == nil || res.StatusCode != 408 {
@@ -39,14 +39,14 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 	t.Run("nothing in a fresh tunnel", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		c := s.tunnel("api.anthropic.com")
 		_, _ = io.ReadAll(c)
 		checkRefused(t, s, ReasonHeadTimeout)
 	})
 	t.Run("body", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		c := s.tunnel("api.anthropic.com")
 		m := s.message()
 		_, _ = io.WriteString(c, m[:len(m)-5])
@@ -57,7 +57,7 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 	t.Run("idle between requests", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		c := s.tunnel("api.anthropic.com")
 		r := bufio.NewReader(c)
 		_, _ = io.WriteString(c, s.message())
@@ -71,7 +71,7 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 	t.Run("silent upstream", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, short)
+		s := newHarness(t, short)
 		s.answer(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			_, _ = io.WriteString(w, "data: 1\n\n")
@@ -87,7 +87,7 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 	t.Run("stream longer than every limit but one", func(t *testing.T) {
 		t.Parallel()
-		s := newStage(t, func(c *Config) { short(c); c.Limits.StreamIdle = 0 })
+		s := newHarness(t, func(c *Config) { short(c); c.Limits.StreamIdle = 0 })
 		s.answer(func(w http.ResponseWriter, _ *http.Request) {
 			tick := time.NewTicker(limit / 12)
 			defer tick.Stop()
@@ -106,7 +106,7 @@ func TestLimitsOfTime(t *testing.T) {
 // Bodies that are under way together may be so large together, and one that was
 // begun is never stopped by another.
 func TestLimitOfBodiesTogether(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.Limits = Limits{SpoolBytes: 2 << 20} })
+	s := newHarness(t, func(c *Config) { c.Limits = Limits{SpoolBytes: 2 << 20} })
 	body := func(size int) string {
 		return `{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("a", size) + `"}]}`
 	}
@@ -135,7 +135,7 @@ func TestLimitOfBodiesTogether(t *testing.T) {
 }
 
 func TestLimitsOfNumber(t *testing.T) {
-	s := newStage(t, func(c *Config) { c.Limits = Limits{Connections: 4, Requests: 1} })
+	s := newHarness(t, func(c *Config) { c.Limits = Limits{Connections: 4, Requests: 1} })
 	block := make(chan struct{})
 	started := make(chan struct{}, 1)
 	s.answer(func(http.ResponseWriter, *http.Request) { started <- struct{}{}; <-block })

@@ -49,7 +49,7 @@ func wires() map[string]wire {
 	}
 }
 
-func (w wire) request(s *stage, body string) string {
+func (w wire) request(s *harness, body string) string {
 	return s.withBody(w.host, w.path, w.header, w.provider, body)
 }
 
@@ -57,7 +57,7 @@ func (w wire) request(s *stage, body string) string {
 func TestCleanBodiesArriveUnchanged(t *testing.T) {
 	for name, w := range wires() {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			res, answer := s.inTunnel(w.host, w.request(s, w.clean))
 			if res == nil || res.StatusCode != 200 {
 				t.Fatalf("answer %+v %s", res, answer)
@@ -180,7 +180,7 @@ func bodyAttacks() []bodyAttack {
 }
 
 func TestBodiesAreRefused(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	all := wires()
 	for _, a := range bodyAttacks() {
 		t.Run(a.wire+"/"+a.name, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestServerToolsAreTakenOut(t *testing.T) {
 		tools[name] = entry
 	}
 	for name, c := range tools {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		w := wires()[name]
 		for _, drop := range c.drop {
 			body := `{"tools":[` + drop + `,` + c.keep + `],"model":"m"}`
@@ -254,7 +254,7 @@ func TestServerToolsAreTakenOut(t *testing.T) {
 
 // Credentials of a login are held as strictly as keys.
 func TestBearerCredentials(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Providers = []string{"anthropic", "chatgpt"}
 		c.Modes = map[string]string{"anthropic": KindBearer}
 		c.Upstreams = map[string]*url.URL{"api.anthropic.com": c.Upstreams["api.anthropic.com"], "chatgpt.com": c.Upstreams["api.openai.com"]}
@@ -303,7 +303,7 @@ func TestBearerCredentials(t *testing.T) {
 
 // Query parameters, methods and paths of the other providers.
 func TestOtherProvidersEndpoints(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	ask := func(provider, host, header, line string) (*http.Response, string) {
 		key := s.proxy.Sentinel(provider)
 		if header == "Authorization" {

@@ -13,19 +13,19 @@ import (
 // refusal is one attack, and how it must end.
 type refusal struct {
 	name   string
-	send   func(s *stage) string
+	send   func(s *harness) string
 	status string // of the answer; empty when there is none
 	reason Reason
 }
 
-func text(t string) func(*stage) string { return func(*stage) string { return t } }
+func text(t string) func(*harness) string { return func(*harness) string { return t } }
 
-func edited(edits ...string) func(*stage) string {
-	return func(s *stage) string { return s.message(edits...) }
+func edited(edits ...string) func(*harness) string {
+	return func(s *harness) string { return s.message(edits...) }
 }
 
 // checkRefused makes sure that a refusal left one record and nothing else.
-func checkRefused(t *testing.T, s *stage, reason Reason) Record {
+func checkRefused(t *testing.T, s *harness, reason Reason) Record {
 	t.Helper()
 	s.awaitRecords(1)
 	all := s.takeRecords()
@@ -39,8 +39,8 @@ func checkRefused(t *testing.T, s *stage, reason Reason) Record {
 }
 
 func TestOuterPlaneRefuses(t *testing.T) {
-	s := newStage(t, nil)
-	connect := func(target, rest string) func(*stage) string {
+	s := newHarness(t, nil)
+	connect := func(target, rest string) func(*harness) string {
 		return text("CONNECT " + target + " HTTP/1.1\r\n" + rest + "\r\n")
 	}
 	host := "Host: api.anthropic.com:443\r\n"
@@ -108,7 +108,7 @@ func TestOuterPlaneRefuses(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	got := s.raw("GET http://ironcurtain.invalid/__ironcurtain/health HTTP/1.1\r\nHost: ironcurtain.invalid\r\n\r\n")
 	if !strings.HasSuffix(got, "\r\n\r\nIRONCURTAIN_OK/1") {
 		t.Errorf("health answered %q", got)
@@ -129,7 +129,7 @@ func TestTLSPlaneRefuses(t *testing.T) {
 		{"client without our authority", &tls.Config{ServerName: host}, ReasonDistrust},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newStage(t, nil)
+			s := newHarness(t, nil)
 			if c.reason != ReasonDistrust {
 				c.config.RootCAs = s.roots
 			}
@@ -140,14 +140,14 @@ func TestTLSPlaneRefuses(t *testing.T) {
 		})
 	}
 	t.Run("client like OpenSSL", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		if err := tls.Client(&plainAlert{Conn: s.connect(host)}, &tls.Config{ServerName: host}).Handshake(); err == nil {
 			t.Error("the handshake succeeded")
 		}
 		checkRefused(t, s, ReasonDistrust)
 	})
 	t.Run("plain text in the tunnel", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		c := s.connect(host)
 		_, _ = io.WriteString(c, "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n")
 		if got, _ := io.ReadAll(c); len(got) != 0 {
@@ -156,17 +156,17 @@ func TestTLSPlaneRefuses(t *testing.T) {
 		checkRefused(t, s, ReasonNotTLS)
 	})
 	t.Run("silence", func(t *testing.T) {
-		s := newStage(t, func(c *Config) { c.Limits.HandshakeTime = 50 * time.Millisecond })
+		s := newHarness(t, func(c *Config) { c.Limits.HandshakeTime = 50 * time.Millisecond })
 		_, _ = io.ReadAll(s.connect(host))
 		checkRefused(t, s, ReasonHSTimeout)
 	})
 	t.Run("broken off", func(t *testing.T) {
-		s := newStage(t, nil)
+		s := newHarness(t, nil)
 		_ = s.connect(host).Close()
 		checkRefused(t, s, ReasonHandshake)
 	})
 	t.Run("another session's authority", func(t *testing.T) {
-		s, other := newStage(t, nil), newStage(t, nil)
+		s, other := newHarness(t, nil), newHarness(t, nil)
 		config := &tls.Config{ServerName: host, RootCAs: other.roots}
 		if err := tls.Client(s.connect(host), config).Handshake(); err == nil {
 			t.Error("a certificate of one session is taken in another")
@@ -192,7 +192,7 @@ func (c *plainAlert) Write(p []byte) (int, error) {
 }
 
 func TestTLSPlaneAccepts(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for name, config := range map[string]*tls.Config{
 		"no server name":  {InsecureSkipVerify: true},
 		"upper case":      {ServerName: "API.Anthropic.com", RootCAs: s.roots},
@@ -212,22 +212,22 @@ func TestTLSPlaneAccepts(t *testing.T) {
 // requestAttacks are sent inside a tunnel to api.anthropic.com.
 func requestAttacks() []refusal {
 	const line = "POST /v1/messages?beta=true HTTP/1.1"
-	target := func(to string) func(*stage) string { return edited(line, "POST "+to+" HTTP/1.1") }
-	add := func(header string) func(*stage) string {
+	target := func(to string) func(*harness) string { return edited(line, "POST "+to+" HTTP/1.1") }
+	add := func(header string) func(*harness) string {
 		return edited("Anthropic-Version: 2023-06-01\r\n", "Anthropic-Version: 2023-06-01\r\n"+header+"\r\n")
 	}
-	get := func(path, rest string) func(*stage) string {
-		return func(s *stage) string {
+	get := func(path, rest string) func(*harness) string {
+		return func(s *harness) string {
 			return "GET " + path + " HTTP/1.1\r\nHost: api.anthropic.com\r\nX-Api-Key: " + s.proxy.Sentinel("anthropic") + "\r\n" + rest + "\r\n"
 		}
 	}
-	body := func(b string) func(*stage) string {
-		return func(s *stage) string {
+	body := func(b string) func(*harness) string {
+		return func(s *harness) string {
 			return s.withBody("api.anthropic.com", "/v1/messages", "X-Api-Key", "anthropic", b)
 		}
 	}
-	key := func(header string) func(*stage) string {
-		return func(s *stage) string {
+	key := func(header string) func(*harness) string {
+		return func(s *harness) string {
 			return s.message("X-Api-Key: "+s.proxy.Sentinel("anthropic")+"\r\n", strings.ReplaceAll(header, "SENTINEL", s.proxy.Sentinel("anthropic")))
 		}
 	}
@@ -257,7 +257,7 @@ func requestAttacks() []refusal {
 		{"repeated query", target("/v1/messages?beta=true&beta=true"), "403", ReasonQuery},
 		{"encoded query", target("/v1/messages?%62eta=true"), "403", ReasonQuery},
 		{"key in the query", target("/v1/messages?key=abc"), "403", ReasonKey},
-		{"key in the query alone", func(s *stage) string {
+		{"key in the query alone", func(s *harness) string {
 			return s.message("X-Api-Key: "+s.proxy.Sentinel("anthropic")+"\r\n", "", "?beta=true", "?api_key="+s.proxy.Sentinel("anthropic"))
 		}, "403", ReasonKey},
 		// The method and the version.
@@ -324,12 +324,12 @@ func requestAttacks() []refusal {
 		{"no key", key(""), "403", ReasonKey},
 		{"another key", key("X-Api-Key: sk-ant-api03-attacker\r\n"), "403", ReasonKey},
 		{"empty key", key("X-Api-Key:\r\n"), "403", ReasonKey},
-		{"sentinel cut short", func(s *stage) string {
+		{"sentinel cut short", func(s *harness) string {
 			k := s.proxy.Sentinel("anthropic")
 			return s.message(k, k[:len(k)-1])
 		}, "403", ReasonKey},
 		{"sentinel and more", key("X-Api-Key: SENTINELx\r\n"), "403", ReasonKey},
-		{"sentinel in capitals", func(s *stage) string {
+		{"sentinel in capitals", func(s *harness) string {
 			k := s.proxy.Sentinel("anthropic")
 			return s.message(k, strings.ToUpper(k))
 		}, "403", ReasonKey},
@@ -343,10 +343,10 @@ func requestAttacks() []refusal {
 		{"proxy credential beside it", key("X-Api-Key: SENTINEL\r\nProxy-Authorization: Basic YTpi\r\n"), "403", ReasonKey},
 		{"sentinel in a cookie", key("Cookie: SENTINEL\r\n"), "403", ReasonKey},
 		{"sentinel in a custom header", key("X-Custom: SENTINEL\r\n"), "403", ReasonKey},
-		{"other provider's sentinel", func(s *stage) string {
+		{"other provider's sentinel", func(s *harness) string {
 			return s.message(s.proxy.Sentinel("anthropic"), s.proxy.Sentinel("openai"))
 		}, "403", ReasonKey},
-		{"wrong key where none is needed", func(*stage) string {
+		{"wrong key where none is needed", func(*harness) string {
 			return "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\nX-Api-Key: sk-attacker\r\n\r\n"
 		}, "403", ReasonKey},
 		// The body.
@@ -377,7 +377,7 @@ func requestAttacks() []refusal {
 }
 
 func TestRequestPlaneRefuses(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	for _, c := range requestAttacks() {
 		t.Run(c.name, func(t *testing.T) {
 			s.t = t

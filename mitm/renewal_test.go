@@ -14,7 +14,7 @@ import (
 func TestTokenThatEndsDuringAStream(t *testing.T) {
 	const second = "sk-ant-api03-the-renewed-real-key-0123456789"
 	var renewed atomic.Bool
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Credentials = func(context.Context, string) (Credential, error) {
 			if renewed.Load() {
 				return Credential{KindAPIKey, second, ""}, nil

@@ -144,7 +144,7 @@ func TestProviderOfTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		c.Table, c.Providers = table, []string{"acme"}
 		c.Upstreams = map[string]*url.URL{"api.acme.dev": c.Upstreams["api.openai.com"]}
 	})
@@ -164,7 +164,7 @@ func TestProviderOfTheConfiguration(t *testing.T) {
 
 // The table's base URL is used, its path becomes a prefix, and it is told.
 func TestBaseURLOfTheTable(t *testing.T) {
-	s := newStage(t, func(c *Config) {
+	s := newHarness(t, func(c *Config) {
 		base := c.Upstreams["api.anthropic.com"].String() + "/gate/"
 		table, err := ExtendProviders(Providers(), entries(`{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"`+base+`"}]}`))
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 // A large answer leaves in large pieces, yet all that has come is passed on
 // though nothing follows it, in its order and with the key masked.
 func TestLargeAnswerIsNotHeldBack(t *testing.T) {
-	s := newStage(t, nil)
+	s := newHarness(t, nil)
 	const rounds, size = 6, 200 << 10
 	piece := bytes.Repeat([]byte("some words of an answer, "), size/25)
 	next := make(chan struct{})

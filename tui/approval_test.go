@@ -9,9 +9,9 @@ import (
 )
 
 // look lets the person see everything the panel shows now.
-func (r *rig) look() { r.paint() }
+func (r *harness) look() { r.paint() }
 
-func (r *rig) decided(want int) {
+func (r *harness) decided(want int) {
 	r.t.Helper()
 	if n := len(r.broker.decisions()); n != want {
 		r.t.Fatalf("%d decisions, want %d\n%s", n, want, r.screen())
@@ -19,7 +19,7 @@ func (r *rig) decided(want int) {
 }
 
 func TestApproveShown(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := r.escalate(3, `{"path":"/tmp/b"}`, "")
 	r.keys("\x01")
 	r.look()
@@ -36,7 +36,7 @@ func TestApproveShown(t *testing.T) {
 }
 
 func TestDenyWithReason(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.look()
@@ -49,7 +49,7 @@ func TestDenyWithReason(t *testing.T) {
 }
 
 func TestNotBeforeItWasPainted(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.now = r.now.Add(time.Hour) // the terminal has shown nothing in all that time
@@ -62,7 +62,7 @@ func TestNotBeforeItWasPainted(t *testing.T) {
 }
 
 func TestNotWithinTheFirstMoment(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.send(paintedMsg{r.scene.Seq, r.now})
@@ -75,7 +75,7 @@ func TestNotWithinTheFirstMoment(t *testing.T) {
 }
 
 func TestNotBeforeAllOfItWasSeen(t *testing.T) {
-	r := newRig(t, 40, 10, demo())
+	r := newHarness(t, 40, 10, demo())
 	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
 	r.keys("\x01")
 	r.look()
@@ -92,7 +92,7 @@ func TestNotBeforeAllOfItWasSeen(t *testing.T) {
 }
 
 func TestScrollingTooFastIsNotSeeing(t *testing.T) {
-	r := newRig(t, 40, 10, demo())
+	r := newHarness(t, 40, 10, demo())
 	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
 	r.keys("\x01")
 	r.look()
@@ -105,7 +105,7 @@ func TestScrollingTooFastIsNotSeeing(t *testing.T) {
 }
 
 func TestShownCallMayNotChangeUnderTheFingers(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{"path":"/tmp/a"}`, "")
 	r.escalate(2, `{"path":"/etc/shadow"}`, "")
 	r.keys("\x01")
@@ -122,7 +122,7 @@ func TestShownCallMayNotChangeUnderTheFingers(t *testing.T) {
 }
 
 func TestNumberNeedsToHaveBeenSeen(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{"path":"/tmp/a"}`, "")
 	r.escalate(2, `{"path":"/etc/shadow"}`, "")
 	r.keys("\x01")
@@ -139,7 +139,7 @@ func TestNumberNeedsToHaveBeenSeen(t *testing.T) {
 }
 
 func TestAllMeansAllSeen(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	for n := 1; n <= 3; n++ {
 		r.escalate(n, `{"path":"/tmp/a"}`, "")
 	}
@@ -155,7 +155,7 @@ func TestAllMeansAllSeen(t *testing.T) {
 }
 
 func TestUnknownNumber(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.keys("\x01/approve 7\r")
 	r.decided(0)
@@ -163,13 +163,13 @@ func TestUnknownNumber(t *testing.T) {
 }
 
 func TestNothingWaits(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/approve\r")
 	r.wants("nothing waits for a decision")
 }
 
 func TestEscalationNeverTakesTheKeyboard(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	if r.m.mode != modeTerminal {
 		t.Fatal("an escalation changed the mode")
@@ -185,7 +185,7 @@ func TestEscalationNeverTakesTheKeyboard(t *testing.T) {
 }
 
 func TestBellAtMostOnceASecond(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	for n := 1; n <= 50; n++ {
 		r.escalate(n, `{}`, "")
 		r.now = r.now.Add(50 * time.Millisecond)
@@ -196,7 +196,7 @@ func TestBellAtMostOnceASecond(t *testing.T) {
 }
 
 func TestSomebodyElseWasFirst(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Denied, By: "cli", At: testTime}}})
 	r.wants("#1 denied by cli")
@@ -235,7 +235,7 @@ func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
 
 // TestSmallestScreen decides on the smallest screen there is, page by page.
 func TestSmallestScreen(t *testing.T) {
-	r := newRig(t, minCols, minRows, demo())
+	r := newHarness(t, minCols, minRows, demo())
 	r.escalate(1, `{"path":"/tmp/b"}`, "")
 	r.keys("\x01")
 	for range 30 {
@@ -248,7 +248,7 @@ func TestSmallestScreen(t *testing.T) {
 
 // TestAQuestionGoesWithTheScreen drops a question that cannot be seen.
 func TestAQuestionGoesWithTheScreen(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/quit\r")
 	r.send(sizeMsg{10, 3})
 	r.keys("y")

@@ -9,7 +9,7 @@ import (
 
 // The status line shows what the focused tab has used, and only what is known.
 func TestStatusShowsWhatWasUsed(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	if screen := r.screen(); strings.Contains(screen, "$") {
 		t.Fatalf("money nobody has spent:\n%s", screen)
 	}
@@ -21,7 +21,7 @@ func TestStatusShowsWhatWasUsed(t *testing.T) {
 }
 
 func TestRaise(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/budget +5\r")
 	if got := strings.Join(r.broker.raised, "|"); got != "+5" {
 		t.Fatalf("raised by %q", got)

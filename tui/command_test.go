@@ -59,7 +59,7 @@ func TestCommandModeContract(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRig(t, 80, 24, Options{})
+			r := newHarness(t, 80, 24, Options{})
 			r.keys(test.keys)
 			if got := r.queued(1); got != test.queued {
 				t.Errorf("the agent got %q, want %q", got, test.queued)
@@ -78,7 +78,7 @@ func TestCommandModeContract(t *testing.T) {
 }
 
 func TestTypedAndPastedSpans(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01do \x1b[200~push\r\nto origin\x1b[201~ now\r")
 	if len(r.broker.inputs) != 1 {
 		t.Fatalf("%d inputs", len(r.broker.inputs))
@@ -93,7 +93,7 @@ func TestTypedAndPastedSpans(t *testing.T) {
 }
 
 func TestSpansMoveWithTheFirstCharacter(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01//a\x1b[200~b\x1b[201~\r")
 	want := []broker.Span{{Start: 0, End: 2}, {Start: 2, End: 3, Pasted: true}}
 	if diff := cmp.Diff(want, r.broker.inputs[0].Spans); diff != "" {
@@ -104,7 +104,7 @@ func TestSpansMoveWithTheFirstCharacter(t *testing.T) {
 // TestPasteStaysWhereItBegan pastes while the mode changes: all of it goes
 // where it began to go.
 func TestPasteStaysWhereItBegan(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "\x1b[?2004h")
 	piece := func(p keys.Paste) { r.send(inputMsg{keys.Event{Kind: keys.PasteEvent, Paste: p}}) }
 	piece(keys.Paste{Start: true, Data: []byte("one ")})
@@ -122,7 +122,7 @@ func TestPasteStaysWhereItBegan(t *testing.T) {
 // TestPasteIntoADeafAgent fills the queue of an agent that reads nothing: the
 // rest is refused, said so, and the paste still ends.
 func TestPasteIntoADeafAgent(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "\x1b[?2004h")
 	piece := func(p keys.Paste) { r.send(inputMsg{keys.Event{Kind: keys.PasteEvent, Paste: p}}) }
 	piece(keys.Paste{Start: true})
@@ -169,7 +169,7 @@ func TestSlashCommands(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.keys, func(t *testing.T) {
-			r := newRig(t, 80, 24, Options{})
+			r := newHarness(t, 80, 24, Options{})
 			r.keys("\x01/new shell\r\x01/new shell /tmp\r")
 			r.keys("\x01" + test.keys + "\r")
 			r.wants(test.want...)
@@ -178,7 +178,7 @@ func TestSlashCommands(t *testing.T) {
 }
 
 func TestTabSwitching(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new shell\r\x01/new shell\r")
 	for _, step := range []struct {
 		keys string
@@ -204,7 +204,7 @@ func TestTabSwitching(t *testing.T) {
 }
 
 func TestCloseAndQuit(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new shell\r")
 	r.keys("\x01/close\ry")
 	if len(r.m.tabs) != 1 || len(r.broker.sessions) != 1 {
@@ -221,7 +221,7 @@ func TestCloseAndQuit(t *testing.T) {
 }
 
 func TestQuitNowDoesNotAsk(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/quit!\r")
 	if !r.quit {
 		t.Error("it did not quit")
@@ -234,7 +234,7 @@ func (hintError) Hint() string { return "start it with: service docker start" }
 
 // TestFailureToOpen says why there is no tab, what to do, and stays usable.
 func TestFailureToOpen(t *testing.T) {
-	r := bareRig(t, Options{Agent: "claude-code"})
+	r := bareHarness(t, Options{Agent: "claude-code"})
 	r.broker.openErr = hintError{errors.New("connect to Docker: no such file")}
 	r.send(sizeMsg{80, 24})
 	r.wants("no tab is open", "open claude-code: connect to Docker: no such file (start it with: service", "docker start)")
@@ -246,7 +246,7 @@ func TestFailureToOpen(t *testing.T) {
 // TestDeadTab keeps the last screen, says how it ended, takes no keys, and can
 // be opened anew.
 func TestDeadTab(t *testing.T) {
-	r := newRig(t, 80, 24, Options{Workspace: "/w"})
+	r := newHarness(t, 80, 24, Options{Workspace: "/w"})
 	r.agentSays(1, "last words")
 	s := r.m.numbered(1).session
 	s.State, s.ExitCode, s.Reason = broker.StateDead, 3, "no login"
@@ -269,7 +269,7 @@ func TestDeadTab(t *testing.T) {
 
 // TestKeysFollowThePane encodes for the modes of the pane that has the focus.
 func TestKeysFollowThePane(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x1b[A")
 	r.agentSays(1, "\x1b[?1h")
 	r.keys("\x1b[A")
@@ -279,7 +279,7 @@ func TestKeysFollowThePane(t *testing.T) {
 }
 
 func TestFocusEvents(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "\x1b[?1004h")
 	r.keys("\x1b[O\x1b[I")
 	r.keys("\x01/new shell\r")
@@ -292,7 +292,7 @@ func TestFocusEvents(t *testing.T) {
 // TestClipboardOfPrograms lets a program copy only from the focused pane, and
 // tells the person.
 func TestClipboardOfPrograms(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new shell\r")
 	r.send(paneMsg{"s1", clipboard("hidden")})
 	r.send(paneMsg{"s2", clipboard("seen")})
@@ -304,7 +304,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 
 // TestHelpNamesEverything holds the registry against the help screen.
 func TestHelpNamesEverything(t *testing.T) {
-	r := newRig(t, 200, 50, Options{Prefix: "ctrl+b"})
+	r := newHarness(t, 200, 50, Options{Prefix: "ctrl+b"})
 	var all strings.Builder
 	for _, l := range r.m.helpText() {
 		all.WriteString(l.key + " " + l.text + "\n")
@@ -333,12 +333,12 @@ func TestHelpNamesEverything(t *testing.T) {
 
 // TestPrefix walks through the tmux-like keys, which exist only when asked for.
 func TestPrefix(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x02c")
 	if got := r.queued(1); got != "\x02c" {
 		t.Errorf("without a prefix the agent got %q", got)
 	}
-	r = newRig(t, 80, 24, Options{Prefix: "ctrl+b"})
+	r = newHarness(t, 80, 24, Options{Prefix: "ctrl+b"})
 	r.keys("\x02c\x02c\x021")
 	if n, tab := len(r.m.tabs), r.m.current().session.Tab; n != 3 || tab != 1 {
 		t.Errorf("%d tabs, tab %d is shown", n, tab)
@@ -360,7 +360,7 @@ func TestPrefix(t *testing.T) {
 // TestReleasesFollowTheirPress keeps the release of a key from an agent that
 // was not given its press.
 func TestReleasesFollowTheirPress(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "\x1b[>11u") // all keys as escape codes, with releases
 	r.keys("\x1b[97;5u\x1b[97;5:3u\x1b[13u\x1b[13;1:3u\x1b[98u\x1b[98;1:3u")
 	if got, want := r.queued(1), "\x1b[98u\x1b[98;1:3u"; got != want {
@@ -384,7 +384,7 @@ func TestReferenceIsComplete(t *testing.T) {
 // TestFastPathLeavesTheMultiplexersKeys holds the fast path of keys to what the
 // event loop would do with them.
 func TestFastPathLeavesTheMultiplexersKeys(t *testing.T) {
-	r := newRig(t, 80, 24, Options{Prefix: "ctrl+b", Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}})
+	r := newHarness(t, 80, 24, Options{Prefix: "ctrl+b", Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}})
 	r.keys("a")
 	for _, bytes := range []string{"\x01", "\x02", "\x1b1", "\x1b\x01", "\x1b\x02", "\x1b[6;5~"} {
 		for _, ev := range append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...) {

@@ -19,7 +19,7 @@ func TestWheelIsCursorKeysOnTheAlternateScreen(t *testing.T) {
 			{"\x1b[?1049h\x1b[?1000;1006h", up, up},
 			{"\x1b[?1049h\x1b[?1049l", up, ""},
 		} {
-			r := newRig(t, 80, 24, Options{Engine: engine})
+			r := newHarness(t, 80, 24, Options{Engine: engine})
 			r.agentSays(1, test.says)
 			r.keys(test.turns)
 			want := strings.ReplaceAll(test.want, ";5M", ";4M") // of the program's own screen
@@ -31,7 +31,7 @@ func TestWheelIsCursorKeysOnTheAlternateScreen(t *testing.T) {
 }
 
 func TestMouse(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new shell\r\x1b1")
 	r.agentSays(1, strings.Repeat("line\r\n", 100))
 	r.keys("\x1b[<64;5;5M") // wheel up: scrollback
@@ -52,7 +52,7 @@ func TestMouse(t *testing.T) {
 }
 
 func TestClickOnTheBadgeOpensThePanel(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.keys("\x1b[<0;79;24M")
 	if r.m.mode != modeTerminal {
 		t.Error("a click opened the panel with nothing in it")
@@ -63,7 +63,7 @@ func TestClickOnTheBadgeOpensThePanel(t *testing.T) {
 }
 
 func TestDragCopies(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "one 漢字 two\r\nthree\r\n")
 	r.keys("\x1b[<0;5;2M\x1b[<32;3;3M\x1b[<0;3;3m")
 	if diff := cmp.Diff([]string{"漢字 two\nthr"}, r.copied); diff != "" {
@@ -91,7 +91,7 @@ func TestCopyMode(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			r := newRig(t, 80, 24, Options{})
+			r := newHarness(t, 80, 24, Options{})
 			r.agentSays(1, "alpha beta\r\ngamma delta\r\n")
 			r.keys("\x01[")
 			r.keys(test.keys)

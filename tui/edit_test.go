@@ -11,7 +11,7 @@ import (
 func TestEditScrollback(t *testing.T) {
 	t.Setenv("VISUAL", "")
 	t.Setenv("EDITOR", "vim -R")
-	r := newRig(t, 20, 6, Options{Scrollback: 100})
+	r := newHarness(t, 20, 6, Options{Scrollback: 100})
 	r.agentSays(1, "vim: set modeline:\r\none\r\ntwo\r\nthree\r\n"+strings.Repeat("x", 25)+"\r\n\x1b[31mfive\x1b[m\r\nsix\r\n")
 	r.keys("\x01[gjE")
 	r.keys("y")
@@ -31,7 +31,7 @@ func TestEditScrollback(t *testing.T) {
 
 func TestEditFails(t *testing.T) {
 	t.Setenv("VISUAL", "gone")
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.editErr = errors.New("start gone: not found")
 	r.keys("\x01/edit\r")
 	r.wants("edit: start gone: not found")

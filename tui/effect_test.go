@@ -36,7 +36,7 @@ func pushEffect() *broker.Effect {
 	}
 }
 
-func (r *rig) escalateWith(e *broker.Effect) {
+func (r *harness) escalateWith(e *broker.Effect) {
 	call := escalation(1, `{"path":"/home/me/outside/notes.txt"}`, "")
 	call.Effect = e
 	r.broker.mu.Lock()
@@ -50,7 +50,7 @@ func TestGoldenEffects(t *testing.T) {
 		for _, size := range [][2]int{{20, 6}, {40, 10}, {80, 24}, {200, 50}} {
 			name := fmt.Sprintf("%s-%dx%d", name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
-				r := newRig(t, size[0], size[1], demo())
+				r := newHarness(t, size[0], size[1], demo())
 				r.state(1, broker.StateIdle)
 				r.agentSays(1, agentScreen)
 				r.escalateWith(effect)
@@ -90,7 +90,7 @@ func TestEffectsDecodeBack(t *testing.T) {
 // An effect that is longer than the panel has to be seen whole before the call
 // can be decided.
 func TestEffectHasToBeSeen(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := hostileDiff()
 	for i := range 60 {
 		e.Lines = append(e.Lines, broker.EffectLine{Kind: broker.EffectAdded, Text: fmt.Sprint("line ", i)})

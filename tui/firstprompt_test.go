@@ -11,12 +11,12 @@ import (
 )
 
 // quietFor lets a tab's agent have drawn nothing for a while.
-func (r *rig) quietFor(tab int, d time.Duration) {
+func (r *harness) quietFor(tab int, d time.Duration) {
 	r.m.numbered(tab).pane.output.Store(r.now.Add(-d).UnixNano())
 }
 
 // lookReady lets the model look whether a first prompt can be sent.
-func (r *rig) lookReady() {
+func (r *harness) lookReady() {
 	r.t.Helper()
 	if r.ready == nil {
 		r.t.Fatal("nobody looks whether the agent is ready")
@@ -27,7 +27,7 @@ func (r *rig) lookReady() {
 }
 
 func TestFirstPrompt(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new shell --workspace /tmp -- fix \x1b[200~all -- tests\x1b[201~ now \r")
 	if last := r.broker.opened[1]; last.Agent != "shell" || last.Workspace != "/tmp" {
 		t.Errorf("opened %+v", last)
@@ -73,7 +73,7 @@ func TestFirstPrompt(t *testing.T) {
 
 // A program that does not edit lines gets its prompt all the same.
 func TestFirstPromptOfAPlainProgram(t *testing.T) {
-	r := newRig(t, 80, 24, Options{Prompt: "from outside"})
+	r := newHarness(t, 80, 24, Options{Prompt: "from outside"})
 	r.state(1, broker.StateIdle)
 	r.quietFor(1, readyQuiet)
 	r.lookReady()
@@ -92,7 +92,7 @@ func TestFirstPromptOfAPlainProgram(t *testing.T) {
 
 // What could not be sent is not lost.
 func TestFirstPromptIsKept(t *testing.T) {
-	r := newRig(t, 120, 24, Options{})
+	r := newHarness(t, 120, 24, Options{})
 	r.keys("\x01/new shell -- do it\r")
 	r.state(2, broker.StateDead)
 	r.lookReady()
@@ -131,7 +131,7 @@ func TestNewCommandLines(t *testing.T) {
 		{args: "--colour", refused: "takes an agent, --workspace DIR"},
 		{args: "nobody -- x", refused: "no such agent; there are"},
 	} {
-		r := newRig(t, 120, 24, Options{Agent: "claude-code"})
+		r := newHarness(t, 120, 24, Options{Agent: "claude-code"})
 		r.keys("\x01/new " + test.args + "\r")
 		if test.refused != "" {
 			r.wants(test.refused)

@@ -60,9 +60,9 @@ const asWritten = `{"path":"../outside/notes.txt","content":"first line\nsecond 
 func TestGoldenScreens(t *testing.T) {
 	modes := []struct {
 		name string
-		do   func(r *rig)
+		do   func(r *harness)
 	}{
-		{"starting", func(r *rig) {
+		{"starting", func(r *harness) {
 			r.m.numbered(1).attached = false
 			for _, p := range []broker.Progress{
 				{Session: "s1", Step: "building the agent image", Detail: "Step 3/9 : RUN apt-get install", Done: false},
@@ -71,17 +71,17 @@ func TestGoldenScreens(t *testing.T) {
 				r.send(brokerMsg{broker.Event{Progress: &p}})
 			}
 		}},
-		{"building", func(r *rig) { r.builds() }},
-		{"build-log", func(r *rig) { r.builds(); r.keys("\x0c") }},
-		{"build-failed", func(r *rig) { r.builds(); r.buildFails() }},
-		{"terminal", func(r *rig) { r.keys("x") }},
-		{"intro", func(*rig) {}},
-		{"command", func(r *rig) { r.keys("\x01fix the tests") }},
-		{"command-long", func(r *rig) {
+		{"building", func(r *harness) { r.builds() }},
+		{"build-log", func(r *harness) { r.builds(); r.keys("\x0c") }},
+		{"build-failed", func(r *harness) { r.builds(); r.buildFails() }},
+		{"terminal", func(r *harness) { r.keys("x") }},
+		{"intro", func(*harness) {}},
+		{"command", func(r *harness) { r.keys("\x01fix the tests") }},
+		{"command-long", func(r *harness) {
 			r.keys("\x01please look at the failing tests in the parser and repair whatever is wrong there, then tell me")
 		}},
-		{"error", func(r *rig) { r.keys("\x01/frobnicate\r") }},
-		{"budget", func(r *rig) {
+		{"error", func(r *harness) { r.keys("\x01/frobnicate\r") }},
+		{"budget", func(r *harness) {
 			used := broker.Usage{Requests: 12, In: 1234, Out: 56_789, CacheRead: 12_345_678, CacheWrite: 4321, CostUSD: 4.5678, Time: 61 * time.Minute}
 			one := broker.Budget{Session: "s1", Tab: 1, Used: used, Allowance: broker.Allowance{CostUSD: 5, Tokens: 20_000_000}, Part: 0.91}
 			r.send(brokerMsg{broker.Event{Budget: &one}})
@@ -90,23 +90,23 @@ func TestGoldenScreens(t *testing.T) {
 			r.broker.budgets = broker.Budgets{Sessions: []broker.Budget{one}, Total: total, PricesDate: "2026-11-20"}
 			r.keys("\x01/budget\r")
 		}},
-		{"waiting", func(r *rig) {
+		{"waiting", func(r *harness) {
 			r.state(1, broker.StateWaiting)
 			r.escalate(1, twoArguments, asWritten)
 		}},
-		{"panel", func(r *rig) {
+		{"panel", func(r *harness) {
 			r.escalate(1, twoArguments, asWritten)
 			r.escalate(2, `{"path":"/tmp/b"}`, "")
 			r.keys("\x01")
 		}},
-		{"panel-end", func(r *rig) {
+		{"panel-end", func(r *harness) {
 			r.escalate(1, twoArguments, asWritten)
 			r.keys("\x01")
 			for range 60 {
 				r.keys("\x1b[B")
 			}
 		}},
-		{"decided", func(r *rig) {
+		{"decided", func(r *harness) {
 			r.escalate(1, `{"path":"/tmp/b"}`, "")
 			r.keys("\x01")
 			for range 30 {
@@ -115,7 +115,7 @@ func TestGoldenScreens(t *testing.T) {
 			}
 			r.keys("/approve\r")
 		}},
-		{"remember", func(r *rig) {
+		{"remember", func(r *harness) {
 			r.broker.scopes = []broker.Scope{
 				{Name: "exact", Text: "filesystem/write_file with exactly these arguments", Matched: 1, Past: 7},
 				{Name: "file", Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`, Matched: 4, Past: 7},
@@ -123,25 +123,25 @@ func TestGoldenScreens(t *testing.T) {
 			r.escalate(1, `{"path":"/tmp/b","content":"x"}`, "")
 			r.keys("\x01/approve+\r")
 		}},
-		{"rules", func(r *rig) {
+		{"rules", func(r *harness) {
 			r.broker.rules = []broker.Rule{{
 				Number: 2, Tab: 1, Scope: "file", By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second),
 				Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`,
 			}}
 			r.keys("\x01/rules\r")
 		}},
-		{"history", func(r *rig) {
+		{"history", func(r *harness) {
 			r.broker.history = []broker.Decided{
 				{At: testTime, Tab: 1, Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "asks-before-push", Detail: map[string]any{"receipt": 4, "quote": "push to origin"}},
 				{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-denied", By: "cli", Waited: 2300 * time.Millisecond, Rule: "escalate-writes-outside"},
 			}
 			r.keys("\x01/history\r")
 		}},
-		{"receipt", func(r *rig) {
+		{"receipt", func(r *harness) {
 			r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 4, Session: "s1", Left: 1, ExpiresAt: r.now.Add(80 * time.Second)}}})
 		}},
-		{"question", func(r *rig) { r.state(1, broker.StateWorking); r.keys("\x01/quit\r") }},
-		{"tabs", func(r *rig) {
+		{"question", func(r *harness) { r.state(1, broker.StateWorking); r.keys("\x01/quit\r") }},
+		{"tabs", func(r *harness) {
 			for range 11 {
 				r.keys("\x01/new shell /tmp\r")
 			}
@@ -149,48 +149,48 @@ func TestGoldenScreens(t *testing.T) {
 			r.state(12, broker.StateWaiting)
 			r.keys("\x01/tab 5\r")
 		}},
-		{"dead", func(r *rig) {
+		{"dead", func(r *harness) {
 			s := r.m.numbered(1).session
 			s.State, s.ExitCode, s.Reason = broker.StateDead, 137, "the container ran out of memory"
 			r.send(brokerMsg{broker.Event{Session: &s}})
 		}},
-		{"help", func(r *rig) { r.keys("\x01?") }},
-		{"copy", func(r *rig) { r.keys("\x01["); r.keys("gvll") }},
-		{"search", func(r *rig) { r.keys("\x01["); r.keys("/text") }},
-		{"selection", func(r *rig) { r.keys("\x01[gVj") }},
-		{"no-tab", func(r *rig) { r.keys("\x01/close\ry") }},
-		{"completion", func(r *rig) { r.keys("\x01/re\t") }},
-		{"first-prompt", func(r *rig) { r.keys("\x01/new shell -- look at the tests\r"); r.m.numbered(2).attached = false }},
-		{"notice", func(r *rig) {
+		{"help", func(r *harness) { r.keys("\x01?") }},
+		{"copy", func(r *harness) { r.keys("\x01["); r.keys("gvll") }},
+		{"search", func(r *harness) { r.keys("\x01["); r.keys("/text") }},
+		{"selection", func(r *harness) { r.keys("\x01[gVj") }},
+		{"no-tab", func(r *harness) { r.keys("\x01/close\ry") }},
+		{"completion", func(r *harness) { r.keys("\x01/re\t") }},
+		{"first-prompt", func(r *harness) { r.keys("\x01/new shell -- look at the tests\r"); r.m.numbered(2).attached = false }},
+		{"notice", func(r *harness) {
 			r.keys("\x01/new shell\r\x1b1")
 			r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s2", Urgent: true, Text: "the audit cannot be written: no space left on device; its calls are refused"}}})
 			r.send(paneMsg{"s2", term.Event{Kind: term.EventBell}})
 		}},
-		{"done", func(r *rig) {
+		{"done", func(r *harness) {
 			r.keys("\x01/new shell\r\x1b1")
 			r.state(2, broker.StateWorking)
 			r.state(2, broker.StateIdle)
 			r.settle()
 		}},
-		{"rename", func(r *rig) { r.keys("\x01/rename the parser 漢字\r") }},
-		{"picker", func(r *rig) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
-		{"prefix", func(r *rig) { r.keys("\x02") }},
-		{"scrolled", func(r *rig) {
+		{"rename", func(r *harness) { r.keys("\x01/rename the parser 漢字\r") }},
+		{"picker", func(r *harness) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
+		{"prefix", func(r *harness) { r.keys("\x02") }},
+		{"scrolled", func(r *harness) {
 			r.agentSays(1, strings.Repeat("more\r\n", 60))
 			r.keys("\x1b[<64;5;3M")
 		}},
-		{"zoom", func(r *rig) {
+		{"zoom", func(r *harness) {
 			r.keys("\x01/new shell\r\x01/split down\r")
 			r.agentSays(2, "$ ls\r\n")
 			r.keys("\x01/zoom\r")
 		}},
-		{"four-panes", func(r *rig) {
+		{"four-panes", func(r *harness) {
 			for range 3 {
 				r.keys("\x01/new shell\r")
 			}
 			r.keys("\x01/split\r\x01/split\r\x01/split\r")
 		}},
-		{"split", func(r *rig) {
+		{"split", func(r *harness) {
 			r.keys("\x01/new shell\r")
 			r.agentSays(2, "$ ls\r\n")
 			r.keys("\x01/split right\r")
@@ -200,7 +200,7 @@ func TestGoldenScreens(t *testing.T) {
 		for _, mode := range modes {
 			name := fmt.Sprintf("%s-%dx%d", mode.name, size[0], size[1])
 			t.Run(name, func(t *testing.T) {
-				r := newRig(t, size[0], size[1], demo())
+				r := newHarness(t, size[0], size[1], demo())
 				r.state(1, broker.StateIdle)
 				r.agentSays(1, agentScreen)
 				mode.do(r)
@@ -216,7 +216,7 @@ func TestGoldenScreens(t *testing.T) {
 // again when they grow.
 func TestTooSmall(t *testing.T) {
 	for _, size := range [][2]int{{19, 30}, {80, 4}, {5, 2}, {1, 1}} {
-		r := newRig(t, size[0], size[1], demo())
+		r := newHarness(t, size[0], size[1], demo())
 		r.escalate(1, `{"path":"/tmp/b"}`, "")
 		r.keys("\x01/approve\r")
 		r.paint()

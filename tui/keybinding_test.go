@@ -8,7 +8,7 @@ import (
 
 // A person's keys do what they were bound to, the former ones no longer.
 func TestChosenKeys(t *testing.T) {
-	r := newRig(t, 120, 24, Options{Keys: map[string][]string{
+	r := newHarness(t, 120, 24, Options{Keys: map[string][]string{
 		"agent.next":       {"Ctrl+PgDown"},
 		"agent.tab-number": {"f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9"},
 		"copy.leave":       {"x"},
@@ -67,7 +67,7 @@ func TestHintsNameChosenKeys(t *testing.T) {
 		{map[string][]string{"panel.page": {"f5"}}, "(F5 shows more, or /deny it)"},
 		{map[string][]string{"panel.page": {}}, "(scroll to see all, or /deny it)"},
 	} {
-		r := newRig(t, 100, 12, Options{Keys: test.keys})
+		r := newHarness(t, 100, 12, Options{Keys: test.keys})
 		r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 40)+`"}`, "")
 		r.keys("\x01")
 		r.paint()
@@ -79,7 +79,7 @@ func TestHintsNameChosenKeys(t *testing.T) {
 // The command key is taken from whatever else it does by default.
 func TestAnyCommandKey(t *testing.T) {
 	for _, key := range []string{"ctrl+e", "ctrl+f", "f12", "Ctrl+G"} {
-		r := newRig(t, 80, 24, Options{CommandKey: key})
+		r := newHarness(t, 80, 24, Options{CommandKey: key})
 		bytes := map[string]string{"ctrl+e": "\x05", "ctrl+f": "\x06", "f12": "\x1b[24~", "Ctrl+G": "\x07"}[key]
 		r.keys(bytes + "ab" + bytes)
 		if r.m.mode != modeTerminal || r.queued(1) != bytes || r.m.line.text() != "ab" {

@@ -9,7 +9,7 @@ import (
 // TestLargeCall lays a large call out beside the event loop; until then there
 // is nothing to decide about.
 func TestLargeCall(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := escalation(1, `{"content":"`+strings.Repeat(`line\n`, layAtOnce)+`"}`, "")
 	r.send(brokerMsg{msgOf(e)})
 	_, cmd := r.m.Update(inputMsg{commandKey()})
@@ -29,7 +29,7 @@ func TestLargeCall(t *testing.T) {
 // TestPagingALargeCall pages through a call of thousands of rows. What is jumped
 // over does not count as shown.
 func TestPagingALargeCall(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.send(brokerMsg{msgOf(escalation(1, `{"content":"`+strings.Repeat(`line\n`, 5000)+`"}`, ""))})
 	r.keys("\x01")
 	panel, _ := r.m.panelRect()
@@ -62,7 +62,7 @@ func TestPagingALargeCall(t *testing.T) {
 
 // TestRefusingALongCall: to refuse a call, some of it is enough.
 func TestRefusingALongCall(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 100)+`"}`, "")
 	r.keys("\x01")
 	r.paint()
@@ -76,7 +76,7 @@ func TestRefusingALongCall(t *testing.T) {
 // agent goes on writing.
 func TestScrolledViewStays(t *testing.T) {
 	for _, open := range []string{"\x1b[<64;5;5M\x1b[<64;5;5M\x1b[<64;5;5M", "\x01[\x1b[5~"} {
-		r := newRig(t, 80, 24, Options{Scrollback: 100})
+		r := newHarness(t, 80, 24, Options{Scrollback: 100})
 		number := 0
 		more := func(n int) {
 			for range n {

@@ -16,7 +16,7 @@ import (
 )
 
 // settle lets the time pass after which an agent that asks for nothing is done.
-func (r *rig) settle() {
+func (r *harness) settle() {
 	r.now = r.now.Add(doneSettle)
 	waiting := r.finished
 	r.finished = nil
@@ -28,7 +28,7 @@ func (r *rig) settle() {
 // An escalation, a finished agent and a dead one are announced, named by their
 // tab; what the person looks at is not announced as done.
 func TestAnnouncements(t *testing.T) {
-	r := newRig(t, 80, 24, Options{Notify: "desktop"})
+	r := newHarness(t, 80, 24, Options{Notify: "desktop"})
 	var told []notification
 	r.m.command = func(n notification) { told = append(told, n) }
 	r.keys("\x01/new shell\r\x01/rename bu\u202eild\r\x1b1")
@@ -93,7 +93,7 @@ func TestMuting(t *testing.T) {
 		{name: "all", keys: "\x1b2\x01/mute all\r", want: 0},
 		{name: "only the end", o: Options{NotifyOn: []string{"dead"}}, want: 1},
 	} {
-		r := newRig(t, 80, 24, test.o)
+		r := newHarness(t, 80, 24, test.o)
 		r.keys("\x01/new shell\r\x1b1" + test.keys)
 		n := 0
 		r.m.command = func(notification) { n++ }

@@ -21,7 +21,7 @@ func TestColorsOfThePersonsTerminal(t *testing.T) {
 		{Options{Theme: "16", FollowTheme: true}, "\x1b]11;rgb:ffff/ffff/ffff\x07", "16", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
 		{Options{FollowTheme: true}, "\x1b]11;rgb:zz/ff/ff\x07\x1b]11;white\x07\x1b]11;rgb:\x07", "dark", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"},
 	} {
-		r := newRig(t, 80, 24, test.o)
+		r := newHarness(t, 80, 24, test.o)
 		r.keys(test.replies)
 		r.keys("\x01/new shell\r")
 		for tab := 1; tab <= 2; tab++ {

@@ -22,19 +22,19 @@ func storedSessions() []broker.StoredSession {
 	}
 }
 
-func pickerRig(t *testing.T) *rig {
+func pickerHarness(t *testing.T) *harness {
 	t.Helper()
-	r := newRig(t, 100, 24, Options{})
+	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = storedSessions()
 	r.keys("\x01/resume\r")
 	return r
 }
 
 // lastOpened is the newest request for a session.
-func (r *rig) lastOpened() broker.OpenRequest { return r.broker.opened[len(r.broker.opened)-1] }
+func (r *harness) lastOpened() broker.OpenRequest { return r.broker.opened[len(r.broker.opened)-1] }
 
 func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
-	r := pickerRig(t)
+	r := pickerHarness(t)
 	screen := r.m.drawPicker().String()
 	for _, want := range []string{
 		"aaaaaaaa  claude-code   left running    3m ago", "/src/project", "bbbbbbbb  shell         open elsewhere  2h ago",
@@ -64,7 +64,7 @@ func TestPickerShortensDirectoriesAtTheFront(t *testing.T) {
 }
 
 func TestPickerResumesTheChosenSession(t *testing.T) {
-	r := pickerRig(t)
+	r := pickerHarness(t)
 	opened := len(r.broker.opened)
 	r.keys("j\r")
 	if len(r.broker.opened) != opened || r.m.mode != modePicker || !strings.Contains(r.m.flash.text, "another multiplexer") {
@@ -77,7 +77,7 @@ func TestPickerResumesTheChosenSession(t *testing.T) {
 }
 
 func TestPickerIsLeftWithoutEffect(t *testing.T) {
-	r := pickerRig(t)
+	r := pickerHarness(t)
 	opened := len(r.broker.opened)
 	r.keys("\x1b")
 	r.keys("x")
@@ -87,7 +87,7 @@ func TestPickerIsLeftWithoutEffect(t *testing.T) {
 }
 
 func TestResumeByTheStartOfAnID(t *testing.T) {
-	r := pickerRig(t)
+	r := pickerHarness(t)
 	opened := len(r.broker.opened)
 	r.keys("\x1b")
 	r.keys("\x01/resume zz\r")
@@ -101,7 +101,7 @@ func TestResumeByTheStartOfAnID(t *testing.T) {
 }
 
 func TestPickerEndsWhatWasLeftRunning(t *testing.T) {
-	r := pickerRig(t)
+	r := pickerHarness(t)
 	r.broker.sessions = append(r.broker.sessions, broker.Session{ID: "aaaaaaaa-1"})
 	r.keys("xn")
 	if n := len(r.broker.sessions); n != 2 {
@@ -121,7 +121,7 @@ func TestPickerEndsWhatWasLeftRunning(t *testing.T) {
 // The first tab can be a session of before, and a session that is resumed while
 // its dead tab is still shown takes the tab's place.
 func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
-	r := newRig(t, 100, 24, Options{Resume: "cccccccc-3"})
+	r := newHarness(t, 100, 24, Options{Resume: "cccccccc-3"})
 	if got := r.lastOpened(); got.Resume != "cccccccc-3" {
 		t.Fatalf("asked for %+v", got)
 	}
@@ -139,7 +139,7 @@ func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
 
 // On a dead tab the list begins with its own session.
 func TestPickerBeginsWithTheDeadTab(t *testing.T) {
-	r := newRig(t, 100, 24, Options{})
+	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = append(storedSessions(), broker.StoredSession{Session: broker.Session{ID: "s1", Agent: "claude-code", State: broker.StateDead}, Owned: true})
 	r.state(1, broker.StateDead)
 	r.wants("/restart, /resume or /close")
@@ -152,7 +152,7 @@ func TestPickerBeginsWithTheDeadTab(t *testing.T) {
 
 // A shell of this machine keeps nothing: nobody is offered to go on with one.
 func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
-	r := newRig(t, 100, 24, Options{})
+	r := newHarness(t, 100, 24, Options{})
 	shell := broker.Session{ID: "dddddddd-4", Agent: "local-shell", State: broker.StateDead, Ephemeral: true}
 	r.broker.stored = append(storedSessions(), broker.StoredSession{Session: shell})
 	r.keys("\x01/resume\r")
@@ -192,10 +192,10 @@ func TestEpitaph(t *testing.T) {
 	}
 }
 
-// offerRig is a multiplexer that begins with what another one left running.
-func offerRig(t *testing.T) *rig {
+// offerHarness is a multiplexer that begins with what another one left running.
+func offerHarness(t *testing.T) *harness {
 	t.Helper()
-	r := bareRig(t, Options{Offer: func(context.Context) bool { return true }, Agent: "shell"})
+	r := bareHarness(t, Options{Offer: func(context.Context) bool { return true }, Agent: "shell"})
 	r.broker.stored = storedSessions()
 	r.send(sizeMsg{100, 24})
 	if len(r.m.picker.rows) != 1 || len(r.broker.opened) != 0 {
@@ -206,7 +206,7 @@ func offerRig(t *testing.T) *rig {
 
 func TestOfferTakesBackInThePlaceOfTheFirstTab(t *testing.T) {
 	for _, key := range []string{"\r", "a"} {
-		r := offerRig(t)
+		r := offerHarness(t)
 		r.keys(key)
 		if len(r.broker.opened) != 1 || r.lastOpened().Resume != "aaaaaaaa-1" || r.m.mode != modeTerminal {
 			t.Errorf("%q: opened %+v, mode %d", key, r.broker.opened, r.m.mode)
@@ -219,7 +219,7 @@ func TestOfferTakesBackInThePlaceOfTheFirstTab(t *testing.T) {
 func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
 	for _, found := range []bool{true, false} {
 		known := make(chan bool, 1)
-		r := bareRig(t, Options{Offer: func(context.Context) bool { return <-known }, Agent: "shell"})
+		r := bareHarness(t, Options{Offer: func(context.Context) bool { return <-known }, Agent: "shell"})
 		r.broker.stored = storedSessions()
 		_, cmd := r.m.Update(sizeMsg{100, 24})
 		r.wants("looking for agents that were left running", "Esc back")
@@ -238,12 +238,12 @@ func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
 }
 
 func TestOfferThatIsDeclinedOpensTheFirstTab(t *testing.T) {
-	r := offerRig(t)
+	r := offerHarness(t)
 	r.keys("q")
 	if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" || r.lastOpened().Resume != "" {
 		t.Errorf("opened %+v", r.broker.opened)
 	}
-	r = offerRig(t)
+	r = offerHarness(t)
 	r.broker.sessions = append(r.broker.sessions, broker.Session{ID: "aaaaaaaa-1"})
 	r.broker.stored = nil
 	r.keys("xy")
@@ -254,7 +254,7 @@ func TestOfferThatIsDeclinedOpensTheFirstTab(t *testing.T) {
 
 // What an agent asked its terminal in its former life was answered then.
 func TestHistoryIsNotAnsweredAgain(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	answered := make(chan string, 1)
 	past := "before\a\x1b[c\x1b]52;c;c2VjcmV0\a"
 	r.broker.agent = func(term *fakeTerminal) {
@@ -274,7 +274,7 @@ func TestHistoryIsNotAnsweredAgain(t *testing.T) {
 }
 
 func TestSessionsAreCompleted(t *testing.T) {
-	r := newRig(t, 100, 24, Options{})
+	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = storedSessions()
 	r.keys("\x01/resume cc\t")
 	if got := r.m.line.text(); got != "/resume cccccccc-3 " {
@@ -284,7 +284,7 @@ func TestSessionsAreCompleted(t *testing.T) {
 
 // What an agent wrote into its workspace is drawn like everything of an agent's.
 func TestDiffShowsTheChanges(t *testing.T) {
-	r := newRig(t, 100, 24, Options{})
+	r := newHarness(t, 100, 24, Options{})
 	r.broker.changes = broker.Changes{Base: strings.Repeat("ab", 20), Text: "+a line\x1b[31m red\nnew file: x\n", Cut: true}
 	r.keys("\x01/diff\r")
 	screen := r.m.drawHelp().String()

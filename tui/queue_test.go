@@ -109,7 +109,7 @@ func TestGate(t *testing.T) {
 // TestResizeIsDebounced changes the size a hundred times within a second.
 func TestResizeIsDebounced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, 80, 24, Options{})
+		r := newHarness(t, 80, 24, Options{})
 		p := r.m.numbered(1).pane
 		x := newFakeTerminal()
 		x.run(func(*fakeTerminal) { <-p.ctx.Done() })

@@ -18,7 +18,7 @@ import (
 // become a decision, none may get lost or change its place.
 func TestKeystrokeRace(t *testing.T) {
 	const injections = 10_000
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.state(1, broker.StateIdle)
 	random := rand.New(rand.NewPCG(1, 2))
 	words := []string{"yes ", "y", "a", "d", "\r", "approve", "/approve\r", "/approve all\r", "/deny\r", "\x1b[C", "\t", "漢字", "q", "\x05", "w", "A", " "}
@@ -96,7 +96,7 @@ func printable(r rune) rune {
 func cut(s string, at int) string { return s[max(0, at-20):min(len(s), at+20)] }
 
 // drain takes what waits for a tab's agent.
-func (r *rig) drain(tab int) string {
+func (r *harness) drain(tab int) string {
 	s := r.queued(tab)
 	r.m.numbered(tab).pane.queue.discard()
 	return s
@@ -108,7 +108,7 @@ func TestFastApprove(t *testing.T) {
 	const line = "\x01/approve\r"
 	for at := range len(line) {
 		for _, step := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
-			r := newRig(t, 80, 24, demo())
+			r := newHarness(t, 80, 24, demo())
 			for i, key := range clusters(line) {
 				if i == at {
 					r.escalate(1, `{"path":"/etc/hosts"}`, "")
@@ -151,7 +151,7 @@ func TestKeystrokeRaceInAPty(t *testing.T) {
 		got <- all.String()
 		_, _ = io.Copy(io.Discard, x.agentR)
 	}
-	p := sit(t, b, demo())
+	p := startMux(t, b, demo())
 	p.sees("ready")
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	var injected atomic.Int64

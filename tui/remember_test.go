@@ -8,9 +8,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-func scopeRig(t *testing.T, cols, rows int) *rig {
+func scopeHarness(t *testing.T, cols, rows int) *harness {
 	t.Helper()
-	r := newRig(t, cols, rows, demo())
+	r := newHarness(t, cols, rows, demo())
 	r.broker.scopes = []broker.Scope{
 		{Name: "exact", Text: "filesystem/write_file with exactly these arguments", Matched: 1, Past: 7},
 		{Name: "file", Text: `filesystem/write_file with path "/tmp/b"; any content`, Matched: 4, Past: 7},
@@ -23,7 +23,7 @@ func scopeRig(t *testing.T, cols, rows int) *rig {
 
 // The scopes are laid out in full first, and must have been on the screen.
 func TestRememberOnlyWhatWasShown(t *testing.T) {
-	r := scopeRig(t, 140, 24)
+	r := scopeHarness(t, 140, 24)
 	r.keys("/approve+ file\r")
 	r.decided(0)
 	r.wants("/approve+ SCOPE [TIME]", "file: filesystem/write_file with path", "(4 of 7 past calls)", "> /approve+ file")
@@ -40,7 +40,7 @@ func TestRememberOnlyWhatWasShown(t *testing.T) {
 }
 
 func TestRememberWithATime(t *testing.T) {
-	r := scopeRig(t, 80, 24)
+	r := scopeHarness(t, 80, 24)
 	r.keys("/approve+ 3\r")
 	r.look()
 	for _, wrong := range []string{"", " everything", " file soon", " file -5m", " file 5m more"} {
@@ -55,7 +55,7 @@ func TestRememberWithATime(t *testing.T) {
 }
 
 func TestRememberNeedsAllOfItOnTheScreen(t *testing.T) {
-	r := scopeRig(t, 40, 10)
+	r := scopeHarness(t, 40, 10)
 	r.keys("/approve+ file\r")
 	r.look()
 	r.keys("\r")
@@ -70,7 +70,7 @@ func TestRememberNeedsAllOfItOnTheScreen(t *testing.T) {
 }
 
 func TestWhatCannotBeRemembered(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.look()
@@ -89,14 +89,14 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 
 // A stranger's text in a scope is drawn like any other.
 func TestHostileScopeIsDrawnHarmlessly(t *testing.T) {
-	r := scopeRig(t, 80, 24)
+	r := scopeHarness(t, 80, 24)
 	r.broker.scopes[0].Text = "a\x1b[2J\u202eb"
 	r.keys("/approve+\r")
 	r.wants(`a\e[2J\u{202e}b`)
 }
 
 func TestRulesAreListedAndRevoked(t *testing.T) {
-	r := newRig(t, 140, 24, demo())
+	r := newHarness(t, 140, 24, demo())
 	r.keys("\x01/rules\r")
 	r.wants("no approval is remembered")
 	r.keys("q")
@@ -118,7 +118,7 @@ func TestRulesAreListedAndRevoked(t *testing.T) {
 }
 
 func TestHistorySaysWhoWhenAndHow(t *testing.T) {
-	r := newRig(t, 200, 50, demo())
+	r := newHarness(t, 200, 50, demo())
 	r.broker.history = []broker.Decided{
 		{At: testTime, Tab: 1, Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "ask", Detail: map[string]any{"receipt": 4, "quote": "push to\x1borigin"}},
 		{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-approved", By: "cli", Waited: 2300 * time.Millisecond, Rule: "ask"},
@@ -132,7 +132,7 @@ func TestHistorySaysWhoWhenAndHow(t *testing.T) {
 // The tab shows what is left of the person's last words to it, and only while
 // something is.
 func TestReceiptIsShownOnItsTab(t *testing.T) {
-	r := newRig(t, 100, 24, demo())
+	r := newHarness(t, 100, 24, demo())
 	receipt := broker.Receipt{Number: 3, Session: "s1", ExpiresAt: r.now.Add(80 * time.Second), Left: 2}
 	show := func() { r.send(brokerMsg{broker.Event{Kind: broker.EventReceipt, Receipt: &receipt}}) }
 	show()
@@ -168,7 +168,7 @@ func TestReceiptIsShownOnItsTab(t *testing.T) {
 // Calls that were refused unasked are counted in the panel's title; nothing
 // that was seen has to be looked at again.
 func TestRefusedUnaskedIsCounted(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.look()
@@ -180,7 +180,7 @@ func TestRefusedUnaskedIsCounted(t *testing.T) {
 }
 
 func TestJumpToTheTabOfTheCall(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/new shell\r")
 	if r.m.active != 1 {
 		t.Fatalf("tab %d is shown", r.m.active)
@@ -194,7 +194,7 @@ func TestJumpToTheTabOfTheCall(t *testing.T) {
 
 // How many calls much like the one shown wait besides stands in the title.
 func TestAlikeCallsAreCounted(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	for n, likeness := range []string{"a", "a", "b", "a", ""} {
 		e := escalation(n+1, `{}`, "")
 		e.Likeness = likeness

@@ -29,7 +29,7 @@ func TestPendingSurvivesTheUserInterface(t *testing.T) {
 	b.waitFor(3)
 	for round, typed := range []string{"", "\x01", "\x01/approve", "\x01/approve all", "\x01\t/deny 2"} {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
-			p := sit(t, b, demo())
+			p := startMux(t, b, demo())
 			p.sees("3 waiting")
 			p.types(typed)
 			if len(typed) > 1 {
@@ -43,7 +43,7 @@ func TestPendingSurvivesTheUserInterface(t *testing.T) {
 			}
 		})
 	}
-	p := sit(t, b, demo())
+	p := startMux(t, b, demo())
 	p.sees("3 waiting")
 	p.types("\x01")
 	p.sees("approval 1/3", "/tmp/1")
@@ -88,7 +88,7 @@ func shown(t testing.TB, n int) (calls, words []time.Duration) {
 			_, _ = x.agentW.Write([]byte(word))
 		}
 	}
-	p := sit(t, b, demo())
+	p := startMux(t, b, demo())
 	defer close(say)
 	say <- "ready"
 	p.sees("ready")

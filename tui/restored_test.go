@@ -11,7 +11,7 @@ import (
 // A call that a killed multiplexer was asked says so, and whether its agent waits
 // for the answer; what was seen of it counts on when that changes.
 func TestRestoredCall(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := escalation(4, `{"path":"/tmp/b"}`, "")
 	e.Restored, e.Unclaimed = true, true
 	r.broker.pending = append(r.broker.pending, e)
@@ -46,7 +46,7 @@ func TestResolutionTexts(t *testing.T) {
 // While a model judges, the panel says since when; when it leaves the call to the
 // person, why.
 func TestAutoApproverIsSeen(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	e := escalation(1, `{"path":"/tmp/b"}`, "")
 	e.Auto = &broker.AutoReview{Receipt: 3, Since: r.now}
 	r.broker.pending = append(r.broker.pending, e)
@@ -84,7 +84,7 @@ func TestHistorySaysWhatTheAgentWasTold(t *testing.T) {
 
 // PgUp goes back in a call that waits; without one it reads the scrollback.
 func TestPageUpInThePanel(t *testing.T) {
-	r := newRig(t, 40, 10, demo())
+	r := newHarness(t, 40, 10, demo())
 	r.escalate(1, `{"path":"/tmp/b"}`, "")
 	r.keys("\x01")
 	r.look()

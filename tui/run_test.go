@@ -23,9 +23,9 @@ import (
 // test that fails takes so long.
 const patience = time.Minute
 
-// person is a terminal with a person before it: a host pty whose other end is
+// userTerminal is a terminal with a person before it: a host pty whose other end is
 // read by the terminal engine.
-type person struct {
+type userTerminal struct {
 	t      testing.TB
 	broker *fakeBroker
 	ptmx   *os.File
@@ -40,14 +40,14 @@ type person struct {
 	raw bytes.Buffer // all that was written to the terminal
 }
 
-// sit starts the multiplexer on a new terminal of 80×24 cells.
-func sit(t testing.TB, b *fakeBroker, o Options) *person {
+// startMux starts the multiplexer on a new terminal of 80×24 cells.
+func startMux(t testing.TB, b *fakeBroker, o Options) *userTerminal {
 	t.Helper()
-	return sitWith(t, b, b, 80, 24, o)
+	return startMuxWith(t, b, b, 80, 24, o)
 }
 
-// sitWith does it with a broker that is not the fake one itself.
-func sitWith(t testing.TB, b *fakeBroker, api broker.API, cols, rows int, o Options) *person {
+// startMuxWith does it with a broker that is not the fake one itself.
+func startMuxWith(t testing.TB, b *fakeBroker, api broker.API, cols, rows int, o Options) *userTerminal {
 	t.Helper()
 	t.Setenv("TERM", "xterm-256color")
 	ptmx, tty, err := pty.Open()
@@ -63,7 +63,7 @@ func sitWith(t testing.TB, b *fakeBroker, api broker.API, cols, rows int, o Opti
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &person{t: t, broker: b, ptmx: ptmx, tty: tty, screen: screen, done: make(chan error, 1), cancel: cancel, read: make(chan struct{}, 1)}
+	p := &userTerminal{t: t, broker: b, ptmx: ptmx, tty: tty, screen: screen, done: make(chan error, 1), cancel: cancel, read: make(chan struct{}, 1)}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -105,7 +105,7 @@ func awaited(t testing.TB, f *os.File) *os.File {
 }
 
 // watch feeds the engine and answers the multiplexer's questions.
-func (p *person) watch() {
+func (p *userTerminal) watch() {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := p.ptmx.Read(buf)
@@ -123,7 +123,7 @@ func (p *person) watch() {
 	}
 }
 
-func (p *person) types(s string) {
+func (p *userTerminal) types(s string) {
 	p.t.Helper()
 	if _, err := p.ptmx.WriteString(s); err != nil {
 		p.t.Fatal(err)
@@ -131,25 +131,25 @@ func (p *person) types(s string) {
 }
 
 // bytes is how much was written to the terminal, since what came after that.
-func (p *person) bytes() int {
+func (p *userTerminal) bytes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.raw.Len()
 }
 
-func (p *person) since(n int) string {
+func (p *userTerminal) since(n int) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return string(p.raw.Bytes()[n:])
 }
 
 // text is what the person sees.
-func (p *person) text() string {
+func (p *userTerminal) text() string {
 	return strings.Join(p.screen.Text(p.screen.LineCount()-1000, 1000), "\n")
 }
 
 // until waits for a condition.
-func (p *person) until(what string, ok func() bool) {
+func (p *userTerminal) until(what string, ok func() bool) {
 	p.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
@@ -167,7 +167,7 @@ func (p *person) until(what string, ok func() bool) {
 	}
 }
 
-func (p *person) sees(parts ...string) {
+func (p *userTerminal) sees(parts ...string) {
 	p.t.Helper()
 	for _, part := range parts {
 		p.until(fmt.Sprintf("%q", part), func() bool { return strings.Contains(p.text(), part) })
@@ -176,7 +176,7 @@ func (p *person) sees(parts ...string) {
 
 // leaves waits for the multiplexer to end and checks that it left the terminal
 // as it was.
-func (p *person) leaves() {
+func (p *userTerminal) leaves() {
 	p.t.Helper()
 	select {
 	case err := <-p.done:
@@ -210,7 +210,7 @@ func echoAgent(t *fakeTerminal) {
 func TestEndToEnd(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
-	p := sit(t, b, demo())
+	p := startMux(t, b, demo())
 	p.sees("claude-code", "ready")
 	p.types("hello\r")
 	p.sees(`got "hello"`)
@@ -256,7 +256,7 @@ func TestEndToEnd(t *testing.T) {
 func TestQuitBySignal(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
-	p := sit(t, b, Options{})
+	p := startMux(t, b, Options{})
 	p.sees("ready")
 	p.cancel()
 	p.leaves()
@@ -267,7 +267,7 @@ func TestQuitBySignal(t *testing.T) {
 func TestResizeStorm(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
-	p := sit(t, b, Options{})
+	p := startMux(t, b, Options{})
 	p.sees("ready")
 	for i := range 100 {
 		if err := setSize(p.ptmx, 80+i, 24+i%20); err != nil {
@@ -301,7 +301,7 @@ func TestLargePaste(t *testing.T) {
 	const size = 10 << 20
 	b := newFakeBroker()
 	got := make(chan string, 1)
-	var p *person
+	var p *userTerminal
 	b.agent = func(x *fakeTerminal) {
 		fmt.Fprint(x.agentW, "\x1b[?2004hready\r\n")
 		buf := make([]byte, size+len("\x1b[200~\x1b[201~after"))
@@ -315,7 +315,7 @@ func TestLargePaste(t *testing.T) {
 		got <- string(buf)
 		_, _ = io.Copy(io.Discard, x.agentR)
 	}
-	p = sit(t, b, Options{})
+	p = startMux(t, b, Options{})
 	p.sees("ready")
 	body := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	go func() {

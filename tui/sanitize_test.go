@@ -180,7 +180,7 @@ func TestPanelDecodes(t *testing.T) {
 // TestMessagesAreOneLine puts hostile strings where messages are drawn.
 func TestMessagesAreOneLine(t *testing.T) {
 	for _, s := range hostileStrings() {
-		r := newRig(t, 80, 24, Options{Notices: []string{s}})
+		r := newHarness(t, 80, 24, Options{Notices: []string{s}})
 		r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Text: s, Session: "s1"}}})
 		r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: s, Detail: s}}})
 		for _, layer := range r.scene.Layers {
@@ -201,7 +201,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 	for _, s := range hostileStrings() {
 		o := demo()
 		o.Notify = "desktop"
-		r := newRig(t, 80, 24, o)
+		r := newHarness(t, 80, 24, o)
 		r.broker.scopes = []broker.Scope{{Name: s, Text: s}}
 		r.broker.rules = []broker.Rule{{Number: 1, Scope: s, Text: s, By: s}}
 		r.broker.history = []broker.Decided{{Server: s, Tool: s, Rule: s, Decision: s, By: s, Reason: s, Detail: map[string]any{"quote": s, "remembered": s}}}
@@ -234,7 +234,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 }
 
 // harmless checks the newest scene cell by cell.
-func (r *rig) harmless(s string) {
+func (r *harness) harmless(s string) {
 	r.t.Helper()
 	for _, layer := range r.scene.Layers {
 		if at := layer.At; at.X < 0 || at.Y < 0 || at.X+at.W > 80 || at.Y+at.H > 24 || len(layer.cells) != at.W*at.H {

@@ -89,7 +89,7 @@ func TestRealShell(t *testing.T) {
 	ossignal.Notify(interrupts, os.Interrupt)
 	defer ossignal.Stop(interrupts)
 	b := &shellBroker{fakeBroker: newFakeBroker()}
-	p := sitWith(t, b.fakeBroker, b, 80, 24, Options{Agent: "shell"})
+	p := startMuxWith(t, b.fakeBroker, b, 80, 24, Options{Agent: "shell"})
 	p.sees("ok$")
 	p.types("stty size\r")
 	p.sees("22 80")
@@ -110,7 +110,7 @@ func TestRealShell(t *testing.T) {
 // back to the person's screen, through two ptys.
 func BenchmarkEcho(b *testing.B) {
 	fake := &shellBroker{fakeBroker: newFakeBroker()}
-	p := sitWith(b, fake.fakeBroker, fake, 80, 24, Options{Agent: "shell"})
+	p := startMuxWith(b, fake.fakeBroker, fake, 80, 24, Options{Agent: "shell"})
 	p.sees("ok$")
 	p.types("stty raw echo; exec cat >/dev/null\r")
 	var times []time.Duration

@@ -12,7 +12,7 @@ import (
 const buildStep = "build image base (step 2 of 3)"
 
 // progress lets words about the start of tab 1 come.
-func (r *rig) progress(all ...broker.Progress) {
+func (r *harness) progress(all ...broker.Progress) {
 	for _, p := range all {
 		p.Session = "s1"
 		r.send(brokerMsg{broker.Event{Progress: &p}})
@@ -20,7 +20,7 @@ func (r *rig) progress(all ...broker.Progress) {
 }
 
 // builds lets tab 1 be where its image is built.
-func (r *rig) builds() {
+func (r *harness) builds() {
 	r.m.numbered(1).attached = false
 	r.state(1, broker.StateStarting)
 	r.progress(
@@ -43,7 +43,7 @@ func (r *rig) builds() {
 }
 
 // buildFails lets the build of tab 1 fail.
-func (r *rig) buildFails() {
+func (r *harness) buildFails() {
 	r.progress(broker.Progress{Step: buildStep, Elapsed: 61 * time.Second, Failed: true, Tail: []string{
 		"E: Unable to locate package libfoo", "The command '/bin/sh -c apt-get install libfoo' returned a non-zero code: 100",
 	}})
@@ -56,7 +56,7 @@ func (r *rig) buildFails() {
 // While an image is built its steps take their time before the person's eyes, and
 // one key shows and hides all that the builder says.
 func TestBuildIsShown(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.builds()
 	r.wants("✓ preparing the session", "✓ get the root file system (step 1 of 3) · 2:07", "… build image base (step 2 of 3) · 4 s", "Get:14", "Ctrl-L shows the log")
 	r.progress(broker.Progress{Step: buildStep, Detail: "Unpacking", Elapsed: 5 * time.Second})
@@ -87,7 +87,7 @@ func TestBuildIsShown(t *testing.T) {
 // With an agent in the tab the key is the agent's, and a log that cannot be had is
 // said to be so.
 func TestLogOfARunningAgent(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	r.state(1, broker.StateIdle)
 	r.keys("\x0c")
 	if got := r.queued(1); got != "\x0c" {

@@ -30,11 +30,11 @@ func colored(name string) string {
 func BenchmarkSwitch(b *testing.B) {
 	for _, other := range []string{"kernel", "socket"} {
 		b.Run(other, func(b *testing.B) {
-			r := newRig(b, 120, 40, Options{})
+			r := newHarness(b, 120, 40, Options{})
 			r.keys("\x01/new shell\r")
 			r.agentSays(1, colored("kernel"))
 			r.agentSays(2, colored(other)+"the other")
-			c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
+			c := newCompositor(&recorder{harness: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
 			n := 0
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

@@ -11,7 +11,7 @@ import (
 // The window is called after what is shown; an agent's own title is only its end,
 // and cannot change it all the time.
 func TestWindowTitle(t *testing.T) {
-	r := newRig(t, 80, 24, Options{})
+	r := newHarness(t, 80, 24, Options{})
 	pass := func() {
 		r.now = r.now.Add(titleEvery)
 		r.send(retitleMsg{})

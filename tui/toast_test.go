@@ -16,7 +16,7 @@ func automatic(n int, quote string) broker.AutoApproval {
 	return broker.AutoApproval{Call: call, Receipt: 2, Quote: quote, At: testTime}
 }
 
-func (r *rig) letThrough(a broker.AutoApproval) {
+func (r *harness) letThrough(a broker.AutoApproval) {
 	r.broker.mu.Lock()
 	r.broker.automatic = append(r.broker.automatic, a)
 	r.broker.mu.Unlock()
@@ -27,7 +27,7 @@ func TestGoldenToast(t *testing.T) {
 	for _, size := range [][2]int{{20, 6}, {40, 10}, {80, 24}, {200, 50}} {
 		name := fmt.Sprintf("toast-%dx%d", size[0], size[1])
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, size[0], size[1], demo())
+			r := newHarness(t, size[0], size[1], demo())
 			r.state(1, broker.StateIdle)
 			r.agentSays(1, agentScreen)
 			r.letThrough(automatic(1, "push my changes to origin"))
@@ -40,7 +40,7 @@ func TestGoldenToast(t *testing.T) {
 
 // A toast takes no key, and goes by itself.
 func TestToastTakesNothing(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	r.letThrough(automatic(1, "push my changes to origin"))
 	r.wants("approved automatically: #1 git/git_push", "receipt 2: “push my changes to origin”")
 	r.keys("abc\r")
@@ -56,7 +56,7 @@ func TestToastTakesNothing(t *testing.T) {
 
 // /undo shows every part of what was done, the hostile ones too, made safe.
 func TestUndoShowsEverything(t *testing.T) {
-	r := newRig(t, 100, 50, demo())
+	r := newHarness(t, 100, 50, demo())
 	r.keys("\x01/undo\r")
 	r.wants("nothing was approved automatically")
 	a := automatic(1, "push my changes to origin")
@@ -70,7 +70,7 @@ func TestUndoShowsEverything(t *testing.T) {
 
 // Every hostile text is made harmless in a toast.
 func TestToastsAreSanitized(t *testing.T) {
-	r := newRig(t, 80, 24, demo())
+	r := newHarness(t, 80, 24, demo())
 	for i, s := range hostileStrings() {
 		a := automatic(i+1, s)
 		a.Call.Effect.Summary = s

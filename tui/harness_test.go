@@ -30,9 +30,9 @@ func TestMain(m *testing.M) {
 // testTime is when every test takes place.
 var testTime = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// rig drives a model by hand: messages go in, commands run at once, scenes
+// harness drives a model by hand: messages go in, commands run at once, scenes
 // come out.
-type rig struct {
+type harness struct {
 	t        testing.TB
 	m        *Model
 	broker   *fakeBroker
@@ -57,22 +57,22 @@ type editing struct {
 	name, text string
 }
 
-// publish and the others make the rig a sink.
-func (r *rig) publish(s *scene)    { r.scene = s }
-func (r *rig) wake()               {}
-func (r *rig) show()               {}
-func (r *rig) answered(keys.Reply) {}
-func (r *rig) edit(_ context.Context, argv []string, name string, text []byte) error {
+// publish and the others make the harness a sink.
+func (r *harness) publish(s *scene)    { r.scene = s }
+func (r *harness) wake()               {}
+func (r *harness) show()               {}
+func (r *harness) answered(keys.Reply) {}
+func (r *harness) edit(_ context.Context, argv []string, name string, text []byte) error {
 	r.edited = append(r.edited, editing{argv, name, string(text)})
 	return r.editErr
 }
-func (r *rig) request(ask request) { _ = ask(&recorder{rig: r}) }
+func (r *harness) request(ask request) { _ = ask(&recorder{harness: r}) }
 
 // recorder is a display that keeps what is asked of it.
-type recorder struct{ rig *rig }
+type recorder struct{ harness *harness }
 
 func (d *recorder) SetTitle(title string) error {
-	d.rig.titles = append(d.rig.titles, title)
+	d.harness.titles = append(d.harness.titles, title)
 	return nil
 }
 func (d *recorder) Await()                                               {}
@@ -81,27 +81,30 @@ func (d *recorder) Ready() bool                                          { retur
 func (d *recorder) SetKeyboard(uint8) error                              { return nil }
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
 func (d *recorder) Edit(context.Context, []string, string, []byte) error { return nil }
-func (d *recorder) Bell() error                                          { d.rig.requests++; return nil }
+func (d *recorder) Bell() error                                          { d.harness.requests++; return nil }
 
 func (d *recorder) Notify(title, text string) error {
-	d.rig.requests++
-	d.rig.notified = append(d.rig.notified, title+": "+text)
+	d.harness.requests++
+	d.harness.notified = append(d.harness.notified, title+": "+text)
 	return nil
 }
 
-func (d *recorder) Copy(text string) error { d.rig.copied = append(d.rig.copied, text); return nil }
+func (d *recorder) Copy(text string) error {
+	d.harness.copied = append(d.harness.copied, text)
+	return nil
+}
 
-// newRig makes a model of a given size with its first tab opened and attached.
-func newRig(t testing.TB, cols, rows int, o Options) *rig {
+// newHarness makes a model of a given size with its first tab opened and attached.
+func newHarness(t testing.TB, cols, rows int, o Options) *harness {
 	t.Helper()
-	r := bareRig(t, o)
+	r := bareHarness(t, o)
 	r.send(sizeMsg{cols, rows})
 	return r
 }
 
-func bareRig(t testing.TB, o Options) *rig {
+func bareHarness(t testing.TB, o Options) *harness {
 	t.Helper()
-	r := &rig{t: t, broker: newFakeBroker(), now: testTime}
+	r := &harness{t: t, broker: newFakeBroker(), now: testTime}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	o.API = r.broker
@@ -130,13 +133,13 @@ func bareRig(t testing.TB, o Options) *rig {
 }
 
 // send gives the model a message and carries out what it wants done.
-func (r *rig) send(msg tea.Msg) {
+func (r *harness) send(msg tea.Msg) {
 	_, cmd := r.m.Update(msg)
 	r.run(cmd)
 }
 
 // run carries out a command and feeds back its message.
-func (r *rig) run(cmd tea.Cmd) {
+func (r *harness) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -158,7 +161,7 @@ func (r *rig) run(cmd tea.Cmd) {
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:
-			// The rig has no agents: what is typed stays in the queue.
+			// The harness has no agents: what is typed stays in the queue.
 			if errors.Is(msg.err, errNoAgent) {
 				msg.err = nil
 			}
@@ -172,13 +175,13 @@ func (r *rig) run(cmd tea.Cmd) {
 }
 
 // keys types bytes as the person's terminal sends them.
-func (r *rig) keys(bytes string) {
+func (r *harness) keys(bytes string) {
 	in := intake{model: r.m, tell: r.send, await: func(context.Context) {}}
 	in.take(r.t.Context(), append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...))
 }
 
 // paint reports the newest scene as painted and lets time pass.
-func (r *rig) paint() {
+func (r *harness) paint() {
 	if r.scene.Report {
 		r.send(paintedMsg{r.scene.Seq, r.now})
 	}
@@ -186,7 +189,7 @@ func (r *rig) paint() {
 }
 
 // agentSays writes to the screen of a tab, as its agent would.
-func (r *rig) agentSays(tab int, text string) {
+func (r *harness) agentSays(tab int, text string) {
 	r.t.Helper()
 	t := r.m.numbered(tab)
 	if t == nil {
@@ -196,7 +199,7 @@ func (r *rig) agentSays(tab int, text string) {
 }
 
 // queued is what waits to be typed into a tab's agent.
-func (r *rig) queued(tab int) string {
+func (r *harness) queued(tab int) string {
 	t := r.m.numbered(tab)
 	q := t.pane.queue
 	q.mu.Lock()
@@ -210,8 +213,8 @@ func (r *rig) queued(tab int) string {
 
 // screen is the picture of the newest scene as text; the cursor is in the last
 // line.
-func (r *rig) screen() string {
-	c := newCompositor(&recorder{rig: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
+func (r *harness) screen() string {
+	c := newCompositor(&recorder{harness: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
 	c.publish(r.scene)
 	canvas := c.draw()
 	cols, rows := canvas.Size()
@@ -239,7 +242,7 @@ func (r *rig) screen() string {
 }
 
 // wants fails unless the picture contains all of these.
-func (r *rig) wants(parts ...string) {
+func (r *harness) wants(parts ...string) {
 	r.t.Helper()
 	screen := r.screen()
 	for _, p := range parts {
@@ -250,7 +253,7 @@ func (r *rig) wants(parts ...string) {
 }
 
 // escalate lets a call wait for the person.
-func (r *rig) escalate(n int, args, requested string) broker.Escalation {
+func (r *harness) escalate(n int, args, requested string) broker.Escalation {
 	e := escalation(n, args, requested)
 	r.broker.mu.Lock()
 	r.broker.pending = append(r.broker.pending, e)
@@ -270,7 +273,7 @@ func escalation(n int, args, requested string) broker.Escalation {
 }
 
 // state changes a session's state as the broker would.
-func (r *rig) state(tab int, state broker.SessionState) {
+func (r *harness) state(tab int, state broker.SessionState) {
 	t := r.m.numbered(tab)
 	s := t.session
 	s.State = state
