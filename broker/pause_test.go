@@ -2,18 +2,12 @@ package broker
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +15,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -46,7 +39,7 @@ func askingSession(t *testing.T) (*session, *audit.Log, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	return &session{broker: b, fixed: Session{ID: "s1", Tab: 1}}, log, path
+	return &session{broker: b, fixed: Session{ID: "s1", Tab: 1}, layout: layout{dir: t.TempDir()}}, log, path
 }
 
 // waiting is the one item that waits, once it does.
@@ -105,6 +98,10 @@ func TestALeakPausesTheSession(t *testing.T) {
 		t.Errorf("after a refusal: %v", err)
 	}
 	settled(t, p)
+	// Nor does another multiplexer let it go on that takes the agent back.
+	if !newPause(t.Context(), s, stack, log).paused {
+		t.Error("a session that is taken back is not paused any more")
+	}
 	for range 3 {
 		go ask()
 	}
@@ -117,6 +114,9 @@ func TestALeakPausesTheSession(t *testing.T) {
 	}
 	if err := p.admit(t.Context(), request); err != nil {
 		t.Errorf("after the approval: %v", err)
+	}
+	if newPause(t.Context(), s, stack, log).paused {
+		t.Error("a session that goes on is paused once it is taken back")
 	}
 	if err := stack.run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -212,51 +212,12 @@ func TestLongBodiesAreShownInPart(t *testing.T) {
 // paused, the person is told, and after their approval it goes on.
 func TestLeakThroughTheProxy(t *testing.T) {
 	const key = "sk-ant-api03-the-real-key-0123456789"
-	upstream := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = fmt.Fprint(w, r.Header.Get("X-Api-Key"))
-	}))
-	defer upstream.Close()
-	to, err := url.Parse(upstream.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
 	s, log, path := askingSession(t)
 	b := s.broker
-	b.config.Credentials = egress.Keys{"anthropic": key}
-	b.config.Upstreams = map[string]*url.URL{"api.anthropic.com": to}
-	b.config.UpstreamCAs = x509.NewCertPool()
-	b.config.UpstreamCAs.AddCert(upstream.Certificate())
-	home, err := os.MkdirTemp("", "ic")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(home)
-	s.layout, s.owner = layoutOf(home, "0123456789ab-0000-0000-0000-000000000000"), callerIdentity()
-	s.adapter = agent.Adapter{Name: "claude-code", Providers: []string{"anthropic"}}
-	if err := s.layout.make(s.owner); err != nil {
-		t.Fatal(err)
-	}
 	events := b.hub.subscribe(t.Context())
-	stack := &teardown{limit: time.Minute}
-	p, err := s.serveProvider(t.Context(), stack, log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := stack.run(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(p.certificate)
-	client := &http.Client{Transport: &http.Transport{
-		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy"}),
-		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return net.Dial("unix", s.layout.proxySocket())
-		},
-		TLSClientConfig:   &tls.Config{RootCAs: roots},
-		DisableKeepAlives: true,
-	}}
+	p, client := modelProxy(t, s, log, key, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprint(w, r.Header.Get("X-Api-Key"))
+	})
 	ask := func() (int, string) {
 		req, err := http.NewRequest(http.MethodPost, "https://api.anthropic.com/v1/messages", strings.NewReader(`{"model":"m"}`))
 		if err != nil {

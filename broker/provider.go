@@ -54,13 +54,12 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, err
 	}
 	modes := credentials.Modes()
-	spending, err := s.openAccount(stack)
-	if err != nil {
+	if err := s.openAccount(stack); err != nil {
 		return provider{}, err
 	}
 	config := s.modelProxyConfig(name, credentials, log)
 	config.Modes = modes
-	config.Budget = func(context.Context, mitm.Request) error { return spending.Admit() }
+	config.Budget = s.afford
 	held := newPause(ctx, s, stack, log)
 	config.Admit = held.admit
 	config.Activity = func(a mitm.Activity) {
@@ -215,7 +214,9 @@ func (s *session) providerActivity(a mitm.Activity) {
 		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it goes on")
 	case mitm.LoginNeeded:
 		s.notice(true, a.Text)
-	case mitm.AuditFailed, mitm.RequestRefused:
+	case mitm.RequestRefused:
+		s.spend(a)
+	case mitm.AuditFailed:
 		// The audit speaks for itself, in auditState and in its records; a tab full
 		// of refusals would only hide what matters.
 	}

@@ -50,7 +50,7 @@ type Budgets struct {
 }
 
 // openAccount takes up the session's budget where it was left.
-func (s *session) openAccount(stack *teardown) (*budget.Account, error) {
+func (s *session) openAccount(stack *teardown) error {
 	account, err := budget.Open(budget.Options{
 		Path:    s.layout.budget(),
 		Limits:  s.broker.config.Limits,
@@ -60,14 +60,14 @@ func (s *session) openAccount(stack *teardown) (*budget.Account, error) {
 		Changed: s.relayBudget,
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.mu.Lock()
 	s.account = account
 	s.mu.Unlock()
 	s.relayBudget()
 	stack.push("store what was used", func(context.Context) error { account.Close(); return nil })
-	return account, nil
+	return nil
 }
 
 // relayBudget tells user interfaces what the session has used.
@@ -103,13 +103,25 @@ func usageOf(u budget.Used) Usage {
 	}
 }
 
-// spend counts what an answer reported.
+// afford is a mitm.Config.Budget: it holds back what a request may cost.
+func (s *session) afford(_ context.Context, r mitm.Request) error {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	return account.Admit(r.Seq, r.Model, budget.Expect(int64(len(r.Body)), r.Most))
+}
+
+// spend counts what an answer reported, and forgets a request that was not sent.
 func (s *session) spend(a mitm.Activity) {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()
-	if account != nil {
-		account.Record(a.Model, a.Usage)
+	switch {
+	case account == nil:
+	case a.Kind == mitm.RequestEnded:
+		account.Settle(a.Seq, a.Model, a.Usage)
+	case a.Kind == mitm.RequestRefused:
+		account.Release(a.Seq)
 	}
 }
 

@@ -72,13 +72,13 @@ func errorBody(shape string, d *denial) []byte {
 		v = map[string]any{"type": "error", "error": map[string]string{"type": anthropicType(d.status), "message": d.message}}
 	case "google":
 		e := map[string]any{"code": d.status, "message": d.message, "status": googleStatus(d.status)}
-		if d.reason == ReasonBudget {
+		if d.reason == ReasonBudget && d.final {
 			e["details"] = quotaOfTheDay(d.message)
 		}
 		v = map[string]any{"error": e}
 	default:
 		e := map[string]any{"message": d.message, "type": openaiType(d.status), "param": nil, "code": string(d.reason)}
-		if d.reason == ReasonBudget {
+		if d.reason == ReasonBudget && d.final {
 			e["type"] = "usage_limit_reached" // without it Codex speaks of retries only
 		}
 		v = map[string]any{"error": e}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // clear passes everything that can still refuse a judged request: the slots,
@@ -34,6 +35,10 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 		if err := x.p.config.Budget(ctx, request); err != nil {
 			d := deny(429, ReasonBudget, "%s", err)
 			d.final, d.retry = true, 20 // those that try again nonetheless do it seldom
+			var busy interface{ RetryAfter() time.Duration }
+			if errors.As(err, &busy) {
+				d.final, d.retry = false, int(busy.RetryAfter().Seconds())
+			}
 			return Credential{}, d
 		}
 	}
@@ -66,7 +71,7 @@ func (x *exchange) tellUnrecorded() { x.a.refusal(x.g.provider.Errors, unrecorde
 func (x *exchange) describe() Request {
 	return Request{
 		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
-		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Body: x.payload,
+		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Body: x.payload, Most: x.most,
 	}
 }
 

@@ -60,8 +60,10 @@ type Config struct {
 	// such requests are refused. An error means that nobody could be asked.
 	Ask func(ctx context.Context, r Request) (Ruling, error)
 	// Budget is asked before a request that costs something is forwarded. An
-	// error refuses it with 429, and its text is shown to the agent. It may be
-	// nil.
+	// error refuses it with 429, and its text is shown to the agent, which is
+	// told not to try again by itself or, when the error has a RetryAfter (a
+	// time.Duration), to do so after that time. What was admitted ends with the
+	// Activity RequestEnded or RequestRefused of the same Seq. It may be nil.
 	Budget func(ctx context.Context, r Request) error
 	// Log receives operational messages, never a header value or a body.
 	Log *slog.Logger
@@ -104,6 +106,7 @@ type Request struct {
 	Query    string
 	Model    string // as the body names it; empty when it names none
 	Body     []byte // as it would be forwarded; nil without one
+	Most     int64  // tokens that the answer may have, as the body says; 0 when it does not
 	Digest   string // SHA-256 of method, host, target and body, in hex
 }
 

@@ -26,6 +26,7 @@ type exchange struct {
 	query     string
 	endpoint  *Endpoint
 	payload   []byte // the judged body
+	most      int64  // tokens that the answer may have; 0 when the body does not say
 	spooled   int64  // bytes that the spool counts for this exchange
 	started   time.Time
 	rec       Record
@@ -172,7 +173,7 @@ func (x *exchange) checkBody() *denial {
 	if err != nil {
 		return policyDenial(err)
 	}
-	x.payload, x.rec.Stripped = result.Body, result.Removed
+	x.payload, x.rec.Stripped, x.most = result.Body, result.Removed, result.Most
 	return nil
 }
 

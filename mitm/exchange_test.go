@@ -398,6 +398,12 @@ func TestRefusedCredentialIsRenewedOnce(t *testing.T) {
 	}
 }
 
+// busyError is a refusal that passes.
+type busyError struct{}
+
+func (busyError) Error() string             { return "busy" }
+func (busyError) RetryAfter() time.Duration { return 7 * time.Second }
+
 func TestAskAndBudget(t *testing.T) {
 	table := Providers()
 	table[0].Hosts[0].Endpoints[0].Ask = true
@@ -422,6 +428,12 @@ func TestAskAndBudget(t *testing.T) {
 	res, body = s.inTunnel("api.anthropic.com", s.message())
 	if res == nil || res.StatusCode != 429 || res.Header.Get("X-Should-Retry") != "false" || !strings.Contains(body, "used up") {
 		t.Fatalf("over budget: %+v %s", res, body)
+	}
+	checkRefused(t, s, ReasonBudget)
+	budget = fmt.Errorf("later: %w", busyError{})
+	res, body = s.inTunnel("api.anthropic.com", s.message())
+	if res == nil || res.StatusCode != 429 || res.Header.Get("X-Should-Retry") != "" || res.Header.Get("Retry-After") != "7" || !strings.Contains(body, "later: busy") {
+		t.Fatalf("for now: %+v %s", res, body)
 	}
 	checkRefused(t, s, ReasonBudget)
 	budget = nil

@@ -40,6 +40,7 @@ type Account struct {
 	used   Used // without the time since opened
 	raised Limits
 	warned map[Kind]float64 // the limit's part that was told of: 0.8 or 1
+	held   holds            // for requests under way
 	closed bool             // used has all the time it will get
 
 	dirty  chan struct{} // holds one: the counts must be stored
@@ -72,18 +73,22 @@ func Open(o Options) (*Account, error) {
 		}
 	}
 	a := &Account{
-		o: o, opened: o.Now(), used: r.Used, raised: r.Raised, warned: make(map[Kind]float64),
+		o: o, opened: o.Now(), used: r.Used, raised: r.Raised, warned: make(map[Kind]float64), held: make(holds),
 		dirty: make(chan struct{}, 1), stop: make(chan struct{}), stored: make(chan struct{}),
 	}
 	go a.run(a.used)
 	return a, nil
 }
 
-// Admit is asked before a request goes out. The error of a spent budget is
-// for the agent to read and for the person to act on.
-func (a *Account) Admit() error {
+// Admit is asked before a request goes out, with a number that no other request
+// under way has and what the request may cost. Its error is for the agent to read and
+// for the person to act on: a spent budget or, while other requests are under way, a
+// *BusyError. What was admitted ends with Settle or Release.
+func (a *Account) Admit(id uint64, model string, expected usage.Count) error {
+	price, _ := a.o.Prices.Of(model)
 	a.mu.Lock()
-	for _, s := range shares(a.now(), a.limits()) {
+	used, limits := a.now(), a.limits()
+	for _, s := range shares(used, limits) {
 		if s.part < 1 {
 			continue
 		}
@@ -95,10 +100,30 @@ func (a *Account) Admit() error {
 		}
 		return errors.New(text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that.")
 	}
+	want := hold{cost: price.Cost(expected), tokens: Used{Count: expected}.Tokens()}
+	if err := a.held.take(id, want, used, limits); err != nil {
+		a.mu.Unlock()
+		return err
+	}
 	a.used.Requests++
 	a.mu.Unlock()
 	a.note()
 	return nil
+}
+
+// Release takes back what was admitted and not sent. It does nothing for a request
+// that was not admitted.
+func (a *Account) Release(id uint64) {
+	a.mu.Lock()
+	_, admitted := a.held[id]
+	if admitted {
+		delete(a.held, id)
+		a.used.Requests--
+	}
+	a.mu.Unlock()
+	if admitted {
+		a.note()
+	}
 }
 
 // firstSpent reports whether this is the first time that a limit is found spent.
@@ -108,11 +133,9 @@ func (a *Account) firstSpent(k Kind) bool {
 	return first
 }
 
-// Record counts what an answer reported to have used.
-func (a *Account) Record(model string, c usage.Count) {
-	if c.Zero() {
-		return
-	}
+// Settle counts what the answer to a request reported to have used, in place of what
+// was held back for it.
+func (a *Account) Settle(id uint64, model string, c usage.Count) {
 	price, known := a.o.Prices.Of(model)
 	cost := price.Cost(c)
 	more := Used{Count: c, Cost: cost}
@@ -120,9 +143,12 @@ func (a *Account) Record(model string, c usage.Count) {
 		more.Guessed = cost
 	}
 	a.mu.Lock()
+	delete(a.held, id)
 	a.used = a.used.add(more)
 	a.mu.Unlock()
-	a.note()
+	if !c.Zero() {
+		a.note()
+	}
 }
 
 // Raise lets the session use more. What has no limit keeps none.

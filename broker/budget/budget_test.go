@@ -22,6 +22,16 @@ type book struct {
 	mu   sync.Mutex
 	at   time.Time
 	said []string
+	id   uint64 // of the last request
+}
+
+// admit asks for one more request, of which nobody knows what it may cost.
+func (b *book) admit() error {
+	b.mu.Lock()
+	b.id++
+	id := b.id
+	b.mu.Unlock()
+	return b.Admit(id, "", usage.Count{})
 }
 
 func (b *book) now() time.Time {
@@ -58,7 +68,7 @@ func open(t *testing.T, path string, limits budget.Limits, ledger *budget.Ledger
 }
 
 func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
-	use := func(b *book) { b.Record("claude-sonnet-4-5", usage.Count{In: 100_000, Out: 10_000}) } // $0.45
+	use := func(b *book) { b.Settle(0, "claude-sonnet-4-5", usage.Count{In: 100_000, Out: 10_000}) } // $0.45
 	for name, test := range map[string]struct {
 		limits budget.Limits
 		spend  func(*book)
@@ -66,17 +76,17 @@ func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
 	}{
 		"cost":     {budget.Limits{Cost: budget.USD(0.45)}, use, "+5"},
 		"tokens":   {budget.Limits{Tokens: 110_000}, use, "+100k tokens"},
-		"requests": {budget.Limits{Requests: 1}, func(b *book) { _ = b.Admit() }, "+50 requests"},
+		"requests": {budget.Limits{Requests: 1}, func(b *book) { _ = b.admit() }, "+50 requests"},
 		"time":     {budget.Limits{Time: time.Hour}, func(b *book) { b.pass(time.Hour) }, "+30m"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := open(t, filepath.Join(t.TempDir(), "budget.json"), test.limits, nil)
-			if err := b.Admit(); err != nil && name != "requests" {
+			if err := b.admit(); err != nil && name != "requests" {
 				t.Fatalf("refused at once: %v", err)
 			}
 			test.spend(b)
 			for range 2 {
-				if err := b.Admit(); err == nil || !strings.Contains(err.Error(), "/budget "+test.raise) {
+				if err := b.admit(); err == nil || !strings.Contains(err.Error(), "/budget "+test.raise) {
 					t.Fatalf("a spent budget says %v, want it to name %s", err, test.raise)
 				}
 			}
@@ -87,7 +97,7 @@ func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if b.Raise(by); b.Admit() != nil {
+			if b.Raise(by); b.admit() != nil {
 				t.Fatal("raised, and still refused")
 			}
 		})
@@ -97,7 +107,7 @@ func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
 func TestWarnsOnceAtFourFifths(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Tokens: 1000}, nil)
 	for range 9 {
-		b.Record("claude-sonnet-4-5", usage.Count{In: 100})
+		b.Settle(0, "claude-sonnet-4-5", usage.Count{In: 100})
 	}
 	if len(b.said) != 1 || !strings.Contains(b.said[0], "800 tokens of 1000 tokens") {
 		t.Fatalf("said %q", b.said)
@@ -115,10 +125,10 @@ func TestCountsOutliveTheProgram(t *testing.T) {
 	for range 3 {
 		b := open(t, path, budget.Limits{Requests: 2}, ledger)
 		b.Raise(budget.Limits{Requests: 1})
-		if err := b.Admit(); err != nil {
+		if err := b.admit(); err != nil {
 			t.Fatal(err)
 		}
-		b.Record("no-such-model", usage.Count{In: 1000, Out: 10, CacheRead: 5, CacheWrite: 1})
+		b.Settle(0, "no-such-model", usage.Count{In: 1000, Out: 10, CacheRead: 5, CacheWrite: 1})
 		b.pass(time.Minute)
 		b.Close()
 	}
@@ -144,7 +154,7 @@ func TestAccountsShareALedger(t *testing.T) {
 		all.Go(func() {
 			b := open(t, filepath.Join(dir, string(rune('a'+i))), budget.Limits{}, budget.NewLedger(path)) // a ledger each, as programs have
 			for range 10 {
-				b.Record("claude-opus-4-5", usage.Count{In: 1})
+				b.Settle(0, "claude-opus-4-5", usage.Count{In: 1})
 			}
 			b.Close()
 		})
@@ -167,7 +177,7 @@ func TestBrokenFileIsNotForgotten(t *testing.T) {
 
 func TestUnwritableFileIsSaidOnce(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "no", "budget.json"), budget.Limits{}, nil)
-	b.Record("gpt-5", usage.Count{In: 1})
+	b.Settle(0, "gpt-5", usage.Count{In: 1})
 	b.Close()
 	if len(b.said) != 1 || !strings.Contains(b.said[0], "could not be stored") {
 		t.Fatalf("said %q", b.said)

@@ -2,7 +2,8 @@
 // on it, and stops them at the limits their person has set.
 //
 // Each session has an Account. The proxy asks it before a request that costs
-// something goes out (Admit) and tells it what the answer reported (Record). The
+// something goes out (Admit) and tells it what the answer reported (Settle). In
+// between, what the request may cost is held back from those sent meanwhile. The
 // counts are written to a file of the session each time they change, so that
 // a session that is resumed goes on where it was, and are added to the Ledger, one
 // file for all sessions of a state directory, which several programs may share.

@@ -49,6 +49,15 @@ type share struct {
 	raise string // what a person would type for more
 }
 
+// What a person would type for more of a kind.
+const (
+	raiseCost   = "+5"
+	raiseTokens = "+100k tokens"
+)
+
+func dollars(n int64) string { return fmt.Sprintf("$%.2f", Cost(n).USD()) }
+func tokens(n int64) string  { return fmt.Sprintf("%d tokens", n) }
+
 // shares lists the limits that are set and how much of them is used.
 func shares(u Used, l Limits) []share {
 	var all []share
@@ -57,8 +66,8 @@ func shares(u Used, l Limits) []share {
 			all = append(all, share{kind, float64(used) / float64(limit), text(used), text(limit), raise})
 		}
 	}
-	add(KindCost, int64(u.Cost), int64(l.Cost), func(n int64) string { return fmt.Sprintf("$%.2f", Cost(n).USD()) }, "+5")
-	add(KindTokens, u.Tokens(), l.Tokens, func(n int64) string { return fmt.Sprintf("%d tokens", n) }, "+100k tokens")
+	add(KindCost, int64(u.Cost), int64(l.Cost), dollars, raiseCost)
+	add(KindTokens, u.Tokens(), l.Tokens, tokens, raiseTokens)
 	add(KindRequests, u.Requests, l.Requests, func(n int64) string { return fmt.Sprintf("%d requests", n) }, "+50 requests")
 	add(KindTime, int64(u.Time), int64(l.Time), func(n int64) string { return time.Duration(n).Round(time.Second).String() }, "+30m")
 	return all

@@ -19,6 +19,8 @@ func (j *judge) anthropic() error {
 			return j.blocks()
 		case "tool_choice":
 			return j.anthropicChoice()
+		case "max_tokens":
+			return j.readMost()
 		}
 		return j.routerMember(key)
 	})

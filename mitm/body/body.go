@@ -47,6 +47,7 @@ type Result struct {
 	Body    []byte   // what to forward: the given bytes themselves when nothing was taken out
 	Removed []string // what was taken out or changed, for the audit: "tools:web_search_20250305"
 	Model   string   // the model that the body names; empty when it names none
+	Most    int64    // the most tokens that the answer may have, as the body says; 0 when it does not
 }
 
 // Refusal is a body that is well-formed but asks for something that is not
@@ -67,7 +68,7 @@ func Judge(f Format, data []byte) (Result, error) {
 	}
 	j := &judge{reader: reader{data: data}}
 	err := j.run(rules)
-	r := Result{Model: j.model, Removed: j.removed}
+	r := Result{Model: j.model, Removed: j.removed, Most: j.most}
 	if err != nil {
 		return r, err
 	}

@@ -385,3 +385,31 @@ func BenchmarkJudge(b *testing.B) {
 		}
 	}
 }
+
+func TestMostTokensOfTheAnswer(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		body   string
+		want   int64
+	}{
+		{AnthropicMessages, `{"model":"m","max_tokens":32000,"messages":[]}`, 32000},
+		{AnthropicMessages, `{"messages":[{"role":"user","content":[{"type":"tool_use","input":{"max_tokens":5}}]}]}`, 0},
+		{OpenAIResponses, `{"max_output_tokens": 7 }`, 7},
+		{OpenAIChat, `{"max_tokens":5,"max_completion_tokens":9}`, 9},
+		{GoogleGenerate, `{"generationConfig":{"temperature":1,"maxOutputTokens":11}}`, 11},
+		{GoogleGenerate, `{"generation_config":{"max_output_tokens":12}}`, 12},
+		{GoogleGenerate, `{"generationConfig":null}`, 0},
+		{OpenRouterChat, `{"max_tokens":13}`, 13},
+		{OpenAIChat, `{"max_tokens":null}`, 0},
+		{OpenAIChat, `{"max_tokens":-1}`, 0},
+		{OpenAIChat, `{"max_tokens":1e3}`, 0},
+		{OpenAIChat, `{"max_tokens":"5"}`, 0},
+		{OpenAIChat, `{"max_tokens":99999999999999999999}`, 0},
+		{OpenAIChat, `{"max_tokens":{"a":[1]}}`, 0},
+	} {
+		r, err := Judge(c.format, []byte(c.body))
+		if err != nil || r.Most != c.want || string(r.Body) != c.body {
+			t.Errorf("%s %s: %d, %v; want %d", c.format, c.body, r.Most, err, c.want)
+		}
+	}
+}

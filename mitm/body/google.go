@@ -26,6 +26,21 @@ func (j *judge) google() error {
 			return j.absent("cachedContent refers to something that the provider keeps; send it in the request.")
 		case "generateContentRequest", "generate_content_request":
 			return j.google()
+		case "generationConfig", "generation_config":
+			return j.googleGeneration()
+		}
+		return j.skip()
+	})
+}
+
+// googleGeneration reads how the answer shall be.
+func (j *judge) googleGeneration() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.object(func(key string) error {
+		if key == "maxOutputTokens" || key == "max_output_tokens" {
+			return j.readMost()
 		}
 		return j.skip()
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -12,6 +13,7 @@ type judge struct {
 	reader
 	router       bool // OpenRouter's additions apply
 	model        string
+	most         int64 // tokens of the answer
 	edits        []edit
 	removed      []string
 	removedNames map[string]bool // names of tools that were taken out
@@ -154,4 +156,17 @@ func (j *judge) readModel() (err error) {
 		return err
 	}
 	return j.checkModel(j.model)
+}
+
+// readMost reads how many tokens the answer may have. Nothing is allowed or refused by
+// it, so what is no whole number is left to the provider.
+func (j *judge) readMost() error {
+	start := j.pos
+	if err := j.skip(); err != nil {
+		return err
+	}
+	if n, err := strconv.ParseInt(string(j.data[start:j.pos]), 10, 64); err == nil {
+		j.most = max(j.most, n)
+	}
+	return nil
 }

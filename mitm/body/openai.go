@@ -44,6 +44,8 @@ func (j *judge) openaiMember(key string) error {
 		return j.absent(key + " would make the provider reach out by itself.")
 	case "store":
 		return j.unstore()
+	case "max_output_tokens", "max_completion_tokens", "max_tokens":
+		return j.readMost()
 	}
 	return j.routerMember(key)
 }
