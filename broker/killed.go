@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func undecided(l layout) ([]waitingRecord, error) {
 // settleKilled records that a call was withdrawn with the process that had it.
 func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u waitingRecord) error {
 	err := log.Append(ctx, audit.Record{
-		Plane: audit.PlaneTool, Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: undecidedReason,
 		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
 	})

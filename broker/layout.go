@@ -30,6 +30,7 @@ const waitingName = "waiting"
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
+//	sessions/{id}/paused       there while the session is paused after a leak
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
@@ -69,6 +70,7 @@ func (l layout) remotes() string       { return filepath.Join(l.dir, "remotes.js
 func (l layout) autoApprovals() string { return filepath.Join(l.dir, "auto-approve.jsonl") }
 func (l layout) record() string        { return filepath.Join(l.dir, "session.json") }
 func (l layout) budget() string        { return filepath.Join(l.dir, "budget.json") }
+func (l layout) paused() string        { return filepath.Join(l.dir, "paused") }
 func (l layout) lock() string          { return filepath.Join(l.dir, leaseName) }
 func (l layout) waiting() string       { return filepath.Join(l.dir, waitingName) }
 func (l layout) program() string       { return filepath.Join(l.run, "ironcurtain-mux") }

@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -23,7 +25,7 @@ var errPaused = errors.New("the session is paused, since its provider sent the r
 // pause holds the model requests of a session whose provider sent the real
 // credential back, until a person lets it go on. The question stands in the queue
 // of approvals at once; when it ends without an approval, the next request
-// asks it again.
+// asks it again. A file of the session keeps the next multiplexer from forgetting it.
 type pause struct {
 	session *session
 	log     *audit.Log
@@ -36,9 +38,13 @@ type pause struct {
 	asking chan struct{} // closed when the question is settled; nil: there is none
 }
 
-// newPause is a session that goes on. Its questions end when the stack is undone.
+// newPause is a session that goes on, unless it was paused when it was served last.
+// Its questions end when the stack is undone.
 func newPause(ctx context.Context, s *session, stack *teardown, log *audit.Log) *pause {
 	p := &pause{session: s, log: log}
+	if _, err := os.Lstat(s.layout.paused()); !errors.Is(err, fs.ErrNotExist) {
+		p.paused = true
+	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	stack.push("stop asking whether the session may go on", func(context.Context) error {
 		p.cancel()
@@ -53,6 +59,9 @@ func (p *pause) begin(a mitm.Activity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = true
+	if err := os.WriteFile(p.session.layout.paused(), nil, 0o600); err != nil {
+		p.session.broker.log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
+	}
 	p.ask(a.Host, a.Path)
 }
 
@@ -91,6 +100,9 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.paused, p.asking = !goes, nil
+		if goes {
+			_ = os.Remove(p.session.layout.paused()) // what is left of it asks once more
+		}
 		close(settled)
 	})
 	return settled

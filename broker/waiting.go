@@ -23,6 +23,7 @@ import (
 type waitingRecord struct {
 	ID          string          `json:"id"`
 	Number      int             `json:"number,omitempty"`
+	Plane       string          `json:"plane,omitempty"`
 	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; empty: it cannot wait again
 	Server      string          `json:"server"`
 	Tool        string          `json:"tool"`
@@ -39,7 +40,7 @@ type waitingRecord struct {
 // wait again: what is kept would be another call.
 func (b *Broker) recordOf(i approval.Item) waitingRecord {
 	u := waitingRecord{
-		ID: i.ID, Number: i.Number, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
+		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
 		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
 	}
 	open := bytes.Equal(u.Arguments, i.Arguments) && bytes.Equal(b.redact.JSON(i.Requested), i.Requested) &&

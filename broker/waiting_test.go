@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
@@ -58,12 +59,19 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.session.layout.waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	d.broker.keepWaiting(approval.Item{ID: "a-request", Request: approval.Request{
+		Session: string(d.session.fixed.ID), Plane: audit.PlaneHTTP, Server: "api.x.com", Tool: "POST /v1/x", Digest: "d", Ticket: "t",
+	}})
 	for range 2 {
 		if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID != "" })
+	if lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.EscalationID == "a-request" }); err != nil ||
+		len(lines) != 1 || lines[0].Plane != audit.PlaneHTTP || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].Tool != "POST /v1/x" {
+		t.Error(lines, err)
+	}
+	lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID == e.ID })
 	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].EscalationID != e.ID ||
 		lines[0].Tool != "write_file" || lines[0].Digest != e.Digest || len(lines[0].Arguments) == 0 {
 		t.Fatal(lines, err)
