@@ -21,9 +21,10 @@ type toolKey struct{ server, tool string }
 
 // annotation describes one tool.
 type annotation struct {
-	key    toolKey
-	args   map[string]argument
-	schema *schema // nil when the file brings none
+	key     toolKey
+	comment string // as the file has it; never shown as it is
+	args    map[string]argument
+	schema  *schema // nil when the file brings none
 }
 
 // argument says which roles an argument has. The first of the cases that
@@ -92,7 +93,7 @@ func (a *Annotations) readTool(n *node, server string) {
 	if s := n.optional("serverName"); s != nil && s.str() != server {
 		s.fail("the tool belongs to server %q but stands under %q", s.value.Text, server)
 	}
-	n.optional("comment").str()
+	t.comment = n.optional("comment").str()
 	n.ignore("sideEffects", "description")
 	if s := n.optional("inputSchema"); s != nil && s.object() {
 		t.schema = compileSchema(s.value)

@@ -12,58 +12,79 @@ import (
 
 // Compiled is a compiled policy: an ordered list of rules.
 type Compiled struct {
-	GeneratedAt      string
-	ConstitutionHash string
-	InputHash        string
-	Rules            []Rule
-	Lists            []ListDefinition
+	GeneratedAt      string           `json:"generatedAt"`
+	ConstitutionHash string           `json:"constitutionHash"`
+	InputHash        string           `json:"inputHash"`
+	Servers          []CompiledServer `json:"servers,omitempty"`
+	Skipped          []SkippedServer  `json:"skippedServers,omitempty"`
+	Rules            []Rule           `json:"rules"`
+	Lists            []ListDefinition `json:"listDefinitions,omitempty"`
+	// Verified is the digest of rules and lists as they were when they were
+	// verified; empty when a person wrote them.
+	Verified string `json:"verified,omitempty"`
 
 	raw []byte // canonical bytes, for the hash
 }
 
+// CompiledServer says what a server's rules were compiled from.
+type CompiledServer struct {
+	Name      string `json:"serverName"`
+	InputHash string `json:"inputHash"`
+}
+
+// SkippedServer is a server that has no rules, and why.
+type SkippedServer struct {
+	Name   string `json:"serverName"`
+	Reason string `json:"reason"`
+}
+
 // Rule says what becomes of the calls that its condition describes.
 type Rule struct {
-	Name        string
-	Description string
-	Principle   string
-	If          Condition
-	Then        Decision
-	Reason      string
+	Name        string    `json:"name"`
+	Description string    `json:"description"`
+	Principle   string    `json:"principle"`
+	If          Condition `json:"if"`
+	Then        Decision  `json:"then"`
+	Reason      string    `json:"reason"`
 }
 
 // Condition holds when all of its members hold. At least one is set.
 type Condition struct {
-	Servers []string
-	Tools   []string
-	Roles   []Role
-	Paths   *PathCondition
-	Domains *DomainCondition
-	Lists   []ListCondition
+	Servers []string         `json:"server,omitempty"`
+	Tools   []string         `json:"tool,omitempty"`
+	Roles   []Role           `json:"roles,omitempty"`
+	Paths   *PathCondition   `json:"paths,omitempty"`
+	Domains *DomainCondition `json:"domains,omitempty"`
+	Lists   []ListCondition  `json:"lists,omitempty"`
 }
 
 // PathCondition holds for the paths of the roles that lie within a directory.
 type PathCondition struct {
-	Roles  []Role
-	Within string // absolute, "~" or "~/…"
+	Roles  []Role `json:"roles"`
+	Within string `json:"within"` // absolute, "~" or "~/…"
 }
 
 // DomainCondition holds when the domain of every URL of the roles matches.
 type DomainCondition struct {
-	Roles   []Role
-	Allowed []string
+	Roles   []Role   `json:"roles"`
+	Allowed []string `json:"allowed"`
 }
 
 // ListCondition holds when every value of the roles is one of the allowed.
 type ListCondition struct {
-	Roles   []Role
-	Allowed []string
-	Match   string // "domains", "emails" or "identifiers"
+	Roles   []Role   `json:"roles"`
+	Allowed []string `json:"allowed"`
+	Match   string   `json:"matchType"` // "domains", "emails" or "identifiers"
 }
 
 // ListDefinition declares a dynamic list that rules refer to as @name.
 type ListDefinition struct {
-	Name string
-	Type string // as ListCondition.Match
+	Name      string `json:"name"`
+	Type      string `json:"type"` // as ListCondition.Match
+	Principle string `json:"principle"`
+	// Prompt says which values belong on the list, for whoever looks them up.
+	Prompt      string `json:"generationPrompt"`
+	RequiresMCP bool   `json:"requiresMcp,omitempty"` // only a tool could tell the values
 }
 
 var (
@@ -94,10 +115,15 @@ func compiledFrom(d *document) (*Compiled, error) {
 		raw:              d.root.Encode(),
 	}
 	top.optional("serverName").str()
+	top.optional("servers").each(func(n *node) {
+		if n.object() {
+			c.Servers = append(c.Servers, CompiledServer{n.required("serverName").str(), n.required("inputHash").str()})
+			n.done()
+		}
+	})
 	top.optional("skippedServers").each(func(n *node) {
 		if n.object() {
-			n.required("serverName").str()
-			n.optional("reason").str()
+			c.Skipped = append(c.Skipped, SkippedServer{n.required("serverName").str(), n.optional("reason").str()})
 			n.done()
 		}
 	})
@@ -108,11 +134,17 @@ func compiledFrom(d *document) (*Compiled, error) {
 		}
 		c.Lists = append(c.Lists, def)
 	})
+	verified := top.optional("verified")
 	rules := top.required("rules")
 	rules.each(func(n *node) { c.Rules = append(c.Rules, readRule(n)) })
 	top.done()
 	if d.err == nil {
 		checkReferences(rules, c)
+	}
+	if verified != nil && d.err == nil {
+		if c.Verified = verified.str(); c.Verified != c.Digest() {
+			verified.fail("the rules or lists are not those that were verified; compile them again, or remove this member to answer for them yourself")
+		}
 	}
 	if err := d.problem(); err != nil {
 		return nil, err
@@ -129,9 +161,9 @@ func listDefinition(n *node) ListDefinition {
 		n.fail("list name %q is not of the form a-z, 0-9 and hyphens", def.Name)
 	}
 	matchType(n.optional("type"), def.Type)
-	n.optional("principle").str()
-	n.optional("generationPrompt").str()
-	n.optional("requiresMcp").truth()
+	def.Principle = n.optional("principle").str()
+	def.Prompt = n.optional("generationPrompt").str()
+	def.RequiresMCP = n.optional("requiresMcp").truth()
 	n.optional("mcpServerHint").str()
 	n.done()
 	return def
@@ -182,7 +214,7 @@ func readCondition(n *node) Condition {
 	c.Roles = n.optional("roles").someRoles()
 	if p := n.optional("paths"); p != nil && p.object() {
 		c.Paths = &PathCondition{Roles: p.required("roles").someRoles(), Within: p.required("within").str()}
-		checkCategory(p, c.Paths.Roles, Role.isPath, "is not a path role")
+		checkCategory(p, c.Paths.Roles, Role.IsPath, "is not a path role")
 		checkWithin(p.optional("within"), c.Paths.Within)
 		p.done()
 	}

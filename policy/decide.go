@@ -11,7 +11,7 @@ func (e *Engine) decide(p *preparation) outcome {
 	o := outcome{decision: Allow}
 	judged := false
 	for _, role := range p.roles {
-		if !role.resource() {
+		if !role.Judged() {
 			continue
 		}
 		if got, ok := p.judgeRole(role); ok {
@@ -51,7 +51,7 @@ func (p *preparation) judgeRole(role Role) (outcome, bool) {
 		open = append(open, i)
 	}
 	if total == 0 {
-		if role.isPath() && p.tool.traits.SandboxFiles {
+		if role.IsPath() && p.tool.traits.SandboxFiles {
 			return o, false
 		}
 		return p.scan(role), true
@@ -70,7 +70,7 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 		if len(open) == 0 {
 			return
 		}
-		if !r.takesPart(role) || !p.holds(r, role) {
+		if !r.when.TakesPart(role) || !p.holds(r, role) {
 			continue
 		}
 		rest := open[:0]
@@ -102,7 +102,7 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 // no values. Conditions on values do not hold.
 func (p *preparation) scan(role Role) outcome {
 	for _, r := range p.tool.rules {
-		if r.paths != nil || r.domains != nil || (role != "" && !r.takesPart(role)) {
+		if r.paths != nil || r.domains != nil || (role != "" && !r.when.TakesPart(role)) {
 			continue
 		}
 		if p.holds(r, role) {
@@ -115,10 +115,10 @@ func (p *preparation) scan(role Role) outcome {
 // holds reports whether everything but the directory of a rule holds for the
 // call while the role is judged.
 func (p *preparation) holds(r *rule, role Role) bool {
-	if r.roles != nil && !slices.ContainsFunc(p.roles, func(x Role) bool { return slices.Contains(r.roles, x) }) {
+	if r.when.Roles != nil && !slices.ContainsFunc(p.roles, func(x Role) bool { return slices.Contains(r.when.Roles, x) }) {
 		return false
 	}
-	if role.isURL() && r.then == Allow && !r.namesDomains(role) && p.hasValue(role) {
+	if role.IsURL() && r.then == Allow && !r.namesDomains(role) && p.hasValue(role) {
 		return false // an address is allowed by a rule that speaks of addresses, or not at all
 	}
 	if r.domains != nil && !p.allMatch(role, func(el *element) bool { return matchAny(r.domains.patterns, el, r.then) }) {

@@ -22,7 +22,7 @@ func (p *preparation) documentedDefaults() {
 		if !ok || (value.Kind != jsonx.String || value.Text == "") && (value.Kind != jsonx.Array || len(value.Items) == 0) {
 			continue
 		}
-		named := func(r Role) bool { return r.resource() || r == RepoPath }
+		named := func(r Role) bool { return r.Judged() || r == RepoPath }
 		if slices.ContainsFunc(p.tool.args[name].resolve(p.args, p.tool.schema), named) {
 			p.args = p.args.With(name, value)
 		}

@@ -96,7 +96,7 @@ func (e *Engine) index() {
 		t := &tool{annotation: a.tighten(traits), traits: traits}
 		t.names = slices.Sorted(maps.Keys(t.args))
 		for _, r := range rules {
-			if r.speaksOf(key) {
+			if r.when.SpeaksOf(key.server, key.tool) {
 				t.rules = append(t.rules, r)
 			}
 		}

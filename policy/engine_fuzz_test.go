@@ -38,7 +38,7 @@ func FuzzEvaluate(f *testing.F) {
 		}
 		fixedPoint(t, e, server, tool, v)
 		for _, s := range v.Trace {
-			if Role(s.Role).isPath() && v.Decision == Allow && !strings.HasPrefix(s.Value, w.sandbox) {
+			if Role(s.Role).IsPath() && v.Decision == Allow && !strings.HasPrefix(s.Value, w.sandbox) {
 				t.Fatalf("allowed %q", s.Value)
 			}
 		}

@@ -41,8 +41,8 @@ func (e *Engine) Explain(c Call) Explanation {
 		return x
 	}
 	for _, role := range p.roles {
-		silent := role.isPath() && t.traits.SandboxFiles && !p.hasValue(role) // a path that is left out touches nothing
-		if role.resource() && !silent {
+		silent := role.IsPath() && t.traits.SandboxFiles && !p.hasValue(role) // a path that is left out touches nothing
+		if role.Judged() && !silent {
 			x.Roles = append(x.Roles, p.explainRole(role))
 		}
 	}
@@ -73,7 +73,7 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 		switch {
 		case decided || (len(open) == 0 && total > 0):
 			x.Obstacle = "everything was decided before"
-		case role != "" && !r.takesPart(role):
+		case role != "" && !r.when.TakesPart(role):
 			x.Obstacle = "it speaks of other roles"
 		case !p.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"

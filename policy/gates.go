@@ -36,7 +36,7 @@ func (e *Engine) gate(p *preparation, o *outcome) {
 	}
 	for i := range p.elements {
 		el := &p.elements[i]
-		if !el.role.isURL() || matchAny(patterns, el, Allow) {
+		if !el.role.IsURL() || matchAny(patterns, el, Allow) {
 			continue
 		}
 		o.escalate(outcome{

@@ -211,8 +211,8 @@ func cleanRelative(s string) string {
 	return strings.Join(out, "/")
 }
 
-func hasPathRole(roles []Role) bool { return slices.ContainsFunc(roles, Role.isPath) }
+func hasPathRole(roles []Role) bool { return slices.ContainsFunc(roles, Role.IsPath) }
 
 func pathRoles(roles []Role) []Role {
-	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return !r.isPath() })
+	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return !r.IsPath() })
 }

@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,8 +10,32 @@ import (
 
 // Lists are the resolved dynamic lists.
 type Lists struct {
-	byName map[string][]string
+	byName map[string]List
 	raw    []byte
+}
+
+// List is one resolved list. What a person added or removed by hand is kept apart,
+// so that it outlasts a new resolution.
+type List struct {
+	Values     []string `json:"values"`
+	Added      []string `json:"manualAdditions"`
+	Removed    []string `json:"manualRemovals"`
+	ResolvedAt string   `json:"resolvedAt"`
+	InputHash  string   `json:"inputHash"`
+
+	effective []string
+}
+
+// Effective are the values that rules see: those resolved and those added, without
+// those removed.
+func (l List) Effective() []string {
+	out := make([]string, 0, len(l.Values)+len(l.Added))
+	for _, v := range slices.Concat(l.Values, l.Added) {
+		if !slices.Contains(l.Removed, v) && !slices.Contains(out, v) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // LoadLists reads dynamic-lists.json strictly.
@@ -23,7 +49,7 @@ func ParseLists(name string, data []byte) (*Lists, error) {
 }
 
 func listsFrom(d *document) (*Lists, error) {
-	l := &Lists{byName: map[string][]string{}, raw: d.root.Encode()}
+	l := &Lists{byName: map[string]List{}, raw: d.root.Encode()}
 	top := d.top()
 	if !top.object() {
 		return nil, d.problem()
@@ -45,26 +71,53 @@ func listsFrom(d *document) (*Lists, error) {
 	return l, nil
 }
 
-func readList(n *node) []string {
+func readList(n *node) List {
 	if !n.object() {
-		return nil
+		return List{}
 	}
-	values := n.required("values").strings()
-	added := n.optional("manualAdditions").strings()
-	removed := n.optional("manualRemovals").strings()
-	n.optional("resolvedAt").str()
-	n.optional("inputHash").str()
+	l := List{
+		Values:  n.required("values").strings(),
+		Added:   n.optional("manualAdditions").strings(),
+		Removed: n.optional("manualRemovals").strings(),
+	}
+	l.ResolvedAt = n.optional("resolvedAt").str()
+	l.InputHash = n.optional("inputHash").str()
 	n.done()
-	effective := make([]string, 0, len(values)+len(added))
-	for _, v := range slices.Concat(values, added) {
+	for _, v := range slices.Concat(l.Values, l.Added) {
 		if strings.TrimSpace(v) != v || v == "" || strings.ContainsAny(v, " \t\r\n") {
 			n.fail("value %s is empty or contains white space", strconv.Quote(v))
 		}
-		if !slices.Contains(removed, v) && !slices.Contains(effective, v) {
-			effective = append(effective, v)
-		}
 	}
-	return effective
+	l.effective = l.Effective()
+	return l
+}
+
+// Names lists the resolved lists by name.
+func (l *Lists) Names() []string {
+	if l == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(l.byName))
+}
+
+// Get returns a list and whether it is resolved.
+func (l *Lists) Get(name string) (List, bool) {
+	if l == nil {
+		return List{}, false
+	}
+	got, ok := l.byName[name]
+	return got, ok
+}
+
+// EncodeLists writes dynamic-lists.json.
+func EncodeLists(generatedAt string, lists map[string]List) ([]byte, error) {
+	all := map[string]List{}
+	for name, l := range lists {
+		l.Values, l.Added, l.Removed = append([]string{}, l.Values...), append([]string{}, l.Added...), append([]string{}, l.Removed...)
+		all[name] = l
+	}
+	data, err := json.MarshalIndent(map[string]any{"generatedAt": generatedAt, "lists": all}, "", "  ")
+	return append(data, '\n'), err
 }
 
 // values returns the effective values of a list; a missing one is empty.
@@ -72,7 +125,7 @@ func (l *Lists) values(name string) []string {
 	if l == nil {
 		return nil
 	}
-	return l.byName[name]
+	return l.byName[name].effective
 }
 
 // expand replaces every @name by the values of that list.

@@ -9,19 +9,21 @@ import (
 )
 
 // load reads a file of the trusted base as a T.
-func load[T any](file string, from func(*document) (*T, error)) (*T, error) {
+func load[T any](file string, from func(*document) (T, error)) (T, error) {
 	d, err := readDocument(file)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	return from(d)
 }
 
 // parse is load for bytes; name stands for the file in errors.
-func parse[T any](name string, data []byte, from func(*document) (*T, error)) (*T, error) {
+func parse[T any](name string, data []byte, from func(*document) (T, error)) (T, error) {
 	d, err := parseDocument(name, data)
 	if err != nil {
-		return nil, err
+		var none T
+		return none, err
 	}
 	return from(d)
 }

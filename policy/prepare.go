@@ -122,7 +122,7 @@ func (p *preparation) each(name string, r Role, v jsonx.Value, f func(string) (s
 		s, err := f(v.Text)
 		return jsonx.Text(s), err
 	case jsonx.Array:
-		if len(v.Items) == 0 && r.resource() {
+		if len(v.Items) == 0 && r.Judged() {
 			return v, p.refuse(RuleInvalidArguments, name, r, "", "the list is empty")
 		}
 		out := jsonx.Value{Kind: jsonx.Array, Items: make([]jsonx.Value, len(v.Items))}

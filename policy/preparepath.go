@@ -30,7 +30,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	}
 	sandbox := p.inSandbox(r.Path)
 	for _, each := range roles {
-		el := element{argument: name, role: each, text: r.Path, path: each.isPath(), sandbox: sandbox}
+		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox}
 		if each.changesFiles() {
 			el.executes = runsOnHost(r.Path)
 			if el.executes == "" && each == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
@@ -91,7 +91,7 @@ func (p *preparation) inSandbox(path string) bool {
 
 func firstPath(roles []Role) Role {
 	for _, r := range roles {
-		if r.isPath() {
+		if r.IsPath() {
 			return r
 		}
 	}

@@ -47,7 +47,7 @@ func textsOnly(args []string) *schema {
 
 func proxyRules() []*rule {
 	on := func(name, tool string, then Decision, reason string) *rule {
-		return &rule{name: name, reason: reason, then: then, servers: []string{ProxyServer}, tools: []string{tool}}
+		return &rule{name: name, reason: reason, then: then, when: &Condition{Servers: []string{ProxyServer}, Tools: []string{tool}}}
 	}
 	return []*rule{
 		on("proxy-add-domain-escalate", "add_proxy_domain", Escalate, "a new domain for the agent's network access needs a person's approval"),

@@ -80,11 +80,17 @@ var roles = map[Role]roleInfo{
 	None:            {opaque, false},
 }
 
-func (r Role) known() bool        { _, ok := roles[r]; return ok }
-func (r Role) resource() bool     { return roles[r].resource }
+func (r Role) known() bool { _, ok := roles[r]; return ok }
+
+// Judged tells whether rules decide about values of the role.
+func (r Role) Judged() bool       { return roles[r].resource }
 func (r Role) category() category { return roles[r].category }
-func (r Role) isPath() bool       { return roles[r].category == pathlike }
-func (r Role) isURL() bool        { return r == FetchURL || r == GitRemote }
+
+// IsPath tells whether values of the role are paths.
+func (r Role) IsPath() bool { return roles[r].category == pathlike }
+
+// IsURL tells whether values of the role are addresses.
+func (r Role) IsURL() bool        { return r == FetchURL || r == GitRemote }
 func (r Role) changesFiles() bool { return r == WritePath || r == DeletePath }
 
 // mixed reports whether roles need more than one canonical form.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
@@ -14,9 +13,7 @@ type rule struct {
 	name    string
 	reason  string
 	then    Decision
-	servers []string
-	tools   []string
-	roles   []Role
+	when    *Condition
 	paths   *pathRule
 	domains *domainRule
 	lists   []listRule
@@ -44,8 +41,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 	rules = proxyRules()
 	for _, r := range e.config.Policy.Rules {
 		out := &rule{
-			name: r.Name, reason: sanitize(r.Reason), then: r.Then,
-			servers: r.If.Servers, tools: r.If.Tools, roles: r.If.Roles,
+			name: r.Name, reason: sanitize(r.Reason), then: r.Then, when: &r.If,
 		}
 		if p := r.If.Paths; p != nil {
 			if p.Within != "" && strings.HasPrefix(p.Within, "~") && e.config.Home == "" {
@@ -121,28 +117,4 @@ func (e *Engine) patterns(allowed []string) (good []urlx.Pattern, bad []string) 
 		}
 	}
 	return good, bad
-}
-
-// speaksOf reports whether the rule can apply to a tool at all.
-func (r *rule) speaksOf(key toolKey) bool {
-	return (r.servers == nil || slices.Contains(r.servers, key.server)) &&
-		(r.tools == nil || slices.Contains(r.tools, key.tool))
-}
-
-// takesPart reports whether the rule is considered while a role is judged:
-// when it names no roles at all, or names this one wherever it names any.
-func (r *rule) takesPart(role Role) bool {
-	if r.roles != nil && !slices.Contains(r.roles, role) {
-		return false
-	}
-	if r.paths != nil && !slices.Contains(r.paths.roles, role) {
-		return false
-	}
-	if r.domains != nil && !slices.Contains(r.domains.roles, role) {
-		return false
-	}
-	if len(r.lists) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(r.lists, func(l listRule) bool { return slices.Contains(l.roles, role) })
 }

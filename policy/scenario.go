@@ -1,6 +1,8 @@
 package policy
 
 import (
+	"encoding/json"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
@@ -14,15 +16,20 @@ type Scenario struct {
 // LoadScenarios reads a file of test scenarios: an object with a list of
 // scenarios, each with description, request and expectedDecision.
 func LoadScenarios(file string) ([]Scenario, error) {
-	d, err := readDocument(file)
-	if err != nil {
-		return nil, err
-	}
+	return load(file, scenariosFrom)
+}
+
+// ParseScenarios is LoadScenarios for bytes; name stands for the file in errors.
+func ParseScenarios(name string, data []byte) ([]Scenario, error) {
+	return parse(name, data, scenariosFrom)
+}
+
+func scenariosFrom(d *document) ([]Scenario, error) {
 	top := d.top()
 	if !top.object() {
 		return nil, d.problem()
 	}
-	var out []Scenario
+	out := []Scenario{}
 	top.ignore("generatedAt", "constitutionHash", "inputHash", "serverName")
 	top.required("scenarios").each(func(n *node) {
 		if n.doc.err == nil && n.object() {
@@ -65,4 +72,24 @@ func (s Scenario) Met(d Decision) bool {
 		return d != Allow
 	}
 	return string(d) == s.Expected
+}
+
+// EncodeScenarios writes a file that LoadScenarios reads.
+func EncodeScenarios(generatedAt string, scenarios []Scenario) ([]byte, error) {
+	type request struct {
+		Server    string          `json:"serverName"`
+		Tool      string          `json:"toolName"`
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	type scenario struct {
+		Description string  `json:"description"`
+		Request     request `json:"request"`
+		Expected    string  `json:"expectedDecision"`
+	}
+	all := []scenario{}
+	for _, s := range scenarios {
+		all = append(all, scenario{s.Description, request{s.Call.Server, s.Call.Tool, s.Call.Arguments}, s.Expected})
+	}
+	data, err := json.MarshalIndent(map[string]any{"generatedAt": generatedAt, "scenarios": all}, "", "  ")
+	return append(data, '\n'), err
 }

@@ -172,7 +172,7 @@ func (s *schema) defaultOf(name string) (jsonx.Value, bool) {
 // server will do.
 func (s *schema) mayNarrow(c roleCase, from []Role) string {
 	lost := slices.ContainsFunc(from, func(r Role) bool {
-		return (r.resource() || r == RepoPath) && !slices.Contains(c.roles, r)
+		return (r.Judged() || r == RepoPath) && !slices.Contains(c.roles, r)
 	})
 	if !lost {
 		return ""

@@ -12,7 +12,7 @@ func (p *preparation) values() []Value {
 	var out []Value
 	for i := range p.elements {
 		el := &p.elements[i]
-		if !el.role.resource() {
+		if !el.role.Judged() {
 			continue
 		}
 		v := Value{Argument: el.argument, Role: el.role, Text: el.text, Sandbox: el.path && el.sandbox}

@@ -17,11 +17,11 @@ func (e *Engine) Visible(server, tool string) bool {
 	judged := false
 	for name, arg := range t.args {
 		for _, r := range arg.roles {
-			if !r.resource() {
+			if !r.Judged() {
 				continue
 			}
 			judged = true
-			certain := len(arg.cases) == 0 && (t.schema.required(name) || !r.isPath())
+			certain := len(arg.cases) == 0 && (t.schema.required(name) || !r.IsPath())
 			if certain && !t.hopeful(r) {
 				return false
 			}
@@ -32,11 +32,11 @@ func (e *Engine) Visible(server, tool string) bool {
 
 // hopeful reports whether something could allow or escalate a role.
 func (t *tool) hopeful(role Role) bool {
-	if role.isPath() && t.traits.SandboxFiles {
+	if role.IsPath() && t.traits.SandboxFiles {
 		return true
 	}
 	for _, r := range t.rules {
-		if r.then != Deny && (role == "" || r.takesPart(role)) {
+		if r.then != Deny && (role == "" || r.when.TakesPart(role)) {
 			return true
 		}
 	}

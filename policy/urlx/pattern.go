@@ -115,6 +115,16 @@ func (p Pattern) Plain() bool { return !p.any && p.scheme == "" && p.port == 0 &
 // as "com", which nobody means alone.
 func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host) }
 
+// Everywhere reports whether the pattern stands for every host.
+func (p Pattern) Everywhere() bool { return p.any }
+
+// Public reports whether the pattern speaks only of hosts that can be reached from
+// anywhere under the same name, and of no address.
+func (p Pattern) Public() bool {
+	_, noAddress := netip.ParseAddr(p.host)
+	return !p.any && noAddress != nil && publicName(p.host)
+}
+
 // Match reports whether the pattern speaks of the target. A pattern without a
 // scheme speaks of encrypted connections at their usual port only, unless
 // anyScheme is set; "*" never speaks of what is not public.
