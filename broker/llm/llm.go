@@ -21,6 +21,19 @@ type Question struct {
 	User   string         // what it is to judge
 	Schema map[string]any // JSON Schema of the answer
 	Name   string         // of the schema: letters and underscores
+	// MaxTokens bounds what the model may write; 0 means DefaultTokens.
+	MaxTokens int
+}
+
+// DefaultTokens are enough for a word and a reason.
+const DefaultTokens = 300
+
+// Tokens is what the model may write.
+func (q Question) Tokens() int64 {
+	if q.MaxTokens > 0 {
+		return int64(q.MaxTokens)
+	}
+	return DefaultTokens
 }
 
 // Model answers questions. It is safe for concurrent use.

@@ -27,7 +27,7 @@ import (
 const Program = "ironcurtain-mux-ask"
 
 // maxMessage bounds a request and a reply, in bytes.
-const maxMessage = 256 << 10
+const maxMessage = 768 << 10
 
 // Request is what the program is asked.
 type Request struct {

@@ -31,7 +31,7 @@ func (m *anthropicModel) Name() string { return "anthropic/" + m.model }
 func (m *anthropicModel) Ask(ctx context.Context, q llm.Question) (string, error) {
 	message, err := m.messages.New(ctx, anthropic.MessageNewParams{
 		Model:        m.model,
-		MaxTokens:    maxTokens,
+		MaxTokens:    q.Tokens(),
 		System:       []anthropic.TextBlockParam{{Text: q.System}},
 		Messages:     []anthropic.MessageParam{anthropic.NewUserMessage(anthropic.NewTextBlock(q.User))},
 		OutputConfig: anthropic.OutputConfigParam{Format: anthropic.JSONOutputFormatParam{Schema: q.Schema}},

@@ -40,7 +40,7 @@ func (m *googleModel) Name() string { return "google/" + m.model }
 func (m *googleModel) Ask(ctx context.Context, q llm.Question) (string, error) {
 	answer, err := m.client.Models.GenerateContent(ctx, m.model, genai.Text(q.User), &genai.GenerateContentConfig{
 		SystemInstruction:  genai.NewContentFromText(q.System, genai.RoleUser),
-		MaxOutputTokens:    maxTokens + 1000, // its reasoning counts as well
+		MaxOutputTokens:    int32(q.Tokens() + max(reasoning, q.Tokens()/2)), // its reasoning counts as well
 		ResponseMIMEType:   "application/json",
 		ResponseJsonSchema: q.Schema,
 	})

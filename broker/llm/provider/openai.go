@@ -33,7 +33,7 @@ func (m *openaiModel) Name() string { return "openai/" + m.model }
 func (m *openaiModel) Ask(ctx context.Context, q llm.Question) (string, error) {
 	answer, err := m.chat.New(ctx, openai.ChatCompletionNewParams{
 		Model:               m.model,
-		MaxCompletionTokens: openai.Int(maxTokens + 1000), // its reasoning counts as well
+		MaxCompletionTokens: openai.Int(q.Tokens() + max(reasoning, q.Tokens()/2)), // its reasoning counts as well
 		Messages:            []openai.ChatCompletionMessageParamUnion{openai.SystemMessage(q.System), openai.UserMessage(q.User)},
 		ResponseFormat: openai.ChatCompletionNewParamsResponseFormatUnion{OfJSONSchema: &shared.ResponseFormatJSONSchemaParam{
 			JSONSchema: shared.ResponseFormatJSONSchemaJSONSchemaParam{Name: q.Name, Strict: openai.Bool(true), Schema: q.Schema},

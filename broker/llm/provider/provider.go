@@ -16,10 +16,10 @@ import (
 )
 
 // maxAnswer bounds a provider's whole answer, in bytes.
-const maxAnswer = 64 << 10
+const maxAnswer = 256 << 10
 
-// maxTokens bounds what the model may write.
-const maxTokens = 300
+// reasoning is what the models that think before they write get for that.
+const reasoning = 1000
 
 // Options say which model is asked.
 type Options struct {
@@ -84,7 +84,7 @@ func checkBase(base string) error {
 func newHTTP() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
-	transport.MaxResponseHeaderBytes = maxAnswer
+	transport.MaxResponseHeaderBytes = 64 << 10
 	return &http.Client{
 		Transport:     &bounded{transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -68,7 +68,7 @@ func quote(s string) string {
 const key = "sk-test-0123456789"
 
 var question = llm.Question{
-	System: "Judge.", User: `{"tool":"git_push"}`, Name: "verdict",
+	System: "Judge.", User: `{"tool":"git_push"}`, Name: "verdict", MaxTokens: 777,
 	Schema: map[string]any{
 		"type": "object", "additionalProperties": false, "required": []string{"decision"},
 		"properties": map[string]any{"decision": map[string]any{"type": "string", "enum": []string{"approve", "escalate"}}},
@@ -111,7 +111,7 @@ func TestAsking(t *testing.T) {
 				if r.Method != http.MethodPost || r.URL.Path != w.path || !strings.HasSuffix(r.Header.Get(w.header), key) {
 					t.Errorf("%s %s, key %q", r.Method, r.URL.Path, r.Header.Get(w.header))
 				}
-				for _, part := range []string{"Judge.", "git_push", "escalate", "additionalProperties"} {
+				for _, part := range []string{"Judge.", "git_push", "escalate", "additionalProperties", "777"} {
 					if !strings.Contains(string(body), part) {
 						t.Errorf("%q is missing in %s", part, body)
 					}
