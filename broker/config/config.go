@@ -39,6 +39,7 @@ type Config struct {
 	KeepSessionsDays         int               `json:"keepSessionsDays"`
 	Scrollback               int               `json:"scrollback"`
 	Policy                   string            `json:"policy,omitempty"`
+	PolicyModel              string            `json:"policyModel"` // "provider/model"
 	Protected                []string          `json:"protected,omitempty"`
 	Reachable                []string          `json:"reachable,omitempty"`
 	Setup                    []Setup           `json:"setup,omitempty"`
@@ -140,6 +141,7 @@ func Default() Config {
 		NotifyOn:                 []string{"escalation", "done", "dead"},
 		Terminal:                 Terminal{Engine: "native"},
 		GitHosts:                 []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"},
+		PolicyModel:              "anthropic/claude-sonnet-4-5",
 		AutoApprove:              AutoApprove{Confirm: "none", Model: "anthropic/claude-haiku-4-5"},
 	}
 }

@@ -21,7 +21,7 @@ Without --policy or --annotations the shipped ones are used.`,
   ironcurtain-mux policy explain --sandbox ~/project filesystem read_file '{"path":"/etc/hosts"}'
   ironcurtain-mux policy diff --sandbox ~/project --with new-policy.json < calls.jsonl`,
 	}
-	cmd.AddCommand(policyAnnotateCommand(), policyCheckCommand(), policyExplainCommand(), policyDiffCommand(), policyTestCommand(), policyShowCommand())
+	cmd.AddCommand(policyAnnotateCommand(), policyCompileCommand(), policyListsCommand(), policyCheckCommand(), policyExplainCommand(), policyDiffCommand(), policyTestCommand(), policyShowCommand())
 	return cmd
 }
 

@@ -58,10 +58,15 @@ type judgment struct {
 	forward  string
 }
 
-// flip describes a call that two policies judge differently, or is nil. A call
-// that both allow with different arguments has flipped as well.
+// differs tells whether a call has flipped. One that both allow, with different
+// arguments, has as well.
+func differs(before, after judgment) bool {
+	return before.Decision != after.Decision || before.forward != after.forward
+}
+
+// flip describes a call that two policies judge differently, or is nil.
 func flip(id, server, tool string, before, after judgment) []byte {
-	if before.Decision == after.Decision && before.forward == after.forward {
+	if !differs(before, after) {
 		return nil
 	}
 	if id == "" {

@@ -24,11 +24,14 @@ func TestMain(m *testing.M) {
 // what takes long to make (images, sandboxes) stays in the machine's cache.
 func TestScripts(t *testing.T) {
 	cache := cacheDirectory(t)
+	buildAsk(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "model": startModel, "question": waitForQuestion, "prompts": prompts,
+		},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
+)
+
+// compileFlags say what is compiled, and to where.
+type compileFlags struct {
+	modelFlags
+	constitution, output, annotations, sandbox string
+	servers                                    []string
+	dryRun, force                              bool
+}
+
+// policyCompileCommand makes a policy of a constitution.
+func policyCompileCommand() *cobra.Command {
+	var f compileFlags
+	cmd := &cobra.Command{
+		Use:   "compile",
+		Short: "Compile a constitution in plain English into a policy",
+		Long: `Reads what your agents may do, in your own words, and has a model propose rules
+for each server. The model decides nothing: its rules must keep fixed limits, and
+are tried on calls that it thinks of and on calls that must never be allowed. Rules
+that fail are repaired, three times at most; a server whose rules still fail gets
+none. Only then the policy is written. Read the summary: rules within the limits
+can still be other than you meant.
+
+What was compiled from the same input before is tried again, and not asked again.`,
+		Example: `  echo 'Agents may read ~/Documents. Ask me before anything else outside the workspace.' > ~/.ironcurtain/constitution.md
+  ironcurtain-mux policy compile --dry-run
+  ironcurtain-mux policy compile
+  ironcurtain-mux --policy ~/.ironcurtain/generated
+  ironcurtain-mux policy compile --constitution rules.md --output ~/policies/strict --server filesystem --model openai/gpt-5`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.constitution, "constitution", "", "`file` that says what agents may do (default ~/.ironcurtain/constitution.md)")
+	fl.StringVar(&f.output, "output", "", "`directory` for the policy (default ~/.ironcurtain/generated)")
+	fl.StringVar(&f.annotations, "annotations", "", "tool annotations `file` (default those of the policy in force)")
+	fl.StringArrayVar(&f.servers, "server", nil, "compile only this server, the others stay as they are; may be repeated")
+	fl.StringVar(&f.sandbox, "sandbox", "", "`directory` to try rules in as the workspace (default a temporary one)")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "write nothing")
+	fl.BoolVar(&f.force, "force", false, "ask anew also for what was compiled from the same input")
+	f.modelFlags.register(cmd)
+	return cmd
+}
+
+const opCompile = "compile the policy"
+
+func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	p, c, err := loadConfig()
+	if err != nil {
+		return err
+	}
+	f.defaults(p)
+	o, inForce, err := f.options(p, c, stderr)
+	if err != nil {
+		return err
+	}
+	model, err := f.find(c)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "ironcurtain-compile-")
+	if err != nil {
+		return fail(opCompile, err, "")
+	}
+	defer os.RemoveAll(dir)
+	if o.World, err = compile.NewWorld(dir, f.sandbox, o.Machine); err != nil {
+		return fail(opCompile, err, "")
+	}
+	result, err := compile.Run(ctx, model, o)
+	if err != nil {
+		return fail(opCompile, withoutLines(err), "nothing was written")
+	}
+	s := summary{result: result, options: &o, constitution: p.shorten(f.constitution), model: model.Name()}
+	if err := s.print(stdout, inForce); err != nil {
+		return fail(opCompile, err, "nothing was written")
+	}
+	if f.dryRun {
+		_, err := fmt.Fprintln(stdout, "\nnothing was written, as asked for")
+		return err
+	}
+	if ctx.Err() != nil {
+		return fail(opCompile, ctx.Err(), "")
+	}
+	if err := result.Write(f.output, o.Annotations, o.Previous, o.Now); err != nil {
+		return fail("write the policy", withoutLines(err), "see to it that the directory can be written, and run it again")
+	}
+	_, err = fmt.Fprintf(stdout, "\nwritten to %s\nto use it:  ironcurtain-mux --policy %s\nor always:  \"policy\": %q in %s\n",
+		p.shorten(f.output), p.shorten(f.output), p.shorten(f.output), p.shorten(p.configFile()))
+	return err
+}
+
+// defaults fills in what was not given, and makes paths whole.
+func (f *compileFlags) defaults(p paths) {
+	if f.constitution == "" {
+		f.constitution = filepath.Join(p.home, "constitution.md")
+	}
+	if f.output == "" {
+		f.output = p.generated()
+	}
+	for _, path := range []*string{&f.constitution, &f.output, &f.annotations, &f.sandbox} {
+		*path = absolutePath(p.expand([]string{*path})[0])
+	}
+}
+
+// options reads everything that is compiled from.
+func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (compile.Options, loadedPolicy, error) {
+	o := compile.Options{Servers: f.servers, Force: f.force, Now: time.Now(), Progress: progressOn(stderr)}
+	refuse := func(op string, err error, hint string) (compile.Options, loadedPolicy, error) {
+		return o, loadedPolicy{}, fail(op, err, hint)
+	}
+	var err error
+	if o.Constitution, err = compile.ReadConstitution(f.constitution); err != nil {
+		return refuse("read the constitution", err, "write what your agents may do, in your own words, into that file, or name another with --constitution")
+	}
+	if f.sandbox != "" {
+		if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
+			return refuse(opCompile, errors.Join(err, fmt.Errorf("%s is no directory", f.sandbox)), "--sandbox names the directory to try rules in")
+		}
+	}
+	inForce, err := loadPolicyDir(c.Policy)
+	if err != nil {
+		return refuse("load the policy in force", err, "")
+	}
+	o.Annotations = inForce.annotations
+	if f.annotations != "" {
+		if o.Annotations, err = policy.LoadAnnotations(f.annotations); err != nil {
+			return refuse("load annotations", err, "")
+		}
+	}
+	foreign, err := compile.Foreign(f.output)
+	if err != nil {
+		return refuse("open the output directory", err, "name an empty or a new directory with --output")
+	}
+	if len(foreign) > 0 {
+		fmt.Fprintf(stderr, "ironcurtain-mux: %s holds other files too, which stay as they are: %s\n", p.shorten(f.output), escaped(strings.Join(foreign, ", ")))
+	}
+	o.Machine = p.machine(c, f.output)
+	if o.Previous, err = compile.ReadPrevious(f.output); err != nil {
+		if !f.force {
+			return refuse("read what was compiled before", err, "remove it, or take no notice of it with --force")
+		}
+		if o.Previous, err = compile.Forget(f.output); err != nil {
+			return refuse("read what was compiled before", err, "")
+		}
+	}
+	return o, inForce, nil
+}
+
+// generated is where policies are compiled to when nothing else is said.
+func (p paths) generated() string { return filepath.Join(p.home, "generated") }
+
+// machine is what no rule may open on this machine.
+func (p paths) machine(c config.Config, dir string) compile.Machine {
+	closed := []string{p.home, dir}
+	for _, name := range []string{".ssh", ".gnupg", ".aws"} {
+		closed = append(closed, filepath.Join(p.userHome, name))
+	}
+	return compile.Machine{Home: p.userHome, Protected: slices.Concat(closed, c.Protected)}
+}
+
+// progressOn writes what goes on, a line each.
+func progressOn(w io.Writer) func(server, text string) {
+	var mu sync.Mutex
+	return func(server, text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Fprintf(w, "%s: %s\n", server, strings.ReplaceAll(text, "\n", " "))
+	}
+}
+
+// withoutLines puts joined errors on one line, and takes a path's repetition away.
+func withoutLines(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return err
+	}
+	if text := err.Error(); strings.Contains(text, "\n") {
+		return singleLine{err, strings.ReplaceAll(text, "\n", "; ")}
+	}
+	return err
+}
+
+// singleLine is an error told in one line.
+type singleLine struct {
+	error
+	text string
+}
+
+func (e singleLine) Error() string { return e.text }
+func (e singleLine) Unwrap() error { return e.error }

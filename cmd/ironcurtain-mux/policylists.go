@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
+)
+
+// listFlags say what is done to lists.
+type listFlags struct {
+	modelFlags
+	policy               string
+	refresh, add, remove []string
+}
+
+// policyListsCommand shows and changes the lists of a compiled policy.
+func policyListsCommand() *cobra.Command {
+	var f listFlags
+	cmd := &cobra.Command{
+		Use:   "lists",
+		Short: "Show, look up anew or change the lists that a policy refers to",
+		Long: `Prints the lists of a compiled policy, each value with where it comes from. What is
+added or removed by hand stays so when a list is looked up anew. A change that
+would let a call through which must never be allowed is refused.`,
+		Example: `  ironcurtain-mux policy lists
+  ironcurtain-mux policy lists --add go-docs=go.dev --remove go-docs=example.com
+  ironcurtain-mux policy lists --policy ~/policies/strict --refresh all`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.policy, "policy", "", "`directory` of the policy (default the one in config.json, else ~/.ironcurtain/generated)")
+	fl.StringArrayVar(&f.refresh, "refresh", nil, "look up this `list` anew, or all; may be repeated")
+	fl.StringArrayVar(&f.add, "add", nil, "put a value on a list, as `NAME=VALUE`; may be repeated")
+	fl.StringArrayVar(&f.remove, "remove", nil, "take a value off a list, as `NAME=VALUE`; may be repeated")
+	f.modelFlags.register(cmd)
+	return cmd
+}
+
+const opLists = "policy lists"
+
+func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
+	p, c, err := loadConfig()
+	if err != nil {
+		return err
+	}
+	dir := f.directory(p, c)
+	loaded, err := loadPolicyDir(dir)
+	if err != nil {
+		return fail(opLists, err, "name the directory of a compiled policy with --policy, or compile one with 'ironcurtain-mux policy compile'")
+	}
+	l, err := compile.ReadLists(dir)
+	if err != nil {
+		return fail(opLists, err, "")
+	}
+	if len(f.refresh)+len(f.add)+len(f.remove) > 0 {
+		if err := f.change(ctx, c, l, stderr); err != nil {
+			return err
+		}
+		if err := p.try(l, loaded.annotations, c, dir); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return fail(opLists, ctx.Err(), "")
+		}
+		if err := l.Write(time.Now()); err != nil {
+			return fail("write the lists", withoutLines(err), "see to it that the directory can be written, and run it again")
+		}
+	}
+	return fail(opLists, printLists(stdout, l), "")
+}
+
+// directory is the policy whose lists are meant.
+func (f *listFlags) directory(p paths, c config.Config) string {
+	switch {
+	case f.policy != "":
+		return absolutePath(p.expand([]string{f.policy})[0])
+	case c.Policy != "":
+		return c.Policy
+	}
+	return p.generated()
+}
+
+// change does what the flags say, in memory: first what is looked up, then what is
+// done by hand.
+func (f *listFlags) change(ctx context.Context, c config.Config, l *compile.Lists, stderr io.Writer) error {
+	if err := f.lookUp(ctx, c, l, stderr); err != nil {
+		return err
+	}
+	for _, edit := range []struct {
+		flag  string
+		pairs []string
+		apply func(policy.ListDefinition, policy.List, string) (policy.List, error)
+	}{{"--add", f.add, compile.Add}, {"--remove", f.remove, compile.Remove}} {
+		for _, pair := range edit.pairs {
+			name, value, ok := strings.Cut(pair, "=")
+			if !ok || name == "" || value == "" {
+				return usagef("%s %q is not NAME=VALUE", edit.flag, pair)
+			}
+			def, err := l.Definition(strings.TrimPrefix(name, "@"))
+			if err != nil {
+				return fail(opLists, err, "'ironcurtain-mux policy lists' prints those that there are")
+			}
+			if l.Values[def.Name], err = edit.apply(def, l.Values[def.Name], value); err != nil {
+				return fail(opLists, err, "nothing was changed")
+			}
+		}
+	}
+	return nil
+}
+
+// lookUp has a model look up lists anew.
+func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.Lists, stderr io.Writer) error {
+	var wanted []policy.ListDefinition
+	for _, name := range f.refresh {
+		if name == "all" {
+			wanted = l.Definitions
+			break
+		}
+		def, err := l.Definition(strings.TrimPrefix(name, "@"))
+		if err != nil {
+			return fail(opLists, err, "'ironcurtain-mux policy lists' prints those that there are")
+		}
+		wanted = append(wanted, def)
+	}
+	if len(wanted) == 0 {
+		return nil
+	}
+	model, err := f.find(c)
+	if err != nil {
+		return err
+	}
+	for _, def := range wanted {
+		fmt.Fprintf(stderr, "asking %s for list %s\n", model.Name(), def.Name)
+		if l.Values[def.Name], err = compile.Resolve(ctx, model, def, l.Values[def.Name], time.Now()); err != nil {
+			return fail("look up the lists", withoutLines(err), "nothing was changed")
+		}
+	}
+	return nil
+}
+
+// try refuses lists with which a call would be allowed that must never be.
+func (p paths) try(l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
+	dir, err := os.MkdirTemp("", "ironcurtain-lists-")
+	if err != nil {
+		return fail(opLists, err, "")
+	}
+	defer os.RemoveAll(dir)
+	w, err := compile.NewWorld(dir, "", p.machine(c, policyDir))
+	if err != nil {
+		return fail(opLists, err, "")
+	}
+	problems, err := l.Forbidden(w, a)
+	if err == nil && len(problems) > 0 {
+		err = errors.New("with these values the policy would allow " + problems[0])
+	}
+	return fail(opLists, err, "nothing was changed")
+}
+
+func printLists(w io.Writer, l *compile.Lists) error {
+	var b strings.Builder
+	if len(l.Definitions) == 0 {
+		b.WriteString("the policy refers to no lists\n")
+	}
+	for i, def := range l.Definitions {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		list, known := l.Values[def.Name]
+		at := "not looked up: rules that use it match nothing"
+		if known && list.ResolvedAt != "" {
+			at = "looked up " + list.ResolvedAt
+		}
+		fmt.Fprintf(&b, "@%s (%s), %d values, %s\n  %s\n", def.Name, def.Type, len(list.Effective()), escaped(at), escaped(def.Prompt))
+		for _, v := range slices.Concat(list.Values, list.Added) {
+			from := "looked up"
+			switch {
+			case slices.Contains(list.Removed, v):
+				from = "removed by hand"
+			case slices.Contains(list.Added, v):
+				from = "added by hand"
+			}
+			fmt.Fprintf(&b, "    %-30s %s\n", escaped(v), from)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

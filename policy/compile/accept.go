@@ -1,0 +1,167 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Limits of what a model may propose for a server.
+const (
+	maxRules = 60
+	maxLists = 10
+	maxText  = 600 // of a name, description, reason or pattern, in bytes
+)
+
+var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// accept refuses rules that a policy could hold, but that speak of something else
+// than this server's tools, that deny, or whose lists cannot be looked up.
+func accept(server string, tools []policy.ToolDescription, p *policy.Compiled) error {
+	if len(p.Rules) > maxRules || len(p.Lists) > maxLists {
+		return fmt.Errorf("there are more than %d rules or %d lists", maxRules, maxLists)
+	}
+	seen := map[string]bool{}
+	for _, r := range p.Rules {
+		if seen[r.Name] {
+			return fmt.Errorf("two rules have the name %s", r.Name)
+		}
+		seen[r.Name] = true
+		if err := acceptRule(server, tools, r); err != nil {
+			return fmt.Errorf("rule %s: %w", r.Name, err)
+		}
+	}
+	for _, def := range p.Lists {
+		if err := acceptList(p, def); err != nil {
+			return fmt.Errorf("list %s: %w", def.Name, err)
+		}
+	}
+	return nil
+}
+
+func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) error {
+	switch {
+	case !kebab.MatchString(r.Name):
+		return errors.New("the name is not in kebab-case")
+	case r.Then == policy.Deny:
+		return errors.New("rules do not deny; what no rule speaks of is denied")
+	case len(r.If.Servers) != 1 || r.If.Servers[0] != server:
+		return fmt.Errorf("server has to be exactly [%q]", server)
+	case strings.TrimSpace(r.Reason) == "":
+		return errors.New("there is no reason")
+	}
+	for _, s := range wordsOf(r) {
+		if err := plain(s); err != nil {
+			return err
+		}
+	}
+	for _, name := range r.If.Tools {
+		if !slices.ContainsFunc(tools, func(t policy.ToolDescription) bool { return t.Name == name }) {
+			return fmt.Errorf("the server has no tool %q", clip(name, maxName))
+		}
+	}
+	return speaksOfSomething(server, tools, r)
+}
+
+// speaksOfSomething refuses a rule that can decide nothing, because a role that it
+// names is judged in none of its tools.
+func speaksOfSomething(server string, tools []policy.ToolDescription, r policy.Rule) error {
+	var judged []policy.Role
+	for _, t := range tools {
+		if r.If.SpeaksOf(server, t.Name) {
+			judged = append(judged, judgedRoles(t)...)
+		}
+	}
+	for _, role := range rolesOf(r.If) {
+		if !slices.Contains(judged, role) {
+			return fmt.Errorf("role %q is judged in none of the tools that the rule speaks of", string(role))
+		}
+	}
+	if len(rolesOf(r.If)) > 0 && !slices.ContainsFunc(judged, r.If.TakesPart) {
+		return errors.New("its conditions have no role in common, so that it never holds")
+	}
+	return nil
+}
+
+// judgedRoles are the roles of a tool that rules decide about.
+func judgedRoles(t policy.ToolDescription) []policy.Role {
+	return slices.DeleteFunc(t.Roles(), func(r policy.Role) bool { return !r.Judged() })
+}
+
+// rolesOf are all roles that a condition names.
+func rolesOf(c policy.Condition) []policy.Role {
+	out := slices.Clone(c.Roles)
+	if c.Paths != nil {
+		out = append(out, c.Paths.Roles...)
+	}
+	if c.Domains != nil {
+		out = append(out, c.Domains.Roles...)
+	}
+	for _, l := range c.Lists {
+		out = append(out, l.Roles...)
+	}
+	return out
+}
+
+// wordsOf is every text of a rule that a person may come to see.
+func wordsOf(r policy.Rule) []string {
+	out := []string{r.Name, r.Description, r.Principle, r.Reason}
+	if r.If.Paths != nil {
+		out = append(out, r.If.Paths.Within)
+	}
+	if r.If.Domains != nil {
+		out = append(out, r.If.Domains.Allowed...)
+	}
+	for _, l := range r.If.Lists {
+		out = append(out, l.Allowed...)
+	}
+	return out
+}
+
+// plain refuses text that is too long or that could disturb a screen.
+func plain(s string) error {
+	if len(s) > maxText {
+		return fmt.Errorf("a text is longer than %d bytes", maxText)
+	}
+	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
+		return errors.New("a text holds a character that cannot be seen")
+	}
+	return nil
+}
+
+// visible writes out what plain would refuse.
+func visible(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if unicode.IsPrint(c) {
+			b.WriteRune(c)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(c), "'"))
+		}
+	}
+	return b.String()
+}
+
+func acceptList(p *policy.Compiled, def policy.ListDefinition) error {
+	if def.RequiresMCP {
+		return errors.New("it needs a tool to be looked up, and no tool is ever given to a model here; write the values into the constitution")
+	}
+	if strings.TrimSpace(def.Prompt) == "" {
+		return errors.New("generationPrompt does not say which values belong on it")
+	}
+	for _, s := range []string{def.Name, def.Principle, def.Prompt} {
+		if err := plain(s); err != nil {
+			return err
+		}
+	}
+	if !refers(p, def.Name) {
+		return errors.New("no rule refers to it")
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package compile
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// Gap is a tool with judged roles about which no rule speaks, so that calls with
+// values of them are denied. A tool without judged roles is denied as a whole.
+type Gap struct {
+	Tool  string
+	Roles []policy.Role
+}
+
+// uncovered lists the gaps that rules leave. The engine without rules tells what
+// needs none.
+func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rule, without *policy.Engine) []Gap {
+	var out []Gap
+	for _, t := range tools {
+		var missing []policy.Role
+		for _, role := range judgedRoles(t) {
+			if !slices.ContainsFunc(rules, func(r policy.Rule) bool { return concerns(server, []policy.ToolDescription{t}, r, role) }) {
+				missing = append(missing, role)
+			}
+		}
+		speaks := func(r policy.Rule) bool { return r.If.SpeaksOf(server, t.Name) && len(rolesOf(r.If)) == 0 }
+		switch {
+		case len(missing) > 0:
+			out = append(out, Gap{t.Name, missing})
+		case len(judgedRoles(t)) == 0 && !slices.ContainsFunc(rules, speaks) && without.Evaluate(sample(server, t, "", "")).Decision == policy.Deny:
+			out = append(out, Gap{Tool: t.Name})
+		}
+	}
+	return out
+}
+
+// shadowed lists rules that decide nothing, since rules before them decide all
+// that they could.
+func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule) []string {
+	var out []string
+	for i, later := range rules {
+		var by string
+		reached := false
+		for _, t := range tools {
+			if !later.If.SpeaksOf(server, t.Name) {
+				continue
+			}
+			roles := judgedRoles(t)
+			if len(roles) == 0 {
+				roles = []policy.Role{""} // the call as a whole
+			}
+			for _, role := range roles {
+				if !takesPart(later, role) {
+					continue
+				}
+				j := slices.IndexFunc(rules[:i], func(r policy.Rule) bool {
+					return r.If.SpeaksOf(server, t.Name) && takesPart(r, role) && implied(role, r, later)
+				})
+				if j < 0 {
+					reached = true
+				} else {
+					by = rules[j].Name
+				}
+			}
+		}
+		if !reached && by != "" {
+			out = append(out, fmt.Sprintf("%s: %s decides before it", later.Name, by))
+		}
+	}
+	return out
+}
+
+// unnamed lists what rules allow although the constitution never uses its name: a
+// host neither by its name nor by its own label, a directory by neither its last
+// element nor its path. That may be right; a person should look at it.
+func unnamed(constitution string, rules []policy.Rule) []string {
+	text := strings.ToLower(constitution)
+	var out []string
+	look := func(rule, what string, names ...string) {
+		named := func(name string) bool { return name != "" && strings.Contains(text, strings.ToLower(name)) }
+		if !strings.HasPrefix(what, "@") && !slices.ContainsFunc(names, named) {
+			out = append(out, fmt.Sprintf("%s allows %s, which the constitution does not name", rule, what))
+		}
+	}
+	for _, r := range rules {
+		if r.Then != policy.Allow {
+			continue
+		}
+		if p := r.If.Paths; p != nil {
+			look(r.Name, p.Within, p.Within, path.Base(p.Within))
+		}
+		if d := r.If.Domains; d != nil {
+			for _, host := range d.Allowed {
+				look(r.Name, host, strings.TrimPrefix(host, "*."), ownLabel(host))
+			}
+		}
+		for _, l := range r.If.Lists {
+			for _, v := range l.Allowed {
+				look(r.Name, v, v)
+			}
+		}
+	}
+	return out
+}
+
+// ownLabel is the label of a host before its public suffix: "example" of
+// "www.example.co.uk".
+func ownLabel(host string) string {
+	own, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimPrefix(host, "*."))
+	if err != nil {
+		return ""
+	}
+	label, _, _ := strings.Cut(own, ".")
+	return label
+}
+
+// implied reports whether the first rule holds wherever the second does, while a
+// role is judged in which both take part.
+func implied(role policy.Role, first, second policy.Rule) bool {
+	a, b := first.If, second.If
+	switch {
+	case role.IsURL() && first.Then == policy.Allow && a.Domains == nil:
+		return false // no address is allowed by a rule that speaks of none
+	case len(a.Lists) > 0:
+		return false
+	case a.Paths != nil && (b.Paths == nil || !pathx.Within(b.Paths.Within, a.Paths.Within)):
+		return false
+	case a.Domains != nil && (b.Domains == nil || !subset(b.Domains.Allowed, a.Domains.Allowed)):
+		return false
+	}
+	// An allowance speaks of encrypted connections to a host, other rules of all.
+	return a.Domains == nil || first.Then != policy.Allow || second.Then == policy.Allow
+}
+
+// takesPart is TakesPart, also for calls of tools without judged roles.
+func takesPart(r policy.Rule, role policy.Role) bool {
+	if role == "" {
+		return len(rolesOf(r.If)) == 0
+	}
+	return r.If.TakesPart(role)
+}
+
+func subset[T comparable](part, whole []T) bool {
+	return !slices.ContainsFunc(part, func(v T) bool { return !slices.Contains(whole, v) })
+}

@@ -1,0 +1,59 @@
+package compile
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Hosts that an allowance may not name, and some that it may.
+func TestAllowedHosts(t *testing.T) {
+	_, a := policy.Default()
+	tools := a.Describe("fetch")
+	m := Machine{Home: t.TempDir()}
+	for host, why := range map[string]string{
+		"*": "every host", "https://*": "without scheme", "com": "one public host", "localhost": "one public host", "10.0.0.1": "one public host",
+		"[::1]": "without scheme", "http://go.dev": "without scheme", "go.dev:8080": "without scheme", "metadata.google.internal": "one public host",
+		"printer.local": "one public host", "co.uk": "one public host", "go.dev": "", "*.go.dev": "", "github.com/golang/go": "", "@docs": "",
+	} {
+		r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{
+			Servers: []string{"fetch"}, Domains: &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},
+		}}
+		got := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; ")
+		if (got == "") != (why == "") || !strings.Contains(got, why) {
+			t.Errorf("%s: %q, want %q", host, got, why)
+		}
+		r.If.Lists, r.If.Domains = []policy.ListCondition{{Roles: r.If.Domains.Roles, Allowed: []string{host}, Match: "domains"}}, nil
+		if listed := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; "); (listed == "") != (why == "") {
+			t.Errorf("%s on a list: %q", host, listed)
+		}
+	}
+	r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{Servers: []string{"fetch"}, Tools: []string{"http_fetch"}}}
+	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 1 || !strings.Contains(got[0], "fetch-url without domains") {
+		t.Errorf("%q", got)
+	}
+	r.If.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}}
+	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 1 || !strings.Contains(got[0], "no host at all") {
+		t.Errorf("%q", got)
+	}
+	r.Then, r.If.Domains = policy.Escalate, nil
+	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 0 {
+		t.Errorf("an escalation: %q", got)
+	}
+}
+
+// What is allowed and not named in the constitution is pointed out.
+func TestUnnamed(t *testing.T) {
+	rule := func(c policy.Condition) policy.Rule { return policy.Rule{Name: "r", Then: policy.Allow, If: c} }
+	got := unnamed("Read my Documents, and GitHub.", []policy.Rule{
+		rule(policy.Condition{Paths: &policy.PathCondition{Within: "~/Documents"}}),
+		rule(policy.Condition{Paths: &policy.PathCondition{Within: "/srv/data"}}),
+		rule(policy.Condition{Domains: &policy.DomainCondition{Allowed: []string{"*.github.com", "evil.example.com", "@docs"}}}),
+		rule(policy.Condition{Lists: []policy.ListCondition{{Allowed: []string{"octocat"}}}}),
+		{Name: "e", Then: policy.Escalate, If: policy.Condition{Paths: &policy.PathCondition{Within: "/etc"}}},
+	})
+	if len(got) != 3 || !strings.Contains(got[0], "/srv/data") || !strings.Contains(got[1], "evil.example.com") || !strings.Contains(got[2], "octocat") {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,41 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Add puts a value on a list by hand. It stays there when the list is looked up
+// anew.
+func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
+	if err := CheckValue(def.Type, value); err != nil {
+		return l, fmt.Errorf("%q cannot stand on list %s (%s): %w", value, def.Name, def.Type, err)
+	}
+	l.Removed = without(l.Removed, value)
+	if !slices.Contains(l.Values, value) && !slices.Contains(l.Added, value) {
+		if len(l.Effective()) >= maxValues {
+			return l, fmt.Errorf("list %s has %d values already", def.Name, maxValues)
+		}
+		l.Added = append(slices.Clone(l.Added), value)
+	}
+	return l, nil
+}
+
+// Remove takes a value off a list by hand. It stays off when the list is looked up
+// anew.
+func Remove(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
+	if !slices.Contains(l.Effective(), value) {
+		return l, fmt.Errorf("list %s does not hold %q", def.Name, value)
+	}
+	l.Added = without(l.Added, value)
+	if slices.Contains(l.Values, value) {
+		l.Removed = append(slices.Clone(l.Removed), value)
+	}
+	return l, nil
+}
+
+func without(list []string, value string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(v string) bool { return v == value })
+}

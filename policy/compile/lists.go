@@ -1,0 +1,68 @@
+package compile
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// listTokens bounds the answer with a list's values.
+const listTokens = 8192
+
+// Resolve looks up the values of a list. What a person added or removed in the list
+// as it was before is kept.
+func Resolve(ctx context.Context, m Model, def policy.ListDefinition, before policy.List, now time.Time) (policy.List, error) {
+	if def.RequiresMCP {
+		return policy.List{}, fmt.Errorf("list %s needs a tool to be looked up, and no tool is ever given to a model here; add its values with 'policy lists --add %s=VALUE'", def.Name, def.Name)
+	}
+	user, err := json.Marshal(map[string]string{"name": def.Name, "type": def.Type, "principle": def.Principle, "which": def.Prompt})
+	if err != nil {
+		return policy.List{}, err
+	}
+	values, err := ask(ctx, m, Question{
+		System: listPrompt, User: "The list, as data:\n" + string(user), Schema: valuesSchema, Name: "values", MaxTokens: listTokens,
+	}, func(answer string) ([]string, error) { return decodeValues(def.Type, answer) })
+	if err != nil {
+		return policy.List{}, fmt.Errorf("list %s: %w", def.Name, err)
+	}
+	return policy.List{
+		Values: values, Added: before.Added, Removed: before.Removed,
+		ResolvedAt: now.UTC().Format(time.RFC3339), InputHash: listHash(def, m.Name()),
+	}, nil
+}
+
+// listHash identifies what a list's values were looked up by.
+func listHash(def policy.ListDefinition, model string) string {
+	return hash(promptVersion, listPrompt, def.Name, def.Type, def.Principle, def.Prompt, model)
+}
+
+// decodeValues reads the values of a list, all of which have to be right.
+func decodeValues(listType, answer string) ([]string, error) {
+	got, err := parse(answer, "values")
+	if err != nil {
+		return nil, err
+	}
+	list := got["values"]
+	if list.Kind != jsonx.Array || len(list.Items) == 0 || len(list.Items) > maxValues {
+		return nil, fmt.Errorf("values is not a list of 1 to %d", maxValues)
+	}
+	out := make([]string, 0, len(list.Items))
+	for i, v := range list.Items {
+		if v.Kind != jsonx.String {
+			return nil, errors.New("a value is not a string")
+		}
+		if err := CheckValue(listType, v.Text); err != nil {
+			return nil, fmt.Errorf("value %d, %q, cannot stand on the list: %w", i+1, clip(v.Text, maxName), err)
+		}
+		if !slices.Contains(out, v.Text) {
+			out = append(out, v.Text)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,54 @@
+package compile
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// maxValues bounds a list.
+const maxValues = 500
+
+// CheckValue refuses a value that does not belong on a list of the type: "domains"
+// are public host names of at least two labels, or "*." and one, and no public
+// suffix; "emails" are addresses; "identifiers" are names without spaces.
+func CheckValue(listType, value string) error {
+	if err := plain(value); err != nil || value == "" || len(value) > 253 || strings.ContainsAny(value, " @\t") && listType != "emails" {
+		return errors.New("it is empty, too long, or holds something that such a value does not")
+	}
+	switch listType {
+	case "domains":
+		return checkDomain(value)
+	case "emails":
+		name, host, ok := strings.Cut(value, "@")
+		if !ok || name == "" || strings.ContainsAny(value, " ,;<>\"()") || checkDomain(host) != nil || strings.HasPrefix(host, "*") {
+			return errors.New("it is not one email address")
+		}
+		return nil
+	case "identifiers":
+		if value == "*" {
+			return errors.New("it stands for every name")
+		}
+		return nil
+	}
+	return fmt.Errorf("unknown list type %q", listType)
+}
+
+func checkDomain(value string) error {
+	if !strings.Contains(strings.TrimPrefix(value, "*."), ".") {
+		return errors.New("a host name has at least two labels")
+	}
+	p, err := urlx.ParsePattern(value)
+	if err != nil {
+		return err
+	}
+	if !p.Plain() || !p.Public() {
+		return errors.New("it is not the name of a public host")
+	}
+	if p.CoversSuffix() {
+		return errors.New("everything below it belongs to strangers")
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"unicode/utf8"
+)
+
+// Question is what a model is asked: one question with one structured answer.
+type Question struct {
+	System    string         // what it is to do
+	User      string         // what it is to do it with
+	Schema    map[string]any // JSON Schema of the answer
+	Name      string         // of the schema: letters and underscores
+	MaxTokens int            // the longest answer that could be right
+}
+
+// Model answers questions with text in the form that was asked for. It is safe
+// for concurrent use.
+type Model interface {
+	Ask(ctx context.Context, q Question) (string, error)
+	Name() string
+}
+
+// AskError means that the model could not be asked: nothing was learnt about any
+// rule, so the whole compilation ends.
+type AskError struct {
+	Model string
+	Err   error
+}
+
+func (e *AskError) Error() string { return "asking " + e.Model + ": " + e.Err.Error() }
+func (e *AskError) Unwrap() error { return e.Err }
+
+// repairs is how often a model may answer again after an answer that cannot be
+// used.
+const repairs = 2
+
+// maxAnswer bounds an answer, in bytes.
+const maxAnswer = 128 << 10
+
+// ask asks until decode takes the answer. Each refused answer is shown to the
+// model with the reason, twice at most.
+func ask[T any](ctx context.Context, m Model, q Question, decode func(text string) (T, error)) (T, error) {
+	var none T
+	user := q.User
+	for turn := 0; ; turn++ {
+		if err := ctx.Err(); err != nil {
+			return none, err
+		}
+		text, err := m.Ask(ctx, q)
+		if err != nil {
+			return none, &AskError{Model: m.Name(), Err: err}
+		}
+		var got T
+		if len(text) > maxAnswer || !utf8.ValidString(text) {
+			err = fmt.Errorf("the answer is longer than %d bytes, or no text", maxAnswer)
+		} else if got, err = decode(text); err == nil {
+			return got, nil
+		}
+		if turn == repairs {
+			return none, fmt.Errorf("%d answers of the model were refused, the last because %w", turn+1, err)
+		}
+		q.User = user + "\n\nYour last answer was:\n" + clip(text, 16<<10) + "\n\nIt was refused: " + err.Error() +
+			"\nAnswer again, the whole answer, without this mistake."
+	}
+}
+
+// clip keeps the beginning of a text, so many bytes at most.
+func clip(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}

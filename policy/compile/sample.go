@@ -1,0 +1,133 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+)
+
+// schemaOf is a tool's input schema, null when there is none.
+func schemaOf(t policy.ToolDescription) jsonx.Value {
+	if t.Schema == nil {
+		return jsonx.Value{}
+	}
+	v, err := jsonx.Parse(t.Schema, jsonx.Limits{Trusted: true})
+	if err != nil {
+		return jsonx.Value{}
+	}
+	return v
+}
+
+// member follows names into an object.
+func member(v jsonx.Value, names ...string) (jsonx.Value, bool) {
+	ok := true
+	for _, name := range names {
+		if v, ok = v.Member(name); !ok {
+			return jsonx.Value{}, false
+		}
+	}
+	return v, ok
+}
+
+// harmless are values of roles by which a sampled call reaches nothing.
+func harmless(role policy.Role) string {
+	switch {
+	case role.IsPath():
+		return "/workspace/README.md"
+	case role.IsURL():
+		return "https://example.com/"
+	case role == policy.EmailAddress:
+		return "somebody@example.com"
+	}
+	return "x"
+}
+
+// sample makes a call of a tool whose arguments of one role have a value. The rest
+// is the least that the tool's schema asks for.
+func sample(server string, t policy.ToolDescription, role policy.Role, value string) policy.Call {
+	schema := schemaOf(t)
+	args := jsonx.Value{Kind: jsonx.Object}
+	for _, a := range t.Arguments {
+		property, _ := member(schema, "properties", a.Name)
+		switch {
+		case slices.Contains(a.Roles, role):
+			args = args.With(a.Name, least(property, value))
+		case a.Required:
+			text := "x"
+			for _, r := range a.Roles {
+				text = harmless(r)
+			}
+			args = args.With(a.Name, least(property, text))
+		}
+	}
+	return policy.Call{Server: server, Tool: t.Name, Arguments: args.Encode()}
+}
+
+// least is a small value of a schema, with text for its strings.
+func least(schema jsonx.Value, text string) jsonx.Value {
+	if enum, _ := schema.Member("enum"); len(enum.Items) > 0 {
+		return enum.Items[0]
+	}
+	kind, _ := schema.Member("type")
+	if kind.Kind == jsonx.Array && len(kind.Items) > 0 {
+		kind = kind.Items[0]
+	}
+	switch kind.Text {
+	case "number", "integer":
+		if low, ok := schema.Member("minimum"); ok {
+			return low
+		}
+		return jsonx.Value{Kind: jsonx.Number, Text: "1"}
+	case "boolean":
+		return jsonx.Value{Kind: jsonx.Bool}
+	case "array":
+		items, _ := schema.Member("items")
+		return jsonx.Value{Kind: jsonx.Array, Items: []jsonx.Value{least(items, text)}}
+	case "object":
+		out := jsonx.Value{Kind: jsonx.Object}
+		required, _ := schema.Member("required")
+		for _, name := range required.Items {
+			property, _ := member(schema, "properties", name.Text)
+			out = out.With(name.Text, least(property, text))
+		}
+		return out
+	}
+	return jsonx.Text(text)
+}
+
+// gridValues are what sampled calls name, by kind of role.
+var gridValues = struct{ paths, urls []string }{
+	[]string{"/workspace/README.md", "~/Documents/report.txt", "~/Downloads/archive.zip", "~/Desktop/note.txt", "/etc/hosts", "/tmp/file"},
+	[]string{"https://example.com/", "https://github.com/example/project.git", "http://example.com/"},
+}
+
+// Grid makes calls of every tool of a server over places of every kind, by which
+// two policies can be compared.
+func Grid(server string, tools []policy.ToolDescription) []policy.Call {
+	var out []policy.Call
+	for _, t := range tools {
+		roles := judgedRoles(t)
+		if len(roles) == 0 {
+			out = append(out, sample(server, t, "", ""))
+		}
+		seen := map[string]bool{}
+		for _, role := range roles {
+			values := []string{harmless(role)}
+			switch {
+			case role.IsPath():
+				values = gridValues.paths
+			case role.IsURL():
+				values = gridValues.urls
+			}
+			for _, v := range values {
+				c := sample(server, t, role, v)
+				if !seen[string(c.Arguments)] {
+					seen[string(c.Arguments)] = true
+					out = append(out, c)
+				}
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,59 @@
+package compile
+
+// The forms of the answers, in the part of JSON Schema that every provider
+// understands: closed objects all of whose members are required, and null for
+// what is not there.
+
+var text = map[string]any{"type": "string"}
+
+func object(members map[string]any, order ...string) map[string]any {
+	return map[string]any{"type": "object", "properties": members, "required": order, "additionalProperties": false}
+}
+
+func array(of map[string]any) map[string]any { return map[string]any{"type": "array", "items": of} }
+
+func among(words ...string) map[string]any { return map[string]any{"type": "string", "enum": words} }
+
+func orNull(s map[string]any) map[string]any {
+	return map[string]any{"anyOf": []any{s, map[string]any{"type": "null"}}}
+}
+
+var listTypes = among("domains", "emails", "identifiers")
+
+var conditionSchema = object(map[string]any{
+	"server":  array(text),
+	"tool":    orNull(array(text)),
+	"roles":   orNull(array(text)),
+	"paths":   orNull(object(map[string]any{"roles": array(text), "within": text}, "roles", "within")),
+	"domains": orNull(object(map[string]any{"roles": array(text), "allowed": array(text)}, "roles", "allowed")),
+	"lists": orNull(array(object(map[string]any{"roles": array(text), "allowed": array(text), "matchType": listTypes},
+		"roles", "allowed", "matchType"))),
+}, "server", "tool", "roles", "paths", "domains", "lists")
+
+var ruleSchema = object(map[string]any{
+	"name": text, "description": text, "principle": text, "if": conditionSchema, "then": among("allow", "escalate"), "reason": text,
+}, "name", "description", "principle", "if", "then", "reason")
+
+var definitionSchema = object(map[string]any{
+	"name": text, "type": listTypes, "principle": text, "generationPrompt": text, "requiresMcp": map[string]any{"type": "boolean"},
+}, "name", "type", "principle", "generationPrompt", "requiresMcp")
+
+var proposalSchema = object(map[string]any{"rules": array(ruleSchema), "listDefinitions": array(definitionSchema)}, "rules", "listDefinitions")
+
+var valuesSchema = object(map[string]any{"values": array(text)}, "values")
+
+var scenariosSchema = object(map[string]any{
+	"scenarios": array(object(map[string]any{
+		"description": text, "tool": text, "arguments": text, "expectedDecision": among("allow", "deny", "escalate"),
+	}, "description", "tool", "arguments", "expectedDecision")),
+}, "scenarios")
+
+var patchSchema = object(map[string]any{
+	"operations": array(object(map[string]any{
+		"op": among("update", "add", "delete"), "name": text, "after": orNull(text), "rule": orNull(ruleSchema),
+	}, "op", "name", "after", "rule")),
+	"listDefinitions": array(definitionSchema),
+	"corrections": array(object(map[string]any{
+		"scenario": map[string]any{"type": "integer"}, "expectedDecision": among("allow", "deny", "escalate"),
+	}, "scenario", "expectedDecision")),
+}, "operations", "listDefinitions", "corrections")
