@@ -126,6 +126,9 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
+// errNotBegun means that nothing of the server has run.
+var errNotBegun = errors.New("the sandbox ended before the server began")
+
 // firstLine reads one line of the output, at most 1 KiB.
 func (p *Process) firstLine(ctx context.Context) (string, error) {
 	type result struct {
@@ -138,7 +141,7 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 		for b.Len() < 1<<10 {
 			c, err := p.out.ReadByte()
 			if err != nil {
-				got <- result{err: errors.New("the sandbox ended before the server began")}
+				got <- result{err: errNotBegun}
 				return
 			}
 			if c == '\n' {

@@ -141,8 +141,19 @@ func available(ctx context.Context, argv []string) error {
 // be able to any more, no server starts either.
 var namespaces atomic.Bool
 
-// tryNamespaces has bubblewrap run a command as it would run a server.
-func tryNamespaces(ctx context.Context) error {
+// tryNamespaces has bubblewrap make some, and again when it fails by accident (see
+// startTries).
+func tryNamespaces(ctx context.Context) (err error) {
+	for range startTries {
+		if err = makeNamespaces(ctx); err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return err
+}
+
+// makeNamespaces has bubblewrap run a command as it would run a server.
+func makeNamespaces(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -202,6 +203,47 @@ func TestASandboxThatDoesNotHoldIsRefused(t *testing.T) {
 	for _, probe := range p.Probes() {
 		if probe.Blocked {
 			t.Errorf("probe %q is said to be blocked", probe.Name)
+		}
+	}
+}
+
+// A sandbox that could not be made by accident is made again; one that cannot be
+// made at all is an error, and its server has not run.
+func TestAccidentsAreTriedAgain(t *testing.T) {
+	g := lay(t)
+	for _, tt := range []struct {
+		accidents int
+		runs      bool
+	}{{startTries - 1, true}, {startTries, false}} {
+		dir := t.TempDir()
+		write := func(name, text string) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		accident := fmt.Sprintf(`for n in {1..%d}; do if mkdir "$0.$n" 2>/dev/null; then echo 'a mount is gone' >&2; exit 1; fi; done`, tt.accidents)
+		real, err := exec.LookPath("bwrap")
+		if err != nil {
+			t.Fatal(err)
+		}
+		write("bwrap", accident+"\nexec "+real+` "$@"`)
+		srt := write("srt", accident+"\nexec bash -c \"$4\"")
+		path := os.Getenv("PATH")
+		t.Setenv("PATH", dir+":"+path)
+		namespaces.Store(false)
+		if err := available(t.Context(), []string{srt}); (err == nil) != tt.runs {
+			t.Errorf("after %d accidents of bubblewrap: %v", tt.accidents, err)
+		}
+		t.Setenv("PATH", path)
+		h := host(t, g, Options{Runtime: []string{srt}, Policy: Warn})
+		p, err := h.Start(t.Context(), Spec{Name: "cat", Argv: []string{"/bin/cat"}})
+		if err == nil {
+			p.Stop()
+		}
+		if (err == nil) != tt.runs || err != nil && !strings.Contains(err.Error(), "before the server began: a mount is gone") {
+			t.Errorf("after %d accidents of the runtime: %v", tt.accidents, err)
 		}
 	}
 }

@@ -56,8 +56,23 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// startConfined starts a server under srt and waits for its probes.
-func (h *Host) startConfined(ctx context.Context, s Spec, private string) (*Process, error) {
+// startTries is how often a sandbox is made that ends before its server has begun.
+// A mount that goes while bubblewrap goes through all of them, such as that of a
+// container which ends just now, is reason enough; so is a busy machine.
+const startTries = 3
+
+// startConfined starts a server under srt, once.
+func (h *Host) startConfined(ctx context.Context, s Spec, private string) (p *Process, err error) {
+	for range startTries {
+		if p, err = h.tryConfined(ctx, s, private); !errors.Is(err, errNotBegun) || ctx.Err() != nil {
+			break
+		}
+	}
+	return p, err
+}
+
+// tryConfined starts a server under srt and waits for its probes.
+func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Process, error) {
 	settings, err := h.writeSettings(s.Name, h.settingsFor(s.Sandbox, private))
 	if err != nil {
 		return nil, err
