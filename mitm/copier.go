@@ -31,7 +31,8 @@ type copier struct {
 	body io.Reader
 	head []byte // of the answer, to go out with the first chunk
 	buf  *[]byte
-	much int // reads in a row that brought much
+	much int      // reads in a row that brought much
+	size [16]byte // memory of what stands before a chunk
 }
 
 // muchBytes is what a read brings when an answer flows as fast as it can.
@@ -91,6 +92,9 @@ func (c *copier) emit(safe []byte, last bool) bool {
 		return true
 	}
 	frame := c.takeHead()
+	if frame == nil {
+		frame = c.size[:0]
+	}
 	if len(safe) > 0 {
 		frame = strconv.AppendInt(frame, int64(len(safe)), 16)
 		frame = append(frame, "\r\n"...)

@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func FuzzConnectTarget(f *testing.F) {
@@ -52,7 +55,8 @@ func FuzzRequestTarget(f *testing.F) {
 	})
 }
 
-// Every head that passes is one that net/http reads in the same way.
+// Every head that passes is one that net/http reads in the same way, and no matter
+// in which pieces it comes.
 func FuzzHead(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",
@@ -65,6 +69,10 @@ func FuzzHead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := bufio.NewReader(bytes.NewReader(data))
 		h, err := readHead(r, limits)
+		slow, slowErr := readHead(bufio.NewReader(iotest.OneByteReader(bytes.NewReader(data))), limits)
+		if fmt.Sprint(err) != fmt.Sprint(slowErr) || !reflect.DeepEqual(h, slow) {
+			t.Fatalf("%q: as a whole %+v, %v; byte by byte %+v, %v", data, h, err, slow, slowErr)
+		}
 		if err != nil {
 			return
 		}
