@@ -80,7 +80,7 @@ type watcher struct {
 // watcher returns a watcher for credentials.
 func (g *guarded) watcher(all []Credential) *watcher {
 	w := &watcher{replacement: g.sentinel.value}
-	if w.matcher = g.matcher.Load(); w.matcher.knows(all) {
+	if w.matcher = g.matcher.Load(); w.knows(all) {
 		return w
 	}
 	w.matcher = nil

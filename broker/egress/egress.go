@@ -11,12 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// Record renders a decision of the proxy as a record of the audit log. What
-// the log has no member for stands in its detail.
-func Record(r mitm.Record) (audit.Record, error) { return recordIn(nil, &r) }
-
-// recordIn is Record with memory for the detail.
-func recordIn(memory []byte, r *mitm.Record) (audit.Record, error) {
+// recordOf renders a decision of the proxy as a record of the audit log. What the
+// log has no member for stands in its detail, for which memory is used.
+func recordOf(memory []byte, r *mitm.Record) (audit.Record, error) {
 	text, err := detailOf(memory, r)
 	if err != nil {
 		return audit.Record{}, err
@@ -71,7 +68,7 @@ func sink(write func(context.Context, audit.Record) error) func(mitm.Record) err
 	return func(r mitm.Record) error {
 		memory := details.Get().(*[]byte)
 		defer details.Put(memory)
-		record, err := recordIn((*memory)[:0], &r)
+		record, err := recordOf((*memory)[:0], &r)
 		if err != nil {
 			return err
 		}
