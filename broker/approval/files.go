@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // poll is how often a directory is looked through for answers.
@@ -160,14 +161,16 @@ func readResponse(path string) (fileResponse, error) {
 	if err != nil {
 		return r, err
 	}
-	// Names are matched as they are written: "Decision" decides nothing.
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil {
+	// Names are matched as they are written, and none may stand there twice:
+	// "Decision" decides nothing, and no reader sees another decision than we.
+	members, err := jsonx.Split(data)
+	if err != nil {
 		return r, err
 	}
-	for name, to := range map[string]*string{"decision": &r.Decision, "reason": &r.Reason, "digest": &r.Digest} {
-		if raw, present := members[name]; present {
-			err = errors.Join(err, json.Unmarshal(raw, to))
+	known := map[string]*string{"decision": &r.Decision, "reason": &r.Reason, "digest": &r.Digest}
+	for _, m := range members {
+		if to := known[m.Name]; to != nil {
+			err = errors.Join(err, json.Unmarshal(m.Raw, to))
 		}
 	}
 	return r, err

@@ -191,6 +191,9 @@ func TestFiles(t *testing.T) {
 		`{"decision":"approved","whitelistSelection":"0"}`:     Approved,
 		`{"decision":"approved","digest":"of something else"}`: Denied,
 		`{"decision":"approved","dig`:                          Denied,
+		`{"decision":"denied","decision":"approved"}`:          Denied,
+		`{"decision":"approved"}{"decision":"denied"}`:         Denied,
+		`{"decision":"approved","Decision":"denied"}`:          Denied,
 	}
 	n := 0
 	for text, want := range answers {

@@ -101,7 +101,7 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 	case !offered:
 		return c.deny(ctx, ruleUnknownTool, "there is no such tool")
 	case c.proxy.rate.repeated(c.verdict.Digest):
-		return c.deny(ctx, ruleRepeats, fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats))
+		return c.circling(ctx)
 	case c.verdict.Decision == policy.Escalate:
 		if err := c.futile(); err != nil {
 			return c.deny(ctx, ruleFutile, err.Error())
@@ -124,6 +124,13 @@ func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
 		". The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need.", reason)
 }
 
+// circling refuses a call that was made too often.
+func (c *call) circling(ctx context.Context) json.RawMessage {
+	reason := fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats)
+	return c.refuseAs(ctx, audit.Deny, ruleRepeats, "CIRCUIT BREAKER: "+c.name()+" was denied by rule "+ruleRepeats+": "+reason+
+		". DENIED: do something else, or wait a minute.", reason)
+}
+
 // refuseAs records how a call was refused. Whether that is on the disk or not,
 // the call goes nowhere.
 func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reason string) json.RawMessage {
@@ -136,7 +143,7 @@ func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reaso
 	if err := c.append(ctx, r); err != nil {
 		text += " (This decision could not be recorded: " + err.Error() + ")"
 	}
-	return errorResult(text)
+	return errorResult(c.proxy.present(text, false))
 }
 
 // append writes a record even when the call was taken back meanwhile.

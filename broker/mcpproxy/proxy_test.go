@@ -112,6 +112,19 @@ func TestDenialsTellTheAgentWhatToDo(t *testing.T) {
 	}
 }
 
+// TestReasonsSpeakOfTheAgentsPaths: where the workspace lies on the host is
+// nobody's business in the container.
+func TestReasonsSpeakOfTheAgentsPaths(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.Approvals = nil })
+	a := r.agent()
+	for id, args := range map[string]string{"1": `{"path":"/workspace/.envrc","content":"x"}`, "2": `{"path":"/workspace/.git/config","content":"x"}`} {
+		m := a.call(id, "filesystem__write_file", args)
+		if !strings.HasPrefix(m.text(), "ESCALATION REQUIRED: ") || strings.Contains(m.text(), r.work) || !strings.Contains(m.text(), " /workspace/.") {
+			t.Errorf("%s: %q", args, m.text())
+		}
+	}
+}
+
 func (r *rig) outsideCall(id string) string {
 	return callLine(id, "filesystem__read_text_file", fmt.Sprintf(`{"path":"%s/notes.txt"}`, r.outside))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,7 +57,7 @@ func (f *policyFlags) engine(op string) (*policy.Engine, error) {
 	}
 	if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
 		if err == nil {
-			err = os.ErrInvalid
+			err = fmt.Errorf("%s is not a directory", f.sandbox)
 		}
 		return nil, fail(op, err, "--sandbox names the directory that the agent works in")
 	}
