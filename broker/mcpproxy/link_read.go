@@ -27,12 +27,10 @@ type envelope struct {
 	Error  json.RawMessage
 }
 
-// open takes a line apart.
+// open takes a line apart. Of a line that cannot be understood the envelope has
+// what stands before the fault.
 func open(line []byte) (e envelope, ok bool) {
 	fields, err := jsonx.Split(line)
-	if err != nil {
-		return e, false
-	}
 	for _, f := range fields {
 		switch f.Name {
 		case "id":
@@ -51,8 +49,11 @@ func open(line []byte) (e envelope, ok bool) {
 			}
 		}
 	}
-	return e, true
+	return e, err == nil
 }
+
+// unreadable is the error in place of an answer that cannot be understood.
+var unreadable = json.RawMessage(`{"message":"the server's answer cannot be understood"}`)
 
 // read takes the server's messages until it ends.
 func (l *link) read() {
@@ -69,8 +70,12 @@ func (l *link) read() {
 			l.end(err)
 			return
 		}
-		if e, ok := open(line); ok { // servers do print other things than messages
+		switch e, ok := open(line); {
+		case ok:
 			l.dispatch(e)
+		case e.ID != nil && e.Method == "":
+			l.deliver(envelope{ID: e.ID, Error: unreadable})
+		default: // servers do print other things than messages
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -316,6 +317,17 @@ func TestAServerThatDies(t *testing.T) {
 	}
 }
 
+// TestAnAnswerThatCannotBeUnderstood ends its call at once: to wait for a better
+// one would be in vain.
+func TestAnAnswerThatCannotBeUnderstood(t *testing.T) {
+	a := newRig(t, func(c *Config) { c.Limits.Call = time.Hour }).agent()
+	for _, name := range []string{"twice", "torn"} {
+		if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/`+name+`"}`); !m.isError() || !strings.Contains(m.text(), "cannot be understood") {
+			t.Errorf("%s: %s", name, m.Result)
+		}
+	}
+}
+
 func TestServersThatMisbehave(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Limits.Call = 3 * time.Second })
 	a := r.agent()
@@ -364,6 +376,33 @@ func TestLargeIdentifiers(t *testing.T) {
 		if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() || m.text() != "done /workspace/a" {
 			t.Errorf("%s: answer %s", id, m.Result)
 		}
+	}
+}
+
+// TestAnAgentThatIsGoneTakesItsCallsBack: nobody is left to hear the answer.
+func TestAnAgentThatIsGoneTakesItsCallsBack(t *testing.T) {
+	r := newRig(t, nil)
+	a := r.agent()
+	a.send(callLine("1", "filesystem__read_text_file", `{"path":"/workspace/hang"}`))
+	eventually(t, func() bool { return len(r.forwarded()) == 1 }, "the call at the server")
+	if err := a.conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		data, err := os.ReadFile(filepath.Join(r.stub, "received"))
+		return err == nil && strings.Contains(string(data), `"notifications/cancelled","params":{"requestId":"ic-`)
+	}, "the cancellation at the server")
+}
+
+// TestAnAgentThatOnlyListensGetsItsAnswers closed its sending side alone.
+func TestAnAgentThatOnlyListensGetsItsAnswers(t *testing.T) {
+	a := newRig(t, nil).agent()
+	a.send(callLine("1", "filesystem__read_text_file", `{"path":"/workspace/a"}`))
+	if err := a.conn.(*net.UnixConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if m := a.answerTo("1"); m.isError() || m.text() != "done /workspace/a" {
+		t.Fatalf("answer %s", m.Result)
 	}
 }
 

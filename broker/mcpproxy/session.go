@@ -58,7 +58,7 @@ func (s *session) run() error {
 	// An agent that closed only its sending side still gets its answers, but
 	// nobody is asked for one that may be gone.
 	s.deaf()
-	if !errors.Is(err, io.EOF) {
+	if !errors.Is(err, io.EOF) || gone(s.conn) {
 		s.cancel(errLeft)
 	}
 	s.calls.Wait()

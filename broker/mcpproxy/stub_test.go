@@ -120,6 +120,12 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "garbage":
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":"nothing of the kind"}`, id)
 		return
+	case "twice":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[]},"result":{"content":[]}}`, id)
+		return
+	case "torn":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":`, id)
+		return
 	case "refuse":
 		s.say(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"not today"}}`, id)
 		return
