@@ -156,6 +156,45 @@ func (r *Redactor) Known(s string) string {
 	return s
 }
 
+// Spans finds the known values in s: where each begins and ends, in order and
+// without overlap.
+func (r *Redactor) Spans(s string) [][2]int {
+	var spans [][2]int
+	for at := 0; at < len(s); {
+		first, length := -1, 0
+		for _, k := range r.known { // longest first
+			if i := strings.Index(s[at:], k); i >= 0 && (first < 0 || i < first) {
+				first, length = i, len(k)
+			}
+		}
+		if first < 0 {
+			return spans
+		}
+		spans = append(spans, [2]int{at + first, at + first + length})
+		at += first + length
+	}
+	return spans
+}
+
+// Cut returns s[start:end] without what lies in the spans. The mask stands in
+// the part in which a span begins.
+func (r *Redactor) Cut(s string, start, end int, spans [][2]int) string {
+	var out strings.Builder
+	at := start
+	for _, span := range spans {
+		if span[1] <= start || span[0] >= end {
+			continue
+		}
+		if span[0] >= start {
+			out.WriteString(s[at:span[0]])
+			out.WriteString(masked)
+		}
+		at = min(span[1], end)
+	}
+	out.WriteString(s[at:end])
+	return out.String()
+}
+
 // JSON redacts the string values of a document and leaves names, numbers and
 // the structure alone. A document without secrets is returned as it is.
 func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {

@@ -68,3 +68,18 @@ func FuzzRedactKeepsJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestSpansAndCut takes a text apart at every two places: put together again, the
+// parts hold nothing of a known value.
+func TestSpansAndCut(t *testing.T) {
+	r := NewRedactor([]string{"swordfish", "swordfish-two"})
+	const s, want = "a swordfish-two b swordfishswordfish c", "a [REDACTED] b [REDACTED][REDACTED] c"
+	spans := r.Spans(s)
+	for i := range len(s) + 1 {
+		for j := i; j <= len(s); j++ {
+			if got := r.Cut(s, 0, i, spans) + r.Cut(s, i, j, spans) + r.Cut(s, j, len(s), spans); got != want {
+				t.Fatalf("cut at %d and %d: %q", i, j, got)
+			}
+		}
+	}
+}

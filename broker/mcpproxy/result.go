@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -33,8 +34,14 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 		return nil, false, errUnreadable
 	}
 	// A path or a secret is the same text inside a JSON string, but for
-	// characters that JSON escapes; the redactor knows both spellings.
-	return json.RawMessage(strings.ToValidUTF8(p.present(string(out), false), "\uFFFD")), failed, nil
+	// characters that JSON must escape; the redactor knows both spellings.
+	out = []byte(strings.ToValidUTF8(p.present(string(plainSpelling(out)), false), "\uFFFD"))
+	if bytes.Count(out, []byte(`"text"`)) > 2 { // several blocks, or a result that talks of some
+		if out, err = p.acrossBlocks(out); err != nil {
+			return nil, false, errUnreadable
+		}
+	}
+	return out, failed, nil
 }
 
 // agentView keeps of a result what an agent is to see, byte for byte. Results

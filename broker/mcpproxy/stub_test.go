@@ -132,6 +132,14 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "bytes":
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"caf`+"\xe9"+`"}]}}`, id)
 		return
+	case "spelled":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"\u0074ell-nobody-0123456\u003789 in %s \ud83d\ude00 \ud800 \u000a\u0022\u005c"}]}}`,
+			id, strings.ReplaceAll(p.Arguments.Path, "/", `\/`))
+		return
+	case "parts":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a tell-no"},{"type":"image","data":"","mimeType":"image/png"},`+
+			`{"type":"text","text":"body"},{"type":"text","text":"-0123456789 b","annotations":{"priority":1}},{"type":"text","text":"c"}]}}`, id)
+		return
 	case "secret":
 		text = "the token is tell-nobody-0123456789"
 	case "blocked":
