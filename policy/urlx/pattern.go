@@ -2,6 +2,7 @@ package urlx
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,7 @@ func ParsePattern(s string) (Pattern, error) {
 		}
 	}
 	rest, p.path, _ = strings.Cut(rest, "/")
-	p.path = strings.Trim(strings.TrimSuffix(strings.ToLower(p.path), ".git"), "/")
+	p.path = strings.Trim(strings.TrimSuffix(p.path, ".git"), "/")
 	if rest == "*" {
 		if p.path != "" {
 			return p, refuse("the pattern names a path on every host")
@@ -129,7 +130,14 @@ func (p Pattern) Public() bool {
 // scheme speaks of encrypted connections at their usual port only, unless
 // anyScheme is set; "*" never speaks of what is not public.
 func (p Pattern) Match(t Target, anyScheme bool) bool {
-	return p.matchScheme(t, anyScheme) && p.matchHost(t) && (p.path == "" || p.path == strings.ToLower(t.Path))
+	return p.matchScheme(t, anyScheme) && p.matchHost(t) && p.matchPath(t)
+}
+
+// forges are hosts known to take owner and repository in any case.
+var forges = []string{"github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "altssh.bitbucket.org", "codeberg.org", "gitea.com"}
+
+func (p Pattern) matchPath(t Target) bool {
+	return p.path == "" || p.path == t.Path || slices.Contains(forges, t.Host) && len(p.path) == len(t.Path) && strings.EqualFold(p.path, t.Path)
 }
 
 func (p Pattern) matchScheme(t Target, anyScheme bool) bool {

@@ -103,6 +103,14 @@ func TestPatternPaths(t *testing.T) {
 	if p.Match(target, false) {
 		t.Error("another repository matches")
 	}
+	for pattern, want := range map[string]bool{"git.example.com/acme/widget": true, "git.example.com/Acme/widget": false} {
+		if p, err = ParsePattern(pattern); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Match(Target{Scheme: "https", Host: "git.example.com", Port: 443, Path: "acme/widget"}, false); got != want {
+			t.Errorf("%s matches: %v, want %v", pattern, got, want)
+		}
+	}
 }
 
 func FuzzParse(f *testing.F) {
