@@ -63,6 +63,8 @@ func write(name, path string, want Decision) attack {
 
 func TestPathAttacks(t *testing.T) {
 	judgeAll(t, []attack{
+		{"move the sandbox", "filesystem", "move_file", `{"source":"/workspace","destination":"/workspace/x"}`, ""},
+		{"move the sandbox as this", "filesystem", "move_file", `{"source":"src/..","destination":"{OUT}/x"}`, ""},
 		read("absolute outside", "{OUT}/secret.txt", Escalate),
 		read("up from relative", "../../../../outside/secret.txt", Deny),
 		read("up from mount", "/workspace/../etc/passwd", Deny),

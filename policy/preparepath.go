@@ -31,6 +31,9 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	sandbox := p.inSandbox(r.Path)
 	for _, each := range roles {
 		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox}
+		if each == DeletePath && !p.tool.traits.Git && r.Path == p.engine.paths.Base {
+			el.sandbox = false // what goes then is an entry of the directory above
+		}
 		if each.changesFiles() {
 			el.executes = runsOnHost(r.Path)
 			if el.executes == "" && each == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
