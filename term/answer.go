@@ -138,7 +138,7 @@ func (e *emulator) dispatchDCS(s []byte) {
 	case "\"p":
 		e.answer("\x1bP1$r62;1\"p\x1b\\")
 	case "\"q":
-		e.answer("\x1bP1$r0\"q\x1b\\")
+		e.answer("\x1bP1$r%d\"q\x1b\\", e.pen.attr&protected>>15)
 	default:
 		e.answer("\x1bP0$r\x1b\\")
 	}

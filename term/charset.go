@@ -27,10 +27,9 @@ func (e *emulator) translate(r rune) rune {
 func (e *emulator) designate(inter, final byte) {
 	switch inter {
 	case '(', ')', '*', '+':
-		if final != '0' && final != 'A' {
-			final = 'B'
+		if final == '0' || final == 'A' || final == 'B' { // others leave the set as it is
+			e.charsets[inter-'('] = final
 		}
-		e.charsets[inter-'('] = final
 	case '-', '.', '/': // sets of 96 characters: none of them changes ASCII
 		e.charsets[inter-'-'+1] = 'B'
 	case '#':

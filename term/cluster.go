@@ -63,6 +63,22 @@ func (e *emulator) join(r rune, width int) bool {
 	return true
 }
 
+// joinLeft adds a mark to the character left of the cursor when something came
+// in between that left the cursor behind it, such as a change of colors.
+func (e *emulator) joinLeft(r rune) {
+	x := e.x - 1
+	if x < 0 {
+		return
+	}
+	if e.grid.at(x, e.y).text&wideTail != 0 {
+		x--
+	}
+	e.lastWidth = e.x - x
+	if !e.join(r, 0) {
+		e.lastWidth = 0
+	}
+}
+
 // isKeycap says whether the cluster is a digit, # or * drawn as an emoji.
 func isKeycap(cluster []byte) bool {
 	const emojiPresentation = "\ufe0f"

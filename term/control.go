@@ -7,7 +7,7 @@ func (e *emulator) c0(b byte) {
 	case 0x07: // BEL
 		e.raise(Event{Kind: EventBell})
 	case 0x08: // BS
-		e.left(1)
+		e.backspace()
 	case 0x09: // HT
 		e.tab(1)
 	case 0x0a, 0x0b, 0x0c: // LF, VT, FF
@@ -193,9 +193,9 @@ func (e *emulator) dispatchPrivate(final byte) {
 	case "?h", "?l": // DECSET, DECRST
 		e.setPrivateModes(final == 'h')
 	case "?J": // DECSED
-		e.eraseDisplay(e.param(0, 0))
+		e.selectively(e.eraseDisplay, e.param(0, 0))
 	case "?K": // DECSEL
-		e.eraseLine(e.param(0, 0))
+		e.selectively(e.eraseLine, e.param(0, 0))
 	case "?n": // DECDSR
 		e.answerPrivateStatus()
 	case ">c": // DA2
@@ -226,6 +226,18 @@ func (e *emulator) dispatchIntermediate(final byte) {
 		if shape := e.param(0, 0); e.prefix == 0 && shape <= int(CursorBar) {
 			e.shape = CursorShape(shape)
 		}
+	case "\"q": // DECSCA
+		if which := e.param(0, 0); e.prefix == 0 && which <= 2 {
+			e.protect(which == 1)
+		}
+	case " @": // SL
+		e.shiftColumns(0, -e.number1(0))
+	case " A": // SR
+		e.shiftColumns(0, e.number1(0))
+	case "'}": // DECIC
+		e.shiftColumns(min(e.x, e.cols-1), e.number1(0))
+	case "'~": // DECDC
+		e.shiftColumns(min(e.x, e.cols-1), -e.number1(0))
 	}
 }
 
@@ -235,6 +247,7 @@ func (e *emulator) softReset() {
 	e.modes.set(autoWrap, true)
 	e.modes.set(cursorVisible, true)
 	e.modes.set(applicationCursor, false)
+	e.modes.set(reverseWrap, false)
 	e.insert, e.keypad = false, false
 	e.top, e.bottom = 0, e.rows-1
 	e.setPen(attrs{})

@@ -43,6 +43,24 @@ func (e *emulator) left(n int) {
 	e.x = max(e.x-n, 0)
 }
 
+// backspace is BS. In mode 45 it goes from the start of a row back to the end of
+// the one that it continues.
+func (e *emulator) backspace() {
+	switch {
+	case !e.modes.has(reverseWrap):
+		e.left(1)
+	case e.x > 0:
+		e.x--
+	case e.y > e.top && e.y <= e.bottom && e.rowStates()[e.y].continues:
+		e.rowStates()[e.y].continues = false
+		e.y--
+		e.x = e.cols - 1
+		if e.x > 0 && e.grid.at(e.x, e.y).text == 0 { // a wide character did not fit there
+			e.x--
+		}
+	}
+}
+
 func (e *emulator) right(n int) {
 	e.unwrap()
 	e.x = min(e.x+n, e.cols-1)

@@ -23,6 +23,7 @@ type emulator struct {
 	penID    uint32 // number of pen, when penKnown
 	eraseID  uint32 // number of the style that erasing leaves
 	penKnown bool
+	sparing  bool // erasing spares protected characters
 	styles   *styleTable
 	clusters *textPool
 	links    *textPool
@@ -107,14 +108,14 @@ func (e *emulator) clearState() {
 	e.sync.end()
 }
 
-// reset is RIS: everything as at the start, scrollback included.
+// reset is RIS: everything as at the start, scrollback included. Only the title
+// stays, as in other terminals: programs that reset do not set it again.
 func (e *emulator) reset() {
 	e.clearState()
 	for y := range e.rows {
 		e.grid.fill(0, e.cols, y, glyph{})
 	}
 	e.history.clear()
-	e.setTitle("")
 	e.damage.all()
 }
 

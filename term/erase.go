@@ -1,7 +1,16 @@
 package term
 
-// erase blanks columns x0 to x1-1 of a row with the pen's background.
+// erase blanks columns x0 to x1-1 of a row with the pen's background, or those
+// of them that nothing protects while erasing is selective.
 func (e *emulator) erase(y, x0, x1 int) {
+	if e.sparing {
+		e.eraseUnprotected(y, x0, x1)
+		return
+	}
+	e.eraseAll(y, x0, x1)
+}
+
+func (e *emulator) eraseAll(y, x0, x1 int) {
 	if x0 >= x1 {
 		return
 	}
@@ -73,21 +82,48 @@ func (e *emulator) eraseColumns(n int) {
 // mode).
 func (e *emulator) insertColumns(n int, blank glyph) {
 	e.unwrap()
-	n = min(n, e.cols-e.x)
-	e.splitWide(e.y, e.x, e.x, blank)
-	e.splitWide(e.y, e.cols-n, e.cols-n, blank)
-	e.grid.insert(e.x, e.y, n, blank)
-	e.damage.row(e.y)
+	e.insertAt(e.x, e.y, n, blank)
+}
+
+// insertAt shifts what is right of column x in row y to the right by n.
+func (e *emulator) insertAt(x, y, n int, blank glyph) {
+	n = min(n, e.cols-x)
+	e.splitWide(y, x, x, blank)
+	e.splitWide(y, e.cols-n, e.cols-n, blank)
+	e.grid.insert(x, y, n, blank)
+	e.damage.row(y)
 }
 
 // deleteColumns shifts what is right of the cursor over it (DCH).
 func (e *emulator) deleteColumns(n int) {
 	e.unwrap()
-	n = min(n, e.cols-e.x)
+	e.deleteAt(e.x, e.y, n)
+}
+
+// deleteAt shifts what is right of column x+n in row y to column x.
+func (e *emulator) deleteAt(x, y, n int) {
+	n = min(n, e.cols-x)
 	blank := e.blank()
-	e.splitWide(e.y, e.x, e.x+n, blank)
-	e.grid.remove(e.x, e.y, n, blank)
-	e.damage.row(e.y)
+	e.splitWide(y, x, x+n, blank)
+	e.grid.remove(x, y, n, blank)
+	e.damage.row(y)
+}
+
+// shiftColumns inserts n columns at column x in all rows of the scroll region, or
+// deletes -n (DECIC and DECDC; SR and SL at the first column). The cursor has to
+// be in the region.
+func (e *emulator) shiftColumns(x, n int) {
+	if e.y < e.top || e.y > e.bottom {
+		return
+	}
+	for y := e.top; y <= e.bottom; y++ {
+		if n > 0 {
+			e.insertAt(x, y, n, e.blank())
+		} else {
+			e.deleteAt(x, y, -n)
+		}
+		e.rowStates()[y].continues = false
+	}
 }
 
 // alignmentTest fills the screen with E (DECALN).

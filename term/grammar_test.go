@@ -13,7 +13,7 @@ func drawSequence(t *rapid.T) string {
 	number := rapid.SampledFrom([]string{"", "0", "1", "2", "3", "5", "9", "20", "999", "2147483648"})
 	n := func() string { return number.Draw(t, "n") }
 	pick := func(s ...string) string { return rapid.SampledFrom(s).Draw(t, "pick") }
-	switch rapid.IntRange(0, 11).Draw(t, "kind") {
+	switch rapid.IntRange(0, 12).Draw(t, "kind") {
 	case 0, 1, 2:
 		return pick("a", "bc", "hello world", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", " ", "    ", "-")
 	case 3, 4:
@@ -29,6 +29,8 @@ func drawSequence(t *rapid.T) string {
 	case 10:
 		return pick("\x1b[4h", "\x1b[4l", "\x1b[?7l", "\x1b[?7h", "\x1b[?6h", "\x1b[?6l", "\x1b[?2027h", "\x1b[?2027l",
 			"\x1b7", "\x1b8", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[!p", "\x1b#8")
+	case 11:
+		return "\x1b[" + pick(n()+" @", n()+" A", n()+"'}", n()+"'~", "1\"q", "0\"q", "?J", "?1J", "?2J", "?K", "?1K", "?45h\b\b\b", "m\u0301")
 	}
 	return pick("\x1b(0", "\x1b(B", "\x0e", "\x0f", "\x1b)0", "\x1bN", "\x1b]8;;http://a\x07", "\x1b]8;;\x07", "\x1b]2;t\x07", "\x1bc", "\x1b[3g", "\x1b]133;A\x07")
 }

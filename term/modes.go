@@ -14,6 +14,7 @@ const (
 	autoWrap                              // 7
 	cursorBlink                           // 12
 	cursorVisible                         // 25
+	reverseWrap                           // 45
 	backarrowSends                        // 67
 	focusEvents                           // 1004
 	alternateScroll                       // 1007
@@ -50,6 +51,7 @@ var privateModes = []struct {
 	{7, autoWrap},
 	{12, cursorBlink},
 	{25, cursorVisible},
+	{45, reverseWrap},
 	{67, backarrowSends},
 	{1004, focusEvents},
 	{1007, alternateScroll},
@@ -182,12 +184,11 @@ func (e *emulator) showAlternate(on bool) {
 	e.damage.all()
 }
 
-// alternateWithCursor is 1049: the main screen's cursor is kept meanwhile.
+// alternateWithCursor is 1049: the cursor of the screen that is left is kept
+// meanwhile.
 func (e *emulator) alternateWithCursor(on bool) {
 	if on {
-		if !e.alt {
-			e.saveCursor()
-		}
+		e.saveCursor()
 		e.showAlternate(true)
 		return
 	}

@@ -62,6 +62,7 @@ func (p *packer) begin() {
 // style extends the current run by columns, or begins another.
 func (p *packer) style(columns int, a attrs, link string) {
 	a.link = 0
+	a.attr &^= protected
 	if a != p.run.style || link != p.run.link {
 		p.flushBlanks()
 		p.endRun()

@@ -34,6 +34,7 @@ type parser struct {
 	repeatable int // columns of the character right before the sequence
 
 	strKind byte // ']' OSC, 'P' DCS, others are dropped
+	strLast byte // the byte before, within the string
 	payload []byte
 	dropped bool // the payload grew too long
 
@@ -209,10 +210,18 @@ func (e *emulator) nextParam(sub bool) {
 func (e *emulator) beginString(kind byte) {
 	e.state = str
 	e.strKind = kind
+	e.strLast = 0
 	e.payload = e.payload[:0]
 	e.dropped = false
 	e.lastWidth = 0
 }
+
+// The two bytes of U+009C in UTF-8, which ends a string as ESC \ does. The first
+// one is in no other place of a character.
+const (
+	terminator0 = 0xc2
+	terminator1 = 0x9c
+)
 
 // readString collects a string as far as p goes. ESC ends it: the backslash of
 // a proper terminator is then an escape sequence that does nothing.
@@ -220,12 +229,18 @@ func (e *emulator) readString(p []byte) []byte {
 	for i := 0; i < len(p); {
 		b := p[i]
 		switch {
+		case b == terminator1 && e.strLast == terminator0:
+			e.state = ground
+			e.payload = e.payload[:max(0, len(e.payload)-1)]
+			e.endString(false)
+			return p[i+1:]
 		case b >= 0x20:
 			end := i + 1
-			for end < len(p) && p[end] >= 0x20 {
+			for end < len(p) && p[end] >= 0x20 && p[end] != terminator1 {
 				end++
 			}
 			e.collect(p[i:end])
+			e.strLast = p[end-1]
 			i = end
 			continue
 		case b == 0x1b:
@@ -241,6 +256,7 @@ func (e *emulator) readString(p []byte) []byte {
 			e.releasePayload()
 			return p[i+1:]
 		}
+		e.strLast = b
 		i++
 	}
 	return nil

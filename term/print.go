@@ -41,6 +41,7 @@ func (e *emulator) printRune(r rune) {
 			return
 		}
 		if width == 0 {
+			e.joinLeft(r)
 			return
 		}
 	}
@@ -137,6 +138,10 @@ func (e *emulator) setBlank(y, x0, x1 int, style uint32) {
 	e.damage.row(y)
 }
 
+// minRepeats is how often at least REP may repeat on the smallest of screens;
+// otherwise as often as the screen has cells.
+const minRepeats = 1 << 12
+
 // repeatLast prints the last character n more times (REP).
 func (e *emulator) repeatLast(n int) {
 	x := e.x - e.repeatable
@@ -144,7 +149,7 @@ func (e *emulator) repeatLast(n int) {
 		return
 	}
 	text, _ := e.text(e.grid.at(x, e.y))
-	n = min(n, e.cols*e.rows)
+	n = min(n, max(e.cols*e.rows, minRepeats))
 	if len(text) == 1 {
 		line := make([]byte, min(n, e.cols))
 		for i := range line {

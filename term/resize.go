@@ -230,6 +230,6 @@ func (e *emulator) style(n uint32) Style {
 	a := &e.styles.entries[n]
 	return Style{
 		FG: a.fg, BG: a.bg, UnderlineColor: a.underlineColor,
-		Attr: a.attr, Underline: a.underline, Link: e.links.text(a.link),
+		Attr: a.attr &^ protected, Underline: a.underline, Link: e.links.text(a.link),
 	}
 }

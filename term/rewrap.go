@@ -94,6 +94,7 @@ type rewrapper struct {
 	cells    []Cell
 	state    rowState // of the first row to cut
 	begun    bool     // a line was added since the last flush
+	joined   bool     // and then another one that continues it
 	open     bool     // the next line continues the last one
 	length   int      // of the last line added
 	buffer   []Cell   // scratch
@@ -113,6 +114,10 @@ func (w *rewrapper) fill(next screenLine) {
 	full := w.from
 	if len(next.cells) > 0 && next.cells[0].Width == 2 {
 		full--
+		if n := len(w.cells); w.length > full && empty(w.cells[n-1]) {
+			w.cells = w.cells[:n-1]
+			w.length--
+		}
 	}
 	for ; w.length < full; w.length++ {
 		w.cells = append(w.cells, Cell{Width: 1})
@@ -131,6 +136,8 @@ func (w *rewrapper) add(l screenLine, more bool) {
 	if !w.begun {
 		w.state = l.state
 		w.begun = true
+	} else {
+		w.joined = true
 	}
 	w.cells = append(w.cells, l.cells...)
 	w.length = len(l.cells)
@@ -164,6 +171,7 @@ func (w *rewrapper) flush(emit func(screenLine)) {
 	if w.to == 1 {
 		w.cells = narrow(w.cells)
 	}
+	w.trim()
 	rest, state := w.cells, w.state
 	w.markX, w.markY = w.markAt, 0
 	for offset, row := 0, 0; ; row++ {
@@ -181,8 +189,26 @@ func (w *rewrapper) flush(emit func(screenLine)) {
 	}
 	w.markX = min(w.markX, w.to-1) // the cursor may be right of the text
 	w.cells = w.cells[:0]
-	w.begun, w.marked, w.open = false, false, false
+	w.begun, w.joined, w.marked, w.open = false, false, false, false
 }
+
+// trim cuts off the color right of the text that erasing or scrolling left there,
+// which is no text to wrap. A row that stays one row keeps it.
+func (w *rewrapper) trim() {
+	text := len(w.cells)
+	for text > 0 && empty(w.cells[text-1]) {
+		text--
+	}
+	switch {
+	case w.joined || text > w.to:
+		w.cells = w.cells[:text]
+	case len(w.cells) > w.to:
+		w.cells = w.cells[:w.to]
+	}
+}
+
+// empty says that nothing was printed into the cell.
+func empty(c Cell) bool { return c.Rune == 0 && c.Width == 1 }
 
 // narrow blanks wide characters, for which a single column has no room.
 func narrow(cells []Cell) []Cell {

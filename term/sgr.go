@@ -3,7 +3,7 @@ package term
 // selectGraphics is SGR: it changes the pen.
 func (e *emulator) selectGraphics() {
 	if e.count == 1 && e.params[0] <= 0 { // by far the most frequent
-		e.setPen(attrs{link: e.pen.link})
+		e.setPen(e.pen.plain())
 		return
 	}
 	pen := e.pen
@@ -29,9 +29,7 @@ func (e *emulator) selectGraphics() {
 				pen.setColor(n, c)
 			}
 		case n == 4 && len(subs) > 0:
-			if subs[0] <= int32(DashedUnderline) {
-				pen.underline = Underline(max(0, subs[0]))
-			}
+			pen.underline = underlineOf(subs[0])
 		default:
 			pen.apply(n)
 		}
@@ -41,6 +39,14 @@ func (e *emulator) selectGraphics() {
 	if e.styles.full() {
 		e.sweep()
 	}
+}
+
+// underlineOf is the style of SGR 4:n. One that nobody defines is a plain line.
+func underlineOf(n int32) Underline {
+	if n < 0 || n > int32(DashedUnderline) {
+		return SingleUnderline
+	}
+	return Underline(n)
 }
 
 // setColor sets the color that SGR 38, 48 or 58 names.
@@ -59,12 +65,12 @@ func (a *attrs) setColor(which int, c Color) {
 func (a *attrs) apply(n int) {
 	switch {
 	case n == 0:
-		*a = attrs{link: a.link}
+		*a = a.plain()
 	case n < 10:
 		a.turnOn(n)
 	case n == 21:
 		a.underline = DoubleUnderline
-	case n >= 22 && n <= 29:
+	case n >= 22 && n <= 29 && n != 26:
 		a.turnOff(n)
 	case n >= 30 && n <= 37:
 		a.fg = PaletteColor(uint8(n - 30))
@@ -86,6 +92,9 @@ func (a *attrs) apply(n int) {
 		a.bg = PaletteColor(uint8(n - 100 + 8))
 	}
 }
+
+// plain is what SGR 0 leaves: what other sequences than SGR set.
+func (a *attrs) plain() attrs { return attrs{link: a.link, attr: a.attr & protected} }
 
 // sgrAttrs are the attributes that SGR 1 to 9 turn on.
 var sgrAttrs = [10]Attr{1: Bold, 2: Dim, 3: Italic, 5: Blink, 6: Blink, 7: Inverse, 8: Hidden, 9: Strike}
@@ -134,5 +143,6 @@ func colonColor(p []int32) (c Color, ok bool) {
 	return 0, false
 }
 
-// component is a color component or palette index; one left out is 0.
-func component(v int32) uint8 { return uint8(max(0, min(v, 255))) }
+// component is a color component or palette index; one left out is 0, and of one
+// too large the low byte counts, as in other terminals.
+func component(v int32) uint8 { return uint8(max(0, v)) }

@@ -1,0 +1,36 @@
+package term
+
+// protected marks characters that selective erasing leaves alone (DECSCA). It is
+// an attribute of the pen that no SGR changes and nothing shows: cells beyond the
+// emulator do not have it, and a resize forgets it.
+const protected Attr = 1 << 15
+
+// protect is DECSCA.
+func (e *emulator) protect(on bool) {
+	pen := e.pen
+	pen.attr &^= protected
+	if on {
+		pen.attr |= protected
+	}
+	e.setPen(pen)
+}
+
+// selectively erases as given, but for protected characters (DECSED, DECSEL).
+func (e *emulator) selectively(erase func(int), which int) {
+	e.sparing = true
+	erase(which)
+	e.sparing = false
+}
+
+// eraseUnprotected blanks the characters of columns x0 to x1-1 that nothing
+// protects.
+func (e *emulator) eraseUnprotected(y, x0, x1 int) {
+	from := x0
+	for x := x0; x <= x1; x++ {
+		if x < x1 && e.styles.entries[e.grid.at(x, y).style].attr&protected == 0 {
+			continue
+		}
+		e.eraseAll(y, from, x)
+		from = x + 1
+	}
+}
