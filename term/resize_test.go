@@ -29,6 +29,9 @@ func TestResize(t *testing.T) {
 		{"taller takes back", size{9, 2}, "a\r\nb\r\nc", []size{{9, 4}}, []string{"a", "b", "c", ""}, 1, 2, 0},
 		{"one by one", size{9, 3}, "ab\r\ncd", []size{{1, 1}, {9, 3}}, []string{"ab", "cd", ""}, 1, 1, 0},
 		{"the cursor right of the text", size{20, 3}, "abc\x1b[1;15H", []size{{10, 3}}, []string{"abc", "", ""}, 9, 0, 0},
+		{"color right of the text does not wrap", size{10, 3}, "\x1b[44mab\x1b[K\r\nc", []size{{4, 3}}, []string{"ab", "c", ""}, 1, 1, 0},
+		{"nor does that which scrolling left", size{6, 1}, "\x1b[44mabcdefgh", []size{{4, 1}}, []string{"abcd", "efgh"}, 3, 0, 1},
+		{"colored filler before a wide character goes", size{5, 2}, "abcd\x1b[31m漢", []size{{8, 2}}, []string{"abcd漢", ""}, 6, 0, 0},
 		{"erased text does not come back", size{10, 2}, "abcdefghij\x1b[2K", []size{{4, 2}}, []string{"", ""}, 3, 0, 0},
 	}
 	for _, tt := range tests {
