@@ -15,6 +15,9 @@ import (
 type goldenScreen struct {
 	Title      string
 	Cols, Rows int
+	StartCols  int // and StartRows: the size at first, of a recording
+	StartRows  int
+	Resizes    [][3]int // offset in the recording, columns, rows
 	Cursor     struct {
 		X, Y    int
 		Visible bool
@@ -146,6 +149,13 @@ func play(t testing.TB, engine string, cols, rows, chunk int, input []byte) *Scr
 	if err != nil {
 		t.Fatal(err)
 	}
+	feed(t, s, chunk, input)
+	return s
+}
+
+// feed writes input to a screen in chunks of the given size; 0 is one write.
+func feed(t testing.TB, s *Screen, chunk int, input []byte) {
+	t.Helper()
 	if chunk == 0 {
 		chunk = max(1, len(input))
 	}
@@ -159,6 +169,19 @@ func play(t testing.TB, engine string, cols, rows, chunk int, input []byte) *Scr
 	if times, fault := s.Fault(); times != 0 {
 		t.Fatal("the emulator failed and started over:", fault)
 	}
+}
+
+// replay plays a recording, with the resizes on the way.
+func replay(t testing.TB, engine string, of *goldenScreen, chunk int, input []byte) *Screen {
+	t.Helper()
+	s := play(t, engine, of.StartCols, of.StartRows, 0, nil)
+	at := 0
+	for _, r := range of.Resizes {
+		feed(t, s, chunk, input[at:r[0]])
+		s.Resize(r[1], r[2])
+		at = r[0]
+	}
+	feed(t, s, chunk, input[at:])
 	return s
 }
 
@@ -194,7 +217,7 @@ func TestStreams(t *testing.T) {
 			readGzip(t, "testdata/streams/"+name+".xterm.json.gz", &want)
 			for engine, chunks := range map[string][]int{"native": {0, 1, 7, 4096}, "vt10x": {0, 7}} {
 				for _, chunk := range chunks {
-					s := play(t, engine, want.Cols, want.Rows, chunk, raw)
+					s := replay(t, engine, &want, chunk, raw)
 					checkGolden(t, s, &want, fmt.Sprintf("%s in chunks of %d", engine, chunk))
 					s.Close()
 				}
