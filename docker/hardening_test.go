@@ -136,7 +136,7 @@ func TestMounts(t *testing.T) {
 			{Source: work, Target: "/workspace"},
 		}
 	}, "sleep", "1000")
-	if got := inside(t, c, ct.ID(), "echo through | socat -t5 STDIO UNIX-CONNECT:/run/ironcurtain/proxy.sock"); got != "through" {
+	if got := inside(t, c, ct.ID(), `perl -MIO::Socket::UNIX -e '$s = IO::Socket::UNIX->new("/run/ironcurtain/proxy.sock") or die $!; print $s "through"; $s->shutdown(1); print <$s>'`); got != "through" {
 		t.Errorf("through the socket came %q", got)
 	}
 	if got := inside(t, c, ct.ID(), "touch /run/ironcurtain/x 2>/dev/null || echo refused; rm /run/ironcurtain/proxy.sock 2>/dev/null || echo kept"); got != "refused\nkept" {
