@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -49,7 +50,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 		return nil, errors.Join(err, container.Close())
 	}
 	s.count(func(t *tally) { t.connected = true }) // it has listed the tools in its former life
-	return &takenBack{Container: container, size: int64(history.Len()), history: &history}, nil
+	return &takenBack{Container: container, size: int64(history.Len()), history: &history, narrowed: time.Now()}, nil
 }
 
 // leftRunning is the session's container that still runs, or empty.
@@ -70,8 +71,25 @@ func (s *session) leftRunning(ctx context.Context, engine *docker.Client) (strin
 // with what was written to it before.
 type takenBack struct {
 	*docker.Container
-	size    int64
-	history *bytes.Buffer // read by one reader only
+	size     int64
+	history  *bytes.Buffer // read by one reader only
+	narrowed time.Time     // when it got a width that is not its own
+}
+
+// narrowTime is how long an agent is left with a width that is not its own.
+// OpenCode looks at its size 100 ms after the last change, and draws nothing anew
+// when it is back at what it was.
+const narrowTime = 400 * time.Millisecond
+
+func (t *takenBack) Resize(ctx context.Context, cols, rows int) error {
+	wait := time.NewTimer(time.Until(t.narrowed.Add(narrowTime)))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return t.Container.Resize(ctx, cols, rows)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (t *takenBack) Read(p []byte) (int, error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -89,4 +90,28 @@ func TestEndWhatWasLeftRunning(t *testing.T) {
 	}
 	next.quit()
 	next.traceless()
+}
+
+// An agent that draws only what has changed has the screen of before when it is
+// taken back, to the last cell.
+func TestTakeBackDrawsAnew(t *testing.T) {
+	t.Parallel()
+	a := realAgents[slices.IndexFunc(realAgents, func(a realAgent) bool { return a.name == "opencode" })]
+	d := a.open(t)
+	session := d.onlySession()
+	d.settled()
+	before := inPane(d.text())
+	d.murder(t, session.ID)
+	next := drive(t, d.home, 110, 40, "demo")
+	next.see(60*time.Second, "still run", string(session.ID[:8]))
+	next.send("\r")
+	next.until("the screen of before:\n"+before, 60*time.Second, func(screen string) bool { return inPane(screen) == before })
+	next.quit()
+	next.nothingLeft(session.ID)
+}
+
+// inPane is a screen without the bar of tabs and the status line.
+func inPane(screen string) string {
+	lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
+	return strings.Join(lines[1:len(lines)-1], "\n")
 }
