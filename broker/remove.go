@@ -19,17 +19,17 @@ import (
 // caller insists.
 func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if !validID(id) {
-		return fmt.Errorf("remove session: %q is not the id of a session", id)
+		return fmt.Errorf("%q is not the id of a session", id)
 	}
 	l := layoutOf(home, id)
 	if _, err := os.Lstat(l.dir); err != nil {
-		return problemf("list them with 'ironcurtain-mux sessions ls'", "remove session: there is no session %s", id)
+		return problemf("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
 	}
 	lease, err := docker.AcquireLease(l.lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
-		return problemf("close its tab first", "remove session: %s is open in a multiplexer", id)
+		return problemf("close its tab first", "session %s is open in a multiplexer", id)
 	} else if err != nil {
-		return fmt.Errorf("remove session: %w", err)
+		return err
 	}
 	err = removeOwned(ctx, l, id, insist, engine)
 	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
@@ -39,7 +39,7 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 		err = os.Remove(l.dir)
 	}
 	if err != nil {
-		return fmt.Errorf("remove session %s: %w", id, err)
+		return fmt.Errorf("session %s: %w", id, err)
 	}
 	return nil
 }

@@ -120,6 +120,9 @@ a container uses stay. The cache of downloads is not touched.`,
 			if err != nil {
 				return fail("remove images", err, "")
 			}
+			if err := knownImages(cmd.Context(), client, names); err != nil {
+				return fail("remove images", err, "see 'ironcurtain-mux images ls'")
+			}
 			removed, err := client.RemoveImages(cmd.Context(), func(i docker.Image) bool {
 				return all || old && !i.Current || slices.Contains(names, i.Name)
 			})
@@ -137,4 +140,18 @@ a container uses stay. The cache of downloads is not touched.`,
 	cmd.Flags().BoolVar(&all, "all", false, "remove every image of this program")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as one JSON object")
 	return cmd
+}
+
+// knownImages refuses names that no image of the program has.
+func knownImages(ctx context.Context, client *docker.Client, names []string) error {
+	list, err := client.ListImages(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !slices.ContainsFunc(list, func(i docker.Image) bool { return i.Name == name }) {
+			return fmt.Errorf("there is no image %q", name)
+		}
+	}
+	return nil
 }
