@@ -112,7 +112,7 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, e
 	if age <= 0 {
 		return nil, nil
 	}
-	all, err := Stored(home)
+	all, err := Stored(home, nil)
 	if err != nil {
 		return nil, err
 	}

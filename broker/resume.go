@@ -10,7 +10,7 @@ import (
 
 // Stored lists the sessions on disk, those used last first.
 func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
-	all, err := Stored(b.config.Home)
+	all, err := Stored(b.config.Home, b.config.Agents)
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,9 @@ const maxRecord = 1 << 20
 
 // Stored lists the sessions whose directories exist below home, the one used
 // last first. Of one that no process owns it is known that it does not run
-// under a multiplexer, whatever its record says.
-func Stored(home string) ([]StoredSession, error) {
+// under a multiplexer, whatever its record says. What the sessions' homes tell of
+// their conversations is left out when agents is nil.
+func Stored(home string, agents *agent.Registry) ([]StoredSession, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "sessions"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,7 +32,7 @@ func Stored(home string) ([]StoredSession, error) {
 	}
 	var all []StoredSession
 	for _, e := range entries {
-		if one, err := readStored(home, SessionID(e.Name())); err == nil {
+		if one, err := readStored(home, SessionID(e.Name()), agents); err == nil {
 			all = append(all, one) // a directory without a record never became a session
 		}
 	}
@@ -42,7 +43,7 @@ func Stored(home string) ([]StoredSession, error) {
 // FindStored is the stored session whose id begins with prefix. It fails when
 // there is none or more than one.
 func FindStored(home, prefix string) (StoredSession, error) {
-	all, err := Stored(home)
+	all, err := Stored(home, nil)
 	if err != nil {
 		return StoredSession{}, err
 	}
@@ -63,7 +64,7 @@ func FindStored(home, prefix string) (StoredSession, error) {
 }
 
 // readStored reads what one session's directory tells.
-func readStored(home string, id SessionID) (StoredSession, error) {
+func readStored(home string, id SessionID, agents *agent.Registry) (StoredSession, error) {
 	if !validID(id) {
 		return StoredSession{}, fmt.Errorf("%q is not the id of a session", id)
 	}
@@ -86,7 +87,10 @@ func readStored(home string, id SessionID) (StoredSession, error) {
 			s.State = StateClosed
 		}
 	}
-	if adapter, err := agent.Builtin().Named(s.Agent); err == nil {
+	if agents == nil {
+		return s, nil
+	}
+	if adapter, err := agents.Named(s.Agent); err == nil {
 		c := adapter.Conversation(l.home(), string(id))
 		s.Begun, s.LastPrompt = c.Begun, cmp.Or(r.Task, c.LastPrompt)
 		s.Ephemeral = adapter.Host

@@ -77,7 +77,7 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	all, err := Stored(home)
+	all, err := Stored(home, agent.Builtin())
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}

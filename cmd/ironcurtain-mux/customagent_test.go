@@ -21,6 +21,7 @@ func TestCustomAgent(t *testing.T) {
 		"agents": map[string]any{"mine": map[string]any{
 			"title": "My agent", "image": image,
 			"command": []string{"bash", "--noprofile", "--norc", "-i"},
+			"resume":  []string{"bash", "--noprofile", "--norc", "-i"},
 			"env":     map[string]string{"TOOLS": "{mcp-command}", "PS1": "mine$ "},
 			"files":   map[string]string{".mine/told": "{prompt-file}"},
 		}},
@@ -50,4 +51,7 @@ func TestCustomAgent(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	d.nothingLeft(id)
+	if s := d.stored(id); !s.Begun || s.LastPrompt != "" {
+		t.Errorf("listed as %+v", s)
+	}
 }

@@ -81,7 +81,7 @@ func printLeft(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	stored, err := broker.Stored(p.home)
+	stored, err := broker.Stored(p.home, nil)
 	if err != nil {
 		return fail("list sessions", err, "")
 	}

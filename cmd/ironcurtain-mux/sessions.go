@@ -60,7 +60,7 @@ func sessionsListCommand() *cobra.Command {
 
 // listSessions joins what is on disk with what running multiplexers know of it.
 func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) {
-	stored, err := broker.Stored(p.home)
+	stored, err := broker.Stored(p.home, p.agents())
 	if err != nil {
 		return nil, err
 	}
