@@ -36,7 +36,9 @@ func codex() Adapter {
 			return launchCodex(h, argv)
 		},
 		Once: func(h Host, task string) (Launch, error) {
-			argv := []string{"codex", "exec", "--json", "--skip-git-repo-check"}
+			// It would begin before its tools are there.
+			const wait = "mcp_servers." + toolServer + ".required=true"
+			argv := []string{"codex", "exec", "-c", wait, "--json", "--skip-git-repo-check"}
 			if h.Resume {
 				argv = append(argv, "resume", "--last")
 			}

@@ -63,19 +63,24 @@ func TestStartOnce(t *testing.T) {
 	}
 }
 
-// What a session was asked without a terminal is listed, for agents that do not
-// remember it, too.
-func TestStartIsListed(t *testing.T) {
+// Every agent has the host's tools in its first task, and what it was asked is
+// listed, also when it does not remember that itself.
+func TestStartEveryAgent(t *testing.T) {
 	t.Parallel()
-	home := newHome(t)
-	out, errs, code := runStart(t, home, "", "--agent", "opencode", "--output", "json", "say nothing\nmore")
-	var first taskResult
-	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK {
-		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
-	}
-	d := &driver{t: t, home: home}
-	if s := d.stored(first.Session); !s.Begun || s.LastPrompt != "say nothing more" {
-		t.Errorf("listed as %+v", s)
+	for _, a := range realAgents {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			home := newHome(t)
+			out, errs, code := runStart(t, home, "", "--agent", a.name, "--output", "json", "read hello.txt")
+			var first taskResult
+			if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK || !strings.Contains(first.Text, "Hello from the workspace") {
+				t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+			}
+			d := &driver{t: t, home: home}
+			if s := d.stored(first.Session); !s.Begun || s.LastPrompt != "read hello.txt" {
+				t.Errorf("listed as %+v", s)
+			}
+		})
 	}
 }
 
