@@ -52,6 +52,9 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 	for _, text := range r.Shadowed {
 		fmt.Fprintf(b, "  no effect %s\n", text)
 	}
+	if r.Stale {
+		b.WriteString("  old       compiled from another constitution, model or tools than now; leave --server out to compile it anew\n")
+	}
 	how := "tried"
 	if r.Kept {
 		how = "unchanged, tried again"

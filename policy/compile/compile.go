@@ -97,7 +97,7 @@ func (o *Options) one(ctx context.Context, m Model, name string) (ServerResult, 
 // keep tries what was compiled before once more.
 func (s *server) keep(before ServerResult) (ServerResult, error) {
 	a := attempt{policy: &policy.Compiled{Rules: before.Rules, Lists: before.Lists}, values: before.Values, generated: before.Scenarios}
-	r := ServerResult{Name: s.name, InputHash: before.InputHash, Never: len(s.never), Kept: true}
+	r := ServerResult{Name: s.name, InputHash: before.InputHash, Never: len(s.never), Kept: true, Stale: before.InputHash != s.hash}
 	if err := accept(s.name, s.tools, a.policy); err != nil {
 		r.Failure = err
 		return r, nil

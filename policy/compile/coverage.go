@@ -34,7 +34,7 @@ func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rul
 		switch {
 		case len(missing) > 0:
 			out = append(out, Gap{t.Name, missing})
-		case len(judgedRoles(t)) == 0 && !slices.ContainsFunc(rules, speaks) && without.Evaluate(sample(server, t, "", "")).Decision == policy.Deny:
+		case len(judgedRoles(t)) == 0 && !slices.ContainsFunc(rules, speaks) && without.Evaluate(sample(server, t, schemaOf(t), "", "")).Decision == policy.Deny:
 			out = append(out, Gap{Tool: t.Name})
 		}
 	}

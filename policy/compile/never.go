@@ -41,10 +41,11 @@ func never(server string, tools []policy.ToolDescription) ([]policy.Scenario, er
 		return s.Call.Server != server || !slices.ContainsFunc(tools, func(t policy.ToolDescription) bool { return t.Name == s.Call.Tool })
 	})
 	for _, t := range tools {
+		schema := schemaOf(t)
 		for _, role := range judgedRoles(t) {
 			for _, v := range neverOf(role) {
 				out = append(out, policy.Scenario{
-					Description: fmt.Sprintf("%s with %s %s", t.Name, role, v), Call: sample(server, t, role, v), Expected: "not-allow",
+					Description: fmt.Sprintf("%s with %s %s", t.Name, role, v), Call: sample(server, t, schema, role, v), Expected: "not-allow",
 				})
 			}
 		}

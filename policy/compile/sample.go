@@ -45,8 +45,7 @@ func harmless(role policy.Role) string {
 
 // sample makes a call of a tool whose arguments of one role have a value. The rest
 // is the least that the tool's schema asks for.
-func sample(server string, t policy.ToolDescription, role policy.Role, value string) policy.Call {
-	schema := schemaOf(t)
+func sample(server string, t policy.ToolDescription, schema jsonx.Value, role policy.Role, value string) policy.Call {
 	args := jsonx.Value{Kind: jsonx.Object}
 	for _, a := range t.Arguments {
 		property, _ := member(schema, "properties", a.Name)
@@ -107,9 +106,9 @@ var gridValues = struct{ paths, urls []string }{
 func Grid(server string, tools []policy.ToolDescription) []policy.Call {
 	var out []policy.Call
 	for _, t := range tools {
-		roles := judgedRoles(t)
+		roles, schema := judgedRoles(t), schemaOf(t)
 		if len(roles) == 0 {
-			out = append(out, sample(server, t, "", ""))
+			out = append(out, sample(server, t, schema, "", ""))
 		}
 		seen := map[string]bool{}
 		for _, role := range roles {
@@ -121,7 +120,7 @@ func Grid(server string, tools []policy.ToolDescription) []policy.Call {
 				values = gridValues.urls
 			}
 			for _, v := range values {
-				c := sample(server, t, role, v)
+				c := sample(server, t, schema, role, v)
 				if !seen[string(c.Arguments)] {
 					seen[string(c.Arguments)] = true
 					out = append(out, c)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	scenarioTokens = 16_000
+	scenarioTokens = 8192
 	maxScenarios   = 40
 	// minScenarios is how many scenarios have to be left for rules to count as
 	// tried, less for a server that hardly offers anything.

@@ -29,6 +29,7 @@ type ServerResult struct {
 	Corrected []string          // scenarios whose expectation the model took back
 	Repairs   int
 	Kept      bool // as it was compiled before, tried once more
+	Stale     bool // kept, although compiled from another constitution, model or tools
 	Uncovered []Gap
 	Shadowed  []string
 	Unnamed   []string // hosts and directories that are allowed and that the constitution does not name

@@ -96,7 +96,8 @@ func TestCompilingAgain(t *testing.T) {
 	if _, err = compiled(t, m, dir, compile.Options{Constitution: other}); err != nil || !slices.Contains(m.keys, "fetch rules") || slices.Contains(m.keys, "docs values") {
 		t.Errorf("another constitution: asked %v, %v", m.keys, err)
 	}
-	if r, err = compiled(t, m, dir, compile.Options{Servers: []string{"filesystem"}}); err != nil || len(r.Policy.Servers) != 2 {
+	r, err = compiled(t, m, dir, compile.Options{Servers: []string{"filesystem"}})
+	if err != nil || len(r.Policy.Servers) != 2 || !r.Servers[0].Stale || r.Servers[1].Stale {
 		t.Errorf("one server: %v, asked %v", err, m.keys)
 	}
 
