@@ -85,6 +85,9 @@ func (a *upstreamAnswer) readOneHead() error {
 	if version != "HTTP/1.1" && version != "HTTP/1.0" || !ok || len(code) != 3 {
 		return fmt.Errorf("%w: it has no status line", errAnswer)
 	}
+	if status < 100 || status > 599 {
+		return fmt.Errorf("%w: its status is none of HTTP's", errAnswer)
+	}
 	a.status, a.keep, a.fields = int(status), version == "HTTP/1.1", a.fields[:0]
 	for {
 		if line, err = a.line(&text); err != nil || line == "" {
