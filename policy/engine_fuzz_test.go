@@ -55,6 +55,7 @@ func TestAnswerLine(t *testing.T) {
 		`{"id":1790000000000000001,"server":"x","tool":"y"}`:                                            `{"id":1790000000000000001,"decision":"deny","rule":"structural-unknown-tool","reason":"the tool is not annotated","trace":[]}`,
 		`{"id":1e999,"server":"x","tool":"y"}`:                                                          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
 		`{"id":7,"server":"proxy","tool":"add_proxy_domain","arguments":{"domain":"docs.example.org"}}`: `{"id":7,"decision":"deny","rule":"invalid-arguments","reason":"the arguments do not match the tool's schema","trace":[]}`,
+
 		`{"server":"x","tool":"y"}`: `{"id":null,"decision":"deny","rule":"structural-unknown-tool","reason":"the tool is not annotated","trace":[]}`,
 		``:                          `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,
 		`[]`:                        `{"id":null,"decision":"deny","rule":"structural-invalid-request","reason":"the line is not a call","trace":[]}`,

@@ -224,11 +224,11 @@ func TestAccidentsAreTriedAgain(t *testing.T) {
 			return path
 		}
 		accident := fmt.Sprintf(`for n in {1..%d}; do if mkdir "$0.$n" 2>/dev/null; then echo 'a mount is gone' >&2; exit 1; fi; done`, tt.accidents)
-		real, err := exec.LookPath("bwrap")
+		bwrap, err := exec.LookPath("bwrap")
 		if err != nil {
 			t.Fatal(err)
 		}
-		write("bwrap", accident+"\nexec "+real+` "$@"`)
+		write("bwrap", accident+"\nexec "+bwrap+` "$@"`)
 		srt := write("srt", accident+"\nexec bash -c \"$4\"")
 		path := os.Getenv("PATH")
 		t.Setenv("PATH", dir+":"+path)

@@ -60,7 +60,7 @@ What was compiled from the same input before is tried again, and not asked again
 	fl.StringVar(&f.sandbox, "sandbox", "", "`directory` to try rules in as the workspace (default a temporary one)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write nothing")
 	fl.BoolVar(&f.force, "force", false, "ask anew also for what was compiled from the same input")
-	f.modelFlags.register(cmd)
+	f.register(cmd)
 	return cmd
 }
 

@@ -46,7 +46,7 @@ would let a call through which must never be allowed is refused.`,
 	fl.StringArrayVar(&f.refresh, "refresh", nil, "look up this `list` anew, or all; may be repeated")
 	fl.StringArrayVar(&f.add, "add", nil, "put a value on a list, as `NAME=VALUE`; may be repeated")
 	fl.StringArrayVar(&f.remove, "remove", nil, "take a value off a list, as `NAME=VALUE`; may be repeated")
-	f.modelFlags.register(cmd)
+	f.register(cmd)
 	return cmd
 }
 

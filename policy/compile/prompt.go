@@ -97,7 +97,7 @@ func toolsText(server string, tools []policy.ToolDescription) (string, error) {
 		shown := tool{Name: clip(t.Name, maxName), Description: clip(t.Comment, maxComment), Arguments: []argument{}}
 		schema := schemaOf(t)
 		for _, a := range t.Arguments {
-			property, _ := member(schema, "properties", a.Name)
+			property := member(schema, "properties", a.Name)
 			kind, _ := property.Member("type")
 			pattern, _ := property.Member("pattern")
 			shown.Arguments = append(shown.Arguments, argument{

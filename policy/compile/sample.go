@@ -19,15 +19,12 @@ func schemaOf(t policy.ToolDescription) jsonx.Value {
 	return v
 }
 
-// member follows names into an object.
-func member(v jsonx.Value, names ...string) (jsonx.Value, bool) {
-	ok := true
+// member follows names into an object; what is not there is null.
+func member(v jsonx.Value, names ...string) jsonx.Value {
 	for _, name := range names {
-		if v, ok = v.Member(name); !ok {
-			return jsonx.Value{}, false
-		}
+		v, _ = v.Member(name)
 	}
-	return v, ok
+	return v
 }
 
 // harmless are values of roles by which a sampled call reaches nothing.
@@ -48,7 +45,7 @@ func harmless(role policy.Role) string {
 func sample(server string, t policy.ToolDescription, schema jsonx.Value, role policy.Role, value string) policy.Call {
 	args := jsonx.Value{Kind: jsonx.Object}
 	for _, a := range t.Arguments {
-		property, _ := member(schema, "properties", a.Name)
+		property := member(schema, "properties", a.Name)
 		switch {
 		case slices.Contains(a.Roles, role):
 			args = args.With(a.Name, least(property, value))
@@ -87,7 +84,7 @@ func least(schema jsonx.Value, text string) jsonx.Value {
 		out := jsonx.Value{Kind: jsonx.Object}
 		required, _ := schema.Member("required")
 		for _, name := range required.Items {
-			property, _ := member(schema, "properties", name.Text)
+			property := member(schema, "properties", name.Text)
 			out = out.With(name.Text, least(property, text))
 		}
 		return out

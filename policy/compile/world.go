@@ -73,7 +73,8 @@ func (w *World) extremes(server string, a *policy.Annotations) ([]*policy.Engine
 		web.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{"*"}}
 		remotes.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.GitRemote}, Allowed: []string{"*"}}
 		return []policy.Rule{
-			{Name: "web", If: web, Then: then, Reason: "web"}, {Name: "remotes", If: remotes, Then: then, Reason: "remotes"},
+			{Name: "web", If: web, Then: then, Reason: "web"},
+			{Name: "remotes", If: remotes, Then: then, Reason: "remotes"},
 			{Name: "all", If: all, Then: then, Reason: "all"},
 		}
 	}
