@@ -37,17 +37,17 @@ func TestRequestsWaitForAPerson(t *testing.T) {
 	})
 	session := d.onlySession()
 	d.ask("say let-through")
-	d.see(time.Minute, "waiting")
+	d.see(patience, "waiting")
 	for _, r := range model.Requests() {
 		if strings.HasPrefix(r.Path, "/v1/messages") {
 			t.Errorf("the model saw %s before anybody approved", r.Path)
 		}
 	}
 	d.send("\x01")
-	d.see(time.Minute, "api.anthropic.com / POST /v1/messages", "https://api.anthropic.com/v1/messages")
+	d.see(patience, "api.anthropic.com / POST /v1/messages", "https://api.anthropic.com/v1/messages")
 	d.send("\x1b")
 	decided := map[string]bool{}
-	d.until("the answer", time.Minute, func(screen string) bool {
+	d.until("the answer", patience, func(screen string) bool {
 		out, _, _ := d.command("pending", "--json")
 		var list struct{ Pending []broker.Escalation }
 		if err := json.Unmarshal([]byte(out), &list); err != nil {

@@ -27,7 +27,7 @@ func configure(t *testing.T, home, text string) {
 func (d *driver) asked(why string) broker.Escalation {
 	d.t.Helper()
 	var waiting []broker.Escalation
-	d.until("a push that waits: "+why, time.Minute, func(string) bool {
+	d.until("a push that waits: "+why, patience, func(string) bool {
 		waiting = d.pending()
 		return len(waiting) == 1
 	})
@@ -45,7 +45,7 @@ func (d *driver) asked(why string) broker.Escalation {
 // idle waits until the agent has done with its turn.
 func (d *driver) idle() {
 	d.t.Helper()
-	d.until("the end of the turn", time.Minute, func(screen string) bool {
+	d.until("the end of the turn", patience, func(screen string) bool {
 		return d.onlySession().State == broker.StateIdle && !strings.Contains(screen, "esc to interrupt")
 	})
 }
@@ -55,7 +55,7 @@ func (d *driver) inCommandMode(keys, shown string) {
 	d.t.Helper()
 	d.send("\x01")
 	d.send(keys)
-	d.see(time.Minute, "> "+shown)
+	d.see(patience, "> "+shown)
 	d.send("\r")
 }
 
@@ -93,8 +93,8 @@ func TestAutoApprovedPush(t *testing.T) {
 	}
 
 	d.inCommandMode(order, order)
-	d.see(time.Minute, "approved automatically", "“"+order+"”")
-	d.until("the push", time.Minute, func(string) bool { return pushed("hello.git") })
+	d.see(patience, "approved automatically", "“"+order+"”")
+	d.until("the push", patience, func(string) bool { return pushed("hello.git") })
 	d.idle()
 	if n := len(d.pending()); n != 0 {
 		t.Errorf("%d calls wait", n)
@@ -106,7 +106,7 @@ func TestAutoApprovedPush(t *testing.T) {
 		t.Error("the other remote was pushed to")
 	}
 	d.inCommandMode("/undo", "/undo")
-	d.see(time.Minute, "cannot be undone", order, "hello.git")
+	d.see(patience, "cannot be undone", order, "hello.git")
 
 	d.signal(syscall.SIGTERM)
 	d.exit(2 * time.Minute)

@@ -239,19 +239,19 @@ func TestTooSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d.see(time.Minute, "too small")
+	d.see(patience, "too small")
 	resize(80, 24)
 	d.see(patience, "/workspace$")
 	for _, size := range [][2]int{{10, 3}, {1, 1}, {19, 24}, {80, 4}} {
 		resize(size[0], size[1])
 		if size[0] > 9 {
-			d.see(time.Minute, "too small")
+			d.see(patience, "too small")
 		}
 	}
 	resize(80, 24)
-	d.see(time.Minute, "/workspace$")
+	d.see(patience, "/workspace$")
 	d.send("echo back $((6*7))\r")
-	d.see(time.Minute, "back 42")
+	d.see(patience, "back 42")
 	d.send("\x01/quit!\r")
 	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
 		t.Errorf("exits %d and says %q", code, complaint)
@@ -318,7 +318,7 @@ func TestTabCannotStart(t *testing.T) {
 // dead waits for a tab whose start has failed, with the reason and what to do.
 func (d *driver) dead(wants ...string) {
 	d.t.Helper()
-	d.until("the reason", time.Minute, func(screen string) bool {
+	d.until("the reason", patience, func(screen string) bool {
 		flat := strings.Join(strings.Fields(screen), " ") // as it was before it was wrapped
 		for _, want := range append(wants, "/restart", "/close") {
 			if !strings.Contains(flat, want) {

@@ -16,15 +16,15 @@ func TestContainerKilledFromOutside(t *testing.T) {
 	e := startEngine(t)
 	d := e.driveShell()
 	d.send("echo still-mine >~/note; echo put-$((40+2))\r")
-	d.see(20*time.Second, "put-42")
+	d.see(patience, "put-42")
 	d.send("\x01/new local-shell\r")
-	d.see(20*time.Second, "here>")
+	d.see(patience, "here>")
 	for _, by := range []struct{ command, says string }{
 		{"kill", "ended by signal 9"},
 		{"rm -f", "shell "}, // was killed or is gone: whichever is seen first
 	} {
 		d.send("\x01/tab local-shell\r")
-		d.see(10*time.Second, "here>")
+		d.see(patience, "here>")
 		container := e.docker("ps", "-q")
 		if strings.Contains(container, "\n") || container == "" {
 			t.Fatalf("containers: %q", container)
@@ -34,13 +34,13 @@ func TestContainerKilledFromOutside(t *testing.T) {
 		d.see(toldWithin, "✗ shell", "key-42")
 		d.send("\x01/tab shell\r")
 		d.see(toldWithin, by.says)
-		d.see(20*time.Second, "/restart, /resume") // under what is flashed first
+		d.see(patience, "/restart, /resume") // under what is flashed first
 		d.send("\x01/resume\r")
-		d.see(20*time.Second, "Enter continues it")
+		d.see(patience, "Enter continues it")
 		d.send("\r")
-		d.see(60*time.Second, "○ shell", "/workspace$")
+		d.see(patience, "○ shell", "/workspace$")
 		d.send("clear; cat ~/note\r")
-		d.see(20*time.Second, "still-mine")
+		d.see(patience, "still-mine")
 	}
 	d.quit()
 	e.empty()
@@ -54,12 +54,12 @@ func TestImageRemoved(t *testing.T) {
 	d := e.driveShell()
 	e.docker("rmi", "-f", e.docker("images", "--format", "{{.Repository}}:{{.Tag}}", "ironcurtain/shell"))
 	d.send("echo lives-$((40+2))\r")
-	d.see(20*time.Second, "lives-42")
+	d.see(patience, "lives-42")
 	d.send("\x01/new shell\r")
-	d.see(20*time.Second, "build image shell")
+	d.see(patience, "build image shell")
 	d.see(patience, " 2 ○ shell", "/workspace$")
 	d.send("echo new-$((40+2))\r")
-	d.see(20*time.Second, "new-42")
+	d.see(patience, "new-42")
 	d.quit()
 	e.empty()
 }
@@ -81,7 +81,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 		begun, goOn := d.state("demo", "workspace", "begun"), d.state("demo", "workspace", "go")
 		_, _ = os.Remove(begun), os.Remove(goOn)
 		d.send("touch begun; until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))\r")
-		d.until("the task's beginning", 30*time.Second, func(string) bool {
+		d.until("the task's beginning", patience, func(string) bool {
 			_, err := os.Stat(begun)
 			return err == nil
 		})
@@ -98,7 +98,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	d.see(toldWithin, engineAway)
 	end()
 	e.signal(syscall.SIGCONT)
-	d.see(20*time.Second, "answers again", "\ndone-42")
+	d.see(patience, "answers again", "\ndone-42")
 
 	task(d)
 	e.signal(syscall.SIGSTOP)

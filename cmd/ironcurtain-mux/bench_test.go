@@ -113,7 +113,7 @@ func BenchmarkEscalation(b *testing.B) {
 	var times []time.Duration
 	for b.Loop() {
 		d.ask("list " + d.state("demo", "outside"))
-		d.see(60*time.Second, "1 waiting")
+		d.see(patience, "1 waiting")
 		seen := time.Now()
 		waiting := d.pending()
 		if len(waiting) != 1 {
@@ -123,7 +123,7 @@ func BenchmarkEscalation(b *testing.B) {
 		if _, errs, code := d.command("approve", waiting[0].ID); code != 0 {
 			b.Fatal(errs)
 		}
-		d.until("the end of the turn", 60*time.Second, func(s string) bool {
+		d.until("the end of the turn", patience, func(s string) bool {
 			return !strings.Contains(s, "1 waiting") && !strings.Contains(s, "esc to interrupt")
 		})
 	}

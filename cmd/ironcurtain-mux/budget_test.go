@@ -24,21 +24,21 @@ func TestBudgetStop(t *testing.T) {
 			strings.Contains(screen, "for shortcuts")
 	})
 	d.ask("hello")
-	d.until("the answer", time.Minute, func(screen string) bool {
+	d.until("the answer", patience, func(screen string) bool {
 		return strings.Contains(screen, "I am a script") && !working.MatchString(screen)
 	})
 	d.ask("hello again")
-	d.see(time.Minute, "The budget of this session is spent: 1 requests of 1 requests", "/budget +50 requests")
+	d.see(patience, "The budget of this session is spent: 1 requests of 1 requests", "/budget +50 requests")
 
 	d.send("\x01/budget +500 requests\r")
-	d.see(time.Minute, "may use $5.00, 501 requests now")
-	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+	d.see(patience, "may use $5.00, 501 requests now")
+	d.until("the end of the turn", patience, func(screen string) bool { return !working.MatchString(screen) })
 	d.ask("read hello.txt")
-	d.until("an answer", time.Minute, func(screen string) bool {
+	d.until("an answer", patience, func(screen string) bool {
 		return strings.Contains(screen, "Done: read") || strings.Contains(screen, "is not connected")
 	})
 	d.send("\x01/budget\r")
-	d.see(time.Minute, "what was used of the models", "all sessions there ever were", "$5.00, 501 requests")
+	d.see(patience, "what was used of the models", "all sessions there ever were", "$5.00, 501 requests")
 	id := d.onlySession().ID
 	d.send("q\x01/quit!\r")
 	if code := d.exit(2 * time.Minute); code != 0 {
@@ -89,14 +89,14 @@ func TestBudgetStopsEveryAgent(t *testing.T) {
 			spendsAtMost(t, home, 1)
 			d := drive(t, home, 110, 40, "demo", "--agent", a.name)
 			d.see(patience, a.ready)
-			d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+			d.until("the agent's connection to the tools", patience, func(string) bool {
 				return d.onlySession().State == broker.StateIdle
 			})
 			spent := stopsWith[a.name]
 			for tries := 1; ; tries++ {
 				d.prompt(fmt.Sprintf("say answer-%d", tries))
 				stopped := false
-				d.until("an answer or the end of the budget", time.Minute, func(screen string) bool {
+				d.until("an answer or the end of the budget", patience, func(screen string) bool {
 					stopped = strings.Contains(strings.ToLower(oneLine(screen)), spent)
 					return stopped || strings.Count(screen, fmt.Sprintf("answer-%d", tries)) >= 2
 				})
@@ -108,16 +108,16 @@ func TestBudgetStopsEveryAgent(t *testing.T) {
 				t.Errorf("the audit has no refusal for the budget:\n%s", record)
 			}
 			d.send("\x01/budget +500 requests\r")
-			d.see(time.Minute, "501 requests now")
+			d.see(patience, "501 requests now")
 			if a.name == "gemini" { // it asks whether to keep trying
 				d.send("\r")
-				d.until("the answer that was kept back", time.Minute, func(screen string) bool {
+				d.until("the answer that was kept back", patience, func(screen string) bool {
 					return strings.Count(screen, "answer-1") >= 2
 				})
 			}
 			d.turnEnded()
 			d.prompt("say going-on")
-			d.until("an answer after the raise", time.Minute, func(screen string) bool {
+			d.until("an answer after the raise", patience, func(screen string) bool {
 				return strings.Count(screen, "going-on") >= 2
 			})
 			d.quit()

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 )
 
 // An image that cannot be made is explained in its tab: the step that failed, what
@@ -23,9 +22,9 @@ func TestFailedBuildInTheTab(t *testing.T) {
 	d.see(patience, "✗ get the root file system (step 1 of 3)", "asking the registry for registry.invalid/none:1",
 		"pull registry.invalid/none:1", "choose another images.base", "Ctrl-L shows the whole log", "/restart begins anew")
 	d.send("\x0c")
-	d.see(time.Minute, "how shell was started", "checking the agent image · after", "asking the registry for registry.invalid/none:1")
+	d.see(patience, "how shell was started", "checking the agent image · after", "asking the registry for registry.invalid/none:1")
 	d.send("\x0c")
-	d.see(time.Minute, "✗ get the root file system")
+	d.see(patience, "✗ get the root file system")
 	d.quit()
 	d.traceless()
 }

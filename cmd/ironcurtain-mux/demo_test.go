@@ -84,7 +84,7 @@ func driveDemo(t testing.TB, home string, cols, rows int) *driver {
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for agents") ||
 			strings.Contains(screen, "for shortcuts")
 	})
-	d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+	d.until("the agent's connection to the tools", patience, func(string) bool {
 		return d.onlySession().State == broker.StateIdle
 	})
 	// The agent has been told of the tools, and takes its own time to know them; a
@@ -93,11 +93,11 @@ func driveDemo(t testing.TB, home string, cols, rows int) *driver {
 		order := sameList(tries)
 		d.ask(order)
 		known := false
-		d.until("an answer", time.Minute, func(screen string) bool {
+		d.until("an answer", patience, func(screen string) bool {
 			known = strings.Contains(screen, "Done: list")
 			return known || withoutTools(screen, order)
 		})
-		d.until("the end of the turn", time.Minute, func(screen string) bool {
+		d.until("the end of the turn", patience, func(screen string) bool {
 			return !strings.Contains(screen, "esc to interrupt")
 		})
 		if known {
@@ -125,9 +125,9 @@ func TestApprove(t *testing.T) {
 	notes := d.state("demo", "outside", "notes.txt")
 
 	d.ask("write " + notes + " approved-text")
-	d.see(time.Minute, "waiting")
+	d.see(patience, "waiting")
 	d.send("\x01")
-	d.see(time.Minute, "filesystem", "write_file")
+	d.see(patience, "filesystem", "write_file")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
 		t.Fatal("the file was written before anybody approved")
 	}
@@ -155,9 +155,9 @@ func TestApprove(t *testing.T) {
 func (d *driver) decide(command string, done func() bool) {
 	d.t.Helper()
 	d.send(command)
-	d.see(time.Minute, "> "+command)
+	d.see(patience, "> "+command)
 	next := time.Now()
-	d.until("the effect of "+command, time.Minute, func(string) bool {
+	d.until("the effect of "+command, patience, func(string) bool {
 		if done() {
 			return true
 		}
@@ -176,7 +176,7 @@ func TestDeny(t *testing.T) {
 	session := d.onlySession()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.ask("write " + notes + " denied-text")
-	d.see(time.Minute, "waiting")
+	d.see(patience, "waiting")
 
 	pending := d.pending()
 	if len(pending) != 1 || pending[0].Tool != "write_file" {
@@ -185,7 +185,7 @@ func TestDeny(t *testing.T) {
 	if _, errs, code := d.command("deny", pending[0].ID, "--reason", "not today"); code != 0 {
 		t.Fatalf("deny: %s", errs)
 	}
-	d.see(time.Minute, "DENIED")
+	d.see(patience, "DENIED")
 	if _, errs, code := d.command("approve", pending[0].ID); code != 1 || !strings.Contains(errs, "denied") {
 		t.Errorf("a late answer: code %d, %s", code, errs)
 	}
@@ -195,7 +195,7 @@ func TestDeny(t *testing.T) {
 
 	// What the policy denies never waits for anybody.
 	d.ask("read " + d.state("config.json"))
-	d.see(time.Minute, "protected")
+	d.see(patience, "protected")
 	if n := len(d.pending()); n != 0 {
 		t.Errorf("%d calls wait", n)
 	}
@@ -236,9 +236,9 @@ func TestExpire(t *testing.T) {
 	session := d.onlySession()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.ask("write " + notes + " late-text")
-	d.see(time.Minute, "waiting")
-	d.until("the end of the waiting", 90*time.Second, func(string) bool { return len(d.pending()) == 0 })
-	d.see(time.Minute, "DENIED")
+	d.see(patience, "waiting")
+	d.until("the end of the waiting", patience, func(string) bool { return len(d.pending()) == 0 })
+	d.see(patience, "DENIED")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -26,7 +25,7 @@ func (d *driver) opensDomain(t *testing.T, a realAgent, id broker.SessionID) {
 	go func() {
 		answered <- d.toolCall(id, "proxy__add_proxy_domain", `{"domain":"docs.example.org","justification":"to read"}`)
 	}()
-	d.until("the request", time.Minute, func(string) bool { return len(d.pending()) == 1 })
+	d.until("the request", patience, func(string) bool { return len(d.pending()) == 1 })
 	waiting := d.pending()[0]
 	if waiting.Server != "proxy" || !strings.Contains(string(waiting.Arguments), "docs.example.org") {
 		t.Fatalf("waits: %+v", waiting)

@@ -16,8 +16,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Patience is how long a driven multiplexer may take for what is not measured:
-// building an image the first time is the longest.
+// Patience is how long a driven multiplexer and its agent may take for what is not
+// measured, on a busy machine: only a test that fails takes so long, and the first
+// building of an image.
 const patience = 5 * time.Minute
 
 // driver runs the program in a pseudo-terminal and reads its screen with the
@@ -236,7 +237,7 @@ func (d *driver) ask(prompt string) {
 	d.t.Helper()
 	d.send(prompt)
 	tail := prompt[max(0, len(prompt)-12):]
-	d.see(time.Minute, tail)
+	d.see(patience, tail)
 	d.send("\r")
 }
 

@@ -17,7 +17,7 @@ func TestEndWhileACallWaits(t *testing.T) {
 	for name, end := range map[string]func(*driver){
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
-			d.see(time.Minute, "an agent runs, and 1 call that waits will not be carried out: end all and quit?")
+			d.see(patience, "an agent runs, and 1 call that waits will not be carried out: end all and quit?")
 			d.send("y")
 		},
 		"hangup": func(d *driver) { d.kill(syscall.SIGHUP) },
@@ -34,7 +34,7 @@ func TestEndWhileACallWaits(t *testing.T) {
 				t.Fatal(err)
 			}
 			d.send("(cat lines; sleep 600) | ironcurtain-mux bridge mcp >answer &\r")
-			d.see(time.Minute, "1 waiting")
+			d.see(patience, "1 waiting")
 			end(d)
 			if code, said := d.ended(2 * time.Minute); code != exitOK || !strings.Contains(said, "1 call still waited for a decision; it was not carried out") {
 				t.Errorf("exit code %d, %s", code, said)

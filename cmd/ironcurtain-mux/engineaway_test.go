@@ -23,9 +23,9 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 	e := startEngine(t)
 	d := e.driveShell()
 	d.send("for i in 1 2 3 4 5 6 7 8 9; do read -t 0.5 < <(:); sleep 0.5; echo line-$i; done\r")
-	d.see(time.Minute, "\nline-1")
+	d.see(patience, "\nline-1")
 	d.send("\x01/new local-shell\r")
-	d.see(time.Minute, "here>")
+	d.see(patience, "here>")
 
 	e.signal(syscall.SIGSTOP)
 	d.see(toldWithin, " 1 ? shell")
@@ -40,7 +40,7 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 	d.send("echo typed-$((40+2))-meanwhile\r")
 
 	e.signal(syscall.SIGCONT)
-	d.until("everything that was held back", time.Minute, func(screen string) bool {
+	d.until("everything that was held back", patience, func(screen string) bool {
 		for i := range 9 {
 			if !strings.Contains(screen, fmt.Sprintf("\nline-%d", i+1)) {
 				return false
@@ -49,7 +49,7 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 		return strings.Contains(screen, "\ntyped-42-meanwhile") && !strings.Contains(screen, engineAway)
 	})
 	d.send("\x1b3")
-	d.see(time.Minute, "/workspace$")
+	d.see(patience, "/workspace$")
 	d.quit()
 	e.empty()
 }
@@ -64,7 +64,7 @@ func TestQuitWhileEngineHangs(t *testing.T) {
 	d.see(toldWithin, engineAway)
 	d.send("\x01/quit!\r")
 	d.exit(time.Minute)
-	d.see(time.Minute, "is not gone", "ironcurtain-mux gc")
+	d.see(patience, "is not gone", "ironcurtain-mux gc")
 }
 
 // The engine is restarted. With live-restore the agent lives on and is heard again.
@@ -77,8 +77,8 @@ func TestEngineRestarts(t *testing.T) {
 	e.stop(syscall.SIGTERM)
 	d.see(toldWithin, engineAway)
 	e.start()
-	d.until("the engine's return", time.Minute, func(screen string) bool { return !strings.Contains(screen, engineAway) })
-	d.until("an answer", time.Minute, func(screen string) bool { // what is typed before the attachment is new may be lost
+	d.until("the engine's return", patience, func(screen string) bool { return !strings.Contains(screen, engineAway) })
+	d.until("an answer", patience, func(screen string) bool { // what is typed before the attachment is new may be lost
 		d.send("echo $mine-$((40+2))\r")
 		return strings.Contains(screen, "alive-42")
 	})
@@ -87,9 +87,9 @@ func TestEngineRestarts(t *testing.T) {
 	d.see(toldWithin, engineAway)
 	e.flags = nil // now it ends what it finds running
 	e.start()
-	d.see(time.Minute, "when the container engine was stopped or restarted", "/restart, /resume")
+	d.see(patience, "when the container engine was stopped or restarted", "/restart, /resume")
 	d.send("\x01/restart\r")
-	d.until("a new shell", time.Minute, func(screen string) bool {
+	d.until("a new shell", patience, func(screen string) bool {
 		return strings.Contains(screen, "/workspace$") && !strings.Contains(screen, "alive")
 	})
 	d.quit()

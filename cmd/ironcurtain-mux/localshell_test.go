@@ -66,9 +66,9 @@ func TestLocalShell(t *testing.T) {
 	allowLocalShell(t, home)
 	const mark = "unprotected: a shell of this machine"
 	d := driveArgv(t, home, 120, 24, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
-	d.see(time.Minute, "here>", mark)
+	d.see(patience, "here>", mark)
 	d.send("echo $((40+2)):$HOME; stty size\r")
-	d.see(time.Minute, "42:"+filepath.Join(home, "user"), "120", mark)
+	d.see(patience, "42:"+filepath.Join(home, "user"), "120", mark)
 
 	records, err := filepath.Glob(d.state("sessions", "*", "audit.jsonl"))
 	if err != nil || len(records) != 1 {
@@ -80,19 +80,19 @@ func TestLocalShell(t *testing.T) {
 	}
 
 	d.send("exit 7\r")
-	d.see(time.Minute, "ended with code 7")
+	d.see(patience, "ended with code 7")
 	d.send("\x01/restart\r")
-	d.until("the shell opened anew", time.Minute, func(screen string) bool {
+	d.until("the shell opened anew", patience, func(screen string) bool {
 		return strings.Contains(screen, "here>") && !strings.Contains(screen, "42:")
 	})
 	d.send("echo $((50+3)); exit 8\r")
-	d.see(time.Minute, "53", "ended with code 8")
+	d.see(patience, "53", "ended with code 8")
 	d.send("\x01/new local-shell\r")
-	d.until("a second shell", time.Minute, func(screen string) bool {
+	d.until("a second shell", patience, func(screen string) bool {
 		return strings.Contains(screen, "here>") && !strings.Contains(screen, "53")
 	})
 	d.send("\x01/quit\r")
-	d.see(time.Minute, "y/n")
+	d.see(patience, "y/n")
 	d.send("y")
 	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, d.text())

@@ -82,12 +82,12 @@ func filesWith(t *testing.T, dir string, texts ...string) (found []string) {
 func (d *driver) hear(model *scripted.Server, word string) {
 	d.t.Helper()
 	d.prompt("say " + word)
-	d.until("the answer "+word, time.Minute, func(screen string) bool {
+	d.until("the answer "+word, patience, func(screen string) bool {
 		return strings.Count(screen, word) > 1 && slices.ContainsFunc(model.Requests(), func(r scripted.Request) bool {
 			return r.Status == 200 && strings.Contains(r.Text, word)
 		})
 	})
-	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+	d.until("the end of the turn", patience, func(screen string) bool { return !working.MatchString(screen) })
 }
 
 // loginCase is an agent that lives on a login.
@@ -134,7 +134,7 @@ func (c loginCase) run(t *testing.T) {
 	access, refresh := model.Login(c.provider)
 	d := drive(t, home, 110, 40, append(moved(t, home, model, c.moved...), "--agent", c.agent)...)
 	d.see(patience, c.ready)
-	d.see(time.Minute, c.provider+" is at "+model.URL()) // the tab says where its requests go
+	d.see(patience, c.provider+" is at "+model.URL()) // the tab says where its requests go
 	session := d.onlySession()
 
 	d.hear(model, "before-the-renewal")
@@ -150,7 +150,7 @@ func (c loginCase) run(t *testing.T) {
 
 	model.Bar(c.provider)
 	d.prompt("say nothing")
-	d.see(time.Minute, c.command)
+	d.see(patience, c.command)
 
 	d.send("\x01")
 	d.send("/quit!\r")

@@ -59,7 +59,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux bridge mcp >answers &\r")
-	d.until("the tools", time.Minute, func(string) bool {
+	d.until("the tools", patience, func(string) bool {
 		_, err := os.Stat(c.answers)
 		return err == nil && c.answer(0) != ""
 	})
@@ -91,10 +91,10 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 		d.exit(2 * time.Minute)
 		<-approved
 		d = drive(t, d.home, 100, 24, "demo", "--agent", "shell")
-		d.see(time.Minute, "still run", string(s.ID[:8]))
+		d.see(patience, "still run", string(s.ID[:8]))
 		d.send("\r")
 		again := false
-		d.until("the call or its answer", time.Minute, func(string) bool {
+		d.until("the call or its answer", patience, func(string) bool {
 			if waiting := d.pending(); len(waiting) == 1 && !waiting[0].Unclaimed && !again {
 				again = true
 				if n := tally(); waiting[0].ID != e.ID || n != before {

@@ -61,13 +61,13 @@ func drawPicture(t *testing.T, path string) {
 	t.Cleanup(func() { _ = os.RemoveAll(pictureHome) })
 	d := driveDemo(t, pictureHome, 100, 36)
 	d.ask("/clear")
-	d.until("a fresh conversation", time.Minute, func(screen string) bool {
+	d.until("a fresh conversation", patience, func(screen string) bool {
 		return strings.Contains(screen, "Claude Code v") && !strings.Contains(screen, "Done: list")
 	})
 	d.ask("write " + d.state("demo", "outside", "notes.txt") + " hello")
-	d.see(time.Minute, "waiting")
+	d.see(patience, "waiting")
 	d.send("\x01")
-	d.see(time.Minute, "approval 1/1", "effect: ")
+	d.see(patience, "approval 1/1", "effect: ")
 	var svg bytes.Buffer
 	if err := d.screen.DumpSVG(&svg); err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func (a realAgent) open(t testing.TB) *driver {
 	t.Helper()
 	d := drive(t, newHome(t), 110, 40, "demo", "--agent", a.name)
 	d.see(patience, a.ready)
-	d.until("the agent's connection to the tools", time.Minute, func(screen string) bool {
+	d.until("the agent's connection to the tools", patience, func(screen string) bool {
 		if found := dialogs.FindString(screen); found != "" {
 			t.Fatalf("the agent asks something first (%q):\n%s", found, screen)
 		}
@@ -73,7 +73,7 @@ func (a realAgent) settle(d *driver) {
 		order := sameList(tries)
 		d.prompt(order)
 		known := false
-		d.until("an answer", time.Minute, func(screen string) bool {
+		d.until("an answer", patience, func(screen string) bool {
 			known = strings.Contains(screen, "Done: list")
 			return known || withoutTools(screen, order)
 		})
@@ -89,7 +89,7 @@ var working = regexp.MustCompile(`(?i)esc (to )?(interrupt|cancel)`)
 // turnEnded waits until the agent is not at work any more.
 func (d *driver) turnEnded() {
 	d.t.Helper()
-	d.until("the end of the turn", time.Minute, func(screen string) bool { return !working.MatchString(screen) })
+	d.until("the end of the turn", patience, func(screen string) bool { return !working.MatchString(screen) })
 }
 
 // settled waits until the one session's agent has been quiet for a while: some
@@ -99,7 +99,7 @@ func (d *driver) settled() {
 	d.t.Helper()
 	const quiet = 10
 	seen := 0
-	d.until("a quiet agent", time.Minute, func(screen string) bool {
+	d.until("a quiet agent", patience, func(screen string) bool {
 		if seen++; working.MatchString(screen) || d.onlySession().State != broker.StateIdle {
 			seen = 0
 		}
@@ -114,7 +114,7 @@ func (d *driver) prompt(text string) {
 	d.turnEnded()
 	d.send("\x01")
 	d.send(text)
-	d.see(time.Minute, "> "+text)
+	d.see(patience, "> "+text)
 	d.send("\r")
 }
 
@@ -142,7 +142,7 @@ func TestRealAgents(t *testing.T) {
 
 			d.send("\x1a")
 			d.prompt("say not-suspended")
-			d.until("an answer after Ctrl-Z", time.Minute, func(screen string) bool {
+			d.until("an answer after Ctrl-Z", patience, func(screen string) bool {
 				return strings.Count(screen, "not-suspended") >= 2
 			})
 
@@ -179,7 +179,7 @@ func (a realAgent) isListed(t *testing.T, d *driver, id broker.SessionID) {
 	next := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
 	next.see(patience, "/workspace$")
 	next.send("\x01/resume\r")
-	next.see(20*time.Second, string(id[:8])+"  "+a.name, "“"+last+"”")
+	next.see(patience, string(id[:8])+"  "+a.name, "“"+last+"”")
 	next.send("\x1b")
 	next.quit()
 	for _, s := range d.allStored() { // the rest wants to know of one session
@@ -200,12 +200,12 @@ func (a realAgent) goesOn(t *testing.T, home string, session broker.Session) {
 	if a.name != "opencode" { // the demo's hints cover its last line
 		d.see(patience, a.ready)
 	}
-	d.until("the agent's connection to the tools", time.Minute, func(string) bool {
+	d.until("the agent's connection to the tools", patience, func(string) bool {
 		return d.onlySession().State == broker.StateIdle
 	})
 	a.settle(d)
 	d.prompt("say resumed-here")
-	d.until("an answer", time.Minute, func(screen string) bool {
+	d.until("an answer", patience, func(screen string) bool {
 		return strings.Count(screen, "resumed-here") >= 2
 	})
 	d.quit()
@@ -217,17 +217,17 @@ func (a realAgent) waitsForAPerson(t *testing.T, d *driver) {
 	t.Helper()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.prompt("write " + notes + " approved-text")
-	d.see(time.Minute, "1 waiting")
+	d.see(patience, "1 waiting")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
 		t.Fatal("the file was written before anybody approved")
 	}
 	d.send("\x01")
-	d.see(time.Minute, "filesystem", "write_file")
+	d.see(patience, "filesystem", "write_file")
 	d.decide("/approve", func() bool {
 		text, _ := os.ReadFile(notes)
 		return strings.Contains(string(text), "approved-text")
 	})
-	d.see(time.Minute, "Done: write")
+	d.see(patience, "Done: write")
 }
 
 // followsTheSize makes the terminal smaller. It waits for the end of the turn:
@@ -236,12 +236,12 @@ func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) 
 	t.Helper()
 	d.settled()
 	d.resize(80, 24)
-	d.until("the agent's new size", time.Minute, func(string) bool {
+	d.until("the agent's new size", patience, func(string) bool {
 		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0")), " 80")
 	})
-	d.see(time.Minute, a.ready)
+	d.see(patience, a.ready)
 	d.resize(110, 40)
-	d.see(time.Minute, a.ready)
+	d.see(patience, a.ready)
 }
 
 // answersATask runs the agent once more, without a terminal, in the same

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -18,7 +17,7 @@ func demoShell(t *testing.T, home string) (*driver, broker.SessionID) {
 	d.until("the shell's prompt", patience, func(screen string) bool {
 		return strings.Contains(screen, "$") && !strings.Contains(screen, "starting the container")
 	})
-	d.until("a running session", time.Minute, func(string) bool { return d.onlySession().State == broker.StateIdle })
+	d.until("a running session", patience, func(string) bool { return d.onlySession().State == broker.StateIdle })
 	return d, d.onlySession().ID
 }
 
@@ -36,7 +35,7 @@ func (d *driver) write(id broker.SessionID, path, content string) <-chan string 
 // waits waits until a call does, and returns it.
 func (d *driver) waits() broker.Escalation {
 	d.t.Helper()
-	d.until("a waiting call", time.Minute, func(string) bool { return len(d.pending()) == 1 })
+	d.until("a waiting call", patience, func(string) bool { return len(d.pending()) == 1 })
 	return d.pending()[0]
 }
 
@@ -73,14 +72,14 @@ func TestRememberedApproval(t *testing.T) {
 		t.Fatal(out, errs)
 	}
 	d.send("\x01")
-	d.see(time.Minute, "write_file")
+	d.see(patience, "write_file")
 	// What is said for some seconds is looked for before anything else is done.
 	d.decide("/approve+ file 5m", func() bool { return strings.Contains(d.text(), "remembered as rule #1") })
 	if out := <-first; strings.Contains(out, `"isError":true`) {
 		t.Fatal(out)
 	}
 	second := d.write(id, notes, "two")
-	d.see(time.Minute, "rule #1 lets filesystem/write_file through")
+	d.see(patience, "rule #1 lets filesystem/write_file through")
 	if out := <-second; strings.Contains(out, `"isError":true`) {
 		t.Fatal(out)
 	}
@@ -108,7 +107,7 @@ func TestRememberedApproval(t *testing.T) {
 	}
 	d.deniedByPerson(d.write(id, notes, "five"))
 	d.send("\x01/history\r")
-	d.see(time.Minute, "let through by rule 1 of you", "denied by cli", "approved by cli")
+	d.see(patience, "let through by rule 1 of you", "denied by cli", "approved by cli")
 	d.send("q")
 	d.quit()
 	record := d.audit(id)
@@ -149,28 +148,28 @@ func TestAnAgentCannotForgeAReceipt(t *testing.T) {
 		t.Errorf("a tool that nobody has: %s", out)
 	}
 	d.send("echo the-shell-lives\r")
-	d.see(time.Minute, "\nthe-shell-lives")
+	d.see(patience, "\nthe-shell-lives")
 	if screen := d.text(); strings.Contains(screen, "receipt ") {
 		t.Fatalf("an agent made a receipt:\n%s", screen)
 	}
 
 	d.send("\x01echo said by me\r")
-	d.see(time.Minute, "receipt 1: 1:5", "\nsaid by me")
+	d.see(patience, "receipt 1: 1:5", "\nsaid by me")
 	forge()
 	d.send("echo and-still-lives\r")
-	d.see(time.Minute, "\nand-still-lives")
+	d.see(patience, "\nand-still-lives")
 	if screen := d.text(); !strings.Contains(screen, "receipt 1: 1:") {
 		t.Fatalf("the receipt was replaced or renewed:\n%s", screen)
 	}
 
 	d.send("\x01/new shell\r")
-	d.until("another tab without a receipt", time.Minute, func(screen string) bool {
+	d.until("another tab without a receipt", patience, func(screen string) bool {
 		return strings.Contains(screen, " 2 ") && !strings.Contains(screen, "receipt ")
 	})
 	d.send("\x01/tab 1\r")
-	d.see(time.Minute, "receipt 1: ")
+	d.see(patience, "receipt 1: ")
 	d.send("\x01/forget\r")
-	d.until("the receipt to go", time.Minute, func(screen string) bool {
+	d.until("the receipt to go", patience, func(screen string) bool {
 		return strings.Contains(screen, "approve nothing any more") && !strings.Contains(screen, "receipt 1")
 	})
 	d.quit()

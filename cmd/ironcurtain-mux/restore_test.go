@@ -163,13 +163,13 @@ func TestEnd(t *testing.T) {
 		"SIGINT":  signal(syscall.SIGINT),
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
-			d.see(time.Minute, "end all and quit?")
+			d.see(patience, "end all and quit?")
 			d.send("y")
 		},
 		"quit without asking": func(d *driver) { d.send("\x01/quit!\r") },
 		"the agent ended": func(d *driver) {
 			d.send("exit 3\r")
-			d.see(time.Minute, "ended with code 3")
+			d.see(patience, "ended with code 3")
 			d.send("\x01/quit\r")
 		},
 	} {
@@ -327,11 +327,11 @@ func TestKilled(t *testing.T) {
 		t.Parallel()
 		d, s := killed(t)
 		next := driveFramed(t, d.home, 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
-		next.see(time.Minute, "still run", string(s.ID[:8]))
+		next.see(patience, "still run", string(s.ID[:8]))
 		next.send("x")
-		next.see(time.Minute, "end shell of session")
+		next.see(patience, "end shell of session")
 		next.send("y")
-		next.see(time.Minute, "/workspace$")
+		next.see(patience, "/workspace$")
 		left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)})
 		if err != nil || len(left) != 0 {
 			t.Errorf("containers of the killed session: %v, %v", left, err)

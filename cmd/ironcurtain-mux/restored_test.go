@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -14,7 +13,7 @@ import (
 func (d *driver) waiting(holds func(broker.Escalation) bool) broker.Escalation {
 	d.t.Helper()
 	var e broker.Escalation
-	d.until("the waiting call", time.Minute, func(string) bool {
+	d.until("the waiting call", patience, func(string) bool {
 		out, errs, code := d.command("pending", "--json")
 		var list struct{ Pending []broker.Escalation }
 		if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {
@@ -37,7 +36,7 @@ func (d *driver) killAndTakeBack(t *testing.T, id broker.SessionID) *driver {
 		t.Errorf("pending after the kill: code %d, %s%s", code, out, errs)
 	}
 	next := drive(t, d.home, 110, 40, "demo")
-	next.see(time.Minute, "still run", string(id[:8]), "left running, 1 waiting")
+	next.see(patience, "still run", string(id[:8]), "left running, 1 waiting")
 	next.send("\r")
 	return next
 }
@@ -59,7 +58,7 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 	}
 
 	d.ask("write " + notes + " after-the-kill")
-	d.see(time.Minute, "waiting")
+	d.see(patience, "waiting")
 	asked := d.waiting(func(e broker.Escalation) bool { return !e.Restored })
 	next := d.killAndTakeBack(t, session.ID)
 	again := next.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
@@ -71,11 +70,11 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 		t.Fatal("the file was written before anybody approved")
 	}
 	next.send("\x01")
-	next.see(time.Minute, "asked: before the restart", "its agent waits", "write_file")
+	next.see(patience, "asked: before the restart", "its agent waits", "write_file")
 	if out, errs, code := next.command("approve", again.ID); code != 0 {
 		t.Fatalf("approve: %s%s", out, errs)
 	}
-	next.see(time.Minute, "Done: write") // the agent's own request was answered
+	next.see(patience, "Done: write") // the agent's own request was answered
 	if !strings.Contains(content(), "after-the-kill") {
 		t.Errorf("approved, but the file holds %q", content())
 	}
@@ -85,20 +84,20 @@ func TestACallWaitsThroughAKill(t *testing.T) {
 
 	// The same once more, and this time it is refused, in the panel.
 	next.send("\x1b")
-	next.see(time.Minute, "Ctrl-A command line")
+	next.see(patience, "Ctrl-A command line")
 	next.ask("write " + notes + " a-second-time")
-	next.see(time.Minute, "1 waiting")
+	next.see(patience, "1 waiting")
 	last := next.killAndTakeBack(t, session.ID)
 	again = last.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	last.send("\x01")
-	last.see(time.Minute, "asked: before the restart")
+	last.see(patience, "asked: before the restart")
 	last.decide("/deny use-the-workspace", func() bool { return strings.Contains(last.audit(session.ID), "escalated-denied") })
-	last.see(time.Minute, "use-the-workspace")
+	last.see(patience, "use-the-workspace")
 	if strings.Contains(content(), "a-second-time") {
 		t.Error("the file was written although it was denied")
 	}
 	last.send("\x1b")
-	last.see(time.Minute, "Ctrl-A command line")
+	last.see(patience, "Ctrl-A command line")
 	last.quit()
 	last.nothingLeft(session.ID)
 	record := last.audit(session.ID)

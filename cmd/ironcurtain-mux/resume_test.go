@@ -61,7 +61,7 @@ func TestResumeConversation(t *testing.T) {
 	d := openDemo(t, newHome(t))
 	session := d.onlySession()
 	d.ask("say alpha-bravo")
-	d.see(time.Minute, "● alpha-bravo")
+	d.see(patience, "● alpha-bravo")
 	if _, errs, code := d.command("sessions", "resume", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
 		t.Errorf("while it runs: code %d, %s", code, errs)
 	}
@@ -76,21 +76,21 @@ func TestResumeConversation(t *testing.T) {
 	}
 	next := drive(t, d.home, 110, 40, "demo", "--resume", string(session.ID[:6]))
 	next.prompted()
-	next.see(time.Minute, "say alpha-bravo") // the conversation of before
+	next.see(patience, "say alpha-bravo") // the conversation of before
 	if now := next.stored(session.ID); now.Workspace != session.Workspace || !now.Owned || !now.CreatedAt.Equal(session.CreatedAt) {
 		t.Errorf("resumed as %+v", now)
 	}
 	next.ask("say charlie-delta")
-	next.until("an answer", time.Minute, func(screen string) bool { return strings.Count(screen, "charlie-delta") >= 2 })
+	next.until("an answer", patience, func(screen string) bool { return strings.Count(screen, "charlie-delta") >= 2 })
 	next.quit()
 
 	last := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
 	last.see(patience, "/workspace$")
 	last.send("\x01/resume\r")
-	last.see(time.Minute, string(session.ID[:8]), "claude-code", "say charlie", "closed")
+	last.see(patience, string(session.ID[:8]), "claude-code", "say charlie", "closed")
 	last.send("\r")
 	last.prompted()
-	last.see(time.Minute, "say alpha-bravo", "say charlie-delta")
+	last.see(patience, "say alpha-bravo", "say charlie-delta")
 	last.quit()
 	d.nothingLeft(session.ID)
 	d.audit(session.ID)

@@ -30,7 +30,7 @@ func TestSideBySide(t *testing.T) {
 	d.send("\x01/new " + other.name + "\r")
 	d.see(patience, other.ready)
 	var second broker.Session
-	d.until("the second session's tools", time.Minute, func(string) bool {
+	d.until("the second session's tools", patience, func(string) bool {
 		for _, s := range d.sessions() {
 			if s.ID != first.ID && s.State == broker.StateIdle {
 				second = s

@@ -41,22 +41,22 @@ func TestTakeBack(t *testing.T) {
 	d := openDemo(t, newHome(t))
 	session := d.onlySession()
 	d.ask("say alpha-bravo")
-	d.see(time.Minute, "● alpha-bravo")
+	d.see(patience, "● alpha-bravo")
 	container := d.murder(t, session.ID)
 	if s := d.stored(session.ID); !s.Detached || s.Owned {
 		t.Errorf("after the kill: %+v", s)
 	}
 
 	next := drive(t, d.home, 110, 40, "demo")
-	next.see(time.Minute, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
+	next.see(patience, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
 	next.send("\r")
-	next.see(time.Minute, "● alpha-bravo", "❯ list /workspace") // the screen of before
-	next.until("the agent to be idle", time.Minute, func(string) bool { return next.onlySession().State == broker.StateIdle })
-	next.until("one prompt, drawn where it belongs", time.Minute, func(screen string) bool {
+	next.see(patience, "● alpha-bravo", "❯ list /workspace") // the screen of before
+	next.until("the agent to be idle", patience, func(string) bool { return next.onlySession().State == broker.StateIdle })
+	next.until("one prompt, drawn where it belongs", patience, func(screen string) bool {
 		return strings.Count(screen, "bypass permissions") == 1
 	})
 	next.ask("read hello.txt")
-	next.see(time.Minute, "Done: read") // by way of the tools
+	next.see(patience, "Done: read") // by way of the tools
 	if list := containersOf(t, session.ID); len(list) != 1 || list[0].ID != container {
 		t.Errorf("the agent is in another container: %+v", list)
 	}
@@ -74,14 +74,14 @@ func TestEndWhatWasLeftRunning(t *testing.T) {
 	d.see(patience, "/workspace$")
 	session := d.onlySession()
 	d.send("echo in-its-former-life\r")
-	d.see(time.Minute, "in-its-former-life\n")
+	d.see(patience, "in-its-former-life\n")
 	d.murder(t, session.ID)
 	next := drive(t, d.home, 100, 24, "demo", "--agent", "shell")
-	next.see(time.Minute, "still run", string(session.ID[:8]))
+	next.see(patience, "still run", string(session.ID[:8]))
 	next.send("x")
-	next.see(time.Minute, "end shell of session")
+	next.see(patience, "end shell of session")
 	next.send("y")
-	next.see(time.Minute, "/workspace$") // the first tab, as was asked for
+	next.see(patience, "/workspace$") // the first tab, as was asked for
 	if list := containersOf(t, session.ID); len(list) != 0 {
 		t.Errorf("containers after the end: %+v", list)
 	}

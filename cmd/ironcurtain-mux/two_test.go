@@ -3,7 +3,6 @@ package main
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
 // Two multiplexers work on one home, each with its own sessions: both are listed,
@@ -20,19 +19,19 @@ func TestTwoMultiplexersOnOneHome(t *testing.T) {
 		t.Errorf("sessions: code %d, %s%s", code, out, errs)
 	}
 	second.send("\x01/resume\r")
-	second.see(time.Minute, string(session.ID[:8]), "open elsewhere")
+	second.see(patience, string(session.ID[:8]), "open elsewhere")
 	second.send("\r")
-	second.see(time.Minute, "another multiplexer")
+	second.see(patience, "another multiplexer")
 	second.send("q")
-	second.see(time.Minute, "/workspace$")
+	second.see(patience, "/workspace$")
 	if _, errs, code := second.command("sessions", "rm", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
 		t.Errorf("rm: code %d, %s", code, errs)
 	}
 	second.send("echo still-$((40+2))\r")
-	second.see(time.Minute, "still-42")
+	second.see(patience, "still-42")
 	second.quit()
 	first.send("echo alive-$((40+2))\r")
-	first.see(time.Minute, "alive-42")
+	first.see(patience, "alive-42")
 	if list := containersOf(t, session.ID); len(list) != 1 || !list[0].Running {
 		t.Errorf("containers of the first: %+v", list)
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // newRepository makes a repository with one commit and one change that is not
@@ -39,7 +38,7 @@ func TestGivenRepository(t *testing.T) {
 	d := drive(t, home, 110, 40, "demo", "--agent", "shell", "--workspace", repo)
 	d.see(patience, "/workspace$")
 	id := d.onlySession().ID
-	d.until("the note of how it was", time.Minute, func(string) bool {
+	d.until("the note of how it was", patience, func(string) bool {
 		record, _ := os.ReadFile(d.state("sessions", string(id), "session.json"))
 		return strings.Contains(string(record), `"base"`)
 	})
@@ -47,20 +46,20 @@ func TestGivenRepository(t *testing.T) {
 		"echo evil >.git/hooks/pre-commit", "git config core.fsmonitor /tmp/evil", "mv .git .old", "rm -rf .git/hooks", "mv .git/hooks .git/h",
 	} {
 		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
-		d.see(time.Minute, fmt.Sprintf("gate-%d-holds", i))
+		d.see(patience, fmt.Sprintf("gate-%d-holds", i))
 	}
 	d.send("clear; echo two >>a; echo new >b; echo done-$((1))\r")
-	d.see(time.Minute, "done-1")
+	d.see(patience, "done-1")
 	d.send("\x01/diff\r")
-	d.see(time.Minute, "changed since its start", "+two", "new file: b")
+	d.see(patience, "changed since its start", "+two", "new file: b")
 	if strings.Contains(d.text(), "+mine") {
 		t.Errorf("what was changed before the start is shown as changed:\n%s", d.text())
 	}
 	d.send("q")
-	d.see(time.Minute, "/workspace$")
+	d.see(patience, "/workspace$")
 	// What would make git follow the agent elsewhere is gone when the agent is.
 	d.send("clear; mkdir evil; echo ../evil >.git/commondir; echo planted-$((1))\r")
-	d.see(time.Minute, "planted-1")
+	d.see(patience, "planted-1")
 	d.quit()
 	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true} {
 		if _, err := os.Lstat(filepath.Join(repo, ".git", name)); (err == nil) != there {
@@ -88,9 +87,9 @@ func TestSetup(t *testing.T) {
 	d := drive(t, home, 110, 30, "demo", "--agent", "shell", "--workspace", good)
 	d.see(patience, "/workspace$")
 	d.send("cat ~/note\r")
-	d.see(time.Minute, "prepared in /workspace")
+	d.see(patience, "prepared in /workspace")
 	d.send("\x01/new shell --workspace " + bad + "\r")
-	d.see(time.Minute, "nothing works", "setup of this workspace has failed with code 1")
+	d.see(patience, "nothing works", "setup of this workspace has failed with code 1")
 	if strings.Contains(d.text(), "not reached") {
 		t.Errorf("the commands went on after a failure:\n%s", d.text())
 	}

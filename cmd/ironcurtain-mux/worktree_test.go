@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // gitIn runs git in a person's repository and returns what it prints.
@@ -79,32 +78,32 @@ func TestWorktrees(t *testing.T) {
 	id := d.onlySession().ID
 	branch := "ironcurtain/" + string(id[:8])
 	d.send("clear; cat ~/note; git status | head -1; git log --format=%s; tail -n 1 a\r")
-	d.see(time.Minute, "set up", "On branch "+branch, "first", "one") // and nothing that was not committed
+	d.see(patience, "set up", "On branch "+branch, "first", "one") // and nothing that was not committed
 	for i, try := range []string{
 		"git config core.fsmonitor /tmp/evil", "echo evil >.git/hooks/pre-commit", "echo /tmp >.git/commondir", "rm -f .git/commondir",
 		"mv .git .old", "mv .git/objects .git/o", "echo /tmp >.git/objects/info/alternates", "touch " + repo + "/.git/objects/evil",
 	} {
 		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
-		d.see(time.Minute, fmt.Sprintf("gate-%d-holds", i))
+		d.see(patience, fmt.Sprintf("gate-%d-holds", i))
 	}
 	d.send("clear; git config --global user.name m; git config --global user.email m@m; echo two >>a; git commit -qam second && git log --format=%s | head -1\r")
-	d.see(time.Minute, "second")
+	d.see(patience, "second")
 	d.send("clear; echo three >b; " + callTools(
 		`git__git_status {"path":"/workspace"}`,
 		`git__git_add {"path":"/workspace","paths":["b"]}`,
 		`git__git_log {"path":"/workspace","maxCount":2}`,
 	) + " | tr -d '\\\\\\\\' | grep -o '\"currentBranch\":\"[a-z0-9/]*\\|first\\|second' | sort -u; git status -s\r")
-	d.see(time.Minute, `"currentBranch":"`+branch, "first", "second", "A  b")
+	d.see(patience, `"currentBranch":"`+branch, "first", "second", "A  b")
 
 	d.send("\x01/new mine --workspace " + repo + "\r")
-	d.see(time.Minute, " 2 ", "mine$")
+	d.see(patience, " 2 ", "mine$")
 	d.send("clear; git log --format=%s; cat a\r")
-	d.see(time.Minute, "first", "one")
+	d.see(patience, "first", "one")
 	if strings.Contains(d.text(), "second") {
 		t.Errorf("one worktree has what was done in the other:\n%s", d.text())
 	}
 	d.send("\x01/close\ry")
-	d.until("the branch of the empty worktree to go", time.Minute, func(string) bool {
+	d.until("the branch of the empty worktree to go", patience, func(string) bool {
 		return gitIn(t, repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/ironcurtain/") == branch
 	})
 	d.quit()
@@ -122,6 +121,6 @@ func TestWorktrees(t *testing.T) {
 	d = drive(t, home, 110, 30, "demo", "--resume", string(id[:8]))
 	d.see(patience, "mine$")
 	d.send("clear; git status -s; git log -1 --format=%s\r")
-	d.see(time.Minute, "A  b", "second")
+	d.see(patience, "A  b", "second")
 	d.quit()
 }
