@@ -29,18 +29,20 @@ func (s *session) domainTools() []mcpproxy.Builtin {
 	if len(s.adapter.Providers) == 0 {
 		return nil
 	}
-	const domain = `"domain":{"type":"string","description":"A public host name, such as docs.example.org, without scheme, port or path."}`
+	// The policy knows these schemas to the letter: what describes an argument stands
+	// in the tool's description.
+	const domain, name = `"domain":{"type":"string"}`, " The domain is a public host name, such as docs.example.org, without scheme, port or path."
 	return []mcpproxy.Builtin{
 		{
 			Server: policy.ProxyServer, Name: "add_proxy_domain",
-			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD are free then, every other request asks again.",
+			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD are free then, every other request asks again. The justification says why you need it." + name,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain +
-				`,"justification":{"type":"string","description":"Why you need it."}},"required":["domain","justification"],"additionalProperties":false}`),
+				`,"justification":{"type":"string"}},"required":["domain","justification"],"additionalProperties":false}`),
 			Check: s.checkDomain, Run: s.addDomain,
 		},
 		{
 			Server: policy.ProxyServer, Name: "remove_proxy_domain",
-			Description: "Give up the way to a host that was added.",
+			Description: "Give up the way to a host that was added." + name,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain + `},"required":["domain"],"additionalProperties":false}`),
 			Run:         s.removeDomain,
 		},
