@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,8 +48,8 @@ func oracle(c oracleCase, sandbox string) Decision {
 }
 
 func oracleValue(rules []Rule, role Role, value, sandbox string) Decision {
-	if value == sandbox || strings.HasPrefix(value, sandbox+"/") {
-		return Allow
+	if strings.HasPrefix(value, sandbox+"/") || value == sandbox && role != DeletePath {
+		return Allow // the sandbox itself is an entry of the directory above it
 	}
 	for _, r := range rules {
 		if !oracleSpeaks(r) {
@@ -97,7 +98,7 @@ func drawCase(t *rapid.T, dirs []string) oracleCase {
 		r.If.Tools = rapid.SampledFrom([][]string{nil, {"t"}, {"u"}, {"u", "t"}}).Draw(t, "tool")
 		c.rules = append(c.rules, r)
 	}
-	for arg := range oracleTool {
+	for _, arg := range slices.Sorted(maps.Keys(oracleTool)) { // the same draws give the same case
 		for range rapid.IntRange(0, 3).Draw(t, arg) {
 			c.args[arg] = append(c.args[arg], rapid.SampledFrom(dirs).Draw(t, "dir")+rapid.SampledFrom([]string{"", "/x", "/x/y", "x"}).Draw(t, "rest"))
 		}
