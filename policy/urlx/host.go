@@ -3,6 +3,7 @@ package urlx
 import (
 	"net/netip"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 )
@@ -15,7 +16,14 @@ func Host(host string, bracketed bool) (string, netip.Addr, error) {
 	if bracketed || strings.Contains(host, ":") {
 		return address6(host)
 	}
+	if !utf8.ValidString(host) {
+		return "", none, refuse("the host is not UTF-8")
+	}
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
+	if err == nil && !isASCII(host) {
+		// What others read back must be the name that was judged.
+		ascii, err = idna.Lookup.ToASCII(ascii)
+	}
 	if err != nil {
 		if !isASCII(host) || !hostBytes(host) || encoded(host) {
 			return "", none, refuse("the host is not a valid name")

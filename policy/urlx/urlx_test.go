@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 		"https://[1.2.3.4]": "", "https://example..com": "", "https://-a.com": "", "https://a-.com": "", "https://.com": "", "https://a.com..": "",
 		"https://example.com:": "", "https://example.com:0": "", "https://example.com:65536": "", "https://example.com:08": "", "https://example.com:+1": "",
 		"https://exa mple.com": "", "https://example.com/a b": "", "https://example.com\\a": "", "https://example.com/\n": "", "https://exa\u00admple.com": "",
-		"https://example.com%00": "", "https://example%2ecom": "", "https://example.com／a": "", "https://xn--zzzzz--": "", "https://xn--a.example.com": "", "https://a.XN--A.example.com": "", "https://a\u200d.com": "",
+		"https://example.com%00": "", "https://%be": "", "https://a%ddb.com": "", "https://\xbe.com": "", "https://example%2ecom": "", "https://example.com／a": "", "https://xn--zzzzz--": "", "https://xn--a.example.com": "", "https://a.XN--A.example.com": "", "https://a\u200d.com": "",
 	} {
 		u, err := Parse(raw)
 		if got := u.String(); got != want || (err == nil) != (want != "") {
