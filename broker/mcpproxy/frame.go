@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // errTooLong is a line above the limit. The reader has skipped it and can go
@@ -25,7 +27,7 @@ func newFrameReader(r io.Reader, limit int) *frameReader {
 	if b, ok := r.(*bufio.Reader); ok {
 		return &frameReader{r: b, limit: limit}
 	}
-	return &frameReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+	return &frameReader{r: bufio.NewReaderSize(nonblock.Reader(r), 64<<10), limit: limit}
 }
 
 // next returns the next line that is not empty, without its end. The bytes
@@ -100,7 +102,7 @@ type frameWriter struct {
 const maxWaiting = 1 << 20
 
 func (f *frameWriter) to(w io.Writer) {
-	f.w, f.room.L = w, &f.mu
+	f.w, f.room.L = nonblock.Writer(w), &f.mu
 	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		f.deadline = d.SetWriteDeadline
 	}

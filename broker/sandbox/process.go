@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // How long a server has to end after its input was closed, and then after it
@@ -54,7 +56,7 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 		return nil, fmt.Errorf("start server %s: %w", name, err)
 	}
 	cmd.Stdout = w
-	p.pipe, p.out = r, bufio.NewReaderSize(r, 64<<10)
+	p.pipe, p.out = r, bufio.NewReaderSize(nonblock.Reader(r), 64<<10)
 	err = cmd.Start()
 	_ = w.Close() // the server holds the other copy
 	if err != nil {

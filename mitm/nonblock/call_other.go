@@ -1,6 +1,6 @@
 //go:build !linux || race
 
-package mitm
+package nonblock
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package mitm
+package nonblock
 
 import (
 	"bytes"
@@ -7,12 +7,22 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
 
-// socketPair is a socket and the plain connection at its other end.
-func socketPair(t *testing.T) (net.Conn, net.Conn) {
+// end is a connection that is read and written through a stream.
+type end struct {
+	net.Conn
+	*Stream
+}
+
+func (e end) Read(b []byte) (int, error)  { return e.Stream.Read(b) }
+func (e end) Write(b []byte) (int, error) { return e.Stream.Write(b) }
+
+// socketPair is a stream and the plain connection at its other end.
+func socketPair(t *testing.T) (end, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
@@ -28,15 +38,17 @@ func socketPair(t *testing.T) (net.Conn, net.Conn) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _, _ = near.Close(), far.Close() })
-	s := newSocket(near)
-	if _, ok := s.(*socket); !ok {
-		t.Fatalf("a connection with a descriptor became a %T", s)
+	s := New(near)
+	if s == nil {
+		t.Fatal("there is no stream for a socket")
 	}
-	return s, far
+	return end{near, s}, far
 }
 
+func isTimeout(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }
+
 // What does not fit is sent when there is room, and all of it arrives in order.
-func TestSocketCarriesMoreThanFits(t *testing.T) {
+func TestMoreThanFits(t *testing.T) {
 	s, far := socketPair(t)
 	want := make([]byte, 8<<20)
 	for i := range want {
@@ -61,7 +73,7 @@ func TestSocketCarriesMoreThanFits(t *testing.T) {
 	}
 }
 
-func TestSocketEndsInTime(t *testing.T) {
+func TestDeadlines(t *testing.T) {
 	s, far := socketPair(t)
 	_ = s.SetReadDeadline(time.Now().Add(time.Millisecond))
 	if n, err := s.Read(make([]byte, 1)); n != 0 || !isTimeout(err) {
@@ -87,11 +99,11 @@ func TestSocketEndsInTime(t *testing.T) {
 	_, _ = io.Copy(io.Discard, far)
 }
 
-func TestSocketWhoseOtherEndIsGone(t *testing.T) {
+func TestOtherEndIsGone(t *testing.T) {
 	s, far := socketPair(t)
 	_, _ = far.Write([]byte("last words"))
 	_ = far.Close()
-	if _, err := s.Write([]byte("x")); err == nil || isTimeout(err) || isAlert(err) {
+	if _, err := s.Write([]byte("x")); err == nil || isTimeout(err) {
 		t.Errorf("writing: %v", err)
 	}
 	if got, err := io.ReadAll(s); string(got) != "last words" || err != nil {
@@ -100,21 +112,58 @@ func TestSocketWhoseOtherEndIsGone(t *testing.T) {
 }
 
 // Polling takes what is there, says when nothing is, and changes no later read.
-func TestSocketIsPolled(t *testing.T) {
-	near, far := socketPair(t)
-	s, b := near.(*socket), make([]byte, 1)
-	if n, err := s.poll(s, b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+func TestPoll(t *testing.T) {
+	s, far := socketPair(t)
+	b := make([]byte, 1)
+	if n, err := s.Poll(s, b); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("%d bytes of silence, %v", n, err)
 	}
 	_, _ = far.Write([]byte("ab"))
-	if n, err := s.poll(s, b); n != 1 || err != nil || b[0] != 'a' {
+	if n, err := s.Poll(s, b); n != 1 || err != nil || b[0] != 'a' {
 		t.Errorf("%d bytes %q, %v", n, b, err)
 	}
 	if n, err := s.Read(b); n != 1 || err != nil || b[0] != 'b' {
 		t.Errorf("%d bytes %q, %v", n, b, err)
 	}
 	_ = far.Close()
-	if n, err := s.poll(s, b); n != 0 || !errors.Is(err, io.EOF) {
+	if n, err := s.Poll(s, b); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("at the end %d bytes, %v", n, err)
+	}
+}
+
+// Pipes are read and written alike. What may wait is left alone: the runtime would
+// not know of it.
+func TestPipes(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = r.Close(), w.Close() }()
+	in, out := Reader(r), Writer(w)
+	if _, ok := in.(*Stream); !ok {
+		t.Errorf("a pipe is read by %T", in)
+	}
+	if _, err := out.Write([]byte("abc")); err != nil {
+		t.Error(err)
+	}
+	b := make([]byte, 8)
+	if n, err := in.Read(b); string(b[:n]) != "abc" || err != nil {
+		t.Errorf("%q, %v", b[:n], err)
+	}
+	if err := syscall.SetNonblock(int(w.Fd()), false); err != nil {
+		t.Fatal(err)
+	}
+	if s := New(w); s != nil {
+		t.Error("there is a stream that waits")
+	}
+	_ = w.Close()
+	if n, err := in.Read(b); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("after the end: %d, %v", n, err)
+	}
+	if s := New(w); s != nil {
+		t.Error("there is a stream of a closed pipe")
+	}
+	if plain := Writer(io.Discard); plain != io.Discard {
+		t.Errorf("what has no descriptor became %T", plain)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !race
 
-package mitm
+package nonblock
 
 import (
 	"syscall"
