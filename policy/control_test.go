@@ -60,6 +60,7 @@ func TestOrdinaryWorkIsAllowed(t *testing.T) {
 			{"git", "git_status", `{}`, `{"path":"{BOX}"}`},
 			{"git", "git_status", `{"path":"."}`, `{"path":"{BOX}"}`},
 			{"git", "git_add", `{"path":"/workspace/repo","paths":["main.go","./sub/"]}`, `{"path":"{BOX}/repo","paths":["main.go","sub"]}`},
+			{"git", "git_add", `{"path":"/workspace/repo","paths":["./-A","././:(top)x",".//~x","./D:x","./a"]}`, `{"path":"{BOX}/repo","paths":["./-A","./:(top)x","./~x","./D:x","a"]}`},
 			{"git", "git_add", `{"path":"/workspace/repo","paths":["."]}`, ``},
 			{"git", "git_add", `{"path":"/workspace/repo","paths":["*.go"]}`, ``},
 			{"git", "git_add", `{"path":"/workspace/repo","all":true}`, ``},

@@ -176,7 +176,17 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	if !relative {
 		return r.Path, nil
 	}
-	return cleanRelative(s), nil
+	return plainRelative(s), nil
+}
+
+// plainRelative is the shortest spelling of a path that was accepted. What a leading
+// "./" keeps from being an option, a pathspec or a scheme keeps it.
+func plainRelative(s string) string {
+	short := cleanRelative(s)
+	if checkRepoPath(short) != "" {
+		return "./" + short
+	}
+	return short
 }
 
 // inWorkTree reports whether a path belongs to the repository, of which the
