@@ -33,6 +33,9 @@ func FuzzEvaluate(f *testing.F) {
 		if strings.ContainsFunc(v.Reason, func(r rune) bool { return r < 0x20 }) {
 			t.Fatalf("reason %q", v.Reason)
 		}
+		if v.Reason == reasonAnotherMeaning {
+			t.Fatalf("the canonical form of %s means something else", args)
+		}
 		if v.Decision == Deny {
 			return
 		}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,6 +29,9 @@ func (e *Engine) Evaluate(c Call) (v Verdict) {
 		}
 	}()
 	v, err := e.judge(c)
+	if err == nil {
+		err = e.confirm(c, v)
+	}
 	if err == nil {
 		return v
 	}
@@ -66,6 +70,38 @@ func (e *Engine) judge(c Call) (Verdict, error) {
 		return e.verdict(p, outcome{decision: Allow, rule: RuleIntrospection, reason: "the call only asks which directories are open"})
 	}
 	return e.verdict(p, e.decide(p))
+}
+
+// reasonAnotherMeaning is why confirm refuses: a file that changed meanwhile, or a
+// fault of ours.
+const reasonAnotherMeaning = "in its canonical form the call means something else"
+
+// confirm judges what will be forwarded when it is spelled in another way than what
+// was asked, and refuses it unless it means the very same. Absolute paths are left
+// out: there is but one spelling of them, and the kernel was asked for it.
+func (e *Engine) confirm(c Call, v Verdict) error {
+	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.tools[toolKey{c.Server, c.Tool}].respells() {
+		return nil
+	}
+	c.Arguments = v.Arguments
+	again, err := e.judge(c)
+	if err == nil && again.Decision == v.Decision && again.Digest == v.Digest && bytes.Equal(again.Arguments, v.Arguments) {
+		return nil
+	}
+	return &refusal{rule: RuleInvalidArguments, reason: reasonAnotherMeaning}
+}
+
+// respells reports whether an argument that is judged has a canonical form other than
+// an absolute path.
+func (t *tool) respells() bool {
+	for _, arg := range t.args {
+		for _, r := range arg.roles {
+			if r == RepoPath || r.Judged() && !r.IsPath() {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // decode reads the arguments and checks their names and shapes.
