@@ -78,26 +78,30 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 // wait waits until the agent has ended, or its tools turn out not to come up.
 func (s *session) wait(ctx context.Context, running program) (docker.Exit, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	var watching sync.WaitGroup
-	defer watching.Wait()
-	ended := make(chan struct{})
-	defer close(ended)
+	defer func() { cancel(nil); watching.Wait() }()
 	watching.Go(func() {
 		select {
 		case err := <-s.toolsUp:
 			if err != nil {
 				cancel(err)
 			}
-		case <-ended:
+		case <-ctx.Done():
 		}
 	})
+	if container, ok := running.(*docker.Container); ok {
+		watching.Go(func() { container.FollowMemory(ctx, func() { s.notice(true, memoryFull) }) })
+	}
 	exit, err := running.Wait(ctx)
 	if err != nil && context.Cause(ctx) != nil {
 		err = context.Cause(ctx)
 	}
 	return exit, err
 }
+
+// memoryFull is what a tab says when the kernel has ended a program in its
+// container, be it the agent, whose end follows, or one that the agent had started.
+const memoryFull = "the memory limit was hit: the kernel ended a program in the container (resources.memoryMb in config.json raises it)"
 
 // end records how the session ended; the tab stays until it is closed. A session
 // that a person ended has no agent that died.

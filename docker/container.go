@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -125,11 +126,12 @@ func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
 // Exit is how a container ended.
 type Exit struct {
 	Code      int    // of its command; 137 when it was killed
-	OOMKilled bool   // the memory limit was hit
+	OOMKilled bool   // the memory limit was hit, at the end or before
 	Reason    string // for people; empty after a plain end with code 0
 }
 
-// Wait returns when the container has ended. It survives a restart of the
+// Wait returns when the container has ended, which the engine tells on a connection
+// that is open all the time: nothing is polled while it answers. It survives a restart of the
 // engine: the connection is made anew until ctx ends. A container that was
 // removed under our hands has ended too.
 func (ct *Container) Wait(ctx context.Context) (Exit, error) {
@@ -168,8 +170,10 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 func exitOf(state engine.State) Exit {
 	e := Exit{Code: state.ExitCode, OOMKilled: state.OOMKilled}
 	switch {
-	case state.OOMKilled:
+	case state.OOMKilled && state.ExitCode == 128+int(syscall.SIGKILL):
 		e.Reason = "the memory limit was hit and the kernel ended it"
+	case state.OOMKilled && state.ExitCode != 0: // that ended another program, some time ago
+		e.Reason = fmt.Sprintf("ended with code %d; the memory limit had been hit", state.ExitCode)
 	case state.Error != "":
 		e.Reason = oneLine(state.Error)
 	case state.ExitCode > 128 && state.ExitCode < 160:

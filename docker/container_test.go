@@ -89,6 +89,61 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
+// A program that is ended for the memory it took is told of while the container
+// goes on: it is the engine's event that tells, no end and no look at the state. One
+// that nobody listened to is told of afterwards.
+func TestMemoryLimitIsToldOfAtOnce(t *testing.T) {
+	c := connect(t)
+	ct := start(t, c, func(s *Spec) { s.MemoryMB = 32 }, "sh", "-c",
+		`stty -echo; echo ready; while read line; do tail /dev/zero; echo survived; done`)
+	in := bufio.NewReader(ct)
+	readUntil(t, in, "ready\r\n")
+	begun := time.Now()
+	follow := func(ctx context.Context, since time.Time) <-chan time.Time {
+		hits := make(chan time.Time, 10)
+		go func() {
+			defer close(hits)
+			_ = c.memoryEvents(ctx, ct.ID(), since, func(at time.Time) { hits <- at })
+		}()
+		return hits
+	}
+	hit := func(hits <-chan time.Time) (at time.Time) {
+		t.Helper()
+		select {
+		case at = <-hits:
+		case <-time.After(patience):
+		}
+		if at.IsZero() {
+			t.Fatal("nobody was told")
+		}
+		return at
+	}
+	told := make(chan struct{}, 10)
+	ctx, cancel := context.WithCancel(t.Context())
+	followed := make(chan struct{})
+	go func() { defer close(followed); ct.FollowMemory(ctx, func() { told <- struct{}{} }) }()
+	for range 2 {
+		if _, err := ct.Write([]byte("go on\n")); err != nil {
+			t.Fatal(err)
+		}
+		readUntil(t, in, "survived\r\n")
+	}
+	first := hit(follow(ctx, begun))
+	hit(follow(ctx, first.Add(1)))
+	for range 2 {
+		select {
+		case <-told:
+		case <-time.After(patience):
+			t.Fatal("nobody was told")
+		}
+	}
+	if state, err := c.state(deadline(t, patience), ct.ID()); err != nil || !state.Running {
+		t.Errorf("it has ended: %+v, %v", state, err)
+	}
+	cancel()
+	<-followed
+}
+
 func TestReattach(t *testing.T) {
 	c := connect(t)
 	ct, in := raw(t, c)

@@ -1,0 +1,74 @@
+package docker
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// FollowMemory calls full whenever the kernel has ended a program in the
+// container because the memory limit was hit: the agent itself, or one that the
+// agent had started and outlives. The engine tells of it by an event of its own,
+// which comes before a container that is slow to die has ended, and without an
+// end at all. It returns when ctx ends; an engine that went away is listened to
+// again when it is back.
+func (ct *Container) FollowMemory(ctx context.Context, full func()) {
+	pause := time.NewTicker(250 * time.Millisecond)
+	defer pause.Stop()
+	since := time.Now() // an event that comes while nobody is connected is told later
+	for ctx.Err() == nil {
+		_ = ct.client.memoryEvents(ctx, ct.id, since, func(at time.Time) {
+			since = at.Add(1)
+			full()
+		})
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// memoryEvents passes on when the memory limit of a container was hit, from a time
+// on, until the engine ends the connection or ctx does.
+func (c *Client) memoryEvents(ctx context.Context, id string, since time.Time, hit func(at time.Time)) error {
+	resp, err := c.base.RoundTrip(c.eventsRequest(ctx, id, since))
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return because(ErrEngineRefuses, "events: %s", resp.Status)
+	}
+	for events := json.NewDecoder(resp.Body); ; {
+		var event struct {
+			Action   string
+			TimeNano int64 `json:"timeNano"`
+		}
+		if err := events.Decode(&event); err != nil {
+			return err
+		}
+		if event.Action == "oom" {
+			hit(time.Unix(0, event.TimeNano))
+		}
+	}
+}
+
+// eventsRequest asks for the events of a container that tell of its memory.
+func (c *Client) eventsRequest(ctx context.Context, id string, since time.Time) *http.Request {
+	filters, _ := json.Marshal(map[string][]string{"container": {id}, "event": {"oom"}}) // strings always can be
+	at := strconv.FormatInt(since.Unix(), 10) + "." + strconv.FormatInt(1e9+int64(since.Nanosecond()), 10)[1:]
+	query := url.Values{"since": {at}, "filters": {string(filters)}}
+	request := &http.Request{
+		Method: http.MethodGet,
+		Host:   "docker",
+		URL:    &url.URL{Scheme: "http", Host: "docker", Path: "/events", RawQuery: query.Encode()},
+		Header: http.Header{},
+	}
+	if c.dial.tls != nil {
+		request.URL.Scheme = "https"
+	}
+	return request.WithContext(ctx)
+}
