@@ -152,10 +152,7 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 	if !ok || t == nil || n > len(m.tabs) {
 		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", sanitize(args), len(m.tabs))
 	}
-	rest := append(m.tabs[:m.active:m.active], m.tabs[m.active+1:]...)
-	m.tabs = append(rest[:n-1:n-1], append([]*tab{t}, rest[n-1:]...)...)
-	m.active = n - 1
-	m.dirty = true
+	m.moveTab(t, n-1)
 	return nil, nil
 }
 

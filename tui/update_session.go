@@ -109,7 +109,7 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 		return m.addTab(s)
 	}
 	if t.session.Tab != s.Tab { // it was resumed
-		return join(m.removeTab(t), m.addTab(s))
+		return m.renewTab(t, s)
 	}
 	was := t.session.State
 	t.session, m.dirty = s, true
@@ -204,14 +204,16 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 		return nil
 	}
 	cmd := m.onSession(msg.session)
-	if i := m.indexOf(msg.session.ID); i >= 0 {
-		m.show(i)
-		cmd = join(cmd, m.expectPrompt(m.tabs[i], msg.prompt))
+	t := m.tabOf(msg.session.ID)
+	if t == nil {
+		return cmd
 	}
-	if t := m.tabOf(msg.replace); t != nil {
-		cmd = join(cmd, m.closeTab(t))
+	if old := m.tabOf(msg.replace); old != nil {
+		cmd = join(cmd, m.takePlace(old, t))
+	} else {
+		m.show(m.indexOf(t.session.ID))
 	}
-	return cmd
+	return join(cmd, m.expectPrompt(t, msg.prompt))
 }
 
 // what names a tab that was asked for.

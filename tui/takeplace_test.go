@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// placeOfTwo opens three tabs, names and mutes the second, shows it in a split
+// beside the third, and lets its agent end.
+func placeOfTwo(t *testing.T) *harness {
+	t.Helper()
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("\x01/new shell\r\x01/new shell\r")
+	r.keys("\x1b2\x01/rename docs\r\x01/mute\r\x01/split down 3\r")
+	r.keys("\x1b1\x1b2")
+	r.state(2, broker.StateDead)
+	return r
+}
+
+// inPlace fails unless the session has the second place with all that was given to
+// that, and the first tab is the one that was shown before.
+func (r *harness) inPlace(id broker.SessionID) {
+	r.t.Helper()
+	var order []broker.SessionID
+	for _, x := range r.m.tabs {
+		order = append(order, x.session.ID)
+	}
+	if !slices.Equal(order, []broker.SessionID{"s1", id, "s3"}) {
+		r.t.Fatalf("the bar has %v", order)
+	}
+	got := r.m.tabs[1]
+	if r.m.current() != got || got.name != "docs" || !got.muted || got.dead() {
+		r.t.Errorf("tab %d of %d: %+v", r.m.active, len(r.m.tabs), got)
+	}
+	if !slices.Equal(r.m.split.ids, []broker.SessionID{id, "s3"}) || !r.m.split.down {
+		r.t.Errorf("split: %+v", r.m.split)
+	}
+	r.keys("\x01/last\r")
+	if r.m.active != 0 {
+		r.t.Errorf("/last shows tab %d", r.m.active)
+	}
+}
+
+// An agent that is begun anew has the place of its dead tab and what the person gave
+// that, whether the broker's event or its answer comes first.
+func TestRestartKeepsThePlace(t *testing.T) {
+	r := placeOfTwo(t)
+	r.keys("\x01/restart\r")
+	r.inPlace("s4")
+
+	r = placeOfTwo(t)
+	s := broker.Session{ID: "s4", Tab: 4, Agent: "shell", State: broker.StateStarting}
+	r.send(brokerMsg{broker.Event{Session: &s}})
+	r.send(openedMsg{tabRequest: tabRequest{replace: "s2"}, session: s})
+	r.inPlace("s4")
+}
+
+// So does a session that goes on where it ended.
+func TestResumeKeepsThePlace(t *testing.T) {
+	r := placeOfTwo(t)
+	s := r.m.numbered(2).session
+	s.Tab, s.State = 4, broker.StateStarting
+	r.send(brokerMsg{broker.Event{Session: &s}})
+	r.send(openedMsg{tabRequest: tabRequest{resume: "s2"}, session: s})
+	r.inPlace("s2")
+}
