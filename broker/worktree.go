@@ -95,7 +95,15 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 	if err != nil {
 		return err
 	}
-	return place.Make(ctx, source, *tree)
+	if err := place.Make(ctx, source, *tree); err != nil {
+		return err
+	}
+	absent, err := place.Absent(ctx)
+	if what := absent.String(); err == nil && what != "" {
+		s.notice(true, fmt.Sprintf("the worktree is without %s: nothing is fetched for it (/new %s --no-worktree works on the repository itself, with all it has)",
+			what, tree.Repository))
+	}
+	return err
 }
 
 // settleWorktree brings what was committed to the person's repository, removes a

@@ -1,0 +1,66 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Absent is what a person's repository does not hold itself, and a tree made of it
+// does not have. To fetch it would mean to run programs that the repository names,
+// or to reach hosts that it names.
+type Absent struct {
+	Submodules []string // their paths; each is an empty directory
+	Large      []string // files of Git LFS: a few lines stand in the place of each
+}
+
+// Absent looks at what is not in a tree that has just been made: an agent that has
+// worked there could make it say anything.
+func (p Place) Absent(ctx context.Context) (Absent, error) {
+	keep := git{dir: p.Keep, tree: p.Dir}
+	all, err := keep.run(ctx, "ls-files", "--stage", "-z")
+	if err != nil {
+		return Absent{}, fmt.Errorf("look at worktree: %w", err)
+	}
+	var a Absent
+	for _, entry := range fields(all) { // "160000 id stage\tpath"
+		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, "160000 ") {
+			a.Submodules = append(a.Submodules, path)
+		}
+	}
+	large, err := keep.run(ctx, "ls-files", "-z", "--", ":(attr:filter=lfs)")
+	if err != nil {
+		return Absent{}, fmt.Errorf("look at worktree: %w", err)
+	}
+	a.Large = fields(large)
+	return a, nil
+}
+
+// fields are the parts of an output each of which ends in a NUL.
+func fields(out string) []string {
+	if out == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+}
+
+// String says in words what is absent, or nothing: "submodule vendor/x and 3 files of
+// Git LFS".
+func (a Absent) String() string {
+	var parts []string
+	for _, one := range []struct {
+		paths          []string
+		single, plural string
+	}{
+		{a.Submodules, "submodule %s", "%d submodules"},
+		{a.Large, "%s of Git LFS", "%d files of Git LFS"},
+	} {
+		switch n := len(one.paths); {
+		case n == 1:
+			parts = append(parts, fmt.Sprintf(one.single, one.paths[0]))
+		case n > 1:
+			parts = append(parts, fmt.Sprintf(one.plural, n))
+		}
+	}
+	return strings.Join(parts, " and ")
+}
