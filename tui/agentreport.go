@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
 
 // The states that a program reports of itself with OSC 7501, and how they are
 // told. It says what it likes: its words are shown as its own, next to what the
@@ -24,9 +28,16 @@ func readReport(text string) string {
 }
 
 // stateWords is what the broker knows of the session and, when the agent says
-// something else of itself, that too.
+// something else of itself, that too. An agent that draws already is starting for as
+// long as it has not asked for its tools.
 func (t *tab) stateWords() string {
 	_, word, _ := t.mark()
+	if t.attached && t.session.State == broker.StateStarting {
+		word = "connecting its tools"
+		if len(t.first) > 0 {
+			word += ", then its first prompt"
+		}
+	}
 	if t.says == "" || t.says == word || !t.running() {
 		return word
 	}

@@ -17,6 +17,9 @@ const (
 	// readyPatience is how long it is waited for that an agent asks for pastes
 	// to be marked, as every editor of lines does; some programs have none.
 	readyPatience = 5 * time.Second
+	// toolPatience is how long an agent is waited for that does not ask for its
+	// tools: longer than any takes that will, since they give up after 30 seconds.
+	toolPatience = time.Minute
 	// readyEvery is how often it is looked.
 	readyEvery = 100 * time.Millisecond
 )
@@ -72,13 +75,20 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 		return m.after(readyEvery, msg)
 	}
 	t.first, m.dirty = nil, true
+	if t.session.State == broker.StateStarting {
+		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
+			t.session.Tab, sanitize(t.title()), stopwatch(toolPatience)))
+	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: textOf(prompt), Spans: spansOf(prompt)}, prompt)
 }
 
-// readyForPrompt reports whether the agent would take typing for a prompt: it
-// runs and asks for nothing, it edits lines, and it has finished drawing.
+// readyForPrompt reports whether the agent would take typing for a prompt: it has
+// its tools, without which some agents would answer at once, and asks for nothing, it
+// edits lines, and it has finished drawing.
 func (t *tab) readyForPrompt(now time.Time) bool {
-	if !t.attached || t.session.State != broker.StateIdle || now.Sub(t.pane.lastOutput()) < readyQuiet {
+	connected := t.session.State == broker.StateIdle ||
+		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolPatience
+	if !t.attached || !connected || now.Sub(t.pane.lastOutput()) < readyQuiet {
 		return false
 	}
 	return t.pane.screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= readyPatience

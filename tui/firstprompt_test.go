@@ -46,6 +46,9 @@ func TestFirstPrompt(t *testing.T) {
 	r.quietFor(2, readyQuiet)
 	r.lookReady()
 	sent("while it starts", 0)
+	r.m.dirty = true
+	r.m.refresh()
+	r.wants("connecting its tools, then its first prompt")
 	r.state(2, broker.StateIdle)
 	r.lookReady()
 	sent("before it edits lines", 0)
@@ -69,6 +72,25 @@ func TestFirstPrompt(t *testing.T) {
 	if r.ready != nil {
 		t.Error("it is looked again")
 	}
+}
+
+// An agent that never asks for its tools is not waited for without end, and the
+// person learns that it may have none.
+func TestFirstPromptWithoutTools(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{Prompt: "fix the tests"})
+	r.agentSays(1, "\x1b[?2004h")
+	r.now = r.now.Add(toolPatience - time.Millisecond)
+	r.quietFor(1, readyQuiet)
+	r.lookReady()
+	if len(r.broker.inputs) != 0 {
+		t.Fatal("the prompt was sent although the tools may still come")
+	}
+	r.now = r.now.Add(time.Millisecond)
+	r.lookReady()
+	if len(r.broker.inputs) != 1 {
+		t.Fatal("the prompt was not sent")
+	}
+	r.wants("has not asked for its tools within 1:00")
 }
 
 // A program that does not edit lines gets its prompt all the same.
