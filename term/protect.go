@@ -2,7 +2,7 @@ package term
 
 // protected marks characters that selective erasing leaves alone (DECSCA). It is
 // an attribute of the pen that no SGR changes and nothing shows: cells beyond the
-// emulator do not have it, and a resize forgets it.
+// emulator do not have it, nor have lines of the scrollback.
 const protected Attr = 1 << 15
 
 // protect is DECSCA.

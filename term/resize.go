@@ -83,7 +83,11 @@ func (e *emulator) alternateLines() []screenLine {
 func (e *emulator) lines(screen int) []screenLine {
 	lines := make([]screenLine, e.rows)
 	for y := range lines {
-		cells := e.appendCells(nil, e.grid.row(y, e.run))
+		row := e.grid.row(y, e.run)
+		cells := e.appendCells(nil, row)
+		for i, g := range row {
+			cells[i].Style.Attr |= e.styles.entries[g.style].attr & protected
+		}
 		lines[y] = screenLine{trimBlank(cells), e.meta[screen][y]}
 	}
 	return lines

@@ -118,3 +118,33 @@ func TestScrollbackIsBounded(t *testing.T) {
 		s.Close()
 	}
 }
+
+// Selective erasing leaves alone what was protected before a resize, wherever the
+// characters went, and no cell shows that it is.
+func TestResizeKeepsProtection(t *testing.T) {
+	for _, engine := range []string{"native", "vt10x"} {
+		for _, screen := range []string{"", "\x1b[?1049h"} {
+			s := play(t, engine, 8, 3, 0, []byte(screen+"ab\x1b[1\"q漢cd\x1b[0\"qef\r\ngh"))
+			s.Resize(8, 4)
+			if screen == "" {
+				s.Resize(5, 4)
+				s.Resize(9, 4)
+			}
+			checkWhole(t, s)
+			var f Frame
+			s.Snapshot(&f, 0)
+			for _, line := range f.Lines {
+				for _, c := range line.Cells {
+					if c.Style != (Style{}) {
+						t.Fatalf("%s: a cell shows it: %+v", engine, c)
+					}
+				}
+			}
+			_, _ = s.Write([]byte("\x1b[?2J"))
+			if diff := cmp.Diff([]string{"  漢cd", "", "", ""}, s.Text(0, 99)); diff != "" {
+				t.Error(engine, diff)
+			}
+			s.Close()
+		}
+	}
+}
