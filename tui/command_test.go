@@ -267,6 +267,17 @@ func TestDeadTab(t *testing.T) {
 	}
 }
 
+// How an agent has ended stands above a message that needs rows of its own.
+func TestEndIsSeenWithAMessage(t *testing.T) {
+	r := newHarness(t, 60, 24, Options{})
+	r.agentSays(1, "last words")
+	r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s1", Urgent: true, Text: strings.Repeat("something that matters ", 5)}}})
+	s := r.m.numbered(1).session
+	s.State, s.ExitCode, s.Reason = broker.StateDead, 137, "the memory limit was hit and the kernel ended it"
+	r.send(brokerMsg{broker.Event{Session: &s}})
+	r.wants("last words", "exit code 137: the memory limit was", "hit and the kernel ended it", "tab 1: something that matters", "/restart, /resume")
+}
+
 // TestKeysFollowThePane encodes for the modes of the pane that has the focus.
 func TestKeysFollowThePane(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})

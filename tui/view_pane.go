@@ -12,6 +12,7 @@ func (m *Model) placePanes(s *scene) {
 		s.Layers = append(s.Layers, m.drawEmpty())
 		return
 	}
+	message, _ := m.messageRows()
 	for i, t := range tabs {
 		at := parts[i]
 		if !t.attached {
@@ -32,7 +33,7 @@ func (m *Model) placePanes(s *scene) {
 		}
 		s.Panes = append(s.Panes, placed)
 		if t.dead() || t.trouble != "" || t.session.Trouble != "" {
-			s.Layers = append(s.Layers, m.drawEndNote(t, at))
+			s.Layers = append(s.Layers, m.drawEndNote(t, m.above(len(message), at)))
 		}
 	}
 	if len(tabs) > 1 {
@@ -40,6 +41,16 @@ func (m *Model) placePanes(s *scene) {
 	} else if intro := m.drawIntro(tabs[0]); intro != nil {
 		s.Layers = append(s.Layers, intro)
 	}
+}
+
+// above is the part of a pane that a message over the status line leaves, or all of it
+// where that would be nothing.
+func (m *Model) above(rows int, at rect) rect {
+	v := m.lay.Viewport
+	if covered := at.Y + at.H - (v.Y + v.H - rows); covered > 0 && covered < at.H {
+		at.H -= covered
+	}
+	return at
 }
 
 // drawBorders draws the lines between the parts of a split.

@@ -27,7 +27,7 @@ func TestOutOfMemory(t *testing.T) {
 	d.send("echo still $((6*7))\r")
 	d.see(patience, "still 42")
 	d.send("exec tail /dev/zero\r")
-	d.see(patience, "the memory limit was hit and the kernel ended")
+	d.see(patience, "the memory limit was hit and the kernel ended", "/restart")
 	d.send("\x01/new shell\r")
 	d.see(patience, "/workspace$")
 	d.quit()
