@@ -20,7 +20,7 @@ import (
 // However many answer a call at once, one answer counts, it has one effect, and
 // the others learn whose it was.
 func TestManyAnswersOneEffect(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	a := r.agent()
 	const calls, answerers = 30, 4
 	for n := range calls {
@@ -69,7 +69,7 @@ func TestManyAnswersOneEffect(t *testing.T) {
 
 // An answer that comes after the tab was closed approves nothing, and says why.
 func TestAnAnswerAfterTheTabWasClosed(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	a := r.agent()
 	a.send(r.outsideCall("1"))
 	item := r.pending(1)[0]
@@ -91,7 +91,7 @@ func TestAnAnswerAfterTheTabWasClosed(t *testing.T) {
 // each call it lets through, and no longer once the grant has ended.
 func TestAGrantedPathIsOpenForItsCallsOnly(t *testing.T) {
 	contained, s := realServers(t), grant.New(nil)
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		contained(c)
 		c.Servers = c.Servers[:1]
 		files := &c.Servers[0]
@@ -133,7 +133,7 @@ func TestAGrantedPathIsOpenForItsCallsOnly(t *testing.T) {
 func approvals(t testing.TB, n int) (approved, allowed []time.Duration) {
 	t.Helper()
 	var log *audit.Log
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		var err error
 		if log, err = audit.Open(filepath.Join(t.TempDir(), "audit.jsonl"), audit.Options{}); err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ func domainTool(ran *[]string) Builtin {
 
 func TestBuiltinIsJudgedApprovedAndRecorded(t *testing.T) {
 	var ran []string
-	r := newRig(t, func(c *Config) { c.Builtins = []Builtin{domainTool(&ran)} })
+	r := newHarness(t, func(c *Config) { c.Builtins = []Builtin{domainTool(&ran)} })
 	a := r.agent()
 	a.send(callLine("1", "proxy__add_proxy_domain", `{"domain":"Docs.Example.org.","justification":"to read"}`))
 	item := r.pending(1)[0]
@@ -57,7 +57,7 @@ func TestBuiltinIsJudgedApprovedAndRecorded(t *testing.T) {
 // not be recorded.
 func TestBuiltinFailsClosed(t *testing.T) {
 	var ran []string
-	r := newRig(t, func(c *Config) { c.Builtins = []Builtin{domainTool(&ran)} })
+	r := newHarness(t, func(c *Config) { c.Builtins = []Builtin{domainTool(&ran)} })
 	a := r.agent()
 	for _, domain := range []string{"taken.example.org", "10.0.0.1", "localhost", "a..b", "example.org/path", "example.org:443"} {
 		m := a.call("2", "proxy__add_proxy_domain", `{"domain":"`+domain+`","justification":"x"}`)
@@ -81,7 +81,7 @@ func TestBuiltinFailsClosed(t *testing.T) {
 }
 
 func TestServerCannotTakeTheHostsName(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	c := r.proxy.config
 	c.Servers = append(c.Servers[:1:1], stubSpec(t, policy.ProxyServer, r.stub))
 	if _, err := New(c); err == nil || !strings.Contains(err.Error(), "reserved") {

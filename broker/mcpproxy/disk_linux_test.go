@@ -65,7 +65,7 @@ func mount(t *testing.T, dir string, flags uintptr) {
 }
 
 // refused makes calls that must go nowhere, and be told so in one line.
-func refused(t *testing.T, r *rig, a *agent, cause error) {
+func refused(t *testing.T, r *harness, a *agent, cause error) {
 	t.Helper()
 	before := len(r.forwarded())
 	for range 3 {
@@ -88,7 +88,7 @@ func TestAuditDirectoryReadOnly(t *testing.T) {
 		return
 	}
 	dir, path, log := mounted(t)
-	r := newRig(t, func(c *Config) { c.Audit = log })
+	r := newHarness(t, func(c *Config) { c.Audit = log })
 	a := r.agent()
 	works := func() {
 		t.Helper()
@@ -138,7 +138,7 @@ func TestAuditDiskFull(t *testing.T) {
 		return
 	}
 	dir, path, log := mounted(t)
-	r := newRig(t, func(c *Config) { c.Audit = log })
+	r := newHarness(t, func(c *Config) { c.Audit = log })
 	a := r.agent()
 	ballast, err := os.Create(filepath.Join(dir, "ballast"))
 	if err != nil {

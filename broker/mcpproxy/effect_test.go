@@ -13,11 +13,11 @@ import (
 
 func previewing(c *Config) { c.Preview = &preview.Previewer{Known: preview.KnownHosts} }
 
-func (r *rig) writeCall(id, text string) string {
+func (r *harness) writeCall(id, text string) string {
 	return callLine(id, "filesystem__write_file", fmt.Sprintf(`{"path":"%s/notes.txt","content":%q}`, r.outside, text))
 }
 
-func (r *rig) notes(text string) {
+func (r *harness) notes(text string) {
 	r.t.Helper()
 	if err := os.WriteFile(filepath.Join(r.outside, "notes.txt"), []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
@@ -27,7 +27,7 @@ func (r *rig) notes(text string) {
 // A waiting call carries its effect; when that holds, the approved call goes on
 // without another question.
 func TestTheEffectIsAttached(t *testing.T) {
-	r := newRig(t, previewing)
+	r := newHarness(t, previewing)
 	r.notes("old\n")
 	a := r.agent()
 	a.send(r.writeCall("1", "new\n"))
@@ -46,7 +46,7 @@ func TestTheEffectIsAttached(t *testing.T) {
 // A file that changed after it was shown is shown again before anything happens
 // to it; one that never stands still is refused.
 func TestAChangedFileIsShownAgain(t *testing.T) {
-	r := newRig(t, previewing)
+	r := newHarness(t, previewing)
 	r.notes("old\n")
 	a := r.agent()
 	a.send(r.writeCall("1", "new\n"))
@@ -80,7 +80,7 @@ func TestAChangedFileIsShownAgain(t *testing.T) {
 
 // Without somewhere to write that it changed, it is refused.
 func TestAChangedFileWithoutRecordIsRefused(t *testing.T) {
-	r := newRig(t, previewing)
+	r := newHarness(t, previewing)
 	r.notes("old\n")
 	a := r.agent()
 	a.send(r.writeCall("1", "new\n"))

@@ -24,7 +24,7 @@ func TestHowCallsEnded(t *testing.T) {
 		"hang":    {audit.Failed, audit.TimedOut, "did not answer within"},
 	} {
 		t.Run(file, func(t *testing.T) {
-			r := newRig(t, func(c *Config) {
+			r := newHarness(t, func(c *Config) {
 				if want.outcome == audit.TimedOut {
 					c.Limits.Call = 300 * time.Millisecond
 				}
@@ -47,7 +47,7 @@ func TestHowCallsEnded(t *testing.T) {
 }
 
 func TestACallThatIsTakenBackEnds(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	a := r.agent()
 	a.send(callLine("1", "filesystem__read_text_file", `{"path":"hang"}`))
 	eventually(t, func() bool { return len(r.forwarded()) == 1 }, "the call at the server")
@@ -59,7 +59,7 @@ func TestACallThatIsTakenBackEnds(t *testing.T) {
 
 // A call that was refused has no end: it never began.
 func TestARefusedCallHasNoEnd(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	a := r.agent()
 	if m := a.call("1", "filesystem__read_text_file", `{"path":"/closed/x","y":1}`); !m.isError() {
 		t.Fatalf("answer %s", m.Result)

@@ -40,7 +40,7 @@ func withEverything(t *testing.T) func(*Config) {
 }
 
 func TestTheReferenceServer(t *testing.T) {
-	r := newRig(t, withEverything(t))
+	r := newHarness(t, withEverything(t))
 	a := r.agent()
 	for i, c := range []struct {
 		tool, arguments, want string

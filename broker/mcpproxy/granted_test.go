@@ -15,7 +15,7 @@ import (
 )
 
 // remember approves the one waiting call and keeps a grant of that scope.
-func (r *rig) remember(s *grant.Store, scope grant.Scope, limit time.Duration) grant.Grant {
+func (r *harness) remember(s *grant.Store, scope grant.Scope, limit time.Duration) grant.Grant {
 	r.t.Helper()
 	item := r.pending(1)[0]
 	for _, o := range item.Offers {
@@ -35,10 +35,10 @@ func (r *rig) remember(s *grant.Store, scope grant.Scope, limit time.Duration) g
 	return grant.Grant{}
 }
 
-func grantRig(t *testing.T, now func() time.Time) (*rig, *grant.Store) {
+func grantHarness(t *testing.T, now func() time.Time) (*harness, *grant.Store) {
 	t.Helper()
 	s := grant.New(now)
-	return newRig(t, func(c *Config) { c.Grants = s }), s
+	return newHarness(t, func(c *Config) { c.Grants = s }), s
 }
 
 func write(path, content string) string {
@@ -48,7 +48,7 @@ func write(path, content string) string {
 // A file that was granted can be written again with other text; its neighbor,
 // a link to elsewhere and another tool ask.
 func TestGrantedFile(t *testing.T) {
-	r, s := grantRig(t, nil)
+	r, s := grantHarness(t, nil)
 	a := r.agent()
 	file := filepath.Join(r.outside, "notes.txt")
 	a.send(callLine("1", "filesystem__write_file", write(file, "one")))
@@ -93,7 +93,7 @@ func TestGrantedFile(t *testing.T) {
 // What the path means is judged for each call: a link that turns up in place of
 // the granted file is not what was granted.
 func TestGrantFollowsTheFileNotTheName(t *testing.T) {
-	r, s := grantRig(t, nil)
+	r, s := grantHarness(t, nil)
 	a := r.agent()
 	file, other := filepath.Join(r.outside, "notes.txt"), filepath.Join(r.outside, "other.txt")
 	for _, name := range []string{file, other} {
@@ -118,7 +118,7 @@ func TestGrantFollowsTheFileNotTheName(t *testing.T) {
 
 func TestGrantedDirectoryExpires(t *testing.T) {
 	var shift atomic.Int64
-	r, s := grantRig(t, func() time.Time { return time.Now().Add(time.Duration(shift.Load())) })
+	r, s := grantHarness(t, func() time.Time { return time.Now().Add(time.Duration(shift.Load())) })
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", write(r.outside+"/a.txt", "")))
 	r.remember(s, grant.Directory, time.Minute)
@@ -150,7 +150,7 @@ func TestGrantedDirectoryExpires(t *testing.T) {
 // What a structural rule escalates is never remembered, nor let through by
 // what was.
 func TestNothingStructuralIsGranted(t *testing.T) {
-	r, s := grantRig(t, nil)
+	r, s := grantHarness(t, nil)
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", write(r.outside+"/a.txt", "")))
 	r.remember(s, grant.Directory, time.Minute)
@@ -165,7 +165,7 @@ func TestNothingStructuralIsGranted(t *testing.T) {
 // A flood of calls that are much the same is refused after a while, and counted
 // where the person sees it; other calls still ask.
 func TestAlikeCallsAreCollapsed(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Limits.Alike = 3 })
+	r := newHarness(t, func(c *Config) { c.Limits.Alike = 3 })
 	a := r.agent()
 	for n := range 10 {
 		a.send(callLine(fmt.Sprint(100+n), "filesystem__write_file", write(fmt.Sprintf("%s/%d.txt", r.outside, n), "")))
@@ -193,7 +193,7 @@ func TestAlikeCallsAreCollapsed(t *testing.T) {
 // A call that waited when the rule was made is recorded like one that came
 // after it.
 func TestAWaitingCallIsRecordedAsGranted(t *testing.T) {
-	r, s := grantRig(t, nil)
+	r, s := grantHarness(t, nil)
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", write(r.outside+"/a.txt", "")))
 	r.pending(1)

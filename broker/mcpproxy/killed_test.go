@@ -16,7 +16,7 @@ const gitTools = `[{"name":"git_clear_working_dir","inputSchema":{"type":"object
 // It is started again, and the other servers do not notice.
 func TestAServerThatIsKilled(t *testing.T) {
 	var other string
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		other = filepath.Join(filepath.Dir(c.Servers[0].Env[stubVar]), "closed")
 		git := stubSpec(t, "git", other)
 		git.Env[toolsVar] = gitTools

@@ -65,7 +65,7 @@ func realServers(t *testing.T) func(*Config) {
 }
 
 func TestRealServersInRealSandboxes(t *testing.T) {
-	r := newRig(t, realServers(t))
+	r := newHarness(t, realServers(t))
 	if out, err := exec.Command("git", "init", "-q", r.work).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -10,7 +10,7 @@ import (
 
 // A policy that is put in place while a call waits has the last word.
 func TestAReloadedPolicyJudgesWhatWaits(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	a := r.agent()
 	a.send(r.outsideCall("1"))
 	item := r.pending(1)[0]

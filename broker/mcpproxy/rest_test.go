@@ -9,7 +9,7 @@ import (
 )
 
 // atRest tells whether a server does not run.
-func (r *rig) atRest(server string) bool {
+func (r *harness) atRest(server string) bool {
 	b := r.proxy.backend(server)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -17,7 +17,7 @@ func (r *rig) atRest(server string) bool {
 }
 
 // started tells whether a stub was ever run.
-func (r *rig) started() bool {
+func (r *harness) started() bool {
 	_, err := os.Stat(filepath.Join(r.stub, "received"))
 	return err == nil
 }
@@ -26,13 +26,13 @@ func (r *rig) started() bool {
 // by listing the tools, and stopped when there are no calls any more.
 func TestKnownServerRunsOnlyForCalls(t *testing.T) {
 	known := &Known{}
-	r := newRig(t, func(c *Config) { c.Known, c.Limits.Rest = known, time.Millisecond })
+	r := newHarness(t, func(c *Config) { c.Known, c.Limits.Rest = known, time.Millisecond })
 	if !r.started() {
 		t.Fatal("a server that nobody knows was not asked for its tools")
 	}
 	eventually(t, func() bool { return r.atRest("filesystem") }, "the end of a server that nobody calls")
 
-	r = newRig(t, func(c *Config) { c.Known, c.Limits.Rest = known, 20*time.Millisecond })
+	r = newHarness(t, func(c *Config) { c.Known, c.Limits.Rest = known, 20*time.Millisecond })
 	a := r.agent()
 	a.send(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
 	if m := a.answerTo("9"); !strings.Contains(string(m.Result), "filesystem__read_text_file") {
@@ -55,7 +55,7 @@ func TestKnownServerRunsOnlyForCalls(t *testing.T) {
 // A server that works on a call is not stopped, and neither is one that was told
 // in which directory it works.
 func TestServerInUseIsNotStopped(t *testing.T) {
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		c.Known, c.Limits.Rest = &Known{}, time.Hour
 		git := stubSpec(t, "git", filepath.Join(filepath.Dir(c.Servers[0].Env[stubVar]), "closed"))
 		git.Env[toolsVar] = gitTools
@@ -93,7 +93,7 @@ func TestChangedToolOfAKnownServer(t *testing.T) {
 	known.learn("filesystem", []tool{{
 		server: "filesystem", Name: "read_text_file", Description: "Reads something else", InputSchema: []byte(`{"type":"object"}`),
 	}})
-	r := newRig(t, func(c *Config) { c.Known = known })
+	r := newHarness(t, func(c *Config) { c.Known = known })
 	a := r.agent()
 	if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "definition changed") {
 		t.Errorf("the call: %s", m.Result)
@@ -107,9 +107,9 @@ func TestChangedToolOfAKnownServer(t *testing.T) {
 // and the person is told.
 func TestKnownServerThatDoesNotStart(t *testing.T) {
 	known := &Known{}
-	newRig(t, func(c *Config) { c.Known = known })
+	newHarness(t, func(c *Config) { c.Known = known })
 	told := make(chan Activity, 8)
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		c.Known, c.Servers[0].Argv = known, []string{"/bin/false"}
 		c.Activity = func(a Activity) {
 			if a.Kind == ServerFailed {

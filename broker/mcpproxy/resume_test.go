@@ -14,7 +14,7 @@ import (
 )
 
 // left is a call as a killed process leaves it: it was asked, and nobody decided.
-func (r *rig) left(n int, arguments string) approval.RestoredCall {
+func (r *harness) left(n int, arguments string) approval.RestoredCall {
 	r.t.Helper()
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", arguments))
@@ -36,7 +36,7 @@ func (r *rig) left(n int, arguments string) approval.RestoredCall {
 }
 
 // restore puts a call back and follows it to its end.
-func (r *rig) restore(f approval.RestoredCall) <-chan approval.Resolution {
+func (r *harness) restore(f approval.RestoredCall) <-chan approval.Resolution {
 	r.t.Helper()
 	h, err := r.queue.Restore(f)
 	if err != nil {
@@ -66,7 +66,7 @@ func resumable(c *Config) {
 // once it is approved, and once only; whatever was not certainly left waiting ends
 // as interrupted and reaches no server.
 func TestResumedCall(t *testing.T) {
-	r := newRig(t, resumable)
+	r := newHarness(t, resumable)
 	arguments := fmt.Sprintf(`{"path":%q,"content":"x"}`, filepath.Join(r.outside, "a"))
 	f := r.left(1, arguments)
 	held := r.restore(f)
@@ -102,7 +102,7 @@ func TestResumedCall(t *testing.T) {
 // A resumed call that is another one by now is asked about anew; nobody is left to
 // decide about the former one.
 func TestResumedCallIsAnother(t *testing.T) {
-	r := newRig(t, resumable)
+	r := newHarness(t, resumable)
 	arguments := fmt.Sprintf(`{"path":%q,"content":"x"}`, filepath.Join(r.outside, "a"))
 	f := r.left(1, arguments)
 	held := r.restore(f)
@@ -136,7 +136,7 @@ func TestResumedCallIsAnother(t *testing.T) {
 func TestKeptAnswerIsForWhatWasShown(t *testing.T) {
 	for _, changed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("changed %v", changed), func(t *testing.T) {
-			r := newRig(t, resumable)
+			r := newHarness(t, resumable)
 			path := filepath.Join(r.outside, "a")
 			arguments := fmt.Sprintf(`{"path":%q,"content":"x"}`, path)
 			f := r.left(1, arguments)

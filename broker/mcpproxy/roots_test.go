@@ -17,7 +17,7 @@ import (
 // The real server, in the real sandbox, is started for the workspace alone.
 func TestAnApprovedPathIsOpenForItsCallOnly(t *testing.T) {
 	contained := realServers(t)
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		contained(c)
 		c.Servers = c.Servers[:1] // the filesystem server and its three directories
 		files := &c.Servers[0]
@@ -72,7 +72,7 @@ func TestAnApprovedPathIsOpenForItsCallOnly(t *testing.T) {
 
 // order are the messages that the stub got since it knew the tools, in
 // short.
-func (r *rig) order() []string {
+func (r *harness) order() []string {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.stub, "received"))
 	if err != nil {
@@ -109,7 +109,7 @@ func rooted(c *Config) {
 
 // While a directory is open for one call, no other call is on its way.
 func TestOpenDirectoriesServeNoOtherCall(t *testing.T) {
-	r := newRig(t, rooted)
+	r := newHarness(t, rooted)
 	a := r.agent()
 	if m := a.call("0", "filesystem__read_text_file", `{"path":"/workspace/before"}`); m.isError() {
 		t.Fatal(m.text())
@@ -151,7 +151,7 @@ func TestOpenDirectoriesServeNoOtherCall(t *testing.T) {
 // A server that does not take a directory back is ended.
 func TestAServerThatKeepsADirectoryIsEnded(t *testing.T) {
 	down := make(chan struct{}, 8) // lossy: one is enough
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		rooted(c)
 		c.Servers[0].Env[rootsVar] = "once"
 		c.Limits.Roots = 3 * time.Second

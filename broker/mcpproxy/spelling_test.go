@@ -9,7 +9,7 @@ import (
 // TestSecretsInOtherSpellings: JSON has many ways to write a text, and a result
 // many places to put the parts of it in.
 func TestSecretsInOtherSpellings(t *testing.T) {
-	a := newRig(t, nil).agent()
+	a := newHarness(t, nil).agent()
 	m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/spelled"}`)
 	if want := "[REDACTED] in /workspace/spelled \U0001F600 \uFFFD \n\"\\"; m.text() != want {
 		t.Errorf("answer %s, want %q", m.Result, want)

@@ -26,6 +26,14 @@ const (
 	toolsVar = "IRONCURTAIN_TEST_TOOLS" // its tools, as JSON; a file "tools.json" there wins
 )
 
+// childEnv is the environment of the test program as a server: that, and that it ends
+// when it is done. When races are looked for it would wait a second for reports of
+// what it has left running, in every test.
+func childEnv(vars map[string]string) map[string]string {
+	vars["GORACE"] = "atexit_sleep_ms=0"
+	return vars
+}
+
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(stubVar); dir != "" {
 		runStub(dir)

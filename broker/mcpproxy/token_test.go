@@ -14,8 +14,8 @@ import (
 
 const testToken = "0123456789abcdef0123456789abcdef"
 
-// overTCP serves the rig's proxy on a port of the loopback as well.
-func (r *rig) overTCP() string {
+// overTCP serves the proxy under test on a port of the loopback as well.
+func (r *harness) overTCP() string {
 	r.t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,7 +50,7 @@ func dialed(t *testing.T, address, say string) *bufio.Reader {
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}` + "\n"
 
 func TestTCPNeedsTheToken(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	at := r.overTCP()
 	for _, end := range []string{"\n", "\r\n"} { // all in one write: nothing behind the line is lost
 		in := dialed(t, at, "Bearer "+testToken+end+hello+callLine("2", "filesystem__read_text_file", `{"path":"/workspace/a"}`)+"\n")
@@ -87,7 +87,7 @@ func TestTCPNeedsTheToken(t *testing.T) {
 }
 
 func TestTCPGuestsAreBounded(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	at := r.overTCP()
 	for range tokenGuests { // they say nothing and keep their places
 		dialed(t, at, "Bearer")
@@ -106,7 +106,7 @@ func TestTCPGuestsAreBounded(t *testing.T) {
 }
 
 func TestTokensThatAreTooWeak(t *testing.T) {
-	r := newRig(t, nil)
+	r := newHarness(t, nil)
 	for _, token := range []string{"", "short", strings.Repeat("x", 31), testToken + " ", testToken + "\n"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -119,7 +119,7 @@ func withFetch(t *testing.T, web outbound.Client) func(*Config) {
 		}
 		c.Sandbox, c.Web = host, web
 		c.Servers = []sandbox.Spec{{
-			Name: "fetch", Argv: []string{self}, Env: map[string]string{fetchVar: "1"},
+			Name: "fetch", Argv: []string{self}, Env: childEnv(map[string]string{fetchVar: "1"}),
 			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
 		}}
 	}
@@ -127,7 +127,7 @@ func withFetch(t *testing.T, web outbound.Client) func(*Config) {
 
 func TestFetchJudgesEveryHop(t *testing.T) {
 	n, web := newInternet(t)
-	r := newRig(t, withFetch(t, web))
+	r := newHarness(t, withFetch(t, web))
 	a := r.agent()
 	for i, c := range []struct {
 		url    string
@@ -185,7 +185,7 @@ func TestFetchJudgesEveryHop(t *testing.T) {
 
 func TestAnApprovalCoversOneAddress(t *testing.T) {
 	n, web := newInternet(t)
-	r := newRig(t, withFetch(t, web))
+	r := newHarness(t, withFetch(t, web))
 	a := r.agent()
 	for i, c := range []struct {
 		url, want string
@@ -214,13 +214,13 @@ func TestAnApprovalCoversOneAddress(t *testing.T) {
 // A redirect whose record cannot be written is not followed.
 func TestNoHopWithoutARecord(t *testing.T) {
 	n, web := newInternet(t)
-	var r *rig
+	var r *harness
 	dial := web.Dial
 	web.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 		r.log.set(errors.New("no space left on device"))
 		return dial(ctx, to)
 	}
-	r = newRig(t, withFetch(t, web))
+	r = newHarness(t, withFetch(t, web))
 	m := r.agent().call("1", "fetch__http_fetch", `{"url":"https://example.com/go?to=/there"}`)
 	r.log.set(nil)
 	if !m.isError() || !strings.Contains(m.text(), "could not be recorded") || len(n.asked) != 1 {
@@ -250,7 +250,7 @@ func TestAGrantedHostMayRedirectToItself(t *testing.T) {
 	n, web := newInternet(t)
 	s := grant.New(nil)
 	fetching := withFetch(t, web)
-	r := newRig(t, func(c *Config) {
+	r := newHarness(t, func(c *Config) {
 		fetching(c)
 		c.Grants = s
 	})

@@ -1,11 +1,7 @@
 package mcpproxy
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -26,8 +22,8 @@ const fileTools = `[{"name":"read_text_file","description":"Reads","inputSchema"
 	`{"name":"list_directory","inputSchema":{"type":"object"}},` +
 	`{"name":"not_annotated","inputSchema":{"type":"object"}}]`
 
-// rig is a proxy in front of a stub, with everything around it real.
-type rig struct {
+// harness is a proxy in front of a stub, with everything around it real.
+type harness struct {
 	t       testing.TB
 	dir     string // all of it
 	work    string // the agent's sandbox
@@ -63,7 +59,7 @@ func (r *recorder) set(err error) {
 	r.fail = err
 }
 
-func newRig(t testing.TB, change func(*Config)) *rig {
+func newHarness(t testing.TB, change func(*Config)) *harness {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")
 	if err != nil {
@@ -73,7 +69,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{
+	r := &harness{
 		t: t, dir: dir, work: filepath.Join(dir, "work"), outside: filepath.Join(dir, "outside"),
 		stub: filepath.Join(dir, "stub"), logPath: filepath.Join(dir, "audit.jsonl"), socket: filepath.Join(dir, "s"),
 		queue: approval.New(approval.Options{}),
@@ -136,7 +132,7 @@ func newRig(t testing.TB, change func(*Config)) *rig {
 }
 
 // close ends the proxy; calls that servers work on get a second.
-func (r *rig) close() {
+func (r *harness) close() {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -152,13 +148,13 @@ func stubSpec(t testing.TB, name, dir string) sandbox.Spec {
 		t.Fatal(err)
 	}
 	return sandbox.Spec{
-		Name: name, Argv: []string{self}, Env: map[string]string{stubVar: dir, toolsVar: fileTools},
+		Name: name, Argv: []string{self}, Env: childEnv(map[string]string{stubVar: dir, toolsVar: fileTools}),
 		Sandbox: servers.Sandbox{Off: true},
 	}
 }
 
 // forwarded are the parameters of the calls that reached the stub, as bytes.
-func (r *rig) forwarded() []string {
+func (r *harness) forwarded() []string {
 	r.t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.stub, "received"))
 	if err != nil {
@@ -174,13 +170,13 @@ func (r *rig) forwarded() []string {
 }
 
 // decisions are the records of what was decided about calls, oldest first.
-func (r *rig) decisions() []audit.Line {
+func (r *harness) decisions() []audit.Line {
 	r.t.Helper()
 	return r.records(func(l audit.Line) bool { return l.Outcome == "" })
 }
 
 // endings waits for n records of what became of calls.
-func (r *rig) endings(n int) []audit.Line {
+func (r *harness) endings(n int) []audit.Line {
 	r.t.Helper()
 	var all []audit.Line
 	eventually(r.t, func() bool {
@@ -190,7 +186,7 @@ func (r *rig) endings(n int) []audit.Line {
 	return all
 }
 
-func (r *rig) records(keep func(audit.Line) bool) []audit.Line {
+func (r *harness) records(keep func(audit.Line) bool) []audit.Line {
 	r.t.Helper()
 	var all []audit.Line
 	err := audit.Read(r.logPath, func(l audit.Line) error {
@@ -206,7 +202,7 @@ func (r *rig) records(keep func(audit.Line) bool) []audit.Line {
 }
 
 // pending waits until n calls wait for a person.
-func (r *rig) pending(n int) []approval.Item {
+func (r *harness) pending(n int) []approval.Item {
 	r.t.Helper()
 	var items []approval.Item
 	eventually(r.t, func() bool { items = r.queue.Pending(); return len(items) == n }, "%d pending calls", n)
@@ -226,96 +222,4 @@ func eventually(t testing.TB, ok func() bool, format string, args ...any) {
 		case <-tick.C:
 		}
 	}
-}
-
-// agent is one MCP client that sends what it likes.
-type agent struct {
-	t    testing.TB
-	conn net.Conn
-	in   *bufio.Reader
-}
-
-func (r *rig) agent() *agent {
-	r.t.Helper()
-	conn, err := net.Dial("unix", r.socket)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	a := &agent{t: r.t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
-	r.t.Cleanup(func() { _ = conn.Close() })
-	a.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`)
-	if m := a.receive(); m.Result == nil {
-		r.t.Fatalf("initialize: %+v", m)
-	}
-	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return a
-}
-
-type received struct {
-	ID     json.RawMessage
-	Method string
-	Params json.RawMessage
-	Result json.RawMessage
-	Error  *struct {
-		Code    int
-		Message string
-	}
-}
-
-// text is the first text of a tool result.
-func (m received) text() string {
-	var r struct {
-		Content []struct{ Text string }
-	}
-	if json.Unmarshal(m.Result, &r) != nil || len(r.Content) == 0 {
-		return ""
-	}
-	return r.Content[0].Text
-}
-
-func (m received) isError() bool {
-	var r struct{ IsError bool }
-	return m.Error != nil || json.Unmarshal(m.Result, &r) == nil && r.IsError
-}
-
-func (a *agent) send(line string) {
-	a.t.Helper()
-	if _, err := io.WriteString(a.conn, line+"\n"); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-func (a *agent) receive() received {
-	a.t.Helper()
-	_ = a.conn.SetReadDeadline(time.Now().Add(time.Minute))
-	line, err := a.in.ReadBytes('\n')
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	var m received
-	if err := json.Unmarshal(line, &m); err != nil {
-		a.t.Fatalf("%v: %.200s", err, line)
-	}
-	return m
-}
-
-// answerTo reads until the answer to a request arrives.
-func (a *agent) answerTo(id string) received {
-	a.t.Helper()
-	for {
-		if m := a.receive(); string(m.ID) == id {
-			return m
-		}
-	}
-}
-
-func callLine(id, tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
-}
-
-// call makes a call and waits for its answer.
-func (a *agent) call(id, tool, arguments string) received {
-	a.t.Helper()
-	a.send(callLine(id, tool, arguments))
-	return a.answerTo(id)
 }
