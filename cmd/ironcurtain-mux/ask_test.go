@@ -1,14 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/scripted"
 )
 
@@ -48,12 +46,7 @@ func TestRequestsWaitForAPerson(t *testing.T) {
 	d.send("\x1b")
 	decided := map[string]bool{}
 	d.until("the answer", patience, func(screen string) bool {
-		out, _, _ := d.command("pending", "--json")
-		var list struct{ Pending []broker.Escalation }
-		if err := json.Unmarshal([]byte(out), &list); err != nil {
-			t.Fatalf("%s, %v", out, err)
-		}
-		for _, e := range list.Pending {
+		for _, e := range d.pending() {
 			if _, errs, code := d.command("approve", e.ID); code != 0 {
 				t.Fatal(errs)
 			}

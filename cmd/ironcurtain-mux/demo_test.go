@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -29,15 +30,25 @@ func engine(t testing.TB) *docker.Client {
 	return c
 }
 
+// sessions are what 'sessions ls' lists. Tests ask for it again and again while they
+// wait, so it is asked for without starting the program each time.
+func (d *driver) sessions() []broker.StoredSession {
+	d.t.Helper()
+	list, err := listSessions(d.t.Context(), paths{userHome: filepath.Join(d.home, "user"), home: d.state()})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return list
+}
+
 // onlySession is the one session of the running multiplexer.
 func (d *driver) onlySession() broker.Session {
 	d.t.Helper()
-	out, errs, code := d.command("sessions", "ls", "--json")
-	var list struct{ Sessions []broker.Session }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 || len(list.Sessions) != 1 {
-		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
+	list := d.sessions()
+	if len(list) != 1 {
+		d.t.Fatalf("sessions: %+v", list)
 	}
-	return list.Sessions[0]
+	return list[0].Session
 }
 
 // nothingLeft checks that no container of the session and no socket is left.
@@ -211,14 +222,14 @@ func TestDeny(t *testing.T) {
 	}
 }
 
+// pending is what 'pending' lists, asked for like sessions.
 func (d *driver) pending() []broker.Escalation {
 	d.t.Helper()
-	out, errs, code := d.command("pending", "--json")
-	var list struct{ Pending []broker.Escalation }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {
-		d.t.Fatalf("pending: %v, code %d, %s%s", err, code, out, errs)
+	list, err := control.Dial(d.state()).Pending(d.t.Context())
+	if err != nil && !errors.Is(err, control.ErrNotRunning) {
+		d.t.Fatal(err)
 	}
-	return list.Pending
+	return list
 }
 
 // Nobody answers: the call ends as refused when its time is over.

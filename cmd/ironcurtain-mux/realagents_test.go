@@ -97,13 +97,13 @@ func (d *driver) turnEnded() {
 // changes in the middle of that.
 func (d *driver) settled() {
 	d.t.Helper()
-	const quiet = 10
-	seen := 0
+	const quiet = 5 * time.Second
+	since := time.Now()
 	d.until("a quiet agent", patience, func(screen string) bool {
-		if seen++; working.MatchString(screen) || d.onlySession().State != broker.StateIdle {
-			seen = 0
+		if working.MatchString(screen) || d.onlySession().State != broker.StateIdle {
+			since = time.Now()
 		}
-		return seen == quiet
+		return time.Since(since) > quiet
 	})
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -14,15 +13,11 @@ func (d *driver) waiting(holds func(broker.Escalation) bool) broker.Escalation {
 	d.t.Helper()
 	var e broker.Escalation
 	d.until("the waiting call", patience, func(string) bool {
-		out, errs, code := d.command("pending", "--json")
-		var list struct{ Pending []broker.Escalation }
-		if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {
-			d.t.Fatalf("pending: %v, code %d, %s%s", err, code, out, errs)
-		}
-		if len(list.Pending) != 1 {
+		list := d.pending()
+		if len(list) != 1 {
 			return false
 		}
-		e = list.Pending[0]
+		e = list[0]
 		return holds(e)
 	})
 	return e

@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("IRONCURTAIN_HOME", filepath.Join(home, ".ironcurtain"))
 			env.Setenv("IRONCURTAIN_CACHE", cache)
+			env.Vars = append(env.Vars, atOnce)
 			return os.Mkdir(home, 0o700)
 		},
 	})

@@ -1,24 +1,12 @@
 package main
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
-
-// sessions are all of the running multiplexer.
-func (d *driver) sessions() []broker.Session {
-	d.t.Helper()
-	out, errs, code := d.command("sessions", "ls", "--json")
-	var list struct{ Sessions []broker.Session }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != 0 {
-		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
-	}
-	return list.Sessions
-}
 
 // Two agents of different makers beside each other: each has its container, its
 // sockets and its credential, which opens nothing at the other.
@@ -33,7 +21,7 @@ func TestSideBySide(t *testing.T) {
 	d.until("the second session's tools", patience, func(string) bool {
 		for _, s := range d.sessions() {
 			if s.ID != first.ID && s.State == broker.StateIdle {
-				second = s
+				second = s.Session
 			}
 		}
 		return second.ID != ""
