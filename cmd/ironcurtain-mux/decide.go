@@ -18,9 +18,11 @@ func approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve one waiting call",
-		Long: `Approve one waiting call, by the id that 'pending' prints. Exits 1 and says who was first when somebody else decided it.
+		Long: `Approve one waiting call, by the id that 'pending' prints. Exits 1 and says who
+was first when somebody else decided it.
 
-With --remember the approval stands for calls to come, within one of the scopes that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
+With --remember the approval stands for calls to come, within one of the scopes
+that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
 		Example: "  ironcurtain-mux approve 6f1c…\n  ironcurtain-mux approve 6f1c… --remember file --for 30m",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -46,9 +48,10 @@ With --remember the approval stands for calls to come, within one of the scopes 
 func denyCommand() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use:     "deny ID",
-		Short:   "Deny one waiting call",
-		Long:    "Deny one waiting call, by the id that 'pending' prints. Exits 1 and says who was first when somebody else decided it.",
+		Use:   "deny ID",
+		Short: "Deny one waiting call",
+		Long: `Deny one waiting call, by the id that 'pending' prints. Exits 1 and says who was
+first when somebody else decided it.`,
 		Example: "  ironcurtain-mux deny 6f1c… --reason 'use the copy in the workspace'",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {

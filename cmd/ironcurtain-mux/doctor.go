@@ -45,9 +45,10 @@ type check struct {
 func doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "doctor",
-		Short:   "Check every prerequisite, each with its remedy",
-		Long:    "Check every prerequisite, each with its remedy. Exits 1 only when something fails; a warning is not a failure.",
+		Use:   "doctor",
+		Short: "Check every prerequisite, each with its remedy",
+		Long: `Check every prerequisite, each with its remedy. Exits 1 only when something fails;
+a warning is not a failure.`,
 		Example: "  ironcurtain-mux doctor\n  ironcurtain-mux doctor --json | jq '.checks[] | select(.status != \"ok\")'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

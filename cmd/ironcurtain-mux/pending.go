@@ -27,7 +27,9 @@ func pendingCommand() *cobra.Command {
 		Short: "List the calls that wait for a decision",
 		Long: `List the calls that wait for a decision, oldest first.
 
-With --scopes it also lists what an approval of each could be remembered for with 'approve --remember', and how many past calls of the audit logs each scope would have let through.`,
+With --scopes it also lists what an approval of each could be remembered for with
+'approve --remember', and how many past calls of the audit logs each scope would
+have let through.`,
 		Example: "  ironcurtain-mux pending\n  ironcurtain-mux pending --scopes\n  ironcurtain-mux pending --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

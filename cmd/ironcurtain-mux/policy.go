@@ -15,10 +15,12 @@ import (
 func policyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
-		Short: "Judge calls offline, say why, and compare policies",
-		Long: `Judges tool calls exactly as a session would, without running anything.
-Without --policy or --annotations the shipped ones are used.`,
-		Example: `  ironcurtain-mux policy check --sandbox ~/project < calls.jsonl
+		Short: "Compile policies, judge calls offline and say why",
+		Long: `Makes a policy of what you write in plain English, and judges tool calls exactly as
+a session would, without running anything. Without --policy or --annotations the
+shipped ones are used.`,
+		Example: `  ironcurtain-mux policy compile
+  ironcurtain-mux policy check --sandbox ~/project < calls.jsonl
   ironcurtain-mux policy explain --sandbox ~/project filesystem read_file '{"path":"/etc/hosts"}'
   ironcurtain-mux policy diff --sandbox ~/project --with new-policy.json < calls.jsonl`,
 	}

@@ -16,11 +16,14 @@ import (
 // proxyCommand groups the two proxies, which can stand alone.
 func proxyCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "proxy",
-		Short:   "Run one of the proxies alone, for any other agent",
-		Example: "  ironcurtain-mux proxy mitm --socket /run/user/1000/mitm.sock --provider anthropic --state ./state --audit ./audit.jsonl",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Use:   "proxy",
+		Short: "Run one of the proxies alone, for any other agent",
+		Long: `Runs one of the two proxies without the multiplexer, for an agent that is locked in
+by other means: 'mcp' judges its tool calls, 'mitm' carries its model requests.`,
+		Example: `  ironcurtain-mux proxy mcp --servers mcp-servers.json --sandbox ~/project --stdio --audit ./audit.jsonl
+  ironcurtain-mux proxy mitm --socket /tmp/mitm.sock --provider anthropic --state ./state --audit ./audit.jsonl`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(proxyMCPCommand(), proxyMITMCommand())
 	return cmd

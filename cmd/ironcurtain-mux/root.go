@@ -50,13 +50,18 @@ func asInterrupt(ctx context.Context, err error) error {
 // rootCommand builds the whole command tree.
 func rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "ironcurtain-mux",
-		Short:         "A terminal multiplexer for coding agents that are not trusted",
+		Use:   "ironcurtain-mux",
+		Short: "A terminal multiplexer for coding agents that are not trusted",
+		Long: `A terminal multiplexer for coding agents that are not trusted. Each tab is a real
+agent in a container without network, capabilities or credentials. A policy judges
+what the agent asks for, and what it leaves open waits for you: press Ctrl-A, read
+what would happen, and type /approve or /deny. /help there tells the rest.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Example: `  ironcurtain-mux
-  ironcurtain-mux --workspace ~/src/project
-  ironcurtain-mux demo`,
+		Example: `  ironcurtain-mux demo                              # try it, without any key
+  ironcurtain-mux                                   # a tab with the agent of config.json
+  ironcurtain-mux --agent codex --workspace ~/src/project
+  ironcurtain-mux doctor                            # what is missing on this machine`,
 		Args:    cobra.NoArgs,
 		Version: thisBuild().Version,
 	}
@@ -65,34 +70,38 @@ func rootCommand() *cobra.Command {
 		return usagef("%w", err)
 	})
 	muxCommand(root)
-	root.AddCommand(commands()...)
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.title
+			root.AddCommand(cmd)
+		}
+	}
+	root.SetHelpCommandGroupID(lastGroup)
+	root.AddCommand(bridgeCommand(), manCommand(), serveCommand()) // hidden
 	return root
 }
 
-// commands lists every subcommand; each lives in the file of its name.
-func commands() []*cobra.Command {
-	return []*cobra.Command{
-		approveCommand(),
-		auditCommand(),
-		bridgeCommand(),
-		completionCommand(),
-		configCommand(),
-		demoCommand(),
-		denyCommand(),
-		doctorCommand(),
-		gcCommand(),
-		imagesCommand(),
-		keysCommand(),
-		manCommand(),
-		pendingCommand(),
-		policyCommand(),
-		proxyCommand(),
-		revokeCommand(),
-		rulesCommand(),
-		screenCommand(),
-		serveCommand(),
-		sessionsCommand(),
-		startCommand(),
-		versionCommand(),
+// group is what the help lists below one title.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+// lastGroup is that of the command help, too.
+const lastGroup = "About the program:"
+
+// groups are all subcommands that people use; each lives in the file of its name.
+func groups() []group {
+	return []group{
+		{"Running agents:", []*cobra.Command{
+			demoCommand(), imagesCommand(), sessionsCommand(), startCommand(),
+		}},
+		{"Calls that wait, and calls that were made:", []*cobra.Command{
+			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), rulesCommand(),
+		}},
+		{"What agents may do:", []*cobra.Command{policyCommand(), proxyCommand()}},
+		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand()}},
+		{lastGroup, []*cobra.Command{completionCommand(), keysCommand(), screenCommand(), versionCommand()}},
 	}
 }

@@ -20,9 +20,10 @@ import (
 func rulesCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "rules",
-		Short:   "List the remembered approvals in force",
-		Long:    "List the approvals that stand for calls to come, given with /approve+ or 'approve --remember': what each lets through in full, how often it has, and until when.",
+		Use:   "rules",
+		Short: "List the remembered approvals in force",
+		Long: `List the approvals that stand for calls to come, given with /approve+ or 'approve
+--remember': what each lets through in full, how often it has, and until when.`,
 		Example: "  ironcurtain-mux rules\n  ironcurtain-mux rules --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,9 +60,10 @@ func printRules(w io.Writer, list []broker.Rule) error {
 // revokeCommand ends remembered approvals.
 func revokeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke N|all",
-		Short:   "End a remembered approval",
-		Long:    "End the remembered approval with that number of 'rules', or all of them. Calls that are under way already are not called back.",
+		Use:   "revoke N|all",
+		Short: "End a remembered approval",
+		Long: `End the remembered approval with that number of 'rules', or all of them. Calls that
+are under way already are not called back.`,
 		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
 		Args:    oneRule,
 		RunE: func(cmd *cobra.Command, args []string) error {
