@@ -6,6 +6,9 @@ PREFIX  ?= $(HOME)/.local
 BINARY  := bin/ironcurtain-mux
 LINTER  := bin/golangci-lint
 
+# Everything is built alike, so that what one command has compiled the next need not.
+export GOFLAGS := $(strip -trimpath $(GOFLAGS))
+
 # How long "make fuzz" gives each target and "make check" all of them, in seconds.
 FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
@@ -20,8 +23,8 @@ setup: ## install what is missing, start the Docker engine
 	@scripts/setup
 
 build: ## build bin/ironcurtain-mux and the program beside it that asks models
-	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
+	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
+	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
 
 install: build ## install program, manual pages and completions under PREFIX (~/.local)
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux
@@ -39,13 +42,13 @@ run: ## open the multiplexer; needs ANTHROPIC_API_KEY
 demo: setup build ## open the multiplexer with a scripted model; needs no key
 	@scripts/with-engine $(BINARY) demo
 
+# The package that takes longest begins first. A program that looks for races need not
+# wait a second for reports when it ends.
 test: ## run the whole suite, real parts included
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
 	scripts/with-engine $(BINARY) images build # before the tests, which have limits of time
-	go vet ./...
-	# The package that takes longest begins first. A program that looks for races need
-	# not wait a second for reports when it ends.
+	CGO_ENABLED=0 go vet ./...
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/... ./...
 
 fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other

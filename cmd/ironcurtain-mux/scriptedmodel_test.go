@@ -157,7 +157,8 @@ func prompts(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(sm.prompts.String()), 0o600))
 }
 
-// buildAsk puts the program that asks models beside the program under test.
+// buildAsk puts the program that asks models beside the program under test. It is
+// built as "make build" does it, which then has compiled its large libraries already.
 func buildAsk(t *testing.T) {
 	t.Helper()
 	program, err := exec.LookPath("ironcurtain-mux")
@@ -165,7 +166,9 @@ func buildAsk(t *testing.T) {
 		t.Fatal(err)
 	}
 	to := filepath.Join(filepath.Dir(program), "ironcurtain-mux-ask")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", to, "../ironcurtain-mux-ask").CombinedOutput(); err != nil {
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, "../ironcurtain-mux-ask")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 }
