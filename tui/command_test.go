@@ -158,7 +158,9 @@ func TestSlashCommands(t *testing.T) {
 		{"/theme neon", []string{`theme "neon": unknown name`}},
 		{"/approv", []string{"did you mean /approve, /approve+?"}},
 		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
-		{"/restart", []string{"shell still runs (/close ends it)"}},
+		{"/new cl", []string{"4 ◌ claude-code"}},
+		{"/theme", []string{"/theme: takes one of dark, light, 16, none"}},
+		{"/restart", []string{"y/n: end shell in tab 3, and begin anew?"}},
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
 		{"/split up", []string{"/split takes right or down, and a tab: no tab is called"}},
@@ -276,6 +278,17 @@ func TestEndIsSeenWithAMessage(t *testing.T) {
 	s.State, s.ExitCode, s.Reason = broker.StateDead, 137, "the memory limit was hit and the kernel ended it"
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.wants("last words", "exit code 137: the memory limit was", "hit and the kernel ended it", "tab 1: something that matters", "/restart, /resume")
+}
+
+// A message is about the last command: the next one takes it away.
+func TestMessagesGoWithTheNextCommand(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.keys("\x01/new nobody\r")
+	r.wants("no such agent")
+	r.keys("\x15/rename build\r")
+	if s := r.screen(); strings.Contains(s, "no such agent") || !strings.Contains(s, "build") {
+		t.Errorf("the screen shows\n%s", s)
+	}
 }
 
 // TestKeysFollowThePane encodes for the modes of the pane that has the focus.

@@ -28,7 +28,7 @@ func commandTable() []command {
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
-		{"restart", "", "open the agent of this tab anew", (*Model).runRestart},
+		{"restart", "", "begin this tab's agent anew, in its place; asks while it runs", (*Model).runRestart},
 		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab", (*Model).runTab},
 		{"next", "", "show the next tab", (*Model).runNext},

@@ -16,8 +16,8 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args)
 	dir := strings.TrimSpace(args)
-	if word, rest, _ := strings.Cut(dir, " "); m.isAgent(word) {
-		o.agent, dir = word, strings.TrimSpace(rest)
+	if word, rest, _ := strings.Cut(dir, " "); m.agentMeant(word) != "" {
+		o.agent, dir = m.agentMeant(word), strings.TrimSpace(rest)
 	} else if dir != "" && !strings.ContainsAny(dir, "/~.") && !strings.HasPrefix(dir, "--") {
 		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", sanitize(word), m.agentNames())
 	}
@@ -52,15 +52,29 @@ func cutWorktree(args string) (string, broker.WorktreeChoice) {
 	return args, broker.WorktreeAsConfigured
 }
 
-// isAgent reports whether the broker knows an agent of that name. Before the
-// list has come, any plain word is taken for one, and the broker judges.
-func (m *Model) isAgent(name string) bool {
+// agentMeant is the agent with a name or, of the agents that the broker knows, the
+// only one whose name begins so; empty when there is none. Before the list has come,
+// any plain word is taken for one, and the broker judges.
+func (m *Model) agentMeant(word string) string {
+	if word == "" || strings.ContainsAny(word, "/~.") || strings.HasPrefix(word, "-") {
+		return ""
+	}
+	if len(m.agents) == 0 {
+		return word
+	}
+	var begin []string
 	for _, a := range m.agents {
-		if a.Name == name {
-			return true
+		if a.Name == word {
+			return word
+		}
+		if strings.HasPrefix(a.Name, word) {
+			begin = append(begin, a.Name)
 		}
 	}
-	return len(m.agents) == 0 && name != "" && !strings.ContainsAny(name, "/~.") && !strings.HasPrefix(name, "-")
+	if len(begin) == 1 {
+		return begin[0]
+	}
+	return ""
 }
 
 func (m *Model) agentNames() string {
@@ -71,21 +85,33 @@ func (m *Model) agentNames() string {
 	return strings.Join(out, ", ")
 }
 
-// runRestart is /restart: the same agent on the same workspace in a new
-// session; the dead tab gives way to it.
+// runRestart is /restart: the same agent on the same workspace in a new session,
+// which has the place of the former one. One that runs is ended if the person says so.
 func (m *Model) runRestart(string) (tea.Cmd, error) {
 	t := m.current()
-	switch {
-	case t == nil:
+	if t == nil {
 		return nil, &hinted{errors.New("there is no tab to restart"), "/new opens one"}
-	case t.running():
-		return nil, &hinted{fmt.Errorf("%s still runs", sanitize(t.title())), "/close ends it"}
 	}
+	if !t.running() {
+		return m.restart(t), nil
+	}
+	id := t.session.ID
+	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", sanitize(t.title()), t.session.Tab, m.approvals.lostText(id)), func(m *Model) tea.Cmd {
+		if t := m.tabOf(id); t != nil {
+			return m.restart(t)
+		}
+		return nil
+	})
+	return nil, nil
+}
+
+// restart asks for a session like that of a tab, to take its place.
+func (m *Model) restart(t *tab) tea.Cmd {
 	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
 	if tree := t.session.Worktree; tree != nil {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
 	}
-	return m.open(o), nil
+	return m.open(o)
 }
 
 // runClose is /close [N|NAME].
@@ -195,6 +221,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 
 // runTheme is /theme NAME.
 func (m *Model) runTheme(args string) (tea.Cmd, error) {
+	if args == "" {
+		return nil, fmt.Errorf("/theme: takes one of %s", strings.Join(ThemeNames(), ", "))
+	}
 	theme, err := ThemeByName(args)
 	if err != nil {
 		return nil, err

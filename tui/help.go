@@ -34,9 +34,13 @@ func (m *Model) helpText() []helpLine {
 		out = append(out, helpLine{text: sanitize(line)})
 	}
 	var last place
+	listed := false
 	for _, b := range m.table {
 		if len(b.Keys()) == 0 || b.place == placePrefix && m.o.Prefix == "" {
 			continue
+		}
+		if !listed && b.place != placeTerminal {
+			out, listed = append(out, commandLines()...), true
 		}
 		if b.place != last {
 			out = append(out, helpLine{text: string(b.place), head: true})
@@ -44,7 +48,12 @@ func (m *Model) helpText() []helpLine {
 		}
 		out = append(out, helpLine{key: bindingKeys(b), text: b.Help().Desc})
 	}
-	out = append(out, helpLine{text: "commands", head: true})
+	return out
+}
+
+// commandLines are the commands, which people look for before any but the first keys.
+func commandLines() []helpLine {
+	out := []helpLine{{text: "commands", head: true}}
 	for _, c := range commandTable() {
 		out = append(out, helpLine{key: strings.TrimSpace("/" + c.name + " " + c.args), text: c.help})
 	}

@@ -10,8 +10,8 @@ import (
 func keyTable(commandKey, prefix string) []binding {
 	return slices.Concat(
 		terminalBindings(commandKey),
-		[]binding{{placeStarting, actLog, keyed("show the log of its start, or close it", "ctrl+l")}},
 		prefixBindings(prefix),
+		[]binding{{placeStarting, actLog, keyed("show the log of its start, or close it", "ctrl+l")}},
 		commandBindings(commandKey),
 		emptyLineBindings(),
 		panelBindings(),

@@ -118,6 +118,9 @@ func (m *Model) onScopes(msg scopesMsg) {
 		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.call.Number))
 		return
 	}
+	if m.line.text() == "/approve+" {
+		m.line.insert(" ", false) // the scope is typed next
+	}
 	m.showInfo(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.call.Number, it.scopeNames()))
 }
 

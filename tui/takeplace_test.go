@@ -55,6 +55,15 @@ func TestRestartKeepsThePlace(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{replace: "s2"}, session: s})
 	r.inPlace("s4")
+
+	r = placeOfTwo(t)
+	r.state(2, broker.StateWorking) // one that runs is ended, if the person says so
+	r.keys("\x01/restart\rn")
+	if len(r.broker.opened) != 3 {
+		t.Fatal("it was begun anew without a yes")
+	}
+	r.keys("\x01/restart\ry")
+	r.inPlace("s4")
 }
 
 // So does a session that goes on where it ended.

@@ -165,7 +165,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 		return nil
 	}
 	taken := m.line.pieces
-	m.mode, m.executed = modeTerminal, taken
+	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // what was said before is about something else
 	cmd, err := c.run(m, args)
 	m.executed = nil
 	if errors.Is(err, errStay) {
@@ -201,7 +201,7 @@ func (m *Model) sendText(pieces []piece) tea.Cmd {
 	in := broker.TrustedInput{Session: t.session.ID, Text: textOf(pieces), Spans: spansOf(pieces)}
 	m.line.take()
 	m.leaveCommand()
-	t.scrolled = false
+	t.scrolled, m.flash = false, flash{}
 	return m.submit(in, kept)
 }
 

@@ -24,6 +24,14 @@ func (m *Model) panelRect() (panel, input rect) {
 	return l.overlay(want, len(m.inputRows()))
 }
 
+// panelGoesOn reports whether the panel has more rows than it shows, or some that have
+// not been seen.
+func (m *Model) panelGoesOn() bool {
+	it := m.approvals.current()
+	panel, _ := m.panelRect()
+	return it != nil && len(it.body.rows) > panel.H-1
+}
+
 // panelFits reports whether there is room for a panel that can be read.
 func (m *Model) panelFits() bool {
 	if !m.fits {

@@ -23,10 +23,15 @@ func (m *Model) drawStatus() *surface {
 	} else if len(above) > 0 {
 		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
 	}
-	if label, style := m.spent(); label != "" && textWidth(label) <= end-textWidth(text)-1 {
+	notices := m.notices()
+	free := end - textWidth(text) - 1
+	for _, notice := range notices {
+		free -= min(textWidth(notice)+2, leastNotice)
+	}
+	if label, style := m.spent(); label != "" && textWidth(label) <= free {
 		end = s.right(end, label, style)
 	}
-	for _, notice := range m.notices() {
+	for _, notice := range notices {
 		label := " " + notice + " "
 		need := textWidth(text) + 1
 		if !message {
@@ -64,8 +69,11 @@ func (m *Model) messageRows() (above []string, last string) {
 		leave = 3 // two of the call that waits, and one to type into
 	}
 	room := min(maxMoreRows, m.lay.Viewport.H-leave)
+	if !m.message() || room < 1 {
+		return nil, ""
+	}
 	text, _ := m.statusText()
-	if !m.message() || room < 1 || textWidth(text)+2+m.badgeWidth() <= m.cols {
+	if textWidth(text)+2+m.badgeWidth() <= m.cols {
 		return nil, ""
 	}
 	rows := wrapWords(text, m.cols-2)
@@ -150,7 +158,14 @@ func (m *Model) hints() []string {
 	case modeCommand:
 		back := m.hint(placeCommand, actLeave, "back")
 		if len(m.approvals.items) > 0 {
-			return nonEmpty("/approve", "/deny [reason]", m.hint(placePanel, actPanelPage, "more"), m.hint(placePanel, actPanelNext, "next"), back)
+			more, next := "", ""
+			if m.panelGoesOn() {
+				more = m.hint(placePanel, actPanelPage, "more")
+			}
+			if len(m.approvals.items) > 1 {
+				next = m.hint(placePanel, actPanelNext, "next")
+			}
+			return nonEmpty("/approve", "/deny [reason]", more, next, back)
 		}
 		if m.line.empty() {
 			tabs := ""
@@ -165,7 +180,11 @@ func (m *Model) hints() []string {
 	case modePicker:
 		return m.pickerHints()
 	case modeHelp:
-		return nonEmpty(m.hint(placeHelp, actHelpPage, "more"), m.hint(placeHelp, actLeave, "close"))
+		more := ""
+		if m.layHelp(); !m.help.AtBottom() {
+			more = m.hint(placeHelp, actHelpPage, "more")
+		}
+		return nonEmpty(more, m.hint(placeHelp, actLeave, "close"))
 	}
 	switch {
 	case m.prefixed:
@@ -186,7 +205,11 @@ func (m *Model) hints() []string {
 		}
 		return []string{command + " then /restart, /resume or /close"}
 	}
-	return []string{command + " command line", t.stateWords()}
+	zoomed := ""
+	if m.split.zoom && m.split.has(t.session.ID) {
+		zoomed = "zoomed, " + counted(len(m.split.ids)-1, "pane") + " behind it"
+	}
+	return nonEmpty(command+" command line", t.stateWords(), zoomed)
 }
 
 // nonEmpty are the hints that there are.

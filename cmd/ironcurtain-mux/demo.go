@@ -17,7 +17,7 @@ import (
 )
 
 // demoNotice is what every tab of the demo says of itself.
-const demoNotice = "scripted model: a script answers, not an AI"
+const demoNotice = "scripted model, not an AI"
 
 // demoCommand opens the multiplexer with a scripted model in place of the
 // provider; everything else is the real thing.
@@ -120,8 +120,9 @@ func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.R
 // person, one that is denied.
 func demoIntro(p paths, ground demo.Playground) []string {
 	return []string{
-		"allowed: read hello.txt",
+		"Type one of these orders to the agent:",
+		"is allowed: read hello.txt",
 		fmt.Sprintf("asks you: write %s hello", p.shorten(ground.Notes)),
-		fmt.Sprintf("denied: read %s", p.shorten(p.configFile())),
+		fmt.Sprintf("is denied: read %s", p.shorten(p.configFile())),
 	}
 }
