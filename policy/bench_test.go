@@ -62,6 +62,22 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
+// BenchmarkEvaluateWrite is a write in a repository, whose configuration says what
+// git would run.
+func BenchmarkEvaluateWrite(b *testing.B) {
+	e, root := defaultEngine(b, func(c *Config) { c.Protected = []string{c.Home + "/.ssh", c.Home + "/.ironcurtain", "/etc/shadow"} })
+	w := &world{t: b, root: root}
+	w.repository("sandbox", githubRemote, map[string]string{"a/b/c/d/e/f": ""})
+	w.write("home/.gitconfig", "[user]\n\tname = a\n[filter \"lfs\"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n")
+	c := Call{Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/workspace/a/b/c/d/e/f","content":"package c"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := e.Evaluate(c); v.Decision != Allow {
+			b.Fatal(v)
+		}
+	}
+}
+
 // BenchmarkEvaluateFiftyPaths is one call with fifty paths.
 func BenchmarkEvaluateFiftyPaths(b *testing.B) {
 	e, _ := defaultEngine(b, func(c *Config) { c.Protected = []string{c.Home + "/.ssh"} })

@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// Engine judges calls. It is immutable and safe for concurrent use.
+// Engine judges calls, always by the same rules. It is safe for concurrent use.
 type Engine struct {
 	config   Config
 	paths    *pathx.Resolver
@@ -23,6 +23,7 @@ type Engine struct {
 	tools    map[toolKey]*tool
 	gates    map[string][]urlx.Pattern
 	gitHome  gitx.Home
+	around   *gitx.Surroundings
 	attached []string // resolved
 	limits   jsonx.Limits
 	hash     string
@@ -59,6 +60,7 @@ func New(c Config) (*Engine, error) {
 		limits:  jsonx.Limits{Bytes: c.MaxCall},
 		hash:    hashOf(c.Policy, c.Annotations, c.Lists),
 	}
+	e.around = gitx.NewSurroundings(e.gitHome, paths.Base)
 	if e.guard, err = newGuard(paths, c.Protected, c.Unprotected); err != nil {
 		return nil, fmt.Errorf("policy engine: %w", err)
 	}

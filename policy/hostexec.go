@@ -86,10 +86,9 @@ var executingIn = map[string][]string{
 // lefthook are the names of the files of a tool that installs git hooks.
 var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
-// runsOnHost says why writing a file would run or steer a program on the host
-// later, or "". Names are compared without regard to case, because some disks
-// do so.
-func runsOnHost(p string) string {
+// hostObeys says why programs on the host run or obey a file by its name, or "".
+// Names are compared without regard to case, because some disks do so.
+func hostObeys(p string) string {
 	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	for i, part := range parts {
 		part = foldName(part)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
@@ -35,14 +36,26 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 			el.sandbox = false // what goes then is an entry of the directory above
 		}
 		if each.changesFiles() {
-			el.executes = runsOnHost(r.Path)
-			if el.executes == "" && each == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
-				el.executes = "the file has other names, and programs may obey it under one of them"
-			}
+			el.executes = p.runsOnHost(r, each)
 		}
 		p.elements = append(p.elements, el)
 	}
 	return nil
+}
+
+// runsOnHost says why changing a file would run or steer a program on the host
+// later, or "".
+func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
+	if why := hostObeys(r.Path); why != "" {
+		return why
+	}
+	if why := p.gitObeys(r); why != "" {
+		return why
+	}
+	if role == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
+		return fmt.Sprintf("the file has %d names (hard links), and programs may obey it under another; a copy with a name of its own can be written freely", r.Links)
+	}
+	return ""
 }
 
 // reach says how far a call goes below a path that it names.

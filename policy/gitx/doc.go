@@ -9,5 +9,6 @@
 // resolves the name of a remote to every URL git would contact, rewriting
 // rules applied. It refuses what it cannot follow safely: includes in a
 // repository's own configuration, remote helpers, local paths, values that
-// look like options.
+// look like options. It also tells which files git would run or obey because a
+// configuration names them.
 package gitx

@@ -22,10 +22,7 @@ func (r *Repo) Programs(hooks bool, fixed []string) []string {
 		if !e.startsProgram() || (e.subsection == "" && isFixed(name)) {
 			continue
 		}
-		if e.subsection != "" {
-			name = e.section + ".*." + e.name
-		}
-		out = append(out, name)
+		out = append(out, e.family())
 	}
 	if isFixed("core.hooksPath") {
 		return out
@@ -35,6 +32,14 @@ func (r *Repo) Programs(hooks bool, fixed []string) []string {
 		out = append(out, "hooks")
 	}
 	return out
+}
+
+// family is the name of the variable, whatever its subsection.
+func (e entry) family() string {
+	if e.subsection != "" {
+		return e.section + ".*." + e.name
+	}
+	return e.section + "." + e.name
 }
 
 // startsProgram reports whether git hands the value to a shell or executes it,

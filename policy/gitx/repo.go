@@ -26,6 +26,18 @@ type Home struct {
 	System string // system-wide configuration file; empty: none
 }
 
+// files are the configuration files, in git's order.
+func (h Home) files() []string {
+	var files []string
+	if h.System != "" {
+		files = append(files, h.System)
+	}
+	if h.Dir != "" {
+		files = append(files, filepath.Join(h.Dir, ".config/git/config"), filepath.Join(h.Dir, ".gitconfig"))
+	}
+	return files
+}
+
 // Open finds the repository of a directory, which must be resolved already,
 // and reads its configuration. It returns ErrNoRepository when there is none.
 func Open(dir string, home Home) (*Repo, error) {
@@ -118,14 +130,7 @@ func absolute(base, p string) string {
 // readUser reads the configuration of the system and of the user.
 func (r *Repo) readUser(home Home) error {
 	r.config = &Config{}
-	var trusted []string
-	if home.System != "" {
-		trusted = append(trusted, home.System)
-	}
-	if home.Dir != "" {
-		trusted = append(trusted, filepath.Join(home.Dir, ".config/git/config"), filepath.Join(home.Dir, ".gitconfig"))
-	}
-	for _, file := range trusted {
+	for _, file := range home.files() {
 		if err := r.readTrusted(file, home.Dir, 0); err != nil {
 			return err
 		}

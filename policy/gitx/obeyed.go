@@ -1,0 +1,180 @@
+package gitx
+
+import (
+	"errors"
+	"path/filepath"
+	"strings"
+)
+
+// Obeyed is something that git on the host would run or obey because a
+// configuration names it.
+type Obeyed struct {
+	// Why says what git does with it, without quoting anything.
+	Why string
+	// Name is a file or a directory with everything below it: absolute, links
+	// not followed. Empty for a command, see Names.
+	Name    string
+	command string // what a shell is given, in lower case
+	top     string // the directory it is started in
+}
+
+// Names reports whether a command names a file, by its path from the directory in
+// which the command is started. A file that is not there is also named by what
+// the command expects below it.
+func (o Obeyed) Names(path string, exists bool) bool {
+	name, below := strings.CutPrefix(path, o.top+"/")
+	if !below || o.command == "" {
+		return false
+	}
+	name = strings.ToLower(name)
+	distinct := exists || strings.ContainsAny(name, "./") // "test" is a word like any other
+	for at := 0; ; at++ {
+		i := strings.Index(o.command[at:], name)
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, behind := byte(' '), byte(' ')
+		if at > 0 {
+			before = o.command[at-1]
+		}
+		if end := at + len(name); end < len(o.command) {
+			behind = o.command[end]
+		}
+		switch {
+		case inName(before) || inName(behind):
+		case behind == '/':
+			if !exists {
+				return true
+			}
+		case distinct || before == '/':
+			return true
+		}
+	}
+}
+
+// inName reports whether a character beside a name makes it another name.
+func inName(c byte) bool {
+	return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '@' || c >= 0x80
+}
+
+// Obeyed lists what git would run or obey in the repositories whose work tree
+// holds a file, whose path must be resolved already. What lies in .git, and what
+// has a name by which programs know it, is not listed.
+func (s *Surroundings) Obeyed(path string) ([]Obeyed, error) {
+	l := lister{Surroundings: s}
+	for dir := path; dir != ""; {
+		dir = dir[:strings.LastIndexByte(dir, '/')]
+		l.at(dir)
+		if dir == s.base {
+			for _, above := range s.above {
+				l.at(above)
+			}
+			break
+		}
+	}
+	return l.found, errors.Join(l.errs...)
+}
+
+// lister collects what the configurations of repositories name.
+type lister struct {
+	*Surroundings
+	top   string // of the repository at hand
+	found []Obeyed
+	errs  []error
+}
+
+// at lists what the repository of a work tree names, if there is one.
+func (l *lister) at(dir string) {
+	gitDir, whole := l.gitDir(dir)
+	if gitDir == "" {
+		return
+	}
+	common := gitDir
+	if !whole {
+		shared := l.look(gitDir+"/commondir", readLine)
+		if shared.err != nil {
+			l.errs = append(l.errs, shared.err)
+		}
+		if shared.text != "" {
+			common = absolute(gitDir, shared.text)
+		}
+	}
+	config := common + "/config"
+	own := l.look(config, readSettings)
+	l.top = dir
+	if own.worktree != "" {
+		l.top = workTree(absolute(gitDir, own.worktree))
+	}
+	l.config(config, 0)
+	if own.perWorktree {
+		l.config(gitDir+"/config.worktree", 0)
+	}
+	for _, file := range l.user {
+		l.config(file, 0)
+	}
+	l.hooks(common + "/hooks")
+}
+
+// workTree follows the links of a work tree that a configuration names.
+func workTree(dir string) string {
+	if got, err := filepath.EvalSymlinks(dir); err == nil {
+		return got
+	}
+	return filepath.Clean(dir)
+}
+
+// config lists what a configuration file names, and what the files name that it
+// includes, under whatever condition.
+func (l *lister) config(file string, depth int) {
+	if depth > 5 {
+		l.errs = append(l.errs, refuse("a git configuration includes too deeply"))
+		return
+	}
+	read := l.look(file, readSettings)
+	if read.err != nil {
+		l.errs = append(l.errs, read.err)
+		return
+	}
+	for _, e := range read.settings {
+		switch name := e.section + "." + e.name; name {
+		case "include.path", "includeif.path":
+			if target, ok := l.file(e.value, filepath.Dir(file)); ok {
+				l.found = append(l.found, Obeyed{Name: target, Why: "git obeys the file, which its configuration includes"})
+				l.config(target, depth+1)
+			}
+		case "core.hookspath":
+			if target, ok := l.file(e.value, l.top); ok {
+				l.found = append(l.found, Obeyed{Name: target, Why: "git takes its hooks from there, as its configuration says (core.hooksPath)"})
+				l.hooks(target)
+			}
+		case "core.attributesfile":
+			if target, ok := l.file(e.value, l.top); ok {
+				l.found = append(l.found, Obeyed{Name: target, Why: "git runs the filters it names"})
+			}
+		default:
+			l.found = append(l.found, Obeyed{command: e.value, top: l.top, Why: "git's configuration names it as something to run (" + e.family() + ")"})
+		}
+	}
+}
+
+// file makes the name of a file in a configuration absolute. Names that git
+// completes from elsewhere than the home directory lie in no workspace.
+func (l *lister) file(value, base string) (string, bool) {
+	value = strings.TrimPrefix(value, ":(optional)")
+	if rest, ok := strings.CutPrefix(value, "~/"); ok {
+		return l.home + "/" + rest, l.home != ""
+	}
+	return absolute(base, value), value != "" && !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(")
+}
+
+// hooks lists where the links of a directory of hooks may lead.
+func (l *lister) hooks(dir string) {
+	read := l.look(dir, readHooks)
+	for _, name := range read.links {
+		l.found = append(l.found, Obeyed{Name: name, Why: "a hook of the repository is a link to it"})
+	}
+	if read.err != nil {
+		l.errs = append(l.errs, read.err)
+	}
+}

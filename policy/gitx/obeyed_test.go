@@ -1,0 +1,71 @@
+package gitx
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+)
+
+func TestObeyedNames(t *testing.T) {
+	for _, tc := range []struct {
+		command, path string
+		exists, want  bool
+	}{
+		{"tools/x.sh", "/w/tools/x.sh", false, true},
+		{"./tools/x.sh %f", "/w/tools/x.sh", true, true},
+		{"/w/tools/x.sh", "/w/tools/x.sh", true, true},
+		{"sh -c 'cd a; tools/x.sh'", "/w/tools/X.sh", true, true},
+		{"tools/x.sh.old tools/x.sh", "/w/tools/x.sh", true, true},
+		{"tools/x.sh", "/w/tools", false, true},
+		{"tools/x.sh", "/w/tools", true, false},
+		{"tools/x.shy", "/w/tools/x.sh", true, false},
+		{"mytools/x.sh", "/w/tools/x.sh", true, false},
+		{"tools/x.sh", "/other/tools/x.sh", true, false},
+		{"tools/x.sh", "/w", true, false},
+		{"make test", "/w/test", false, false},
+		{"make test", "/w/test", true, true},
+		{"./test", "/w/test", false, true},
+		{"", "/w/test", true, false},
+	} {
+		if got := (Obeyed{command: tc.command, top: "/w"}).Names(tc.path, tc.exists); got != tc.want {
+			t.Errorf("%q names %s (there: %v): %v", tc.command, tc.path, tc.exists, got)
+		}
+	}
+}
+
+// TestSurroundingsTogether reads the same repository from many sides while its
+// configuration is replaced.
+func TestSurroundingsTogether(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Error(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".new"), []byte(content), 0o600); err != nil {
+			t.Error(err)
+		}
+		if err := os.Rename(filepath.Join(dir, name+".new"), filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	write("r/.git/config", "")
+	s := NewSurroundings(Home{}, dir)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 200 {
+				if named, err := s.Obeyed(dir + "/r/a/b"); err != nil || len(named) > 1 {
+					t.Errorf("%v %v", named, err)
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		write("r/.git/config", []string{"", "[core]\n\thooksPath = x\n"}[i%2])
+	}
+	all.Wait()
+	if named, err := s.Obeyed(dir + "/r/a"); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
+		t.Errorf("in the end: %v %v", named, err)
+	}
+}

@@ -1,0 +1,35 @@
+package policy
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// gitObeys says why git on the host would run or obey a file, or what lies below
+// a directory, because its configuration names it; or "".
+func (p *preparation) gitObeys(r pathx.Resolved) string {
+	named, err := p.engine.around.Obeyed(r.Path)
+	for _, o := range named {
+		if o.Names(r.Path, r.Exists) || o.Name != "" && p.reaches(r, o.Name) {
+			return o.Why
+		}
+	}
+	if err != nil {
+		return "what git would run there cannot be told: " + err.Error()
+	}
+	return ""
+}
+
+// reaches reports whether writing a file changes what a name leads to. A
+// directory that is not there yet may come with all that it holds.
+func (p *preparation) reaches(r pathx.Resolved, name string) bool {
+	to, err := p.engine.paths.ResolveTrusted(name)
+	if err != nil {
+		return within(r.Path, filepath.Clean(name))
+	}
+	return within(r.Path, to.Path) ||
+		to.Exists && slices.Contains(r.Idents(), to.Ident) ||
+		!to.Exists && !r.Exists && within(to.Path, r.Path)
+}
