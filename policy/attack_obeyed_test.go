@@ -35,7 +35,7 @@ func TestFilesThatGitIsToldToRun(t *testing.T) {
 		{"included without an end", "[include]\n\tpath = config\n", "", []try{{"src/a.go", Escalate}}},
 		{"included by the person", "", "[include]\n\tpath = {HERE}/conf/shared\n", []try{{"conf/shared", Escalate}, {"scripts/git/pre-commit", Escalate}}},
 		{"filter", "[filter \"x\"]\n\tclean = ./tools/clean.sh %f\n\tsmudge = cat\n", "", []try{{"tools/clean.sh", Escalate}, {"tools/clean.shx", Allow}, {"tools/other.sh", Allow}, {"cat", Allow}}},
-		{"interpreter", "[merge \"x\"]\n\tdriver = node \"tools/merge it.js\" %O %A %B\n", "", []try{{"tools/merge it.js", Escalate}}},
+		{"interpreter", "[merge \"x\"]\n\tdriver = node \"tools/merge it.js\" %O %A %B\n", "", []try{{"tools/merge it.js", Escalate}, {"merge it.js", Allow}}},
 		{"top of the tree", "[alias]\n\tgo = \"!sh \\\"$(git rev-parse --show-toplevel)/tools/go\\\"\"\n", "", []try{{"tools/go", Escalate}, {"tools/gone", Allow}}},
 		{"word", "[alias]\n\tt = !make test\n", "", []try{{"test", Allow}, {"make", Allow}, {"test/a.go", Allow}}},
 		{"script", "[alias]\n\tt = !python release.py\n", "", []try{{"release.py", Escalate}, {"prerelease.py", Allow}}},

@@ -34,26 +34,27 @@ func (o Obeyed) Names(path string, exists bool) bool {
 			return false
 		}
 		at += i
-		before, behind := byte(' '), byte(' ')
-		if at > 0 {
-			before = o.command[at-1]
-		}
-		if end := at + len(name); end < len(o.command) {
-			behind = o.command[end]
-		}
+		prefix, end := o.command[strings.LastIndexAny(o.command[:at], " \t\n\"'=;&|<>(")+1:at], at+len(name)
 		switch {
-		case inName(before) || inName(behind):
-		case behind == '/':
+		case !o.meansTop(prefix) || end < len(o.command) && inName(o.command[end]):
+		case end < len(o.command) && o.command[end] == '/':
 			if !exists {
 				return true
 			}
-		case distinct || before == '/':
+		case distinct || prefix != "":
 			return true
 		}
 	}
 }
 
-// inName reports whether a character beside a name makes it another name.
+// meansTop reports whether what stands before a name in a command can stand for
+// the directory in which the command is started.
+func (o Obeyed) meansTop(prefix string) bool {
+	return prefix == "" || prefix == "./" || prefix == strings.ToLower(o.top)+"/" ||
+		strings.HasSuffix(prefix, "/") && strings.ContainsAny(prefix, "$`)}")
+}
+
+// inName reports whether a character behind a name makes it another name.
 func inName(c byte) bool {
 	return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '@' || c >= 0x80
 }
