@@ -57,6 +57,8 @@ var (
 	ErrFormat = errors.New("the answer is not in the provider's format")
 	// ErrRefused means that the model declined, or broke off.
 	ErrRefused = errors.New("the model gave no whole answer")
+	// ErrCut means that the model had more to say than MaxTokens let it.
+	ErrCut = errors.New("the model's answer was cut off, as it is longer than allowed")
 )
 
 // StatusError is an answer of the provider that is an error. It says nothing of

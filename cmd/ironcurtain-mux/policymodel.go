@@ -133,5 +133,9 @@ func (m *asked) Ask(ctx context.Context, q compile.Question) (string, error) {
 func (m *asked) once(ctx context.Context, q compile.Question) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, questionLimit)
 	defer cancel()
-	return m.Model.Ask(ctx, llm.Question{System: q.System, User: q.User, Schema: q.Schema, Name: q.Name, MaxTokens: q.MaxTokens})
+	text, err := m.Model.Ask(ctx, llm.Question{System: q.System, User: q.User, Schema: q.Schema, Name: q.Name, MaxTokens: q.MaxTokens})
+	if errors.Is(err, llm.ErrCut) {
+		return "", compile.ErrCut
+	}
+	return text, err
 }

@@ -26,7 +26,7 @@ func Resolve(ctx context.Context, m Model, def policy.ListDefinition, before pol
 		return policy.List{}, err
 	}
 	values, err := ask(ctx, m, Question{
-		System: listPrompt, User: "The list, as data:\n" + string(user), Schema: valuesSchema, Name: "values", MaxTokens: listTokens,
+		System: listPrompt, User: "The list, as data:\n" + string(user), Schema: valuesSchema, Name: "values", MaxTokens: listTokens, Shorter: shorterValues,
 	}, func(answer string) ([]string, error) { return decodeValues(def.Type, answer) })
 	if err != nil {
 		return policy.List{}, fmt.Errorf("list %s: %w", def.Name, err)

@@ -2,6 +2,7 @@ package compile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -12,11 +13,15 @@ type Question struct {
 	User      string         // what it is to do it with
 	Schema    map[string]any // JSON Schema of the answer
 	Name      string         // of the schema: letters and underscores
-	MaxTokens int            // the longest answer that could be right
+	MaxTokens int            // the longest answer that is wanted
+	Shorter   string         // how an answer that was too long can be made shorter
 }
 
-// Model answers questions with text in the form that was asked for. It is safe
-// for concurrent use.
+// ErrCut is the error of a model whose answer was cut off at MaxTokens.
+var ErrCut = errors.New("the answer was cut off")
+
+// Model answers questions with text in the form that was asked for, or with an
+// error that is ErrCut. It is safe for concurrent use.
 type Model interface {
 	Ask(ctx context.Context, q Question) (string, error)
 	Name() string
@@ -40,16 +45,27 @@ const repairs = 2
 const maxAnswer = 128 << 10
 
 // ask asks until decode takes the answer. Each refused answer is shown to the
-// model with the reason, twice at most.
+// model with the reason, twice at most. After one that was cut off the model is
+// told how to be brief, and may write twice as much.
 func ask[T any](ctx context.Context, m Model, q Question, decode func(text string) (T, error)) (T, error) {
 	var none T
-	user := q.User
+	user, tokens := q.User, q.MaxTokens
 	for turn := 0; ; turn++ {
 		if err := ctx.Err(); err != nil {
 			return none, err
 		}
 		text, err := m.Ask(ctx, q)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrCut):
+			if turn == repairs {
+				return none, fmt.Errorf("the model's answers are too long: the last was cut off at %d tokens; say less in the constitution, or choose a model that is briefer with --model", q.MaxTokens)
+			}
+			q.User = user + "\n\nYour last answer was cut off: it was too long. Answer again, the whole answer, much shorter. " + q.Shorter
+			q.MaxTokens = 2 * tokens
+			continue
+		case err != nil && q.MaxTokens > tokens && ctx.Err() == nil: // some models never write so much
+			return none, fmt.Errorf("an answer was cut off at %d tokens, and %s cannot be asked for %d: %w; say less in the constitution, or choose another model with --model", tokens, m.Name(), q.MaxTokens, err)
+		case err != nil:
 			return none, &AskError{Model: m.Name(), Err: err}
 		}
 		var got T

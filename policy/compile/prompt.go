@@ -11,7 +11,7 @@ import (
 
 // promptVersion changes whenever a prompt does, so that what was compiled with
 // another one is compiled again.
-const promptVersion = "1"
+const promptVersion = "2"
 
 // common is what every prompt begins with.
 const common = `You work on the policy that judges the tool calls of a coding agent which is not trusted. The person's constitution says what the agent may do. Each tool call gets one decision: allow, escalate (a person is asked) or deny.
@@ -55,7 +55,7 @@ The members of "if" all have to hold; null means that a member is absent:
 Every rule that allows must say where: paths for read-path, write-path, delete-path, write-history and delete-history; domains for fetch-url and git-remote-url; lists of emails for email-address. A rule with conditions for different roles holds for none of them; write one rule for each. A rule that escalates usually names roles and no more, so that it catches the rest. A tool without any of the roles above passes only by a rule that names it in tool; allow such a tool when it touches neither files nor the network and the constitution does not forbid it. Beyond that nothing the constitution does not clearly grant is allowed; what it leaves open but plausible is escalated; what it forbids gets no rule. Names are in kebab-case and say what the rule does.`
 
 // listPrompt asks for the values of a list.
-const listPrompt = `A policy for a coding agent refers to a list. Give its values, only such as you are certain of, at most 200. For type domains: host names such as "example.com", or "*.example.com" for a host and all below it; never a top-level domain, a bare word, an address, a scheme or a path. For emails: full addresses. For identifiers: the exact names, without spaces.`
+const listPrompt = `A policy for a coding agent refers to a list. Give its values, only such as you are certain of, at most 200. For type domains: host names such as "example.com", or "*.example.com" for a host and all below it; never a top-level domain, never a domain below which anybody can have a name, such as github.io (name the hosts below it), a bare word, an address, a scheme or a path. For emails: full addresses. For identifiers: the exact names, without spaces.`
 
 // scenariosPrompt asks for calls by which the rules are tried.
 const scenariosPrompt = common + `
@@ -68,6 +68,14 @@ The rules below were tried and failed. Give the smallest patch after which they 
 - operations, in order: {"op":"update","name":…,"rule":…} replaces a rule and keeps its name; {"op":"add","name":…,"after":the name of the rule before it or null for the first place,"rule":…}; {"op":"delete","name":…}. "after" and "rule" are null where they do not belong.
 - listDefinitions: only lists that are new
 - corrections: where a test call of yours expects what the constitution does not say, its number and the right decision. Calls marked "fixed" can never be corrected.`
+
+// What to do when an answer was too long.
+const (
+	shorterRules     = "Write fewer rules: one may name several tools and roles. Keep description, principle and reason to a few words each."
+	shorterScenarios = "Give 10 calls, with short descriptions and short arguments."
+	shorterValues    = "Give only the 50 values that matter most."
+	shorterRepair    = "Change one or two rules only, with few words; what fails then can be repaired in a further patch."
+)
 
 // limits of what a prompt takes over of a server's own words, in bytes.
 const (

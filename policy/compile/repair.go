@@ -20,7 +20,7 @@ func (s *server) repair(ctx context.Context, a attempt, problems []string) (atte
 	}
 	user := s.brief + "\n\nThe rules:\n" + rules + "\n\nWhat failed:\n" + numbered(problems)
 	return ask(ctx, s.model, Question{
-		System: repairPrompt, User: clip(user, 400<<10), Schema: patchSchema, Name: "patch", MaxTokens: rulesTokens,
+		System: repairPrompt, User: clip(user, 400<<10), Schema: patchSchema, Name: "patch", MaxTokens: rulesTokens, Shorter: shorterRepair,
 	}, func(answer string) (attempt, error) { return s.patch(a, answer) })
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,6 +94,46 @@ func TestScenarios(t *testing.T) {
 	r, err := run(t, m, compile.Options{})
 	if err != nil || len(r.Scenarios) != 3 || len(r.Servers[0].Dropped) != 2 || !strings.Contains(r.Servers[0].Dropped[0], "structural-sandbox-allow") {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// An answer that was cut off is asked for once more, shorter and with more room; a
+// model that never comes to an end costs the server its rules and nothing else.
+func TestAnswersThatAreCutOff(t *testing.T) {
+	const rules, calls = "filesystem rules", "filesystem scenarios"
+	for name, c := range map[string]struct {
+		answers map[string][]string
+		why     string
+		tokens  []int // of the questions in order
+	}{
+		"rules once":       {map[string][]string{rules: {cut, goodRules}, calls: {goodScenarios}}, "", []int{8192, 16384, 8192}},
+		"rules twice":      {map[string][]string{rules: {cut, cut, goodRules}, calls: {goodScenarios}}, "", []int{8192, 16384, 16384, 8192}},
+		"rules always":     {map[string][]string{rules: {cut}}, "rules: the model's answers are too long: the last was cut off at 16384 tokens; say less", []int{8192, 16384, 16384}},
+		"calls once":       {map[string][]string{rules: {goodRules}, calls: {cut, goodScenarios}}, "", []int{8192, 8192, 16384}},
+		"cut, then broken": {map[string][]string{rules: {cut, "{", goodRules}, calls: {goodScenarios}}, "", []int{8192, 16384, 16384, 8192}},
+		"broken, then cut": {map[string][]string{rules: {"{", cut, goodRules}, calls: {goodScenarios}}, "", []int{8192, 8192, 16384, 8192}},
+		"no more room":     {map[string][]string{rules: {cut, tooMuch}}, "cut off at 8192 tokens, and test/script cannot be asked for 16384: the provider answered 400", []int{8192, 16384}},
+	} {
+		m := &script{answers: c.answers}
+		_, err := run(t, m, compile.Options{})
+		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v, want %q", name, err, c.why)
+		}
+		var tokens []int
+		for i, q := range m.asked {
+			tokens = append(tokens, q.MaxTokens)
+			was := i > 0 && m.keys[i] == m.keys[i-1] && c.answers[m.keys[i]][0] == cut
+			if was && !strings.Contains(q.User, q.Shorter) && !strings.Contains(q.User, "It was refused") || q.Shorter == "" {
+				t.Errorf("%s: question %d does not say how to be brief", name, i+1)
+			}
+		}
+		if !slices.Equal(tokens, c.tokens) {
+			t.Errorf("%s: asked for %v tokens, want %v", name, tokens, c.tokens)
+		}
+		var asking *compile.AskError
+		if errors.As(err, &asking) {
+			t.Errorf("%s: it ends the whole compilation", name)
+		}
 	}
 }
 

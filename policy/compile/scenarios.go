@@ -22,7 +22,7 @@ const (
 // generate has the model think of scenarios and drops those that can try nothing.
 func generate(ctx context.Context, m Model, q string, server string, tools []policy.ToolDescription, extremes []*policy.Engine) (kept []policy.Scenario, dropped []string, err error) {
 	kept, err = ask(ctx, m, Question{
-		System: scenariosPrompt, User: q, Schema: scenariosSchema, Name: "scenarios", MaxTokens: scenarioTokens,
+		System: scenariosPrompt, User: q, Schema: scenariosSchema, Name: "scenarios", MaxTokens: scenarioTokens, Shorter: shorterScenarios,
 	}, func(answer string) ([]policy.Scenario, error) {
 		all, err := decodeScenarios(server, tools, answer)
 		if err != nil {

@@ -60,7 +60,14 @@ func (m *script) Ask(ctx context.Context, q compile.Question) (string, error) {
 	if m.err != nil || len(all) == 0 {
 		return "", errors.Join(m.err, fmt.Errorf("no answer for %s", key))
 	}
-	return all[min(n, len(all)-1)], nil
+	switch got := all[min(n, len(all)-1)]; got {
+	case cut:
+		return "", compile.ErrCut
+	case tooMuch:
+		return "", errors.New("the provider answered 400 Bad Request")
+	default:
+		return got, nil
+	}
 }
 
 func (m *script) lastUser(key string) string {
@@ -123,6 +130,10 @@ var (
 
 // shipped are the annotations that the product brings.
 var shipped = sync.OnceValue(func() *policy.Annotations { _, a := policy.Default(); return a })
+
+// Answers of a script that are none: one is cut off, and of the other more is asked
+// than the model can write.
+const cut, tooMuch = "\x00cut", "\x00too much"
 
 // options compile the filesystem server of the shipped annotations.
 func options(t *testing.T, o compile.Options) compile.Options {

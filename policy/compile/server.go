@@ -124,7 +124,7 @@ func (s *server) propose(ctx context.Context, r *ServerResult) (attempt, error) 
 	var a attempt
 	var err error
 	a.policy, err = ask(ctx, s.model, Question{
-		System: rulesPrompt, User: s.brief, Schema: proposalSchema, Name: "rules", MaxTokens: rulesTokens,
+		System: rulesPrompt, User: s.brief, Schema: proposalSchema, Name: "rules", MaxTokens: rulesTokens, Shorter: shorterRules,
 	}, func(answer string) (*policy.Compiled, error) {
 		p, err := decodeProposal(answer)
 		if err == nil {

@@ -43,6 +43,7 @@ type Reply struct {
 	Text      string `json:"text,omitempty"`
 	Error     string `json:"error,omitempty"`
 	Transient bool   `json:"transient,omitempty"` // asking again soon could help
+	Cut       bool   `json:"cut,omitempty"`       // the error is llm.ErrCut
 }
 
 // inherited are the variables that the program needs to reach the network.
@@ -135,6 +136,8 @@ func decode(data []byte) (string, error) {
 		return "", llm.ErrFormat
 	}
 	switch {
+	case r.Cut:
+		return "", llm.ErrCut
 	case r.Error != "" && r.Transient:
 		return "", transientError{errors.New(r.Error)}
 	case r.Error != "":
@@ -159,7 +162,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, ask func(context.Co
 	text, err := ask(ctx, r)
 	reply := Reply{Text: text}
 	if err != nil {
-		reply = Reply{Error: err.Error(), Transient: llm.Transient(err)}
+		reply = Reply{Error: err.Error(), Transient: llm.Transient(err), Cut: errors.Is(err, llm.ErrCut)}
 	}
 	return json.NewEncoder(out).Encode(reply)
 }

@@ -35,6 +35,8 @@ func answer(_ context.Context, r helper.Request) (string, error) {
 		return strings.Join(os.Environ(), " "), nil
 	case "busy":
 		return "", &llm.StatusError{Code: 503}
+	case "cut":
+		return "", llm.ErrCut
 	case "refused":
 		return "", &llm.StatusError{Code: 401}
 	case "large":
@@ -68,6 +70,7 @@ func TestAskingThroughTheProgram(t *testing.T) {
 		{"plain", "sk-secret question", nil, false},
 		{"busy", "", nil, true},
 		{"refused", "", nil, false},
+		{"cut", "", llm.ErrCut, false},
 		{"large", "", llm.ErrTooLarge, false},
 		{"broken", "", nil, false},
 		{"chatty", "", llm.ErrFormat, false},

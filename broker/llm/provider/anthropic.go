@@ -39,6 +39,9 @@ func (m *anthropicModel) Ask(ctx context.Context, q llm.Question) (string, error
 	if err != nil {
 		return "", tidy(err)
 	}
+	if message.StopReason == anthropic.StopReasonMaxTokens {
+		return "", llm.ErrCut
+	}
 	if message.StopReason != anthropic.StopReasonEndTurn || len(message.Content) != 1 || message.Content[0].Type != "text" {
 		return "", llm.ErrRefused
 	}

@@ -47,6 +47,9 @@ func (m *googleModel) Ask(ctx context.Context, q llm.Question) (string, error) {
 	if err != nil {
 		return "", tidy(err)
 	}
+	if len(answer.Candidates) == 1 && answer.Candidates[0].FinishReason == genai.FinishReasonMaxTokens {
+		return "", llm.ErrCut
+	}
 	if len(answer.Candidates) != 1 || answer.Candidates[0].FinishReason != genai.FinishReasonStop {
 		return "", llm.ErrRefused
 	}

@@ -42,6 +42,9 @@ func (m *openaiModel) Ask(ctx context.Context, q llm.Question) (string, error) {
 	if err != nil {
 		return "", tidy(err)
 	}
+	if len(answer.Choices) == 1 && answer.Choices[0].FinishReason == "length" {
+		return "", llm.ErrCut
+	}
 	if len(answer.Choices) != 1 || answer.Choices[0].FinishReason != "stop" || answer.Choices[0].Message.Refusal != "" {
 		return "", llm.ErrRefused
 	}

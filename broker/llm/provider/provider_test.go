@@ -168,7 +168,7 @@ func TestFailures(t *testing.T) {
 				jsonType(w)
 				_, _ = io.WriteString(w, wires[name].answer(`{"decision":"app`, wires[name].cut))
 			}
-		}, llm.ErrRefused, false},
+		}, llm.ErrCut, false},
 		"not JSON": {func(string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
 				jsonType(w)
