@@ -64,6 +64,9 @@ func (p paths) expand(paths []string) []string {
 	return out
 }
 
+// whole is the path that was given, with the home directory for "~" and absolute.
+func (p paths) whole(path string) string { return absolutePath(p.expand([]string{path})[0]) }
+
 // shorten is the other way round, for people: the home directory becomes "~".
 func (p paths) shorten(path string) string {
 	if rest, ok := strings.CutPrefix(path, p.userHome+string(filepath.Separator)); ok {

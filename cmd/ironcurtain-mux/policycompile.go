@@ -80,14 +80,12 @@ func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "ironcurtain-compile-")
+	world, remove, err := temporaryWorld(f.sandbox, o.Machine)
 	if err != nil {
 		return fail(opCompile, err, "")
 	}
-	defer os.RemoveAll(dir)
-	if o.World, err = compile.NewWorld(dir, f.sandbox, o.Machine); err != nil {
-		return fail(opCompile, err, "")
-	}
+	defer remove()
+	o.World = world
 	result, err := compile.Run(ctx, model, o)
 	if err != nil {
 		return fail(opCompile, withoutLines(err), "nothing was written")
@@ -120,7 +118,7 @@ func (f *compileFlags) defaults(p paths) {
 		f.output = p.generated()
 	}
 	for _, path := range []*string{&f.constitution, &f.output, &f.annotations, &f.sandbox} {
-		*path = absolutePath(p.expand([]string{*path})[0])
+		*path = p.whole(*path)
 	}
 }
 
@@ -166,6 +164,19 @@ func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (comp
 		}
 	}
 	return o, inForce, nil
+}
+
+// temporaryWorld makes what rules are tried in; remove takes it away again.
+func temporaryWorld(sandbox string, m compile.Machine) (w *compile.World, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "ironcurtain-policy-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { _ = os.RemoveAll(dir) }
+	if w, err = compile.NewWorld(dir, sandbox, m); err != nil {
+		remove()
+	}
+	return w, remove, err
 }
 
 // generated is where policies are compiled to when nothing else is said.

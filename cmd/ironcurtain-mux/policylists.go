@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -87,7 +86,7 @@ func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 func (f *listFlags) directory(p paths, c config.Config) string {
 	switch {
 	case f.policy != "":
-		return absolutePath(p.expand([]string{f.policy})[0])
+		return p.whole(f.policy)
 	case c.Policy != "":
 		return c.Policy
 	}
@@ -154,15 +153,11 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 
 // try refuses lists with which a call would be allowed that must never be.
 func (p paths) try(l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
-	dir, err := os.MkdirTemp("", "ironcurtain-lists-")
+	w, remove, err := temporaryWorld("", p.machine(c, policyDir))
 	if err != nil {
 		return fail(opLists, err, "")
 	}
-	defer os.RemoveAll(dir)
-	w, err := compile.NewWorld(dir, "", p.machine(c, policyDir))
-	if err != nil {
-		return fail(opLists, err, "")
-	}
+	defer remove()
 	problems, err := l.Forbidden(w, a)
 	if err == nil && len(problems) > 0 {
 		err = errors.New("with these values the policy would allow " + problems[0])
