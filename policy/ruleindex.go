@@ -62,12 +62,21 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			for _, b := range bad {
 				warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
 			}
+			for _, p := range patterns {
+				if r.Then == Allow && p.Subdomains() && p.CoversSuffix() {
+					warnings = append(warnings, fmt.Sprintf("rule %s allows all hosts below a domain where anybody can have a name; name the hosts", r.Name))
+				}
+			}
 			out.domains = &domainRule{roles: d.Roles, patterns: patterns}
 		}
 		for _, l := range r.If.Lists {
 			lr := listRule{roles: l.Roles, match: l.Match, values: e.config.Lists.expand(l.Allowed)}
 			if l.Match == "domains" {
-				lr.patterns, _ = e.patterns(l.Allowed)
+				var bad []string
+				lr.patterns, bad = e.patterns(l.Allowed)
+				for _, b := range bad {
+					warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
+				}
 			}
 			out.lists = append(out.lists, lr)
 		}

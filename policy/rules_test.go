@@ -122,13 +122,29 @@ func TestListsMissingMatchNothing(t *testing.T) {
 func TestListsThatCoverTooMuchHaveNoEffect(t *testing.T) {
 	w := newWorld(t)
 	e := ruleEngine(t, w, `{"name":"listed","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
-		`{"lists":{"hosts":{"values":["*","com","*.com","co.uk","*.co.uk","https://example.com","*.example.org"]}}}`)
+		`{"lists":{"hosts":{"values":["*","com","*.com","co.uk","*.co.uk","github.io","*.vercel.app","octocat.github.io","https://example.com","*.example.org"]}}}`)
 	for url, want := range map[string]Decision{
 		"https://example.com/": Deny, "https://x.co.uk/": Deny, "https://co.uk/": Deny, "https://a.example.org/": Allow,
+		"https://github.io/": Deny, "https://stranger.github.io/": Deny, "https://octocat.github.io/": Allow, "https://stranger.vercel.app/": Deny,
 	} {
 		v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"` + url + `"}`)})
 		if v.Decision != want {
 			t.Errorf("%s: %s by %s", url, v.Decision, v.Rule)
+		}
+	}
+}
+
+// TestRulesForDomainsThatGiveNamesAway: a rule that somebody wrote holds as it is
+// written, and whoever loads it is told.
+func TestRulesForDomainsThatGiveNamesAway(t *testing.T) {
+	w := newWorld(t)
+	for pattern, want := range map[string]bool{"*.github.io": true, "*.vercel.app": true, "github.io": false, "octocat.github.io": false, "*.example.org": false} {
+		for _, then := range []string{"allow", "escalate"} {
+			e := ruleEngine(t, w, `{"name":"wide","if":{"domains":{"roles":["fetch-url"],"allowed":["`+pattern+`"]}},"then":"`+then+`"}`, "")
+			warned := slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.HasPrefix(s, "rule wide allows all hosts below a domain") })
+			if warned != (want && then == "allow") {
+				t.Errorf("%s %s: warned %v", then, pattern, warned)
+			}
 		}
 	}
 }

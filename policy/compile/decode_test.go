@@ -138,10 +138,10 @@ func drawRule(t *rapid.T, server, name string) policy.Rule {
 func TestValues(t *testing.T) {
 	for listType, values := range map[string]struct{ good, bad []string }{
 		"domains": {
-			[]string{"go.dev", "*.python.org", "docs.example.co.uk", "xn--bcher-kva.com"},
+			[]string{"go.dev", "*.python.org", "docs.example.co.uk", "xn--bcher-kva.com", "octocat.github.io", "*.octocat.github.io", "raw.githubusercontent.com", "s3.us-east-1.amazonaws.com.example.org"},
 			[]string{
 				"", "com", "*.com", "*", "*.co.uk", "co.uk", "localhost", "10.0.0.1", "[::1]", "https://go.dev", "go.dev/x", "go.dev:443",
-				"a b.com", "user@go.dev", "-a.com", "a..com", "*.*.com", "example.internal", "printer.local", strings.Repeat("a", 300) + ".com", "go.dev\u202e",
+				"a b.com", "user@go.dev", "-a.com", "a..com", "*.*.com", "example.internal", "printer.local", "github.io", "*.github.io", "*.vercel.app", "pages.dev", "*.s3.amazonaws.com", strings.Repeat("a", 300) + ".com", "go.dev\u202e",
 			},
 		},
 		"emails":      {[]string{"a.b@example.com"}, []string{"", "a", "@example.com", "a@", "a@b@example.com", "a b@example.com", "a@com", "A <a@example.com>", "a@*.example.com"}},

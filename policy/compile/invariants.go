@@ -145,7 +145,9 @@ func patterns(allowed []string) []string {
 			broken = append(broken, fmt.Sprintf("allows %q, which is no host", s))
 		case p.Everywhere():
 			broken = append(broken, fmt.Sprintf("allows %q, every host there is", s))
-		case p.CoversSuffix() || !p.Public():
+		case p.CoversSuffix() && p.Public():
+			broken = append(broken, fmt.Sprintf("allows %q, below which anybody can have a name", s))
+		case !p.Public():
 			broken = append(broken, fmt.Sprintf("allows %q, which is not one public host", s))
 		}
 	}

@@ -15,7 +15,7 @@ func TestAllowedHosts(t *testing.T) {
 	for host, why := range map[string]string{
 		"*": "every host", "https://*": "without scheme", "com": "one public host", "localhost": "one public host", "10.0.0.1": "one public host",
 		"[::1]": "without scheme", "http://go.dev": "without scheme", "go.dev:8080": "without scheme", "metadata.google.internal": "one public host",
-		"printer.local": "one public host", "co.uk": "one public host", "go.dev": "", "*.go.dev": "", "github.com/golang/go": "", "@docs": "",
+		"printer.local": "one public host", "co.uk": "anybody can have a name", "*.github.io": "anybody can have a name", "octocat.github.io": "", "go.dev": "", "*.go.dev": "", "github.com/golang/go": "", "@docs": "",
 	} {
 		r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{
 			Servers: []string{"fetch"}, Domains: &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},

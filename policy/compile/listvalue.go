@@ -48,7 +48,7 @@ func checkDomain(value string) error {
 		return errors.New("it is not the name of a public host")
 	}
 	if p.CoversSuffix() {
-		return errors.New("everything below it belongs to strangers")
+		return errors.New("anybody can have a name below it; name the hosts themselves")
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ type Pattern struct {
 
 // ParsePattern reads "*", "example.com", "*.example.com", "host/owner/repo",
 // each optionally with "scheme://" before and ":port" behind the host.
-// A wildcard for a whole public suffix, such as "*.com", is refused.
+// A wildcard for a registry's whole suffix, such as "*.com", is refused.
 func ParsePattern(s string) (Pattern, error) {
 	var p Pattern
 	rest := s
@@ -82,19 +82,28 @@ func ParsePattern(s string) (Pattern, error) {
 		return p, err
 	}
 	p.host = canonical
-	if p.subdomains && (ip.IsValid() || wholeSuffix(canonical)) {
+	if p.subdomains && (ip.IsValid() || registrySuffix(canonical)) {
 		return p, refuse("the pattern covers a whole public suffix or an address")
 	}
 	return p, nil
 }
 
-// wholeSuffix reports whether everything below the name belongs to strangers.
-func wholeSuffix(name string) bool {
+// registrySuffix reports whether a registry sells the names below the name.
+func registrySuffix(name string) bool {
 	if !strings.Contains(name, ".") {
 		return true
 	}
 	suffix, icann := publicsuffix.PublicSuffix(name)
 	return icann && suffix == name
+}
+
+// wholeSuffix reports whether everything below the name belongs to strangers:
+// those who bought it of a registry, or took it at a service that gives its
+// names away, such as github.io.
+func wholeSuffix(name string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(name)
+	_, noAddress := netip.ParseAddr(name)
+	return registrySuffix(name) || suffix == name && publicName(name) && noAddress != nil
 }
 
 func splitPort(s string) (host, port string) {
@@ -113,8 +122,11 @@ func splitPort(s string) (host, port string) {
 func (p Pattern) Plain() bool { return !p.any && p.scheme == "" && p.port == 0 && p.path == "" }
 
 // CoversSuffix reports whether the pattern is the name of a public suffix, such
-// as "com", which nobody means alone.
+// as "com" or "github.io", or all below it. Below it anybody may have a name.
 func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host) }
+
+// Subdomains reports whether the pattern is all below a host.
+func (p Pattern) Subdomains() bool { return p.subdomains }
 
 // Everywhere reports whether the pattern stands for every host.
 func (p Pattern) Everywhere() bool { return p.any }

@@ -148,7 +148,8 @@ func TestPatternKinds(t *testing.T) {
 	for s, want := range map[string][3]bool{ // everywhere, public, a whole suffix
 		"*": {true, false, false}, "https://*": {true, false, false}, "go.dev": {false, true, false}, "*.go.dev": {false, true, false},
 		"com": {false, false, true}, "co.uk": {false, true, true}, "localhost": {false, false, true}, "10.0.0.1": {false, false, false},
-		"printer.local": {false, false, false}, "[::1]": {false, false, true}, "github.io": {false, true, false},
+		"printer.local": {false, false, false}, "[::1]": {false, false, true}, "github.io": {false, true, true}, "*.vercel.app": {false, true, true}, "octocat.github.io": {false, true, false}, "*.octocat.github.io": {false, true, false},
+		"*.amazonaws.com": {false, true, false}, "raw.githubusercontent.com": {false, true, false},
 	} {
 		p, err := ParsePattern(s)
 		if got := [3]bool{p.Everywhere(), p.Public(), p.CoversSuffix()}; err != nil || got != want {
