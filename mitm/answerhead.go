@@ -2,9 +2,7 @@ package mitm
 
 import (
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 )
 
 // responseHead is the head of the answer, with the fields on the list only.
@@ -36,11 +34,7 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 }
 
 // named says whether the name of a field, in lower case, holds the credential.
-func (s *stream) named(field string) bool {
-	return slices.ContainsFunc(s.secrets, func(c Credential) bool {
-		return c.Value != "" && len(field) >= len(c.Value) && strings.Contains(field, lowerASCII(c.Value))
-	})
-}
+func (s *stream) named(field string) bool { return s.mask(field) != field }
 
 // mask takes the real credential out of a text.
 func (s *stream) mask(text string) string {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strconv"
 	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 )
 
 const (
@@ -16,7 +18,7 @@ const (
 
 // buffers are reused from answer to answer.
 var buffers = sync.Pool{New: func() any {
-	b := make([]byte, frameRoom+copyBuffer+maxSecretBytes+64)
+	b := make([]byte, frameRoom+copyBuffer+leak.MaxOpen+64)
 	return &b
 }}
 
@@ -69,7 +71,9 @@ func (c *copier) run() bool {
 		}
 		last := errors.Is(err, io.EOF)
 		c.s.x.a.more = c.much > 2 && err == nil
-		safe, keep := c.s.watch.scan(buf[frameRoom:frameRoom+held+n], last || err != nil)
+		before := c.s.watch.before()
+		from := frameRoom - copy(buf[frameRoom-len(before):], before)
+		safe, keep := c.s.watch.scan(buf[from:frameRoom+held+n], last || err != nil)
 		c.s.noteLeaks()
 		if !c.emit(safe, last) {
 			return false

@@ -20,7 +20,7 @@
 //     is forwarded.
 //  8. The upstream (forward.go): a request built anew from judged parts, over an HTTP/1.1
 //     connection of our own (upstream.go) whose answer is read as strictly as a request. It
-//     streams back (copier.go), watched for the real credential (leak.go).
+//     streams back (copier.go), watched for the real credential (leak.go, package leak).
 //
 // Every decision is one Record, and every refusal leaves exactly one, those
 // included which an HTTP server would answer without telling anybody: bad

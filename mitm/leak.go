@@ -1,104 +1,72 @@
 package mitm
 
 import (
-	"bytes"
-	"encoding/base64"
-	"encoding/hex"
 	"slices"
-	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 )
 
 const (
 	// minSecret is how long a credential must be to be told from other text.
 	minSecret = 8
-	// maxSecret is how long a credential may be, and maxSecretBytes its longest
-	// form, which bounds what one scan holds back.
-	maxSecret      = 8 << 10
-	maxSecretBytes = 6 * maxSecret
+	// maxSecret is how long a credential may be.
+	maxSecret = 8 << 10
 )
 
 // matcher knows the texts that must not pass. It is fixed after it is made, so
-// that one serves all answers for a credential.
+// that one serves all answers for a list of credentials.
 type matcher struct {
-	all      []Credential // that it was made for
-	secrets  []string
-	accounts []string // that are renamed, and are no secrets
-	patterns [][]byte
-	shortest int
-	longest  int
-	shift    [1 << 16]uint8 // by two bytes: how far the search may jump
-	firsts   [256]bool      // first bytes of patterns
+	finder *leak.Finder
+	all    []Credential // that it was made for
+	names  int          // the number of the first form that is an account's name, and no secret
 }
 
-// newMatcher makes a matcher for one or more credentials and the accounts that
-// they belong to.
-func newMatcher(secrets, accounts []string) *matcher {
-	m := &matcher{secrets: secrets, accounts: accounts, shortest: 128}
-	for _, a := range accounts {
-		m.patterns = append(m.patterns, []byte(a))
-	}
-	for _, s := range secrets {
-		m.patterns = append(m.patterns, forms(s)...)
-		m.longest = max(m.longest, longestEscape*len(s))
-	}
-	for _, lead := range []byte(escapeLeads) {
-		m.firsts[lead] = true
-	}
-	for _, p := range m.patterns {
-		m.shortest, m.longest = min(m.shortest, len(p)), max(m.longest, len(p))
-		m.firsts[p[0]] = true
-	}
-	for i := range m.shift {
-		m.shift[i] = uint8(m.shortest - 1)
-	}
-	for _, p := range m.patterns {
-		for i := 0; i+1 < m.shortest; i++ {
-			pair := uint16(p[i])<<8 | uint16(p[i+1])
-			m.shift[pair] = min(m.shift[pair], uint8(m.shortest-2-i))
+// newMatcher makes a matcher for credentials and the accounts that they belong to;
+// nil without one.
+func newMatcher(all []Credential) *matcher {
+	var secrets, accounts []leak.Form
+	for i, c := range all {
+		if c.Value != "" {
+			secrets = append(secrets, leak.Forms(c.Value)...)
+		}
+		named := func(o Credential) bool { return o.Account == c.Account }
+		if len(c.Account) >= minSecret && !slices.ContainsFunc(all[:i], named) {
+			accounts = append(accounts, leak.Whole(c.Account))
 		}
 	}
-	return m
+	if secrets == nil {
+		return nil
+	}
+	return &matcher{leak.NewFinder(append(secrets, accounts...)), all, len(secrets)}
 }
 
 // watcher looks for the real credential in an answer and puts the sentinel in
-// its place. It finds the credential as it is, and in the encodings in which a
-// server could echo it: base64 at each of its three alignments, hex, reversed,
-// and with any of its characters escaped as in URLs or in JSON.
+// its place, for a part of it as for the whole. It finds the credential as it is, and in
+// the encodings in which a server could echo it (leak.Forms), escaped or not.
 //
-// It works on a stream: what could be the beginning of the credential at the
-// end of the seen bytes is held back until the next bytes decide. An event of
-// a stream ends with a line feed, which no credential holds, so that no
-// complete event ever waits.
+// It works on a stream: what could become a part of the credential at the end of
+// the seen bytes is held back until the next bytes decide, unless it is three bytes at
+// most from the middle of it. An event of a stream ends with a line feed, which no
+// credential holds, so that no complete event ever waits.
 //
 // The account that a login belongs to gets the name that the agent knows it by.
 type watcher struct {
 	*matcher    // nil when there is nothing to watch for
+	scanner     *leak.Scanner
 	replacement string
 	found       int
 }
 
 // watcher returns a watcher for credentials.
 func (g *guarded) watcher(all []Credential) *watcher {
-	w := &watcher{replacement: g.sentinel.value}
-	if w.matcher = g.matcher.Load(); w.knows(all) {
-		return w
-	}
-	w.matcher = nil
-	var secrets, accounts []string
-	for _, c := range all {
-		if c.Value != "" {
-			secrets = append(secrets, c.Value)
+	w := &watcher{replacement: g.sentinel.value, matcher: g.matcher.Load()}
+	if !w.knows(all) {
+		if w.matcher = newMatcher(all); w.matcher == nil {
+			return w
 		}
-		if len(c.Account) >= minSecret && !slices.Contains(accounts, c.Account) {
-			accounts = append(accounts, c.Account)
-		}
+		g.matcher.Store(w.matcher)
 	}
-	if secrets == nil {
-		return w
-	}
-	w.matcher = newMatcher(secrets, accounts)
-	w.all = all
-	g.matcher.Store(w.matcher)
+	w.scanner = leak.NewScanner(w.finder)
 	return w
 }
 
@@ -108,139 +76,48 @@ func (m *matcher) knows(all []Credential) bool {
 	return m != nil && len(all) > 0 && len(all) == len(m.all) && &all[0] == &m.all[0]
 }
 
-// forms lists the texts by which a secret is known.
-func forms(secret string) [][]byte {
-	all := [][]byte{[]byte(secret)}
-	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
-		for align := range 3 {
-			// Characters that mix in bits of what stands around are left out.
-			text := enc.EncodeToString([]byte(strings.Repeat("\x00", align) + secret))
-			text = text[[]int{0, 2, 3}[align] : len(text)-1]
-			all = append(all, []byte(text))
-		}
+// before is the end of what was sent. It must stand in front of what is scanned next.
+func (w *watcher) before() []byte {
+	if w.matcher == nil {
+		return nil
 	}
-	digits := hex.EncodeToString([]byte(secret))
-	all = append(all, []byte(digits), []byte(strings.ToUpper(digits)))
-	reversed := []byte(secret)
-	slices.Reverse(reversed)
-	all = append(all, reversed)
-	slices.SortFunc(all, bytes.Compare)
-	return slices.CompactFunc(all, bytes.Equal)
+	return w.scanner.Before()
 }
 
-// scan returns the bytes of data that may be sent, with the credential
+// scan returns the bytes of data behind before that may be sent, with the credential
 // replaced, and the end of data that must be given again in front of the next
 // bytes. Without a finding, safe and held are parts of data. At the end of the
-// stream nothing is held; what then is most of a credential is masked too.
+// stream nothing is held.
 func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 	if w.matcher == nil {
 		return data, nil
 	}
-	from, n := w.find(data)
-	if from >= 0 {
-		rest := data
-		for from >= 0 {
-			safe = append(append(safe, rest[:from]...), w.instead(rest[from:from+n])...)
-			rest = rest[from+n:]
-			from, n = w.find(rest)
-		}
-		k := w.partial(rest)
-		safe, held = append(safe, rest[:len(rest)-k]...), rest[len(rest)-k:]
-	} else {
-		k := w.partial(data)
-		safe, held = data[:len(data)-k], data[len(data)-k:]
+	from := len(w.scanner.Before())
+	found, judged := w.scanner.Scan(data, end)
+	if len(found) == 0 {
+		return data[from:judged], data[judged:]
 	}
-	if !end || len(held) == 0 {
-		return safe, held
+	for _, r := range found {
+		safe = append(append(safe, data[from:r.From]...), w.instead(r)...)
+		from = r.To
 	}
-	if w.mostly(held) {
-		w.found++
-		held = []byte(w.replacement)
-	}
-	return append(slices.Clone(safe), held...), nil
+	return append(safe, data[from:judged]...), data[judged:]
 }
 
-// instead is what takes the place of a text that was found.
-func (w *watcher) instead(text []byte) string {
-	if slices.Contains(w.accounts, string(text)) {
+// instead is what takes the place of what was found.
+func (w *watcher) instead(r leak.Run) string {
+	if r.Form >= w.names {
 		return SentinelAccount
 	}
 	w.found++
 	return w.replacement
 }
 
-// text masks a complete text. One that is shorter than half of all that is looked
-// for holds none of it.
+// text masks a complete text.
 func (w *watcher) text(s string) string {
-	if w.matcher == nil || 2*len(s) < w.shortest {
+	if w.matcher == nil || w.finder.Short(len(s)) {
 		return s
 	}
 	safe, _ := w.scan([]byte(s), true)
 	return string(safe)
-}
-
-// find returns the place and length of the first appearance of a credential in
-// data, or -1.
-func (m *matcher) find(data []byte) (from, n int) {
-	from, n = m.findPattern(data)
-	if at, length := m.findEscaped(data); at >= 0 && (from < 0 || at < from) {
-		return at, length
-	}
-	return from, n
-}
-
-// findPattern returns the place and length of the first pattern in data, the
-// longest of those that begin there, or -1.
-func (m *matcher) findPattern(data []byte) (from, n int) {
-	window := m.shortest
-	for i := window - 2; i+1 < len(data); {
-		if skip := m.shift[uint16(data[i])<<8|uint16(data[i+1])]; skip > 0 {
-			i += int(skip)
-			continue
-		}
-		start := i - (window - 2)
-		best := 0
-		for _, p := range m.patterns {
-			if len(p) > best && bytes.HasPrefix(data[start:], p) {
-				best = len(p)
-			}
-		}
-		if best > 0 {
-			return start, best
-		}
-		i++
-	}
-	return -1, 0
-}
-
-// partial returns how many bytes at the end of data could begin a pattern.
-func (m *matcher) partial(data []byte) int {
-	for i := max(0, len(data)-m.longest+1); i < len(data); i++ {
-		if !m.firsts[data[i]] {
-			continue
-		}
-		for _, p := range m.patterns {
-			if len(p) > len(data)-i && bytes.HasPrefix(p, data[i:]) {
-				return len(data) - i
-			}
-		}
-		for _, s := range m.secrets {
-			if _, _, cut := matchEscaped(s, data[i:]); cut {
-				return len(data) - i
-			}
-		}
-	}
-	return 0
-}
-
-// mostly says whether the beginning of a credential is more than half of it.
-func (m *matcher) mostly(held []byte) bool {
-	for _, s := range m.secrets {
-		if known, _, cut := matchEscaped(s, held); cut && known > len(s)/2 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(m.patterns, func(p []byte) bool {
-		return len(held) > len(p)/2 && bytes.HasPrefix(p, held) && !slices.Contains(m.accounts, string(p))
-	})
 }

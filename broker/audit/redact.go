@@ -3,21 +3,21 @@ package audit
 import (
 	"encoding/json"
 	"regexp"
-	"sort"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
-// Redactor takes secrets out of text: known values first, then what has the
-// shape of a credential. All patterns run in linear time.
+// Redactor takes secrets out of text: known values and parts of them (package leak)
+// first, then what has the shape of a credential. All patterns run in linear time.
 type Redactor struct {
-	known   []string // longest first, plain and as JSON writes them
-	needles needles  // of which text without a secret has none, but for numbers
+	known   *leak.Finder // values, plain and as JSON writes them
+	needles needles      // of which text without a credential has none, but for numbers
 }
 
 // minSecret keeps short values, which would match everywhere, out.
-const minSecret = 6
+const minSecret = leak.MinSecret
 
 // masked stands where a secret was.
 const masked = "[REDACTED]"
@@ -26,22 +26,25 @@ const masked = "[REDACTED]"
 func NewRedactor(secrets []string) *Redactor {
 	r := &Redactor{}
 	seen := map[string]bool{}
-	add := func(s string) {
+	var known []leak.Form
+	add := func(s string, form func(string) leak.Form) {
 		if len(s) >= minSecret && !seen[s] {
 			seen[s] = true
-			r.known = append(r.known, s)
+			known = append(known, form(s))
 		}
 	}
 	for _, s := range secrets {
-		add(s)
-		if quoted, err := json.Marshal(s); err == nil {
-			add(string(quoted[1 : len(quoted)-1]))
+		quoted, err := json.Marshal(s)
+		if err == nil && string(quoted[1:len(quoted)-1]) == s {
+			add(s, leak.Plain)
+			continue
+		}
+		add(s, leak.Whole) // a part could end inside an escape
+		if err == nil {
+			add(string(quoted[1:len(quoted)-1]), leak.Whole)
 		}
 	}
-	sort.Slice(r.known, func(i, j int) bool { return len(r.known[i]) > len(r.known[j]) })
-	for _, k := range r.known {
-		r.needles.add(k)
-	}
+	r.known = leak.NewFinder(known)
 	for _, k := range shapes {
 		r.needles.add(k.needle)
 	}
@@ -146,34 +149,44 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
-// Known returns s without the known values only.
+// Known returns s without the known values and parts of them only.
 func (r *Redactor) Known(s string) string {
-	for _, k := range r.known {
-		if strings.Contains(s, k) {
-			s = strings.ReplaceAll(s, k, masked)
-		}
+	if spans := r.Spans(s); len(spans) > 0 {
+		return r.Cut(s, 0, len(s), spans)
 	}
 	return s
 }
 
-// Spans finds the known values in s: where each begins and ends, in order and
-// without overlap.
+// Spans finds the known values and parts of them in s: where each begins and ends, in
+// order and without overlap.
 func (r *Redactor) Spans(s string) [][2]int {
 	var spans [][2]int
-	for at := 0; at < len(s); {
-		first, length := -1, 0
-		for _, k := range r.known { // longest first
-			if i := strings.Index(s[at:], k); i >= 0 && (first < 0 || i < first) {
-				first, length = i, len(k)
-			}
+	for _, run := range leak.Merge(r.known.Runs([]byte(s), nil)) {
+		if from := behindEscape(s, run.From); from < run.To {
+			spans = append(spans, [2]int{from, run.To})
 		}
-		if first < 0 {
-			return spans
-		}
-		spans = append(spans, [2]int{at + first, at + first + length})
-		at += first + length
 	}
 	return spans
+}
+
+// behindEscape is at or, if that is inside an escape of JSON, the escape's end: the n
+// of \n can be in a secret, too.
+func behindEscape(s string, at int) int {
+	for i := at - 1; i >= max(0, at-5); i-- {
+		if s[i] != '\\' {
+			continue
+		}
+		before := len(s[:i]) - len(strings.TrimRight(s[:i], `\`))
+		if before%2 == 1 {
+			continue // it is what the one before escapes
+		}
+		end := i + len(`\n`)
+		if s[i+1] == 'u' {
+			end = i + len(`\u0000`)
+		}
+		return max(at, end)
+	}
+	return at
 }
 
 // Cut returns s[start:end] without what lies in the spans. The mask stands in
@@ -200,7 +213,7 @@ func (r *Redactor) Cut(s string, start, end int, spans [][2]int) string {
 func (r *Redactor) JSON(doc json.RawMessage) json.RawMessage {
 	var out, name []byte
 	copied := 0
-	doubtful := r.needles.in(doc)
+	doubtful := r.needles.in(doc) || len(r.known.Runs(doc, nil)) > 0
 	for i := 0; i < len(doc); i++ {
 		if doc[i] != '"' {
 			continue

@@ -59,9 +59,42 @@ func TestSecretNames(t *testing.T) {
 	}
 }
 
+// A value that is cut is masked like a whole one; a path that many others begin like is not.
+func TestPartsOfKnownValues(t *testing.T) {
+	const key, path = "zQ7-Rw1nLk3JvXn5TbYd7HgPc0FsMaE2uKoIrN9t", "/home/someone/work/keys/service-account.json"
+	r := NewRedactor([]string{key, path, `pass"word-with-quotes-and-more`})
+	for in, want := range map[string]string{
+		"the token " + key[:len(key)-4] + "... is bad": "the token [REDACTED]... is bad",
+		"ends in " + key[12:]:                          "ends in [REDACTED]",
+		key[:19] + " " + key[20:]:                      key[:19] + " [REDACTED]",
+		key[:18] + " " + key[22:]:                      key[:18] + " " + key[22:],
+		"in /home/someone/work/keys/other.json":        "in /home/someone/work/keys/other.json",
+		"in " + path:                                   "in [REDACTED]",
+		`word-with-quotes-and`:                         `word-with-quotes-and`,
+		`is pass"word-with-quotes-and-more`:            `is [REDACTED]`,
+		`C:\new\ttab ` + key:                           `C:\new\ttab [REDACTED]`,
+		`a\` + key[7:]:                                 `a\n[REDACTED]`,
+		`a\\` + key[7:]:                                `a\\[REDACTED]`,
+		key[:30] + key[:30]:                            "[REDACTED][REDACTED]",
+	} {
+		if got := r.Known(in); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+		doc, err := json.Marshal(map[string]string{"a": in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]string
+		if err := json.Unmarshal(r.JSON(doc), &back); err != nil || strings.Contains(want, masked) != strings.Contains(back["a"], masked) {
+			t.Errorf("%s became %s, %v", doc, r.JSON(doc), err)
+		}
+	}
+}
+
 func FuzzRedactKeepsJSON(f *testing.F) {
 	f.Add(`{"a":"sk-ant-api03-abcdefghijklmnopqrst","b":[{"token":"x"}]}`)
-	r := NewRedactor([]string{"secret-value"})
+	f.Add(`{"a":"\n7u000041nLk3JvXn5TbYd7","b":"\u000041nLk3JvXn5TbYd7\\"}`)
+	r := NewRedactor([]string{"secret-value", `a"b\c"d-secret`, "zQn7u000041nLk3JvXn5TbYd7"})
 	f.Fuzz(func(t *testing.T, doc string) {
 		if json.Valid([]byte(doc)) && !json.Valid(r.JSON(json.RawMessage(doc))) {
 			t.Fatalf("%q is no longer JSON: %q", doc, r.JSON(json.RawMessage(doc)))
