@@ -104,9 +104,10 @@ type Request struct {
 	Method   string
 	Path     string // without the query
 	Query    string
-	Model    string // as the body names it; empty when it names none
+	Model    string // as the path or the body names it; empty when neither does
 	Body     []byte // as it would be forwarded; nil without one
-	Most     int64  // tokens that the answer may have, as the body says; 0 when it does not
+	Most     int64  // tokens that one answer may have, as the body says; 0 when it does not
+	Answers  int64  // that are asked for
 	Digest   string // SHA-256 of method, host, target and body, in hex
 }
 

@@ -2,6 +2,7 @@ package mitm
 
 import (
 	"bufio"
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"slices"
@@ -26,7 +27,8 @@ type exchange struct {
 	query     string
 	endpoint  *Endpoint
 	payload   []byte // the judged body
-	most      int64  // tokens that the answer may have; 0 when the body does not say
+	most      int64  // tokens that an answer may have; 0 when the body does not say
+	answers   int64  // that the body asks for
 	spooled   int64  // bytes that the spool counts for this exchange
 	started   time.Time
 	rec       Record
@@ -169,11 +171,15 @@ func (x *exchange) checkBody() *denial {
 	}
 	x.rec.ReqBytes = int64(len(raw))
 	result, err := body.Judge(x.endpoint.Body, raw)
+	if model := x.endpoint.model(x.path); model != "" {
+		result.Model = model
+		err = cmp.Or(err, body.CheckModel(model))
+	}
 	x.rec.Model = printable(result.Model, 100)
 	if err != nil {
 		return policyDenial(err)
 	}
-	x.payload, x.rec.Stripped, x.most = result.Body, result.Removed, result.Most
+	x.payload, x.rec.Stripped, x.most, x.answers = result.Body, result.Removed, result.Most, result.Answers
 	return nil
 }
 

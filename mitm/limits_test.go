@@ -2,8 +2,10 @@ package mitm
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"runtime"
 	"strings"
@@ -163,5 +165,46 @@ func TestLimitsOfNumber(t *testing.T) {
 	}
 	if seen[ReasonRequests] != 1 || seen[ReasonConnections] == 0 {
 		t.Errorf("records by reason: %v", seen)
+	}
+}
+
+// The budget hears what a request may cost at most: the model, which Google has in the
+// path and not in the body, the length of an answer, and how many are asked for.
+func TestWhatTheBudgetIsTold(t *testing.T) {
+	var asked []Request
+	s := newHarness(t, func(c *Config) {
+		c.Budget = func(_ context.Context, r Request) error { asked = append(asked, r); return nil }
+	})
+	for _, c := range []struct {
+		provider, host, path, header, body string
+		model                              string
+		answers, most                      int64
+		status                             int
+	}{
+		{"openai", "api.openai.com", "/v1/chat/completions", "Authorization", `{"model":"gpt-5","n":8,"max_tokens":100}`, "gpt-5", 8, 100, 200},
+		{"openai", "api.openai.com", "/v1/chat/completions", "Authorization", `{"model":"gpt-5","n":1e3}`, "", 0, 0, 400},
+		{"openai", "api.openai.com", "/v1/responses", "Authorization", `{"model":"gpt-5","max_output_tokens":7}`, "gpt-5", 1, 7, 200},
+		{"anthropic", "api.anthropic.com", "/v1/messages", "X-Api-Key", `{"model":"claude-haiku-4-5","max_tokens":-1}`, "claude-haiku-4-5", 1, math.MaxInt64, 200},
+		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:generateContent", "X-Goog-Api-Key",
+			`{"model":"gemini-2.5-flash-lite","generationConfig":{"candidateCount":4}}`, "gemini-2.5-pro", 4, 0, 200},
+		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", "X-Goog-Api-Key",
+			`{"generation_config":{"candidate_count":"4"}}`, "", 0, 0, 400},
+		{"google", "generativelanguage.googleapis.com", "/v1beta/models/deep-research-pro:generateContent", "X-Goog-Api-Key", `{}`, "", 0, 0, 403},
+	} {
+		asked = nil
+		res, body := s.inTunnel(c.host, s.withBody(c.host, c.path, c.header, c.provider, c.body))
+		if res == nil || res.StatusCode != c.status {
+			t.Errorf("%s %s: answer %+v %s", c.path, c.body, res, body)
+			continue
+		}
+		if c.status != 200 {
+			if len(asked) > 0 || len(s.requests) > 0 && s.requests[len(s.requests)-1].RequestURI == c.path && s.lastBody() == c.body {
+				t.Errorf("%s %s was forwarded", c.path, c.body)
+			}
+			continue
+		}
+		if len(asked) != 1 || asked[0].Model != c.model || asked[0].Answers != c.answers || asked[0].Most != c.most {
+			t.Errorf("%s %s: %+v", c.path, c.body, asked)
+		}
 	}
 }

@@ -184,6 +184,15 @@ func (e *Endpoint) matches(method, path string) bool {
 	return path == e.Path
 }
 
+// model is the model that the path names, as Google's do; empty when it names none.
+func (e *Endpoint) model(path string) string {
+	if e.Body != body.GoogleGenerate {
+		return ""
+	}
+	name, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
+	return name
+}
+
 // modeFor returns the provider's mode of a kind, or its first without a kind.
 func (p *Provider) modeFor(kind string) (Mode, error) {
 	if kind == "" {

@@ -17,14 +17,15 @@ const (
 	maxOutput      = 10_000_000
 )
 
-// Expect is what a request may cost that is about to be sent, given its size and how
-// many tokens it lets the answer have at most; 0 when it does not say. A token has four
-// bytes on average.
-func Expect(requestBytes, most int64) usage.Count {
+// Expect is what a request may cost that is about to be sent, given its size, how many
+// answers it asks for and how many tokens it lets each have at most; 0 when it does not
+// say. A token has four bytes on average.
+func Expect(requestBytes, answers, most int64) usage.Count {
 	if most <= 0 {
 		most = unstatedOutput
 	}
-	return usage.Count{In: min(requestBytes/4, maxInput), Out: min(most, maxOutput)}
+	most, answers = min(most, maxOutput), min(max(answers, 1), maxOutput)
+	return usage.Count{In: min(requestBytes/4, maxInput), Out: min(most*answers, maxOutput)}
 }
 
 // hold is what a request under way may still cost.

@@ -103,3 +103,19 @@ func TestParallelRequestsShareWhatIsLeft(t *testing.T) {
 		t.Errorf("%d requests of up to 100 tokens were admitted to 1000 tokens", n)
 	}
 }
+
+func TestEachAnswerIsHeldBack(t *testing.T) {
+	for _, c := range []struct{ bytes, answers, most, in, out int64 }{
+		{4000, 1, 1000, 1000, 1000},
+		{4000, 8, 1000, 1000, 8000},
+		{0, 8, 0, 0, 8 * 4096},
+		{0, 0, 5, 0, 5},
+		{1 << 40, 1, 1, 200_000, 1},
+		{0, 128, 1 << 62, 0, 10_000_000},
+		{0, 1 << 62, 1 << 62, 0, 10_000_000},
+	} {
+		if got := budget.Expect(c.bytes, c.answers, c.most); got != (usage.Count{In: c.in, Out: c.out}) {
+			t.Errorf("%+v: %+v", c, got)
+		}
+	}
+}

@@ -47,7 +47,8 @@ type Result struct {
 	Body    []byte   // what to forward: the given bytes themselves when nothing was taken out
 	Removed []string // what was taken out or changed, for the audit: "tools:web_search_20250305"
 	Model   string   // the model that the body names; empty when it names none
-	Most    int64    // the most tokens that the answer may have, as the body says; 0 when it does not
+	Most    int64    // the most tokens that one answer may have, as the body says; 0 when it does not, and the largest number when that cannot be read
+	Answers int64    // how many answers are asked for
 }
 
 // Refusal is a body that is well-formed but asks for something that is not
@@ -68,7 +69,7 @@ func Judge(f Format, data []byte) (Result, error) {
 	}
 	j := &judge{reader: reader{data: data}}
 	err := j.run(rules)
-	r := Result{Model: j.model, Removed: j.removed, Most: j.most}
+	r := Result{Model: j.model, Removed: j.removed, Most: j.most, Answers: max(j.answers, 1)}
 	if err != nil {
 		return r, err
 	}

@@ -3,6 +3,7 @@ package body
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -401,15 +402,54 @@ func TestMostTokensOfTheAnswer(t *testing.T) {
 		{GoogleGenerate, `{"generationConfig":null}`, 0},
 		{OpenRouterChat, `{"max_tokens":13}`, 13},
 		{OpenAIChat, `{"max_tokens":null}`, 0},
-		{OpenAIChat, `{"max_tokens":-1}`, 0},
-		{OpenAIChat, `{"max_tokens":1e3}`, 0},
-		{OpenAIChat, `{"max_tokens":"5"}`, 0},
-		{OpenAIChat, `{"max_tokens":99999999999999999999}`, 0},
-		{OpenAIChat, `{"max_tokens":{"a":[1]}}`, 0},
+		{OpenAIChat, `{"max_tokens":-1}`, math.MaxInt64},
+		{OpenAIChat, `{"max_tokens":1e3}`, math.MaxInt64},
+		{OpenAIChat, `{"max_tokens":"5"}`, math.MaxInt64},
+		{OpenAIChat, `{"max_tokens":99999999999999999999}`, math.MaxInt64},
+		{OpenAIChat, `{"max_tokens":{"a":[1]},"max_completion_tokens":3}`, math.MaxInt64},
 	} {
 		r, err := Judge(c.format, []byte(c.body))
 		if err != nil || r.Most != c.want || string(r.Body) != c.body {
 			t.Errorf("%s %s: %d, %v; want %d", c.format, c.body, r.Most, err, c.want)
+		}
+	}
+}
+
+func TestHowManyAnswers(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		body   string
+		want   int64 // 0 when the body is not acceptable
+	}{
+		{AnthropicMessages, `{"n":5,"messages":[]}`, 1}, // means nothing there
+		{OpenAIChat, `{"messages":[]}`, 1},
+		{OpenAIChat, `{"n":null}`, 1},
+		{OpenAIChat, `{"n":1}`, 1},
+		{OpenAIChat, `{"n":128}`, 128},
+		{OpenAIResponses, `{"n":3}`, 1}, // nor there
+		{OpenRouterChat, `{"n":4}`, 4},
+		{GoogleGenerate, `{"generationConfig":{"candidateCount":8,"maxOutputTokens":11}}`, 8},
+		{GoogleGenerate, `{"generation_config":{"candidate_count":2}}`, 2},
+		{GoogleGenerate, `{"generationConfig":{"candidateCount":2,"candidate_count":7}}`, 7},
+		{GoogleGenerate, `{"generationConfig":{"candidateCount":2},"generation_config":{"candidate_count":7}}`, 7},
+		{OpenAIChat, `{"n":0}`, 0},
+		{OpenAIChat, `{"n":-1}`, 0},
+		{OpenAIChat, `{"n":129}`, 0},
+		{OpenAIChat, `{"n":1e2}`, 0},
+		{OpenAIChat, `{"n":2.0}`, 0},
+		{OpenAIChat, `{"n":"8"}`, 0},
+		{OpenAIChat, `{"n":[8]}`, 0},
+		{OpenAIChat, `{"n":true}`, 0},
+		{OpenAIChat, `{"n":99999999999999999999}`, 0},
+		{OpenAIChat, `{"N":8}`, 0},
+		{OpenAIChat, `{"n":1,"n":8}`, 0},
+		{GoogleGenerate, `{"generationConfig":{"candidateCount":"8"}}`, 0},
+		{GoogleGenerate, `{"generationConfig":{"CandidateCount":8}}`, 0},
+		{GoogleGenerate, `{"GenerationConfig":{"candidateCount":8}}`, 0},
+	} {
+		r, err := Judge(c.format, []byte(c.body))
+		if (err != nil) != (c.want == 0) || err == nil && r.Answers != c.want {
+			t.Errorf("%s %s: %d, %v; want %d", c.format, c.body, r.Answers, err, c.want)
 		}
 	}
 }

@@ -10,7 +10,7 @@ func (j *judge) google() error {
 	}
 	names := []string{
 		"model", "tools", "contents", "systemInstruction", "system_instruction", "cachedContent", "cached_content",
-		"generateContentRequest", "generate_content_request",
+		"generateContentRequest", "generate_content_request", "generationConfig", "generation_config",
 	}
 	return j.members(names, func(key string) error {
 		switch key {
@@ -38,9 +38,12 @@ func (j *judge) googleGeneration() error {
 	if j.peek() != '{' {
 		return j.skip()
 	}
-	return j.object(func(key string) error {
-		if key == "maxOutputTokens" || key == "max_output_tokens" {
+	return j.members([]string{"candidateCount", "candidate_count"}, func(key string) error {
+		switch key {
+		case "maxOutputTokens", "max_output_tokens":
 			return j.readMost()
+		case "candidateCount", "candidate_count":
+			return j.readAnswers(key)
 		}
 		return j.skip()
 	})

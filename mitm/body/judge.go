@@ -3,6 +3,7 @@ package body
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,8 @@ type judge struct {
 	reader
 	router       bool // OpenRouter's additions apply
 	model        string
-	most         int64 // tokens of the answer
+	most         int64 // tokens of an answer
+	answers      int64 // that are asked for; 0 when the body does not say
 	edits        []edit
 	removed      []string
 	removedNames map[string]bool // names of tools that were taken out
@@ -158,15 +160,42 @@ func (j *judge) readModel() (err error) {
 	return j.checkModel(j.model)
 }
 
-// readMost reads how many tokens the answer may have. Nothing is allowed or refused by
-// it, so what is no whole number is left to the provider.
+// readMost reads how many tokens an answer may have. Nothing is allowed or refused by
+// it: what is no plain number is left to the provider, and may be as many as there are.
 func (j *judge) readMost() error {
 	start := j.pos
 	if err := j.skip(); err != nil {
 		return err
 	}
-	if n, err := strconv.ParseInt(string(j.data[start:j.pos]), 10, 64); err == nil {
+	text := string(j.data[start:j.pos])
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case text == "null":
+	case err != nil || n < 0:
+		j.most = math.MaxInt64
+	default:
 		j.most = max(j.most, n)
+	}
+	return nil
+}
+
+// mostAnswers is how many answers a request may ask for, as the providers have it.
+const mostAnswers = 128
+
+// readAnswers reads how many answers are asked for. Each may be as long as a single one.
+func (j *judge) readAnswers(key string) error {
+	start := j.pos
+	if err := j.skip(); err != nil {
+		return err
+	}
+	text := string(j.data[start:j.pos])
+	n, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case text == "null":
+	case err != nil || n < 1 || n > mostAnswers:
+		return fmt.Errorf("%s is no whole number from 1 to %d", key, mostAnswers)
+	default:
+		j.answers = max(j.answers, n)
 	}
 	return nil
 }

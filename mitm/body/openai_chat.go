@@ -2,10 +2,13 @@ package body
 
 // chat judges a request of OpenAI's Chat Completions API.
 func (j *judge) chat() error {
-	names := []string{"model", "tools", "tool_choice", "messages", "web_search_options", "store", "mcp_servers", "container"}
+	names := []string{"model", "tools", "tool_choice", "messages", "web_search_options", "store", "mcp_servers", "container", "n"}
 	return j.members(j.routerNames(names), func(key string) error {
-		if key == "messages" {
+		switch key {
+		case "messages":
 			return j.messages(j.parts)
+		case "n":
+			return j.readAnswers(key)
 		}
 		return j.openaiMember(key)
 	})

@@ -43,6 +43,10 @@ func (j *judge) routerMember(key string) error {
 // searching are parts of the names of models that search the web by themselves.
 var searching = []string{"search-preview", "search-api", "deep-research"}
 
+// CheckModel refuses models that reach out by themselves, where a request names its
+// model outside its body.
+func CheckModel(name string) error { return new(judge).checkModel(name) }
+
 // checkModel refuses models that reach out by themselves.
 func (j *judge) checkModel(name string) error {
 	name = strings.ToLower(name)
