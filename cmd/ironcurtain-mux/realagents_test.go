@@ -154,8 +154,11 @@ func TestRealAgents(t *testing.T) {
 				t.Errorf("exit code %d", code)
 			}
 			d.nothingLeft(session.ID)
-			if record := d.audit(session.ID); !strings.Contains(record, "escalated-approved") || !strings.Contains(record, a.host) {
-				t.Errorf("the audit lacks the approval or the requests to %s", a.host)
+			record := d.audit(session.ID)
+			for _, want := range []string{"escalated-approved", "write_file", `"decidedBy":"tui"`, a.host} {
+				if !strings.Contains(record, want) {
+					t.Errorf("the audit does not mention %s", want)
+				}
 			}
 			a.isListed(t, d, session.ID)
 			if a.name != "claude-code" { // it has a test of its own

@@ -136,22 +136,6 @@ func openShell(t *testing.T, home string) *driver {
 	return d
 }
 
-// A decision on a call that does not wait is refused, with what to do instead.
-func TestDecideUnknown(t *testing.T) {
-	t.Parallel()
-	d := openShell(t, newHome(t))
-	for _, command := range []string{"approve", "deny"} {
-		_, errs, code := d.command(command, "some-id")
-		if complaint := strings.TrimSpace(errs); code != exitFailure || !complaintLine.MatchString(complaint) ||
-			!strings.Contains(complaint, "some-id") || !strings.Contains(complaint, "ironcurtain-mux pending") {
-			t.Errorf("%s exits %d and says %q", command, code, complaint)
-		}
-	}
-	d.send("\x01/quit!\r")
-	d.ended(2 * time.Minute)
-	d.traceless()
-}
-
 // Every way out gives the terminal back, takes down what ran and leaves a
 // record that is whole.
 func TestEnd(t *testing.T) {

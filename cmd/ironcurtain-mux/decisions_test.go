@@ -128,39 +128,6 @@ func withoutTools(screen, order string) bool {
 	return at >= 0 && strings.Contains(screen[at:], "is not connected")
 }
 
-// A person lets one call through: the file is written, and the record is whole.
-func TestApprove(t *testing.T) {
-	t.Parallel()
-	d := openDemo(t, newHome(t))
-	session := d.onlySession()
-	notes := d.state("demo", "outside", "notes.txt")
-
-	d.ask("write " + notes + " approved-text")
-	d.see(patience, "waiting")
-	d.send("\x01")
-	d.see(patience, "filesystem", "write_file")
-	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "approved-text") {
-		t.Fatal("the file was written before anybody approved")
-	}
-	d.decide("/approve", func() bool {
-		text, _ := os.ReadFile(notes)
-		return strings.Contains(string(text), "approved-text")
-	})
-
-	d.send("\x01")
-	d.send("/quit!\r")
-	if code := d.exit(2 * time.Minute); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
-	d.nothingLeft(session.ID)
-	record := d.audit(session.ID)
-	for _, want := range []string{"escalated-approved", "write_file", "tui"} {
-		if !strings.Contains(record, want) {
-			t.Errorf("the audit does not mention %q", want)
-		}
-	}
-}
-
 // decide types a decision and presses Enter until it has taken effect: the
 // panel refuses what it has not shown for long enough, and keeps the line.
 func (d *driver) decide(command string, done func() bool) {
@@ -232,31 +199,36 @@ func (d *driver) pending() []broker.Escalation {
 	return list
 }
 
-// Nobody answers: the call ends as refused when its time is over.
+// Nobody answers: the call ends as refused when its time is over, and decisions on
+// calls that do not wait change nothing of that.
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	state := filepath.Join(home, "state")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"escalationTimeoutSeconds":30}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d := openDemo(t, home)
-	session := d.onlySession()
+	configure(t, home, `{"escalationTimeoutSeconds":30}`)
+	d, id := demoShell(t, home)
 	notes := d.state("demo", "outside", "notes.txt")
-	d.ask("write " + notes + " late-text")
-	d.see(patience, "waiting")
-	d.until("the end of the waiting", patience, func(string) bool { return len(d.pending()) == 0 })
-	d.see(patience, "DENIED")
+	answer := d.write(id, notes, "late-text")
+	d.waits()
+	for _, command := range []string{"approve", "deny"} {
+		_, errs, code := d.command(command, "some-id")
+		if complaint := strings.TrimSpace(errs); code != exitFailure || !complaintLine.MatchString(complaint) ||
+			!strings.Contains(complaint, "some-id") || !strings.Contains(complaint, "ironcurtain-mux pending") {
+			t.Errorf("%s exits %d and says %q", command, code, complaint)
+		}
+	}
+	if got := <-answer; !strings.Contains(got, "DENIED") {
+		t.Errorf("the agent is told %s", got)
+	}
+	if n := len(d.pending()); n != 0 {
+		t.Errorf("%d calls wait", n)
+	}
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}
 	d.signal(syscall.SIGHUP)
 	d.exit(2 * time.Minute)
-	d.nothingLeft(session.ID)
-	if record := d.audit(session.ID); !strings.Contains(record, "escalated-expired") {
+	d.nothingLeft(id)
+	if record := d.audit(id); !strings.Contains(record, "escalated-expired") {
 		t.Error("the audit does not tell that the call expired")
 	}
 }
