@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,7 +39,9 @@ func (m *Model) complete() tea.Cmd {
 			stored, _ := m.api.Stored(ctx) // what cannot be listed cannot be completed
 			var ids []string
 			for _, s := range stored {
-				if !s.Ephemeral {
+				if id := shortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
+					ids = append(ids, id) // as the list has it
+				} else if !s.Ephemeral {
 					ids = append(ids, string(s.ID))
 				}
 			}
@@ -63,6 +66,8 @@ func (m *Model) completed(msg completedMsg) {
 	}
 	m.dirty = true
 	switch prefix := commonPrefix(msg.found); {
+	case len(msg.found) == 0 && msg.stem == "":
+		m.showError(errors.New("nothing is known that could stand here"))
 	case len(msg.found) == 0:
 		m.showError(fmt.Errorf("nothing begins with %q", sanitize(msg.stem)))
 	case len(msg.found) == 1:

@@ -276,9 +276,14 @@ func TestHistoryIsNotAnsweredAgain(t *testing.T) {
 func TestSessionsAreCompleted(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = storedSessions()
-	r.keys("\x01/resume cc\t")
-	if got := r.m.line.text(); got != "/resume cccccccc-3 " {
-		t.Errorf("the line holds %q", got)
+	for typed, want := range map[string]string{
+		"cc": "/resume cccccccc ", "cccccccc-": "/resume cccccccc-3 ",
+	} {
+		r.keys("\x01\x15/resume " + typed + "\t")
+		if got := r.m.line.text(); got != want {
+			t.Errorf("the line holds %q, want %q", got, want)
+		}
+		r.keys("\x1b")
 	}
 }
 

@@ -231,7 +231,11 @@ func (c *Credentials) Refused(ctx context.Context, provider string, used mitm.Cr
 type NoCredentialError struct{ key, login error }
 
 func (e *NoCredentialError) Error() string {
-	return e.key.Error() + ", and " + e.login.Error()
+	why := e.login.Error()
+	if login, ok := errors.AsType[*oauth.LoginError](e.login); ok {
+		why = login.Cause // that to log in would help, the hint says
+	}
+	return e.key.Error() + ", and " + why
 }
 
 // Unwrap returns both reasons.
