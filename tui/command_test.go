@@ -291,6 +291,30 @@ func TestMessagesGoWithTheNextCommand(t *testing.T) {
 	}
 }
 
+// In the status line what is to be done comes before what was spent; what the screen
+// has to say all the time is there on a small one, too, if only its beginning.
+func TestStatusLineIsShared(t *testing.T) {
+	for _, test := range []struct {
+		cols   int
+		notice string
+		want   []string
+		spent  bool
+	}{
+		{80, "scripted model, not an AI", []string{"Ctrl-A shows what waits for you", "scripted model, not an AI", "1 waiting"}, false},
+		{110, "scripted model, not an AI", []string{"Ctrl-A shows what waits for you", "scripted model, not an AI", "1 waiting"}, true},
+		{40, "unprotected: a shell of this machine", []string{"Ctrl-A", "unprotected", "1 waiting"}, false},
+	} {
+		r := newHarness(t, test.cols, 24, Options{Notices: []string{test.notice}})
+		one := broker.Budget{Session: "s1", Tab: 1, Used: broker.Usage{Requests: 12, In: 34_900, CostUSD: 0.11}}
+		r.send(brokerMsg{broker.Event{Budget: &one}})
+		r.escalate(1, `{"path":"/tmp/b"}`, "")
+		r.wants(test.want...)
+		if got := strings.Contains(r.screen(), "$0.11"); got != test.spent {
+			t.Errorf("%d columns: what was spent is shown: %v", test.cols, got)
+		}
+	}
+}
+
 // TestKeysFollowThePane encodes for the modes of the pane that has the focus.
 func TestKeysFollowThePane(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})

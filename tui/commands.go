@@ -24,7 +24,7 @@ func commandTable() []command {
 		{"approve", "[N|all]", "let the call shown, call N or all calls seen in full go on", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
-		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},
+		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, in a fresh directory unless one is named, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},

@@ -26,7 +26,7 @@ func (m *Model) drawStatus() *surface {
 	notices := m.notices()
 	free := end - textWidth(text) - 1
 	for _, notice := range notices {
-		free -= min(textWidth(notice)+2, leastNotice)
+		free -= min(textWidth(notice)+2, mostNotice)
 	}
 	if label, style := m.spent(); label != "" && textWidth(label) <= free {
 		end = s.right(end, label, style)
@@ -50,8 +50,12 @@ func (m *Model) drawStatus() *surface {
 	return s
 }
 
-// leastNotice is how many cells a part of a notice must have to tell something.
-const leastNotice = 24
+// leastNotice is how many cells a part of a notice must have to tell something, and
+// mostNotice how many are kept for it before what was spent is shown.
+const (
+	leastNotice = 12
+	mostNotice  = 40
+)
 
 // message reports whether the status line shows something said to the person
 // just now.
@@ -207,7 +211,7 @@ func (m *Model) hints() []string {
 	}
 	zoomed := ""
 	if m.split.zoom && m.split.has(t.session.ID) {
-		zoomed = "zoomed, " + counted(len(m.split.ids)-1, "pane") + " behind it"
+		zoomed = fmt.Sprintf("zoomed: 1 of %d", len(m.split.ids))
 	}
 	return nonEmpty(command+" command line", t.stateWords(), zoomed)
 }
