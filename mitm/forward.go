@@ -111,7 +111,10 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	x := s.x
 	begun := time.Now()
-	q := upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload}
+	q := upstreamRequest{
+		method: x.h.method, head: x.requestHead(cred), body: x.payload,
+		soon: &x.g.upstream.soon, alone: len(x.p.requests) == 1,
+	}
 	res, err := x.g.upstream.ask(s.ctx, &q)
 	if cap(q.head) <= scratchBytes {
 		x.l.scratch = q.head

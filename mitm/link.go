@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // link is one connection of the agent, from its first byte to its last: the
@@ -23,8 +25,9 @@ type link struct {
 	scratch []byte // of one head at a time, to the server or to the agent
 	watch   clientWatch
 	guard   auditGuard
-	readBy  time.Time // the deadline of reads from the client, as far as it is known
-	writeBy time.Time // and of writes
+	soon    nonblock.Linger // for the next request
+	readBy  time.Time       // the deadline of reads from the client, as far as it is known
+	writeBy time.Time       // and of writes
 
 	ctx    context.Context // ends with the link
 	cancel context.CancelFunc

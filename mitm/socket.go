@@ -40,3 +40,10 @@ func (s *socket) CloseWrite() error {
 // poll reads from conn, which is the socket or TLS over it, without waiting for
 // bytes of the peer.
 func (s *socket) poll(conn net.Conn, b []byte) (int, error) { return s.stream.Poll(conn, b) }
+
+// linger looks for bytes of a connection for a moment, if it is one of ours.
+func linger(l *nonblock.Linger, c net.Conn, alone bool) {
+	if s, ok := c.(*socket); ok {
+		l.Wait(s.stream, alone)
+	}
+}

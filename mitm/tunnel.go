@@ -86,6 +86,9 @@ func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
 			return
 		}
 		wait = l.p.limits.IdleTime
+		if r.Buffered() == 0 {
+			linger(&l.soon, l.raw, len(l.p.requests) == 0)
+		}
 	}
 }
 

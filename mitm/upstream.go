@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // keptTime is how long a connection without a request is kept.
@@ -21,6 +23,7 @@ type upstream struct {
 	dial   func(ctx context.Context) (net.Conn, error)
 	config *tls.Config // nil for plain HTTP
 	limits *Limits
+	soon   nonblock.Linger // for answers
 
 	mu     sync.Mutex
 	kept   []*upstreamConn // without a request; the one used last stands at the end

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // upstreamRequest is a request as it goes to the server.
@@ -14,6 +16,8 @@ type upstreamRequest struct {
 	method string
 	head   []byte // with the empty line at its end
 	body   []byte
+	soon   *nonblock.Linger // for its answer; may be nil
+	alone  bool             // no other request is under way
 }
 
 // togetherBytes is up to which size a body leaves together with its head. What
@@ -84,6 +88,9 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 	if err == nil {
 		a := &upstreamAnswer{c: c, stop: stop, fields: c.fields[:0]}
 		c.patience(c.limits.ResponseTime)
+		if q.soon != nil && c.writing == nil {
+			linger(q.soon, c.raw, q.alone)
+		}
 		if err = a.readHead(q.method); err == nil {
 			return a, nil
 		}

@@ -27,7 +27,7 @@ func newFrameReader(r io.Reader, limit int) *frameReader {
 	if b, ok := r.(*bufio.Reader); ok {
 		return &frameReader{r: b, limit: limit}
 	}
-	return &frameReader{r: bufio.NewReaderSize(nonblock.Reader(r), 64<<10), limit: limit}
+	return &frameReader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
 // next returns the next line that is not empty, without its end. The bytes

@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // errServerGone is the end of a server while something was asked of it.
@@ -21,6 +22,7 @@ var errServerGone = errors.New("the server ended")
 type link struct {
 	process *sandbox.Process
 	out     frameWriter
+	soon    nonblock.Linger // for an answer
 	limit   int
 	roots   roots
 

@@ -73,6 +73,7 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 		return nil, l.ended
 	}
 	l.waiting[string(id)] = got
+	alone := len(l.waiting) == 1
 	l.mu.Unlock()
 	msg := make([]byte, 0, len(params)+len(method)+64)
 	msg = append(append(msg, `{"jsonrpc":"2.0","id":`...), id...)
@@ -82,6 +83,7 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 		l.forget(id)
 		return nil, fmt.Errorf("%w: %w", errServerGone, err)
 	}
+	l.soon.Wait(l.process, alone)
 	select {
 	case r := <-got:
 		return r.result, r.err

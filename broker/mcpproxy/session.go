@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
@@ -26,7 +27,9 @@ var errLeft = errors.New("the agent's connection was closed")
 type session struct {
 	proxy *Proxy
 	conn  io.ReadWriteCloser
+	in    *nonblock.Stream // of conn, to look for requests; may be nil
 	out   frameWriter
+	soon  nonblock.Linger // for the agent's next request
 
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelCauseFunc
@@ -42,7 +45,7 @@ type session struct {
 }
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
-	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
+	s := &session{proxy: p, conn: conn, in: nonblock.New(conn), open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
 	s.out.to(conn)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.heard, s.deaf = context.WithCancel(p.waits)
@@ -53,7 +56,7 @@ func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 func (s *session) run() error {
 	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
 	defer unblock()
-	frames := newFrameReader(s.conn, s.proxy.limits.Line)
+	frames := newFrameReader(nonblock.Reader(s.conn), s.proxy.limits.Line)
 	err := s.read(frames)
 	// An agent that closed only its sending side still gets its answers, but
 	// nobody is asked for one that may be gone.
@@ -210,6 +213,7 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 		msg, c := run(ctx, s, m)
 		s.mu.Lock()
 		delete(s.open, id)
+		alone := len(s.open) == 0
 		s.mu.Unlock()
 		if !errors.Is(context.Cause(ctx), errCancelled) {
 			_ = s.out.write(msg)
@@ -217,6 +221,7 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 		if c != nil {
 			c.finish()
 		}
+		s.soon.Wait(s.in, alone)
 	})
 	return nil
 }

@@ -5,6 +5,10 @@
 // would wake the thread that watches over calls, for every request and every
 // event, and would give the processor away when one takes some twenty
 // microseconds. Both cost more than the small messages that a proxy passes on.
+//
+// Falling asleep and being woken costs most of all. So whoever has passed on a lone
+// message may look for what comes back before sleeping (Linger): a local server
+// answers in less time than that takes.
 package nonblock
 
 import (
