@@ -58,7 +58,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			}
 		}
 		if d := r.If.Domains; d != nil {
-			patterns, bad := e.patterns(d.Allowed)
+			patterns, bad := e.patterns(d.Allowed, r.Then)
 			for _, b := range bad {
 				warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
 			}
@@ -73,7 +73,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			lr := listRule{roles: l.Roles, match: l.Match, values: e.config.Lists.expand(l.Allowed)}
 			if l.Match == "domains" {
 				var bad []string
-				lr.patterns, bad = e.patterns(l.Allowed)
+				lr.patterns, bad = e.patterns(l.Allowed, r.Then)
 				for _, b := range bad {
 					warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
 				}
@@ -107,9 +107,10 @@ func (e *Engine) tooWide(dir string) bool {
 	return false
 }
 
-// patterns parses domain patterns with the lists put in. Those that cover a
-// whole public suffix or cannot be read match nothing.
-func (e *Engine) patterns(allowed []string) (good []urlx.Pattern, bad []string) {
+// patterns parses domain patterns with the lists put in. Those that cannot be read
+// match nothing, nor does what a list would allow beyond public hosts and what is
+// below them.
+func (e *Engine) patterns(allowed []string, then Decision) (good []urlx.Pattern, bad []string) {
 	for _, s := range allowed {
 		name, fromList := strings.CutPrefix(s, "@")
 		values := []string{s}
@@ -118,7 +119,7 @@ func (e *Engine) patterns(allowed []string) (good []urlx.Pattern, bad []string) 
 		}
 		for _, v := range values {
 			p, err := urlx.ParsePattern(v)
-			if err != nil || (fromList && (!p.Plain() || p.CoversSuffix())) {
+			if err != nil || (fromList && then == Allow && (!p.Plain() || !p.Public() || p.CoversSuffix())) {
 				bad = append(bad, v)
 				continue
 			}

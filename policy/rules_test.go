@@ -122,11 +122,28 @@ func TestListsMissingMatchNothing(t *testing.T) {
 func TestListsThatCoverTooMuchHaveNoEffect(t *testing.T) {
 	w := newWorld(t)
 	e := ruleEngine(t, w, `{"name":"listed","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
-		`{"lists":{"hosts":{"values":["*","com","*.com","co.uk","*.co.uk","github.io","*.vercel.app","octocat.github.io","https://example.com","*.example.org"]}}}`)
+		`{"lists":{"hosts":{"values":["*","com","*.com","co.uk","*.co.uk","github.io","*.vercel.app","octocat.github.io","127.0.0.1","printer.local","https://example.com","*.example.org"]}}}`)
 	for url, want := range map[string]Decision{
 		"https://example.com/": Deny, "https://x.co.uk/": Deny, "https://co.uk/": Deny, "https://a.example.org/": Allow,
-		"https://github.io/": Deny, "https://stranger.github.io/": Deny, "https://octocat.github.io/": Allow, "https://stranger.vercel.app/": Deny,
+		"https://github.io/": Deny, "https://stranger.github.io/": Deny, "https://octocat.github.io/": Allow, "https://stranger.vercel.app/": Deny, "https://127.0.0.1/": Deny, "https://printer.local/": Deny,
 	} {
+		v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"` + url + `"}`)})
+		if v.Decision != want {
+			t.Errorf("%s: %s by %s", url, v.Decision, v.Rule)
+		}
+	}
+}
+
+// TestListsThatAsk: what is too much to be allowed can still be asked about, rather
+// than left to the rules behind.
+func TestListsThatAsk(t *testing.T) {
+	w := newWorld(t)
+	domains := func(name, host, then string) string {
+		return `{"name":"` + name + `","if":{"domains":{"roles":["fetch-url"],"allowed":["` + host + `"]}},"then":"` + then + `"}`
+	}
+	e := ruleEngine(t, w, domains("asked", "@hosts", "escalate")+","+domains("rest", "*", "allow"),
+		`{"lists":{"hosts":{"values":["*.vercel.app","github.io"]}}}`)
+	for url, want := range map[string]Decision{"https://x.vercel.app/": Escalate, "https://github.io/": Escalate, "https://example.org/": Allow} {
 		v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"` + url + `"}`)})
 		if v.Decision != want {
 			t.Errorf("%s: %s by %s", url, v.Decision, v.Rule)
