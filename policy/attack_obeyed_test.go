@@ -121,3 +121,25 @@ func TestConfigurationThatChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestRepositoryThatAppears: a directory without a repository has one later.
+func TestRepositoryThatAppears(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine()
+	const dir = "iron/sessions/s1/sandbox/later"
+	w.write(dir+"/in/a.txt", "")
+	for _, step := range []struct {
+		config string
+		want   Decision
+	}{{"", Allow}, {"", Allow}, {"[core]\n\thooksPath = in\n", Escalate}} {
+		if step.config != "" {
+			w.repository(dir, step.config, nil)
+		}
+		for _, path := range []string{"later/in/a.txt", "later/in/new/b.txt"} {
+			v := e.Evaluate(Call{Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"` + path + `","content":"x"}`)})
+			if v.Decision != step.want {
+				t.Errorf("%s: %s by %s (%s), want %s", path, v.Decision, v.Rule, v.Reason, step.want)
+			}
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 // gitObeys says why git on the host would run or obey a file, or what lies below
 // a directory, because its configuration names it; or "".
 func (p *preparation) gitObeys(r pathx.Resolved) string {
-	named, err := p.engine.around.Obeyed(r.Path)
+	named, err := p.engine.around.Obeyed(r.Path, r.Changed())
 	for _, o := range named {
 		if o.Names(r.Path, r.Exists) || o.Name != "" && p.reaches(r, o.Name) {
 			return o.Why

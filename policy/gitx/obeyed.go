@@ -61,12 +61,20 @@ func inName(c byte) bool {
 
 // Obeyed lists what git would run or obey in the repositories whose work tree
 // holds a file, whose path must be resolved already. What lies in .git, and what
-// has a name by which programs know it, is not listed.
-func (s *Surroundings) Obeyed(path string) ([]Obeyed, error) {
+// has a name by which programs know it, is not listed. The times are when the
+// directories on the way last changed, outermost first, 0 where that is not known;
+// those without one are not there.
+func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
 	l := lister{Surroundings: s}
+	depth := strings.Count(path, "/")
 	for dir := path; dir != ""; {
-		dir = dir[:strings.LastIndexByte(dir, '/')]
-		l.at(dir)
+		dir, depth = dir[:strings.LastIndexByte(dir, '/')], depth-1
+		switch {
+		case depth > len(changed):
+		case depth > 0 && changed[depth-1] != 0 && s.without(dir, changed[depth-1]):
+		default:
+			l.at(dir)
+		}
 		if dir == s.base {
 			for _, above := range s.above {
 				l.at(above)

@@ -58,11 +58,12 @@ func TestSurroundingsTogether(t *testing.T) {
 	}
 	write("r/.git/config", "")
 	s := NewSurroundings(Home{}, dir)
+	unknown := make([]int64, 99)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 200 {
-				if named, err := s.Obeyed(dir + "/r/a/b"); err != nil || len(named) > 1 {
+				if named, err := s.Obeyed(dir+"/r/a/b", unknown); err != nil || len(named) > 1 {
 					t.Errorf("%v %v", named, err)
 				}
 			}
@@ -72,7 +73,7 @@ func TestSurroundingsTogether(t *testing.T) {
 		write("r/.git/config", []string{"", "[core]\n\thooksPath = x\n"}[i%2])
 	}
 	all.Wait()
-	if named, err := s.Obeyed(dir + "/r/a"); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
+	if named, err := s.Obeyed(dir+"/r/a", unknown); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
 		t.Errorf("in the end: %v %v", named, err)
 	}
 }

@@ -21,13 +21,14 @@ type Surroundings struct {
 
 	mu    sync.Mutex
 	known map[string]reading
+	none  map[string]int64 // directories without .git, and when they had last changed
 }
 
 // NewSurroundings takes the user's own configuration into account as well. Which
 // directories above base have a repository is found out once, here: an untrusted
 // program writes at and below base, if at all. An empty base is above nothing.
 func NewSurroundings(home Home, base string) *Surroundings {
-	s := &Surroundings{user: home.files(), home: home.Dir, base: base, known: map[string]reading{}}
+	s := &Surroundings{user: home.files(), home: home.Dir, base: base, known: map[string]reading{}, none: map[string]int64{}}
 	for dir := base; dir != ""; {
 		dir = dir[:strings.LastIndexByte(dir, '/')]
 		if found, _ := s.gitDir(dir); found != "" {
@@ -87,6 +88,27 @@ func (s *Surroundings) look(name string, read func(name string) reading) reading
 	}
 	s.known[name] = got
 	return got
+}
+
+// without reports whether a directory that last changed at a time has no .git.
+// Where it had none, that holds until the directory changes.
+func (s *Surroundings) without(dir string, changed int64) bool {
+	s.mu.Lock()
+	before, ok := s.none[dir]
+	s.mu.Unlock()
+	if ok && before == changed {
+		return true
+	}
+	if exists(dir + "/.git") {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.none) >= maxKnown {
+		clear(s.none)
+	}
+	s.none[dir] = changed
+	return true
 }
 
 // gitDir returns the repository of a work tree, or "" when the directory is none

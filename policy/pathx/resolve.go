@@ -47,12 +47,17 @@ type Resolved struct {
 	Ident   Ident  // of the file, when it exists
 	Links   uint64 // number of hard links, when it exists and is not a directory
 
-	idents []Ident // of every existing component, outermost first, "/" left out
+	idents  []Ident // of every existing component, outermost first, "/" left out
+	changed []int64 // when each of them changed, in nanoseconds
 }
 
 // Idents returns the identities of the file and of every directory on the way
 // to it, outermost first, as far as they exist.
 func (r Resolved) Idents() []Ident { return r.idents }
+
+// Changed returns when the file and the directories on the way to it last changed,
+// in nanoseconds and in the order of Idents. It is 0 for Base and what is above.
+func (r Resolved) Changed() []int64 { return r.changed }
 
 // Resolve says which file the value names. Relative values start from Base, "~" from
 // Home, and a value at or below Mount from Base. It returns an *Error when

@@ -24,6 +24,7 @@ type walkOptions struct {
 type walker struct {
 	cur     string
 	idents  []Ident // of the existing components of cur
+	changed []int64 // when each of them changed, 0 where this walk did not look
 	pending []string
 	links   int
 	missing bool // cur's last component does not exist
@@ -38,6 +39,7 @@ type walker struct {
 func walk(start, rel string, idents []Ident, o walkOptions) (Resolved, error) {
 	w := &walker{cur: start, opt: o}
 	w.idents = append(make([]Ident, 0, len(idents)+8), idents...)
+	w.changed = make([]int64, len(idents), len(idents)+8)
 	w.push(rel)
 	for len(w.pending) > 0 {
 		part := w.pending[len(w.pending)-1]
@@ -92,6 +94,7 @@ func (w *walker) step(part string) error {
 	w.cur, w.last = next, st
 	w.file = st.Mode&unix.S_IFMT != unix.S_IFDIR
 	w.idents = append(w.idents, identOf(&st))
+	w.changed = append(w.changed, unix.TimespecToNsec(st.Ctim))
 	return nil
 }
 
@@ -107,7 +110,7 @@ func (w *walker) up() error {
 	}
 	w.cur = path.Dir(w.cur)
 	if len(w.idents) > 0 {
-		w.idents = w.idents[:len(w.idents)-1]
+		w.idents, w.changed = w.idents[:len(w.idents)-1], w.changed[:len(w.changed)-1]
 	}
 	return nil
 }
@@ -132,7 +135,7 @@ func (w *walker) link(name string) error {
 	w.opt.floor = "" // a link is read on the host, where the mount has no say
 	target := string(buf[:n])
 	if strings.HasPrefix(target, "/") {
-		w.cur, w.idents = "/", w.idents[:0]
+		w.cur, w.idents, w.changed = "/", w.idents[:0], w.changed[:0]
 	}
 	w.push(target)
 	if len(w.pending) > maxPath {
@@ -142,7 +145,7 @@ func (w *walker) link(name string) error {
 }
 
 func (w *walker) result() (Resolved, error) {
-	got := Resolved{Path: w.cur, ViaLink: w.via, idents: w.idents}
+	got := Resolved{Path: w.cur, ViaLink: w.via, idents: w.idents, changed: w.changed}
 	if len(w.cur) > maxPath {
 		return got, refuse("the path is longer than %d bytes", maxPath)
 	}
