@@ -29,9 +29,9 @@ func (f *faulty) ask(op string, size int) (int, error) {
 	return f.fault(op, size)
 }
 
-func (f *faulty) Open(path string, appending, exclusive bool) (File, error) {
-	file, err := f.osFS.Open(path, appending, exclusive)
-	if err != nil || !exclusive {
+func (f *faulty) Open(path string, as Role) (File, error) {
+	file, err := f.osFS.Open(path, as)
+	if err != nil || as == Head {
 		return file, err
 	}
 	return &faultyFile{File: file, fs: f}, nil

@@ -24,11 +24,22 @@ type File interface {
 // FS is the file system under a log; tests put faults into it.
 type FS interface {
 	// Open opens a regular file for reading and writing, creating it with
-	// mode 0600. An exclusive one is locked against other programs.
-	Open(path string, appending, exclusive bool) (File, error)
+	// mode 0600.
+	Open(path string, as Role) (File, error)
 	Lstat(path string) (fs.FileInfo, error)
 	WriteNew(path string, data []byte) error
 }
+
+// Role is what a file is to a log.
+type Role int
+
+const (
+	// Head is the small file beside the log, written at its beginning.
+	Head Role = iota
+	// Records is the log itself: written at its end, and locked against other
+	// programs.
+	Records
+)
 
 // ErrInUse means that another process writes this log.
 var ErrInUse = errors.New("another program writes to it")
@@ -38,9 +49,9 @@ type osFS struct{}
 func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 
 // Open never waits: a pipe without a reader, a link or a device is refused.
-func (osFS) Open(path string, appending, exclusive bool) (File, error) {
+func (osFS) Open(path string, as Role) (File, error) {
 	flags := os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_NONBLOCK
-	if appending {
+	if as == Records {
 		flags |= os.O_APPEND
 	}
 	f, err := os.OpenFile(path, flags, 0o600)
@@ -51,7 +62,7 @@ func (osFS) Open(path string, appending, exclusive bool) (File, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}
-	if err == nil && exclusive {
+	if err == nil && as == Records {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
 			err = ErrInUse
 		}

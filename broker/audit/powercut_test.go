@@ -37,9 +37,9 @@ func (d *disk) step(name string) {
 	d.cuts = append(d.cuts, cut{name, bytes.Clone(d.log), d.synced, slices.Clone(d.heads), d.records})
 }
 
-func (d *disk) Open(path string, appending, exclusive bool) (File, error) {
-	f, err := d.osFS.Open(path, appending, exclusive)
-	return &diskFile{File: f, disk: d, head: !appending}, err
+func (d *disk) Open(path string, as Role) (File, error) {
+	f, err := d.osFS.Open(path, as)
+	return &diskFile{File: f, disk: d, head: as == Head}, err
 }
 
 type diskFile struct {

@@ -27,7 +27,7 @@ func (w *writer) open() (map[string]any, error) {
 	broken := func(op string, err error, next string) error {
 		return &Error{Path: w.path, Op: op, Err: err, Next: next}
 	}
-	file, err := w.fs.Open(w.path, true, true)
+	file, err := w.fs.Open(w.path, Records)
 	if err != nil {
 		next := "choose a file that can be written"
 		if errors.Is(err, ErrInUse) {
@@ -35,7 +35,7 @@ func (w *writer) open() (map[string]any, error) {
 		}
 		return nil, broken("open", err, next)
 	}
-	head, err := w.fs.Open(headName(w.path), false, false)
+	head, err := w.fs.Open(headName(w.path), Head)
 	if err != nil {
 		return nil, errors.Join(broken("open head file", err, ""), file.Close())
 	}
