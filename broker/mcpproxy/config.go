@@ -89,7 +89,7 @@ type Limits struct {
 	InFlight    int           // unanswered requests of one connection; 256
 	PerServer   int           // calls that one server works on at a time; 32
 	Call        time.Duration // time a server has for a call; 5 minutes
-	Start       time.Duration // time a server has to start; 60 seconds
+	Start       time.Duration // time a server has to start; 2 minutes
 	Tools       int           // tools of one server; 512
 	Escalations int           // calls a minute that may ask a person; 120
 	Alike       int           // of them, those that differ in details only; 60
@@ -118,7 +118,7 @@ func (l Limits) orDefaults() Limits {
 	number(&l.Escalations, 120)
 	number(&l.Alike, 60)
 	span(&l.Call, 5*time.Minute)
-	span(&l.Start, time.Minute)
+	span(&l.Start, 2*time.Minute)
 	span(&l.Progress, 3*time.Second)
 	span(&l.Roots, 5*time.Second)
 	span(&l.Backoff, 250*time.Millisecond)

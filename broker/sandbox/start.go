@@ -15,8 +15,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 )
 
-// probeLimit is how long a sandbox may take until its probes have run.
-const probeLimit = 30 * time.Second
+// probeLimit is how long a sandbox may take until its probes have run: about a
+// second where nothing else is done, and far more on a machine that is busy.
+const probeLimit = 90 * time.Second
 
 // Spec is a server to be started.
 type Spec struct {
