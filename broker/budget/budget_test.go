@@ -210,6 +210,9 @@ func TestPrices(t *testing.T) {
 			t.Errorf("%q costs %v, known %t; want %v, %t", model, got.In, known, want.in, want.known)
 		}
 	}
+	if got := (budget.Price{In: 1e6, Out: 1e6}).Cost(usage.Count{In: 1e12, Out: 1e12}); got != 1e17 {
+		t.Errorf("an absurd count costs %d", got)
+	}
 	if got := (budget.Price{In: 0.3, Out: 2.5}).Cost(usage.Count{In: 3, Out: 1}); got != 3400 {
 		t.Errorf("costs %d billionths, want 3400", got)
 	}

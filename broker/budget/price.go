@@ -61,6 +61,9 @@ func (p Prices) Of(model string) (Price, bool) {
 // exact.
 type Cost int64
 
+// mostCost is more than a request can cost; sums of it are still a Cost.
+const mostCost = 1e17
+
 // costs converts US dollars to a Cost.
 func costs(usd float64) Cost { return Cost(math.Round(usd * 1e9)) }
 
@@ -70,6 +73,6 @@ func (c Cost) USD() float64 { return float64(c) / 1e9 }
 // Cost is what a count costs at this price.
 func (p Price) Cost(c usage.Count) Cost {
 	const perToken = 1e9 / 1e6 // billionths of a dollar, of dollars per million
-	return Cost(math.Round(perToken * (p.In*float64(c.In) + p.Out*float64(c.Out) +
-		p.CacheRead*float64(c.CacheRead) + p.CacheWrite*float64(c.CacheWrite))))
+	return Cost(math.Round(min(mostCost, perToken*(p.In*float64(c.In)+p.Out*float64(c.Out)+
+		p.CacheRead*float64(c.CacheRead)+p.CacheWrite*float64(c.CacheWrite)))))
 }

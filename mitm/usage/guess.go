@@ -12,7 +12,7 @@ func Guess(m *Meter, requestBytes int64) Count {
 	var c Count
 	if m != nil {
 		c = m.Count()
-		c.Out = max(c.Out, m.events)
+		c.Out = sane(max(c.Out, m.events, m.unread/4))
 	}
 	if c.In+c.CacheRead+c.CacheWrite == 0 {
 		c.In = min(requestBytes/4, maxGuess)
@@ -21,5 +21,6 @@ func Guess(m *Meter, requestBytes int64) Count {
 }
 
 // Tells says whether an answer that came to its end was to say what it used: a
-// stream is, while a single value may be about something else.
-func (m *Meter) Tells() bool { return m.stream }
+// stream is, and one that is too long to be held, while another may be about something
+// else.
+func (m *Meter) Tells() bool { return m.stream || m.unread > 0 }

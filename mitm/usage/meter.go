@@ -7,14 +7,17 @@ import (
 )
 
 // maxEvent bounds what a Meter holds: one event of a stream, or one answer
-// that is not a stream. Longer ones are not counted.
+// that is not a stream. Of longer ones, those with pictures for example, only the end is
+// read, where providers say what was used.
 const maxEvent = 4 << 20
 
 // Meter counts what one answer reports. It belongs to one goroutine.
 type Meter struct {
 	stream bool // lines of server-sent events; otherwise one JSON value
+	silent bool // it reports nothing
 	line   []byte
-	long   bool // the current line or answer exceeds maxEvent, or reports nothing
+	long   *tail // what is known of the current line or answer when it exceeds maxEvent
+	unread int64 // bytes of such that did not say what was used
 	count  Count
 	model  string
 	events int64 // lines of a stream that brought data
@@ -26,7 +29,7 @@ func NewMeter(contentType string) *Meter {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	m := &Meter{stream: media == "text/event-stream"}
-	m.long = !m.stream && media != "" && !strings.Contains(media, "json") // reports nothing, so none of it is held
+	m.silent = !m.stream && media != "" && !strings.Contains(media, "json") // reports nothing, so none of it is held
 	return m
 }
 
@@ -42,22 +45,40 @@ func (m *Meter) Write(p []byte) {
 			m.keep(p)
 			return
 		}
-		if len(m.line) == 0 && !m.long {
+		if len(m.line) == 0 && m.long == nil && i <= maxEvent {
 			m.event(p[:i]) // the usual case: a whole line, not copied
-		} else if m.keep(p[:i]); !m.long {
-			m.event(m.line)
+		} else {
+			m.keep(p[:i])
+			m.endLine()
 		}
-		m.line, m.long = m.line[:0], false
 		p = p[i+1:]
 	}
 }
 
 func (m *Meter) keep(p []byte) {
-	if m.long || len(m.line)+len(p) > maxEvent {
-		m.line, m.long = nil, true
+	switch {
+	case m.silent:
+	case m.long != nil:
+		m.long.write(p)
+	case len(m.line)+len(p) > maxEvent:
+		m.long = &tail{}
+		m.long.write(m.line)
+		m.long.write(p)
+		m.line = nil
+	default:
+		m.line = append(m.line, p...)
+	}
+}
+
+// endLine reads a line of a stream that was kept.
+func (m *Meter) endLine() {
+	if m.long == nil {
+		m.event(m.line)
+		m.line = m.line[:0]
 		return
 	}
-	m.line = append(m.line, p...)
+	m.events++
+	m.readTail()
 }
 
 // Count returns what was reported so far.
@@ -74,8 +95,12 @@ func (m *Meter) Model() string {
 
 // settle reads an answer that is not a stream, or the last line of one.
 func (m *Meter) settle() {
-	if !m.done && !m.long {
+	if !m.done && !m.silent {
 		m.done = true
+		if m.long != nil {
+			m.readTail()
+			return
+		}
 		if m.stream {
 			m.event(m.line)
 			return
@@ -165,7 +190,8 @@ func (m *Meter) read(data []byte) {
 	}
 	m.tokens(r.Usage)
 	if g := r.Google; g != nil {
-		m.count = Count{In: g.Prompt - g.Cached, Out: g.Answer + g.Thoughts, CacheRead: g.Cached}.floor()
+		cached := sane(g.Cached)
+		m.count = Count{In: sane(sane(g.Prompt) - cached), Out: sane(sane(g.Answer) + sane(g.Thoughts)), CacheRead: cached}
 	}
 }
 
@@ -176,7 +202,7 @@ func (m *Meter) tokens(t *tokens) {
 	}
 	set := func(to *int64, from *int64) {
 		if from != nil {
-			*to = *from
+			*to = sane(*from)
 		}
 	}
 	c := m.count
@@ -188,13 +214,15 @@ func (m *Meter) tokens(t *tokens) {
 	set(&c.CacheWrite, t.CacheWrite)
 	for _, p := range []*part{t.InputPart, t.PromptPart} {
 		if p != nil { // here the cached tokens are part of the total
-			c.In, c.CacheRead = c.In-p.Cached, p.Cached
+			c.CacheRead = sane(p.Cached)
+			c.In = sane(c.In - c.CacheRead)
 		}
 	}
-	m.count = c.floor()
+	m.count = c
 }
 
-// floor makes sure that a broken report lowers nothing below zero.
-func (c Count) floor() Count {
-	return Count{max(c.In, 0), max(c.Out, 0), max(c.CacheRead, 0), max(c.CacheWrite, 0)}
-}
+// maxTokens is more than one answer uses. Sums of it, and what they cost, are still numbers.
+const maxTokens = 1_000_000_000_000
+
+// sane makes sure that a broken report takes nothing from what was counted.
+func sane(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }

@@ -1,6 +1,9 @@
 package usage
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestMeter(t *testing.T) {
 	const sse = "text/event-stream; charset=utf-8"
@@ -17,6 +20,9 @@ func TestMeter(t *testing.T) {
 		{"google stream", sse, "data: {\"modelVersion\":\"f\",\"usageMetadata\":{\"promptTokenCount\":9,\"candidatesTokenCount\":2,\"thoughtsTokenCount\":3,\"cachedContentTokenCount\":4}}\n\n", "f", Count{5, 5, 4, 0}},
 		{"google array", "application/json", `[{"usageMetadata":{"promptTokenCount":9}},{"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":2}}]`, "", Count{9, 2, 0, 0}},
 		{"in a text", sse, "data: {\"delta\":\"\\\"usage\\\":{\\\"input_tokens\\\":99}\"}\n\n", "", Count{}},
+		{"too much to be true", sse, "data: {\"usage\":{\"input_tokens\":9223372036854775807,\"output_tokens\":9223372036854775807}}\n\n", "", Count{maxTokens, maxTokens, 0, 0}},
+		{"overflow", "application/json", `{"usage":{"prompt_tokens":9223372036854775807,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":-9223372036854775807}}}`, "", Count{maxTokens, 1, 0, 0}},
+		{"google overflow", "application/json", `{"usageMetadata":{"candidatesTokenCount":9223372036854775807,"thoughtsTokenCount":9223372036854775807,"cachedContentTokenCount":-9}}`, "", Count{0, maxTokens, 0, 0}},
 		{"negative", sse, "data: {\"usage\":{\"input_tokens\":-5}}\n\n", "", Count{}},
 		{"broken", sse, "data: {\"usage\":{\"input_tokens\":\n\n", "", Count{}},
 	} {
@@ -38,7 +44,7 @@ func TestMeterHoldsABoundedAmount(t *testing.T) {
 	for range 20 {
 		m.Write(piece)
 	}
-	if len(m.line) != 0 || !m.long {
+	if m.long == nil || len(m.line)+cap(m.long.end) > 1<<20 {
 		t.Errorf("%d bytes are held", len(m.line))
 	}
 	m.Write([]byte("\ndata: {\"usage\":{\"output_tokens\":2}}\n"))
@@ -60,4 +66,34 @@ func FuzzMeter(f *testing.F) {
 			t.Fatalf("in one %+v, in pieces %+v", one.Count(), many.Count())
 		}
 	})
+}
+
+// What an answer reports counts however long the answer is: its end is read.
+func TestMeterReadsTheEndOfALongAnswer(t *testing.T) {
+	picture := strings.Repeat("iVBORw0KGgo", (maxEvent+1<<20)/11)
+	for name, c := range map[string]struct {
+		media, body string
+		want        Count
+		tells       bool
+	}{
+		"google": {"application/json", `{"candidates":[{"content":{"parts":[{"inlineData":{"data":"` + picture + `"}}]}}],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":1290},"modelVersion":"g"}`, Count{In: 9, Out: 1290}, false},
+		"chat":   {"application/json", `{"choices":[{"message":{"content":"\"usage\":{}"},"logprobs":"` + picture + `"}],"usage": {"prompt_tokens":7,"completion_tokens":128},"metadata":{"usage":"none"}}`, Count{In: 7, Out: 128}, false},
+		"event":  {"text/event-stream", `data: {"type":"response.completed","response":{"output":"` + picture + `","usage":{"input_tokens":3,"output_tokens":4}}}` + "\n\n", Count{In: 3, Out: 4}, true},
+		"none":   {"application/json", `{"usage":{"output_tokens":5},"data":"` + picture + `"}`, Count{}, true},
+	} {
+		for _, size := range []int{32 << 10, 1 << 30} {
+			m := NewMeter(c.media)
+			for rest := []byte(c.body); len(rest) > 0; {
+				n := min(size, len(rest))
+				m.Write(rest[:n])
+				rest = rest[n:]
+			}
+			if got := m.Count(); got != c.want || m.Tells() != c.tells {
+				t.Errorf("%s in pieces of %d: %+v, tells %v", name, size, got, m.Tells())
+			}
+			if guess := Guess(m, 400); name == "none" && (guess.In != 100 || guess.Out < maxEvent/4) {
+				t.Errorf("guessed %+v", guess)
+			}
+		}
+	}
 }
