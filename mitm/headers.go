@@ -146,12 +146,13 @@ func appendField(b []byte, name, value string) []byte {
 }
 
 // dropBetas takes the features out of a comma-separated list that begin with
-// one of the given names. A list without them stays as it is, byte by byte.
+// one of the given names, and what is no name at all: another reader could find one in
+// it. A list without them stays as it is, byte by byte.
 func dropBetas(value string, drop []string) (kept string, taken []string) {
 	var rest []string
 	for beta := range strings.SplitSeq(value, ",") {
 		name := strings.ToLower(strings.Trim(beta, " \t"))
-		if slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(name, d) }) {
+		if name != "" && !plainValue(name) || slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(name, d) }) {
 			taken = append(taken, "anthropic-beta:"+printable(name, 60))
 		} else {
 			rest = append(rest, beta)

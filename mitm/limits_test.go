@@ -208,3 +208,19 @@ func TestWhatTheBudgetIsTold(t *testing.T) {
 		}
 	}
 }
+
+// A feature that is written so that only some would recognize it goes, too.
+func TestFeaturesThatAreNoNames(t *testing.T) {
+	for value, want := range map[string]string{
+		"a-1,b.2 , c_3":               "a-1,b.2 , c_3",
+		"a,,b":                        "a,,b",
+		`a,"files-api-2025-04-14",b`:  "a,b",
+		"a;files-api-2025-04-14,b":    "b",
+		"a files-api-2025-04-14":      "",
+		"a,\tFILES-API-2025-04-14 ,b": "a,b",
+	} {
+		if got, taken := dropBetas(value, []string{"files-api"}); got != want || (taken == nil) != (value == want) {
+			t.Errorf("%q: %q, without %q; want %q", value, got, taken, want)
+		}
+	}
+}

@@ -415,6 +415,21 @@ func TestMostTokensOfTheAnswer(t *testing.T) {
 	}
 }
 
+// A name that a provider could take for another than it was judged by is refused.
+func TestNamesOfModels(t *testing.T) {
+	for name, want := range map[string]string{
+		`gpt-5.1-codex-mini`: "", `anthropic/claude-sonnet-4.5:beta`: "", `~anthropic/claude-opus-latest`: "", `ft:gpt-4o:org::id`: "", `@cf/meta/llama`: "",
+		` perplexity/sonar`: "refused", `~perplexity/sonar`: "refused", `Perplexity/sonar`: "refused", `a:OnLine`: "refused",
+		`gpt-4o-search-preview `: "refused", `gpt-4o-search\u0000-preview`: "refused", "gpt-4o-\u00adsearch": "refused", "gpt 5": "refused",
+	} {
+		for _, member := range []string{`"model":"` + name + `"`, `"models":["` + name + `"]`} {
+			if got := outcome(OpenRouterChat, `{`+member+`,"messages":[]}`); got != want {
+				t.Errorf("%s: %q, want %q", member, got, want)
+			}
+		}
+	}
+}
+
 func TestHowManyAnswers(t *testing.T) {
 	for _, c := range []struct {
 		format Format

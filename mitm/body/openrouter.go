@@ -49,8 +49,11 @@ func CheckModel(name string) error { return new(judge).checkModel(name) }
 
 // checkModel refuses models that reach out by themselves.
 func (j *judge) checkModel(name string) error {
+	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return refuse("the model %q has a character in its name that no model has.", clip(name)) // others may leave it out
+	}
 	name = strings.ToLower(name)
-	if j.router && (strings.Contains(name, ":online") || strings.Contains(name, "@preset") || strings.HasPrefix(name, "perplexity/")) {
+	if j.router && (strings.Contains(name, ":online") || strings.Contains(name, "@preset") || strings.Contains(name, "perplexity/")) {
 		return refuse("the model %q would make the provider search or use settings that cannot be judged.", clip(name))
 	}
 	for _, part := range searching {
