@@ -19,26 +19,28 @@ type Run struct {
 
 // Finder looks for forms. It is fixed after it is made and safe for concurrent use.
 //
-// Every part of a form holds one of its anchors, which are all equally long and so
-// close to each other that this is so. They are looked for as Wu and Manber do: by the
-// two bytes at the end of the window it is known how far the window may jump.
+// Each part of a form is so long that one of the places in a text that are a stride
+// apart has four bytes of it. So only these are looked up among all the forms have.
 type Finder struct {
 	forms   []Form
 	texts   string // all of them, each with a zero byte behind it
 	chars   [256]bool
-	window  int // the length of an anchor
-	shift   [1 << 16]uint8
-	anchors map[uint32][]anchor // by their first four bytes
+	stride  int
+	some    [1 << 16 / 64]uint64 // which hashes of four bytes there are
+	places  map[uint32][]place   // by their four bytes
 	longest int
 }
 
-// anchor is a piece of a form, with the window's length.
-type anchor struct{ form, at int }
+// place is where in a form four bytes are.
+type place struct{ form, at int }
+
+// gram is how many bytes are looked up at once.
+const gram = 4
 
 // NewFinder makes a finder. Forms shorter than MinSecret are not looked for.
 func NewFinder(forms []Form) *Finder {
-	f := &Finder{window: mostPart, anchors: make(map[uint32][]anchor)}
-	for _, form := range forms {
+	f := &Finder{stride: mostPart, places: make(map[uint32][]place)}
+	for i, form := range forms {
 		if len(form.text) < MinSecret {
 			form.text = ""
 		}
@@ -48,49 +50,26 @@ func NewFinder(forms []Form) *Finder {
 		}
 		f.texts += form.text + "\x00"
 		f.longest = max(f.longest, len(form.text))
-		f.window = min(f.window, windowOf(form.least))
+		f.stride = min(f.stride, form.least-gram+1)
 		for _, c := range []byte(form.text) {
 			f.chars[c] = true
 		}
-	}
-	for i := range f.shift {
-		f.shift[i] = uint8(f.window - 1)
-	}
-	for i, form := range f.forms {
-		if form.text != "" {
-			f.anchor(i, form)
+		for at := form.from; at+gram <= form.to; at++ {
+			four := binary.LittleEndian.Uint32([]byte(form.text[at : at+gram]))
+			f.places[four] = append(f.places[four], place{i, at})
+			f.some[hash(four)/64] |= 1 << (hash(four) % 64)
 		}
 	}
 	return f
 }
 
-// windowOf is a length of anchors that suits a form: long ones let the search jump
-// far, short ones need not be many.
-func windowOf(least int) int {
-	if least < leastPart {
-		return least
-	}
-	return 2 * least / 3
-}
-
-// anchor adds the anchors of a form.
-func (f *Finder) anchor(number int, form Form) {
-	for at := form.from; at+f.window <= form.to; at += form.least - f.window + 1 {
-		text := form.text[at : at+f.window]
-		head := binary.LittleEndian.Uint32([]byte(text))
-		f.anchors[head] = append(f.anchors[head], anchor{number, at})
-		for i := range f.window - 1 {
-			pair := uint16(text[i])<<8 | uint16(text[i+1])
-			f.shift[pair] = min(f.shift[pair], uint8(f.window-2-i))
-		}
-	}
-}
+func hash(four uint32) uint32 { return four * 0x9e3779b1 >> 16 }
 
 // Empty says whether there is nothing to look for.
 func (f *Finder) Empty() bool { return f.longest == 0 }
 
 // Short says whether a text of n bytes holds nothing for sure.
-func (f *Finder) Short(n int) bool { return n < f.window || f.Empty() }
+func (f *Finder) Short(n int) bool { return n < f.stride+gram-1 || f.Empty() }
 
 // Runs appends to runs all stretches of text that are a part of a form, as long as
 // they go. They may overlap.
@@ -99,44 +78,39 @@ func (f *Finder) Runs(text []byte, runs []Run) []Run {
 		return runs
 	}
 	before := len(runs)
-	for i := f.window - 2; i+1 < len(text); {
-		if skip := f.shift[uint16(text[i])<<8|uint16(text[i+1])]; skip > 0 {
-			i += int(skip)
+	for i := 0; i+gram <= len(text); i += f.stride {
+		four := binary.LittleEndian.Uint32(text[i:])
+		if h := hash(four); f.some[h/64]&(1<<(h%64)) == 0 {
 			continue
 		}
-		start := i - (f.window - 2)
-		for _, a := range f.anchors[binary.LittleEndian.Uint32(text[start:])] {
-			runs = f.extend(text, start, a, runs, before)
+		for _, p := range f.places[four] {
+			runs = f.extend(text, i, p, runs, before)
 		}
-		i++
 	}
 	return runs
 }
 
-// extend appends the run around an anchor that may stand at start. The runs from
-// before on are of the same text.
-func (f *Finder) extend(text []byte, start int, a anchor, runs []Run, before int) []Run {
-	form := &f.forms[a.form]
-	if string(text[start:start+f.window]) != form.text[a.at:a.at+f.window] {
-		return runs
-	}
-	for i := len(runs) - 1; i >= before && i >= len(runs)-8; i-- { // a run has many anchors
-		if known := &runs[i]; known.Form == a.form && known.apart == start-a.at && start < known.To {
+// extend appends the run around the four bytes at start, which are those of a form. The
+// runs from before on are of the same text.
+func (f *Finder) extend(text []byte, start int, p place, runs []Run, before int) []Run {
+	form := &f.forms[p.form]
+	for i := len(runs) - 1; i >= before && i >= len(runs)-8; i-- { // a run has many places
+		if known := &runs[i]; known.Form == p.form && known.apart == start-p.at && start < known.To {
 			return runs
 		}
 	}
-	from, at := start, a.at
+	from, at := start, p.at
 	for from > 0 && at > 0 && text[from-1] == form.text[at-1] {
 		from, at = from-1, at-1
 	}
-	to, end := start+f.window, a.at+f.window
+	to, end := start+gram, p.at+gram
 	for to < len(text) && end < len(form.text) && text[to] == form.text[end] {
 		to, end = to+1, end+1
 	}
 	if min(end, form.to)-max(at, form.from) < form.least {
 		return runs
 	}
-	return append(runs, Run{from, to, a.form, start - a.at})
+	return append(runs, Run{from, to, p.form, start - p.at})
 }
 
 // open returns how many bytes at the end of text must be seen together with what
