@@ -32,10 +32,10 @@ func readReport(text string) string {
 // long as it has not asked for its tools.
 func (t *tab) stateWords() string {
 	_, word, _ := t.mark()
-	if t.attached && t.session.State == broker.StateStarting {
-		word = "connecting its tools"
+	if t.attached && t.session.State == broker.StateStarting && !t.blank() {
+		word = "connecting tools"
 		if len(t.first) > 0 {
-			word += ", then its first prompt"
+			word += ", then prompt"
 		}
 	}
 	if t.says == "" || t.says == word || !t.running() {

@@ -75,6 +75,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 		return m.after(readyEvery, msg)
 	}
 	t.first, m.dirty = nil, true
+	m.touched = true // what to try would stand over the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
 			t.session.Tab, sanitize(t.title()), stopwatch(toolPatience)))

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +49,7 @@ func TestFirstPrompt(t *testing.T) {
 	sent("while it starts", 0)
 	r.m.dirty = true
 	r.m.refresh()
-	r.wants("connecting its tools, then its first prompt")
+	r.wants("waiting for shell to show something")
 	r.state(2, broker.StateIdle)
 	r.lookReady()
 	sent("before it edits lines", 0)
@@ -91,6 +92,30 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 		t.Fatal("the prompt was not sent")
 	}
 	r.wants("has not asked for its tools within 1:00")
+}
+
+// An agent that takes its time in its container leaves no empty screen: what was done
+// to start it stands there until it has something to show.
+func TestNothingIsBlank(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
+	began := 0
+	r.m.tabs[0].pane.hooks.began = func() { began++; r.send(beganMsg{}) }
+	r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: "starting the container", Done: true}}})
+	r.wants("✓ starting the container", "… waiting for claude-code to show something", "command line · starting")
+	if n := strings.Count(r.screen(), "type read hello.txt"); n != 1 {
+		t.Errorf("what to try is said %d times", n)
+	}
+	r.agentSays(1, "\x1b[c\x1b[?1049h\x1b[2J ") // nothing that anybody could read
+	r.wants("✓ starting the container")
+	r.agentSays(1, "Welcome")
+	r.wants("Welcome", "connecting tools")
+	if strings.Contains(r.screen(), "starting the container") {
+		t.Errorf("the steps are still shown:\n%s", r.screen())
+	}
+	r.agentSays(1, " again")
+	if began != 1 {
+		t.Errorf("it began %d times", began)
+	}
 }
 
 // A program that does not edit lines gets its prompt all the same.

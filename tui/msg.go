@@ -51,6 +51,9 @@ type (
 		err error
 	}
 
+	// beganMsg tells that an agent has something to show.
+	beganMsg struct{}
+
 	// endedMsg tells that a pane's terminal has nothing more to say.
 	endedMsg struct {
 		id  broker.SessionID

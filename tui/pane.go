@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,7 @@ type pane struct {
 	visible   atomic.Bool
 	past      int64         // bytes to come that the agent wrote in its former life
 	recalling atomic.Bool   // what is written to the screen is from before
+	drawn     atomic.Bool   // there has been text on the screen
 	output    atomic.Int64  // when the agent has last written, in nanoseconds since 1970
 	wrote     chan struct{} // capacity 1, lossy: the agent has written something
 	hooks     paneHooks
@@ -52,6 +54,7 @@ type pane struct {
 type paneHooks struct {
 	wake  func()              // asks for a frame; never blocks
 	show  func()              // asks for one, and may paint it at once
+	began func()              // called once, when the agent has written some text
 	ended func(err error)     // called once, when the agent's terminal has ended
 	event func(ev term.Event) // what the program asked for besides drawing
 }
@@ -152,6 +155,10 @@ func (p *pane) feed(data []byte) {
 	signal(p.wrote)
 	before := p.screen.Generation()
 	_, _ = p.screen.Write(data)
+	if p.silent() && p.legible() {
+		p.drawn.Store(true)
+		p.hooks.began()
+	}
 	if p.visible.Load() && p.screen.Generation() != before {
 		p.show()
 	}
@@ -194,6 +201,21 @@ func (p *pane) happened(ev term.Event) {
 
 // lastOutput is when the agent has last written something.
 func (p *pane) lastOutput() time.Time { return time.Unix(0, p.output.Load()) }
+
+// silent reports whether the agent has written nothing yet that a person could read.
+// The first that many write are questions to their terminal.
+func (p *pane) silent() bool { return !p.drawn.Load() }
+
+// legible reports whether there is any text on the screen.
+func (p *pane) legible() bool {
+	_, rows := p.screen.Size()
+	for _, line := range p.screen.Text(max(0, p.screen.LineCount()-rows), rows) {
+		if strings.TrimSpace(line) != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // show asks for a frame. While the program is in the middle of a synchronized
 // update that waits for its end, or for the time that it may take.

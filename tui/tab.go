@@ -49,6 +49,12 @@ func (t *tab) running() bool {
 	return t.session.State != broker.StateDead && t.session.State != broker.StateClosed
 }
 
+// blank reports whether the agent is still on its way to its first picture: some take
+// a while in their containers.
+func (t *tab) blank() bool {
+	return t.attached && t.session.State == broker.StateStarting && t.pane.silent()
+}
+
 // dead reports whether the agent has ended.
 func (t *tab) dead() bool { return !t.running() }
 

@@ -36,6 +36,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onOpened(msg)
 	case attachedMsg:
 		m.onAttached(msg)
+	case beganMsg:
+		m.dirty = true
 	case endedMsg:
 		m.onEnded(msg)
 	case budgetsMsg:

@@ -151,6 +151,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	}, paneHooks{
 		wake:  m.sink.wake,
 		show:  m.sink.show,
+		began: func() { m.tell(beganMsg{}) },
 		ended: func(err error) { m.tell(endedMsg{id, err}) },
 		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
 	})

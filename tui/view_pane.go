@@ -15,7 +15,7 @@ func (m *Model) placePanes(s *scene) {
 	message, _ := m.messageRows()
 	for i, t := range tabs {
 		at := parts[i]
-		if !t.attached {
+		if !t.attached || t.blank() {
 			s.Layers = append(s.Layers, m.drawStarting(t, at))
 			continue
 		}
@@ -123,7 +123,7 @@ func (m *Model) drawEmpty() *surface {
 // room to spare, until the person types for the first time.
 func (m *Model) drawIntro(t *tab) *surface {
 	v := m.lay.Viewport
-	if m.touched || !t.attached || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
+	if m.touched || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
 		return nil
 	}
 	var rows []string

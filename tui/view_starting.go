@@ -58,6 +58,9 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	for _, p := range t.progress {
 		m.addStep(r, p)
 	}
+	if t.blank() {
+		r.add("… waiting for "+sanitize(t.session.Agent)+" to show something", m.theme.Body)
+	}
 	switch {
 	case t.session.State == broker.StateDead:
 		if at.H >= 16 {
