@@ -117,12 +117,12 @@ func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.R
 }
 
 // demoIntro says what to try: one call that is allowed, one that waits for a
-// person, one that is denied.
+// person, one that is denied. More lines than these would hide what some agents draw
+// last, among it the line that they are typed on.
 func demoIntro(p paths, ground demo.Playground) []string {
 	return []string{
-		"Type one of these orders to the agent:",
-		"is allowed: read hello.txt",
-		fmt.Sprintf("asks you: write %s hello", p.shorten(ground.Notes)),
-		fmt.Sprintf("is denied: read %s", p.shorten(p.configFile())),
+		"type this, it is allowed: read hello.txt",
+		fmt.Sprintf("this asks you: write %s hello", p.shorten(ground.Notes)),
+		fmt.Sprintf("this is denied: read %s", p.shorten(p.configFile())),
 	}
 }
