@@ -34,9 +34,7 @@ install: build ## install program, manual pages and completions under PREFIX (~/
 	install -D -m 644 docs/completions/ironcurtain-mux.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ironcurtain-mux
 	install -D -m 644 docs/completions/ironcurtain-mux.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/ironcurtain-mux.fish
 
-run: ## open the multiplexer; needs ANTHROPIC_API_KEY
-	@test -n "$$ANTHROPIC_API_KEY" || { echo "make run: there is no key: set ANTHROPIC_API_KEY, or try 'make demo', which needs none" >&2; exit 1; }
-	@$(MAKE) --no-print-directory setup build
+run: setup build ## open the multiplexer; needs a key or a login of your provider
 	@scripts/with-engine $(BINARY)
 
 demo: setup build ## open the multiplexer with a scripted model; needs no key

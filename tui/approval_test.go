@@ -152,6 +152,7 @@ func TestAllMeansAllSeen(t *testing.T) {
 	if r.m.approvals.numbered(3) == nil {
 		t.Error("a call that was not seen was decided")
 	}
+	r.wants("#1 #2 approved by", "; 1 not shown in full yet")
 }
 
 func TestUnknownNumber(t *testing.T) {

@@ -37,6 +37,7 @@ type approvals struct {
 	shown   string    // ID of the item in the panel
 	shownAt time.Time // when that item was first on screen since it was chosen
 	scroll  int       // first row of the item that is shown
+	batch   *batch    // the latest calls that were decided together; may be nil
 	agreed  string    // the item that was shown when the command was begun
 	log     []broker.Resolution
 	drawn   map[uint64]drawnRows // scenes whose painting is not reported yet

@@ -90,21 +90,42 @@ func (m *Model) decideShown(d decision) (tea.Cmd, error) {
 // decideAll decides every item that was seen in full.
 func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 	var cmds []tea.Cmd
-	left := 0
+	b := &batch{calls: map[string]bool{}}
 	for _, it := range m.approvals.items {
 		if m.mayDecide(it, d.approve) != nil {
-			left++
+			b.left++
 			continue
 		}
+		b.calls[it.call.ID] = true
 		cmds = append(cmds, m.send(it, d))
 	}
 	if len(cmds) == 0 {
-		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", left), m.howToSee()}
+		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", b.left), m.howToSee()}
 	}
-	if left > 0 {
-		m.showInfo(fmt.Sprintf("%d decided; %d not shown in full yet still wait", len(cmds), left))
-	}
+	m.approvals.batch = b
 	return tea.Batch(cmds...), nil
+}
+
+// batch is what one command decided together.
+type batch struct {
+	calls map[string]bool // by ID
+	done  []string        // the numbers of those that were decided so
+	left  int             // how many waited and were left alone
+}
+
+// result is the result line of a decision of the person's own that was made with
+// others: it names them all.
+func (b *batch) result(r broker.Resolution, text string) string {
+	if b == nil || !b.calls[r.ID] || !r.Won {
+		return text
+	}
+	number := fmt.Sprintf("#%d", r.Number)
+	b.done = append(b.done, number)
+	text = strings.Join(b.done, " ") + strings.TrimPrefix(text, number)
+	if b.left > 0 {
+		text += fmt.Sprintf("; %d not shown in full yet", b.left)
+	}
+	return text
 }
 
 // mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
@@ -188,6 +209,9 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	text := resolutionText(r)
 	if it != nil && it.sent && own && !r.Won {
 		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By))
+	}
+	if own {
+		text = m.approvals.batch.result(r, text)
 	}
 	if r.Outcome == broker.Approved {
 		m.showSuccess(text)
