@@ -113,6 +113,9 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		if _, err := b.LeftRunning(ctx); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
+		if err := b.makeWay(ctx, r.Resume); err != nil {
+			return Session{}, fmt.Errorf("open session: %w", err)
+		}
 		prepare = b.newFromStored
 	}
 	s, err := prepare(r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -28,9 +29,6 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if !validID(r.Resume) {
 		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
-	}
-	if err := b.makeWay(r.Resume); err != nil {
-		return nil, err
 	}
 	l := layoutOf(b.config.Home, r.Resume)
 	rec, err := readRecord(l)
@@ -68,23 +66,25 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 }
 
 // makeWay lets a session be resumed that is still shown here after its agent
-// has ended; one that runs stays as it is. Nobody is told that the former one is
-// closed: what user interfaces hear next is that it starts again, in a new tab.
-func (b *Broker) makeWay(id SessionID) error {
+// has ended, once nothing is left of it; one that runs stays as it is. Nobody is told
+// that the former one is closed: what user interfaces hear next is that it starts
+// again, in a new tab.
+func (b *Broker) makeWay(ctx context.Context, id SessionID) error {
+	s, err := b.session(id)
+	if err != nil {
+		return nil //nolint:nilerr // it is not shown
+	}
+	if s.snapshot().State != StateDead {
+		return problemf(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
+	}
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, s := range b.sessions {
-		if s.fixed.ID != id {
-			continue
-		}
-		select {
-		case <-s.finished:
-			b.sessions = append(b.sessions[:i:i], b.sessions[i+1:]...)
-		default:
-			return problemf(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
-		}
-		return nil
-	}
+	b.sessions = slices.DeleteFunc(b.sessions, func(x *session) bool { return x == s })
 	return nil
 }
 
