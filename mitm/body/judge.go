@@ -163,15 +163,12 @@ func (j *judge) readModel() (err error) {
 // readMost reads how many tokens an answer may have. Nothing is allowed or refused by
 // it: what is no plain number is left to the provider, and may be as many as there are.
 func (j *judge) readMost() error {
-	start := j.pos
-	if err := j.skip(); err != nil {
-		return err
-	}
-	text := string(j.data[start:j.pos])
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, null, err := j.wholeNumber()
 	switch {
-	case text == "null":
-	case err != nil || n < 0:
+	case err != nil:
+		return err
+	case null:
+	case n < 0:
 		j.most = math.MaxInt64
 	default:
 		j.most = max(j.most, n)
@@ -179,20 +176,30 @@ func (j *judge) readMost() error {
 	return nil
 }
 
+// wholeNumber reads a value that is to be a whole number or null. Anything else is -1.
+func (j *judge) wholeNumber() (n int64, null bool, err error) {
+	start := j.pos
+	if err := j.skip(); err != nil {
+		return 0, false, err
+	}
+	text := string(j.data[start:j.pos])
+	if n, err = strconv.ParseInt(text, 10, 64); err != nil {
+		n = -1
+	}
+	return n, text == "null", nil
+}
+
 // mostAnswers is how many answers a request may ask for, as the providers have it.
 const mostAnswers = 128
 
 // readAnswers reads how many answers are asked for. Each may be as long as a single one.
 func (j *judge) readAnswers(key string) error {
-	start := j.pos
-	if err := j.skip(); err != nil {
-		return err
-	}
-	text := string(j.data[start:j.pos])
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, null, err := j.wholeNumber()
 	switch {
-	case text == "null":
-	case err != nil || n < 1 || n > mostAnswers:
+	case err != nil:
+		return err
+	case null:
+	case n < 1 || n > mostAnswers:
 		return fmt.Errorf("%s is no whole number from 1 to %d", key, mostAnswers)
 	default:
 		j.answers = max(j.answers, n)
