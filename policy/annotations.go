@@ -10,6 +10,7 @@ import (
 // Annotations give every argument of every tool its meaning.
 type Annotations struct {
 	tools    map[toolKey]*annotation
+	order    []*annotation // as the file has them
 	servers  []string
 	warnings []string
 	raw      []byte
@@ -42,8 +43,20 @@ type roleCase struct {
 	roles []Role
 }
 
-// Warnings says what was read but has no effect, in the order of the file.
-func (a *Annotations) Warnings() []string { return slices.Clone(a.warnings) }
+// Warnings says what was read but has no effect: schemas that cannot be used, then
+// the rest, in the order of the file.
+func (a *Annotations) Warnings() []string {
+	var broken []string
+	for _, t := range a.order {
+		if t.schema == nil {
+			continue
+		}
+		if err := t.schema.compile(); err != nil {
+			broken = append(broken, fmt.Sprintf("%s/%s: %v; calls of it are denied", t.key.server, t.key.tool, err))
+		}
+	}
+	return append(broken, a.warnings...)
+}
 
 // LoadAnnotations reads tool-annotations.json strictly.
 func LoadAnnotations(file string) (*Annotations, error) {
@@ -96,10 +109,7 @@ func (a *Annotations) readTool(n *node, server string) {
 	t.comment = n.optional("comment").str()
 	n.ignore("sideEffects", "description")
 	if s := n.optional("inputSchema"); s != nil && s.object() {
-		t.schema = compileSchema(s.value)
-		if t.schema.broken != nil {
-			a.warnings = append(a.warnings, fmt.Sprintf("%s/%s: %v; calls of it are denied", server, t.key.tool, t.schema.broken))
-		}
+		t.schema = newSchema(s.value)
 	}
 	args := n.required("args")
 	if n.doc.err == nil && args.object() {
@@ -115,6 +125,7 @@ func (a *Annotations) readTool(n *node, server string) {
 		n.fail("tool %q is annotated twice", t.key.tool)
 	}
 	a.tools[t.key] = t
+	a.order = append(a.order, t)
 }
 
 // readArgument reads a plain list of roles or a conditional block.

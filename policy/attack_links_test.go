@@ -52,7 +52,7 @@ func TestOtherNames(t *testing.T) {
 // write.
 func TestRepositoriesThatLeadOut(t *testing.T) {
 	w := newWorld(t)
-	for _, inside := range []string{"logs", "logs/HEAD", "COMMIT_EDITMSG", "index", "packed-refs", "refs/heads/main", "refs/heads/deep/x", "info/exclude", "objects/ab", "objects/pack/p", "shallow", "worktrees/x"} {
+	for _, inside := range []string{"logs", "logs/HEAD", "COMMIT_EDITMSG", "index", "packed-refs", "refs/heads/main", "refs/heads/deep/x", "info/exclude", "objects/ab", "objects/pack/p", "objects/cd/0123", "objects/pack/multi-pack-index.d/x", "objects/info/commit-graphs/x", "shallow", "worktrees/x"} {
 		for target, want := range map[string]Decision{w.outside: Escalate, filepath.Join(w.outside, "not-there"): Escalate, w.iron: Deny, filepath.Join(w.sandbox, "src"): Allow} {
 			git := w.bareRepo("leads", "")
 			link := filepath.Join(git, inside)

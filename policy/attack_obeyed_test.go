@@ -21,7 +21,8 @@ func TestFilesThatGitIsToldToRun(t *testing.T) {
 		tries              []try
 	}{
 		{"hooks", "[core]\n\thooksPath = scripts/git\n", "", []try{
-			{"scripts/git/pre-commit", Escalate}, {"scripts/git/lib/common.sh", Escalate}, {"scripts/build.sh", Allow}, {"scripts/gitlab.sh", Allow}, {"src/a.go", Allow}}},
+			{"scripts/git/pre-commit", Escalate}, {"scripts/git/lib/common.sh", Escalate}, {"scripts/build.sh", Allow}, {"scripts/gitlab.sh", Allow}, {"src/a.go", Allow},
+		}},
 		{"hooks, odd spelling", "[CORE]\n\tHooksPath = \"./tools/../scripts//git/\"\n", "", []try{{"scripts/git/pre-commit", Escalate}}},
 		{"hooks by their whole name", "[core]\n\thooksPath = {HERE}/scripts/git\n", "", []try{{"scripts/git/pre-push", Escalate}, {"scripts/x", Allow}}},
 		{"hooks behind a link", "[core]\n\thooksPath = link/git\n", "", []try{{"scripts/git/pre-commit", Escalate}, {"link/git/pre-commit", Escalate}}},
@@ -44,6 +45,9 @@ func TestFilesThatGitIsToldToRun(t *testing.T) {
 		{"connection", "[core]\n\tsshCommand = ./tools/SSH -i key\n", "", []try{{"tools/ssh", Escalate}}},
 		{"attributes", "[core]\n\tattributesFile = conf/attributes\n", "", []try{{"conf/attributes", Escalate}}},
 		{"nothing", "[user]\n\tname = tools/clean.sh\n[core]\n\tautocrlf = input\n", "", []try{{"tools/clean.sh", Allow}, {"scripts/git/pre-commit", Allow}}},
+		{"program elsewhere", "[filter \"x\"]\n\tsmudge = cd tools && ./clean.sh\n", "", []try{{"tools/clean.sh", Escalate}, {"tools/other.sh", Allow}, {"src/a.go", Allow}}},
+		{"program from above", "[filter \"x\"]\n\tclean = \"sh -c '(cd src/in; ../../tools/clean.sh)'\"\n", "", []try{{"tools/clean.sh", Escalate}, {"src/a.go", Allow}}},
+		{"helper", "[credential]\n\thelper = !./tools/login\n", "", []try{{"tools/login", Escalate}, {"tools/log", Allow}}},
 		{"broken", "[core\n", "", []try{{"src/a.go", Escalate}}},
 	} {
 		here := fmt.Sprintf("told%d", i)
@@ -93,7 +97,7 @@ func TestLinkedHooks(t *testing.T) {
 	e := w.engine()
 	for path, want := range map[string]Decision{
 		"one/ci/check.sh": Escalate, "one/ci/other.sh": Allow, "all/ci/check.sh": Escalate, "all/ci/new": Escalate, "all/src": Allow,
-		"tree/ci/pre-commit": Escalate, "tree/src": Allow, "main/ci/x": Escalate, "bad/ci/x": Allow, "one/bin/x": Allow, "moved/bin/x": Allow,
+		"tree/ci/pre-commit": Escalate, "tree/src": Allow, "main/ci/x": Escalate, "bad/ci/x": Allow, "one/bin/x": Escalate, "moved/bin/x": Allow,
 	} {
 		v := e.Evaluate(Call{Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"` + path + `","content":"x"}`)})
 		if v.Decision != want {
@@ -140,6 +144,31 @@ func TestRepositoryThatAppears(t *testing.T) {
 			if v.Decision != step.want {
 				t.Errorf("%s: %s by %s (%s), want %s", path, v.Decision, v.Rule, v.Reason, step.want)
 			}
+		}
+	}
+}
+
+// TestRepositoriesBeside has repositories whose configurations name files of the
+// workspace outside their own trees, and one without a work tree.
+func TestRepositoriesBeside(t *testing.T) {
+	w := newWorld(t)
+	w.must(os.RemoveAll(w.sandbox + "/g"))
+	const box = "iron/sessions/s1/sandbox/"
+	w.repository(box+"one", githubRemote+"[core]\n\thooksPath = ../shared/hooks\n[include]\n\tpath = ../../conf/git\n", nil)
+	w.repository(box+"group/two", githubRemote+"[filter \"x\"]\n\tclean = ../../tools/clean %f\n\tsmudge = "+w.sandbox+"/tools/smudge\n", nil)
+	w.repository(box+"bad", "[core\n", nil)
+	for name, content := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[core]\n\tbare = true\n\thooksPath = run\n", "objects/x": "", "refs/x": ""} {
+		w.write(box+"bare.git/"+name, content)
+	}
+	e := w.engine()
+	for path, want := range map[string]Decision{
+		"shared/hooks/pre-commit": Escalate, "shared/other": Allow, "conf/git": Escalate, "conf/other": Allow,
+		"tools/clean": Escalate, "tools/smudge": Escalate, "tools/cleaner": Allow, "group/tools/clean": Allow,
+		"bare.git/run/update": Escalate, "bare.git/runner": Allow, "one/shared/hooks/x": Allow, "one/a.go": Allow, "group/two/shared/x": Allow,
+	} {
+		v := e.Evaluate(Call{Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"` + path + `","content":"x"}`)})
+		if v.Decision != want || want == Escalate && v.Rule != RuleHostExecution {
+			t.Errorf("%s: %s by %s (%s), want %s", path, v.Decision, v.Rule, v.Reason, want)
 		}
 	}
 }

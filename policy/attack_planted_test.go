@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -128,5 +129,110 @@ func TestCloneWithSubmodules(t *testing.T) {
 		if v.Decision != want || want == Escalate && !v.Structural {
 			t.Errorf("%s: %s by %s (%s), want %s", rest, v.Decision, v.Rule, v.Reason, want)
 		}
+	}
+}
+
+// TestInterruptedWork has repositories in which git would go on with something
+// that others left.
+func TestInterruptedWork(t *testing.T) {
+	w := newWorld(t)
+	e := w.engine()
+	for i, tc := range []struct {
+		file, content string
+		want          Decision // of going on
+	}{
+		{"rebase-merge/git-rebase-todo", "pick 0123 a\nexec touch /tmp/x\n", Escalate},
+		{"rebase-merge/git-rebase-todo", "  x\ttouch /tmp/x", Escalate},
+		{"rebase-merge/git-rebase-todo", "exec\n", Escalate},
+		{"rebase-merge/git-rebase-todo", "pick 0123 exec x\n# exec x\nfixup 4567 x\nbreak\n", Allow},
+		{"rebase-merge/strategy", "ort\n", Allow},
+		{"rebase-merge/strategy", "/../x\n", Escalate},
+		{"sequencer/opts", "[options]\n\tstrategy = recursive\n\tedit = true\n", Allow},
+		{"sequencer/opts", "[options]\n\tstrategy = /../x\n", Escalate},
+		{"sequencer/opts", "[options\n", Deny},
+	} {
+		dir := fmt.Sprintf("iron/sessions/s1/sandbox/left%d", i)
+		w.repository(dir, githubRemote, nil)
+		w.write(dir+"/.git/"+tc.file, tc.content)
+		path := fmt.Sprintf(`{"path":"left%d"`, i)
+		for tool, args := range map[string]string{
+			"git_rebase": `,"mode":"continue"}`, "git_cherry_pick": `,"commits":["main"],"continueOperation":true}`,
+		} {
+			v := e.Evaluate(Call{Server: "git", Tool: tool, Arguments: []byte(path + args)})
+			if v.Decision != tc.want || tc.want == Escalate && v.Rule != RuleHostExecution {
+				t.Errorf("%s %q, then %s: %s by %s (%s), want %s", tc.file, tc.content, tool, v.Decision, v.Rule, v.Reason, tc.want)
+			}
+		}
+		if v := e.Evaluate(Call{Server: "git", Tool: "git_status", Arguments: []byte(path + "}")}); v.Decision != Allow {
+			t.Errorf("%s, status: %s by %s (%s)", tc.file, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}
+
+// TestBorrowedObjects has object stores elsewhere, named in every way that git reads.
+func TestBorrowedObjects(t *testing.T) {
+	w := newWorld(t)
+	const box = "iron/sessions/s1/sandbox/"
+	elsewhere := w.outside + "/repo/.git/objects"
+	w.write(box+"store/info/alternates", elsewhere+"\n")
+	w.write(box+"honest/info/alternates", "")
+	w.must(os.MkdirAll(w.sandbox+"/linked", 0o700))
+	w.must(os.Symlink(elsewhere+"/pack", w.sandbox+"/linked/pack"))
+	w.must(os.Symlink(elsewhere, w.sandbox+"/return\r"))
+	e := w.engine()
+	for i, tc := range []struct {
+		names string
+		want  Decision
+	}{
+		{elsewhere, Escalate},
+		{"# comment\n" + elsewhere + "\n", Escalate},
+		{"/nowhere\n" + elsewhere, Escalate},
+		{"\"" + elsewhere + "\"\n", Deny},
+		{"\"\\057tmp\"\n", Deny},
+		{w.sandbox + "/store\n", Escalate},
+		{"../../../store\n", Escalate},
+		{w.sandbox + "/linked\n", Escalate},
+		{w.sandbox + "/return\r\n", Escalate},
+		{w.sandbox + "/honest\n" + w.sandbox + "/honest\n", Allow},
+	} {
+		name := fmt.Sprintf("borrows%d", i)
+		w.repository(box+name, githubRemote, nil)
+		w.write(box+name+"/.git/objects/info/alternates", tc.names)
+		v := e.Evaluate(Call{Server: "git", Tool: "git_log", Arguments: []byte(`{"path":"` + name + `"}`)})
+		if v.Decision != tc.want {
+			t.Errorf("%q: %s by %s (%s), want %s", tc.names, v.Decision, v.Rule, v.Reason, tc.want)
+		}
+	}
+}
+
+// TestLinksThatGitReads has links below .git from which git takes messages, places
+// and contents, and options that name a file.
+func TestLinksThatGitReads(t *testing.T) {
+	w := newWorld(t)
+	const box = "iron/sessions/s1/sandbox/"
+	for i, file := range []string{
+		"rebase-merge/message", "rebase-apply/final-commit", "sequencer/todo", "rr-cache/0123/postimage",
+		"worktrees/w/locked", "worktrees/w/gitdir", "branches/x", "remotes/x",
+	} {
+		name := fmt.Sprintf("reads%d", i)
+		w.repository(box+name, githubRemote, nil)
+		full := filepath.Join(w.sandbox, name, ".git", file)
+		w.must(os.MkdirAll(filepath.Dir(full), 0o700))
+		w.must(os.Symlink(w.outside+"/secret.txt", full))
+	}
+	for i, options := range []string{"--no-ff -F {OUT}/secret.txt", "--fil={OUT}/secret.txt", "-s ../x", "-qF{OUT}/secret.txt"} {
+		w.repository(fmt.Sprintf("%sreads%d", box, 8+i), githubRemote+"[branch \"main\"]\n\tmergeOptions = "+w.expand(options)+"\n", nil)
+	}
+	w.repository(box+"plain", githubRemote+"[branch \"main\"]\n\tmergeOptions = --no-ff --no-edit\n", map[string]string{".git/rebase-merge/message": "x"})
+	e := w.engine()
+	for i := range 12 {
+		v := e.Evaluate(Call{Server: "git", Tool: "git_merge", Arguments: fmt.Appendf(nil, `{"path":"reads%d","branch":"x"}`, i)})
+		if v.Decision != Escalate {
+			t.Errorf("reads%d: %s by %s (%s)", i, v.Decision, v.Rule, v.Reason)
+		}
+	}
+	v := e.Evaluate(Call{Server: "git", Tool: "git_merge", Arguments: []byte(`{"path":"plain","branch":"x"}`)})
+	if v.Decision != Allow {
+		t.Errorf("nothing to read: %s by %s (%s)", v.Decision, v.Rule, v.Reason)
 	}
 }

@@ -64,6 +64,11 @@ func write(name, path string, want Decision) attack {
 func TestPathAttacks(t *testing.T) {
 	judgeAll(t, []attack{
 		{"move the sandbox", "filesystem", "move_file", `{"source":"/workspace","destination":"/workspace/x"}`, ""},
+		write("onto the sandbox", "/workspace", Deny),
+		write("onto the sandbox as this", ".", Deny),
+		write("onto the sandbox from below", "src/..", Deny),
+		write("onto the sandbox by its host path", "{BOX}/", Deny),
+		{"edit the sandbox", "filesystem", "edit_file", `{"path":"/workspace","edits":[]}`, Deny},
 		{"move the sandbox as this", "filesystem", "move_file", `{"source":"src/..","destination":"{OUT}/x"}`, ""},
 		read("absolute outside", "{OUT}/secret.txt", Escalate),
 		read("up from relative", "../../../../outside/secret.txt", Deny),
@@ -199,6 +204,9 @@ func TestHostExecutionAttacks(t *testing.T) {
 		".claude/settings.json", ".claude/settings.local.json", ".mcp.json", ".husky/pre-commit", ".idea/workspace.xml",
 		".devcontainer/devcontainer.json", ".cursor/mcp.json", ".gemini/settings.json", ".codex/config.toml",
 		".devcontainer.json", ".lfsconfig", "lefthook.yaml", ".lefthook-local.toml", ".hg/hgrc", ".Rprofile", ".qwen/settings.json",
+		".config/mise/config.toml", ".config/mise.toml", ".config/mise/conf.d/a.toml", "mise/config.toml", ".gemini/extensions/x/gemini-extension.json",
+		".gemini/commands/x.toml", ".cursor/environment.json", ".cursor/commands/x.md", ".github/hooks/x.json", ".github",
+		".vscode/c_cpp_properties.json", ".ycm_extra_conf.py", ".vimspector.json", ".pnp.cjs", ".bazelrc", ".npmrc", ".yarnrc", ".bundle/config",
 	} {
 		attacks = append(attacks, write(p, p, Escalate),
 			attack{"directory " + p, "filesystem", "create_directory", `{"path":"/workspace/` + p + `"}`, Escalate},

@@ -234,6 +234,9 @@ func readCondition(n *node) Condition {
 				Match: p.required("matchType").str(),
 			}
 			matchType(p.optional("matchType"), l.Match)
+			if l.Match == "domains" {
+				checkPatterns(p.optional("allowed"))
+			}
 			c.Lists = append(c.Lists, l)
 			p.done()
 		}

@@ -13,6 +13,9 @@ import (
 // creatingTools make a repository where none needs to be yet.
 var creatingTools = []string{"git_init", "git_clone"}
 
+// continuingTools can go on with work that git was interrupted in.
+var continuingTools = []string{"git_rebase", "git_cherry_pick", "git_revert", "git_merge", "git_pull", "git_am"}
+
 // gitDirectory resolves the directory of a git call before anything else: the
 // other arguments mean something only inside it. A call without one, or with
 // "." or nothing in it, means the working directory; the server must be told
@@ -78,6 +81,13 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
 	}
 	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
+	if slices.Contains(continuingTools, p.tool.key.tool) {
+		queued, err := repo.Queued()
+		if err != nil {
+			return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
+		}
+		p.programs = append(p.programs, queued...)
+	}
 	for _, each := range nested {
 		p.programs = append(p.programs, each.Programs(false, p.engine.config.GitFixed)...)
 	}
@@ -166,6 +176,9 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	}
 	before := len(p.elements)
 	if err := p.addPath(name, roles, r); err != nil {
+		return s, err
+	}
+	if err := p.checkPattern(name, cleanRelative(s), base); relative && err != nil {
 		return s, err
 	}
 	if !slices.Contains(restoringTools, p.tool.key.tool) {

@@ -70,17 +70,25 @@ var executingFiles = map[string]string{
 	".bash_login":             "the shell runs it", ".bash_aliases": "the shell runs it", ".bash_logout": "the shell runs it",
 	".zlogin": "the shell runs it", ".zlogout": "the shell runs it",
 	".rprofile": "R runs it", ".irbrc": "Ruby runs it", ".pryrc": "Ruby runs it", ".pdbrc": "the debugger runs it",
-	".yarnrc": "the package manager runs the program it names",
+	".yarnrc": "the package manager runs the program it names", ".npmrc": "the package manager runs the program it names",
+	".pnp.cjs": "editors and the package manager load it", ".pnp.js": "editors and the package manager load it",
+	".pnp.loader.mjs":    "editors and the package manager load it",
+	".bazelrc":           "the build tool runs the programs it names",
+	".ycm_extra_conf.py": "the editor runs it", ".vimspector.json": "the debugger runs the programs it names",
 }
 
 // executingIn are files that matter only inside one directory; a name that
 // ends with "*" stands for all that begin so.
 var executingIn = map[string][]string{
-	".vscode": {"tasks.json", "settings.json", "launch.json", "extensions.json", "mcp.json"},
+	".vscode": {"tasks.json", "settings.json", "launch.json", "extensions.json", "mcp.json", "c_cpp_properties.json", "cmake-kits.json"},
 	".claude": {"settings*", "hooks*", "commands*", "agents*", "skills*", "plugins*"},
-	".gemini": {"settings*"},
-	".cursor": {"mcp.json", "hooks.json", "rules*"},
+	".gemini": {"settings*", "extensions*", "commands*"},
+	".cursor": {"mcp.json", "hooks.json", "rules*", "environment.json", "commands*"},
+	".github": {"hooks*"},
 	".cargo":  {"config", "config.toml"},
+	".bundle": {"config", "plugin*"},
+	".config": {"mise*"},
+	"mise":    {"config*"},
 }
 
 // lefthook are the names of the files of a tool that installs git hooks.

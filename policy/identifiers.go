@@ -62,6 +62,8 @@ var forbiddenHeaders = map[string]bool{
 	"x-real-ip": true, "http2-settings": true,
 	"x-http-method-override": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
 	"x-original-host": true, "x-host": true,
+	"api-key": true, "x-api-key": true, "x-goog-api-key": true, "x-auth-token": true, "x-access-token": true,
+	"private-token": true, "job-token": true, "deploy-token": true, "x-gitlab-token": true,
 }
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$")

@@ -37,6 +37,7 @@ func TestLoadCompiledRefuses(t *testing.T) {
 		{"paths of a URL", rule(`"name":"a","if":{"paths":{"roles":["fetch-url"],"within":"/a"}},"then":"allow"`), "is not a path role"},
 		{"paths without within", rule(`"name":"a","if":{"paths":{"roles":["read-path"]}},"then":"allow"`), `member "within" is missing`},
 		{"top-level wildcard", rule(`"name":"a","if":{"domains":{"roles":["fetch-url"],"allowed":["*.com"]}},"then":"allow"`), "is not a domain pattern"},
+		{"wildcard in a list", rule(`"name":"a","if":{"lists":[{"roles":["fetch-url"],"allowed":["go.dev","*.com"],"matchType":"domains"}]},"then":"escalate"`), `rules[0].if.lists[0].allowed[1]: "*.com" is not a domain pattern`},
 		{"undefined list", rule(`"name":"a","if":{"domains":{"roles":["fetch-url"],"allowed":["@x"]}},"then":"allow"`), `list "@x" is not defined`},
 		{"unknown match", rule(`"name":"a","if":{"lists":[{"roles":["github-owner"],"allowed":["x"],"matchType":"regex"}]},"then":"allow"`), "unknown list type"},
 		{"bad name", rule(`"name":"A b","if":{"tool":["x"]},"then":"allow"`), "is not made of letters"},

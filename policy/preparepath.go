@@ -10,6 +10,10 @@ import (
 // recursiveTools read everything below the directory they are given.
 var recursiveTools = []string{"directory_tree", "search_files", "search_within_files", "find_files", "grep_files"}
 
+// replacingTools put a new file in the place of the one they are given; on the
+// way it stands beside that, for the sandbox itself outside of it.
+var replacingTools = []string{"write_file", "edit_file"}
+
 // maxElements bounds the values of one call that are looked up.
 const maxElements = 5000
 
@@ -28,6 +32,9 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	role := firstPath(roles)
 	if err := p.checkProtected(name, role, r, p.reach(name, roles)); err != nil {
 		return err
+	}
+	if r.Path == p.engine.paths.Base && slices.Contains(replacingTools, p.tool.key.tool) && !p.tool.traits.Git {
+		return p.refuse(RuleInvalidPath, name, role, r.Path, "the path is the workspace itself, not a file in it")
 	}
 	sandbox := p.inSandbox(r.Path)
 	for _, each := range roles {

@@ -42,7 +42,7 @@ func textsOnly(args []string) *schema {
 	if len(args) > 0 {
 		s = s.With("required", required)
 	}
-	return compileSchema(s)
+	return newSchema(s)
 }
 
 func proxyRules() []*rule {

@@ -44,13 +44,13 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			name: r.Name, reason: sanitize(r.Reason), then: r.Then, when: &r.If,
 		}
 		if p := r.If.Paths; p != nil {
-			if p.Within != "" && strings.HasPrefix(p.Within, "~") && e.config.Home == "" {
-				warnings = append(warnings, fmt.Sprintf("rule %s cannot match: no home directory is known", r.Name))
-			}
 			within, err := e.paths.ResolveTrusted(p.Within)
-			if err != nil {
-				// Without its directory the rule holds for nothing.
+			switch {
+			case err != nil && r.Then == Allow:
 				warnings = append(warnings, fmt.Sprintf("rule %s cannot match: %v", r.Name, err))
+			case err != nil: // whom it was to hold back must not slip past it
+				within.Path = "/"
+				warnings = append(warnings, fmt.Sprintf("rule %s speaks of every path: %v", r.Name, err))
 			}
 			out.paths = &pathRule{roles: p.Roles, within: within.Path}
 			if r.Then == Allow && e.tooWide(within.Path) {
@@ -59,9 +59,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 		}
 		if d := r.If.Domains; d != nil {
 			patterns, bad := e.patterns(d.Allowed, r.Then)
-			for _, b := range bad {
-				warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
-			}
+			warnings = append(warnings, unread(r, bad)...)
 			for _, p := range patterns {
 				if r.Then == Allow && p.Subdomains() && p.CoversSuffix() {
 					warnings = append(warnings, fmt.Sprintf("rule %s allows all hosts below a domain where anybody can have a name; name the hosts", r.Name))
@@ -74,9 +72,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			if l.Match == "domains" {
 				var bad []string
 				lr.patterns, bad = e.patterns(l.Allowed, r.Then)
-				for _, b := range bad {
-					warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q has no effect", r.Name, b))
-				}
+				warnings = append(warnings, unread(r, bad)...)
 			}
 			out.lists = append(out.lists, lr)
 		}
@@ -108,8 +104,9 @@ func (e *Engine) tooWide(dir string) bool {
 }
 
 // patterns parses domain patterns with the lists put in. Those that cannot be read
-// match nothing, nor does what a list would allow beyond public hosts and what is
-// below them.
+// match nothing in a rule that allows, nor does what a list would allow beyond public
+// hosts and what is below them. In any other rule they match everything: whom the
+// rule was to hold back must not slip past it.
 func (e *Engine) patterns(allowed []string, then Decision) (good []urlx.Pattern, bad []string) {
 	for _, s := range allowed {
 		name, fromList := strings.CutPrefix(s, "@")
@@ -119,12 +116,28 @@ func (e *Engine) patterns(allowed []string, then Decision) (good []urlx.Pattern,
 		}
 		for _, v := range values {
 			p, err := urlx.ParsePattern(v)
-			if err != nil || (fromList && then == Allow && (!p.Plain() || !p.Public() || p.CoversSuffix())) {
+			switch {
+			case err != nil && then != Allow:
+				bad, good = append(bad, v), append(good, urlx.Anything())
+			case err != nil || (fromList && then == Allow && (!p.Plain() || !p.Public() || p.CoversSuffix())):
 				bad = append(bad, v)
-				continue
+			default:
+				good = append(good, p)
 			}
-			good = append(good, p)
 		}
 	}
 	return good, bad
+}
+
+// unread warns of patterns that a rule does not understand as they were meant.
+func unread(r Rule, bad []string) []string {
+	effect := "has no effect"
+	if r.Then != Allow {
+		effect = "cannot be read, so the rule speaks of every host"
+	}
+	var warnings []string
+	for _, b := range bad {
+		warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q %s", r.Name, b, effect))
+	}
+	return warnings
 }

@@ -220,3 +220,50 @@ func TestSchemaMatches(t *testing.T) {
 		t.Error("an unknown tool matches")
 	}
 }
+
+// TestListThatCannotBeRead: a value that is no host widens what a rule holds back,
+// never what one allows.
+func TestListThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	for _, tc := range []struct{ then, values string }{
+		{"escalate", `"*.com"`}, {"escalate", `"elsewhere.example","gopher://a.example/"`}, {"deny", `"*.com"`}, {"escalate", `"*.co.uk"`},
+	} {
+		e := ruleEngine(t, w, `{"name":"hold-back","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"`+tc.then+`"},
+			{"name":"allow","if":{"domains":{"roles":["fetch-url"],"allowed":["*"]}},"then":"allow"}`,
+			`{"lists":{"hosts":{"values":["fine.example",`+tc.values+`]}}}`)
+		for _, url := range []string{"https://fine.example/", "https://www.evil.com/"} {
+			v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"` + url + `"}`)})
+			want := Decision(tc.then)
+			if v.Decision != want || v.Rule != "hold-back" {
+				t.Errorf("%s of %s, %s: %s by %s (%s)", tc.then, tc.values, url, v.Decision, v.Rule, v.Reason)
+			}
+		}
+		if got := strings.Join(e.Warnings(), "\n"); !strings.Contains(got, "so the rule speaks of every host") {
+			t.Errorf("%s: warnings %q", tc.values, got)
+		}
+		e = ruleEngine(t, w, `{"name":"allow","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,
+			`{"lists":{"hosts":{"values":["fine.example",`+tc.values+`]}}}`)
+		if v := e.Evaluate(Call{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"https://www.evil.com/"}`)}); v.Decision != Deny {
+			t.Errorf("allowing %s: %s by %s", tc.values, v.Decision, v.Rule)
+		}
+	}
+}
+
+// TestDirectoryThatCannotBeTold: a rule whose directory is not known allows nothing
+// and holds back everything.
+func TestDirectoryThatCannotBeTold(t *testing.T) {
+	w := newWorld(t)
+	for then, want := range map[Decision]Decision{Allow: Allow, Escalate: Escalate, Deny: Deny} {
+		c, err := ParseCompiled("rules.json", []byte(w.expand(`{"rules":[
+			{"name":"home","if":{"paths":{"roles":["read-path"],"within":"~/x"}},"then":"`+string(then)+`"},
+			{"name":"rest","if":{"paths":{"roles":["read-path"],"within":"{OUT}"}},"then":"allow"}]}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := w.engine(func(config *Config) { config.Policy, config.Home = c, "" })
+		v := e.Evaluate(Call{Server: "filesystem", Tool: "read_text_file", Arguments: []byte(w.expand(`{"path":"{OUT}/secret.txt"}`))})
+		if v.Decision != want {
+			t.Errorf("%s: %s by %s (%s)", then, v.Decision, v.Rule, v.Reason)
+		}
+	}
+}

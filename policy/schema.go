@@ -4,15 +4,19 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
-// schema is the input schema of a tool.
+// schema is the input schema of a tool. It is compiled when it is first needed:
+// to compile those of all tools takes longer than the rest of a policy.
 type schema struct {
-	source   jsonx.Value
+	source jsonx.Value
+	once   sync.Once // makes compiled, broken and shape
+	// compiled and the next two are read after compile has returned.
 	compiled *jsonschema.Schema
 	broken   error // why it cannot be used; then every call is denied
 	shape    *shape
@@ -28,25 +32,31 @@ func (noRemote) Load(string) (any, error) {
 	return nil, errors.New("references outside the schema are not followed")
 }
 
-func compileSchema(v jsonx.Value) *schema {
-	s := &schema{source: v, shapesOnly: shapesOnly(v)}
+func newSchema(v jsonx.Value) *schema { return &schema{source: v, shapesOnly: shapesOnly(v)} }
+
+// compile says why the schema cannot be used, if it cannot.
+func (s *schema) compile() error {
+	s.once.Do(func() {
+		s.compiled, s.broken = compiled(s.source)
+		if s.broken == nil && s.shapesOnly {
+			s.shape = shapeOf(s.source)
+		}
+	})
+	return s.broken
+}
+
+func compiled(v jsonx.Value) (*jsonschema.Schema, error) {
 	c := jsonschema.NewCompiler()
 	c.UseLoader(noRemote{})
 	const name = "mem:///tool.json"
 	if err := c.AddResource(name, v.Any()); err != nil {
-		s.broken = fmt.Errorf("the input schema cannot be read: %w", err)
-		return s
+		return nil, fmt.Errorf("the input schema cannot be read: %w", err)
 	}
-	compiled, err := c.Compile(name)
+	s, err := c.Compile(name)
 	if err != nil {
-		s.broken = fmt.Errorf("the input schema cannot be compiled: %w", err)
-		return s
+		return nil, fmt.Errorf("the input schema cannot be compiled: %w", err)
 	}
-	s.compiled = compiled
-	if s.shapesOnly {
-		s.shape = shapeOf(v)
-	}
-	return s
+	return s, nil
 }
 
 // shapeKeywords are the keywords that no string can violate in another's
@@ -92,7 +102,7 @@ func (s *schema) check(args jsonx.Value) error {
 	if s == nil {
 		return nil
 	}
-	if s.broken != nil {
+	if s.compile() != nil {
 		return errors.New("the tool's input schema cannot be used")
 	}
 	if s.shape.accepts(args) {

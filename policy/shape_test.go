@@ -54,9 +54,9 @@ func TestShapeIsTheSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := compileSchema(source)
-		if s.broken != nil {
-			t.Fatalf("%s: %v", text, s.broken)
+		s := newSchema(source)
+		if err := s.compile(); err != nil {
+			t.Fatalf("%s: %v", text, err)
 		}
 		if s.shape == nil {
 			t.Fatalf("%s has no shape", text)

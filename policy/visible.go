@@ -11,7 +11,7 @@ import (
 // A tool that is not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
 	t, ok := e.tools[toolKey{server, tool}]
-	if !ok || (t.schema != nil && t.schema.broken != nil) {
+	if !ok || (t.schema != nil && t.schema.compile() != nil) {
 		return false
 	}
 	judged := false

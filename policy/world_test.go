@@ -149,6 +149,13 @@ func (w *world) repositories() {
 		"urlname":        githubRemote + "[remote \"https://github.com/acme/widget\"]\n\turl = " + evil + "\n",
 		"mirror":         githubRemote + "[remote \"origin\"]\n\tmirror = true\n",
 		"forced":         githubRemote + "[remote \"origin\"]\n\tpush = +refs/heads/*\n",
+		"mirror2":        githubRemote + "[remote \"origin\"]\n\tmirror = 2\n",
+		"followtags":     githubRemote + "[push]\n\tfollowTags\n",
+		"pushall":        githubRemote + "[remote \"origin\"]\n\tpush = refs/heads/*\n",
+		"pushelsewhere":  githubRemote + "[remote \"origin\"]\n\tpush = main:production\n",
+		"review":         githubRemote + "[remote \"origin\"]\n\tpush = HEAD:refs/for/main\n",
+		"numbered":       githubRemote + "[extensions]\n\tworktreeConfig = 0x2\n",
+		"unclear":        githubRemote + "[extensions]\n\tworktreeConfig = maybe\n",
 		"matching":       githubRemote + "[push]\n\tdefault = matching\n",
 		"group":          githubRemote + "[remote \"evil\"]\n\turl = " + evil + "\n[remotes]\n\tboth = origin evil\n",
 		"bundle":         githubRemote + "[fetch]\n\tbundleURI = " + evil + "\n",
@@ -157,6 +164,9 @@ func (w *world) repositories() {
 	} {
 		w.repository(box+"g/"+name, config, nil)
 	}
+	w.write(box+"g/numbered/.git/config.worktree", "[remote \"origin\"]\n\tpushurl = "+evil+"\n")
+	w.repository(box+"g/fsmonitor/in", githubRemote, nil) // git takes it for none and uses the one above
+	w.write(box+"g/fsmonitor/in/.git/HEAD", "main\n")
 	w.repository(box+"g/hooks", githubRemote, nil)
 	w.repository(box+"g/env", githubRemote, map[string]string{".env": "TOKEN=x", "sub/a.txt": "a"})
 	hook := w.sandbox + "/g/hooks/.git/hooks/pre-push"

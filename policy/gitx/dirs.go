@@ -24,21 +24,16 @@ func (r *Repo) Dirs() ([]string, error) {
 			dirs = append(dirs, extra)
 		}
 	}
-	data, err := readFile(filepath.Join(objects, "info/alternates"), 64<<10)
+	borrowed, err := alternates(objects)
 	if err != nil {
 		return nil, err
-	}
-	for line := range strings.SplitSeq(string(data), "\n") {
-		if line = strings.TrimRight(line, "\r"); line != "" && line[0] != '#' {
-			dirs = append(dirs, absolute(objects, line))
-		}
 	}
 	named, err := r.namedFiles()
 	if err != nil {
 		return nil, err
 	}
 	links, err := r.links()
-	return slices.Concat(dirs, named, links), err
+	return slices.Concat(dirs, borrowed, named, links), err
 }
 
 // fileVariables name files that git reads on its own. What it cannot make sense

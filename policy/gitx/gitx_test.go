@@ -292,3 +292,21 @@ func FuzzParseAddress(f *testing.F) {
 		}
 	})
 }
+
+// TestBooleansAgreeWithGit compares with `git config --type=bool`.
+func TestBooleansAgreeWithGit(t *testing.T) {
+	dir := tempDir(t)
+	file := dir + "/config"
+	for _, text := range []string{
+		"true", "Yes", "ON", "1", "2", "-1", "+1", "010", "0x10", "0XaF", "1k", "2M", "1g", "99999", " 1",
+		"false", "No", "OFF", "0", "00", "-0", "+0", "0x0", "0k", "",
+		"y", "t", "maybe", "1x", "0x", "1.5", "k", "--1", "tru", "1 ",
+	} {
+		write(t, file, "[a]\n\tx = \""+text+"\"\n")
+		out, err := git(t, dir, dir, "config", "--file", file, "--type=bool", "a.x")
+		value, known := boolean(text)
+		if known != (err == nil) || known && strconv.FormatBool(value) != strings.TrimSpace(out) {
+			t.Errorf("%q: %v, known %v; git says %q, error %v", text, value, known, out, err)
+		}
+	}
+}

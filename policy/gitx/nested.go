@@ -85,10 +85,11 @@ func openAt(dir string) (*Repo, error) {
 	case !info.IsDir():
 		gitDir, err := gitFile(dotGit)
 		return &Repo{WorkTree: dir, GitDir: gitDir, place: dir}, err
-	case isGitDir(dotGit):
-		return &Repo{WorkTree: dir, GitDir: dotGit, place: dir}, nil
 	}
-	return nil, nil
+	if is, err := isGitDir(dotGit); err != nil || !is {
+		return nil, err
+	}
+	return &Repo{WorkTree: dir, GitDir: dotGit, place: dir}, nil
 }
 
 // moduleDirs lists the repositories below a directory in which those of
@@ -108,17 +109,22 @@ func moduleDirs(dir string, depth int) ([]string, error) {
 	var out []string
 	for _, e := range entries {
 		sub := filepath.Join(dir, e.Name())
-		switch {
-		case !isDir(sub):
-		case isGitDir(sub):
-			out = append(out, sub)
-		default:
-			more, err := moduleDirs(sub, depth+1)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, more...)
+		if !isDir(sub) {
+			continue
 		}
+		is, err := isGitDir(sub)
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			out = append(out, sub)
+			continue
+		}
+		more, err := moduleDirs(sub, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
 	}
 	return out, nil
 }

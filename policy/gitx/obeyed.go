@@ -3,6 +3,7 @@ package gitx
 import (
 	"errors"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -18,14 +19,57 @@ type Obeyed struct {
 	top     string // the directory it is started in
 }
 
+// changesDirectory finds a command that changes its directory.
+var changesDirectory = regexp.MustCompile(`(?:^|[^a-z0-9_.-])(?:cd|chdir|pushd)[ \t]`)
+
+// goesElsewhere reports whether a command may change its directory before it
+// names anything.
+func (o Obeyed) goesElsewhere() bool {
+	return (strings.Contains(o.command, "cd") || strings.Contains(o.command, "chdir") || strings.Contains(o.command, "pushd")) &&
+		changesDirectory.MatchString(o.command)
+}
+
 // Names reports whether a command names a file, by its path from the directory in
-// which the command is started. A file that is not there is also named by what
-// the command expects below it.
+// which the command is started or, when it goes elsewhere first, from any below. A
+// file that is not there is also named by what the command expects below it.
 func (o Obeyed) Names(path string, exists bool) bool {
-	name, below := strings.CutPrefix(path, o.top+"/")
-	if !below || o.command == "" {
+	if o.command == "" || path == "" || path == o.top || strings.HasPrefix(o.top, path+"/") {
 		return false
 	}
+	if !strings.Contains(o.command, strings.ToLower(path[strings.LastIndexByte(path, '/')+1:])) {
+		return false // most commands
+	}
+	name, below := strings.CutPrefix(path, o.top+"/")
+	if !below {
+		var err error
+		if name, err = filepath.Rel(o.top, path); err != nil {
+			return false
+		}
+	}
+	if o.mentions(name, exists, o.meansTop) {
+		return true
+	}
+	if !below {
+		return o.mentions(path, exists, func(prefix string) bool { return prefix == "" })
+	}
+	if !o.goesElsewhere() {
+		return false
+	}
+	for {
+		_, rest, below := strings.Cut(name, "/")
+		if !below {
+			return false
+		}
+		name = rest
+		if o.mentions(name, exists, func(prefix string) bool { return prefix == "" || strings.HasSuffix(prefix, "/") }) {
+			return true
+		}
+	}
+}
+
+// mentions reports whether the command has a name of its own behind something
+// that leads to the directory from which the name starts.
+func (o Obeyed) mentions(name string, exists bool, leads func(prefix string) bool) bool {
 	name = strings.ToLower(name)
 	distinct := exists || strings.ContainsAny(name, "./") // "test" is a word like any other
 	for at := 0; ; at++ {
@@ -34,9 +78,9 @@ func (o Obeyed) Names(path string, exists bool) bool {
 			return false
 		}
 		at += i
-		prefix, end := o.command[strings.LastIndexAny(o.command[:at], " \t\n\"'=;&|<>(")+1:at], at+len(name)
+		prefix, end := o.command[strings.LastIndexAny(o.command[:at], " \t\n\"'=;&|<>(!")+1:at], at+len(name)
 		switch {
-		case !o.meansTop(prefix) || end < len(o.command) && inName(o.command[end]):
+		case !leads(prefix) || end < len(o.command) && inName(o.command[end]):
 		case end < len(o.command) && o.command[end] == '/':
 			if !exists {
 				return true
@@ -60,7 +104,8 @@ func inName(c byte) bool {
 }
 
 // Obeyed lists what git would run or obey in the repositories whose work tree
-// holds a file, whose path must be resolved already. What lies in .git, and what
+// holds a file, and in those that lie beside, whose configuration can name files of
+// the whole workspace. The file's path must be resolved already. What lies in .git, and what
 // has a name by which programs know it, is not listed. The times are when the
 // directories on the way last changed, outermost first, 0 where that is not known;
 // those without one are not there.
@@ -79,6 +124,13 @@ func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
 			for _, above := range s.above {
 				l.at(above)
 			}
+			own := l.errs
+			for _, beside := range s.besides() {
+				if !strings.HasPrefix(path, beside+"/") {
+					l.at(beside)
+				}
+			}
+			l.errs = own // where git stops over a configuration it runs nothing
 			break
 		}
 	}

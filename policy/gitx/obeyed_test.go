@@ -33,6 +33,15 @@ func TestObeyedNames(t *testing.T) {
 		{"make test", "/w/test", false, false},
 		{"make test", "/w/test", true, true},
 		{"./test", "/w/test", false, true},
+		{"cd tools && ./x.sh", "/w/tools/x.sh", false, true},
+		{"cd tools && ./x.sh", "/w/other/x.shy", true, false},
+		{"abcd tools ./x.sh", "/w/tools/x.sh", true, false},
+		{"!./x.sh", "/w/x.sh", false, true},
+		{"../x.sh", "/x.sh", true, true},
+		{"../v/x.sh", "/v/x.sh", false, true},
+		{"sh /v/x.sh", "/v/x.sh", false, true},
+		{"sh /u/v/x.sh", "/v/x.sh", true, false},
+		{"../x.sh", "/w/x.sh", true, false},
 		{"", "/w/test", true, false},
 	} {
 		if got := (Obeyed{command: tc.command, top: "/w"}).Names(tc.path, tc.exists); got != tc.want {

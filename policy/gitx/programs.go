@@ -43,7 +43,8 @@ func (e entry) family() string {
 }
 
 // startsProgram reports whether git hands the value to a shell or executes it,
-// or goes another way over the network for it than the remote says.
+// goes another way over the network for it than the remote says, or takes options
+// from it that read files.
 func (e entry) startsProgram() bool {
 	switch e.section {
 	case "core":
@@ -67,6 +68,8 @@ func (e entry) startsProgram() bool {
 		return strings.HasSuffix(e.name, "cmd") || e.name == "smtpserver"
 	case "remote": // objects that are missing are fetched whenever something needs them
 		return e.name == "promisor" || e.name == "partialclonefilter" || e.name == "lfsurl" || e.name == "lfspushurl"
+	case "branch":
+		return e.name == "mergeoptions" && !harmlessOptions(e.value)
 	case "fetch":
 		return e.name == "bundleuri"
 	case "lfs":
@@ -101,6 +104,19 @@ func (e entry) startsProgram() bool {
 		return strings.HasPrefix(e.name, "proxy") || strings.HasPrefix(e.name, "ssl") || e.name == "curloptresolve" || e.name == "cookiefile"
 	}
 	return false
+}
+
+// mergeOptions are options of git merge that neither read a file nor run anything
+// (as --file and --strategy could).
+var mergeOptions = []string{
+	"--ff", "--no-ff", "--ff-only", "--commit", "--no-commit", "--log", "--no-log", "--stat", "--no-stat", "-n",
+	"--squash", "--no-squash", "--edit", "--no-edit", "-e", "--signoff", "--no-signoff", "--verify", "--no-verify",
+	"--rerere-autoupdate", "--no-rerere-autoupdate", "--autostash", "--no-autostash", "-q", "--quiet", "-v", "--verbose",
+	"--progress", "--no-progress", "--verify-signatures", "--no-verify-signatures",
+}
+
+func harmlessOptions(s string) bool {
+	return !slices.ContainsFunc(strings.Fields(s), func(o string) bool { return !slices.Contains(mergeOptions, o) })
 }
 
 func isBoolean(s string) bool {

@@ -88,13 +88,17 @@ func (r *Repo) isName(s string) bool {
 }
 
 // pushesMore reports whether the repository makes a push to the remote send
-// more than the branch that a call names: everything, by force, or deletions.
+// more than the branch that a call names, or to another one: everything, tags,
+// by force, deletions. What is sent for review goes to no branch.
 func (r *Repo) pushesMore(name string) bool {
-	if truth(r.own.last("remote", name, "mirror")) || r.own.last("push", "", "default") == "matching" {
+	if mayBeTrue(r.own.last("remote", name, "mirror")) || r.own.last("push", "", "default") == "matching" ||
+		mayBeTrue(r.own.last("push", "", "followtags")) {
 		return true
 	}
 	return slices.ContainsFunc(r.own.all("remote", name, "push"), func(spec string) bool {
-		return strings.HasPrefix(spec, "+") || strings.HasPrefix(spec, ":")
+		from, to, mapped := strings.Cut(spec, ":")
+		review := strings.HasPrefix(to, "refs/for/") || strings.HasPrefix(to, "refs/changes/")
+		return strings.HasPrefix(spec, "+") || from == "" || strings.Contains(from, "*") || mapped && to != from && !review
 	})
 }
 

@@ -71,7 +71,12 @@ func discover(dir string) (*Repo, error) {
 			return nil, err
 		case r != nil:
 			return r, nil
-		case isGitDir(dir):
+		}
+		bare, err := isGitDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		if bare {
 			return &Repo{GitDir: dir, place: dir}, nil
 		}
 		parent := filepath.Dir(dir)
@@ -89,13 +94,6 @@ func Begun(dir string) bool { return exists(filepath.Join(dir, ".git")) }
 // At reports whether the repository was found in the directory itself rather
 // than above it.
 func (r *Repo) At(dir string) bool { return r.place == dir }
-
-// isGitDir reports whether git would take a directory for a repository.
-func isGitDir(dir string) bool {
-	return exists(filepath.Join(dir, "HEAD")) &&
-		(exists(filepath.Join(dir, "commondir")) ||
-			(exists(filepath.Join(dir, "objects")) && exists(filepath.Join(dir, "refs"))))
-}
 
 // gitFile follows a .git file, which names the repository's directory.
 func gitFile(name string) (string, error) {
@@ -157,8 +155,14 @@ func (r *Repo) readConfig(home Home) error {
 		if c.has("include") || c.has("includeif") {
 			return refuse("the repository's configuration includes other files")
 		}
-		if i == 0 && truth(c.last("extensions", "", "worktreeconfig")) {
-			files = append(files, filepath.Join(r.GitDir, "config.worktree"))
+		if i == 0 {
+			perWorktree, known := boolean(c.last("extensions", "", "worktreeconfig"))
+			if !known {
+				return refuse("the repository's configuration has neither yes nor no for extensions.worktreeConfig")
+			}
+			if perWorktree {
+				files = append(files, filepath.Join(r.GitDir, "config.worktree"))
+			}
 		}
 		r.own.join(c)
 	}
@@ -206,15 +210,6 @@ func bearsOnAddresses(entries []entry) bool {
 		if e.section == "url" || e.section == "remote" || e.section == "branch" {
 			return true
 		}
-	}
-	return false
-}
-
-// truth reads a boolean as git does.
-func truth(s string) bool {
-	switch strings.ToLower(s) {
-	case "true", "yes", "on", "1":
-		return true
 	}
 	return false
 }

@@ -19,9 +19,11 @@ type Surroundings struct {
 	base  string
 	above []string // directories above base with a repository
 
+	besides func() []string // directories below base with a repository, found once
+
 	mu    sync.Mutex
 	known map[string]reading
-	none  map[string]int64 // directories without .git, and when they had last changed
+	none  map[string]int64 // directories without a repository, and when they had last changed
 }
 
 // NewSurroundings takes the user's own configuration into account as well. Which
@@ -35,7 +37,46 @@ func NewSurroundings(home Home, base string) *Surroundings {
 			s.above = append(s.above, dir)
 		}
 	}
+	s.besides = sync.OnceValue(s.findBesides)
 	return s
+}
+
+// Bounds of the search for repositories that lie in a workspace. Its usual
+// layouts are one repository, and several beside each other.
+const (
+	maxBesides = 32
+	maxPlaces  = 2000
+)
+
+// findBesides looks for repositories up to two directories below base.
+func (s *Surroundings) findBesides() []string {
+	if s.base == "" {
+		return nil
+	}
+	var found []string
+	places := []string{s.base}
+	for i := 0; i < len(places); i++ {
+		if strings.Count(places[i][len(s.base):], "/") >= 2 {
+			continue
+		}
+		entries, err := os.ReadDir(places[i])
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			if dir := places[i] + "/" + e.Name(); e.IsDir() && e.Name() != ".git" && e.Name() != "node_modules" && len(places) < maxPlaces {
+				places = append(places, dir)
+			}
+		}
+	}
+	for _, dir := range places[1:] {
+		if exists(dir+"/.git") || exists(dir+"/HEAD") {
+			if found = append(found, dir); len(found) == maxBesides {
+				break
+			}
+		}
+	}
+	return found
 }
 
 // maxKnown bounds what is kept.
@@ -90,7 +131,8 @@ func (s *Surroundings) look(name string, read func(name string) reading) reading
 	return got
 }
 
-// without reports whether a directory that last changed at a time has no .git.
+// without reports whether a directory that last changed at a time has no
+// repository: neither a .git nor a HEAD.
 // Where it had none, that holds until the directory changes.
 func (s *Surroundings) without(dir string, changed int64) bool {
 	s.mu.Lock()
@@ -99,7 +141,7 @@ func (s *Surroundings) without(dir string, changed int64) bool {
 	if ok && before == changed {
 		return true
 	}
-	if exists(dir + "/.git") {
+	if exists(dir+"/.git") || exists(dir+"/HEAD") {
 		return false
 	}
 	s.mu.Lock()
@@ -111,8 +153,8 @@ func (s *Surroundings) without(dir string, changed int64) bool {
 	return true
 }
 
-// gitDir returns the repository of a work tree, or "" when the directory is none
-// that git could work in, and whether it shares nothing with another repository.
+// gitDir returns the repository of a work tree, or that which the directory itself
+// is, or "" when it is none that git could work in, and whether it shares nothing with another repository.
 func (s *Surroundings) gitDir(dir string) (name string, whole bool) {
 	dotGit := dir + "/.git"
 	got := s.look(dotGit, readDotGit)
@@ -121,6 +163,9 @@ func (s *Surroundings) gitDir(dir string) (name string, whole bool) {
 		return dotGit, got.whole
 	case got.text != "":
 		return absolute(dir, got.text), false
+	}
+	if bare, _ := isGitDir(dir); bare {
+		return dir, !exists(dir + "/commondir")
 	}
 	return "", false
 }
@@ -153,7 +198,7 @@ func readSettings(name string) reading {
 	}
 	r := reading{
 		worktree:    c.last("core", "", "worktree"),
-		perWorktree: truth(c.last("extensions", "", "worktreeconfig")),
+		perWorktree: mayBeTrue(c.last("extensions", "", "worktreeconfig")),
 	}
 	for _, e := range c.entries {
 		includes := (e.section == "include" || e.section == "includeif") && e.name == "path"

@@ -36,6 +36,7 @@ func publicName(host string) bool {
 
 // Pattern says which targets a rule speaks of.
 type Pattern struct {
+	anything   bool   // see Anything
 	any        bool   // "*"
 	subdomains bool   // "*.example.com"
 	scheme     string // empty: see Match
@@ -43,6 +44,10 @@ type Pattern struct {
 	port       int    // 0: the default port of the scheme
 	path       string // "owner/repo" or empty
 }
+
+// Anything is the pattern that speaks of every target. It stands for one that
+// cannot be read where that must not mean that it speaks of none.
+func Anything() Pattern { return Pattern{anything: true} }
 
 // ParsePattern reads "*", "example.com", "*.example.com", "host/owner/repo",
 // each optionally with "scheme://" before and ":port" behind the host.
@@ -119,7 +124,9 @@ func splitPort(s string) (host, port string) {
 
 // Plain reports whether the pattern is a host, or all below a host, and says
 // nothing more.
-func (p Pattern) Plain() bool { return !p.any && p.scheme == "" && p.port == 0 && p.path == "" }
+func (p Pattern) Plain() bool {
+	return !p.anything && !p.any && p.scheme == "" && p.port == 0 && p.path == ""
+}
 
 // CoversSuffix reports whether the pattern is the name of a public suffix, such
 // as "com" or "github.io", or all below it. Below it anybody may have a name.
@@ -129,20 +136,20 @@ func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host
 func (p Pattern) Subdomains() bool { return p.subdomains }
 
 // Everywhere reports whether the pattern stands for every host.
-func (p Pattern) Everywhere() bool { return p.any }
+func (p Pattern) Everywhere() bool { return p.any || p.anything }
 
 // Public reports whether the pattern speaks only of hosts that can be reached from
 // anywhere under the same name, and of no address.
 func (p Pattern) Public() bool {
 	_, noAddress := netip.ParseAddr(p.host)
-	return !p.any && noAddress != nil && publicName(p.host)
+	return !p.anything && !p.any && noAddress != nil && publicName(p.host)
 }
 
 // Match reports whether the pattern speaks of the target. A pattern without a
 // scheme speaks of encrypted connections at their usual port only, unless
 // anyScheme is set; "*" never speaks of what is not public.
 func (p Pattern) Match(t Target, anyScheme bool) bool {
-	return p.matchScheme(t, anyScheme) && p.matchHost(t) && p.matchPath(t)
+	return p.anything || p.matchScheme(t, anyScheme) && p.matchHost(t) && p.matchPath(t)
 }
 
 // forges are hosts known to take owner and repository in any case.

@@ -1,0 +1,42 @@
+package gitx
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// isGitDir reports whether git takes a directory for a repository. One that only
+// looks like it is refused: git would pass it by and use the repository above it.
+func isGitDir(dir string) (bool, error) {
+	has := func(name string) bool { return exists(filepath.Join(dir, name)) }
+	borrows, whole := has("commondir"), has("objects") && has("refs")
+	if !has("HEAD") || !borrows && !whole {
+		return false, nil
+	}
+	common, err := commonDir(dir)
+	if err != nil {
+		return false, err
+	}
+	if !validHead(filepath.Join(dir, "HEAD")) || !canEnter(common+"/objects") || !canEnter(common+"/refs") {
+		return false, refuse("the directory looks like a git repository and is none that git would use")
+	}
+	return true, nil
+}
+
+// headLine is how the HEAD of a repository begins.
+var headLine = regexp.MustCompile(`^(?:ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40})`)
+
+// validHead reports whether git accepts a file as the HEAD of a repository.
+func validHead(name string) bool {
+	if target, err := os.Readlink(name); err == nil {
+		return strings.HasPrefix(target, "refs/")
+	}
+	data, err := readFile(name, 4096)
+	return err == nil && headLine.Match(data[:min(len(data), 255)])
+}
+
+func canEnter(dir string) bool { return isDir(dir) && unix.Access(dir, unix.X_OK) == nil }
