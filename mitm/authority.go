@@ -108,7 +108,7 @@ func (a *authority) mint(host string, now time.Time) (*tls.Certificate, error) {
 		Subject:     pkix.Name{CommonName: host},
 		DNSNames:    []string{host},
 		NotBefore:   now.Add(-skew),
-		NotAfter:    now.Add(leafLife),
+		NotAfter:    now.Add(leafLife - skew),
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}

@@ -71,7 +71,7 @@ func (x *exchange) tellUnrecorded() { x.a.refusal(x.g.provider.Errors, unrecorde
 func (x *exchange) describe() Request {
 	return Request{
 		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
-		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Body: x.payload, Most: x.most, Answers: x.answers,
+		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Others: x.others, Body: x.payload, Most: x.most, Answers: x.answers,
 	}
 }
 

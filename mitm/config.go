@@ -104,11 +104,12 @@ type Request struct {
 	Method   string
 	Path     string // without the query
 	Query    string
-	Model    string // as the path or the body names it; empty when neither does
-	Body     []byte // as it would be forwarded; nil without one
-	Most     int64  // tokens that one answer may have, as the body says; 0 when it does not
-	Answers  int64  // that are asked for
-	Digest   string // SHA-256 of method, host, target and body, in hex
+	Model    string   // as the path or the body names it; empty when neither does
+	Others   []string // further models, one of which may answer in its place
+	Body     []byte   // as it would be forwarded; nil without one
+	Most     int64    // tokens that one answer may have, as the body says; 0 when it does not
+	Answers  int64    // that are asked for
+	Digest   string   // SHA-256 of method, host, target and body, in hex
 }
 
 // Ruling is what came of asking about a request.

@@ -53,13 +53,18 @@ func (l *link) outer() *guarded {
 	return g
 }
 
-// admit decides a CONNECT.
+// admit decides a CONNECT. Nothing of it goes on, so it may be HTTP/1.0, as Python's was
+// up to 3.11, and have fields that mean nothing here: some clients put there what they
+// put into every request.
 func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	if f.hasBody() {
 		return nil, deny(400, ReasonConnectBody, "CONNECT has no body")
 	}
 	if f.upgrades {
 		return nil, deny(400, ReasonUpgrade, "CONNECT changes to no other protocol")
+	}
+	if f.expect {
+		return nil, deny(417, ReasonExpect, "CONNECT has no body that could be waited with")
 	}
 	host, port, d := parseConnectTarget(h.target)
 	if d != nil {

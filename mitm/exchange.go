@@ -26,10 +26,11 @@ type exchange struct {
 	path      string
 	query     string
 	endpoint  *Endpoint
-	payload   []byte // the judged body
-	most      int64  // tokens that an answer may have; 0 when the body does not say
-	answers   int64  // that the body asks for
-	spooled   int64  // bytes that the spool counts for this exchange
+	payload   []byte   // the judged body
+	most      int64    // tokens that an answer may have; 0 when the body does not say
+	answers   int64    // that the body asks for
+	others    []string // further models that the body names
+	spooled   int64    // bytes that the spool counts for this exchange
 	started   time.Time
 	rec       Record
 	a         answer
@@ -179,7 +180,7 @@ func (x *exchange) checkBody() *denial {
 	if err != nil {
 		return policyDenial(err)
 	}
-	x.payload, x.rec.Stripped, x.most, x.answers = result.Body, result.Removed, result.Most, result.Answers
+	x.payload, x.rec.Stripped, x.most, x.answers, x.others = result.Body, result.Removed, result.Most, result.Answers, result.Others
 	return nil
 }
 

@@ -48,6 +48,9 @@ func TestClockThatJumps(t *testing.T) {
 		if _, err := leaf.Leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: s.roots, CurrentTime: now}); err != nil {
 			t.Errorf("at %v: %v", jump.to, err)
 		}
+		if life := leaf.Leaf.NotAfter.Sub(leaf.Leaf.NotBefore); life > 24*time.Hour {
+			t.Errorf("at %v: a leaf lives for %v", jump.to, life)
+		}
 		if (leaf == last) != jump.kept {
 			t.Errorf("at %v: kept %v, want %v", jump.to, leaf == last, jump.kept)
 		}

@@ -56,6 +56,9 @@ var neverForwarded = []string{
 	"proxy-connection", "http2-settings", "accept-encoding",
 }
 
+// mostDropped is how many of the things that were taken out are named in a record.
+const mostDropped = 32
+
 // forwarded returns the fields of a request that are on the list, without a
 // credential. It returns also what it took out of a field.
 func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
@@ -78,6 +81,9 @@ func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 		if !g.provider.sets(f.name) {
 			fields = append(fields, f)
 		}
+	}
+	if len(dropped) > mostDropped {
+		dropped = append(dropped[:mostDropped], "and more")
 	}
 	return fields, dropped
 }

@@ -55,6 +55,7 @@ func TestLeakAtEverySplit(t *testing.T) {
 		"url":    strings.ReplaceAll(realKey, "-", "%2D"),
 		"json":   strings.ReplaceAll(realKey, "-", `\u002d`),
 		"JSON":   escaped(realKey, `\u%04X`, 0, len(realKey)),
+		"twice":  escaped(realKey, `\\u%04x`, 0, len(realKey)),
 		"first":  escaped(realKey, `\u%04x`, 0, 1),
 		"last":   escaped(realKey, `\u%04x`, len(realKey)-1, len(realKey)),
 		"middle": escaped(realKey, `%%%02x`, 10, 12),

@@ -168,8 +168,8 @@ func TestLimitsOfNumber(t *testing.T) {
 	}
 }
 
-// The budget hears what a request may cost at most: the model, which Google has in the
-// path and not in the body, the length of an answer, and how many are asked for.
+// The budget hears what a request may cost at most: the models that may answer, of which
+// Google has the only one in the path and not in the body, the length of an answer, and how many are asked for.
 func TestWhatTheBudgetIsTold(t *testing.T) {
 	var asked []Request
 	s := newHarness(t, func(c *Config) {
@@ -177,7 +177,7 @@ func TestWhatTheBudgetIsTold(t *testing.T) {
 	})
 	for _, c := range []struct {
 		provider, host, path, header, body string
-		model                              string
+		models                             string
 		answers, most                      int64
 		status                             int
 	}{
@@ -185,10 +185,16 @@ func TestWhatTheBudgetIsTold(t *testing.T) {
 		{"openai", "api.openai.com", "/v1/chat/completions", "Authorization", `{"model":"gpt-5","n":1e3}`, "", 0, 0, 400},
 		{"openai", "api.openai.com", "/v1/responses", "Authorization", `{"model":"gpt-5","max_output_tokens":7}`, "gpt-5", 1, 7, 200},
 		{"anthropic", "api.anthropic.com", "/v1/messages", "X-Api-Key", `{"model":"claude-haiku-4-5","max_tokens":-1}`, "claude-haiku-4-5", 1, math.MaxInt64, 200},
-		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:generateContent", "X-Goog-Api-Key",
-			`{"model":"gemini-2.5-flash-lite","generationConfig":{"candidateCount":4}}`, "gemini-2.5-pro", 4, 0, 200},
-		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", "X-Goog-Api-Key",
-			`{"generation_config":{"candidate_count":"4"}}`, "", 0, 0, 400},
+		{"openrouter", "openrouter.ai", "/api/v1/messages", "Authorization", `{"model":"a","models":["b"],"fallbacks":[{"model":"c","max_tokens":9}]}`, "a b c", 1, 9, 200},
+		{"openrouter", "openrouter.ai", "/api/v1/chat/completions", "Authorization", `{"models":["a","b"]}`, "a b", 1, 0, 200},
+		{
+			"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:generateContent", "X-Goog-Api-Key",
+			`{"model":"gemini-2.5-flash-lite","generationConfig":{"candidateCount":4}}`, "gemini-2.5-pro", 4, 0, 200,
+		},
+		{
+			"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", "X-Goog-Api-Key",
+			`{"generation_config":{"candidate_count":"4"}}`, "", 0, 0, 400,
+		},
 		{"google", "generativelanguage.googleapis.com", "/v1beta/models/deep-research-pro:generateContent", "X-Goog-Api-Key", `{}`, "", 0, 0, 403},
 	} {
 		asked = nil
@@ -203,7 +209,7 @@ func TestWhatTheBudgetIsTold(t *testing.T) {
 			}
 			continue
 		}
-		if len(asked) != 1 || asked[0].Model != c.model || asked[0].Answers != c.answers || asked[0].Most != c.most {
+		if len(asked) != 1 || strings.Join(append([]string{asked[0].Model}, asked[0].Others...), " ") != c.models || asked[0].Answers != c.answers || asked[0].Most != c.most {
 			t.Errorf("%s %s: %+v", c.path, c.body, asked)
 		}
 	}
@@ -222,5 +228,12 @@ func TestFeaturesThatAreNoNames(t *testing.T) {
 		if got, taken := dropBetas(value, []string{"files-api"}); got != want || (taken == nil) != (value == want) {
 			t.Errorf("%q: %q, without %q; want %q", value, got, taken, want)
 		}
+	}
+	g := testGuarded()
+	g.provider = &Provider{RequestHeaders: []string{"anthropic-beta"}, DropBetas: []string{"files-api"}}
+	many := field{"anthropic-beta", strings.Repeat("files-api-2,", 50) + "a"}
+	fields, taken := g.forwarded(&head{fields: []field{many, many}})
+	if want := (field{"anthropic-beta", "a"}); len(fields) != 2 || fields[0] != want || fields[1] != want || len(taken) != mostDropped+1 {
+		t.Errorf("%q, without %d", fields, len(taken))
 	}
 }

@@ -1,6 +1,7 @@
 package mitm
 
 import (
+	"bufio"
 	"crypto/tls"
 	"encoding/json"
 	"io"
@@ -78,6 +79,7 @@ func TestOuterPlaneRefuses(t *testing.T) {
 		{"two Hosts", connect("api.anthropic.com:443", host+host), "400", ReasonHost},
 		{"body", connect("api.anthropic.com:443", host+"Content-Length: 3\r\n"), "400", ReasonConnectBody},
 		{"chunked", connect("api.anthropic.com:443", host+"Transfer-Encoding: chunked\r\n"), "400", ReasonConnectBody},
+		{"expectation", connect("api.anthropic.com:443", host+"Expect: 100-continue\r\n"), "417", ReasonExpect},
 		{"both lengths", connect("api.anthropic.com:443", host+"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"), "400", ReasonCoding},
 		{"lower-case method", text("connect api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonTarget},
 		{"HTTP/2", text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "505", ReasonVersion},
@@ -102,6 +104,36 @@ func TestOuterPlaneRefuses(t *testing.T) {
 				t.Errorf("answer %q, want status %q", got, c.status)
 			}
 			checkRefused(t, s, c.reason)
+		})
+	}
+	s.t = t
+}
+
+// TestWhatClientsConnectWith has the CONNECT of each client that agents bring along.
+func TestWhatClientsConnectWith(t *testing.T) {
+	s := newHarness(t, nil)
+	const target, host = "CONNECT api.anthropic.com:443 HTTP/1.", "Host: api.anthropic.com:443\r\n"
+	for name, head := range map[string]string{
+		"curl":             target + "1\r\n" + host + "User-Agent: curl/8.14.1\r\nProxy-Connection: Keep-Alive\r\n\r\n",
+		"undici":           target + "1\r\nhost: api.anthropic.com:443\r\nconnection: close\r\n\r\n",
+		"Go":               target + "1\r\n" + host + "User-Agent: Go-http-client/1.1\r\n\r\n",
+		"Bun":              target + "1\r\n" + host + "Proxy-Connection: Keep-Alive\r\n\r\n",
+		"hyper":            target + "1\r\n" + host + "\r\n",
+		"Python 3.12":      target + "1\r\n" + host + "\r\n",
+		"Python 3.11":      target + "0\r\n\r\n",
+		"with a name only": target + "1\r\nHost: api.anthropic.com\r\nContent-Length: 0\r\n\r\n",
+		"with credentials": target + "1\r\n" + host + "Proxy-Authorization: Basic YTpi\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			c := s.dial()
+			defer func() { _ = c.Close() }()
+			if _, err := io.WriteString(c, head); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := bufio.NewReader(c).ReadString('\n'); line != "HTTP/1.1 200 Connection Established\r\n" {
+				t.Errorf("%q, %v", line, err)
+			}
 		})
 	}
 	s.t = t

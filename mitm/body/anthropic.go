@@ -1,29 +1,71 @@
 package body
 
+import "errors"
+
 // anthropic judges a request of the Messages API.
 func (j *judge) anthropic() error {
-	names := []string{"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills"}
-	return j.members(j.routerNames(names), func(key string) error {
+	return j.anthropicRequest(func(key string) error {
 		switch key {
 		case "model":
 			return j.readModel()
-		case "tools":
-			return j.tools(j.anthropicTool)
-		case "mcp_servers":
-			return j.absent("mcp_servers would make the provider connect to other servers.")
-		case "container", "skills":
-			return j.absent(key + " would make the provider run code.")
-		case "messages":
-			return j.messages(j.blocks)
-		case "system":
-			return j.blocks()
-		case "tool_choice":
-			return j.anthropicChoice()
-		case "max_tokens":
-			return j.readMost()
+		case "fallbacks":
+			return j.fallbacks()
 		}
-		return j.routerMember(key)
+		return j.anthropicMember(key)
 	})
+}
+
+// anthropicRequest walks the members of a request, or of what replaces some of them.
+func (j *judge) anthropicRequest(each func(key string) error) error {
+	return j.members(j.routerNames([]string{
+		"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills", "fallbacks",
+	}), each)
+}
+
+// anthropicMember reads a top-level member other than those that name models.
+func (j *judge) anthropicMember(key string) error {
+	switch key {
+	case "tools":
+		return j.tools(j.anthropicTool)
+	case "mcp_servers":
+		return j.absent("mcp_servers would make the provider connect to other servers.")
+	case "container", "skills":
+		return j.absent(key + " would make the provider run code.")
+	case "messages":
+		return j.messages(j.blocks, "content")
+	case "system":
+		return j.blocks()
+	case "tool_choice":
+		return j.anthropicChoice()
+	case "max_tokens":
+		return j.readMost()
+	}
+	return j.routerMember(key)
+}
+
+// fallbacks reads what the provider is to try when the model fails or refuses: a word,
+// or entries that name a model each and may replace other members of the request.
+func (j *judge) fallbacks() error {
+	switch j.peek() {
+	case '[':
+		return j.array(func() error {
+			if j.peek() != '{' {
+				return j.readOther()
+			}
+			return j.anthropicRequest(func(key string) error {
+				switch key {
+				case "model":
+					return j.readOther()
+				case "fallbacks":
+					return errors.New("fallbacks hold fallbacks")
+				}
+				return j.anthropicMember(key)
+			})
+		})
+	case '{':
+		return errors.New("fallbacks is not an array")
+	}
+	return j.skip()
 }
 
 // blocks reads content: a text, one block or an array of blocks.
@@ -41,7 +83,7 @@ func (j *judge) blocks() error {
 // block reads one content block. The input of a tool call is the agent's own
 // data and is not looked into.
 func (j *judge) block() error {
-	names := []string{"type", "source", "file_id", "content", "input"}
+	names := []string{"type", "source", "file_id", "content", "input", "image_url", "video_url", "file_url"}
 	return j.members(names, func(key string) error {
 		switch key {
 		case "type":
@@ -51,12 +93,11 @@ func (j *judge) block() error {
 			}
 			return err
 		case "source":
-			if j.peek() == '{' {
-				return j.source()
-			}
-			return j.skip() // the label of a search result
+			return j.source()
 		case "file_id":
 			return j.absent("content that refers to the provider's file storage.")
+		case "image_url", "video_url", "file_url":
+			return j.mediaURL(key)
 		case "content":
 			return j.blocks()
 		}
@@ -66,6 +107,9 @@ func (j *judge) block() error {
 
 // source reads where the data of an image or document comes from.
 func (j *judge) source() error {
+	if j.peek() != '{' {
+		return j.skip() // the label of a search result
+	}
 	kind := ""
 	err := j.members([]string{"type", "url", "file_id", "content"}, func(key string) (err error) {
 		switch key {

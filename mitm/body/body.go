@@ -46,7 +46,8 @@ func Formats() []Format {
 type Result struct {
 	Body    []byte   // what to forward: the given bytes themselves when nothing was taken out
 	Removed []string // what was taken out or changed, for the audit: "tools:web_search_20250305"
-	Model   string   // the model that the body names; empty when it names none
+	Model   string   // the model that the body names first; empty when it names none
+	Others  []string // further models, one of which may answer in its place
 	Most    int64    // the most tokens that one answer may have, as the body says; 0 when it does not, and the largest number when that cannot be read
 	Answers int64    // how many answers are asked for
 }
@@ -69,7 +70,10 @@ func Judge(f Format, data []byte) (Result, error) {
 	}
 	j := &judge{reader: reader{data: data}}
 	err := j.run(rules)
-	r := Result{Model: j.model, Removed: j.removed, Most: j.most, Answers: max(j.answers, 1)}
+	r := Result{Model: j.model, Others: j.others, Removed: j.removed, Most: j.most, Answers: max(j.answers, 1)}
+	if r.Model == "" && len(r.Others) > 0 {
+		r.Model, r.Others = r.Others[0], r.Others[1:]
+	}
 	if err != nil {
 		return r, err
 	}

@@ -54,6 +54,9 @@ func TestJudge(t *testing.T) {
 		{A, `{"tools":[{"Type":"web_search_20250305","name":"x"}]}`, "invalid"},
 		{A, `{"TOOLS":[]}`, "invalid"},
 		{A, `{"toolſ":[]}`, "invalid"},
+		{A, `{"contaıner":"c"}`, "invalid"},
+		{A, `{"sk\u0130lls":[1]}`, "invalid"},
+		{OC, `{"plugıns":[{"id":"web"}]}`, "invalid"},
 		{A, `{"tools":[{"name":"a","input_schema":{"type":"object","properties":{"type":{"type":"string"}}}}]}`, ""},
 		{A, `{"tools":[{"type":"web_search_1","name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`, "refused"},
 		{A, `{"tool_choice":{"type":"tool","name":"w"},"tools":[{"type":"web_search_1","name":"w"}]}`, "refused"},
@@ -63,6 +66,9 @@ func TestJudge(t *testing.T) {
 		{A, `{"mcp_servers":[]}`, ""},
 		{A, `{"mcp_servers":null}`, ""},
 		{A, `{"mcpServers":[{"url":"https://x"}]}`, "invalid"},
+		{A, `{"model":"m","fallbacks":[{"model":"a","tools":[{"type":"web_search_1"}]}]}`, `{"model":"m","fallbacks":[{"model":"a","tools":[]}]}`},
+		{A, `{"model":"m","fallbacks":[{"model":"a","mcp_servers":[{"url":"https://x"}]}]}`, "refused"},
+		{A, `{"model":"m","fallbacks":[{"model":"a","fallbacks":[]}]}`, "invalid"},
 		{A, `{"container":"c_1"}`, "refused"},
 		{A, `{"skills":[{"id":1}]}`, "refused"},
 		{A, `{"context_management":{"edits":[]},"metadata":{"user_id":"x"}}`, ""},
@@ -106,6 +112,12 @@ func TestJudge(t *testing.T) {
 		{R, `{"input":[{"type":"mcp_approval_response","approve":true}]}`, "refused"},
 		{R, input(`{"type":"input_file","file_data":"https://x"}`), "refused"},
 		{R, input(`{"type":"input_file","file_data":"data:application/pdf;base64,AA"}`), ""},
+		{R, input(`{"type":"file","file":{"file_id":"f"}}`), "refused"},
+		{R, input(`{"type":"file","file":{"file_data":"https://x"}}`), "refused"},
+		{R, input(`{"type":"file","file":"https://x"}`), "refused"},
+		{R, input(`{"type":"file","file":{"file_data":"data:application/pdf;base64,AA"}}`), ""},
+		{R, input(`{"type":"image","source":{"type":"url","url":"https://x"}}`), "refused"},
+		{R, input(`{"type":"document","source":"a label"}`), ""},
 		{R, `{"web_search_options":{}}`, "refused"},
 		{R, `{"background":true}`, "refused"},
 		{R, `{"background":false,"previous_response_id":null}`, ""},
@@ -154,7 +166,34 @@ func TestJudge(t *testing.T) {
 		{OC, `{"messages":[{"content":[{"input_audio":{"url":"https://e.org"}}]}]}`, "refused"},
 		{OC, `{"messages":[{"content":[{"input_audio":{"data":"AAAA","format":"wav"}}]}]}`, ""},
 		{OC, `{"model":"x/y","models":["a"],"provider":{"order":["z"]}}`, ""},
+		{OC, `{"model":"openrouter/fusion"}`, "refused"},
+		{OC, `{"models":["a","openrouter/auto"]}`, "refused"},
+		{OC, `{"models":{"a":"b:online"}}`, "invalid"},
+		{OC, `{"models":[{"id":"b:online"}]}`, "invalid"},
+		{OC, `{"models":["a"` + strings.Repeat(`,"a"`, 32) + `]}`, "invalid"},
+		{OC, `{"models":null}`, ""},
+		{OC, `{"search_parameters":{"mode":"on"}}`, "refused"},
+		{OC, `{"enable_search":true}`, "refused"},
+		{OC, `{"enable_search":false}`, ""},
+		{OC, `{"enableSearch":true}`, "invalid"},
+		{C, `{"search_parameters":{}}`, ""}, // of nobody there
+		{OC, block(`{"type":"image","source":{"type":"url","url":"https://x"}}`), "refused"},
+		{OC, block(`{"type":"input_video","video_url":{"url":"https://x"}}`), "refused"},
+		{OC, `{"messages":[{"role":"assistant","content":"","images":[{"type":"image_url","image_url":{"url":"https://x"}}]}]}`, "refused"},
+		{OC, `{"messages":[{"role":"assistant","content":"","images":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"}}]}]}`, ""},
 		{OM, `{"plugins":[{"id":"web"}],"model":"m"}`, "refused"},
+		{OM, `{"model":"m","fallbacks":[{"model":"a"},{"model":"b","max_tokens":5}]}`, ""},
+		{OM, `{"model":"m","fallbacks":"default"}`, ""},
+		{OM, `{"model":"m","fallbacks":[{"model":"a"},{"model":"b:online"}]}`, "refused"},
+		{OM, `{"model":"m","fallbacks":["perplexity/sonar"]}`, "refused"},
+		{OM, `{"model":"m","fallbacks":[{"model":"a","plugins":[{"id":"web"}]}]}`, "refused"},
+		{OM, `{"model":"m","fallbacks":{"model":"b:online"}}`, "invalid"},
+		{OM, `{"model":"m","Fallbacks":[{"model":"b:online"}]}`, "invalid"},
+		{OM, `{"model":"m","fallbacks":[{"Model":"b:online"}]}`, "invalid"},
+		{OM, block(`{"type":"image_url","image_url":{"url":"https://x"}}`), "refused"},
+		{OR, input(`{"type":"input_video","video_url":"https://x"}`), "refused"},
+		{OR, input(`{"type":"input_video","video_url":"data:video/mp4;base64,AA"}`), ""},
+		{OR, input(`{"type":"input_audio","input_audio":{"data":"AA","format":"wav"}}`), ""},
 		{OM, `{"tools":[{"type":"web_search_20250305"}]}`, `{"tools":[]}`},
 		{OR, `{"tools":[{"type":"openrouter:web_search"}]}`, `{"tools":[]}`},
 		{OR, `{"preset":"p"}`, "refused"},
@@ -418,6 +457,7 @@ func TestMostTokensOfTheAnswer(t *testing.T) {
 // A name that a provider could take for another than it was judged by is refused.
 func TestNamesOfModels(t *testing.T) {
 	for name, want := range map[string]string{
+		`openrouter/auto`: "refused", `openrouter/auto-beta`: "refused", `OpenRouter/Fusion`: "refused", `openrouter/pareto-code`: "",
 		`gpt-5.1-codex-mini`: "", `anthropic/claude-sonnet-4.5:beta`: "", `~anthropic/claude-opus-latest`: "", `ft:gpt-4o:org::id`: "", `@cf/meta/llama`: "",
 		` perplexity/sonar`: "refused", `~perplexity/sonar`: "refused", `Perplexity/sonar`: "refused", `a:OnLine`: "refused",
 		`gpt-4o-search-preview `: "refused", `gpt-4o-search\u0000-preview`: "refused", "gpt-4o-\u00adsearch": "refused", "gpt 5": "refused",
@@ -426,6 +466,29 @@ func TestNamesOfModels(t *testing.T) {
 			if got := outcome(OpenRouterChat, `{`+member+`,"messages":[]}`); got != want {
 				t.Errorf("%s: %q, want %q", member, got, want)
 			}
+		}
+	}
+}
+
+// Each of the models that a request names may be the one that answers.
+func TestModels(t *testing.T) {
+	for _, c := range []struct {
+		format Format
+		body   string
+		want   []string // the first and the others
+	}{
+		{OpenRouterChat, `{"model":"a","models":["b","c"]}`, []string{"a", "b", "c"}},
+		{OpenRouterChat, `{"models":["b","c"],"model":"a"}`, []string{"a", "b", "c"}},
+		{OpenRouterChat, `{"models":["b","c"]}`, []string{"b", "c"}},
+		{OpenRouterMessages, `{"model":"a","models":["b"],"fallbacks":[{"model":"c"},"d"]}`, []string{"a", "b", "c", "d"}},
+		{AnthropicMessages, `{"model":"a","models":["b"],"fallbacks":[{"model":"c","max_tokens":1}]}`, []string{"a", "c"}},
+		{AnthropicMessages, `{"model":"a","fallbacks":"default"}`, []string{"a"}},
+		{OpenAIChat, `{"model":"a","models":["b"]}`, []string{"a"}},
+		{OpenAIChat, `{}`, []string{""}},
+	} {
+		r, err := Judge(c.format, []byte(c.body))
+		if got := append([]string{r.Model}, r.Others...); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %q, %v; want %q", c.format, c.body, got, err, c.want)
 		}
 	}
 }

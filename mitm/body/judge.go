@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // judge walks a body and collects what to change.
@@ -14,8 +15,9 @@ type judge struct {
 	reader
 	router       bool // OpenRouter's additions apply
 	model        string
-	most         int64 // tokens of an answer
-	answers      int64 // that are asked for; 0 when the body does not say
+	others       []string // models that may answer in its place
+	most         int64    // tokens of an answer
+	answers      int64    // that are asked for; 0 when the body does not say
 	edits        []edit
 	removed      []string
 	removedNames map[string]bool // names of tools that were taken out
@@ -48,9 +50,8 @@ func (j *judge) run(rules func(*judge) error) error {
 func (j *judge) members(names []string, each func(key string) error) error {
 	return j.object(func(key string) error {
 		if !slices.Contains(names, key) {
-			plain := fold(key)
 			for _, name := range names {
-				if plain == fold(name) {
+				if alike(key, name) {
 					return fmt.Errorf("the key %q is spelled in another way than %q", clip(key), name)
 				}
 			}
@@ -59,22 +60,39 @@ func (j *judge) members(names []string, each func(key string) error) error {
 	})
 }
 
-// fold maps spellings of a key that lenient parsers take for each other to the
-// same text.
-func fold(key string) string {
-	return strings.Map(func(r rune) rune {
+// alike says whether lenient parsers take two keys for each other.
+func alike(a, b string) bool {
+	for {
+		var x, y rune
+		x, a = letter(a)
+		if y, b = letter(b); x != y {
+			return false
+		}
+		if x == 0 {
+			return true
+		}
+	}
+}
+
+// letter returns the first letter of a key, as lenient parsers compare it, and what
+// stands behind; 0 at the end.
+func letter(key string) (rune, string) {
+	for i, r := range key {
 		switch {
 		case r == '_' || r == '-':
-			return -1
+			continue
 		case r == 'ſ': // folds to s
-			return 's'
+			return 's', key[i+len("ſ"):]
+		case r == 'ı' || r == 'İ': // become I and i where case is changed letter by letter
+			return 'i', key[i+len("ı"):]
 		case r == '\u212a': // the Kelvin sign folds to k
-			return 'k'
+			return 'k', key[i+len("\u212a"):]
 		case r >= 'A' && r <= 'Z':
-			return r + 'a' - 'A'
+			return r + 'a' - 'A', key[i+1:]
 		}
-		return r
-	}, key)
+		return r, key[i+utf8.RuneLen(r):]
+	}
+	return 0, ""
 }
 
 // text reads a string; what names the value in an error.
@@ -83,20 +101,6 @@ func (j *judge) text(what string) (string, error) {
 		return "", fmt.Errorf("%s is not a string", what)
 	}
 	return j.str()
-}
-
-// texts walks a value that must be an array of strings.
-func (j *judge) texts(what string, each func(string) error) error {
-	if j.peek() != '[' {
-		return fmt.Errorf("%s is not an array", what)
-	}
-	return j.array(func() error {
-		s, err := j.text(what)
-		if err != nil {
-			return err
-		}
-		return each(s)
-	})
 }
 
 // absent reads a value that must be null, false or empty; anything else is
@@ -134,8 +138,8 @@ func (j *judge) present(words string) error {
 	return refuse("%s", words)
 }
 
-// messages walks an array of messages, whose content read reads.
-func (j *judge) messages(read func() error) error {
+// messages walks an array of messages. What stands under the given keys read reads.
+func (j *judge) messages(read func() error, keys ...string) error {
 	if j.peek() != '[' {
 		return errors.New("messages is not an array")
 	}
@@ -143,8 +147,8 @@ func (j *judge) messages(read func() error) error {
 		if j.peek() != '{' {
 			return errors.New("messages holds something that is not an object")
 		}
-		return j.members([]string{"content"}, func(key string) error {
-			if key == "content" {
+		return j.members(keys, func(key string) error {
+			if slices.Contains(keys, key) {
 				return read()
 			}
 			return j.skip()
@@ -158,6 +162,23 @@ func (j *judge) readModel() (err error) {
 		return err
 	}
 	return j.checkModel(j.model)
+}
+
+// mostOthers is how many models a request may name beside its own: more than the
+// providers take.
+const mostOthers = 32
+
+// readOther reads the name of a model that may answer in the place of the first.
+func (j *judge) readOther() error {
+	name, err := j.text("the name of a model")
+	if err != nil {
+		return err
+	}
+	if len(j.others) == mostOthers {
+		return fmt.Errorf("it names more than %d further models", mostOthers)
+	}
+	j.others = append(j.others, name)
+	return j.checkModel(name)
 }
 
 // readMost reads how many tokens an answer may have. Nothing is allowed or refused by

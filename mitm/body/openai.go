@@ -85,10 +85,7 @@ func (j *judge) nested(each func() error) error {
 }
 
 func (j *judge) item() error {
-	names := []string{
-		"type", "role", "id", "content", "output", "tools", "image_url", "file_url", "file_id", "file_data",
-		"server_url", "arguments", "input",
-	}
+	names := append(slices.Clip(mediaNames), "type", "role", "id", "content", "output", "tools", "server_url", "arguments", "input")
 	kind, has := "", make(map[string]bool, len(names))
 	err := j.members(names, func(key string) (err error) {
 		has[key] = true
@@ -100,54 +97,16 @@ func (j *judge) item() error {
 			return j.items()
 		case "tools":
 			return j.tools(j.openaiTool)
-		case "image_url":
-			return j.imageURL()
 		case "server_url":
 			return j.absent("a server_url would make the provider connect to another server.")
 		}
-		return j.fileMember(key)
+		return j.media(key)
 	})
 	bare := has["id"] && !has["type"] && !has["role"] // what the provider takes for a reference
 	if err == nil && (bare || kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
 		err = refuse("an item that refers to something which the provider keeps or runs; send it in the request.")
 	}
 	return err
-}
-
-// fileMember reads a member by which content brings a file along, or refers to
-// one; any other is passed over.
-func (j *judge) fileMember(key string) error {
-	switch key {
-	case "file_url":
-		return j.absent("a file_url would make the provider fetch it; send the data itself.")
-	case "file_id":
-		return j.absent("content that refers to the provider's file storage.")
-	case "file_data":
-		return j.fileData()
-	}
-	return j.skip()
-}
-
-// imageURL reads an image as a URL, or as an object with one.
-func (j *judge) imageURL() error {
-	switch j.peek() {
-	case '"':
-		url, err := j.str()
-		if err != nil {
-			return err
-		}
-		return remote(url, "image_url")
-	case '{':
-		return j.members([]string{"url"}, func(key string) error {
-			if key == "url" {
-				return j.imageURL()
-			}
-			return j.skip()
-		})
-	case 'n':
-		return j.skip()
-	}
-	return fmt.Errorf("image_url is neither a string nor an object")
 }
 
 // openaiTool reads a tool and says whether the agent itself runs it. A
@@ -234,16 +193,4 @@ func (j *judge) openaiAllowed() error {
 		}
 		return j.skip()
 	})
-}
-
-// fileData reads the data of a file, which some providers take as a URL, too.
-func (j *judge) fileData() error {
-	if j.peek() != '"' {
-		return j.skip()
-	}
-	data, err := j.str()
-	if err == nil && strings.Contains(data, "://") && !strings.HasPrefix(data, "data:") {
-		err = remote(data, "file_data")
-	}
-	return err
 }

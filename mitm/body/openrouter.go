@@ -1,6 +1,7 @@
 package body
 
 import (
+	"errors"
 	"slices"
 	"strings"
 )
@@ -17,7 +18,7 @@ func openRouter(rules func(*judge) error) func(*judge) error {
 // format's own.
 func (j *judge) routerNames(names []string) []string {
 	if j.router {
-		return append(slices.Clip(names), "plugins", "models", "preset", "web_search_options")
+		return append(slices.Clip(names), "plugins", "models", "preset", "web_search_options", "search_parameters", "enable_search")
 	}
 	return names
 }
@@ -32,16 +33,33 @@ func (j *judge) routerMember(key string) error {
 		return j.absent("plugins would make the provider search or fetch.")
 	case "preset":
 		return j.absent("a preset brings in settings that cannot be judged.")
-	case "web_search_options":
-		return j.present("web_search_options would make the provider search the web.")
+	case "web_search_options", "search_parameters": // of OpenAI's models, of xAI's
+		return j.present(key + " would make the provider search the web.")
+	case "enable_search": // of Alibaba's
+		return j.absent("enable_search would make the provider search the web.")
 	case "models":
-		return j.texts("models", j.checkModel)
+		return j.models()
 	}
 	return j.skip()
 }
 
+// models reads the models that are tried one after the other.
+func (j *judge) models() error {
+	switch j.peek() {
+	case '[':
+		return j.array(j.readOther)
+	case 'n':
+		return j.skip()
+	}
+	return errors.New("models is not an array")
+}
+
 // searching are parts of the names of models that search the web by themselves.
 var searching = []string{"search-preview", "search-api", "deep-research"}
+
+// routed are parts of the names of OpenRouter's models that search, choose by the
+// prompt among models that do, give searching tools to others, or bring in settings.
+var routed = []string{":online", "@preset", "perplexity/", "openrouter/auto", "openrouter/fusion"}
 
 // CheckModel refuses models that reach out by themselves, where a request names its
 // model outside its body.
@@ -53,7 +71,7 @@ func (j *judge) checkModel(name string) error {
 		return refuse("the model %q has a character in its name that no model has.", clip(name)) // others may leave it out
 	}
 	name = strings.ToLower(name)
-	if j.router && (strings.Contains(name, ":online") || strings.Contains(name, "@preset") || strings.Contains(name, "perplexity/")) {
+	if j.router && slices.ContainsFunc(routed, func(part string) bool { return strings.Contains(name, part) }) {
 		return refuse("the model %q would make the provider search or use settings that cannot be judged.", clip(name))
 	}
 	for _, part := range searching {

@@ -12,37 +12,51 @@ const (
 	escapeLeads = `%\&`
 	// longestHTML is the length of the longest escape of HTML that is read.
 	longestHTML = 6
+	// mostBackslashes is how many stand before an escape of JSON that is itself in a
+	// string of JSON, and that in another: they double each time.
+	mostBackslashes = 8
 )
 
 // seconds are the characters that an escape can have in second place.
 var seconds = func() (is [256]bool) {
-	for _, c := range []byte("0123456789abcdefABCDEF/xu#") {
+	for _, c := range []byte("0123456789abcdefABCDEF/xu#\\") {
 		is[c] = true
 	}
 	return is
 }()
 
 // unescape reads the character at the beginning of b, which may be escaped as
-// in a URL (%2d), in JSON (\u002d, \x2d, \/) or in HTML (&#45;, &#x2d;). It
-// returns the character and the bytes it took. Without a whole escape there, n
-// is 0, and cut says that b ended before one could be told.
+// in a URL (%2d), in JSON (\u002d, \x2d, \/, and \\u002d in JSON inside JSON) or in
+// HTML (&#45;, &#x2d;). It returns the character and the bytes it took. Without a whole
+// escape there, n is 0, and cut says that b ended before one could be told.
 func unescape(b []byte) (c byte, n int, cut bool) {
 	switch b[0] {
 	case '%':
 		return hexEscape(b, 1, 2)
 	case '\\':
-		switch {
-		case len(b) == 1:
-			return 0, 0, true
-		case b[1] == '/':
-			return '/', 2, false
-		case b[1] == 'x':
-			return hexEscape(b, 2, 2)
-		case b[1] == 'u':
-			return hexEscape(b, 2, 4)
-		}
+		return backslashEscape(b)
 	case '&':
 		return htmlEscape(b)
+	}
+	return 0, 0, false
+}
+
+// backslashEscape reads an escape of JSON.
+func backslashEscape(b []byte) (c byte, n int, cut bool) {
+	n = 1
+	for n < mostBackslashes && n < len(b) && b[n] == '\\' {
+		n++
+	}
+	if n == len(b) {
+		return 0, 0, true
+	}
+	switch b[n] {
+	case '/':
+		return '/', n + 1, false
+	case 'x':
+		return hexEscape(b, n+1, 2)
+	case 'u':
+		return hexEscape(b, n+1, 4)
 	}
 	return 0, 0, false
 }
@@ -128,6 +142,7 @@ func (u *unescaped) read(f *Finder, raw []byte) bool {
 			switch {
 			case n > 0 && f.chars[c]:
 				u.marks = append(u.marks, mark{from: at, to: at + n, c: c})
+				at += n - 1
 			case cut:
 				u.cut = min(u.cut, at)
 			}

@@ -74,6 +74,9 @@ func TestWhatIsAPart(t *testing.T) {
 		"escaped, without its end":      {apiKey, strings.ReplaceAll(apiKey[:60], "-", `\u002d`) + `\u0021`, `*\u0021`},
 		"one escape in a part":          {apiKey, apiKey[10:28] + "%" + hex.EncodeToString([]byte(apiKey[28:29])) + apiKey[29:34] + "%20", "*%20"},
 		"base64 with escaped slashes":   {"k" + strings.Repeat("\xff\xfe?", 12), strings.ReplaceAll(base64.StdEncoding.EncodeToString([]byte("k"+strings.Repeat("\xff\xfe?", 9))), "/", `\/`), "*w=="},
+		"escaped twice":                 {apiKey, strings.ReplaceAll(apiKey[:60], "-", `\\u002d`), "*"},
+		"escaped four times":            {apiKey, "x" + strings.ReplaceAll(apiKey[:60], "-", strings.Repeat(`\`, 8)+"u002d"), "x*"},
+		"backslashes before an escape":  {apiKey, `a\\\n\\\\b` + apiKey[:40] + `\\"`, `a\\\n\\\\b*\\"`},
 		"an escape that ends too early": {apiKey, apiKey[:20] + `\u00`, apiKey[:20] + `\u00`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +187,7 @@ func TestCutsDoNotMatter(t *testing.T) {
 			case 2:
 				return strings.ReplaceAll(fmt.Sprintf("% x", part), " ", "%")
 			case 3:
-				return escapedIn(part, rapid.IntRange(0, len(part)).Draw(t, "escape"), rapid.SampledFrom([]string{`\u%04x`, `%%%02X`, `&#%d;`, `\x%02x`}).Draw(t, "format"))
+				return escapedIn(part, rapid.IntRange(0, len(part)).Draw(t, "escape"), rapid.SampledFrom([]string{`\u%04x`, `\\u%04x`, `\\\\x%02x`, `%%%02X`, `&#%d;`, `\x%02x`}).Draw(t, "format"))
 			case 4:
 				return rapid.StringMatching(`[-a-z%\\&#u0-9;\n]{0,8}`).Draw(t, "other")
 			default:

@@ -14,14 +14,13 @@ const (
 	lingerCrowd = 32
 )
 
-// Linger saves whoever passes small messages on the time in which a program falls
-// asleep and is woken, which often is longer than an answer takes: what may come
-// back at once is looked for before the program sleeps. Where that was in vain it is
-// left out for a while, the longer the more often, so a peer that takes its time is
-// not waited for. The zero value is ready; it is safe for concurrent use.
+// Linger polls for a reply before its caller sleeps: falling asleep and being woken
+// often takes longer than the reply. After polls that found nothing it leaves some
+// out, more each time, so a slow peer costs little. The zero value is ready; it is
+// safe for concurrent use.
 type Linger struct {
-	vain  atomic.Int32 // how often in a row
-	rests atomic.Int32 // how many times it is still left out
+	vain  atomic.Int32 // polls in a row that found nothing
+	rests atomic.Int32 // polls still to be left out
 }
 
 // Awaiter can look for bytes without sleeping; *Stream is one.
@@ -29,9 +28,9 @@ type Awaiter interface {
 	Await(limit time.Duration) bool
 }
 
-// Wait returns when there is something to read, or it is not worth while to look any
-// longer. While other messages are on their way, this one is not alone, and looking
-// would take the processor from them.
+// Wait returns when there is something to read, or polling is no longer worth it.
+// While other messages are in flight, this one is not alone, and polling would take
+// the processor from them.
 func (l *Linger) Wait(from Awaiter, alone bool) {
 	switch {
 	case !alone:

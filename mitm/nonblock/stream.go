@@ -1,13 +1,13 @@
 // Package nonblock reads and writes descriptors with calls that never wait.
 //
 // When there is nothing to read, or no room, the runtime is asked to tell when that
-// has changed, as package net does. The calls themselves it is not told of. It
+// has changed, as package net does. It is not told of the calls themselves: it
 // would wake the thread that watches over calls, for every request and every
 // event, and would give the processor away when one takes some twenty
 // microseconds. Both cost more than the small messages that a proxy passes on.
 //
-// Falling asleep and being woken costs most of all. So whoever has passed on a lone
-// message may look for what comes back before sleeping (Linger): a local server
+// Falling asleep and being woken costs most of all. So a goroutine that has passed on
+// a lone message may poll for the reply before it sleeps (Linger): a local server
 // answers in less time than that takes.
 package nonblock
 
