@@ -15,6 +15,7 @@ type history struct {
 	lines   []packedLine
 	head    int // index in lines of the oldest
 	count   int
+	kept    int    // so many of the oldest are another program's, which this one cannot touch
 	dropped uint64 // lines forgotten so far to keep the bounds
 	blocks  []historyBlock
 	first   uint32 // number of blocks[0]
@@ -42,8 +43,15 @@ func newHistory(lines int) *history {
 
 func (h *history) enabled() bool { return h.max > 0 }
 
-// clear forgets every line and its memory.
+// own is how many lines are the program's that writes now.
+func (h *history) own() int { return h.count - h.kept }
+
+// clear forgets every line of the program's, and the memory.
 func (h *history) clear() {
+	if h.kept > 0 {
+		h.dropNewest(h.own())
+		return
+	}
 	h.lines, h.head, h.count = nil, 0, 0
 	h.blocks, h.spare, h.bytes = nil, nil, 0
 	h.first = 0
@@ -108,6 +116,7 @@ func (h *history) dropOldest() {
 		h.head = 0
 	}
 	h.count--
+	h.kept = max(0, h.kept-1)
 	h.dropped++
 	h.blocks[0].lines--
 	if h.blocks[0].lines > 0 || len(h.blocks) == 1 && h.count > 0 {

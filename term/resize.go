@@ -116,7 +116,7 @@ func (e *emulator) fitRows(lines []screenLine, at *place, rows int) []screenLine
 		at.y -= extra
 	}
 	if missing := rows - len(lines); missing > 0 && at.y == len(lines)-1 {
-		back := min(missing, e.history.count)
+		back := min(missing, e.history.own())
 		taken := make([]screenLine, 0, rows)
 		for i := e.history.count - back; i < e.history.count; i++ {
 			packed := e.history.line(i)

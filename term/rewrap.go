@@ -11,6 +11,9 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 	e.history.dropped = old.dropped
 	w := rewrapper{from: e.cols, to: cols}
 	for i := range old.count {
+		if i == old.kept {
+			e.history.kept = e.history.count
+		}
 		packed := old.line(i)
 		next := lines[0].state.continues
 		if i+1 < old.count {
@@ -27,6 +30,9 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 		} else {
 			w.flush(e.keepCells)
 		}
+	}
+	if old.own() == 0 {
+		e.history.kept = e.history.count
 	}
 	// A line that began in the scrollback may run on into the screen.
 	var out []screenLine
@@ -50,7 +56,7 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 			at.x, at.y = w.markX, first+w.markY
 		}
 	}
-	return e.placeScreen(out, at, rows, old.count > 0)
+	return e.placeScreen(out, at, rows, old.own() > 0)
 }
 
 // placeScreen decides which of the lines the new screen shows: the last ones,
@@ -78,7 +84,7 @@ func (e *emulator) placeScreen(out []screenLine, at *place, rows int, scrolled b
 
 // takeBack puts up to n lines of the scrollback before lines.
 func (e *emulator) takeBack(lines []screenLine, n int) ([]screenLine, int) {
-	n = min(n, e.history.count)
+	n = min(n, e.history.own())
 	taken := make([]screenLine, 0, n+len(lines))
 	for i := e.history.count - n; i < e.history.count; i++ {
 		packed := e.history.line(i)
