@@ -104,7 +104,7 @@ func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	const limit = 600
 	if len(s) > limit {
-		s = s[:limit] + "…"
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
 	}
 	return s
 }

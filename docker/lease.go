@@ -73,9 +73,9 @@ func LeaseHeld(path string) bool {
 // locking it; the lock is on something nobody else sees.
 var errLeaseReplaced = errors.New("the lease was removed while it was taken")
 
-// Somebody who only looks whether a lease is held (LeaseHeld) has it for a moment,
-// shared with whoever else looks, and is not to be taken for an owner. On a busy
-// machine the moment may be a long one.
+// LeaseHeld takes the lock for a moment, shared with other callers that only look;
+// that must not be mistaken for an owner. On a busy machine the moment may be a
+// long one.
 const (
 	leaseLook  = 2 * time.Millisecond
 	leaseLooks = 5 * time.Second
@@ -112,7 +112,7 @@ func (l *Lease) Labels() map[string]string {
 
 // Release gives the lease up and removes its file.
 func (l *Lease) Release() error {
-	// Removed first: whoever opens the path afterwards makes a new file.
+	// Removed first: a process that opens the path afterwards makes a new file.
 	err := os.Remove(l.path)
 	return failed("give up the session", errors.Join(err, l.file.Close()), "")
 }

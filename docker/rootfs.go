@@ -142,7 +142,7 @@ func (b *imageBuild) importRootfs(ctx context.Context, archive, name string) err
 // cache has it.
 func (b *imageBuild) bootstrap(ctx context.Context, spec ImageSpec) (string, error) {
 	archive := filepath.Join(b.options.CacheDir, "base-"+rootfsHash(spec, b.client.info.Architecture)+".tar")
-	if info, err := os.Stat(archive); err == nil && info.Mode().IsRegular() {
+	if info, err := os.Stat(archive); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		b.report.detail("from the cache: " + filepath.Base(archive))
 		return archive, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -157,5 +157,18 @@ func (b *imageBuild) bootstrap(ctx context.Context, spec ImageSpec) (string, err
 	if err := mmdebstrap(ctx, spec, work, fresh, b.report.detail); err != nil {
 		return "", err
 	}
+	if err := syncFile(fresh); err != nil {
+		return "", err
+	}
 	return archive, os.Rename(fresh, archive)
+}
+
+// syncFile brings a file to the disk, so that a power cut does not leave an empty
+// one under the name that it gets next.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -85,8 +85,8 @@ func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	return in, judgeAnswer(in)
 }
 
-// Read returns what the agent wrote; io.EOF when the stream has ended, whoever
-// ended it, and io.ErrClosedPipe after Close.
+// Read returns what the agent wrote; io.EOF when the stream has ended from
+// either side, and io.ErrClosedPipe after Close.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.out.Read(p)
 	switch {
@@ -129,7 +129,7 @@ func (s *stream) TryWrite(p []byte) (n int, err error) {
 	return max(n, 0), errors.Join(err, failed)
 }
 
-// Close detaches. Whoever reads or writes at that moment returns.
+// Close detaches. Reads and writes under way return.
 func (s *stream) Close() error {
 	if !s.closed.Swap(true) {
 		_ = s.conn.Close()
