@@ -4,9 +4,9 @@
 // it a number that people can type, an identity that programs use, and a
 // deadline. From then on exactly one of four things happens to it: a person
 // approves it, a person denies it, its deadline passes, or the caller goes
-// away. Whoever is first settles it; everybody who comes later learns who that
-// was. An answer must carry the digest of the call it was given for, so that
-// an approval can never be spent on anything but what was shown.
+// away. The first of these settles it; later answers learn which one that was. An
+// answer must carry the digest of the call it was given for, so that an approval
+// can never be spent on anything but what was shown.
 //
 // A call whose process was killed while it waited can be put back: the next
 // caller of the very same call takes it over, with its answer if there is one.

@@ -10,17 +10,27 @@ import (
 	"unicode"
 )
 
+// leastShown is how long a call must have been on the screen before an answer to it
+// counts: what was typed ahead was meant for another one, or for none.
+const leastShown = 300 * time.Millisecond
+
+// typed is a line and when it was read.
+type typed struct {
+	text string
+	at   time.Time
+}
+
 // ServePrompt asks the person at a terminal, one item after the other. Only
 // "y" or "yes" approves. It returns when ctx ends or the input does; what then
 // still waits runs into its deadline.
 func ServePrompt(ctx context.Context, q *Queue, in io.Reader, out io.Writer) error {
-	lines := make(chan string) // must-deliver, unbuffered: an answer belongs to what is on screen
+	lines := make(chan typed, 64) // must-deliver; has room, so that lines are read when they are typed
 	go func() {
 		defer close(lines)
 		s := bufio.NewScanner(in)
 		for s.Scan() {
 			select {
-			case lines <- s.Text():
+			case lines <- typed{s.Text(), q.options.Clock.Now()}:
 			case <-ctx.Done():
 				return
 			}
@@ -34,7 +44,7 @@ func ServePrompt(ctx context.Context, q *Queue, in io.Reader, out io.Writer) err
 }
 
 // promptNext waits for an item and asks about it.
-func promptNext(ctx context.Context, q *Queue, lines <-chan string, out io.Writer) (done bool, err error) {
+func promptNext(ctx context.Context, q *Queue, lines <-chan typed, out io.Writer) (done bool, err error) {
 	subscribed, cancel := context.WithCancel(ctx)
 	defer cancel()
 	items, changes := q.Subscribe(subscribed)
@@ -55,20 +65,25 @@ func promptNext(ctx context.Context, q *Queue, lines <-chan string, out io.Write
 }
 
 // promptFor shows one item and takes the answer to it.
-func promptFor(ctx context.Context, q *Queue, i Item, changes <-chan Change, lines <-chan string, out io.Writer) (done bool, err error) {
-	_, err = fmt.Fprintf(out, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    approve until %s? [y/N] ",
-		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason),
-		i.ExpiresAt.Format(time.TimeOnly))
+func promptFor(ctx context.Context, q *Queue, i Item, changes <-chan Change, lines <-chan typed, out io.Writer) (done bool, err error) {
+	question := "approve until " + i.ExpiresAt.Format(time.TimeOnly) + "? [y/N] "
+	_, err = fmt.Fprintf(out, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    %s",
+		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason), question)
 	if err != nil {
 		return true, fmt.Errorf("ask for approval: %w", err)
 	}
+	shown := q.options.Clock.Now()
 	for {
 		select {
 		case line, ok := <-lines:
 			if !ok {
 				return true, nil
 			}
-			word := strings.ToLower(strings.TrimSpace(line))
+			if line.at.Sub(shown) < leastShown {
+				fmt.Fprint(out, "\n    that was typed before you could read this; "+question)
+				continue
+			}
+			word := strings.ToLower(strings.TrimSpace(line.text))
 			res, won, err := q.Decide(i.ID, i.Digest, word == "y" || word == "yes", "prompt", "")
 			if err == nil && !won {
 				fmt.Fprintf(out, "already %s by %s\n", res.Outcome, res.By)

@@ -226,29 +226,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestPrompt(t *testing.T) {
-	q := New(Options{})
-	defer q.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	for answer, want := range map[string]Outcome{"y\n": Approved, "\n": Denied, "yes please\n": Denied} {
-		r := request("s", 1)
-		r.Reason = "\x1b[2Jrun \u202eaway"
-		got := ask(ctx, q, r)
-		wait(t, func() bool { return len(q.Pending()) == 1 })
-		var out strings.Builder
-		if err := ServePrompt(ctx, q, strings.NewReader(answer), &out); err != nil {
-			t.Fatal(err)
-		}
-		if res := <-got; res.Outcome != want {
-			t.Errorf("%q: %+v", answer, res)
-		}
-		if strings.ContainsAny(out.String(), "\x1b\u202e") || !strings.Contains(out.String(), `\u202e`) {
-			t.Errorf("shown: %q", out.String())
-		}
-	}
-}
-
 func wait(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -2,11 +2,11 @@ package audit
 
 import "context"
 
-// Commit is Append for callers of whom there is mostly one at a time. When nobody
-// else has a record to write, the caller writes its own, which saves waking the
-// writer and being woken by it. The price is that a disk which does not answer
-// holds this caller for as long as it likes: who uses Commit must bound the wait
-// by other means. All other callers are refused in time, as ever.
+// Commit is Append for a caller that is mostly alone. When no other record waits,
+// the caller writes its own, which saves waking the writer and being woken by it.
+// The price is that a disk which does not answer blocks this caller without limit:
+// it must bound the wait by other means. All other callers are still refused in
+// time.
 func (l *Log) Commit(ctx context.Context, r Record) error {
 	e, err := l.newEntry(&r)
 	if err != nil {
@@ -18,8 +18,8 @@ func (l *Log) Commit(ctx context.Context, r Record) error {
 	return l.await(ctx, e)
 }
 
-// alone writes an entry unless somebody else has something to write, or had a
-// moment ago: those who come together share one sync of the writer.
+// alone writes an entry unless other records wait, or did a moment ago: records
+// that arrive together share one sync of the writer.
 func (l *Log) alone(e *entry) (written bool, err error) {
 	if len(l.queue) > 0 || !l.writing.TryLock() {
 		return false, nil

@@ -10,7 +10,7 @@
 // Append returns when the record is on the disk. Callers that arrive together
 // share one write and one sync. When the disk is full, gone or too slow, or
 // when somebody else changed the file, Append returns an error and the log
-// stays as it was; whoever asked must then refuse what it was about to do. The
+// stays as it was; the caller must then refuse what it was about to do. The
 // log works again as soon as the cause is gone.
 //
 // Commit does the same, at less cost, for a caller who is mostly alone.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -63,14 +64,36 @@ func (osFS) Open(path string, as Role) (File, error) {
 		err = errors.New("not a regular file")
 	}
 	if err == nil && as == Records {
-		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrInUse
-		}
+		err = lockRecords(f)
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// lockRecords makes this process the log's writer. Somebody who only looks
+// whether there is one (beingWritten) is waited for, and not taken for it.
+func lockRecords(f *os.File) error {
+	for end := time.Now().Add(DefaultDeadline); ; {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) {
+			return err
+		}
+		if beingWritten(f) || time.Now().After(end) {
+			return ErrInUse
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// beingWritten reports whether a process has the log open to write to it.
+func beingWritten(f *os.File) bool {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if err == nil {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+	}
+	return errors.Is(err, unix.EWOULDBLOCK)
 }
 
 // WriteNew writes a file that must not exist and syncs it.

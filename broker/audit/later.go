@@ -13,7 +13,7 @@ const (
 	laterRetry = time.Second
 )
 
-// laterLimit is how many records may wait so; who brings one more waits itself.
+// laterLimit is how many records may wait so; the caller with one more waits itself.
 const laterLimit = 4096
 
 // later holds the records that nobody waits for. None is lost: they go with the

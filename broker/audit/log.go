@@ -37,8 +37,8 @@ type Log struct {
 	once    sync.Once
 	later   later
 
-	writing sync.Mutex // held by whoever writes: the writing goroutine, or Commit
-	w       writer     // belongs to who holds writing
+	writing sync.Mutex // held while writing: by the writing goroutine, or by Commit
+	w       writer     // guarded by writing
 }
 
 // ErrClosed is returned by Append on a closed log.

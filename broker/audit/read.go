@@ -2,13 +2,12 @@ package audit
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
-	"time"
 )
 
 // Line is one line of a log as it stands there.
@@ -23,36 +22,46 @@ type Line struct {
 // returns an error. It ends where a crash left a line unfinished. It checks
 // nothing; that is what Verify is for.
 func Read(path string, each func(Line) error) error {
+	_, err := readFrom(path, tip{}, each)
+	return err
+}
+
+// readFrom is Read for the lines behind a place, of which only number and size
+// count. It returns the place behind the last line that was read.
+func readFrom(path string, from tip, each func(Line) error) (tip, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("read audit log: %w", err)
+		return from, fmt.Errorf("read audit log: %w", err)
 	}
 	defer f.Close()
-	c := newChain(f, tip{})
-	for n := 1; ; n++ {
+	c := newChain(io.NewSectionReader(f, from.Size, math.MaxInt64-from.Size), from)
+	for {
 		raw, err := c.read()
 		var torn *tornError
 		if errors.Is(err, io.EOF) || errors.As(err, &torn) {
-			return nil
+			return c.tip, nil
 		}
 		if err != nil {
-			return fmt.Errorf("read audit log: %w", err)
+			return c.tip, fmt.Errorf("read audit log: %w", err)
 		}
 		if bytes.IndexByte(raw, 0) >= 0 {
-			return nil // blocks that a crash kept from the disk; Open moves them aside
+			return c.tip, nil // blocks that a crash kept from the disk; Open moves them aside
 		}
 		line := Line{Raw: bytes.Clone(raw)}
 		if err := json.Unmarshal(raw, &line); err != nil {
-			return fmt.Errorf("read audit log: line %d: %w", n, err)
+			return c.tip, fmt.Errorf("read audit log: line %d: %w", c.tip.Seq+1, err)
 		}
+		c.tip.Seq++
+		c.tip.Size += int64(len(raw)) + 1
 		if err := each(line); err != nil {
-			return err
+			return c.tip, err
 		}
 	}
 }
 
 // Last returns the newest lines that pass keep, at most n, oldest first.
 func Last(path string, n int, keep func(Line) bool) ([]Line, error) {
+	n = max(n, 0)
 	var lines []Line
 	err := Read(path, func(l Line) error {
 		if keep(l) {
@@ -63,40 +72,5 @@ func Last(path string, n int, keep func(Line) bool) ([]Line, error) {
 		}
 		return nil
 	})
-	if len(lines) > n {
-		lines = lines[len(lines)-n:]
-	}
-	return lines, err
-}
-
-// Tail calls each for the lines that are appended after seq, as they come,
-// until ctx ends. It looks several times a second.
-func Tail(ctx context.Context, path string, seq uint64, each func(Line) error) error {
-	tick := time.NewTicker(150 * time.Millisecond)
-	defer tick.Stop()
-	var size int64 = -1
-	for {
-		info, err := os.Stat(path)
-		if err != nil {
-			return fmt.Errorf("follow audit log: %w", err)
-		}
-		if info.Size() != size {
-			size = info.Size()
-			err := Read(path, func(l Line) error {
-				if l.Seq <= seq {
-					return nil
-				}
-				seq = l.Seq
-				return each(l)
-			})
-			if err != nil {
-				return err
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-tick.C:
-		}
-	}
+	return lines[max(0, len(lines)-n):], err
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"time"
 )
 
 // Report is what Verify found.
@@ -40,7 +42,7 @@ func Verify(path string) (Report, error) {
 	calls := unfinished{}
 	passed := !known || head.Seq == 0
 	for {
-		if err = c.next(); err != nil {
+		if err = c.nextOf(f); err != nil {
 			break
 		}
 		calls.see(c.body)
@@ -67,6 +69,26 @@ func Verify(path string) (Report, error) {
 	}
 	r.Problem = err.Error()
 	return r, fmt.Errorf("verify audit log %s: %w: %w", path, ErrBroken, err)
+}
+
+// nextOf is next for a log that may be written meanwhile. A reader can see the
+// beginning of a line before its end: while the log has a writer, such a line is
+// read again, until it has its end or did not grow for as long as a write may take.
+func (c *chain) nextOf(file *os.File) error {
+	length, since, final := 0, time.Now(), false
+	for {
+		err := c.next()
+		var torn *tornError
+		if !errors.As(err, &torn) || final {
+			return err
+		}
+		if torn.length != length {
+			length, since = torn.length, time.Now()
+		}
+		final = !beingWritten(file) || time.Since(since) > DefaultDeadline
+		c.r.Reset(io.NewSectionReader(file, c.tip.Size, math.MaxInt64-c.tip.Size))
+		<-time.After(time.Millisecond)
+	}
 }
 
 func headOf(path string) (tip, bool, error) {

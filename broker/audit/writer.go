@@ -24,8 +24,8 @@ const crowdLasts = 32
 // bufferKept is the size up to which the memory of a write is used again.
 const bufferKept = 1 << 20
 
-// run is the writing goroutine: it gathers whoever is waiting, commits, and
-// answers.
+// run is the writing goroutine: it gathers the records that wait, commits them,
+// and answers their callers.
 func (l *Log) run() {
 	defer close(l.stopped)
 	batch := make([]*entry, 0, batchLimit)
@@ -43,8 +43,8 @@ func (l *Log) run() {
 				return
 			}
 		}
-		// Whoever could bring a record now, such as callers that were answered
-		// together a moment ago, is let in by yielding, to share this sync.
+		// Yielding lets in callers that have a record by now, such as those that were
+		// answered together a moment ago: they share this sync.
 		for more := true; more; {
 			before := len(batch)
 			runtime.Gosched()
@@ -101,8 +101,8 @@ type tip struct {
 // genesis is the hash that the first line names.
 const genesis = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// commit makes a batch durable as a whole or not at all, and with it what
-// nobody waits for.
+// commit makes a batch durable as a whole or not at all, together with the
+// posted records.
 func (w *writer) commit(batch []*entry) {
 	next := w.tip
 	w.buffer = w.buffer[:0]

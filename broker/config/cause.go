@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/big"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -27,8 +28,26 @@ func firstCause(err error) (field string, cause error) {
 		at = append(append([]string(nil), at...), unknown.Properties[0])
 		return "/" + strings.Join(at, "/"), errors.New("nobody knows this name")
 	}
-	text := v.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-	return "/" + strings.Join(at, "/"), errors.New(text)
+	return "/" + strings.Join(at, "/"), errors.New(inWords(v.ErrorKind))
+}
+
+// inWords says what is wrong with a value.
+func inWords(what jsonschema.ErrorKind) string {
+	switch k := what.(type) {
+	case *kind.Minimum:
+		return fmt.Sprintf("%s is too small; the least is %s", decimal(k.Got), decimal(k.Want))
+	case *kind.Maximum:
+		return fmt.Sprintf("%s is too large; the most is %s", decimal(k.Got), decimal(k.Want))
+	}
+	return what.LocalizedString(message.NewPrinter(language.English))
+}
+
+// decimal writes a number without an exponent and without zeros at its end.
+func decimal(n *big.Rat) string {
+	if n.IsInt() {
+		return n.Num().String()
+	}
+	return strings.TrimRight(n.FloatString(6), "0")
 }
 
 // lineOf finds the line on which the last of some names stands, each inside the

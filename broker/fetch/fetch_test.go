@@ -101,6 +101,7 @@ func TestPagesBecomeText(t *testing.T) {
 	const site = `<!doctype html><html><head><title> My
   page</title><style>p{}</style></head><body><nav>Menu</nav><main><h2>Part</h2><p>Some <b>bold</b> text, <a href="/x">a link</a>.</p>` +
 		`<script>alert(1)</script><ul><li>one<li>two</ul><table><tr><th>A</th></tr><tr><td>1</td></tr></table></main></body></html>`
+	late := `{"a":"` + strings.Repeat("a", 1500) + `","b":` // further in than the guess of a character set looks
 	c := start(t, offering)
 	for name, x := range map[string]struct {
 		arguments, kind, body string
@@ -115,6 +116,11 @@ func TestPagesBecomeText(t *testing.T) {
 		"problem":  {`{"url":"u"}`, "application/problem+json", `{"a":1}`, []string{`{"a":1}`}, ""},
 		"latin":    {`{"url":"u"}`, "text/plain; charset=iso-8859-1", "caf\xe9", []string{"café"}, ""},
 		"meta":     {`{"url":"u"}`, "text/html", `<meta charset=windows-1252><p>` + "\x93hi\x94", []string{"“hi”"}, ""},
+		"late":     {`{"url":"u"}`, "application/json", late + `"é"}`, []string{`"é"`}, "Ã"},
+		"at end":   {`{"url":"u"}`, "text/plain", "café", []string{"café"}, "Ã"},
+		"not html": {`{"url":"u"}`, "text/markdown", "`<meta charset=gbk>` é", []string{"` é"}, ""},
+		"unsaid":   {`{"url":"u"}`, "text/html", "<p>" + late + "caf\xe9", []string{"café"}, ""},
+		"foreign":  {`{"url":"u"}`, "text/html", "<meta charset=gbk><p>\xc4\xe3", []string{"你"}, ""},
 		"no type":  {`{"url":"u"}`, "", "<html><body><p>x</p></body></html>", []string{"x"}, "<p>"},
 		"bad utf8": {`{"url":"u"}`, "text/plain; charset=utf-8", "a\xffb", []string{"a\uFFFDb"}, ""},
 		"empty":    {`{"url":"u"}`, "text/html", "", nil, ""},
@@ -138,6 +144,19 @@ func TestPagesBecomeText(t *testing.T) {
 				t.Errorf("%q in %q", x.not, a.Body)
 			}
 		})
+	}
+}
+
+// What was cut off in the middle of a character is not Latin for that.
+func TestCutInACharacter(t *testing.T) {
+	long := strings.Repeat("a", 1500) + "naïve "
+	page := Page{Headers: map[string]string{"content-type": "text/plain"}, Body: []byte(long + "€"[:2]), Truncated: true}
+	if text, err := render(page, ""); err != nil || text != long+"\uFFFD" {
+		t.Errorf("%.30q, %v", text[1495:], err)
+	}
+	page.Truncated = false
+	if text, err := render(page, ""); err != nil || !strings.HasSuffix(text, "aaanaÃ¯ve â‚") {
+		t.Errorf("not cut: %.30q, %v", text[1495:], err)
 	}
 }
 

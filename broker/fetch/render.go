@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/JohannesKaufmann/html-to-markdown/v2/converter"
 	"github.com/JohannesKaufmann/html-to-markdown/v2/plugin/base"
@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
 )
 
 // A page beyond these is returned as plain text: taking it apart would cost
@@ -38,11 +39,11 @@ func render(p Page, format string) (string, error) {
 	if !textual(media) {
 		return "", fmt.Errorf("the answer is %s, not a text (%d bytes)", media, len(p.Body))
 	}
-	text, err := decode(p.Body, kind)
+	text, err := decode(p.Body, kind, media, p.Truncated)
 	if err != nil {
 		return "", err
 	}
-	if format == "html" || media != "text/html" && media != "application/xhtml+xml" {
+	if format == "html" || !markup(media) {
 		return text, nil
 	}
 	if format == "text" || len(text) > maxMarkup {
@@ -64,20 +65,39 @@ func textual(media string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+yaml")
 }
 
-// decode brings a text into UTF-8, by its header, its mark or its HTML.
-func decode(body []byte, kind string) (string, error) {
-	r, err := charset.NewReader(bytes.NewReader(body), kind)
-	if errors.Is(err, io.EOF) {
-		return "", nil // an empty page
+// decode brings a text into UTF-8, by its header, its mark or its HTML. When none
+// of these settles it, a text that can be UTF-8 is: the charset package guesses by
+// the first kilobyte, and would take a text for Latin whose first accent comes
+// later. cut tells that the body may end inside a character.
+func decode(body []byte, kind, media string, cut bool) (string, error) {
+	from, name, certain := charset.DetermineEncoding(body, kind)
+	guessed := !certain && (name == "windows-1252" || !markup(media)) // a <meta> settles what is HTML
+	if guessed && isUTF8(body, cut) {
+		from = encoding.Nop
 	}
+	text, err := from.NewDecoder().Bytes(body)
 	if err != nil {
-		return "", fmt.Errorf("the answer's character set is not known: %.100q", kind)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return "", err
+		return "", fmt.Errorf("decode the answer: %w", err)
 	}
 	return strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD"), nil
+}
+
+// markup tells whether a media type is that of a web page.
+func markup(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
+
+// isUTF8 tells whether a text is UTF-8, but for a last character that may be cut off.
+func isUTF8(body []byte, cut bool) bool {
+	if cut {
+		for i := len(body) - 1; i >= max(0, len(body)-utf8.UTFMax); i-- {
+			if utf8.RuneStart(body[i]) {
+				if !utf8.FullRune(body[i:]) {
+					body = body[:i]
+				}
+				break
+			}
+		}
+	}
+	return utf8.Valid(body)
 }
 
 // unread are elements whose content is not the page's text.

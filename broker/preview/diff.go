@@ -28,11 +28,11 @@ func (p *Previewer) writeFile(path, content string) *Effect {
 		for _, l := range lines {
 			d.line(Added, l)
 		}
-		return d.done("creates %s: %s, %d bytes", path, plural(len(lines), "line"), len(content))
+		return d.done("creates %s: %s, %s", path, plural(len(lines), "line"), plural(len(content), "byte"))
 	case err != nil:
 		d.fact("after", digest([]byte(content)))
 		d.fail(err, "what is there now cannot be shown")
-		return d.done("replaces %s with %d bytes", path, len(content))
+		return d.done("replaces %s with %s", path, plural(len(content), "byte"))
 	}
 	return d.compare(path, before, []byte(content))
 }
@@ -48,8 +48,8 @@ func (d *draft) compare(path string, before, after []byte) *Effect {
 		return d.done("")
 	}
 	if !isText(before) || !isText(after) {
-		d.note("before: %d bytes, SHA-256 %s", len(before), digest(before))
-		d.note("after: %d bytes, SHA-256 %s", len(after), digest(after))
+		d.note("before: %s, SHA-256 %s", plural(len(before), "byte"), digest(before))
+		d.note("after: %s, SHA-256 %s", plural(len(after), "byte"), digest(after))
 		return d.done("replaces %s; it is not text", path)
 	}
 	old, now := string(before), string(after)

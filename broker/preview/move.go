@@ -10,7 +10,7 @@ func (p *Previewer) moveFile(from, to string) *Effect {
 	d := p.newDraft(Move)
 	if data, err := readFile(from); err == nil {
 		d.fact("source", digest(data))
-		d.note("%d bytes, SHA-256 %s", len(data), digest(data))
+		d.note("%s, SHA-256 %s", plural(len(data), "byte"), digest(data))
 	} else {
 		d.note("%s: %v", from, err)
 	}

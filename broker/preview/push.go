@@ -117,6 +117,9 @@ func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 // name, or those whose address it is.
 func remoteNames(repo *gitx.Repo, remote string) []string {
 	want, err := repo.Resolve(remote, gitx.Push)
+	if err != nil && slices.Contains(repo.Remotes(), remote) {
+		return []string{remote} // its settings may be why
+	}
 	if err != nil {
 		return nil
 	}

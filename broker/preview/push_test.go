@@ -126,7 +126,7 @@ func TestTagsDeletionAndDryRun(t *testing.T) {
 // Settings of the repository that make a push more than it says are told.
 func TestSettingsThatSendMore(t *testing.T) {
 	for setting, value := range map[string]string{
-		"push.default": "matching", "Push.Default": "upstream", "push.followTags": "true", "remote.origin.push": "refs/heads/*:refs/heads/*",
+		"push.default": "matching", "Push.Default": "upstream", "push.followTags": "true", "remote.origin.push": "HEAD:refs/for/main",
 		"push.recurseSubmodules": "on-demand",
 	} {
 		r := newRepository(t)
@@ -134,12 +134,16 @@ func TestSettingsThatSendMore(t *testing.T) {
 		r.git("config", setting, value)
 		wantLines(t, r.push(map[string]any{}), "send more than is named", value)
 	}
-	r := newRepository(t)
-	r.seen(r.commit("first", "a"))
-	r.git("config", "remote.origin.mirror", "true")
-	wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the branch")
+	for setting, value := range map[string]string{
+		"remote.origin.mirror": "true", "remote.origin.push": "refs/heads/*:refs/heads/*",
+	} {
+		r := newRepository(t)
+		r.seen(r.commit("first", "a"))
+		r.git("config", setting, value)
+		wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the branch")
+	}
 
-	r = newRepository(t)
+	r := newRepository(t)
 	r.seen(r.commit("first", "a"))
 	r.git("remote", "set-url", "--add", "--push", "origin", "https://github.com/me/project.git")
 	r.git("remote", "set-url", "--add", "--push", "origin", "https://elsewhere.example/x.git")

@@ -26,7 +26,7 @@ func (p *Previewer) web(raw string) *Effect {
 	if _, path, _ := strings.Cut(rest, "/"); path != "" {
 		d.note("path: /%s", path)
 		if _, query, has := strings.Cut(path, "?"); has && len(query) > 100 {
-			d.warn("the query carries %d bytes away", len(query))
+			d.warn("the query carries %s away", plural(len(query), "byte"))
 		}
 	}
 	return d.done("sends a request to %s", u.Host)

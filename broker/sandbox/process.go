@@ -170,14 +170,12 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 	}
 }
 
-// lastWords is the end of the error output, for a message.
-func (p *Process) lastWords() string {
-	lines := strings.Split(strings.TrimSpace(p.Stderr()), "\n")
-	last := strings.TrimSpace(lines[len(lines)-1])
-	if last == "" {
-		return ""
+// epitaph is why the process ended, in its own words, for the end of a message.
+func (p *Process) epitaph() string {
+	if words := p.LastWords(); words != "" {
+		return fmt.Sprintf(": %.300s", words)
 	}
-	return fmt.Sprintf(": %.300s", last)
+	return ""
 }
 
 // tail keeps the last bytes written to it.

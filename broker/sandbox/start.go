@@ -98,7 +98,7 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 	}
 	if err != nil {
 		p.Stop()
-		return nil, &Error{fmt.Errorf("%w%s", err, p.lastWords()), "run 'ironcurtain-mux doctor'"}
+		return nil, &Error{fmt.Errorf("%w%s", err, p.epitaph()), "run 'ironcurtain-mux doctor'"}
 	}
 	for _, probe := range p.probes {
 		if !probe.Blocked && h.options.Policy == Enforce {

@@ -53,7 +53,10 @@ func (o order) String() string {
 	case verbRead, verbList:
 		return string(o.verb) + " " + o.path
 	case verbWrite:
-		return fmt.Sprintf("write %d characters to %s", len([]rune(o.text)), o.path)
+		if n := len([]rune(o.text)); n != 1 {
+			return fmt.Sprintf("write %d characters to %s", n, o.path)
+		}
+		return "write 1 character to " + o.path
 	case verbPush:
 		return "push the git branch"
 	case verbSay:
