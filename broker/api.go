@@ -87,8 +87,11 @@ type OpenRequest struct {
 	// Resume continues a stored session in its own workspace instead of making
 	// a new one; Agent and Workspace are the session's own then.
 	Resume SessionID `json:"resume,omitempty"`
-	Cols   int       `json:"cols"`
-	Rows   int       `json:"rows"`
+	// Replaces is a session that ends for this one, which the caller sees to with
+	// Close. It does not count beside this one, which begins when it has ended.
+	Replaces SessionID `json:"replaces,omitempty"`
+	Cols     int       `json:"cols"`
+	Rows     int       `json:"rows"`
 	// Idle sessions run no agent on a terminal: Broker.Turn gives it tasks.
 	Idle bool `json:"idle,omitempty"`
 }

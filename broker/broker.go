@@ -74,7 +74,8 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// Shutdown ends every session and waits until nothing is left of them.
+// Shutdown ends every session and waits until nothing is left of them, or until ctx
+// ends: then an error says that something is still under way.
 func (b *Broker) Shutdown(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
@@ -89,10 +90,22 @@ func (b *Broker) Shutdown(ctx context.Context) error {
 	}
 	b.approvals.Close()
 	b.cancel()
-	b.work.Wait()
+	all = append(all, b.waitForWork(ctx))
 	b.hub.close()
 	all = append(all, b.engine.close(ctx))
 	return errors.Join(all...)
+}
+
+// waitForWork waits for the broker's goroutines.
+func (b *Broker) waitForWork(ctx context.Context) error {
+	ended := make(chan struct{})
+	go func() { b.work.Wait(); close(ended) }()
+	select {
+	case <-ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the end of the sessions: %w", context.Cause(ctx))
+	}
 }
 
 // Agents lists the agents a session can be opened with.
@@ -122,6 +135,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
+	s.replaces = r.Replaces
 	life, cancel := context.WithCancel(b.ctx)
 	s.cancel = cancel
 	if err := b.admit(s); err != nil {
@@ -179,29 +193,6 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 	}
 	s.tally.connected = !adapter.Tools || r.Idle
 	return s
-}
-
-// admit gives the session its tab, unless too many run already.
-func (b *Broker) admit(s *session) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.closed {
-		return errors.New("open session: the multiplexer is closing")
-	}
-	running := 0
-	for _, other := range b.sessions {
-		if !other.over() {
-			running++
-		}
-	}
-	if running >= b.config.MaxSessions {
-		return problemf("close one with /close, or raise maxSessions in config.json",
-			"open session: %d sessions run already", running)
-	}
-	b.lastTab++
-	s.fixed.Tab = b.lastTab
-	b.sessions = append(b.sessions, s)
-	return nil
 }
 
 // CheckWorkspace says whether a session of the multiplexer with that home could

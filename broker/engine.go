@@ -15,11 +15,11 @@ type engineHandle struct {
 	base       string // what agents' images are built on; empty for what their makers chose
 	mu         sync.Mutex
 	client     *docker.Client
-	connecting chan struct{} // closed when whoever connects is done; nil while nobody does
+	connecting chan struct{} // closed when the attempt to connect ends; nil when there is none
 }
 
-// get returns the engine's client. One connects at a time; whoever waits for that
-// waits no longer than its own ctx lasts, and tries it next when it has failed.
+// get returns the engine's client. One caller connects at a time; the others wait,
+// each no longer than its own ctx lasts, and try next when that attempt fails.
 func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client, error) {
 	for {
 		h.mu.Lock()

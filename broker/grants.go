@@ -110,7 +110,7 @@ func (b *Broker) Rules(context.Context) ([]Rule, error) {
 func (b *Broker) Revoke(ctx context.Context, number int, by string) (Rule, error) {
 	g, err := b.grants.Revoke(number)
 	if err != nil {
-		return Rule{}, problemf("list them with /rules", "revoke: %w", err)
+		return Rule{}, problemf("list them with 'ironcurtain-mux rules' or /rules", "%w", err)
 	}
 	out := b.rule(g)
 	s, err := b.session(out.Session)

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -63,7 +64,7 @@ func newDesk(t testing.TB) *desk {
 	d.open(d.session)
 	t.Cleanup(func() {
 		d.open()
-		if err := b.Shutdown(t.Context()); err != nil {
+		if err := b.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if err := d.log.Close(); err != nil {

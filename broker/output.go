@@ -10,12 +10,12 @@ import (
 // outputChunk is how much of a terminal's output is read at a time, in bytes.
 const outputChunk = 64 << 10
 
-// output carries what an agent writes to whoever is attached, on the goroutine
-// that reads it: a byte is not handed from one to the next. While nobody is
+// output carries what an agent writes to the attached user interface, on the
+// goroutine that reads it: no byte is handed from one goroutine to another. While nobody is
 // attached it has read one chunk ahead and waits, so a flooding agent is slowed
 // down and nobody's memory grows; and because the reading belongs to the session,
-// a user interface can leave in the middle without a byte being lost for the
-// next one.
+// a user interface can detach at any point without losing a byte for the next
+// one.
 type output struct {
 	source  io.Reader
 	began   func()        // called at the first byte, or the end

@@ -35,6 +35,7 @@ type pause struct {
 
 	mu     sync.Mutex
 	paused bool
+	leaks  int           // how many there were
 	asking chan struct{} // closed when the question is settled; nil: there is none
 }
 
@@ -58,7 +59,7 @@ func newPause(ctx context.Context, s *session, stack *teardown, log *audit.Log) 
 func (p *pause) begin(a mitm.Activity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.paused = true
+	p.paused, p.leaks = true, p.leaks+1
 	if err := os.WriteFile(p.session.layout.paused(), nil, 0o600); err != nil {
 		p.session.broker.log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
 	}
@@ -96,25 +97,28 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 	settled := make(chan struct{})
 	p.asking = settled
 	p.work.Go(func() {
-		goes := p.decide(host, path)
+		approved, leaks := p.decide(host, path)
 		p.mu.Lock()
 		defer p.mu.Unlock()
+		goes := approved && leaks == p.leaks
 		p.paused, p.asking = !goes, nil
 		if goes {
 			_ = os.Remove(p.session.layout.paused()) // what is left of it asks once more
+		} else if approved {
+			p.ask(host, path) // about a leak that came after the decision
 		}
 		close(settled)
 	})
 	return settled
 }
 
-// decide asks a person and records what they decided. A decision that cannot be
-// recorded does not count.
-func (p *pause) decide(host, path string) bool {
+// decide asks a person and records what they decided. It returns how many leaks
+// there were when they did. A decision that cannot be recorded does not count.
+func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	s := p.session
 	arguments, err := json.Marshal(map[string]string{"host": host, "path": path, "approve": "the session goes on; the answer was masked"})
 	if err != nil {
-		return false
+		return false, 0
 	}
 	sum := sha256.Sum256(append([]byte(string(s.fixed.ID)+"\x00"+ruleLeak+"\x00"), arguments...))
 	r := approval.Request{
@@ -124,12 +128,15 @@ func (p *pause) decide(host, path string) bool {
 	}
 	res, err := s.broker.approvals.Ask(p.ctx, r)
 	if err != nil {
-		return false
+		return false, 0
 	}
+	p.mu.Lock()
+	leaks = p.leaks
+	p.mu.Unlock()
 	err = p.log.Append(context.WithoutCancel(p.ctx), audit.Record{
 		Plane: r.Plane, Decision: egress.Escalated(string(res.Outcome)), Session: r.Session, Server: r.Server, Tool: r.Tool,
 		Arguments: r.Arguments, Digest: r.Digest, Rule: r.Rule, Reason: r.Reason,
 		EscalationID: res.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
 	})
-	return err == nil && res.Outcome == approval.Approved
+	return err == nil && res.Outcome == approval.Approved, leaks
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -260,5 +261,97 @@ func TestLeakThroughTheProxy(t *testing.T) {
 		return nil
 	}); err != nil || !strings.HasPrefix(strings.Join(order, " "), "allow deny escalated-approved allow") {
 		t.Errorf("the audit says %q, %v", order, err)
+	}
+}
+
+// slowDisk holds each sync of an audit log until it is let go on.
+type slowDisk struct {
+	syncing, goOn chan struct{}
+}
+
+type slowFile struct {
+	*os.File
+	disk slowDisk
+}
+
+func (d slowDisk) Open(path string, as audit.Role) (audit.File, error) {
+	flags := os.O_RDWR | os.O_CREATE
+	if as == audit.Records {
+		flags |= os.O_APPEND
+	}
+	f, err := os.OpenFile(path, flags, 0o600)
+	if err != nil || as != audit.Records {
+		return f, err
+	}
+	return slowFile{f, d}, nil
+}
+
+func (d slowDisk) Lstat(path string) (os.FileInfo, error) { return os.Lstat(path) }
+
+func (d slowDisk) WriteNew(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }
+
+func (f slowFile) Sync() error {
+	select {
+	case f.disk.syncing <- struct{}{}:
+		<-f.disk.goOn
+	default:
+	}
+	return f.File.Sync()
+}
+
+// An approval is for the leaks that there were when it was given.
+func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
+	s, _, _ := askingSession(t)
+	disk := slowDisk{make(chan struct{}), make(chan struct{})}
+	log, err := audit.Open(filepath.Join(t.TempDir(), "audit.jsonl"), audit.Options{FS: disk})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := &teardown{limit: time.Minute}
+	stack.push("close the audit", func(context.Context) error { return log.Close() })
+	p := newPause(t.Context(), s, stack, log)
+	leak := mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"}
+	p.begin(leak)
+	first := waiting(t, s.broker)
+	decideOn(t, s.broker, first, true)
+	<-disk.syncing // the approval is being recorded
+	p.begin(leak)
+	close(disk.goOn)
+	second := waiting(t, s.broker)
+	if second.ID == first.ID {
+		t.Error("the first question stands still")
+	}
+	p.mu.Lock()
+	paused := p.paused
+	p.mu.Unlock()
+	if _, err := os.Lstat(s.layout.paused()); err != nil || !paused {
+		t.Errorf("after a second leak: paused %v, %v", paused, err)
+	}
+	decideOn(t, s.broker, second, true)
+	settled(t, p)
+	if err := p.admit(t.Context(), mitm.Request{}); err != nil {
+		t.Errorf("after its approval: %v", err)
+	}
+	if err := stack.run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What does not end keeps nobody's terminal.
+func TestShutdownEndsWithItsContext(t *testing.T) {
+	b, err := New(Config{Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck := make(chan struct{})
+	b.work.Go(func() { <-stuck })
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	close(stuck)
+	if err := b.Shutdown(t.Context()); err != nil {
+		t.Errorf("once it has ended: %v", err)
 	}
 }

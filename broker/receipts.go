@@ -12,7 +12,7 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 		return err
 	}
 	if _, held := b.receipts.Forget(string(id)); !held {
-		return problemf("type something in command mode first", "forget: this tab has no receipt that could be used")
+		return problemf("text from the command line may, where autoApprove in config.json is enabled", "forget: nothing that you said to this tab may still approve a call")
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -14,9 +15,9 @@ import (
 
 // RemoveStored deletes a session that no process owns: its container if one
 // still runs, its sockets, its agent's home, its sandbox and its audit. The
-// engine is asked for only when the session's multiplexer was killed. A worktree
-// with work that is nowhere else is kept, and the session with it, unless the
-// caller insists.
+// engine is asked for only when the session's multiplexer was killed. A sandbox in
+// which another session works, one that was begun anew there, is kept, and the session
+// with it; so is a worktree with work that is nowhere else, unless the caller insists.
 func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if !validID(id) {
 		return fmt.Errorf("%q is not the id of a session", id)
@@ -31,7 +32,9 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 	} else if err != nil {
 		return err
 	}
-	err = removeOwned(ctx, l, id, insist, engine)
+	if err = unused(home, l, id); err == nil {
+		err = removeOwned(ctx, l, id, insist, engine)
+	}
 	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
 		err = errors.Join(err, released)
 	}
@@ -40,6 +43,21 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 	}
 	if err != nil {
 		return fmt.Errorf("session %s: %w", id, err)
+	}
+	return nil
+}
+
+// unused fails when another session works below the directory of this one.
+func unused(home string, l layout, id SessionID) error {
+	all, err := Stored(home, nil)
+	if err != nil {
+		return err
+	}
+	dir := realPath(l.dir) + "/"
+	for _, s := range all {
+		if s.ID != id && strings.HasPrefix(s.Workspace, dir) {
+			return problemf("remove that one first", "session %s works in its directory", s.ID)
+		}
 	}
 	return nil
 }
@@ -118,8 +136,8 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, e
 	}
 	var removed []SessionID
 	var failures []error
-	for _, s := range all {
-		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
+	for _, s := range all { // what was begun anew in a sandbox comes before its first session
+		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil || unused(home, layoutOf(home, s.ID), s.ID) != nil {
 			continue
 		}
 		err := RemoveStored(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {

@@ -49,6 +49,10 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.UserHome); err != nil {
 			return nil, err
 		}
+		if workspace != rec.Workspace { // an agent that works above it can have put a link there
+			return nil, problemf(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
+				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
+		}
 	}
 	s := b.newSession(adapter, r)
 	s.layout, s.resumed = l, true

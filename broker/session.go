@@ -28,6 +28,9 @@ type session struct {
 	owner   identity
 	lease   *docker.Lease // set while the session's directory is ours
 	resumed bool          // its directory is that of a former life
+	// replaces is a session that ends for this one, and after is closed when it has.
+	replaces SessionID
+	after    <-chan struct{}
 	// identity is what the agent knows its model proxy by; nil until it runs.
 	identity []byte
 	cols     int

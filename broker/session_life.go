@@ -47,7 +47,11 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 		begin = s.startHost
 	}
 	end := s.followStart(ctx)
-	running, err := begin(ctx, stack)
+	err := s.awaitPlace(ctx)
+	var running program
+	if err == nil {
+		running, err = begin(ctx, stack)
+	}
 	end(err)
 	if err != nil {
 		return docker.Exit{}, err

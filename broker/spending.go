@@ -108,7 +108,7 @@ func (s *session) afford(_ context.Context, r mitm.Request) error {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()
-	return account.Admit(r.Seq, r.Model, budget.Expect(int64(len(r.Body)), r.Answers, r.Most))
+	return account.Admit(r.Seq, budget.Expect(int64(len(r.Body)), r.Answers, r.Most), append([]string{r.Model}, r.Others...)...)
 }
 
 // spend counts what an answer reported, and forgets a request that was not sent.

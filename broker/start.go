@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -84,11 +85,15 @@ func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 		return nil, err
 	}
 	s.progress("starting the container", "")
-	bridge, err := s.layout.self()
+	self, err := s.layout.self()
 	if err != nil {
 		return nil, err
 	}
-	container, err := engine.Start(ctx, s.spec(image, bridge, launch))
+	spec, err := s.spec(image, self, launch)
+	if err != nil {
+		return nil, err
+	}
+	container, err := engine.Start(ctx, spec)
 	if err != nil {
 		return nil, err // a nil *docker.Container would be no nil program
 	}
@@ -225,8 +230,10 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 
 // spec describes the container. The only certificates in it are the session's
 // own: whatever else could answer is not to be believed.
-func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
+func (s *session) spec(image, self string, launch agent.Launch) (docker.Spec, error) {
 	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
+	program := docker.Mount{Source: self, Target: agent.Bridge, ReadOnly: true}
+	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
 	spec := docker.Spec{
 		Image:      image,
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
@@ -236,11 +243,10 @@ func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 		WorkingDir: agent.Workspace,
 		Hostname:   "ironcurtain",
 		Mounts: []docker.Mount{
-			{Source: s.fixed.Workspace, Target: agent.Workspace},
 			{Source: s.layout.home(), Target: agent.Home},
 			{Source: s.layout.orientation(), Target: agent.Orientation, ReadOnly: true},
 			{Source: s.layout.sockets(), Target: agent.Sockets, ReadOnly: true},
-			{Source: bridge, Target: agent.Bridge, ReadOnly: true},
+			program,
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
 			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
 			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
@@ -254,9 +260,15 @@ func (s *session) spec(image, bridge string, launch agent.Launch) docker.Spec {
 		TTY:      true,
 	}
 	if s.fixed.Workspace != s.layout.sandbox() {
-		spec.Mounts = append(spec.Mounts, s.repositoryMounts()...)
+		workspace = append(workspace, s.repositoryMounts()...)
 	}
-	return spec
+	spec.Mounts = append(spec.Mounts, workspace...)
+	mounts, err := s.describeMounts(program, workspace)
+	if err != nil {
+		return docker.Spec{}, err
+	}
+	spec.Env = append([]string{bridge.MountsVariable + "=" + mounts}, spec.Env...)
+	return spec, nil
 }
 
 // labels say which session a container belongs to and who owns it.

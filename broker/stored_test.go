@@ -145,6 +145,44 @@ func TestRemoveStored(t *testing.T) {
 	}
 }
 
+// A session that was begun anew works in the sandbox of the former one, which stays
+// for as long as that session does, whatever their age.
+func TestTheSandboxOfAnotherSessionIsKept(t *testing.T) {
+	home := shortTemp(t)
+	first := storeSession(t, home, "shell", 73*time.Hour)
+	again := storeSession(t, home, "shell", 72*time.Hour)
+	rec, err := readRecord(again)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec.Workspace = realPath(first.sandbox())
+	data, err := json.Marshal(rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(again.record(), data, 0o600); err != nil { // it is used just now
+		t.Fatal(err)
+	}
+	id, user := SessionID(filepath.Base(first.dir)), filepath.Base(again.dir)
+	err = RemoveStored(t.Context(), home, id, true, noEngine)
+	if err == nil || !strings.Contains(err.Error(), user+" works in its directory") {
+		t.Errorf("%v", err)
+	}
+	if removed, err := Retire(t.Context(), home, 48*time.Hour); err != nil || len(removed) != 0 {
+		t.Errorf("retired %v, %v", removed, err)
+	}
+	if _, err := os.Stat(first.sandbox()); err != nil {
+		t.Error(err)
+	}
+	at := time.Now().Add(-72 * time.Hour)
+	if err := os.Chtimes(again.record(), at, at); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := Retire(t.Context(), home, 48*time.Hour); err != nil || len(removed) != 2 {
+		t.Errorf("retired %v, %v", removed, err)
+	}
+}
+
 func TestRetireKeepsWhatIsUsed(t *testing.T) {
 	home := shortTemp(t)
 	old := storeSession(t, home, "shell", 72*time.Hour)
@@ -221,5 +259,28 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: SessionID(id)}); err == nil {
 			t.Errorf("%s was resumed: %+v", what, s.fixed)
 		}
+	}
+}
+
+// An agent whose workspace is above a session's can put a link in the place of that
+// one's while it is closed.
+func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
+	home, project := shortTemp(t), realPath(t.TempDir())
+	l := storeSession(t, home, "shell", time.Hour)
+	id := SessionID(filepath.Base(l.dir))
+	workspace, private := filepath.Join(project, "part"), realPath(t.TempDir())
+	data, err := json.Marshal(record{Session: Session{ID: id, Agent: "shell", Workspace: workspace}})
+	if err := errors.Join(err, os.WriteFile(l.record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
+	if err != nil || s.fixed.Workspace != workspace {
+		t.Fatalf("as it was: %v", err)
+	}
+	if err := errors.Join(s.disown(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil {
+		t.Errorf("the agent would get %s", s.fixed.Workspace)
 	}
 }

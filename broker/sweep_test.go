@@ -99,7 +99,7 @@ func TestSweepWaitsForNobody(t *testing.T) {
 		if _, err := b.Open(impatient, OpenRequest{Resume: "22222222-2222-4222-8222-222222222222"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("taken back in the middle of the sweep: %v", err)
 		}
-		if err := b.Shutdown(t.Context()); err != nil {
+		if err := b.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 		if ids, err := b.LeftRunning(t.Context()); len(ids) != 0 || err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -77,10 +78,13 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	}
 	began := time.Now()
 	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
-	out, _, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
+	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
 	if err != nil {
 		s.stopTurn(client, container.ID())
 		return Turn{}, fmt.Errorf("give a task: %w", err)
+	}
+	if code != 0 && strings.TrimSpace(out) == "" {
+		out = complaints // why it failed, then
 	}
 	answer := s.adapter.Answer(out, code)
 	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil

@@ -88,7 +88,7 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 	}
 	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
 	if place.Made() {
-		return nil
+		return tree.Plain()
 	}
 	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
 	source, err := worktreeSource(tree.Repository, s.broker.config.UserHome)

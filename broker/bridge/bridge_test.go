@@ -47,6 +47,13 @@ type agent struct {
 // startAgent starts a bridge to the socket.
 func startAgent(t *testing.T, socket string) *agent {
 	t.Helper()
+	a, _ := startMortal(t, socket)
+	return a
+}
+
+// startMortal is startAgent whose bridge is told to end by a function.
+func startMortal(t *testing.T, socket string) (*agent, context.CancelFunc) {
+	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	a := &agent{t: t, in: inW, lines: make(chan string, 100), ended: make(chan error, 1)}
@@ -64,7 +71,7 @@ func startAgent(t *testing.T, socket string) *agent {
 		}
 	}()
 	t.Cleanup(func() { cancel(); _ = inW.Close(); <-read })
-	return a
+	return a, cancel
 }
 
 func (a *agent) say(format string, args ...any) {
@@ -258,6 +265,29 @@ func TestTheLastWordsAreAnswered(t *testing.T) {
 	a.hears(`"late"`)
 	if err := <-a.ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// What the host has answered when the bridge is told to end is passed on, and the
+// host hears that there is no more to come.
+func TestTheHostsLastWordsAreHeard(t *testing.T) {
+	for range 20 {
+		socket := socketPath(t)
+		h := startHost(t, socket)
+		a, end := startMortal(t, socket)
+		l := h.accept()
+		a.say(call, 1)
+		id := l.request("tools/call")
+		l.answer(id, `"just in time"`)
+		end()
+		if _, err := l.r.ReadByte(); !errors.Is(err, io.EOF) {
+			t.Errorf("the host hears %v in place of the end", err)
+		}
+		_ = l.conn.Close()
+		a.hears(`"just in time"`)
+		if err := <-a.ended; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

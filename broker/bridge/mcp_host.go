@@ -28,10 +28,19 @@ func (m *mcp) serve(ctx context.Context) {
 	}
 }
 
+// lastLook is how long the host's last answers may take once the bridge is to end. A
+// host that has none to give hangs up at once.
+const lastLook = time.Second
+
 // carry carries messages over one connection until it ends.
 func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
+	defer func() { _ = conn.Close() }()
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	stop := context.AfterFunc(ctx, func() {
+		_ = conn.SetWriteDeadline(time.Now())
+		_ = conn.SetReadDeadline(time.Now().Add(lastLook))
+		_ = conn.CloseWrite()
+	})
 	defer stop()
 	var reading sync.WaitGroup
 	defer reading.Wait()

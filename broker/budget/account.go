@@ -81,11 +81,12 @@ func Open(o Options) (*Account, error) {
 }
 
 // Admit is asked before a request goes out, with a number that no other request
-// under way has and what the request may cost. Its error is for the agent to read and
+// under way has, the models of which one will answer, and what it may use of that one:
+// the dearest counts. Its error is for the agent to read and
 // for the person to act on: a spent budget or, while other requests are under way, a
 // *BusyError. What was admitted ends with Settle or Release.
-func (a *Account) Admit(id uint64, model string, expected usage.Count) error {
-	price, _ := a.o.Prices.Of(model)
+func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error {
+	cost := a.o.Prices.most(expected, models)
 	a.mu.Lock()
 	used, limits := a.now(), a.limits()
 	for _, s := range shares(used, limits) {
@@ -100,7 +101,7 @@ func (a *Account) Admit(id uint64, model string, expected usage.Count) error {
 		}
 		return errors.New(text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that.")
 	}
-	want := hold{cost: price.Cost(expected), tokens: Used{Count: expected}.Tokens()}
+	want := hold{cost: cost, tokens: Used{Count: expected}.Tokens()}
 	if err := a.held.take(id, want, used, limits); err != nil {
 		a.mu.Unlock()
 		return err

@@ -31,7 +31,7 @@ func (b *book) admit() error {
 	b.id++
 	id := b.id
 	b.mu.Unlock()
-	return b.Admit(id, "", usage.Count{})
+	return b.Admit(id, usage.Count{})
 }
 
 func (b *book) now() time.Time {

@@ -30,7 +30,7 @@ func TestWhatRequestsMayCostIsHeldBack(t *testing.T) {
 			b := open(t, filepath.Join(t.TempDir(), "budget.json"), limits, nil)
 			want := func(id uint64, out int64, ok bool) {
 				t.Helper()
-				if err := b.Admit(id, model, usage.Count{Out: out}); ok && err != nil || !ok && !busy(err) {
+				if err := b.Admit(id, usage.Count{Out: out}, model); ok && err != nil || !ok && !busy(err) {
 					t.Errorf("request %d of up to %d tokens: %v", id, out, err)
 				}
 			}
@@ -56,11 +56,11 @@ func TestWhatRequestsMayCostIsHeldBack(t *testing.T) {
 func TestWithoutALimitNothingIsHeldBack(t *testing.T) {
 	b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Requests: 10}, nil)
 	for id := range uint64(10) {
-		if err := b.Admit(id, model, usage.Count{Out: 1 << 40}); err != nil {
+		if err := b.Admit(id, usage.Count{Out: 1 << 40}, model); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := b.Admit(10, model, usage.Count{}); err == nil || busy(err) {
+	if err := b.Admit(10, usage.Count{}, model); err == nil || busy(err) {
 		t.Errorf("after all requests: %v", err)
 	}
 }
@@ -69,19 +69,39 @@ func TestWithoutALimitNothingIsHeldBack(t *testing.T) {
 func TestHoldsEndWithTheProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "budget.json")
 	b := open(t, path, budget.Limits{Tokens: 1000}, nil)
-	if err := b.Admit(1, model, usage.Count{Out: 1000}); err != nil {
+	if err := b.Admit(1, usage.Count{Out: 1000}, model); err != nil {
 		t.Fatal(err)
 	}
 	b.Close()
 	b = open(t, path, budget.Limits{Tokens: 1000}, nil)
-	if err := b.Admit(1, model, usage.Count{Out: 500}); err != nil {
+	if err := b.Admit(1, usage.Count{Out: 500}, model); err != nil {
 		t.Error(err)
 	}
-	if err := b.Admit(2, model, usage.Count{Out: 500}); err != nil {
+	if err := b.Admit(2, usage.Count{Out: 500}, model); err != nil {
 		t.Error(err)
 	}
 	if got := b.Statement().Used.Requests; got != 3 {
 		t.Errorf("%d requests", got)
+	}
+}
+
+// Whichever of its models answers, a request has held back enough.
+func TestTheDearestModelIsHeldBack(t *testing.T) {
+	for _, c := range []struct {
+		models []string
+		second bool // another request fits beside it
+	}{
+		{[]string{"claude-haiku-4-5"}, true},
+		{[]string{"claude-haiku-4-5", "claude-opus-4-1"}, false},
+		{[]string{"claude-opus-4-1", "claude-haiku-4-5"}, false},
+	} {
+		b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Cost: 1e9}, nil)
+		if err := b.Admit(1, usage.Count{Out: 20_000}, c.models...); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Admit(2, usage.Count{Out: 1000}, "claude-haiku-4-5"); (err == nil) != c.second {
+			t.Errorf("beside %v: %v", c.models, err)
+		}
 	}
 }
 
@@ -91,7 +111,7 @@ func TestParallelRequestsShareWhatIsLeft(t *testing.T) {
 	var all sync.WaitGroup
 	for id := range uint64(64) {
 		all.Go(func() {
-			if err := b.Admit(id, model, usage.Count{In: 40, Out: 60}); err == nil {
+			if err := b.Admit(id, usage.Count{In: 40, Out: 60}, model); err == nil {
 				admitted.Add(1)
 			} else if !busy(err) {
 				t.Error(err)

@@ -57,6 +57,20 @@ func (p Prices) Of(model string) (Price, bool) {
 	return best, found != ""
 }
 
+// most is what a count costs with the dearest of the models, or of one that is not
+// known when there is none.
+func (p Prices) most(c usage.Count, models []string) Cost {
+	if len(models) == 0 {
+		return p.Fallback.Cost(c)
+	}
+	var most Cost
+	for _, model := range models {
+		price, _ := p.Of(model)
+		most = max(most, price.Cost(c))
+	}
+	return most
+}
+
 // Cost is an amount of money in billionths of a US dollar, so that sums are
 // exact.
 type Cost int64

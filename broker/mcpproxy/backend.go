@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -190,10 +189,10 @@ func (b *backend) close() {
 	}
 }
 
+// lastWords is why a server ended, in its own words, for the end of a message.
 func (b *backend) lastWords(p *sandbox.Process) string {
-	lines := strings.Split(strings.TrimSpace(p.Stderr()), "\n")
-	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
-		return fmt.Sprintf(": %.300s", b.proxy.redact.Text(last))
+	if words := p.LastWords(); words != "" {
+		return fmt.Sprintf(": %.300s", b.proxy.redact.Text(words))
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func (p *Proxy) builtin(t target) *Builtin {
 	return nil
 }
 
-// futile says why asking a person for a call would be in vain, or nil.
+// futile says why there is no point in asking a person about a call, or nil.
 func (c *call) futile() error {
 	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {
 		return own.Check(c.verdict.Arguments)

@@ -83,7 +83,7 @@ func (f *frameReader) skip(err error) error {
 const writeLimit = 30 * time.Second
 
 // frameWriter writes whole lines. Those that are ready at the same time go in one
-// write: whoever finds nobody writing does it for all who come meanwhile.
+// write: a caller that finds no write under way writes for all that come meanwhile.
 type frameWriter struct {
 	w        io.Writer
 	deadline func(time.Time) error // nil when the writer has none
@@ -125,7 +125,7 @@ func (f *frameWriter) write(msg []byte) error {
 	}
 	f.writing = true
 	f.mu.Unlock()
-	runtime.Gosched() // lets in who has a line for the same write
+	runtime.Gosched() // lets in callers with a line for the same write
 	f.mu.Lock()
 	for len(f.lines) > 0 && f.failed == nil {
 		f.flush()

@@ -48,7 +48,7 @@ func newLink(p *sandbox.Process, limits Limits, open []string) *link {
 		requests: make(chan serverRequest, 16),
 	}
 	l.out.to(p.Stdin())
-	l.out.broken = l.end // whoever left a line to another's write waits for an answer
+	l.out.broken = l.end // a caller that left its line to another's write waits for an answer
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
 	return l

@@ -12,5 +12,6 @@
 // Everything in the tree, its repository included, is an agent's to write. So
 // git never runs here on what the tree says about itself: it runs in a repository
 // beside it (Place.Keep), which no container sees, with a configuration of ours,
-// and takes nothing from the tree but objects and the commit of its branch.
+// and takes nothing from the tree but objects and the commit of its branch. These have
+// to be files of the tree's own: behind a link could be another repository.
 package worktree

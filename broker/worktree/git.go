@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -37,6 +38,7 @@ func (g git) pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	}
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Env = g.env()
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it removes its locks
 	cmd.WaitDelay = time.Second
 	var complaint bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &complaint

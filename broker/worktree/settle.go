@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
@@ -39,6 +40,13 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	}
 	if !p.Made() { // its making may have failed behind the branch
 		return Outcome{Removed: true}, p.Remove(ctx, t)
+	}
+	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
+	if err := plain(filepath.Join(p.Dir, ".git"), next); err != nil {
+		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
+	}
+	if err := t.Plain(); err != nil {
+		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
 	}
 	tip, others, err := p.tips(t)
 	if err != nil {
@@ -175,24 +183,22 @@ func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	return git{dir: p.Keep, objects: t.Objects()}.pipe(ctx, pack, io.Discard, "index-pack", "--stdin", "--strict")
 }
 
+// lookTime bounds looking for changes in the files of a tree; tests shorten it.
+var lookTime = time.Minute
+
 // left says what would be lost with the tree.
 func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
 	keep := git{dir: p.Keep, tree: p.Dir}
-	var what []string
-	for _, args := range [][]string{
-		{"update-ref", "--no-deref", "HEAD", tip},
-		{"read-tree", "--reset", tip},
-	} {
-		if _, err := keep.run(ctx, args...); err != nil {
-			return "", err
-		}
+	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
+		return "", err
 	}
-	changed, err := keep.run(ctx, "status", "--porcelain", "--ignore-submodules=all")
+	var what []string
+	changed, err := p.changed(ctx, keep, tip)
 	if err != nil {
 		return "", err
 	}
 	if changed != "" {
-		what = append(what, "changes that are not committed")
+		what = append(what, changed)
 	}
 	if len(others) > 0 {
 		count, err := keep.run(ctx, append([]string{"rev-list", "--count", "--not", "--branches", "--tags", "--remotes", t.Base, tip, "--not"}, others...)...)
@@ -204,6 +210,28 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 		}
 	}
 	return strings.Join(what, " and "), nil
+}
+
+// changed says in words what of the files is not in the commit, or nothing. An agent can
+// put a pipe where git looks for patterns, attributes and repositories in the files,
+// and git waits on it; so this has a time of its own, after which there may be changes.
+func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	_, err := keep.run(limited, "read-tree", "--reset", tip)
+	var files string
+	if err == nil {
+		files, err = keep.run(limited, "status", "--porcelain", "--ignore-submodules=all")
+	}
+	switch {
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return fmt.Sprintf("files that git did not look through in %v", lookTime), nil
+	case err != nil:
+		return "", err
+	case files != "":
+		return "changes that are not committed", nil
+	}
+	return "", nil
 }
 
 // noObjects reports whether the tree has no objects of its own: nothing was ever

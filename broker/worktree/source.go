@@ -45,6 +45,11 @@ func Open(dir, userHome string) (Source, error) {
 	if strings.ContainsAny(objects, "\n\r:\"") {
 		return Source{}, refuse("move the repository", "the path %q cannot be written down for git", objects)
 	}
+	for _, part := range []string{gitDir, common} {
+		if err := plain(part, "look where it leads, then remove it"); err != nil {
+			return Source{}, err
+		}
+	}
 	repo, err := gitx.Open(dir, gitx.Home{Dir: userHome, System: "/etc/gitconfig"})
 	if err != nil {
 		return Source{}, refuse(next, "%s: %w", dir, err)

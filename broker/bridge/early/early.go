@@ -56,12 +56,16 @@ func untilSignal(f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// Run opens the way to the model and becomes the agent argv, the main process of
-// its container. It returns only when it fails.
+// Run compares the mounts with what the host has looked at, opens the way to the
+// model and becomes the agent argv, the main process of its container. It returns
+// only when it fails.
 func Run(argv []string) error {
 	const op = "start the agent"
 	self, err := os.Executable()
 	if err != nil {
+		return fmt.Errorf(op+": %w", err)
+	}
+	if err := bridge.CheckMounts(bridge.TakeMounts()); err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
 	if err := os.Chdir(agent.Workspace); err != nil {

@@ -1,0 +1,67 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// admit gives the session its tab, unless too many run already. One that ends for it
+// is not counted.
+func (b *Broker) admit(s *session) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return errors.New("open session: the multiplexer is closing")
+	}
+	running := 0
+	for _, other := range b.sessions {
+		switch {
+		case other.over():
+		case s.replaces != "" && other.replaces == s.replaces && other.awaitsPlace():
+			return problemf("wait until that one runs", "open session: tab %d takes the place of that session already", other.fixed.Tab)
+		case s.replaces != "" && other.fixed.ID == s.replaces:
+			s.after = other.finished
+		default:
+			running++
+		}
+	}
+	if running >= b.config.MaxSessions {
+		run := "one session runs"
+		if running > 1 {
+			run = fmt.Sprintf("%d sessions run", running)
+		}
+		return problemf("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
+	}
+	b.lastTab++
+	s.fixed.Tab = b.lastTab
+	b.sessions = append(b.sessions, s)
+	return nil
+}
+
+// awaitsPlace reports whether the session that ends for this one still has to.
+func (s *session) awaitsPlace() bool {
+	if s.after == nil {
+		return false
+	}
+	select {
+	case <-s.after:
+		return false
+	default:
+		return true
+	}
+}
+
+// awaitPlace waits until the session that ends for this one has ended.
+func (s *session) awaitPlace(ctx context.Context) error {
+	if !s.awaitsPlace() {
+		return nil
+	}
+	s.progress("ending the agent that had this place", "")
+	select {
+	case <-s.after:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,80 @@
+package bridge
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// MountsVariable is the variable of the environment that tells Run which mounts to
+// check.
+const MountsVariable = "IRONCURTAIN_MOUNTS"
+
+// Mount is a mounted directory or file and what the host found at its source when it
+// decided to mount it. The container engine looks the source up again, later: an
+// agent that shares the directory above it could have put a link there in between.
+type Mount struct {
+	Path          string // in the container
+	Device, Inode uint64 // of the source
+}
+
+// DescribeMounts is the value of MountsVariable. The first mount must be one that no
+// agent can touch: it tells whether the engine shows the host's files as they are. One
+// in a virtual machine does not, and then nothing can be compared.
+func DescribeMounts(mounts []Mount) string {
+	var b strings.Builder
+	for _, m := range mounts {
+		fmt.Fprintf(&b, "%d %d %s\n", m.Device, m.Inode, strconv.Quote(m.Path))
+	}
+	return b.String()
+}
+
+// CheckMounts compares what is mounted with what was described.
+func CheckMounts(description string) error {
+	for i, line := range strings.Split(strings.TrimSuffix(description, "\n"), "\n") {
+		if line == "" {
+			continue
+		}
+		want, err := parseMount(line)
+		if err != nil {
+			return err
+		}
+		var is syscall.Stat_t
+		if err := syscall.Lstat(want.Path, &is); err != nil {
+			return fmt.Errorf("look at mount %s: %w", want.Path, err)
+		}
+		if uint64(is.Dev) == want.Device && is.Ino == want.Inode { //nolint:unconvert // its type differs between systems
+			continue
+		}
+		if i == 0 {
+			return nil
+		}
+		return fmt.Errorf("%s is not what was to be mounted there: it was exchanged in the meantime. End other agents that work there, and try again", want.Path)
+	}
+	return nil
+}
+
+func parseMount(line string) (Mount, error) {
+	fields := strings.SplitN(line, " ", 3)
+	if len(fields) != 3 {
+		return Mount{}, errors.New("the description of a mount cannot be read")
+	}
+	device, err1 := strconv.ParseUint(fields[0], 10, 64)
+	inode, err2 := strconv.ParseUint(fields[1], 10, 64)
+	path, err3 := strconv.Unquote(fields[2])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return Mount{}, fmt.Errorf("the description of a mount cannot be read: %w", err)
+	}
+	return Mount{Path: path, Device: device, Inode: inode}, nil
+}
+
+// TakeMounts is the description that the host has left in the environment, which the
+// agent does not get.
+func TakeMounts() string {
+	description := os.Getenv(MountsVariable)
+	_ = os.Unsetenv(MountsVariable)
+	return description
+}

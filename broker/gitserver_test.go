@@ -1,0 +1,96 @@
+package broker
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// The real git server, with the environment that sessions give it, makes the
+// commit of a merge: it has no key to sign with, and does not try.
+func TestTheGitServerMergesWithoutAKey(t *testing.T) {
+	dir := t.TempDir()
+	shell(t, dir, `git init -q -b main . && git config user.name A && git config user.email a@example.org
+echo a >a && git add a && git commit -qm first && git checkout -qb side && echo b >b && git add b && git commit -qm second
+git checkout -q main && echo c >c && git add c && git commit -qm third`)
+	cache := os.Getenv("IRONCURTAIN_CACHE")
+	if cache == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(base, "ironcurtain-mux")
+	}
+	installed, err := servers.Install(t.Context(), cache, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{broker: &Broker{}, fixed: Session{Workspace: dir}}
+	specs, err := s.toolServers(installed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, err := installed.Argv("srt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	host, err := sandbox.New(t.Context(), sandbox.Options{
+		Dir: dir, Runtime: runtime, UserHome: home, StateHome: filepath.Join(home, "state"), Readable: []string{installed.Path()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = host.Close() })
+	for _, spec := range specs {
+		if spec.Name != "git" {
+			continue
+		}
+		p, err := host.Start(t.Context(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(p.Stop)
+		callGitServer(t, p, fmt.Sprintf(`{"name":"git_merge","arguments":{"path":%q,"branch":"side","noFastForward":true,"message":"both"}}`, dir))
+	}
+	shell(t, dir, `test "$(git log -1 --format=%s)" = both && git rev-parse -q --verify HEAD^2 >/dev/null && test -f b`)
+}
+
+// callGitServer shakes hands with a server and makes one call, which must work.
+func callGitServer(t *testing.T, p *sandbox.Process, params string) {
+	t.Helper()
+	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"m","version":"1"}}}` + "\n" +
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":` + params + "}\n"
+	if _, err := io.WriteString(p.Stdin(), lines); err != nil {
+		t.Fatal(err)
+	}
+	for answers := json.NewDecoder(p.Stdout()); ; {
+		var m struct {
+			ID     json.RawMessage
+			Result struct{ IsError bool }
+			Error  json.RawMessage
+		}
+		var raw json.RawMessage
+		if err := answers.Decode(&raw); err != nil {
+			t.Fatalf("%v: %s", err, p.Stderr())
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			t.Fatal(err)
+		}
+		if string(m.ID) != "2" {
+			continue
+		}
+		if m.Result.IsError || m.Error != nil || strings.Contains(string(raw), `"success":false`) {
+			t.Fatalf("the call failed: %s", raw)
+		}
+		return
+	}
+}

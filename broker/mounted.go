@@ -1,0 +1,37 @@
+package broker
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// describeMounts describes the mounts whose sources other agents may be able to exchange, for
+// the bridge to compare with what the engine has mounted: the workspace, when it was
+// given, and what is in it.
+func (s *session) describeMounts(program docker.Mount, workspace []docker.Mount) (string, error) {
+	if s.fixed.Workspace == s.layout.sandbox() {
+		return "", nil // in a directory that no other agent can write
+	}
+	var all []bridge.Mount
+	for _, m := range append([]docker.Mount{{Source: realPath(program.Source), Target: program.Target}}, workspace...) {
+		device, inode, err := sourceID(s.behindOwnLinks(m.Source))
+		if err != nil {
+			return "", problemf("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
+		}
+		all = append(all, bridge.Mount{Path: m.Target, Device: device, Inode: inode})
+	}
+	return bridge.DescribeMounts(all), nil
+}
+
+// behindOwnLinks resolves the links that lead to our state, which are the person's
+// own, and no other.
+func (s *session) behindOwnLinks(path string) string {
+	home := s.broker.config.Home
+	if below, ok := strings.CutPrefix(path, home+"/"); ok {
+		return filepath.Join(realPath(home), below)
+	}
+	return path
+}

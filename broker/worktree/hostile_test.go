@@ -1,0 +1,125 @@
+package worktree
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A tree whose parts lead to a repository that the agent was never shown: nothing of
+// that one comes to the person's, where the agent could read it next time.
+func TestTreeLeadsElsewhere(t *testing.T) {
+	for name, script := range map[string]string{
+		"reference": `rm -rf .git/objects/pack; ln -s "$O/.git/objects/"* .git/objects/ 2>/dev/null || true
+rm -f .git/refs/heads/ironcurtain/6f1c0a77; echo 'ref: refs/heads/x' >.git/refs/heads/ironcurtain/6f1c0a77; ln -s "$O/.git/refs/heads/main" .git/refs/heads/x`,
+		"packs": `git -C "$O" -c core.fsmonitor=false -c core.hooksPath=/dev/null repack -qad; rm -rf .git/objects/pack; ln -s "$O/.git/objects/pack" .git/objects/
+git -C "$O" rev-parse main >.git/refs/heads/ironcurtain/6f1c0a77`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := person(t)
+			other, trap := person(t)
+			sh(t, other, "echo private >p; git -c core.fsmonitor=false -c core.hooksPath=/dev/null add p; git -c core.fsmonitor=false -c core.hooksPath=/dev/null commit -qm private")
+			private := sh(t, other, "git rev-parse main")
+			p, tree := made(t, dir)
+			sh(t, p.Dir, "O='"+other+"'; "+script+"; rm -f '"+trap+"'")
+			o, err := p.Settle(t.Context(), tree)
+			if err == nil && (o.Removed || o.Whole()) {
+				t.Errorf("got %+v", o)
+			}
+			if exec.Command("git", "--git-dir", filepath.Join(dir, ".git"), "cat-file", "-e", private).Run() == nil || branch(t, tree) == private {
+				t.Errorf("the other repository's commit has come to the person's: %+v, %v", o, err)
+			}
+		})
+	}
+}
+
+// A repository in which an agent has worked without a worktree: a tree made of it would
+// show the next agent what a link leads to.
+func TestSourceLeadsElsewhere(t *testing.T) {
+	for name, script := range map[string]string{
+		"objects":   `ln -s "$O/.git/objects/pack" .git/objects/pack/x`,
+		"packs":     `rmdir .git/objects/pack; ln -s "$O/.git/objects/pack" .git/objects/pack`,
+		"reference": `ln -s "$O/.git/refs/heads/main" .git/refs/heads/x`,
+		"refs":      `rm -r .git/refs; ln -s "$O/.git/refs" .git/refs`,
+		"HEAD":      `rm .git/HEAD; ln -s "$O/.git/HEAD" .git/HEAD`,
+		"shallow":   `ln -s "$O/a" .git/shallow`,
+		"pipe":      `mkfifo .git/shallow`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := person(t)
+			other, _ := person(t)
+			sh(t, dir, "O='"+other+"'; "+script)
+			_, err := Open(dir, "")
+			if hinted := (*Error)(nil); !errors.As(err, &hinted) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// Another agent, which works in the person's repository itself, makes it lead elsewhere
+// while there is a tree of it.
+func TestLenderLeadsElsewhere(t *testing.T) {
+	for name, script := range map[string]string{
+		"objects":  `mv .git/objects .git/moved; ln -s "$O/.git/objects" .git/objects`,
+		"a pack":   `ln -s "$O/.git/objects/pack" .git/objects/pack/x`,
+		"together": `mv .git moved; ln -s "$O/.git" .git`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := person(t)
+			other, _ := person(t)
+			p, tree := made(t, dir)
+			if err := tree.Plain(); err != nil {
+				t.Fatal(err)
+			}
+			sh(t, p.Dir, "git commit -q --allow-empty -m x")
+			sh(t, dir, "O='"+other+"'; "+script)
+			if err := tree.Plain(); err == nil {
+				t.Error("it would be shown")
+			}
+			if o, err := p.Settle(t.Context(), tree); err == nil || !p.Made() {
+				t.Errorf("got %+v", o)
+			}
+		})
+	}
+}
+
+// Pipes in the places of files that git opens, on which it would wait for ever. What
+// was committed comes over all the same, or the tree is refused at once; a later look,
+// once the pipe is gone, finds no lock in its way.
+func TestTreeOfPipes(t *testing.T) {
+	former := lookTime
+	lookTime = 500 * time.Millisecond
+	t.Cleanup(func() { lookTime = former })
+	for name, c := range map[string]struct {
+		script  string
+		refused bool
+	}{
+		"ignore":      {"mkdir new; touch new/f; mkfifo new/.gitignore", false},
+		"attributes":  {"mkfifo .gitattributes; touch -d 2001-01-01 a", false},
+		"inner HEAD":  {"git init -q new; rm new/.git/HEAD; mkfifo new/.git/HEAD", false},
+		"object":      {"mkdir .git/objects/zz; mkfifo .git/objects/zz/0", true},
+		"pack":        {"mkfifo .git/objects/pack/pack-1.idx", true},
+		"reference":   {"mkfifo .git/refs/heads/x", true},
+		"packed-refs": {"rm .git/packed-refs; mkfifo .git/packed-refs", true},
+		"HEAD":        {"rm .git/HEAD; mkfifo .git/HEAD", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, _ := person(t)
+			p, tree := made(t, dir)
+			sh(t, p.Dir, "git commit -q --allow-empty -m x; mkdir -p .git/objects/pack; "+c.script)
+			o, err := p.Settle(t.Context(), tree)
+			if (err != nil) != c.refused || err == nil && (o.Commits != 1 || o.Stuck != "" || o.Left == "") || !p.Made() {
+				t.Errorf("got %+v, %v", o, err)
+			}
+			sh(t, p.Dir, "find . -type p -delete; test -f .git/HEAD || echo ref: refs/heads/ironcurtain/6f1c0a77 >.git/HEAD")
+			lookTime = former
+			defer func() { lookTime = 500 * time.Millisecond }()
+			if o, err := p.Settle(t.Context(), tree); err != nil || o.Commits != 1 || o.Stuck != "" {
+				t.Errorf("afterwards: %+v, %v", o, err)
+			}
+		})
+	}
+}
