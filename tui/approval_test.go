@@ -35,6 +35,34 @@ func TestApproveShown(t *testing.T) {
 	r.wants("#3 approved by you")
 }
 
+// Whoever opens the panel in a tab with a call that waits sees that one, and comes
+// back to it; in any other tab it is the call that was shown, or the oldest.
+func TestThePanelShowsTheCallOfTheTab(t *testing.T) {
+	r := newHarness(t, 80, 24, demo())
+	r.keys("\x01/new shell\r\x01/new shell\r")
+	for n, session := range map[int]broker.SessionID{1: "s1", 2: "s2", 3: "s2"} {
+		e := escalation(n, `{}`, "")
+		e.Session, e.Tab = session, 0
+		r.send(brokerMsg{msgOf(e)})
+	}
+	for _, step := range []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"\x01"}, "approval 1/3"},                  // tab 3 has none: the oldest
+		{[]string{"\x1b", "\x1b2", "\x01"}, "approval 2/3"}, // the oldest of the tab
+		{[]string{"\t"}, "approval 3/3"},
+		{[]string{"\x1b", "\x01"}, "approval 3/3"}, // which was chosen
+		{[]string{"\x1b", "\x1b3", "\x01"}, "approval 3/3"},
+		{[]string{"\x1b", "\x1b1", "\x01"}, "approval 1/3"},
+	} {
+		for _, k := range step.keys {
+			r.keys(k)
+		}
+		r.wants(step.want)
+	}
+}
+
 func TestDenyWithReason(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")

@@ -89,6 +89,20 @@ func (a *approvals) choose(id string) {
 	}
 }
 
+// prefer puts the oldest call of a session into the panel, unless one of its calls is
+// there or it has none.
+func (a *approvals) prefer(session broker.SessionID) {
+	if it := a.current(); it == nil || it.call.Session == session {
+		return
+	}
+	for _, it := range a.items {
+		if it.call.Session == session {
+			a.choose(it.call.ID)
+			return
+		}
+	}
+}
+
 // lostText says how many calls would not be carried out if a session ended, or every
 // one.
 func (a *approvals) lostText(session broker.SessionID) string {

@@ -52,7 +52,7 @@ type tabRequest struct {
 	worktree  broker.WorktreeChoice
 	prompt    []piece          // sent once the agent is ready
 	line      []piece          // the command that asked for it
-	replace   broker.SessionID // the dead tab it takes the place of
+	replace   broker.SessionID // the tab it takes the place of
 	resume    broker.SessionID // the stored session to continue, with its own agent and workspace
 }
 
@@ -64,6 +64,7 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Workspace: o.workspace,
 		Worktree:  o.worktree,
 		Resume:    o.resume,
+		Replaces:  o.replace,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),
 	}

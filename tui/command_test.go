@@ -146,7 +146,7 @@ func TestSlashCommands(t *testing.T) {
 		keys string
 		want []string // on the screen afterwards
 	}{
-		{"/tab 9", []string{"no tab 9; open: 1 2 3"}},
+		{"/tab 9", []string{"no tab 9; open: 1, 2, 3"}},
 		{"/tab x", []string{`no tab is called "x"; open: 1 claude-code, 2 shell, 3 shell`, "> /tab x"}},
 		{"/tab", []string{"/tab: takes the number or the name of a tab"}},
 		{"/tab cl", []string{"1 ◌ claude-code"}},
@@ -155,7 +155,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/tab 1", []string{"1 ◌ claude-code"}},
 		{"/rename build \x1b", []string{"> /rename build"}},
 		{"/rename build", []string{"3 ◌ build"}},
-		{"/theme neon", []string{`theme "neon": unknown name`}},
+		{"/theme neon", []string{`theme "neon": no such theme; there are: dark, light, 16, none`}},
 		{"/approv", []string{"did you mean /approve, /approve+?"}},
 		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
 		{"/new cl", []string{"4 ◌ claude-code"}},
@@ -163,8 +163,10 @@ func TestSlashCommands(t *testing.T) {
 		{"/restart", []string{"y/n: end shell in tab 3, and begin anew?"}},
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
+		{"/unsplit", []string{"nothing is split"}},
+		{"/approve+ 3", []string{"#3 does not wait for a decision: nothing does"}},
 		{"/split up", []string{"/split takes right or down, and a tab: no tab is called"}},
-		{"/close 8", []string{"no tab 8; open: 1 2 3"}},
+		{"/close 8", []string{"no tab 8; open: 1, 2, 3"}},
 		{"/close", []string{"y/n: end shell in tab 3?"}},
 		{"/help", []string{"keys and commands"}},
 		{"/mute", []string{"tab 3 announces nothing any more"}},
@@ -237,9 +239,9 @@ func (hintError) Hint() string { return "start it with: service docker start" }
 // TestFailureToOpen says why there is no tab, what to do, and stays usable.
 func TestFailureToOpen(t *testing.T) {
 	r := bareHarness(t, Options{Agent: "claude-code"})
-	r.broker.openErr = hintError{errors.New("connect to Docker: no such file")}
+	r.broker.openErr = hintError{errors.New("open session: connect to Docker: no such file")}
 	r.send(sizeMsg{80, 24})
-	r.wants("no tab is open", "open claude-code: connect to Docker: no such file (start it with: service", "docker start)")
+	r.wants("no tab is open", " open session: connect to Docker: no such file (start it with: service docker", " start)")
 	r.broker.openErr = nil
 	r.keys("\x01/new shell\r")
 	r.wants("◌ shell")
@@ -422,9 +424,28 @@ func TestReferenceIsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |"} {
+	for _, want := range []string{"| Ctrl-A |", "| `/approve [N\\|all]` |", "## In copy mode", "## After the prefix key", "| ← |", "| U | a page up | `copy.page-up` |", "|  | show the focused pane alone, or all again | `prefix.zoom` |", "| ⊘ |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+}
+
+// Every mark that a tab can have is explained in the help.
+func TestMarksAreExplained(t *testing.T) {
+	r := newHarness(t, 80, 60, Options{})
+	r.keys("\x01?")
+	r.m.help.GotoBottom()
+	r.m.dirty = true
+	r.m.refresh()
+	x := r.m.numbered(1)
+	for _, state := range []broker.SessionState{
+		broker.StateStarting, broker.StateIdle, broker.StateWorking, broker.StateWaiting, broker.StateDead, broker.StateClosed, "",
+	} {
+		for _, done := range []bool{false, true} {
+			x.session.State, x.done = state, done
+			mark, _, _ := x.mark()
+			r.wants("\n " + mark + "  ")
 		}
 	}
 }

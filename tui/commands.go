@@ -25,7 +25,7 @@ func commandTable() []command {
 		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, in a fresh directory unless one is named, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},
-		{"resume", "[ID]", "continue a session of before, chosen from a list or by the start of its id", (*Model).runResume},
+		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
 		{"restart", "", "begin this tab's agent anew, in its place; asks while it runs", (*Model).runRestart},

@@ -200,7 +200,7 @@ func (m *Model) yank() {
 	case text == "":
 		m.showInfo("nothing selected")
 	case m.copyOut([]byte(text)):
-		m.showSuccess(fmt.Sprintf("copied %d characters", len([]rune(text))))
+		m.showSuccess("copied " + counted(len([]rune(text)), "character"))
 	default:
 		m.showError(fmt.Errorf("copy: the selection has more than %d bytes", maxCopy))
 	}

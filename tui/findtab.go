@@ -79,5 +79,5 @@ func (m *Model) noSuchTab(n int) error {
 	for _, t := range m.tabs {
 		open = append(open, fmt.Sprint(t.session.Tab))
 	}
-	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, " "))
+	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, ", "))
 }

@@ -173,6 +173,12 @@ func TestGoldenScreens(t *testing.T) {
 			r.settle()
 		}},
 		{"rename", func(r *harness) { r.keys("\x01/rename the parser 漢字\r") }},
+		{"muted", func(r *harness) {
+			r.keys("\x01/new shell\r\x01/mute\r\x1b1")
+			r.keys("\x1b2")
+			r.m.flash = flash{}
+		}},
+		{"all-muted", func(r *harness) { r.keys("\x01/mute all\r"); r.m.flash = flash{} }},
 		{"picker", func(r *harness) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
 		{"prefix", func(r *harness) { r.keys("\x02") }},
 		{"scrolled", func(r *harness) {

@@ -48,6 +48,10 @@ func (m *Model) helpText() []helpLine {
 		}
 		out = append(out, helpLine{key: bindingKeys(b), text: b.Help().Desc})
 	}
+	out = append(out, helpLine{text: "marks in the tab bar", head: true})
+	for _, m := range tabMarks() {
+		out = append(out, helpLine{key: m.mark, text: m.says})
+	}
 	return out
 }
 

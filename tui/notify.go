@@ -96,7 +96,7 @@ func (m *Model) onPane(msg paneMsg) {
 		m.announce(t, onBell, "bell")
 	case term.EventClipboard:
 		if t == m.current() && m.mode == modeTerminal && !m.outerLost && m.copyOut(msg.event.Data) {
-			m.showInfo(fmt.Sprintf("tab %d copied %d bytes to the clipboard", t.session.Tab, len(msg.event.Data)))
+			m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(msg.event.Data), "byte")))
 		}
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true

@@ -49,6 +49,15 @@ func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
 	}
 }
 
+// However long a state is, what stands behind it stands below each other.
+func TestPickerKeepsItsColumns(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.broker.stored = storedSessions()
+	r.broker.stored[0].Waiting = 12
+	r.keys("\x01/resume\r")
+	r.wants("left running, 12 waiting  3m ago", "open elsewhere            2h ago", "closed                    2d ago")
+}
+
 func TestPickerShortensDirectoriesAtTheFront(t *testing.T) {
 	for path, want := range map[string]string{
 		"/src/project":                                       "/src/project",

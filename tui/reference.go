@@ -59,6 +59,10 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 		fmt.Fprintf(&b, "| `%s` | %s |\n", cell(strings.TrimSpace("/"+c.name+" "+c.args)), cell(c.help))
 	}
 	b.WriteString("| `//text` | send /text to the agent |\n")
+	b.WriteString("\n## Marks in the tab bar\n\n| mark | says |\n|---|---|\n")
+	for _, m := range tabMarks() {
+		fmt.Fprintf(&b, "| %s | %s |\n", m.mark, cell(m.says))
+	}
 	return b.String(), nil
 }
 

@@ -54,7 +54,7 @@ func (m *Model) meant(which string) (*pendingItem, error) {
 	it := m.approvals.current()
 	if n, ok := positive(which); ok {
 		if it = m.approvals.numbered(n); it == nil {
-			return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
+			return nil, m.approvals.unknown(n)
 		}
 		m.approvals.choose(it.call.ID)
 	}

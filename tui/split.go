@@ -182,8 +182,16 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
+// errNotSplit is the answer to commands about the panes of a split when there are none.
+func errNotSplit() error {
+	return &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+}
+
 // runUnsplit is /unsplit.
 func (m *Model) runUnsplit(string) (tea.Cmd, error) {
+	if len(m.split.ids) == 0 {
+		return nil, errNotSplit()
+	}
 	m.split = split{}
 	m.leaveCommand()
 	m.arrange()
@@ -193,7 +201,7 @@ func (m *Model) runUnsplit(string) (tea.Cmd, error) {
 // runZoom is /zoom.
 func (m *Model) runZoom(string) (tea.Cmd, error) {
 	if len(m.split.ids) == 0 {
-		return nil, &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+		return nil, errNotSplit()
 	}
 	m.split.zoom = !m.split.zoom
 	m.leaveCommand()
@@ -205,7 +213,7 @@ func (m *Model) runZoom(string) (tea.Cmd, error) {
 func (m *Model) runFocus(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil || !m.split.has(t.session.ID) {
-		return nil, &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+		return nil, errNotSplit()
 	}
 	for i, id := range m.split.ids {
 		if id == t.session.ID {

@@ -62,24 +62,24 @@ func (t *tab) dead() bool { return !t.running() }
 // and whether it wants the person.
 func (t *tab) mark() (mark string, word string, urgent bool) {
 	if t.session.Trouble != "" && t.running() && t.session.State != broker.StateWaiting {
-		return "?", "out of reach", false
+		return markLost, "out of reach", false
 	}
 	switch t.session.State {
 	case broker.StateStarting:
-		return "◌", "starting", false
+		return markStarting, "starting", false
 	case broker.StateIdle:
 		if t.done {
-			return "✓", "done", false
+			return markDone, "done", false
 		}
-		return "○", "idle", false
+		return markIdle, "idle", false
 	case broker.StateWorking:
-		return "●", "working", false
+		return markWorking, "working", false
 	case broker.StateWaiting:
-		return "!", "waiting for you", true
+		return markWaiting, "waiting for you", true
 	case broker.StateDead, broker.StateClosed:
-		return "✗", "ended", false
+		return markEnded, "ended", false
 	}
-	return "?", string(t.session.State), false
+	return markLost, string(t.session.State), false
 }
 
 // endText says in one line how the agent ended. A reason such as "ended by

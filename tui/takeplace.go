@@ -2,16 +2,19 @@ package tui
 
 import (
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // A tab that gives way to another one, because its agent was begun anew or went on,
 // leaves it what the person gave it: its place in the bar and in the split, its name,
-// and whether it announces anything. The number is new: a number never means another
-// session than it once did.
+// and whether it announces anything. What its agent wrote stands above what the new one
+// writes, in the scrollback. The number is new: a number never means another session
+// than it once did.
 
 // takePlace lets a tab take the place of another one, which is closed.
 func (m *Model) takePlace(of, by *tab) tea.Cmd {
@@ -21,7 +24,7 @@ func (m *Model) takePlace(of, by *tab) tea.Cmd {
 			m.split.ids[i] = by.session.ID
 		}
 	}
-	by.inherit(of)
+	by.inherit(of, "begun anew at "+m.now().Format(time.TimeOnly))
 	cmd := m.closeTab(of)
 	m.moveTab(by, at)
 	m.show(at)
@@ -31,13 +34,13 @@ func (m *Model) takePlace(of, by *tab) tea.Cmd {
 	return cmd
 }
 
-// renewTab gives a session that goes on in the place of its dead tab a tab with an
-// empty screen there.
+// renewTab gives a session that goes on in the place of its dead tab a tab of its own
+// there.
 func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	at, focused, split := m.indexOf(s.ID), m.current() == old, m.split
 	cmd := join(m.removeTab(old), m.addTab(s))
 	if t := m.tabOf(s.ID); t != nil {
-		t.inherit(old)
+		t.inherit(old, "resumed at "+m.now().Format(time.TimeOnly))
 		m.split = split
 		m.moveTab(t, at)
 		if focused {
@@ -48,8 +51,15 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	return cmd
 }
 
-// inherit takes over what a person gave a tab.
-func (t *tab) inherit(from *tab) { t.name, t.muted = from.name, from.muted }
+// inherit takes over what a person gave a tab, and its scrollback with a line below it
+// that says what happened.
+func (t *tab) inherit(from *tab, happened string) {
+	t.name, t.muted = from.name, from.muted
+	text := "── " + happened + " ──"
+	line := newSurface(rect{W: textWidth(text), H: 1}, term.Style{})
+	line.text(0, 0, text, term.Style{Attr: term.Dim})
+	t.pane.screen.Inherit(from.pane.screen, line.row(0))
+}
 
 // moveTab moves a tab to a place in the bar. The focus stays where it is.
 func (m *Model) moveTab(t *tab, at int) {

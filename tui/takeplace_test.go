@@ -15,13 +15,15 @@ func placeOfTwo(t *testing.T) *harness {
 	r.keys("\x01/new shell\r\x01/new shell\r")
 	r.keys("\x1b2\x01/rename docs\r\x01/mute\r\x01/split down 3\r")
 	r.keys("\x1b1\x1b2")
+	r.agentSays(2, "its last\r\nwords")
 	r.state(2, broker.StateDead)
 	return r
 }
 
 // inPlace fails unless the session has the second place with all that was given to
-// that, and the first tab is the one that was shown before.
-func (r *harness) inPlace(id broker.SessionID) {
+// that, what was written there stands above a line that says what happened, and the
+// first tab is the one that was shown before.
+func (r *harness) inPlace(id broker.SessionID, happened string) {
 	r.t.Helper()
 	var order []broker.SessionID
 	for _, x := range r.m.tabs {
@@ -37,6 +39,13 @@ func (r *harness) inPlace(id broker.SessionID) {
 	if !slices.Equal(r.m.split.ids, []broker.SessionID{id, "s3"}) || !r.m.split.down {
 		r.t.Errorf("split: %+v", r.m.split)
 	}
+	above := []string{"its last", "words", "── " + happened + " at 12:00:00 ──", ""}
+	if lines := got.pane.screen.Text(0, len(above)); !slices.Equal(lines, above) {
+		r.t.Errorf("it begins with %q", lines)
+	}
+	if !got.pane.silent() || got.scrolled {
+		r.t.Error("what was written before counts as the new agent's")
+	}
 	r.keys("\x01/last\r")
 	if r.m.active != 0 {
 		r.t.Errorf("/last shows tab %d", r.m.active)
@@ -48,13 +57,13 @@ func (r *harness) inPlace(id broker.SessionID) {
 func TestRestartKeepsThePlace(t *testing.T) {
 	r := placeOfTwo(t)
 	r.keys("\x01/restart\r")
-	r.inPlace("s4")
+	r.inPlace("s4", "begun anew")
 
 	r = placeOfTwo(t)
 	s := broker.Session{ID: "s4", Tab: 4, Agent: "shell", State: broker.StateStarting}
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{replace: "s2"}, session: s})
-	r.inPlace("s4")
+	r.inPlace("s4", "begun anew")
 
 	r = placeOfTwo(t)
 	r.state(2, broker.StateWorking) // one that runs is ended, if the person says so
@@ -63,7 +72,10 @@ func TestRestartKeepsThePlace(t *testing.T) {
 		t.Fatal("it was begun anew without a yes")
 	}
 	r.keys("\x01/restart\ry")
-	r.inPlace("s4")
+	r.inPlace("s4", "begun anew")
+	if o := r.broker.opened[3]; o.Replaces != "s2" {
+		t.Errorf("it was asked for as %+v", o)
+	}
 }
 
 // So does a session that goes on where it ended.
@@ -73,5 +85,5 @@ func TestResumeKeepsThePlace(t *testing.T) {
 	s.Tab, s.State = 4, broker.StateStarting
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{resume: "s2"}, session: s})
-	r.inPlace("s2")
+	r.inPlace("s2", "resumed")
 }

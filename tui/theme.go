@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"image/color"
+	"strings"
 
 	"charm.land/lipgloss/v2"
 
@@ -51,7 +52,7 @@ func ThemeByName(name string) (Theme, error) {
 	case "none":
 		return plainTheme(), nil
 	}
-	return Theme{}, fmt.Errorf("theme %q: unknown name, known are %v", name, ThemeNames())
+	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s", name, strings.Join(ThemeNames(), ", "))
 }
 
 // darkTheme is for light text on a dark background, in 256 colors.

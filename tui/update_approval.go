@@ -61,7 +61,7 @@ func (m *Model) decideOn(which string, d decision) (tea.Cmd, error) {
 	n, _ := positive(which)
 	it := m.approvals.numbered(n)
 	if it == nil {
-		return nil, fmt.Errorf("#%d: no such call waits; waiting: %s", n, m.approvals.numbers())
+		return nil, m.approvals.unknown(n)
 	}
 	if err := m.mayDecide(it, d.approve); err != nil {
 		m.approvals.choose(it.call.ID)
@@ -154,6 +154,14 @@ func (m *Model) howToSee() string {
 func (m *Model) send(it *pendingItem, d decision) tea.Cmd {
 	it.sent = true
 	return m.decide(it.call, d)
+}
+
+// unknown says that no call with a number waits, and which do.
+func (a *approvals) unknown(n int) error {
+	if len(a.items) == 0 {
+		return fmt.Errorf("#%d does not wait for a decision: nothing does", n)
+	}
+	return fmt.Errorf("#%d: no such call waits; waiting: %s", n, a.numbers())
 }
 
 // numbers lists the numbers of the waiting calls.

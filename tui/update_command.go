@@ -16,6 +16,9 @@ import (
 // that; no event of an agent or the broker comes here.
 func (m *Model) enterCommand() {
 	m.mode, m.dirty = modeCommand, true
+	if t := m.current(); t != nil {
+		m.approvals.prefer(t.session.ID)
+	}
 	m.beginLine()
 }
 

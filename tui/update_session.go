@@ -197,7 +197,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
 	if msg.err != nil {
-		m.showError(fmt.Errorf("open %s: %w", msg.what(), msg.err))
+		m.showError(msg.err)
 		m.flash.urgent = len(m.tabs) == 0
 		if len(msg.prompt) > 0 {
 			m.line.putBack(msg.line)
@@ -215,17 +215,6 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 		m.show(m.indexOf(t.session.ID))
 	}
 	return join(cmd, m.expectPrompt(t, msg.prompt))
-}
-
-// what names a tab that was asked for.
-func (o tabRequest) what() string {
-	switch {
-	case o.resume != "":
-		return "session " + shortID(o.resume)
-	case o.agent != "":
-		return sanitize(o.agent)
-	}
-	return "a tab"
 }
 
 // onAttached takes the answer to an attempt to connect to an agent.

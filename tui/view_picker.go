@@ -31,24 +31,28 @@ func (m *Model) drawPicker() *surface {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
 	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
+	states := 0 // columns that the longest state takes
+	for _, row := range p.rows {
+		states = max(states, textWidth(m.storedState(row)))
+	}
 	for y := 0; y < height && p.top+y < len(p.rows); y++ {
 		style := m.theme.Body
 		if p.top+y == p.at {
 			style = m.theme.Selection
 			s.fill(1+y, style)
 		}
-		s.text(1, 1+y, clip(m.pickerRow(p.rows[p.top+y]), s.At.W-2), style)
+		s.text(1, 1+y, clip(m.pickerRow(p.rows[p.top+y], states), s.At.W-2), style)
 	}
 	return s
 }
 
 // pickerRow is one session in one line: its id, agent, state and age, its
 // workspace unless that is its own sandbox, and what was asked last.
-func (m *Model) pickerRow(s broker.StoredSession) string {
+func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	parts := []string{
 		shortID(s.ID),
 		fmt.Sprintf("%-12s", sanitize(s.Agent)),
-		fmt.Sprintf("%-14s", m.storedState(s)),
+		fmt.Sprintf("%-*s", states, m.storedState(s)),
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {

@@ -213,7 +213,18 @@ func (m *Model) hints() []string {
 	if m.split.zoom && m.split.has(t.session.ID) {
 		zoomed = fmt.Sprintf("zoomed: 1 of %d", len(m.split.ids))
 	}
-	return nonEmpty(command+" command line", t.stateWords(), zoomed)
+	return nonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
+}
+
+// mutedWords says that nothing is announced of the tab, or of any.
+func (m *Model) mutedWords(t *tab) string {
+	switch {
+	case m.muted:
+		return "all muted"
+	case t.muted:
+		return "muted"
+	}
+	return ""
 }
 
 // nonEmpty are the hints that there are.

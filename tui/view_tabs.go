@@ -13,7 +13,11 @@ const maxTabTitle = 24
 func (m *Model) tabLabel(i int) (string, term.Style) {
 	t := m.tabs[i]
 	mark, _, urgent := t.mark()
-	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, clip(sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12))))
+	title := clip(sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12)))
+	if t.muted || m.muted {
+		title += " " + markMuted
+	}
+	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, title)
 	switch {
 	case i == m.active && urgent:
 		return label, m.theme.Attention
