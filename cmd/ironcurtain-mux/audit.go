@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
@@ -21,8 +22,8 @@ func auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the log of decisions and prove that it is whole",
-		Long: `Reads audit logs. A log is named by its file or by the id of a session; without
-a name it is that of the newest session.
+		Long: `Reads audit logs. A log is named by its file or by the beginning of a session's id;
+without a name it is that of the newest session.
 
 What was decided about a call is one record, on disk before the call goes on.
 What became of a call that was let through is another one, "done" or "error",
@@ -61,13 +62,18 @@ func auditTailCommand() *cobra.Command {
 
 func runAuditTail(ctx context.Context, path string, lines int, follow bool, show func(audit.Line) error) error {
 	const op = "read the audit log"
-	last, err := audit.Last(path, lines, func(audit.Line) bool { return true })
+	if lines < 0 {
+		return usagef("--lines %d: give 0 or more", lines)
+	}
+	last, err := audit.Last(path, max(lines, 1), func(audit.Line) bool { return true })
 	if err != nil {
 		return fail(op, err, "")
 	}
 	var seq uint64
-	for _, l := range last {
-		seq = l.Seq
+	if len(last) > 0 {
+		seq = last[len(last)-1].Seq
+	}
+	for _, l := range last[:min(lines, len(last))] {
 		if err := show(l); err != nil {
 			return fail(op, err, "")
 		}
@@ -121,10 +127,10 @@ func auditVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE|SESSION]",
 		Short: "Prove that no record was changed, moved or removed",
-		Long: `Follows the chain from the first record to the last. Exits 0 and says so when
-the log is whole, 1 with the first place that does not hold otherwise. It also
-counts the calls that were let through and of which no record says how they
-ended: those that are under way, and those during which the program was killed.`,
+		Long: `Follows the chain from the first record to the last. Exits 0 when the log is
+whole; otherwise exits 1 and names the first place where the chain breaks. It also
+counts the calls that were let through and have no record of how they ended: those
+under way, and those during which the program was killed.`,
 		Example: `  ironcurtain-mux audit verify
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
@@ -170,12 +176,16 @@ func auditFile(args []string) (string, error) {
 	logOf := func(session string) string { return filepath.Join(at.home, "sessions", session, "audit.jsonl") }
 	if len(args) == 1 {
 		name := args[0]
-		if !strings.ContainsRune(name, '/') {
-			if _, err := os.Stat(logOf(name)); err == nil {
-				return logOf(name), nil
+		if strings.ContainsRune(name, '/') {
+			return name, nil
+		}
+		for _, path := range []string{logOf(name), name} {
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
 			}
 		}
-		return name, nil
+		s, err := broker.FindStored(at.home, name)
+		return logOf(string(s.ID)), fail(op, err, "")
 	}
 	found, err := filepath.Glob(logOf("*"))
 	if err != nil {

@@ -360,18 +360,7 @@ func TestImageCannotBeBuilt(t *testing.T) {
 // image.
 func engineWithoutImages(t *testing.T, mended *atomic.Bool) http.Handler {
 	t.Helper()
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	engine := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine" },
-		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", endpoint.SocketPath())
-		}},
-		FlushInterval: -1,
-		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-	}
+	engine := machineEngine(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(r.URL.Path, "/images/") && !mended.Load() {
 			http.Error(w, `{"message":"No such image"}`, http.StatusNotFound)
@@ -379,4 +368,21 @@ func engineWithoutImages(t *testing.T, mended *atomic.Bool) http.Handler {
 		}
 		engine.ServeHTTP(w, r)
 	})
+}
+
+// machineEngine passes requests on to the machine's engine.
+func machineEngine(t *testing.T) http.Handler {
+	t.Helper()
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) { r.Out.URL.Scheme, r.Out.URL.Host = "http", "engine" },
+		Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", endpoint.SocketPath())
+		}},
+		FlushInterval: -1,
+		ErrorLog:      slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	}
 }

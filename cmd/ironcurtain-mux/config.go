@@ -80,7 +80,10 @@ func configCheckCommand() *cobra.Command {
 		Example: "  ironcurtain-mux config check && echo fine",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, _, err := loadConfig()
+			_, c, err := loadConfig()
+			if err == nil {
+				_, err = agentsOf(c)
+			}
 			return err
 		},
 	}

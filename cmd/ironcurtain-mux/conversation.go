@@ -4,21 +4,32 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
+// taskHost is what a conversation needs of the broker.
+type taskHost interface {
+	Turn(ctx context.Context, id broker.SessionID, task string) (broker.Turn, error)
+	Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error)
+	Budgets(ctx context.Context) (broker.Budgets, error)
+	RaiseBudget(ctx context.Context, id broker.SessionID, by string) (broker.Budget, error)
+}
+
 // conversation gives one session's agent tasks and lets a person decide, line
-// by line. Only run's goroutine touches its fields, but for calls.
+// by line. Only run's goroutine touches its fields, but for those below mu.
 type conversation struct {
-	broker   *broker.Broker
+	broker   taskHost
 	session  broker.Session
 	home     string
 	events   <-chan broker.Event
 	lines    <-chan string // what a person or a script types; nil: nobody does
+	unread   func() error  // why lines ended before the input did; nil where it did not
 	person   bool          // the input is a terminal
 	terminal bool          // the output is one
 	out      io.Writer     // answers
@@ -27,8 +38,9 @@ type conversation struct {
 	waiting  map[int]broker.Escalation // by number
 	trouble  string                    // of the container engine, as it was told last
 
-	mu    sync.Mutex
-	calls []judgedCall // judged since the last task began
+	mu     sync.Mutex
+	record *audit.Follower
+	calls  []judgedCall // judged since the last task began
 }
 
 // turnResult is what the broker's Turn returned for a task.
@@ -40,27 +52,37 @@ type turnResult struct {
 // errLeave ends a conversation that went well.
 var errLeave = errors.New("leave")
 
-// readLines delivers the input's lines, one at a time, until it ends. The last
-// reader may stay in a read when ctx has ended; the program ends then.
-func readLines(ctx context.Context, in io.Reader) <-chan string {
-	lines := make(chan string) // must-deliver, one at a time
+// maxInput is the longest line of the input, in bytes.
+const maxInput = 1 << 20
+
+// readLines delivers the input's lines, one at a time, until it ends; once lines is
+// closed, unread says why that was before its end. The last reader may stay in a
+// read when ctx has ended; the program ends then.
+func readLines(ctx context.Context, in io.Reader) (lines <-chan string, unread func() error) {
+	out := make(chan string) // must-deliver, one at a time
+	var failed error
 	go func() {
-		defer close(lines)
+		defer close(out)
 		scanner := bufio.NewScanner(in)
-		scanner.Buffer(nil, 1<<20)
+		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
 			select {
-			case lines <- scanner.Text():
+			case out <- scanner.Text():
 			case <-ctx.Done():
 				return
 			}
 		}
+		if failed = scanner.Err(); errors.Is(failed, bufio.ErrTooLong) {
+			failed = fmt.Errorf("a line is longer than %d bytes", maxInput)
+		}
 	}()
-	return lines
+	return out, func() error { return fail("read tasks", failed, "") }
 }
 
 // run carries out the one task, or all that are typed.
 func (c *conversation) run(ctx context.Context, task string) error {
+	c.record = audit.Follow(c.auditPath(), 0)
+	_ = c.record.Next(func(audit.Line) error { return nil }) // of a session that is resumed
 	following, stop := context.WithCancel(ctx)
 	var follower sync.WaitGroup
 	follower.Go(func() { c.follow(following) })
@@ -69,27 +91,37 @@ func (c *conversation) run(ctx context.Context, task string) error {
 	if task != "" {
 		return c.carryOut(ctx, task)
 	}
-	var last error
+	tasks, unanswered := 0, 0
+	outcome := func() error {
+		if unanswered == 0 {
+			return nil
+		}
+		return fmt.Errorf("%d of %d tasks got no answer", unanswered, tasks)
+	}
 	for {
 		c.invite()
 		select {
 		case line, more := <-c.lines:
 			if !more {
-				return last
+				return errors.Join(c.unread(), outcome())
 			}
 			order := strings.TrimSpace(line)
 			err := c.line(ctx, order)
 			if errors.Is(err, errLeave) {
-				return last
+				return outcome()
+			}
+			isTask := order != "" && !isCommand(order)
+			if isTask {
+				tasks++
 			}
 			if err != nil {
 				c.note("%v", err)
-			}
-			if order != "" && !isCommand(order) {
-				last = err
+				if isTask {
+					unanswered++
+				}
 			}
 		case ev, more := <-c.events:
-			if err := c.event(ev, more); err != nil {
+			if err := c.event(ctx, ev, more); err != nil {
 				return err
 			}
 		case <-ctx.Done():
@@ -112,6 +144,7 @@ func (c *conversation) line(ctx context.Context, line string) error {
 // carryOut gives the agent a task and, until it answers, tells what waits and
 // takes decisions.
 func (c *conversation) carryOut(ctx context.Context, task string) error {
+	c.catchUp()
 	c.mu.Lock()
 	c.calls = nil
 	c.mu.Unlock()
@@ -132,7 +165,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 		case e := <-done:
 			return c.answer(task, e)
 		case ev, more := <-c.events:
-			if err := c.event(ev, more); err != nil {
+			if err := c.event(ctx, ev, more); err != nil {
 				cancel()
 				<-done
 				return err

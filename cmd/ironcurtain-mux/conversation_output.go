@@ -18,6 +18,7 @@ import (
 
 // answer prints how a task came out.
 func (c *conversation) answer(task string, e turnResult) error {
+	c.catchUp()
 	if e.err != nil {
 		return e.err
 	}
@@ -41,9 +42,12 @@ func (c *conversation) invite() {
 }
 
 // event takes one event of the broker.
-func (c *conversation) event(ev broker.Event, more bool) error {
+func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if !more {
-		return errors.New("the program no longer hears of what waits")
+		return errors.New("the broker's events have ended")
 	}
 	switch {
 	case ev.Progress != nil:
@@ -113,18 +117,10 @@ func (c *conversation) ask(e broker.Escalation) error {
 
 // follow tells of each judged call as the audit gets it.
 func (c *conversation) follow(ctx context.Context) {
-	var seq uint64
-	if last, err := audit.Last(c.auditPath(), 1, func(audit.Line) bool { return true }); err == nil && len(last) == 1 {
-		seq = last[0].Seq // of a session that is resumed
-	}
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(150 * time.Millisecond)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		_ = audit.Tail(ctx, c.auditPath(), seq, func(l audit.Line) error { // it does not exist at first
-			seq = l.Seq
-			c.judged(l)
-			return nil
-		})
+		c.catchUp()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -132,13 +128,22 @@ func (c *conversation) follow(ctx context.Context) {
 	}
 }
 
-// judged notes one record about a tool call.
+// catchUp tells of the calls that the audit got since it was looked at last. All that
+// were judged before a task's answer are there when the answer is.
+func (c *conversation) catchUp() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_ = c.record.Next(func(l audit.Line) error { // it does not exist at first
+		c.judged(l)
+		return nil
+	})
+}
+
+// judged notes one record about a tool call. The lock is held.
 func (c *conversation) judged(l audit.Line) {
 	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.calls = append(c.calls, judgedCall{string(l.Plane), l.Server, l.Tool, string(l.Decision), l.Rule})
 	if !c.asJSON {
 		const room = 80

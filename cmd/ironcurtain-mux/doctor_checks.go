@@ -27,7 +27,7 @@ func doctorChecks(p paths) []check {
 		{"policy", func(context.Context) finding { return checkPolicy(p) }},
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},
-		{"terminal", func(context.Context) finding { return checkTerminal() }},
+		{"terminal", checkTerminal},
 		{"keys", func(context.Context) finding { return checkKeys(p, p.agents()) }},
 		{"disk", func(context.Context) finding { return checkDisk(p) }},
 		{"clock", func(context.Context) finding { return checkClock(time.Now()) }},

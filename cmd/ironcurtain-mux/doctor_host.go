@@ -116,17 +116,24 @@ func checkSockets(p paths) finding {
 	return ok("paths of %d bytes, %d are allowed", len(longest), docker.MaxSocketPath)
 }
 
-func checkTerminal() finding {
-	switch name := os.Getenv("TERM"); name {
-	case "", "dumb":
+// checkTerminal looks at what the person's terminal is said to be. Inside tmux,
+// what is copied reaches the clipboard only when tmux is set to pass it on.
+func checkTerminal(ctx context.Context) finding {
+	name := os.Getenv("TERM")
+	if name == "" || name == "dumb" {
 		return warn("use a terminal, and set TERM to what it is", "TERM is %q", name)
-	default:
-		colors := "256 colors at most"
-		if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {
-			colors = "true color"
-		}
-		return ok("%s, %s", name, colors)
 	}
+	colors := "256 colors at most"
+	if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {
+		colors = "true color"
+	}
+	if os.Getenv("TMUX") != "" {
+		set, err := exec.CommandContext(ctx, "tmux", "show-options", "-sv", "set-clipboard").Output()
+		if value := strings.TrimSpace(string(set)); err == nil && value != "on" {
+			return warn("run: tmux set -s set-clipboard on", "%s inside tmux, which keeps copied text from the clipboard (set-clipboard is %s)", name, value)
+		}
+	}
+	return ok("%s, %s", name, colors)
 }
 
 // leastSpace is how much room on the disk a multiplexer should have, in bytes.

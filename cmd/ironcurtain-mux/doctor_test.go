@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -11,5 +13,26 @@ func TestMissingProgramsNameTheirPackages(t *testing.T) {
 	found := checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
 	if found.Status != "fail" || found.Detail != "not installed: bwrap, socat, rg" || !strings.Contains(found.Remedy, "apt-get install -y bubblewrap socat ripgrep'") {
 		t.Errorf("found %+v", found)
+	}
+}
+
+// Inside tmux, copying depends on a setting of its own.
+func TestClipboardInsideTmux(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "tmux")
+	tmux := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("tmux %q: %v: %s", args, err, out)
+		}
+	}
+	t.Setenv("TERM", "tmux-256color")
+	t.Setenv("TMUX", socket+",1,0")
+	tmux("new-session", "-d", "sleep 600")
+	defer tmux("kill-server")
+	for value, want := range map[string]string{"off": "warn", "external": "warn", "on": "ok"} {
+		tmux("set-option", "-s", "set-clipboard", value)
+		if f := checkTerminal(t.Context()); f.Status != want || (want == "warn") != strings.Contains(f.Remedy, "set-clipboard on") {
+			t.Errorf("%s: %+v", value, f)
+		}
 	}
 }

@@ -119,3 +119,17 @@ func reasonOf(err error) string {
 	}
 	return err.Error()
 }
+
+// onOneLine separates joined errors by semicolons; nil stays nil.
+func onOneLine(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	return singleLine{err}
+}
+
+// singleLine is an error told in one line.
+type singleLine struct{ error }
+
+func (e singleLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
+func (e singleLine) Unwrap() error { return e.error }

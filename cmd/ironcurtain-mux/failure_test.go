@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 )
 
@@ -47,5 +48,16 @@ func TestReport(t *testing.T) {
 	}
 	if fail("open", nil, "hint") != nil {
 		t.Error("success became a failure")
+	}
+}
+
+func TestJoinedErrorsAreOneLine(t *testing.T) {
+	joined := errors.Join(io.EOF, errors.Join(io.ErrClosedPipe, io.ErrNoProgress))
+	err := onOneLine(joined)
+	if want := "EOF; io: read/write on closed pipe; multiple Read calls return no data or error"; err.Error() != want || !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("got %q", err)
+	}
+	if onOneLine(nil) != nil {
+		t.Error("no error became one")
 	}
 }

@@ -50,11 +50,11 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 			left, errLeft := leftovers(p.home, options.DryRun)
 			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
 			if asJSON {
-				_ = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
 					"dryRun": options.DryRun, "containers": seen, "paths": append([]string{}, left...),
-				})
-			} else if perr := printReaped(cmd.OutOrStdout(), seen, left, options.DryRun); perr != nil {
-				return fail(op, perr, "")
+				}))
+			} else {
+				err = errors.Join(err, printReaped(cmd.OutOrStdout(), seen, left, options.DryRun))
 			}
 			return fail(op, err, "")
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -127,7 +128,7 @@ a container uses stay. The cache of downloads is not touched.`,
 				return all || old && !i.Current || slices.Contains(names, i.Name)
 			})
 			if asJSON {
-				_ = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"removed": append([]string{}, removed...)})
+				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"removed": append([]string{}, removed...)}))
 			} else {
 				for _, tag := range removed {
 					fmt.Fprintln(cmd.OutOrStdout(), tag)

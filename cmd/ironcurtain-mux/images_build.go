@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -70,7 +71,8 @@ func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) e
 	say := &builderOutput{out: cmd.OutOrStdout(), progress: cmd.ErrOrStderr(), asJSON: asJSON}
 	var work errgroup.Group
 	work.SetLimit(buildAtOnce)
-	for _, n := range names {
+	failures := make([]error, len(names))
+	for i, n := range names {
 		work.Go(func() error {
 			var last lastLines
 			options := options
@@ -78,13 +80,15 @@ func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) e
 			tag, err := client.EnsureImage(cmd.Context(), n, options)
 			if err != nil {
 				say.failed(n, last)
-				return err
+				failures[i] = err
+				return nil // the others go on
 			}
 			say.done(n, tag)
 			return nil
 		})
 	}
-	return fail(op, work.Wait(), "")
+	err = errors.Join(work.Wait(), errors.Join(failures...))
+	return fail(op, onOneLine(err), "")
 }
 
 // builderOutput prints what several builds report, one line at a time.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"runtime/debug"
@@ -77,6 +78,9 @@ func openLog(p paths) (*slog.Logger, io.Closer, error) {
 	if err := os.MkdirAll(p.home, 0o700); err != nil {
 		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
+	if err := turnLog(p.logFile()); err != nil {
+		return nil, nil, fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+	}
 	f, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
@@ -86,4 +90,20 @@ func openLog(p paths) (*slog.Logger, io.Closer, error) {
 		return nil, nil, errors.Join(fail(op, err, ""), f.Close())
 	}
 	return slog.New(slog.NewJSONHandler(asciiWriter{f}, nil)), f, nil
+}
+
+// largestLog is the size, in bytes, from which a log is put aside for a new one.
+const largestLog = 8 << 20
+
+// turnLog puts a log that has grown large aside, in the place of the one before.
+// A multiplexer that still writes to it goes on doing so.
+func turnLog(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil || info.Size() < largestLog:
+		return err
+	}
+	return os.Rename(path, path+".1")
 }

@@ -24,7 +24,7 @@ func policyAnnotateCommand() *cobra.Command {
 		Short: "Draft the annotations of a server's tools, for review",
 		Long: `Start one server of an mcp-servers.json in its sandbox, list its tools without
 calling any, and print annotations for them. Roles are guessed from names and
-types; what cannot be guessed gets a role that rules must speak of before a call
+types; what cannot be guessed gets a role that a rule must cover before a call
 passes, and is named on standard error. Annotations are trusted: review each line.`,
 		Example: "  ironcurtain-mux policy annotate --servers mcp-servers.json --server notes --sandbox ~/project > tool-annotations.json",
 		Args:    cobra.NoArgs,

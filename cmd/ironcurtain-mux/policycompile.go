@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +40,8 @@ that fail are repaired, three times at most; a server whose rules still fail get
 none. Only then the policy is written. Read the summary: rules within the limits
 can still be other than you meant.
 
-What was compiled from the same input before is tried again, and not asked again.`,
+Rules that were compiled from the same input before are tested again without asking
+the model.`,
 		Example: `  echo 'Agents may read ~/Documents. Ask me before anything else outside the workspace.' > ~/.ironcurtain/constitution.md
   ironcurtain-mux policy compile --dry-run
   ironcurtain-mux policy compile
@@ -59,7 +59,7 @@ What was compiled from the same input before is tried again, and not asked again
 	fl.StringArrayVar(&f.servers, "server", nil, "compile only this server, the others stay as they are; may be repeated")
 	fl.StringVar(&f.sandbox, "sandbox", "", "`directory` to try rules in as the workspace (default a temporary one)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write nothing")
-	fl.BoolVar(&f.force, "force", false, "ask anew also for what was compiled from the same input")
+	fl.BoolVar(&f.force, "force", false, "ask the model again even where the input has not changed")
 	f.register(cmd)
 	return cmd
 }
@@ -88,7 +88,7 @@ func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	o.World = world
 	result, err := compile.Run(ctx, model, o)
 	if err != nil {
-		return fail(opCompile, withoutLines(err), "nothing was written")
+		return fail(opCompile, onOneLine(err), "nothing was written")
 	}
 	s := summary{result: result, options: &o, constitution: p.shorten(f.constitution), model: model.Name()}
 	if err := s.print(stdout, inForce); err != nil {
@@ -102,7 +102,7 @@ func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return fail(opCompile, ctx.Err(), "")
 	}
 	if err := result.Write(f.output, o.Annotations, o.Previous, o.Now); err != nil {
-		return fail("write the policy", withoutLines(err), "see to it that the directory can be written, and run it again")
+		return fail("write the policy", onOneLine(err), "make the directory writable, and run it again")
 	}
 	_, err = fmt.Fprintf(stdout, "\nwritten to %s\nto use it:  ironcurtain-mux --policy %s\nor always:  \"policy\": %q in %s\n",
 		p.shorten(f.output), p.shorten(f.output), p.shorten(f.output), p.shorten(p.configFile()))
@@ -157,7 +157,7 @@ func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (comp
 	o.Machine = p.machine(c, f.output)
 	if o.Previous, err = compile.ReadPrevious(f.output); err != nil {
 		if !f.force {
-			return refuse("read what was compiled before", err, "remove it, or take no notice of it with --force")
+			return refuse("read what was compiled before", err, "remove it, or ignore it with --force")
 		}
 		if o.Previous, err = compile.Forget(f.output); err != nil {
 			return refuse("read what was compiled before", err, "")
@@ -200,24 +200,3 @@ func progressOn(w io.Writer) func(server, text string) {
 		fmt.Fprintf(w, "%s: %s\n", server, strings.ReplaceAll(text, "\n", " "))
 	}
 }
-
-// withoutLines puts joined errors on one line, and takes a path's repetition away.
-func withoutLines(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return err
-	}
-	if text := err.Error(); strings.Contains(text, "\n") {
-		return singleLine{err, strings.ReplaceAll(text, "\n", "; ")}
-	}
-	return err
-}
-
-// singleLine is an error told in one line.
-type singleLine struct {
-	error
-	text string
-}
-
-func (e singleLine) Error() string { return e.text }
-func (e singleLine) Unwrap() error { return e.error }

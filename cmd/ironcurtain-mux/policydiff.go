@@ -11,9 +11,9 @@ func policyDiffCommand() *cobra.Command {
 	var with, withAnnotations, withLists string
 	cmd := &cobra.Command{
 		Use:   "diff",
-		Short: "Say which calls of a log another policy would judge otherwise",
+		Short: "List the calls of a log that another policy would judge differently",
 		Long: `Reads calls like 'policy check', judges each by both policies and prints those
-that flip, one JSON object a line. Exits 0 also when some do.`,
+whose verdicts differ, one JSON object a line. Exits 0 even when some do.`,
 		Example: `  ironcurtain-mux policy diff --sandbox ~/project --policy old.json --with new.json < calls.jsonl
   ironcurtain-mux policy diff --sandbox ~/project --with new/ --with-annotations new/tool-annotations.json < calls.jsonl`,
 		Args: cobra.NoArgs,

@@ -15,12 +15,17 @@ func policyExplainCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain SERVER TOOL [ARGUMENTS]",
-		Short: "Say how the verdict on one call comes about",
-		Long: `Judges one call and prints the verdict, how each value was judged, and what each
-rule had to say about it. ARGUMENTS is a JSON object.`,
+		Short: "Explain the verdict on one call",
+		Long: `Judges one call and prints the verdict, how each value was judged, and how each
+rule applied to it. ARGUMENTS is a JSON object.`,
 		Example: `  ironcurtain-mux policy explain --sandbox ~/project filesystem write_file '{"path":"/etc/hosts","content":""}'
   ironcurtain-mux policy explain --sandbox ~/project --json git git_push`,
-		Args: cobra.RangeArgs(2, 3),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) < 2 || len(args) > 3 {
+				return usagef("give a server, a tool and, if it has any, the arguments as JSON")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			e, err := flags.engine("policy explain")
 			if err != nil {

@@ -28,10 +28,10 @@ func policyListsCommand() *cobra.Command {
 	var f listFlags
 	cmd := &cobra.Command{
 		Use:   "lists",
-		Short: "Show, look up anew or change the lists that a policy refers to",
-		Long: `Prints the lists of a compiled policy, each value with where it comes from. What is
-added or removed by hand stays so when a list is looked up anew. A change that
-would let a call through which must never be allowed is refused.`,
+		Short: "Show, refresh or edit the lists that a policy refers to",
+		Long: `Prints the lists of a compiled policy, each value with its origin. What was added
+or removed by hand survives a refresh. A change that would let through a call which
+must never be allowed is refused.`,
 		Example: `  ironcurtain-mux policy lists
   ironcurtain-mux policy lists --add go-docs=go.dev --remove go-docs=example.com
   ironcurtain-mux policy lists --policy ~/policies/strict --refresh all`,
@@ -42,7 +42,7 @@ would let a call through which must never be allowed is refused.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.policy, "policy", "", "`directory` of the policy (default the one in config.json, else ~/.ironcurtain/generated)")
-	fl.StringArrayVar(&f.refresh, "refresh", nil, "look up this `list` anew, or all; may be repeated")
+	fl.StringArrayVar(&f.refresh, "refresh", nil, "look up this `list` again, or all; may be repeated")
 	fl.StringArrayVar(&f.add, "add", nil, "put a value on a list, as `NAME=VALUE`; may be repeated")
 	fl.StringArrayVar(&f.remove, "remove", nil, "take a value off a list, as `NAME=VALUE`; may be repeated")
 	f.register(cmd)
@@ -76,7 +76,7 @@ func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 			return fail(opLists, ctx.Err(), "")
 		}
 		if err := l.Write(time.Now()); err != nil {
-			return fail("write the lists", withoutLines(err), "see to it that the directory can be written, and run it again")
+			return fail("write the lists", onOneLine(err), "make the directory writable, and run it again")
 		}
 	}
 	return fail(opLists, printLists(stdout, l), "")
@@ -111,7 +111,7 @@ func (f *listFlags) change(ctx context.Context, c config.Config, l *compile.List
 			}
 			def, err := l.Definition(strings.TrimPrefix(name, "@"))
 			if err != nil {
-				return fail(opLists, err, "'ironcurtain-mux policy lists' prints those that there are")
+				return fail(opLists, err, "'ironcurtain-mux policy lists' prints the lists there are")
 			}
 			if l.Values[def.Name], err = edit.apply(def, l.Values[def.Name], value); err != nil {
 				return fail(opLists, err, "nothing was changed")
@@ -131,7 +131,7 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 		}
 		def, err := l.Definition(strings.TrimPrefix(name, "@"))
 		if err != nil {
-			return fail(opLists, err, "'ironcurtain-mux policy lists' prints those that there are")
+			return fail(opLists, err, "'ironcurtain-mux policy lists' prints the lists there are")
 		}
 		wanted = append(wanted, def)
 	}
@@ -145,7 +145,7 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 	for _, def := range wanted {
 		fmt.Fprintf(stderr, "asking %s for list %s\n", model.Name(), def.Name)
 		if l.Values[def.Name], err = compile.Resolve(ctx, model, def, l.Values[def.Name], time.Now()); err != nil {
-			return fail("look up the lists", withoutLines(err), "nothing was changed")
+			return fail("look up the lists", onOneLine(err), "nothing was changed")
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func policyShowCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Print the rules, the tools and what of them has no effect",
+		Short: "Print the rules and the tools, and which of them have no effect",
 		Example: `  ironcurtain-mux policy show --sandbox ~/project
   ironcurtain-mux policy show --sandbox ~/project --policy compiled-policy.json --json`,
 		Args: cobra.NoArgs,

@@ -53,7 +53,7 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 		fmt.Fprintf(b, "  no effect %s\n", text)
 	}
 	if r.Stale {
-		b.WriteString("  old       compiled from another constitution, model or tools than now; leave --server out to compile it anew\n")
+		b.WriteString("  old       compiled from a constitution, model or tools that have changed since; leave --server out to compile it again\n")
 	}
 	how := "tried"
 	if r.Kept {
@@ -155,7 +155,7 @@ func (s summary) flips(b *strings.Builder, inForce loadedPolicy) error {
 		}
 		found[k] = append(found[k], c)
 	}
-	fmt.Fprintf(b, "\ncompared with the policy in force (%s): %d of %d sampled calls are judged otherwise\n", inForce.source, differ, len(calls))
+	fmt.Fprintf(b, "\ncompared with the policy in force (%s): %d of %d sampled calls are judged differently\n", inForce.source, differ, len(calls))
 	for _, k := range order {
 		first := found[k][0]
 		fmt.Fprintf(b, "  %-9s was %s, by %s: %d of %s, such as %s %s\n", k.is, k.was, k.by, len(found[k]), escaped(k.server), escaped(first.Tool), asciiJSON(first.Arguments))

@@ -41,8 +41,8 @@ TCP port, where a client begins with the line "Bearer TOKEN". Every
 call is judged; what is forwarded is what was judged, and only after a record of
 it is in the audit log.
 
-On SIGUSR1 the policy, the annotations and the lists are read anew; when they
-cannot be loaded, the error is printed and those from before stay.
+On SIGUSR1 the policy, the annotations and the lists are read again; when they
+cannot be loaded, the error is printed and the old ones stay in force.
 
 When it serves, the command prints one JSON line, on standard output or, with
 --stdio, on standard error.`,

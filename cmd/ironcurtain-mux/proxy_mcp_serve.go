@@ -68,7 +68,7 @@ func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcppro
 		for range signals {
 			engine, err := load()
 			if err != nil {
-				report(stderr, fmt.Errorf("%w; the policy that judges is still the one before", err), false)
+				report(stderr, fmt.Errorf("%w; the old policy stays in force", err), false)
 				continue
 			}
 			p.Reload(engine)

@@ -35,6 +35,9 @@ func (f *mcpFlags) listenTCP(ctx context.Context) (net.Listener, string, error) 
 	return l, token, fail(op, err, "choose another port; 0 takes a free one")
 }
 
+// maxTokenFile is the longest file of a token, in bytes.
+const maxTokenFile = 1 << 10
+
 // tokenIn reads a token from a file that nobody else can read, or makes both.
 func tokenIn(path string) (string, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
@@ -49,9 +52,12 @@ func tokenIn(path string) (string, error) {
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Errorf("%s can be read by others", path)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, 1<<10))
+	data, err := io.ReadAll(io.LimitReader(file, maxTokenFile+1))
 	if err != nil {
 		return "", err
+	}
+	if len(data) > maxTokenFile {
+		return "", fmt.Errorf("%s is longer than %d bytes", path, maxTokenFile)
 	}
 	if len(data) == 0 {
 		token := rand.Text() + rand.Text()

@@ -25,6 +25,7 @@ import (
 type mitmFlags struct {
 	socket, state, audit string
 	providers            []string
+	noSync               bool
 	upstream             upstreamFlags
 }
 
@@ -59,6 +60,7 @@ certificate that the agent must trust, and the sentinels.`,
 	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: anthropic, openai, chatgpt, google, openrouter, and those of config.json")
 	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made when absent")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
+	fl.BoolVar(&f.noSync, "no-sync", false, "leave it to the system when audit records reach the disk")
 	f.upstream.register(cmd)
 	for _, name := range []string{"socket", "provider", "state", "audit"} {
 		_ = cmd.MarkFlagRequired(name)
@@ -93,7 +95,7 @@ func runMITM(ctx context.Context, f mitmFlags, getenv func(string) string, stdou
 	config.Credentials, config.Refused, config.Modes = credentials.Credential, credentials.Refused, credentials.Modes()
 	config.Held = credentials.Held()
 	config.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	log, err := audit.Open(f.audit, audit.Options{Secrets: credentials.Secrets(), State: func(err error) {
+	log, err := audit.Open(f.audit, audit.Options{NoSync: f.noSync, Secrets: credentials.Secrets(), State: func(err error) {
 		if err != nil {
 			config.Log.Error("the audit log cannot be written", "error", err)
 		}

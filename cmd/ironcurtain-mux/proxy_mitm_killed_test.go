@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -148,6 +149,44 @@ func TestMITMKilled(t *testing.T) {
 				t.Errorf("the log: %v", err)
 			}
 		})
+	}
+}
+
+// TestMITMKilledWithoutSync kills a proxy that leaves it to the system when its
+// records reach the disk. They stand before a request goes on all the same.
+func TestMITMKilledWithoutSync(t *testing.T) {
+	dir := newHome(t)
+	log := filepath.Join(dir, "audit.jsonl")
+	recorded := make(chan error, 1)
+	upstream := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then does the server notice the end of the connection
+		text, err := os.ReadFile(log)
+		if err == nil && !bytes.Contains(text, []byte(`"decision":"allow"`)) {
+			err = errors.New("a request went on before its record was written")
+		}
+		recorded <- err
+		<-r.Context().Done()
+	}))
+	defer upstream.Close()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: upstream.Certificate().Raw})
+	if err := os.WriteFile(filepath.Join(dir, "upstream.pem"), ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startMITMProcess(t, dir, upstream.URL, func(c *exec.Cmd) { c.Args = append(c.Args, "--no-sync") })
+	c := p.dial(unwrapped)
+	_, _ = io.WriteString(c, message(p.ready.Sentinels["api.anthropic.com"]))
+	if err := <-recorded; err != nil {
+		t.Error(err)
+	}
+	p.kill()
+	allowed := 0
+	if err := audit.Read(log, func(l audit.Line) error {
+		if l.Decision == audit.Allow {
+			allowed++
+		}
+		return nil
+	}); err != nil || allowed != 1 {
+		t.Errorf("%d records of it in the log, %v", allowed, err)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestABrokenPolicyChangesNothing(t *testing.T) {
 			t.Errorf("%s at the start: exit %d, %.300q", name, code, stderr)
 		}
 		reload("policy.json")
-		if !strings.Contains(said.Text(), p.says) || !strings.Contains(said.Text(), "still the one before") {
+		if !strings.Contains(said.Text(), p.says) || !strings.Contains(said.Text(), "the old policy stays in force") {
 			t.Errorf("%s: said %.300q", name, said.Text())
 		}
 		n++

@@ -62,7 +62,12 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
   ironcurtain-mux                                   # a tab with the agent of config.json
   ironcurtain-mux --agent codex --workspace ~/src/project
   ironcurtain-mux doctor                            # what is missing on this machine`,
-		Args:    cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(cmd, args[0])
+			}
+			return nil
+		},
 		Version: thisBuild().Version,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -79,6 +84,7 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 	}
 	root.SetHelpCommandGroupID(lastGroup)
 	root.AddCommand(bridgeCommand(), manCommand(), serveCommand()) // hidden
+	strictHelp(root)
 	return root
 }
 

@@ -6,10 +6,9 @@ func sessionsResumeCommand() *cobra.Command {
 	var flags muxFlags
 	cmd := &cobra.Command{
 		Use:   "resume ID",
-		Short: "Open the multiplexer with a session of before in its first tab",
-		Long: `Open the multiplexer with a session of before in its first tab: the same agent
-in the same workspace, going on with its own conversation. The beginning of the id
-is enough. It is the same as 'ironcurtain-mux --resume ID'.`,
+		Short: "Open the multiplexer and continue an earlier session",
+		Long: `Open the multiplexer with an earlier session in its first tab: the same agent in the
+same workspace, continuing its own conversation. The beginning of the id is enough. It is the same as 'ironcurtain-mux --resume ID'.`,
 		Example: "  ironcurtain-mux sessions resume 6f1c",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

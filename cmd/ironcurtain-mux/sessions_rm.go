@@ -14,10 +14,11 @@ func sessionsRemoveCommand() *cobra.Command {
 	var insist bool
 	cmd := &cobra.Command{
 		Use:   "rm ID...",
-		Short: "Remove sessions with all they have",
+		Short: "Remove sessions and everything in them",
 		Long: `Remove sessions: their directories with the agent's home, the sandbox and the
 audit, and the container of one whose multiplexer was killed. A session that is
-open in a multiplexer stays. The beginning of an id is enough.
+open in a multiplexer stays, and so does one in whose directory another session
+works, begun anew there. The beginning of an id is enough.
 
 The branch of a worktree stays in its repository. A session whose worktree has
 changes that are not committed stays, unless --force drops them.`,
@@ -53,7 +54,7 @@ changes that are not committed stays, unless --force drops them.`,
 			if client != nil {
 				all = append(all, client.Close(cmd.Context()))
 			}
-			return fail(op, errors.Join(all...), "")
+			return fail(op, onOneLine(errors.Join(all...)), "")
 		},
 	}
 	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree and nowhere else")

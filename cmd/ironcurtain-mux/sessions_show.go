@@ -78,7 +78,7 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
 	line("last prompt", quotedIfAny(s.LastPrompt))
-	line("conversation", map[bool]string{true: "goes on when resumed", false: "begins anew when resumed"}[s.Begun])
+	line("conversation", map[bool]string{true: "goes on when resumed", false: "starts over when resumed"}[s.Begun])
 	line("directory", safeName(dir))
 	line("audit", safeName(filepath.Join(dir, "audit.jsonl")))
 	return t.Flush()

@@ -25,14 +25,14 @@ func startCommand() *cobra.Command {
 	var flags startFlags
 	cmd := &cobra.Command{
 		Use:   "start [TASK]",
-		Short: "Give an agent one task, or one after the other, without the multiplexer",
+		Short: "Give an agent one task, or several in turn, without the multiplexer",
 		Long: `Give an agent one task and print its answer. The session is like one in a tab: the
 same container, proxies, policy, audit and budget; only the agent runs without a
 terminal. Calls that wait for a person are asked about here, or decided from
 another terminal with 'ironcurtain-mux approve'.
 
-Without TASK, tasks are read from the input, a line each; /approve, /deny, /budget,
-/logs and /quit are commands. Answers go to the output, everything else to the
+Without TASK, tasks are read from standard input, one a line; /approve, /deny, /budget,
+/logs and /quit are commands. Answers go to standard output, everything else to
 standard error. Exits 1 when a task got no answer.`,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
@@ -130,7 +130,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 		c.terminal = outer.IsTerminal(out)
 	}
 	if task == "" || c.person {
-		c.lines = readLines(cmd.Context(), cmd.InOrStdin())
+		c.lines, c.unread = readLines(cmd.Context(), cmd.InOrStdin())
 	}
 	return fail("start", c.run(cmd.Context(), task), "")
 }

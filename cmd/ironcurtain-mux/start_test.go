@@ -117,6 +117,15 @@ func TestStartTalk(t *testing.T) {
 	}
 }
 
+// An agent that fails and prints nothing has said why on its standard error.
+func TestStartTellsWhatTheAgentComplainedOf(t *testing.T) {
+	t.Parallel()
+	_, errs, code := runStart(t, newHome(t), "", "--agent", "shell", "no-such-program")
+	if code != exitFailure || !strings.Contains(errs, "ended with code 127") || !strings.Contains(errs, "no-such-program: command not found") {
+		t.Errorf("code %d: %s", code, errs)
+	}
+}
+
 func TestStartRefusesWhatCannotBe(t *testing.T) {
 	for name, test := range map[string]struct {
 		args []string

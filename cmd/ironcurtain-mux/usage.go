@@ -22,13 +22,46 @@ func watchStart(cmd *cobra.Command, began *bool) {
 		// it for an argument and print the help as if all were well.
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("unknown command %q for %q", args[0], cmd.CommandPath())
+				return unknownCommand(cmd, args[0])
 			}
 			return cmd.Help()
 		}
 	}
 	for _, sub := range cmd.Commands() {
 		watchStart(sub, began)
+	}
+}
+
+// unknownCommand says that a command has no such one below it, and which look alike.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	cmd.SuggestionsMinimumDistance = 2
+	if alike := cmd.SuggestionsFor(word); len(alike) > 0 {
+		return usagef("unknown command %q for %q (did you mean %s?)", word, cmd.CommandPath(), strings.Join(alike, " or "))
+	}
+	return usagef("unknown command %q for %q", word, cmd.CommandPath())
+}
+
+// strictHelp makes the command help refuse what there is no help for, where cobra's
+// own shows the help of the program.
+func strictHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() != "help" {
+			continue
+		}
+		cmd.Example = "  ironcurtain-mux help proxy mcp"
+		cmd.Run = nil
+		cmd.RunE = func(_ *cobra.Command, args []string) error {
+			about, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				return unknownCommand(about, rest[0])
+			}
+			if err != nil {
+				return usagef("%w", err)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		}
 	}
 }
 

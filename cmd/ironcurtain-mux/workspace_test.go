@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -66,6 +69,40 @@ func TestGivenRepository(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	d.traceless()
+}
+
+// Another agent that works in the same directory puts a link in the place of the
+// repository while the container begins. The engine mounts what the link names; the
+// agent does not begin.
+func TestExchangedRepository(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	repo, other := filepath.Join(home, "repo"), filepath.Join(home, "other")
+	newRepository(t, repo)
+	newRepository(t, other)
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	engine, socket := machineEngine(t), filepath.Join(home, "engine.sock")
+	var exchanged sync.Once
+	listen(t, socket, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/start") {
+			exchanged.Do(func() {
+				git := filepath.Join(repo, ".git")
+				if err := errors.Join(os.Rename(git, git+".old"), os.Symlink(filepath.Join(other, ".git"), git)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		engine.ServeHTTP(w, r)
+	}))
+	d := driveArgv(t, home, 110, 30, "env", "DOCKER_HOST=unix://"+socket, "ironcurtain-mux", "demo", "--agent", "shell", "--workspace", repo)
+	d.dead("/workspace/.git is not what was to be mounted there", "End other agents that work there")
+	if strings.Contains(d.text(), "/workspace$") {
+		t.Errorf("the agent has begun:\n%s", d.text())
+	}
+	d.quit()
 	d.traceless()
 }
 
