@@ -12,8 +12,8 @@ import (
 // Replay writes to w what the container's program wrote so far, as far as the
 // engine's log reaches back: at least the last 8 MiB. The bytes are those of
 // the terminal. The engine logs by lines: an unfinished one of up to 16 KiB at
-// the end is missing while the program runs. To take a session back, replay first and then Attach; a change
-// of the terminal's size repairs what was missed in between.
+// the end is missing while the program runs. To take a session back, replay first and
+// then Attach; a change of the terminal's size repairs what was missed in between.
 func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	const op = "replay the terminal"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})

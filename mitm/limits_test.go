@@ -169,7 +169,8 @@ func TestLimitsOfNumber(t *testing.T) {
 }
 
 // The budget hears what a request may cost at most: the models that may answer, of which
-// Google has the only one in the path and not in the body, the length of an answer, and how many are asked for.
+// Google has the only one in the path and not in the body, the length of an answer,
+// and how many are asked for.
 func TestWhatTheBudgetIsTold(t *testing.T) {
 	var asked []Request
 	s := newHarness(t, func(c *Config) {

@@ -77,7 +77,8 @@ func writeNew(path, text string) error {
 }
 
 // makeRepository turns a directory that no agent has seen yet into a git
-// repository with one commit and two remotes, of which Serve tells the address. It reads no configuration but its own.
+// repository with one commit and two remotes, of which Serve tells the address. It
+// reads no configuration but its own.
 func makeRepository(ctx context.Context, dir string) error {
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},

@@ -154,7 +154,8 @@ func (s *Surroundings) without(dir string, changed int64) bool {
 }
 
 // gitDir returns the repository of a work tree, or that which the directory itself
-// is, or "" when it is none that git could work in, and whether it shares nothing with another repository.
+// is, or "" when it is none that git could work in, and whether it shares nothing
+// with another repository.
 func (s *Surroundings) gitDir(dir string) (name string, whole bool) {
 	dotGit := dir + "/.git"
 	got := s.look(dotGit, readDotGit)
