@@ -20,6 +20,32 @@ func TestTheGitServerMergesWithoutAKey(t *testing.T) {
 	shell(t, dir, `git init -q -b main . && git config user.name A && git config user.email a@example.org
 echo a >a && git add a && git commit -qm first && git checkout -qb side && echo b >b && git add b && git commit -qm second
 git checkout -q main && echo c >c && git add c && git commit -qm third`)
+	callGitServer(t, gitServer(t, dir), fmt.Sprintf(`{"name":"git_merge","arguments":{"path":%q,"branch":"side","noFastForward":true,"message":"both"}}`, dir))
+	shell(t, dir, `test "$(git log -1 --format=%s)" = both && git rev-parse -q --verify HEAD^2 >/dev/null && test -f b`)
+}
+
+// To look at a repository takes no lock: calls that an agent makes side by side, one to
+// see the state and one to change it, do not fail for each other.
+func TestTheGitServerLooksWithoutALock(t *testing.T) {
+	dir := t.TempDir()
+	shell(t, dir, `git init -q -b main . && echo a >a && git add a && touch -d yesterday a`) // what the index knows of it is out of date
+	before, err := os.Stat(filepath.Join(dir, ".git", "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	callGitServer(t, gitServer(t, dir), fmt.Sprintf(`{"name":"git_status","arguments":{"path":%q}}`, dir))
+	after, err := os.Stat(filepath.Join(dir, ".git", "index"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !os.SameFile(before, after) {
+		t.Error("the index has been locked and written anew")
+	}
+}
+
+// gitServer starts the real git server on a workspace, in its sandbox.
+func gitServer(t *testing.T, dir string) *sandbox.Process {
+	t.Helper()
 	cache := os.Getenv("IRONCURTAIN_CACHE")
 	if cache == "" {
 		base, err := os.UserCacheDir()
@@ -58,9 +84,10 @@ git checkout -q main && echo c >c && git add c && git commit -qm third`)
 			t.Fatal(err)
 		}
 		t.Cleanup(p.Stop)
-		callGitServer(t, p, fmt.Sprintf(`{"name":"git_merge","arguments":{"path":%q,"branch":"side","noFastForward":true,"message":"both"}}`, dir))
+		return p
 	}
-	shell(t, dir, `test "$(git log -1 --format=%s)" = both && git rev-parse -q --verify HEAD^2 >/dev/null && test -f b`)
+	t.Fatal("there is no git server")
+	return nil
 }
 
 // callGitServer shakes hands with a server and makes one call, which must work.

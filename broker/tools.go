@@ -217,9 +217,10 @@ func gitFixed() []string {
 
 // gitEnvironment keeps the git server to the workspace. The repository may
 // belong to the container's user. The server signs what it commits unless told
-// otherwise, and its sandbox has no key to sign with: a merge would fail.
+// otherwise, and its sandbox has no key to sign with: a merge would fail. A call that
+// only looks takes no lock, or a change that is made beside it would fail.
 func gitEnvironment(workspace string) map[string]string {
-	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false"}
+	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0"}
 	settings := append([][2]string{{"safe.directory", workspace}}, gitSettings...)
 	for i, setting := range settings {
 		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
