@@ -87,12 +87,12 @@ func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
 }
 
 // ResolveHost resolves an absolute path as it stands on the host: the mount
-// point means nothing in it.
+// point means nothing in it, and a name is its bytes, as it is for git.
 func (r *Resolver) ResolveHost(value string) (Resolved, error) {
 	if !strings.HasPrefix(value, "/") {
 		return Resolved{}, refuse("the path is not absolute")
 	}
-	return walk("/", value, nil, walkOptions{})
+	return walk("/", value, nil, walkOptions{exact: true})
 }
 
 // follow resolves a value whose bytes are in order.

@@ -18,6 +18,7 @@ type Ident struct{ Dev, Ino uint64 }
 type walkOptions struct {
 	floor   string // going up from here by the value's own ".." is refused
 	special bool   // devices, sockets, FIFOs and /proc are acceptable
+	exact   bool   // a name is its bytes, as for the kernel; see respelled
 }
 
 // walker is one walk. cur never contains a link.
@@ -81,11 +82,22 @@ func (w *walker) step(part string) error {
 		return nil
 	}
 	var st unix.Stat_t
-	if err := unix.Lstat(next, &st); err != nil {
-		if errors.Is(err, unix.ENOENT) {
-			w.cur, w.missing = next, true
-			return nil
+	err := unix.Lstat(next, &st)
+	if errors.Is(err, unix.ENOENT) && !w.opt.exact && !w.opt.special {
+		var spelled string
+		if spelled, err = respelled(w.cur, part); err != nil {
+			return err
 		}
+		if spelled != part {
+			next = path.Join(w.cur, spelled)
+		}
+		err = unix.Lstat(next, &st)
+	}
+	if errors.Is(err, unix.ENOENT) {
+		w.cur, w.missing = next, true
+		return nil
+	}
+	if err != nil {
 		return refuse("the path cannot be resolved: %s", unix.ErrnoName(errno(err)))
 	}
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
