@@ -52,11 +52,9 @@ func (e *emulator) join(r rune, width int) bool {
 	if len(cluster) > maxClusterBytes {
 		return true
 	}
-	n, ok := e.clusters.number(cluster)
-	if !ok {
-		return true
+	if n, ok := e.clusters.number(cluster); ok {
+		e.putCluster(x, glyph{n | clusterRef, g.style}, cols)
 	}
-	e.putCluster(x, glyph{n | clusterRef, g.style}, cols)
 	if e.clusters.full() {
 		e.sweep()
 	}

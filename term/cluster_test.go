@@ -102,3 +102,21 @@ func TestWidths(t *testing.T) {
 		}
 	}
 }
+
+// A program that has used up all clusters gets new ones once its screen shows the old
+// ones no more.
+func TestClustersComeBack(t *testing.T) {
+	s, err := NewScreen(Options{Cols: 400, Rows: 400, Scrollback: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	repeat(s, maxClusters, func(i int) string { return string(rune(firstReserved + i)) })
+	_, _ = s.Write([]byte("\x1b[H\x1b[2J"))
+	repeat(s, patience+1, func(i int) string { return "\r" + string(rune('a'+i%26)) + string(rune(0x300+i/26%0x70)) })
+	_, _ = s.Write([]byte("\rq\u20dd"))
+	if got := cellsOf(s); len(got) != 1 || got[0] != "q\u20dd" {
+		t.Errorf("it shows %q", got)
+	}
+	checkFaultless(t, s)
+}

@@ -45,11 +45,14 @@ func (e *emulator) printRune(r rune) {
 			return
 		}
 	}
-	text := uint32(r)
-	if r >= firstReserved {
-		text = e.reserved(r)
+	if r < firstReserved {
+		e.place(uint32(r), width)
+		return
 	}
-	e.place(text, width)
+	e.place(e.reserved(r), width)
+	if e.clusters.full() {
+		e.sweep()
+	}
 }
 
 // place puts a character of the given width at the cursor and moves on.
