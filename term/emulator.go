@@ -49,7 +49,8 @@ type emulator struct {
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
-	run []glyph // scratch
+	run  []glyph // scratch
+	work int     // cells changed in bulk since write began
 
 	replies []byte
 	events  []Event
@@ -112,6 +113,7 @@ func (e *emulator) clearState() {
 // stays, as in other terminals: programs that reset do not set it again.
 func (e *emulator) reset() {
 	e.clearState()
+	e.work += e.cols * e.rows
 	for y := range e.rows {
 		e.grid.fill(0, e.cols, y, glyph{})
 	}

@@ -3,6 +3,7 @@ package term
 // erase blanks columns x0 to x1-1 of a row with the pen's background, or those
 // of them that nothing protects while erasing is selective.
 func (e *emulator) erase(y, x0, x1 int) {
+	e.work += x1 - x0
 	if e.sparing {
 		e.eraseUnprotected(y, x0, x1)
 		return
@@ -116,6 +117,7 @@ func (e *emulator) shiftColumns(x, n int) {
 	if e.y < e.top || e.y > e.bottom {
 		return
 	}
+	e.work += (e.bottom - e.top + 1) * e.cols
 	for y := e.top; y <= e.bottom; y++ {
 		if n > 0 {
 			e.insertAt(x, y, n, e.blank())
@@ -128,6 +130,7 @@ func (e *emulator) shiftColumns(x, n int) {
 
 // alignmentTest fills the screen with E (DECALN).
 func (e *emulator) alignmentTest() {
+	e.work += e.cols * e.rows
 	fill := glyph{text: 'E', style: e.penStyle()}
 	for y := range e.rows {
 		e.grid.fill(0, e.cols, y, fill)

@@ -218,3 +218,36 @@ func TestNoControlsInCells(t *testing.T) {
 		}
 	}
 }
+
+// Nobody waits long for a screen on which a few bytes stand for millions of cells: what
+// is interpreted under one lock is little, and nothing of the rest is lost.
+func TestBulkWorkIsCutUp(t *testing.T) {
+	const times = 100
+	for name, sequence := range map[string]string{
+		"REP of a letter":  "a\x1b[9999999b",
+		"REP of a cluster": "e\u0301\x1b[9999999b",
+		"ED":               "\n\x1b[41m\x1b[2J",
+		"selective ED":     "\n\x1b[?2J",
+		"SU":               "\x1b[9999999S",
+		"alternate screen": "\n\x1b[?1049h\x1b[?1049l",
+		"DECIC":            "\n\x1b[1'}",
+		"DECALN":           "\n\x1b#8",
+		"RIS":              "\n\x1bc",
+	} {
+		s := play(t, "native", 200, 60, 0, nil)
+		turns := 0
+		for rest := []byte(strings.Repeat(sequence, times)); len(rest) > 0; turns++ {
+			rest, _, _ = s.writePiece(rest)
+		}
+		if least := times * 200 * 60 / maxWork / 2; turns < least {
+			t.Errorf("%s: %d screens were changed in %d turns, want %d at least", name, times, turns, least)
+		}
+		whole, cut := play(t, "native", 200, 60, 0, []byte(strings.Repeat(sequence, times))), s
+		if diff := stateOf(whole).differs(stateOf(cut)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		checkFaultless(t, whole)
+		whole.Close()
+		cut.Close()
+	}
+}

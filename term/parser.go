@@ -42,9 +42,14 @@ type parser struct {
 	partials int
 }
 
-// write interprets p.
-func (e *emulator) write(p []byte) {
-	for len(p) > 0 {
+// maxWork is how many cells sequences may change in bulk before write returns. A few
+// bytes can stand for a whole screen: without it, one that repeats and erases without
+// pause would keep the screen locked for seconds.
+const maxWork = 1 << 16
+
+// write interprets p until it has done its share of work, and returns what is left.
+func (e *emulator) write(p []byte) (rest []byte) {
+	for e.work = 0; len(p) > 0 && e.work < maxWork; {
 		switch e.state {
 		case ground:
 			p = e.readGround(p)
@@ -56,6 +61,7 @@ func (e *emulator) write(p []byte) {
 			p = e.readString(p)
 		}
 	}
+	return p
 }
 
 // readGround prints text and obeys controls until a sequence begins. It

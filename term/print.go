@@ -1,5 +1,7 @@
 package term
 
+import "bytes"
+
 // printASCII prints a run of printable ASCII at the cursor.
 func (e *emulator) printASCII(p []byte) {
 	if e.insert || e.singleShift != 0 || e.charsets[e.shift] != 'B' {
@@ -151,24 +153,28 @@ func (e *emulator) repeatLast(n int) {
 	if e.repeatable == 0 || x < 0 {
 		return
 	}
-	text, _ := e.text(e.grid.at(x, e.y))
+	g := e.grid.at(x, e.y)
+	text, width := e.text(g)
 	n = min(n, max(e.cols*e.rows, minRepeats))
-	if len(text) == 1 {
-		line := make([]byte, min(n, e.cols))
-		for i := range line {
-			line[i] = text[0]
-		}
-		saved, shift := e.charsets, e.singleShift
-		e.charsets, e.singleShift = asciiCharsets, 0
-		for ; n > 0; n -= len(line) {
-			e.printASCII(line[:min(n, len(line))])
-		}
-		e.charsets, e.singleShift = saved, shift
-		return
-	}
-	for ; n > 0; n-- {
-		for _, r := range text {
-			e.printRune(r)
+	e.work += n
+	switch len(text) {
+	case 0:
+	case 1:
+		e.repeatASCII(text[0], n)
+	default:
+		for range n {
+			e.place(g.text&^wideLead, width)
 		}
 	}
+}
+
+// repeatASCII prints a character n times as it is, whatever charset is in use.
+func (e *emulator) repeatASCII(b byte, n int) {
+	line := bytes.Repeat([]byte{b}, min(n, e.cols))
+	saved, shift := e.charsets, e.singleShift
+	e.charsets, e.singleShift = asciiCharsets, 0
+	for ; n > 0; n -= len(line) {
+		e.printASCII(line[:min(n, len(line))])
+	}
+	e.charsets, e.singleShift = saved, shift
 }

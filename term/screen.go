@@ -109,8 +109,8 @@ func clampSize(cols, rows int) (int, int) {
 	return max(1, min(cols, maxCols)), max(1, min(rows, maxRows))
 }
 
-// writePiece is how much of a Write is interpreted under one lock, so that a
-// painter never waits for a long one.
+// writePiece is how much of a Write is interpreted under one lock at most, so that a
+// painter never waits for a long one; see maxWork, too.
 const writePiece = 16 << 10
 
 // errClosed is what Write returns after Close.
@@ -123,14 +123,17 @@ func (s *Screen) Write(p []byte) (int, error) {
 	for {
 		piece := p[:min(len(p), writePiece)]
 		p = p[len(piece):]
-		events, ok := s.writePiece(piece)
-		if !ok {
-			return 0, errClosed
-		}
-		if s.notify != nil {
-			for _, ev := range events {
-				s.notify(ev)
+		for again := true; again; again = len(piece) > 0 {
+			rest, events, ok := s.writePiece(piece)
+			if !ok {
+				return 0, errClosed
 			}
+			if s.notify != nil {
+				for _, ev := range events {
+					s.notify(ev)
+				}
+			}
+			piece = rest
 		}
 		if len(p) == 0 {
 			return n, nil
@@ -138,31 +141,32 @@ func (s *Screen) Write(p []byte) (int, error) {
 	}
 }
 
-func (s *Screen) writePiece(p []byte) (events []Event, ok bool) {
+// writePiece interprets the beginning of p and returns what is left of it.
+func (s *Screen) writePiece(p []byte) (rest []byte, events []Event, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.emulator == nil {
-		return nil, false
+		return nil, nil, false
 	}
-	s.interpret(p)
+	rest = s.interpret(p)
 	s.settle()
 	if len(s.emulator.events) > 0 {
 		events = s.emulator.events
 		s.emulator.events = nil
 	}
-	return events, true
+	return rest, events, true
 }
 
-// interpret feeds the emulator. Should it panic, the screen starts over and
-// the program's bytes are lost; the person's terminal is not.
-func (s *Screen) interpret(p []byte) {
+// interpret feeds the emulator and returns what it left. Should it panic, the screen
+// starts over and the program's bytes are lost; the person's terminal is not.
+func (s *Screen) interpret(p []byte) (rest []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.note(fault)
 			s.startOver()
 		}
 	}()
-	s.emulator.write(p)
+	return s.emulator.write(p)
 }
 
 // note keeps what went wrong for Fault.

@@ -29,6 +29,7 @@ func (e *emulator) scrollRegion(top, bottom, n int) {
 	if n == 0 {
 		return
 	}
+	e.work += max(n, -n) * e.cols
 	e.grid.scroll(top, bottom, n, e.blank())
 	region := e.rowStates()[top : bottom+1]
 	if n > 0 {
