@@ -48,7 +48,9 @@ type Rule struct {
 	Reason      string    `json:"reason"`
 }
 
-// Condition holds when all of its members hold. At least one is set.
+// Condition holds when all of its members hold. At least one is set. A rule that allows
+// must hold for all values of a role, those of its directory apart; one that asks or
+// denies speaks of each value that matches, whatever stands beside it.
 type Condition struct {
 	Servers []string         `json:"server,omitempty"`
 	Tools   []string         `json:"tool,omitempty"`
@@ -64,13 +66,13 @@ type PathCondition struct {
 	Within string `json:"within"` // absolute, "~" or "~/…"
 }
 
-// DomainCondition holds when the domain of every URL of the roles matches.
+// DomainCondition holds for URLs of the roles whose domain matches.
 type DomainCondition struct {
 	Roles   []Role   `json:"roles"`
 	Allowed []string `json:"allowed"`
 }
 
-// ListCondition holds when every value of the roles is one of the allowed.
+// ListCondition holds for values of the roles that are on the list.
 type ListCondition struct {
 	Roles   []Role   `json:"roles"`
 	Allowed []string `json:"allowed"`

@@ -29,6 +29,27 @@ func (c *Condition) TakesPart(role Role) bool {
 	return slices.ContainsFunc(c.Lists, func(l ListCondition) bool { return slices.Contains(l.Roles, role) })
 }
 
+// named lists the roles that the condition names anywhere.
+func (c *Condition) named() []Role {
+	all := slices.Clone(c.Roles)
+	if c.Paths != nil {
+		all = append(all, c.Paths.Roles...)
+	}
+	if c.Domains != nil {
+		all = append(all, c.Domains.Roles...)
+	}
+	for _, l := range c.Lists {
+		all = append(all, l.Roles...)
+	}
+	return all
+}
+
+// coherent reports whether there is a role for which the condition takes part.
+func (c *Condition) coherent() bool {
+	all := c.named()
+	return len(all) == 0 || slices.ContainsFunc(all, c.TakesPart)
+}
+
 // Digest identifies the rules and the lists that they refer to, whatever else
 // the policy says of itself.
 func (c *Compiled) Digest() string {

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"slices"
-	"strings"
 )
 
 // decide judges the prepared call: the structural escalations, then every
@@ -21,6 +20,11 @@ func (e *Engine) decide(p *preparation) outcome {
 	}
 	if !judged {
 		o.worsen(p.scan(""))
+	}
+	for _, role := range p.roles {
+		if !role.Judged() {
+			p.holdBack(role, &o)
+		}
 	}
 	if o.decision == Deny {
 		return o
@@ -70,23 +74,10 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 		if len(open) == 0 {
 			return
 		}
-		if !r.when.TakesPart(role) || !p.holds(r, role) {
+		if !r.takesPart(role) || !p.holds(r, role) {
 			continue
 		}
-		rest := open[:0]
-		discharged := false
-		for _, i := range open {
-			if r.paths != nil && !r.paths.contains(p.elements[i].text) {
-				rest = append(rest, i)
-				continue
-			}
-			discharged = true
-			o.trace = append(o.trace, p.elements[i].step(r.name, r.then))
-		}
-		open = rest
-		if discharged {
-			o.worsen(r.outcome(role))
-		}
+		open = p.discharge(r, role, open, o)
 	}
 	if len(open) == 0 {
 		return
@@ -98,11 +89,29 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 	o.worsen(denial)
 }
 
+// discharge has a rule speak of those open elements of the role that it covers, and
+// returns the others.
+func (p *preparation) discharge(r *rule, role Role, open []int, o *outcome) (rest []int) {
+	before := len(open)
+	rest = open[:0]
+	for _, i := range open {
+		if !r.covers(role, &p.elements[i]) {
+			rest = append(rest, i)
+			continue
+		}
+		o.trace = append(o.trace, p.elements[i].step(r.name, r.then))
+	}
+	if len(rest) < before {
+		o.worsen(r.outcome(role))
+	}
+	return rest
+}
+
 // scan finds the first rule that holds for a call, or a role of it, that has
 // no values. Conditions on values do not hold.
 func (p *preparation) scan(role Role) outcome {
 	for _, r := range p.tool.rules {
-		if r.paths != nil || r.domains != nil || (role != "" && !r.when.TakesPart(role)) {
+		if r.paths != nil || r.domains != nil || (role != "" && !r.takesPart(role)) {
 			continue
 		}
 		if p.holds(r, role) {
@@ -112,8 +121,40 @@ func (p *preparation) scan(role Role) outcome {
 	return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s/%s", p.call.Server, p.call.Tool)}
 }
 
-// holds reports whether everything but the directory of a rule holds for the
-// call while the role is judged.
+// holdBack judges a role that needs no allowance, such as the name of a branch: the
+// rules that name it may still hold the call back. The first that speaks of a value
+// has the word, as with every other role.
+func (p *preparation) holdBack(role Role, o *outcome) {
+	var open []int
+	for i := range p.elements {
+		if p.elements[i].role == role {
+			open = append(open, i)
+		}
+	}
+	absent := len(open) == 0
+	for _, r := range p.tool.rules {
+		switch {
+		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !p.holds(r, role):
+		case absent && (r.paths != nil || r.domains != nil):
+		case absent && r.then == Allow:
+			return
+		case absent:
+			o.worsen(r.outcome(role))
+			return
+		case r.then == Allow:
+			open = slices.DeleteFunc(open, func(i int) bool { return r.covers(role, &p.elements[i]) })
+		default:
+			open = p.discharge(r, role, open, o)
+		}
+		if !absent && len(open) == 0 {
+			return
+		}
+	}
+}
+
+// holds reports whether everything but the directory of a rule holds for the call
+// while the role is judged. A rule that allows must hold for all values; one that
+// holds back, for any: it then speaks of those that it covers.
 func (p *preparation) holds(r *rule, role Role) bool {
 	if r.when.Roles != nil && !slices.ContainsFunc(p.roles, func(x Role) bool { return slices.Contains(r.when.Roles, x) }) {
 		return false
@@ -121,15 +162,37 @@ func (p *preparation) holds(r *rule, role Role) bool {
 	if role.IsURL() && r.then == Allow && !r.namesDomains(role) && p.hasValue(role) {
 		return false // an address is allowed by a rule that speaks of addresses, or not at all
 	}
-	if r.domains != nil && !p.allMatch(role, func(el *element) bool { return matchAny(r.domains.patterns, el, r.then) }) {
-		return false
+	if r.domains != nil {
+		match := func(el *element) bool { return matchAny(r.domains.patterns, el, r.then) }
+		if !p.listHolds(r.domains.roles, r.then, role, match) {
+			return false
+		}
+	}
+	if r.paths != nil && !slices.Contains(r.paths.roles, role) {
+		if !p.listHolds(r.paths.roles, r.then, role, func(el *element) bool { return r.paths.contains(el, r.then) }) {
+			return false
+		}
 	}
 	for _, l := range r.lists {
-		if !p.listHolds(l, r.then, role) {
+		if !p.listHolds(l.roles, r.then, role, func(el *element) bool { return l.matches(el, r.then) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// covers reports whether a rule that holds speaks of one value of the role.
+func (r *rule) covers(role Role, el *element) bool {
+	if r.paths != nil && slices.Contains(r.paths.roles, role) && !r.paths.contains(el, r.then) {
+		return false
+	}
+	if r.then == Allow {
+		return true // hosts and lists hold for all values
+	}
+	if r.domains != nil && slices.Contains(r.domains.roles, role) && !matchAny(r.domains.patterns, el, r.then) {
+		return false
+	}
+	return !slices.ContainsFunc(r.lists, func(l listRule) bool { return slices.Contains(l.roles, role) && !l.matches(el, r.then) })
 }
 
 // namesDomains reports whether the rule restricts the hosts of the role.
@@ -144,56 +207,29 @@ func (p *preparation) hasValue(role Role) bool {
 	return slices.ContainsFunc(p.elements, func(el element) bool { return el.role == role })
 }
 
-// allMatch reports whether the role has values and all of them match.
-func (p *preparation) allMatch(role Role, match func(*element) bool) bool {
+// listHolds judges one condition on values: over the values of the role when it names
+// the role, else over those of its own roles. A rule that allows wants all to match,
+// any other rule one.
+func (p *preparation) listHolds(own []Role, then Decision, role Role, match func(*element) bool) bool {
+	if slices.Contains(own, role) {
+		own = []Role{role}
+	}
 	found := false
 	for i := range p.elements {
-		if p.elements[i].role != role {
+		el := &p.elements[i]
+		if !slices.Contains(own, el.role) {
 			continue
 		}
-		if !match(&p.elements[i]) {
+		matches := match(el)
+		if matches && then != Allow {
+			return true
+		}
+		if !matches && then == Allow {
 			return false
 		}
 		found = true
 	}
-	return found
-}
-
-// listHolds judges one list condition: over the values of the role when it
-// names the role, else over those of its own roles.
-func (p *preparation) listHolds(l listRule, then Decision, role Role) bool {
-	match := func(el *element) bool { return l.matches(el, then) }
-	if slices.Contains(l.roles, role) {
-		return p.allMatch(role, match)
-	}
-	found := false
-	for _, own := range l.roles {
-		if !p.hasValue(own) {
-			continue
-		}
-		if !p.allMatch(own, match) {
-			return false
-		}
-		found = true
-	}
-	return found
-}
-
-func (l *listRule) matches(el *element, then Decision) bool {
-	switch l.match {
-	case "domains":
-		return matchAny(l.patterns, el, then)
-	case "emails":
-		return slices.ContainsFunc(l.values, func(v string) bool { return equalMail(v, el.text) })
-	}
-	return slices.Contains(l.values, el.text)
-}
-
-// equalMail compares addresses of mail without regard to the case of ASCII
-// letters. What else Unicode folds into them, such as the long s, makes another
-// address.
-func equalMail(a, b string) bool {
-	return len(a) == len(b) && strings.EqualFold(a, b)
+	return found && then == Allow
 }
 
 // outcome is what the rule makes of a role.

@@ -1,6 +1,9 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Explanation tells how a verdict came about, rule by rule.
 type Explanation struct {
@@ -49,6 +52,11 @@ func (e *Engine) Explain(c Call) Explanation {
 	if len(x.Roles) == 0 {
 		x.Roles = append(x.Roles, p.explainRole(""))
 	}
+	for _, role := range p.roles {
+		if !role.Judged() && slices.ContainsFunc(t.rules, func(r *rule) bool { return r.names(role) }) {
+			x.Roles = append(x.Roles, p.explainRole(role))
+		}
+	}
 	return x
 }
 
@@ -73,8 +81,10 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 		switch {
 		case decided || (len(open) == 0 && total > 0):
 			x.Obstacle = "everything was decided before"
-		case role != "" && !r.when.TakesPart(role):
+		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it speaks of other roles"
+		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
+			x.Obstacle = "it does not name the role, which needs no allowance"
 		case !p.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
 		case total == 0 && (r.paths != nil || r.domains != nil):
@@ -84,15 +94,19 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 		default:
 			rest := open[:0]
 			for _, el := range open {
-				if r.paths != nil && !r.paths.contains(el.text) {
+				if !r.covers(role, &el) {
 					rest = append(rest, el)
 				}
 			}
 			x.Values = len(open) - len(rest)
 			x.Applied = x.Values > 0
 			open = rest
-			if !x.Applied {
+			switch {
+			case x.Applied:
+			case r.paths != nil:
 				x.Obstacle = fmt.Sprintf("no value lies within %s", sanitize(r.paths.within))
+			default:
+				x.Obstacle = "its hosts or lists match no value that is left"
 			}
 		}
 		out.Rules = append(out.Rules, x)

@@ -8,8 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// contains reports whether a canonical path lies within the rule's directory.
-func (p *pathRule) contains(path string) bool { return p.within != "" && pathx.Within(path, p.within) }
+// contains reports whether a path lies within the rule's directory. A rule that holds
+// back speaks of a directory above its own, too, when the call goes on to what is below.
+func (p *pathRule) contains(el *element, then Decision) bool {
+	if p.within == "" {
+		return false
+	}
+	return pathx.Within(el.text, p.within) || then != Allow && el.far && pathx.Within(p.within, el.text)
+}
 
 // matchAny reports whether an address matches a pattern. Without a scheme in
 // the pattern an allowance speaks of encrypted connections at their usual

@@ -186,6 +186,7 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 			p.elements[i].executes = "" // the file stays as it is
 		}
 	}
+	p.add([]Role{RepoPath}, element{argument: name, text: cleanRelative(s)})
 	if !relative {
 		return r.Path, nil
 	}

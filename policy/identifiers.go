@@ -70,7 +70,7 @@ var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$")
 
 // headers checks the headers of a request: a flat object of plain strings
 // without the forbidden names.
-func (p *preparation) headers(name string, v jsonx.Value) error {
+func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 	if v.Kind != jsonx.Object {
 		return p.refuse(RuleHeaders, name, HTTPHeaders, "", "the headers are not an object")
 	}
@@ -85,6 +85,7 @@ func (p *preparation) headers(name string, v jsonx.Value) error {
 		case m.Value.Kind != jsonx.String || !headerValue(m.Value.Text):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed value")
 		}
+		p.add(roles, element{argument: name, text: lower}) // rules speak of headers by their names
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type element struct {
 	target   *urlx.Target // of a URL or a resolved remote
 	path     bool
 	sandbox  bool   // a path inside the sandbox
+	far      bool   // a path whose call goes on to what lies below
 	executes string // why writing it would run something on the host, or ""
 }
 
@@ -101,7 +102,7 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 				return p.each(name, r, v, func(s string) (string, error) { return p.canonical(name, roles, r, s) })
 			}
 		case headers:
-			return v, p.headers(name, v)
+			return v, p.headers(name, roles, v)
 		default: // nothing to bring into a form
 		}
 	}
@@ -158,9 +159,13 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 	case repoPath:
 		return p.repoPathValue(name, s)
 	case urllike:
-		return p.urlValue(name, s)
+		s, err := p.urlValue(name, s)
+		p.add(without(roles, FetchURL), element{argument: name, text: s})
+		return s, err
 	case remote:
-		return p.remoteValue(name, s)
+		s, err := p.remoteValue(name, s)
+		p.add(without(roles, GitRemote), element{argument: name, text: s})
+		return s, err
 	case identifier:
 		return p.identifierValue(name, roles, first, s)
 	default: // a reference
@@ -179,6 +184,11 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 	}
 	p.add(roles, element{argument: name, text: s})
 	return s, nil
+}
+
+// without is the list of roles but one, whose elements are recorded apart.
+func without(roles []Role, role Role) []Role {
+	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == role })
 }
 
 // add records an element for each of the roles.

@@ -30,7 +30,8 @@ func (p *preparation) pathValue(name string, roles []Role, s string) (string, er
 // addPath checks a resolved path against the protected ones and records it.
 func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error {
 	role := firstPath(roles)
-	if err := p.checkProtected(name, role, r, p.reach(name, roles)); err != nil {
+	far := p.reach(name, roles)
+	if err := p.checkProtected(name, role, r, far); err != nil {
 		return err
 	}
 	if r.Path == p.engine.paths.Base && slices.Contains(replacingTools, p.tool.key.tool) && !p.tool.traits.Git {
@@ -38,7 +39,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	}
 	sandbox := p.inSandbox(r.Path)
 	for _, each := range roles {
-		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox}
+		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox, far: far != itself}
 		if each == DeletePath && !p.tool.traits.Git && r.Path == p.engine.paths.Base {
 			el.sandbox = false // what goes then is an entry of the directory above
 		}

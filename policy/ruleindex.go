@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
@@ -17,7 +18,18 @@ type rule struct {
 	paths   *pathRule
 	domains *domainRule
 	lists   []listRule
+	// loose marks a rule that holds back and whose conditions name no role together:
+	// it takes part while any of theirs is judged.
+	loose bool
 }
+
+// takesPart reports whether the rule is looked at while a role is judged.
+func (r *rule) takesPart(role Role) bool {
+	return r.when.TakesPart(role) || r.loose && r.names(role)
+}
+
+// names reports whether any condition of the rule names the role.
+func (r *rule) names(role Role) bool { return slices.Contains(r.when.named(), role) }
 
 type pathRule struct {
 	roles  []Role
@@ -76,6 +88,10 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			}
 			out.lists = append(out.lists, lr)
 		}
+		if !r.If.coherent() {
+			out.loose = r.Then != Allow
+			warnings = append(warnings, disjoint(r))
+		}
 		rules = append(rules, out)
 	}
 	for _, def := range e.config.Policy.Lists {
@@ -84,6 +100,15 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 		}
 	}
 	return rules, warnings
+}
+
+// disjoint warns of a rule whose conditions name no role together.
+func disjoint(r Rule) string {
+	effect := "it has no effect"
+	if r.Then != Allow {
+		effect = "it speaks of each of them"
+	}
+	return fmt.Sprintf("rule %s: its conditions name no role together, so %s", r.Name, effect)
 }
 
 // tooWide reports whether a directory contains the home directory or

@@ -146,30 +146,38 @@ func (p Pattern) Public() bool {
 }
 
 // Match reports whether the pattern speaks of the target. A pattern without a
-// scheme speaks of encrypted connections at their usual port only, unless
-// anyScheme is set; "*" never speaks of what is not public.
-func (p Pattern) Match(t Target, anyScheme bool) bool {
-	return p.anything || p.matchScheme(t, anyScheme) && p.matchHost(t) && p.matchPath(t)
+// scheme speaks of encrypted connections at their usual port only, and one with a
+// path of targets that have just this path, unless wide is set: then it speaks of
+// every connection to the host, and of targets whose path is not known or another
+// spelling of it. "*" never speaks of what is not public.
+func (p Pattern) Match(t Target, wide bool) bool {
+	return p.anything || p.matchScheme(t, wide) && p.matchHost(t) && p.matchPath(t, wide)
 }
 
 // forges are hosts known to take owner and repository in any case.
 var forges = []string{"github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "altssh.bitbucket.org", "codeberg.org", "gitea.com"}
 
-func (p Pattern) matchPath(t Target) bool {
-	return p.path == "" || p.path == t.Path || slices.Contains(forges, t.Host) && len(p.path) == len(t.Path) && strings.EqualFold(p.path, t.Path)
+func (p Pattern) matchPath(t Target, wide bool) bool {
+	switch {
+	case p.path == "" || p.path == t.Path || wide && t.Path == "":
+		return true
+	case wide || slices.Contains(forges, t.Host):
+		return len(p.path) == len(t.Path) && strings.EqualFold(p.path, t.Path)
+	}
+	return false
 }
 
-func (p Pattern) matchScheme(t Target, anyScheme bool) bool {
+func (p Pattern) matchScheme(t Target, wide bool) bool {
 	if p.scheme != "" && p.scheme != t.Scheme {
 		return false
 	}
 	if p.port != 0 {
-		return p.port == t.Port && (p.scheme != "" || anyScheme || encrypted(t.Scheme))
+		return p.port == t.Port && (p.scheme != "" || wide || encrypted(t.Scheme))
 	}
 	if p.scheme != "" {
 		return t.Port == DefaultPort(t.Scheme)
 	}
-	return anyScheme || (encrypted(t.Scheme) && t.Port == DefaultPort(t.Scheme))
+	return wide || (encrypted(t.Scheme) && t.Port == DefaultPort(t.Scheme))
 }
 
 func encrypted(scheme string) bool { return scheme == "https" || scheme == "ssh" }

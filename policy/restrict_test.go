@@ -1,0 +1,132 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+)
+
+// restrictTools are tools whose arguments have roles that few have.
+const restrictTools = `{"servers":{
+	"forge":{"tools":[{"toolName":"read","args":{"owner":["github-owner"],"repo":["github-repo"]}}]},
+	"mail":{"tools":[{"toolName":"send","args":{"to":["email-address"],"share":["share-permission"]}}]},
+	"fetch":{"tools":[
+		{"toolName":"http_fetch","args":{"url":["fetch-url"],"headers":["http-headers"]}},
+		{"toolName":"many","args":{"urls":["fetch-url","free-text-egress"]}}]},
+	"files":{"tools":[{"toolName":"directory_tree","args":{"path":["read-path"]}},{"toolName":"move","args":{"from":["delete-path"]}},{"toolName":"read","args":{"path":["read-path"]}}]},
+	"vcs":{"tools":[{"toolName":"publish","args":{"branch":["branch-name"],"ref":["git-ref"],"path":["read-path"]}}]}}}`
+
+// What holds a call back must not be got round by how the call is put.
+func TestRulesThatHoldBack(t *testing.T) {
+	w := newWorld(t)
+	everything := `,{"name":"open","if":{"server":["forge","mail","vcs"]},"then":"allow"},
+		{"name":"web","if":{"server":["fetch"],"domains":{"roles":["fetch-url"],"allowed":["*"]}},"then":"allow"},
+		{"name":"text","if":{"server":["fetch"],"roles":["free-text-egress"]},"then":"allow"},
+		{"name":"home","if":{"server":["files"],"paths":{"roles":["read-path","delete-path"],"within":"~/Documents"}},"then":"allow"}`
+	lists := func(role, value, match string) string {
+		return `{"name":"back","if":{"lists":[{"roles":["` + role + `"],"allowed":["` + value + `"],"matchType":"` + match + `"}]},"then":"deny"}`
+	}
+	for _, tc := range []struct {
+		rule, server, tool, args string
+		want                     Decision
+	}{
+		// Names that the engine brings to lower case, and values that are one of several.
+		{lists("github-owner", "EvilCorp", "identifiers"), "forge", "read", `{"owner":"EvilCorp","repo":"x"}`, Deny},
+		{lists("github-owner", "EvilCorp", "identifiers"), "forge", "read", `{"owner":"acme","repo":"x"}`, Allow},
+		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":["ann@example.com","Evil@example.org"],"share":"reader"}`, Deny},
+		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":"Evil <evil@example.org>","share":"reader"}`, Deny},
+		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":"ann@example.com, evil@example.org","share":"reader"}`, Deny},
+		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":{"address":"evil@example.org"},"share":"reader"}`, Deny},
+		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":["ann@example.com"],"share":"reader"}`, Allow},
+		{lists("email-address", "example.org", "domains"), "mail", "send", `{"to":"evil@example.org","share":"reader"}`, Deny},
+		{lists("fetch-url", "evil.example.org", "domains"), "fetch", "many", `{"urls":["https://go.dev","https://evil.example.org"]}`, Deny},
+		{lists("fetch-url", "evil.example.org", "domains"), "fetch", "many", `{"urls":["https://go.dev"]}`, Allow},
+		{lists("free-text-egress", "https://evil.example.org", "identifiers"), "fetch", "many", `{"urls":["https://evil.example.org"]}`, Deny},
+		{`{"name":"back","if":{"domains":{"roles":["fetch-url"],"allowed":["evil.example.org"]}},"then":"deny"}`, "fetch", "many", `{"urls":["https://go.dev","https://evil.example.org"]}`, Deny},
+		{`{"name":"back","if":{"domains":{"roles":["fetch-url"],"allowed":["github.com/evil/repo"]}},"then":"deny"}`, "fetch", "http_fetch", `{"url":"https://github.com/evil/repo"}`, Deny},
+		// Roles that need no allowance.
+		{lists("share-permission", "owner", "identifiers"), "mail", "send", `{"to":"ann@example.com","share":"OWNER"}`, Deny},
+		{lists("share-permission", "owner", "identifiers"), "mail", "send", `{"to":"ann@example.com","share":"reader"}`, Allow},
+		{lists("http-headers", "x-team", "identifiers"), "fetch", "http_fetch", `{"url":"https://go.dev","headers":{"X-Team":"a"}}`, Deny},
+		{lists("http-headers", "x-team", "identifiers"), "fetch", "http_fetch", `{"url":"https://go.dev","headers":{"X-Other":"a"}}`, Allow},
+		{`{"name":"back","if":{"roles":["http-headers"]},"then":"escalate"}`, "fetch", "http_fetch", `{"url":"https://go.dev","headers":{"X-Other":"a"}}`, Escalate},
+		{lists("branch-name", "main", "identifiers"), "vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
+		{lists("git-ref", "v1", "identifiers"), "vcs", "publish", `{"branch":"x","ref":"v1","path":"a"}`, Deny},
+		{`{"name":"back","if":{"roles":["branch-name"]},"then":"escalate"}`, "vcs", "publish", `{"path":"a"}`, Escalate},
+		{`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"mine","ref":"v1","path":"a"}`, Allow},
+		{`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
+		// Conditions that name no role together.
+		{`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
+		{`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"other","ref":"v1","path":"a"}`, Allow},
+		// What lies below is reached through the directory above.
+		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents"}`, Deny},
+		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents/open"}`, Allow},
+		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "read", `{"path":"~/Documents"}`, Allow},
+		{`{"name":"back","if":{"paths":{"roles":["delete-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "move", `{"from":"~/Documents"}`, Deny},
+		{`{"name":"back","if":{"paths":{"roles":["delete-path"],"within":"~/Documents/private"}},"then":"escalate"}`, "files", "move", `{"from":"~/Documents/report.txt"}`, Allow},
+	} {
+		c, err := ParseCompiled("rules.json", []byte(w.expand(`{"rules":[`+tc.rule+everything+`]}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ParseAnnotations("tools.json", []byte(restrictTools))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := w.engine(func(config *Config) { config.Policy, config.Annotations = c, a })
+		call := Call{Server: tc.server, Tool: tc.tool, Arguments: []byte(w.expand(tc.args))}
+		if v := e.Evaluate(call); v.Decision != tc.want {
+			t.Errorf("%s\n\t%s: %s by %s (%s), want %s", tc.rule, tc.args, v.Decision, v.Rule, v.Reason, tc.want)
+		}
+		if tc.want == Allow {
+			continue
+		}
+		held := false
+		for _, role := range e.Explain(call).Roles {
+			for _, r := range role.Rules {
+				held = held || r.Rule == "back" && r.Applied
+			}
+		}
+		if !held {
+			t.Errorf("%s\n\t%s: the explanation does not name the rule", tc.rule, tc.args)
+		}
+	}
+}
+
+// A value that a rule holds back opens nothing for the others, and an allowance still
+// has to hold for all of them.
+func TestOneOfSeveralValues(t *testing.T) {
+	w := newWorld(t)
+	c, err := ParseCompiled("rules.json", []byte(`{"rules":[
+		{"name":"ask","if":{"domains":{"roles":["fetch-url"],"allowed":["ask.example.org"]}},"then":"escalate"},
+		{"name":"open","if":{"domains":{"roles":["fetch-url"],"allowed":["go.dev"]}},"then":"allow"},
+		{"name":"text","if":{"roles":["free-text-egress"]},"then":"allow"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAnnotations("tools.json", []byte(restrictTools))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.engine(func(config *Config) { config.Policy, config.Annotations = c, a })
+	for urls, want := range map[string]Decision{
+		`"https://go.dev"`: Allow, `"https://ask.example.org"`: Escalate, `"https://ask.example.org","https://other.example.org"`: Deny,
+		`"https://go.dev","https://other.example.org"`: Deny, `"https://go.dev","https://ask.example.org"`: Deny,
+	} {
+		if v := e.Evaluate(Call{Server: "fetch", Tool: "many", Arguments: []byte(`{"urls":[` + urls + `]}`)}); v.Decision != want {
+			t.Errorf("%s: %s by %s (%s), want %s", urls, v.Decision, v.Rule, v.Reason, want)
+		}
+	}
+}
+
+// A rule that can never take part is told of.
+func TestRulesThatNameNoRoleTogether(t *testing.T) {
+	w := newWorld(t)
+	e := ruleEngine(t, w, `{"name":"dead","if":{"roles":["write-path"],"paths":{"roles":["read-path"],"within":"~"}},"then":"allow"}`, "")
+	if all := strings.Join(e.Warnings(), "\n"); !strings.Contains(all, "rule dead: its conditions name no role together, so it has no effect") {
+		t.Errorf("warnings: %s", all)
+	}
+}
