@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
@@ -509,10 +510,21 @@ func TestUsageIsGuessed(t *testing.T) {
 				_ = conn.Close()
 			}
 			r := s.awaitRecords(2)[1]
-			if r.Usage == nil || r.Usage.In != c.in || r.Usage.Out != c.out || !r.Guessed {
+			if r.Usage == nil || r.Usage.In != c.in || r.Usage.Out < c.out || !c.hangUp && r.Usage.Out > c.out || !r.Guessed {
 				t.Errorf("usage %+v, guessed %v", r.Usage, r.Guessed)
 			}
 		})
+	}
+}
+
+// Who hangs up is charged for the time in which the model can have written.
+func TestTimeIsCharged(t *testing.T) {
+	for reason, charged := range map[Reason]bool{ReasonClientGone: true, ReasonTimeout: false} {
+		x := &exchange{endpoint: &Endpoint{Body: body.AnthropicMessages}}
+		s := &stream{x: x, sent: time.Now().Add(-time.Minute), denial: failure(0, reason, "")}
+		if c, guessed := s.usage(); (c.Out > 0) != charged || !guessed {
+			t.Errorf("%s: %+v, guessed %v", reason, c, guessed)
+		}
 	}
 }
 

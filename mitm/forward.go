@@ -55,7 +55,8 @@ type stream struct {
 	secrets []Credential // that the answer is watched for
 	watch   *watcher
 	meter   *usage.Meter
-	status  int // of the upstream
+	status  int       // of the upstream
+	sent    time.Time // when the request went out last
 	ttfb    time.Duration
 	denial  *denial // why there is no answer, or why it broke off
 	retries int
@@ -110,7 +111,7 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 // send builds a request from judged parts only and sends it.
 func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	x := s.x
-	begun := time.Now()
+	s.sent = time.Now()
 	q := upstreamRequest{
 		method: x.h.method, head: x.requestHead(cred), body: x.payload,
 		soon: &x.g.upstream.soon, alone: len(x.p.requests) == 1,
@@ -122,7 +123,7 @@ func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	if err != nil {
 		return nil, s.upstreamDenial(err)
 	}
-	s.status, s.ttfb = res.status, time.Since(begun)
+	s.status, s.ttfb = res.status, time.Since(s.sent)
 	return res, nil
 }
 
@@ -228,9 +229,11 @@ func (s *stream) usage() (usage.Count, bool) {
 	if s.x.endpoint.Body == "" {
 		return usage.Count{}, false
 	}
-	cut := s.denial != nil && (s.status == http.StatusOK || s.status == 0 && (s.denial.reason == ReasonClientGone || s.denial.reason == ReasonTimeout))
-	if cut {
-		return usage.Guess(s.meter, s.x.rec.ReqBytes), true
+	if s.denial != nil {
+		gone := s.denial.reason == ReasonClientGone
+		if s.status == http.StatusOK || s.status == 0 && (gone || s.denial.reason == ReasonTimeout) {
+			return usage.Guess(s.meter, s.x.rec.ReqBytes, s.written(gone)), true
+		}
 	}
 	if s.meter == nil {
 		return usage.Count{}, false
@@ -238,5 +241,13 @@ func (s *stream) usage() (usage.Count, bool) {
 	if count := s.meter.Count(); !count.Zero() || s.status != http.StatusOK || !s.meter.Tells() {
 		return count, false
 	}
-	return usage.Guess(s.meter, s.x.rec.ReqBytes), true
+	return usage.Guess(s.meter, s.x.rec.ReqBytes, 0), true
+}
+
+// written is how long the model can have written for a client that went away.
+func (s *stream) written(gone bool) time.Duration {
+	if !gone || s.sent.IsZero() {
+		return 0
+	}
+	return time.Since(s.sent)
 }

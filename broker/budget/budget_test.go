@@ -199,12 +199,19 @@ func TestPrices(t *testing.T) {
 	}{
 		"claude-opus-4-5-20251101":           {5, true},
 		"claude-opus-4-1":                    {15, true},
-		"anthropic/claude-haiku-4.5":         {3, false}, // the table has no such spelling
+		"anthropic/claude-haiku-4.5":         {1, true},
+		"anthropic/claude-opus-4.8":          {5, true},
+		"claude-opus-5-5":                    {4, true},
+		"gpt-5.5-2026-04-23":                 {5, true},
+		"gpt-5-pro-2025-10-06":               {15, true},
+		"openai/gpt-5.7":                     {5, false}, // no longer version has the price of a shorter one
+		"gpt-50":                             {5, false},
+		"gpt-5.7 or gpt-5":                   {7, true},
 		"us.anthropic.claude-haiku-4-5-v1:0": {1, true},
 		"GPT-5-mini-2025-08-07":              {0.25, true},
 		"gpt-5":                              {7, true}, // one's own
 		"models/gemini-2.5-flash-lite":       {0.1, true},
-		"":                                   {3, false},
+		"":                                   {5, false},
 	} {
 		if got, known := prices.Of(model); got.In != want.in || known != want.known {
 			t.Errorf("%q costs %v, known %t; want %v, %t", model, got.In, known, want.in, want.known)
@@ -212,6 +219,25 @@ func TestPrices(t *testing.T) {
 	}
 	if got := (budget.Price{In: 1e6, Out: 1e6}).Cost(usage.Count{In: 1e12, Out: 1e12}); got != 1e17 {
 		t.Errorf("an absurd count costs %d", got)
+	}
+	for name, c := range map[string]struct {
+		count usage.Count
+		want  budget.Cost // in millionths of a dollar
+	}{
+		"short":           {usage.Count{In: 60, CacheRead: 40, Out: 10}, 60*10 + 40*1 + 10*50},
+		"long":            {usage.Count{In: 61, CacheRead: 40, Out: 10}, (61*10+40*1)*2 + 10*75},
+		"fast":            {usage.Count{In: 60, Out: 10, Fast: true}, 3 * (60*10 + 10*50)},
+		"written":         {usage.Count{CacheWrite: 8}, 8 * 12},
+		"written to stay": {usage.Count{CacheWrite: 8, CacheHour: 5}, 3*12 + 5*20},
+		"more to stay":    {usage.Count{CacheWrite: 8, CacheHour: 500}, 8 * 20},
+	} {
+		price := budget.Price{In: 10, Out: 50, CacheRead: 1, CacheWrite: 12, Fast: 3, Long: &budget.Long{Above: 100, In: 2, Out: 1.5}}
+		if got := price.Cost(c.count); got != 1000*c.want {
+			t.Errorf("%s: it costs %d, want %d", name, got, 1000*c.want)
+		}
+	}
+	if got := (budget.Price{In: 1}).Cost(usage.Count{In: 1, Fast: true}); got != 2000 {
+		t.Errorf("fast, of a model without a price for that, it costs %d", got)
 	}
 	if got := (budget.Price{In: 0.3, Out: 2.5}).Cost(usage.Count{In: 3, Out: 1}); got != 3400 {
 		t.Errorf("costs %d billionths, want 3400", got)

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -19,7 +20,25 @@ type Price struct {
 	Out        float64 `json:"out"`
 	CacheRead  float64 `json:"cacheRead"`
 	CacheWrite float64 `json:"cacheWrite"`
+	Fast       float64 `json:"fast"` // how many times as much a request served ahead of others costs; 0 is usualFast
+	Long       *Long   `json:"long"` // what long requests cost; nil for no more than others
 }
+
+// Long is how many times as much a request costs that brings more than Above tokens
+// along, cached ones included.
+type Long struct {
+	Above int64   `json:"above"`
+	In    float64 `json:"in"` // cached tokens, too
+	Out   float64 `json:"out"`
+}
+
+const (
+	// usualFast is what most models cost that are served ahead of others.
+	usualFast = 2
+	// hourly is how many times as much as reading anew it costs to keep tokens in the
+	// provider's cache for an hour.
+	hourly = 2
+)
 
 // ModelPrice is the price of the models whose names contain Match.
 type ModelPrice struct {
@@ -48,14 +67,43 @@ func BuiltInPrices(own ...ModelPrice) (Prices, error) {
 // Of is the price of a model, and whether the table knows the model.
 func (p Prices) Of(model string) (Price, bool) {
 	best, found := p.Fallback, ""
-	model = strings.ToLower(model)
+	model = spelling(model)
 	for _, m := range p.Models {
-		if len(m.Match) > len(found) && strings.Contains(model, strings.ToLower(m.Match)) {
+		if len(m.Match) > len(found) && matches(model, spelling(m.Match)) {
 			best, found = m.Price, m.Match
 		}
 	}
 	return best, found != ""
 }
+
+// spelling is how names are compared: some write the versions of Claude with dots.
+func spelling(model string) string {
+	model = strings.ToLower(model)
+	if strings.Contains(model, "claude") {
+		model = strings.ReplaceAll(model, ".", "-")
+	}
+	return model
+}
+
+// matches says whether a name contains a part. A version at the end of the part is not
+// the beginning of a longer one: gpt-5 is not in gpt-5.7, whose price it does not have.
+func matches(name, part string) bool {
+	for {
+		at := strings.Index(name, part)
+		if at < 0 {
+			return false
+		}
+		rest := name[at+len(part):]
+		if !endsInDigit(part) || !beginsWithDigit(strings.TrimPrefix(rest, ".")) {
+			return true
+		}
+		name = name[at+1:]
+	}
+}
+
+func endsInDigit(s string) bool { return s != "" && beginsWithDigit(s[len(s)-1:]) }
+
+func beginsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
 // most is what a count costs with the dearest of the models, or of one that is not
 // known when there is none.
@@ -87,6 +135,16 @@ func (c Cost) USD() float64 { return float64(c) / 1e9 }
 // Cost is what a count costs at this price.
 func (p Price) Cost(c usage.Count) Cost {
 	const perToken = 1e9 / 1e6 // billionths of a dollar, of dollars per million
-	return Cost(math.Round(min(mostCost, perToken*(p.In*float64(c.In)+p.Out*float64(c.Out)+
-		p.CacheRead*float64(c.CacheRead)+p.CacheWrite*float64(c.CacheWrite)))))
+	kept := float64(min(c.CacheHour, c.CacheWrite))
+	in := p.In*float64(c.In) + p.CacheRead*float64(c.CacheRead) + p.CacheWrite*float64(c.CacheWrite) +
+		max(0, hourly*p.In-p.CacheWrite)*kept
+	out := p.Out * float64(c.Out)
+	if l := p.Long; l != nil && c.In+c.CacheRead+c.CacheWrite > l.Above {
+		in, out = in*l.In, out*l.Out
+	}
+	sum := in + out
+	if c.Fast {
+		sum *= cmp.Or(p.Fast, usualFast)
+	}
+	return Cost(math.Round(min(mostCost, perToken*sum)))
 }

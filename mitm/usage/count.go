@@ -13,12 +13,14 @@ type Count struct {
 	Out        int64 `json:"out"`
 	CacheRead  int64 `json:"cacheRead,omitempty"`
 	CacheWrite int64 `json:"cacheWrite,omitempty"`
+	CacheHour  int64 `json:"cacheHour,omitempty"` // of CacheWrite, what is kept for an hour
+	Fast       bool  `json:"fast,omitempty"`      // it was served ahead of others, for more money
 }
 
 // Zero says whether nothing was counted.
-func (c Count) Zero() bool { return c == Count{} }
+func (c Count) Zero() bool { return c.In == 0 && c.Out == 0 && c.CacheRead == 0 && c.CacheWrite == 0 }
 
-// Add returns the sum of two counts.
+// Add returns the sum of two counts. How dear the single ones were is not part of it.
 func (c Count) Add(d Count) Count {
 	return Count{
 		In:         c.In + d.In,

@@ -130,44 +130,6 @@ func (m *Meter) event(line []byte) {
 	}
 }
 
-// report is the union of what the providers' answers and events say.
-type report struct {
-	Model        string   `json:"model"`
-	ModelVersion string   `json:"modelVersion"`
-	Usage        *tokens  `json:"usage"`
-	Google       *google  `json:"usageMetadata"`
-	Message      *message `json:"message"`  // Anthropic: message_start
-	Response     *message `json:"response"` // OpenAI: response.completed
-}
-
-type message struct {
-	Model string  `json:"model"`
-	Usage *tokens `json:"usage"`
-}
-
-// tokens are those of Anthropic, of OpenAI's Responses and of OpenAI's Chat.
-type tokens struct {
-	Input      *int64 `json:"input_tokens"`
-	Output     *int64 `json:"output_tokens"`
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Prompt     *int64 `json:"prompt_tokens"`
-	Completion *int64 `json:"completion_tokens"`
-	InputPart  *part  `json:"input_tokens_details"`
-	PromptPart *part  `json:"prompt_tokens_details"`
-}
-
-type part struct {
-	Cached int64 `json:"cached_tokens"`
-}
-
-type google struct {
-	Prompt   int64 `json:"promptTokenCount"`
-	Answer   int64 `json:"candidatesTokenCount"`
-	Thoughts int64 `json:"thoughtsTokenCount"`
-	Cached   int64 `json:"cachedContentTokenCount"`
-}
-
 // read takes over what one JSON value reports. Later reports of one answer
 // replace earlier ones: they are running totals.
 func (m *Meter) read(data []byte) {
@@ -186,13 +148,12 @@ func (m *Meter) read(data []byte) {
 				m.model = inner.Model
 			}
 			m.tokens(inner.Usage)
+			m.tier(inner.Tier)
 		}
 	}
 	m.tokens(r.Usage)
-	if g := r.Google; g != nil {
-		cached := sane(g.Cached)
-		m.count = Count{In: sane(sane(g.Prompt) - cached), Out: sane(sane(g.Answer) + sane(g.Thoughts)), CacheRead: cached}
-	}
+	m.tier(r.Tier)
+	m.google(r.Google)
 }
 
 // tokens takes over the numbers that are there.
@@ -200,29 +161,32 @@ func (m *Meter) tokens(t *tokens) {
 	if t == nil {
 		return
 	}
-	set := func(to *int64, from *int64) {
-		if from != nil {
-			*to = sane(*from)
-		}
+	c := t.over(m.count)
+	var rounds Count
+	for i := range t.Rounds {
+		rounds = rounds.sane(t.Rounds[i].over(Count{}))
 	}
-	c := m.count
-	set(&c.In, t.Input)
-	set(&c.In, t.Prompt)
-	set(&c.Out, t.Output)
-	set(&c.Out, t.Completion)
-	set(&c.CacheRead, t.CacheRead)
-	set(&c.CacheWrite, t.CacheWrite)
-	for _, p := range []*part{t.InputPart, t.PromptPart} {
-		if p != nil { // here the cached tokens are part of the total
-			c.CacheRead = sane(p.Cached)
-			c.In = sane(c.In - c.CacheRead)
-		}
-	}
+	// What stands beside the rounds leaves some of them out, or all but the last.
+	c.In, c.Out = max(c.In, rounds.In), max(c.Out, rounds.Out)
+	c.CacheRead, c.CacheWrite = max(c.CacheRead, rounds.CacheRead), max(c.CacheWrite, rounds.CacheWrite)
+	c.CacheHour = max(c.CacheHour, rounds.CacheHour)
 	m.count = c
 }
 
-// maxTokens is more than one answer uses. Sums of it, and what they cost, are still numbers.
-const maxTokens = 1_000_000_000_000
+// tier takes note of how the provider says it has served the request.
+func (m *Meter) tier(name string) {
+	if name == "priority" || name == "fast" {
+		m.count.Fast = true
+	}
+}
 
-// sane makes sure that a broken report takes nothing from what was counted.
-func sane(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }
+// google takes over what Google reports.
+func (m *Meter) google(g *google) {
+	if g == nil {
+		return
+	}
+	cached := sane(g.Cached)
+	m.count.In = sane(sane(sane(g.Prompt)-cached) + sane(g.Tools))
+	m.count.Out = sane(sane(g.Answer) + sane(g.Thoughts))
+	m.count.CacheRead = cached
+}
