@@ -25,6 +25,12 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
+// introducers are the ways to write CSI: in 7 bits, as UTF-8, in 8 bits. Any of them
+// with pasteEndTail behind it may end a paste for a program.
+var introducers = [...]string{"\x1b[", "\u009b", "\x9b"}
+
+const pasteEndTail = "201~"
+
 // inside says what a Decoder is in the middle of, beyond its held bytes.
 type inside uint8
 
@@ -160,24 +166,43 @@ func (d *Decoder) next(buf []byte) (Event, int) {
 	return Event{Kind: KeyEvent, Key: textKey(r)}, n
 }
 
-// paste reads a piece of a paste: up to the end marker, or as much as cannot
-// be the beginning of one. A last CR waits for the LF it may belong to.
+// paste reads a piece of a paste: up to the end marker, or as much as may be handed
+// out before the rest is known.
 func (d *Decoder) paste(buf []byte) (Event, int) {
 	if i := bytes.Index(buf, pasteEnd); i >= 0 {
 		d.in = insideNothing
 		return Event{Kind: PasteEvent, Paste: Paste{End: true, Data: buf[:i:i]}}, i + len(pasteEnd)
 	}
+	n := pieceEnd(buf)
+	return Event{Kind: PasteEvent, Paste: Paste{Data: buf[:n:n]}}, n
+}
+
+// pieceEnd is where a piece of pasted text may end: not within a marker, a CR LF or a
+// character.
+func pieceEnd(buf []byte) int {
 	n := len(buf)
-	for k := min(len(pasteEnd)-1, n); k > 0; k-- {
-		if bytes.HasSuffix(buf, pasteEnd[:k]) {
-			n -= k
-			break
+	for _, csi := range introducers {
+		mark := csi + pasteEndTail
+		for k := min(len(mark)-1, len(buf)); k > 0; k-- {
+			if bytes.HasSuffix(buf, []byte(mark[:k])) {
+				n = min(n, len(buf)-k)
+				break
+			}
 		}
 	}
 	if n == len(buf) && buf[n-1] == '\r' {
 		n--
 	}
-	return Event{Kind: PasteEvent, Paste: Paste{Data: buf[:n:n]}}, n
+	for k := 1; k < utf8.UTFMax && k <= n; k++ {
+		if !utf8.RuneStart(buf[n-k]) {
+			continue
+		}
+		if !utf8.FullRune(buf[n-k : n]) {
+			n -= k
+		}
+		break
+	}
+	return n
 }
 
 // overlong hands out the part of a sequence that has become too long to hold

@@ -1,6 +1,9 @@
 package keys
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // Encode is AppendEncode to a fresh slice; nil when the program gets nothing.
 func Encode(ev Event, m Modes) []byte { return AppendEncode(nil, ev, m) }
@@ -47,27 +50,41 @@ func appendPaste(dst []byte, p Paste, m Modes) []byte {
 	return dst
 }
 
-// pasteMarks are the ways to write the end of a paste, with CSI in 7 bits and
-// in 8.
-var pasteMarks = [][]byte{pasteEnd, []byte("\xc2\x9b201~"), []byte("\x9b201~")}
-
-// appendUnmarked appends data without any end marker, so that what was pasted
-// cannot end the paste and go on as if it were typed. What becomes a marker when
-// one within it is gone, goes as well.
+// appendUnmarked appends data with the CSI of every end marker within it made
+// U+FFFD, so that what was pasted cannot end the paste and go on as if it were typed.
+// Were it left out, what is before and behind it could make a marker, also with
+// another piece of the paste.
 func appendUnmarked(dst, data []byte) []byte {
-	start := len(dst)
-	for _, c := range data {
-		dst = append(dst, c)
-		if c != '~' {
-			continue
+	for len(data) > 0 {
+		i := bytes.Index(data, []byte(pasteEndTail))
+		if i < 0 {
+			return append(dst, data...)
 		}
-		for _, mark := range pasteMarks {
-			if bytes.HasSuffix(dst[start:], mark) {
-				dst = dst[:len(dst)-len(mark)]
-			}
+		head := data[:i]
+		if n := introducerSize(head); n > 0 {
+			dst = append(dst, head[:len(head)-n]...)
+			dst = utf8.AppendRune(dst, utf8.RuneError)
+		} else {
+			dst = append(dst, head...)
 		}
+		dst = append(dst, pasteEndTail...)
+		data = data[i+len(pasteEndTail):]
 	}
 	return dst
+}
+
+// introducerSize is how many bytes at the end of text are a CSI. The last byte of a
+// longer character is none.
+func introducerSize(text []byte) int {
+	for _, csi := range introducers {
+		if !bytes.HasSuffix(text, []byte(csi)) {
+			continue
+		}
+		if r, _ := utf8.DecodeLastRune(text); len(csi) > 1 || r == utf8.RuneError {
+			return len(csi)
+		}
+	}
+	return 0
 }
 
 // appendTyped appends data with CR LF and LF as CR, which is what Enter sends.

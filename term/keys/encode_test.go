@@ -3,6 +3,7 @@ package keys
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 )
@@ -163,7 +164,8 @@ func TestTranslatePaste(t *testing.T) {
 		{"typed", "\x1b[200~a\nb\r\nc\rd\x1b[201~", usual, "a\rb\rc\rd"},
 		{"empty", "\x1b[200~\x1b[201~", bracketed, "\x1b[200~\x1b[201~"},
 		{"an end without a start", "\x1b[201~x", bracketed, "x"},
-		{"an eight-bit end inside", "\x1b[200~a\x9b201~b\u009b201~c\x1b[201~", bracketed, "\x1b[200~abc\x1b[201~"},
+		{"an eight-bit end inside", "\x1b[200~a\x9b201~b\u009b201~c\x1b[201~", bracketed, "\x1b[200~a\ufffd201~b\ufffd201~c\x1b[201~"},
+		{"a character that ends like CSI", "\x1b[200~雛201~\x1b[201~", bracketed, "\x1b[200~雛201~\x1b[201~"},
 		{"nothing after the end is pasted", "\x1b[200~a\x1b[20\x1b[201~1~", bracketed, "\x1b[200~a\x1b[20\x1b[201~1~"},
 	}
 	for _, tt := range tests {
@@ -172,7 +174,7 @@ func TestTranslatePaste(t *testing.T) {
 		}
 	}
 	own := Event{Kind: PasteEvent, Paste: Paste{Start: true, End: true, Data: []byte("a\x1b[20\x1b[201~1~b")}}
-	if got := string(Encode(own, bracketed)); got != "\x1b[200~ab\x1b[201~" {
+	if got := string(Encode(own, bracketed)); got != "\x1b[200~a\x1b[20\ufffd201~1~b\x1b[201~" {
 		t.Errorf("nested end markers survive: %q", got)
 	}
 }
@@ -265,6 +267,42 @@ func BenchmarkKey(b *testing.B) {
 	for b.Loop() {
 		for _, ev := range d.Feed(in) {
 			dst = AppendEncode(dst[:0], ev, usual)
+		}
+	}
+}
+
+// However a paste is cut by reads, a program finds one end marker, the last, and
+// everything else that was pasted.
+func TestPasteNeverEndsItself(t *testing.T) {
+	ends := func(text string) bool {
+		head, _, found := strings.Cut(text, "\x9b201~")
+		r, _ := utf8.DecodeLastRuneInString(head + "\x9b")
+		return strings.Contains(text, "\x1b[201~") || found && (r == utf8.RuneError || r == '\u009b')
+	}
+	for _, body := range []string{
+		"a\x9b201~b", "a\u009b201~b", "雛201~b漢字", "\x1b[20\x9b201~1~b", "\x1b[\u009b201~b", "\x1b\x1b[20x\x9b\x9b201~201~b", "漢\x9b201~",
+	} {
+		input := "\x1b[200~" + body + "\x1b[201~"
+		for first := range len(input) {
+			for second := first; second <= len(input); second++ {
+				var d Decoder
+				var out []byte
+				for _, read := range []string{input[:first], input[first:second], input[second:]} {
+					for _, ev := range d.Feed([]byte(read)) {
+						out = AppendEncode(out, ev, bracketed)
+						if data := ev.Paste.Data; utf8.ValidString(body) && !utf8.Valid(data) {
+							t.Fatalf("%q cut at %d and %d: the piece %q cuts a character", input, first, second, data)
+						}
+					}
+				}
+				text, found := strings.CutSuffix(string(out), "\x1b[201~")
+				if !found || ends(text) {
+					t.Fatalf("%q cut at %d and %d becomes %q", input, first, second, out)
+				}
+				if want := string(AppendEncode(nil, Event{Kind: PasteEvent, Paste: Paste{Start: true, End: true, Data: []byte(body)}}, bracketed)); string(out) != want {
+					t.Fatalf("%q cut at %d and %d becomes %q, and in one piece %q", input, first, second, out, want)
+				}
+			}
 		}
 	}
 }

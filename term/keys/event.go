@@ -31,7 +31,7 @@ type Event struct {
 
 // Paste is one piece of a bracketed paste, in order. A paste is a piece with
 // Start, any number of pieces with Data, and a piece with End; a piece may be
-// several of these at once. A pasted CR LF is never split over two pieces.
+// several of these at once. A character or a CR LF is never split over two pieces.
 type Paste struct {
 	Start, End bool
 	Data       []byte
