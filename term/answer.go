@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
 // versionAnswer is what XTVERSION names.
@@ -83,20 +85,14 @@ func (e *emulator) answerModeRequest() {
 	}
 }
 
-// Pixels of a cell, for programs that insist on a size in pixels.
-const (
-	cellWidth  = 10
-	cellHeight = 20
-)
-
 // windowRequest answers questions for sizes and keeps the stack of titles; a
 // program never moves or resizes anything.
 func (e *emulator) windowRequest() {
 	switch e.param(0, 0) {
 	case 14:
-		e.answer("\x1b[4;%d;%dt", e.rows*cellHeight, e.cols*cellWidth)
+		e.answer("\x1b[4;%d;%dt", e.rows*keys.CellHeight, e.cols*keys.CellWidth)
 	case 16:
-		e.answer("\x1b[6;%d;%dt", cellHeight, cellWidth)
+		e.answer("\x1b[6;%d;%dt", keys.CellHeight, keys.CellWidth)
 	case 18:
 		e.answer("\x1b[8;%d;%dt", e.rows, e.cols)
 	case 19:
@@ -115,7 +111,7 @@ func (e *emulator) windowRequest() {
 
 // reportSize is the report of mode 2048.
 func (e *emulator) reportSize() {
-	e.answer("\x1b[48;%d;%d;%d;%dt", e.rows, e.cols, e.rows*cellHeight, e.cols*cellWidth)
+	e.answer("\x1b[48;%d;%d;%d;%dt", e.rows, e.cols, e.rows*keys.CellHeight, e.cols*keys.CellWidth)
 }
 
 // dispatchDCS answers DECRQSS and XTGETTCAP; other strings are ignored.

@@ -155,8 +155,8 @@ func control(c rune) (byte, bool) {
 		return 0x7f, true
 	case c == '/', c == '-':
 		return 0x1f, true
-	case c == '~', c == '`':
-		return 0x1e, c == '~'
+	case c == '~':
+		return 0x1e, true
 	}
 	return 0, false
 }

@@ -50,20 +50,33 @@ func appendMouse(dst []byte, e Mouse, m Modes) []byte {
 	if m.Mouse == MouseX10 {
 		b &^= mouseShift | mouseAlt | mouseCtrl
 	}
-	if sgr {
-		dst = append(dst, "\x1b[<"...)
-		dst = strconv.AppendInt(dst, int64(b), 10)
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, int64(e.X)+1, 10)
-		dst = append(dst, ';')
-		dst = strconv.AppendInt(dst, int64(e.Y)+1, 10)
-		if e.Action == MouseRelease {
-			return append(dst, 'm')
-		}
-		return append(dst, 'M')
+	switch {
+	case m.MouseFormat == MousePixels:
+		return appendSGRMouse(dst, b, e.X*CellWidth+CellWidth/2, e.Y*CellHeight+CellHeight/2, e.Action)
+	case sgr:
+		return appendSGRMouse(dst, b, e.X+1, e.Y+1, e.Action)
 	}
+	return appendLegacyMouse(dst, b, e, m.MouseFormat == MouseUTF8)
+}
+
+// appendSGRMouse writes CSI < b ; x ; y M, or m for a release.
+func appendSGRMouse(dst []byte, b, x, y int, a MouseAction) []byte {
+	dst = append(dst, "\x1b[<"...)
+	dst = strconv.AppendInt(dst, int64(b), 10)
+	dst = append(dst, ';')
+	dst = strconv.AppendInt(dst, int64(x), 10)
+	dst = append(dst, ';')
+	dst = strconv.AppendInt(dst, int64(y), 10)
+	if a == MouseRelease {
+		return append(dst, 'm')
+	}
+	return append(dst, 'M')
+}
+
+// appendLegacyMouse writes CSI M and three characters, bytes or, in mode 1005, UTF-8.
+func appendLegacyMouse(dst []byte, b int, e Mouse, inUTF8 bool) []byte {
 	limit := 255
-	if m.MouseFormat == MouseUTF8 {
+	if inUTF8 {
 		limit = 2047
 	}
 	if e.X+33 > limit || e.Y+33 > limit {
@@ -71,7 +84,7 @@ func appendMouse(dst []byte, e Mouse, m Modes) []byte {
 	}
 	dst = append(dst, "\x1b[M"...)
 	for _, v := range [...]int{b + 32, e.X + 33, e.Y + 33} {
-		if m.MouseFormat == MouseUTF8 {
+		if inUTF8 {
 			dst = utf8.AppendRune(dst, rune(v))
 		} else {
 			dst = append(dst, byte(v))

@@ -197,7 +197,7 @@ func TestTranslateMouse(t *testing.T) {
 		{"clicks", all, sgr(MouseClick), press + release + up},
 		{"drag", all, sgr(MouseDrag), press + release + drag + up},
 		{"motion", all, sgr(MouseMotion), all},
-		{"pixels are cells", all, mouseModes(MouseMotion, MousePixels), all},
+		{"pixels of the middle of a cell", "\x1b[<0;1;1M\x1b[<0;3;4m", mouseModes(MouseClick, MousePixels), "\x1b[<0;5;10M\x1b[<0;25;70m"},
 		{"legacy", all, mouseModes(MouseMotion, MouseLegacy), "\x1b[M #$\x1b[M##$\x1b[M@#$\x1b[MC#$\x1b[M`#$"},
 		{"legacy to SGR", "\x1b[M #$", sgr(MouseClick), press},
 		{"legacy cannot say it", "\x1b[<0;224;1M", mouseModes(MouseClick, MouseLegacy), ""},

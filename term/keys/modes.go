@@ -20,7 +20,14 @@ const (
 	MouseLegacy MouseFormat = iota // three bytes after CSI M
 	MouseUTF8                      // 1005
 	MouseSGR                       // 1006
-	MousePixels                    // 1016: SGR with pixels; encoded as SGR cells
+	MousePixels                    // 1016: SGR with pixels, those of the middle of the cell
+)
+
+// CellWidth and CellHeight are the pixels of a cell as programs are told them: how many
+// there are on the person's terminal nobody has to know.
+const (
+	CellWidth  = 10
+	CellHeight = 20
 )
 
 // Modes are the input modes a program has asked its terminal for.
