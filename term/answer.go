@@ -43,12 +43,17 @@ func (e *emulator) answerPrivateStatus() {
 		x, y := e.reported()
 		e.answer("\x1b[?%d;%d;1R", y, x)
 	case 996:
-		theme := 2
-		if e.background.Dark() {
-			theme = 1
-		}
-		e.answer("\x1b[?997;%dn", theme)
+		e.reportTheme()
 	}
+}
+
+// reportTheme is the report of mode 2031: dark or light.
+func (e *emulator) reportTheme() {
+	theme := 2
+	if e.background.Dark() {
+		theme = 1
+	}
+	e.answer("\x1b[?997;%dn", theme)
 }
 
 // reported is the cursor's one-based position as programs are told it.

@@ -50,6 +50,7 @@ func TestAnswers(t *testing.T) {
 		{"size in characters", "\x1b[18t", "\x1b[8;24;80t"},
 		{"size in pixels", "\x1b[14t", "\x1b[4;480;800t"},
 		{"light or dark", "\x1b[?996n", "\x1b[?997;1n"},
+		{"theme reports are for changes", "\x1b[?2031h", ""},
 		{"size reports", "\x1b[?2048h", "\x1b[48;24;80;480;800t"},
 		{"title is never told", "\x1b]0;x\a\x1b[21t", ""},
 		{"clipboard is never told", "\x1b]52;c;?\a", ""},

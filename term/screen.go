@@ -90,18 +90,24 @@ func NewScreen(o Options) (*Screen, error) {
 }
 
 // SetColors says what programs that ask (OSC 10 and 11) are told from now on, as
-// the Options of the same names do. Zero leaves a color as it is.
+// the Options of the same names do. Zero leaves a color as it is. A program that wants
+// to hear of it (mode 2031) is owed a report when light becomes dark or dark light.
 func (s *Screen) SetColors(foreground, background Color) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.emulator == nil {
+	e := s.emulator
+	if e == nil {
 		return
 	}
 	if foreground != 0 {
-		s.emulator.foreground = foreground
+		e.foreground = foreground
 	}
 	if background != 0 {
-		s.emulator.background = background
+		changed := background.Dark() != e.background.Dark()
+		e.background = background
+		if changed && e.modes.has(themeReports) {
+			e.reportTheme()
+		}
 	}
 }
 
@@ -253,7 +259,7 @@ func (s *Screen) Size() (cols, rows int) {
 }
 
 // TakeReplies returns the answers owed to the program since the last call, or
-// nil. The queue is bounded: a program that asks without end loses answers.
+// nil. There may be some after a Write, a Resize and SetColors. The queue is bounded: a program that asks without end loses answers.
 func (s *Screen) TakeReplies() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

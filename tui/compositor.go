@@ -21,6 +21,7 @@ type display interface {
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
 	SetTitle(title string) error
+	AskColors() error
 	Bell() error
 	Notify(title, text string) error
 	Copy(text string) error

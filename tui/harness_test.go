@@ -39,6 +39,7 @@ type harness struct {
 	now      time.Time
 	scene    *scene
 	requests int
+	asked    int // how often for the colors
 	titles   []string
 	notified []string
 	copied   []string
@@ -75,6 +76,7 @@ func (d *recorder) SetTitle(title string) error {
 	d.harness.titles = append(d.harness.titles, title)
 	return nil
 }
+func (d *recorder) AskColors() error                                     { d.harness.asked++; return nil }
 func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
 func (d *recorder) Ready() bool                                          { return true }

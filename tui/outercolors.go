@@ -11,28 +11,53 @@ import (
 // onReply takes what the person's terminal says of itself. Programs that ask for
 // the colors of theirs are told the person's, so that a program that draws for a
 // light background does so where there is one; and the multiplexer's own parts
-// follow, unless a theme was chosen.
+// follow, unless a theme was chosen. Once light becomes dark, or dark light, the
+// terminal says so and is asked again.
 func (m *Model) onReply(r keys.Reply) {
 	m.sink.answered(r)
-	if r.Kind != keys.ReplyColor || len(r.Params) != 1 {
-		return
+	switch {
+	case r.Kind == keys.ReplyStatus && len(r.Params) == 2 && r.Params[0] == themeReport:
+		m.sink.request(func(d display) error { return d.AskColors() })
+	case r.Kind == keys.ReplyColor && len(r.Params) == 1:
+		m.onColor(r.Params[0], r.Text)
 	}
-	color, ok := parseColor(r.Text)
+}
+
+// themeReport is the status by which a terminal says that it is dark or light.
+const themeReport = 997
+
+// onColor takes a color of the person's terminal: the foreground of OSC 10 or the
+// background of OSC 11.
+func (m *Model) onColor(command int, text string) {
+	color, ok := parseColor(text)
 	switch {
 	case !ok:
 		return
-	case r.Params[0] == 10:
+	case command == 10:
 		m.foreground = color
-	case r.Params[0] == 11:
+	case command == 11:
 		m.background = color
-		if m.o.FollowTheme && m.theme.Name == "dark" && !color.Dark() {
-			m.theme, m.dirty = lightTheme(), true
-		}
+		m.followTheme()
 	default:
 		return
 	}
 	for _, t := range m.tabs {
-		t.pane.screen.SetColors(m.foreground, m.background)
+		t.pane.setColors(m.foreground, m.background)
+	}
+}
+
+// followTheme makes the theme dark or light as the background is, unless the person has
+// chosen one or it has too few colors to be either.
+func (m *Model) followTheme() {
+	if !m.o.FollowTheme || m.theme.Name != "dark" && m.theme.Name != "light" {
+		return
+	}
+	theme := lightTheme()
+	if m.background.Dark() {
+		theme = darkTheme()
+	}
+	if theme.Name != m.theme.Name {
+		m.theme, m.dirty = theme, true
 	}
 }
 

@@ -36,6 +36,29 @@ func TestColorsOfThePersonsTerminal(t *testing.T) {
 	}
 }
 
+// When the person's terminal becomes light or dark, theme and programs are told.
+func TestLightBecomesDark(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{FollowTheme: true})
+	r.agentSays(1, "\x1b[?2031h")
+	r.keys("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
+	if got := r.queued(1); got != "\x1b[?997;2n" || r.m.theme.Name != "light" {
+		t.Errorf("the agent was told %q, the theme is %s", got, r.m.theme.Name)
+	}
+	r.keys("\x1b[?997;1n")
+	if r.asked != 1 {
+		t.Errorf("the terminal was asked %d times for its colors", r.asked)
+	}
+	r.keys("\x1b]11;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:0000/0000/0000\x1b\\")
+	if got := r.queued(1); got != "\x1b[?997;2n\x1b[?997;1n" || r.m.theme.Name != "dark" {
+		t.Errorf("the agent was told %q, the theme is %s", got, r.m.theme.Name)
+	}
+	r.agentSays(1, "\x1b[?2031l")
+	r.keys("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
+	if got := r.queued(1); got != "\x1b[?997;2n\x1b[?997;1n" {
+		t.Errorf("the agent was told %q", got)
+	}
+}
+
 func TestParseColor(t *testing.T) {
 	for text, want := range map[string]term.Color{
 		"rgb:ffff/8080/0000":       term.RGB(255, 128, 0),

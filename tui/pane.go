@@ -162,9 +162,21 @@ func (p *pane) feed(data []byte) {
 	if p.visible.Load() && p.screen.Generation() != before {
 		p.show()
 	}
+	p.answer()
+}
+
+// answer gives the agent what its screen owes it.
+func (p *pane) answer() {
 	if replies := p.screen.TakeReplies(); len(replies) > 0 {
 		p.queue.putLast(replies)
 	}
+}
+
+// setColors tells the screen the colors of the person's terminal, and the agent if it
+// wants to know.
+func (p *pane) setColors(foreground, background term.Color) {
+	p.screen.SetColors(foreground, background)
+	p.answer()
 }
 
 // take tells what an agent wrote in its former life from what it writes now.
@@ -312,6 +324,7 @@ func (p *pane) resize(t broker.Terminal) {
 		}
 		told = want
 		p.screen.Resize(want[0], want[1])
+		p.answer() // it may have asked for a report
 		if p.visible.Load() {
 			p.hooks.wake()
 		}

@@ -133,3 +133,31 @@ func TestResizeIsDebounced(t *testing.T) {
 		<-x.done
 	})
 }
+
+// A program that has asked for reports of its size gets them when the size changes, and
+// not only when it writes something again.
+func TestResizeIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newHarness(t, 80, 24, Options{})
+		p := r.m.numbered(1).pane
+		_, _ = p.screen.Write([]byte("\x1b[?2048h"))
+		p.screen.TakeReplies()
+		x := newFakeTerminal()
+		read := make([]byte, 64)
+		x.run(func(x *fakeTerminal) {
+			n, _ := x.agentR.Read(read)
+			read = read[:n]
+		})
+		if err := p.attach(x); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		<-time.After(time.Second)
+		r.send(sizeMsg{100, 30})
+		<-x.done
+		if got := string(read); got != "\x1b[48;28;100;560;1000t" {
+			t.Errorf("the agent reads %q", got)
+		}
+		p.close()
+	})
+}

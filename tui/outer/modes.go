@@ -20,17 +20,20 @@ func enter(mouse keys.MouseMode, keyboard uint8) string {
 		"\x1b[?25l" + // no cursor
 		"\x1b[?2004h" + // bracketed paste
 		"\x1b[?1004h" + // focus events
+		"\x1b[?2031h" + // word of light becoming dark, or dark light
 		mouseOn(mouse) +
 		"\x1b[>4;2m" + // modifyOtherKeys, for terminals that do not know the next
 		fmt.Sprintf("\x1b[>%du", keyboard) + // kitty keyboard
 		// Does it know synchronized output, does it join grapheme clusters, which are
 		// its colors? The answers are events.
 		"\x1b[?2026$p\x1b[?2027$p" +
-		"\x1b]10;?\x1b\\\x1b]11;?\x1b\\" +
+		askColors +
 		probeText
 }
 
 const (
+	askColors = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
+
 	mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l"
 
 	// leave undoes enter and whatever a frame may have left behind.
@@ -38,6 +41,7 @@ const (
 		"\x1b[<u" +
 		"\x1b[>4m" +
 		mouseOff +
+		"\x1b[?2031l" +
 		"\x1b[?1004l" +
 		"\x1b[?2004l" +
 		"\x1b]8;;\x1b\\" +
@@ -116,6 +120,9 @@ const (
 func (t *Terminal) SetTitle(title string) error {
 	return t.writeString("\x1b]0;" + visible(title, maxTitle) + "\x07")
 }
+
+// AskColors asks the terminal for its colors again; the answers are events.
+func (t *Terminal) AskColors() error { return t.writeString(askColors) }
 
 // Bell rings the terminal's bell.
 func (t *Terminal) Bell() error { return t.writeString("\a") }
