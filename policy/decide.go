@@ -26,6 +26,11 @@ func (e *Engine) decide(p *preparation) outcome {
 			p.holdBack(role, &o)
 		}
 	}
+	for _, r := range p.tool.rules {
+		if r.loose && p.holds(r, "") {
+			o.worsen(r.outcome(""))
+		}
+	}
 	if o.decision == Deny {
 		return o
 	}
@@ -47,7 +52,7 @@ func (p *preparation) judgeRole(role Role) (outcome, bool) {
 			continue
 		}
 		total++
-		if el.path && el.sandbox && p.tool.traits.SandboxFiles {
+		if p.free(el) {
 			sandboxed++
 			o.trace = append(o.trace, el.step(RuleSandbox, Allow))
 			continue
@@ -67,6 +72,11 @@ func (p *preparation) judgeRole(role Role) (outcome, bool) {
 	return o, true
 }
 
+// free reports whether a path needs no rule, because it lies in the sandbox.
+func (p *preparation) free(el *element) bool {
+	return el.path && el.sandbox && p.tool.traits.SandboxFiles
+}
+
 // applyRules goes through the rules until every open element of the role is
 // discharged. What remains is denied.
 func (p *preparation) applyRules(role Role, open []int, o *outcome) {
@@ -74,7 +84,7 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 		if len(open) == 0 {
 			return
 		}
-		if !r.takesPart(role) || !p.holds(r, role) {
+		if !r.when.TakesPart(role) || !p.holds(r, role) {
 			continue
 		}
 		open = p.discharge(r, role, open, o)
@@ -111,7 +121,7 @@ func (p *preparation) discharge(r *rule, role Role, open []int, o *outcome) (res
 // no values. Conditions on values do not hold.
 func (p *preparation) scan(role Role) outcome {
 	for _, r := range p.tool.rules {
-		if r.paths != nil || r.domains != nil || (role != "" && !r.takesPart(role)) {
+		if r.paths != nil || r.domains != nil || (role != "" && !r.when.TakesPart(role)) {
 			continue
 		}
 		if p.holds(r, role) {
@@ -134,7 +144,7 @@ func (p *preparation) holdBack(role Role, o *outcome) {
 	absent := len(open) == 0
 	for _, r := range p.tool.rules {
 		switch {
-		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !p.holds(r, role):
+		case !r.when.TakesPart(role) || r.then != Allow && !r.names(role) || !p.holds(r, role):
 		case absent && (r.paths != nil || r.domains != nil):
 		case absent && r.then == Allow:
 			return
@@ -169,7 +179,8 @@ func (p *preparation) holds(r *rule, role Role) bool {
 		}
 	}
 	if r.paths != nil && !slices.Contains(r.paths.roles, role) {
-		if !p.listHolds(r.paths.roles, r.then, role, func(el *element) bool { return r.paths.contains(el, r.then) }) {
+		match := func(el *element) bool { return !p.free(el) && r.paths.contains(el, r.then) }
+		if !p.listHolds(r.paths.roles, r.then, role, match) {
 			return false
 		}
 	}

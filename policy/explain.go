@@ -69,7 +69,7 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 			continue
 		}
 		total++
-		if !el.path || !el.sandbox || !p.tool.traits.SandboxFiles {
+		if !p.free(&el) {
 			open = append(open, el)
 		}
 	}
@@ -79,9 +79,13 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 	for _, r := range p.tool.rules {
 		x := RuleExplanation{Rule: r.name, Then: r.then}
 		switch {
-		case decided || (len(open) == 0 && total > 0):
+		case !r.loose && (decided || (len(open) == 0 && total > 0)):
 			x.Obstacle = "everything was decided before"
-		case role != "" && !r.takesPart(role):
+		case r.loose:
+			if x.Applied = p.holds(r, ""); !x.Applied {
+				x.Obstacle = "its conditions name no role together, and do not all hold for the call"
+			}
+		case role != "" && !r.when.TakesPart(role):
 			x.Obstacle = "it speaks of other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
 			x.Obstacle = "it does not name the role, which needs no allowance"

@@ -25,7 +25,38 @@ var oracleTool = map[string][]Role{
 
 // oracle decides by the definition: for every role and every value on its own,
 // the first rule that takes part and covers the value; the worst answer wins.
+// A rule that asks or denies and whose conditions name no role together is held
+// against the call as a whole.
 func oracle(c oracleCase, sandbox string) Decision {
+	worst := oracleValues(c, sandbox)
+	for _, r := range c.rules {
+		if r.Then == Allow || r.Then.severity() <= worst.severity() || !oracleSpeaks(r) || r.If.Roles == nil || r.If.Paths == nil ||
+			slices.ContainsFunc(r.If.Roles, func(role Role) bool { return slices.Contains(r.If.Paths.Roles, role) }) {
+			continue
+		}
+		for arg, roles := range oracleTool {
+			if !slices.ContainsFunc(roles, func(role Role) bool { return slices.Contains(r.If.Paths.Roles, role) }) {
+				continue
+			}
+			for _, value := range c.args[arg] {
+				inBox := strings.HasPrefix(value, sandbox+"/") || value == sandbox && (arg != "from" || !slices.Contains(r.If.Paths.Roles, DeletePath))
+				if !inBox && oracleCovers(r, arg, value) {
+					worst = r.Then
+				}
+			}
+		}
+	}
+	return worst
+}
+
+// oracleCovers tells whether a value lies in the directory of a rule, or, for one that
+// asks or denies, above it in an argument whose call goes on to what is below.
+func oracleCovers(r Rule, arg, value string) bool {
+	dir := r.If.Paths.Within
+	return value == dir || strings.HasPrefix(value, dir+"/") || r.Then != Allow && arg == "from" && strings.HasPrefix(dir, value+"/")
+}
+
+func oracleValues(c oracleCase, sandbox string) Decision {
 	worst := Allow
 	judgedAny := false
 	for _, role := range []Role{ReadPath, WritePath, DeletePath} {
@@ -35,7 +66,7 @@ func oracle(c oracleCase, sandbox string) Decision {
 			}
 			for _, value := range c.args[arg] {
 				judgedAny = true
-				if got := oracleValue(c.rules, role, value, sandbox); got.severity() > worst.severity() {
+				if got := oracleValue(c.rules, role, arg, value, sandbox); got.severity() > worst.severity() {
 					worst = got
 				}
 			}
@@ -47,7 +78,7 @@ func oracle(c oracleCase, sandbox string) Decision {
 	return worst
 }
 
-func oracleValue(rules []Rule, role Role, value, sandbox string) Decision {
+func oracleValue(rules []Rule, role Role, arg, value, sandbox string) Decision {
 	if strings.HasPrefix(value, sandbox+"/") || value == sandbox && role != DeletePath {
 		return Allow // the sandbox itself is an entry of the directory above it
 	}
@@ -59,7 +90,7 @@ func oracleValue(rules []Rule, role Role, value, sandbox string) Decision {
 			continue
 		}
 		if p := r.If.Paths; p != nil {
-			if !slices.Contains(p.Roles, role) || (value != p.Within && !strings.HasPrefix(value, p.Within+"/")) {
+			if !slices.Contains(p.Roles, role) || !oracleCovers(r, arg, value) {
 				continue
 			}
 		}

@@ -93,6 +93,9 @@ func (p *preparation) absentRoles(call jsonx.Value) {
 
 // value brings one argument to its canonical form.
 func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Value, error) {
+	if v.Kind == jsonx.Null && p.mayBeNull(name) {
+		return v, nil
+	}
 	for _, r := range roles {
 		switch r.category() {
 		case pathlike, repoPath, urllike, remote, identifier:
@@ -113,6 +116,13 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 	}
 	p.plainElements(name, roles, v)
 	return v, nil
+}
+
+// mayBeNull reports whether the tool takes null for an argument that is left out: its
+// schema, against which the call was held, says so and does not ask for the argument.
+func (p *preparation) mayBeNull(name string) bool {
+	_, declared := p.tool.schema.property(name)
+	return declared && !p.tool.schema.required(name)
 }
 
 // each applies f to a string, or to every string of a flat array. Any other

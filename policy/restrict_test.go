@@ -130,3 +130,37 @@ func TestRulesThatNameNoRoleTogether(t *testing.T) {
 		t.Errorf("warnings: %s", all)
 	}
 }
+
+// Null stands for an argument that is left out where the schema says so, and nowhere else.
+func TestNullForWhatIsLeftOut(t *testing.T) {
+	w := newWorld(t)
+	c, err := ParseCompiled("rules.json", []byte(`{"rules":[
+		{"name":"issues","if":{"server":["forge"],"roles":["github-owner","github-repo"]},"then":"allow"},
+		{"name":"reads","if":{"server":["files"],"paths":{"roles":["read-path"],"within":"~"}},"then":"allow"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nullable := `{"anyOf":[{"type":"string"},{"type":"null"}],"default":null}`
+	a, err := ParseAnnotations("tools.json", []byte(`{"servers":{
+		"forge":{"tools":[{"toolName":"list","args":{"owner":["github-owner"],"repo":["github-repo"]},
+			"inputSchema":{"type":"object","properties":{"owner":{"type":["string","null"]},"repo":`+nullable+`},"required":["owner"]}},
+			{"toolName":"free","args":{"owner":["github-owner"],"repo":["github-repo"]}}]},
+		"files":{"tools":[{"toolName":"read","args":{"path":["read-path"]},"inputSchema":{"type":"object","properties":{"path":`+nullable+`}}}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := w.engine(func(config *Config) { config.Policy, config.Annotations = c, a })
+	for _, tc := range []struct {
+		server, tool, args string
+		want               Decision
+	}{
+		{"forge", "list", `{"owner":"acme","repo":null}`, Allow},
+		{"forge", "list", `{"owner":null,"repo":"x"}`, Deny},
+		{"forge", "free", `{"owner":"acme","repo":null}`, Deny},
+		{"files", "read", `{"path":null}`, Deny},
+	} {
+		if v := e.Evaluate(Call{Server: tc.server, Tool: tc.tool, Arguments: []byte(tc.args)}); v.Decision != tc.want {
+			t.Errorf("%s %s: %s by %s (%s), want %s", tc.tool, tc.args, v.Decision, v.Rule, v.Reason, tc.want)
+		}
+	}
+}

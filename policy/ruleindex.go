@@ -18,14 +18,9 @@ type rule struct {
 	paths   *pathRule
 	domains *domainRule
 	lists   []listRule
-	// loose marks a rule that holds back and whose conditions name no role together:
-	// it takes part while any of theirs is judged.
+	// loose marks a rule that asks or denies and whose conditions name no role together:
+	// it takes part in judging none of them, but is held against the call as a whole.
 	loose bool
-}
-
-// takesPart reports whether the rule is looked at while a role is judged.
-func (r *rule) takesPart(role Role) bool {
-	return r.when.TakesPart(role) || r.loose && r.names(role)
 }
 
 // names reports whether any condition of the rule names the role.
@@ -106,7 +101,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 func disjoint(r Rule) string {
 	effect := "it has no effect"
 	if r.Then != Allow {
-		effect = "it speaks of each of them"
+		effect = "it is held against calls as a whole"
 	}
 	return fmt.Sprintf("rule %s: its conditions name no role together, so %s", r.Name, effect)
 }

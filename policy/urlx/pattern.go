@@ -2,6 +2,7 @@ package urlx
 
 import (
 	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,8 +149,8 @@ func (p Pattern) Public() bool {
 // Match reports whether the pattern speaks of the target. A pattern without a
 // scheme speaks of encrypted connections at their usual port only, and one with a
 // path of targets that have just this path, unless wide is set: then it speaks of
-// every connection to the host, and of targets whose path is not known or another
-// spelling of it. "*" never speaks of what is not public.
+// every connection to the host, and of targets whose path is not known or may be
+// another spelling of it. "*" never speaks of what is not public.
 func (p Pattern) Match(t Target, wide bool) bool {
 	return p.anything || p.matchScheme(t, wide) && p.matchHost(t) && p.matchPath(t, wide)
 }
@@ -157,9 +158,15 @@ func (p Pattern) Match(t Target, wide bool) bool {
 // forges are hosts known to take owner and repository in any case.
 var forges = []string{"github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "altssh.bitbucket.org", "codeberg.org", "gitea.com"}
 
+// plainPath is a path that no forge takes for another one: "owner//repo" and
+// "owner/re%70o" lead to where "owner/repo" does.
+var plainPath = regexp.MustCompile(`^[A-Za-z0-9_.-]*[A-Za-z0-9_-](/[A-Za-z0-9_.-]*[A-Za-z0-9_-])*$`)
+
 func (p Pattern) matchPath(t Target, wide bool) bool {
 	switch {
-	case p.path == "" || p.path == t.Path || wide && t.Path == "":
+	case p.path == "" || p.path == t.Path:
+		return true
+	case wide && (!plainPath.MatchString(t.Path) || strings.HasSuffix(strings.ToLower(t.Path), ".git")):
 		return true
 	case wide || slices.Contains(forges, t.Host):
 		return len(p.path) == len(t.Path) && strings.EqualFold(p.path, t.Path)

@@ -113,6 +113,26 @@ func TestPatternPaths(t *testing.T) {
 	}
 }
 
+// A pattern that holds back is not got round by another spelling of its path.
+func TestPatternPathsOfRulesThatHoldBack(t *testing.T) {
+	p, err := ParsePattern("git.example.com/Acme/Widget")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"Acme/Widget": true, "acme/widget": true, "": true, "Acme//Widget": true, "Acme/Wid%67et": true, "~/Acme/Widget": true,
+		"Acme/Widget.git": true, "Acme/Widget.": true, "Acme/Other": false, "other/acme/widget": false, ".github/x": false,
+	} {
+		target := Target{Scheme: "https", Host: "git.example.com", Port: 443, Path: path}
+		if got := p.Match(target, true); got != want {
+			t.Errorf("%q: %v, want %v", path, got, want)
+		}
+		if path != "Acme/Widget" && p.Match(target, false) {
+			t.Errorf("%q is allowed", path)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		"https://example.com/a?b#c", "http://[::1]:80/", "https://bücher.de/ü?ü", "https://a/../%2e", "HTTPS://A.:443/?", "https://1.2.3.4",
