@@ -21,6 +21,7 @@ var reserved = func() []netip.Prefix {
 	for _, s := range []string{
 		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 		"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
+		"168.63.129.16/32", // where a cloud keeps what its machines may know
 	} {
 		all = append(all, netip.MustParsePrefix(s))
 	}

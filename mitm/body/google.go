@@ -10,7 +10,7 @@ func (j *judge) google() error {
 	}
 	names := []string{
 		"model", "tools", "contents", "systemInstruction", "system_instruction", "cachedContent", "cached_content",
-		"generateContentRequest", "generate_content_request", "generationConfig", "generation_config",
+		"generateContentRequest", "generate_content_request", "generationConfig", "generation_config", "store",
 	}
 	return j.members(names, func(key string) error {
 		switch key {
@@ -28,6 +28,8 @@ func (j *judge) google() error {
 			return j.google()
 		case "generationConfig", "generation_config":
 			return j.googleGeneration()
+		case "store":
+			return j.unstore()
 		}
 		return j.skip()
 	})

@@ -7,13 +7,17 @@ import (
 
 // mediaNames are the members by which content of both of OpenAI's APIs, and of those
 // that speak like them, brings pictures, sounds and files along, or refers to them.
-var mediaNames = []string{"image_url", "video_url", "audio_url", "input_audio", "file", "file_url", "file_id", "file_data", "source"}
+var mediaNames = []string{
+	"image_url", "video_url", "audio_url", "input_audio", "image", "video", "audio", "file", "file_url", "file_id", "file_data", "source",
+}
 
 // media reads one of them; any other member is passed over.
 func (j *judge) media(key string) error {
 	switch key {
 	case "image_url", "video_url", "audio_url", "input_audio":
 		return j.mediaURL(key)
+	case "image", "video", "audio": // as some whom OpenRouter passes requests on to have it
+		return j.inline(key)
 	case "file":
 		return j.file()
 	case "source": // as Anthropic has it
@@ -32,9 +36,12 @@ func (j *judge) mediaURL(what string) error {
 		}
 		return remote(url, what)
 	case '{':
-		return j.members([]string{"url"}, func(key string) error {
-			if key == "url" {
+		return j.members([]string{"url", "data"}, func(key string) error {
+			switch key {
+			case "url":
 				return j.mediaURL(what)
+			case "data":
+				return j.inline(what)
 			}
 			return j.skip()
 		})
@@ -44,10 +51,28 @@ func (j *judge) mediaURL(what string) error {
 	return fmt.Errorf("%s is neither a string nor an object", what)
 }
 
+// inline reads data that comes along, one or several, which some providers take as a
+// URL, too: base64 has no colon, and a URL has one whatever else about it is odd.
+func (j *judge) inline(what string) error {
+	switch j.peek() {
+	case '"':
+		data, err := j.str()
+		if err == nil && strings.Contains(data, ":") {
+			err = remote(data, what)
+		}
+		return err
+	case '[':
+		return j.array(func() error { return j.inline(what) })
+	case '{':
+		return j.mediaURL(what)
+	}
+	return j.skip()
+}
+
 // file reads an attached file, which must hold its data.
 func (j *judge) file() error {
 	if j.peek() != '{' {
-		return j.fileData()
+		return j.inline("file")
 	}
 	return j.members([]string{"file_id", "file_url", "file_data"}, j.fileMember)
 }
@@ -60,19 +85,7 @@ func (j *judge) fileMember(key string) error {
 	case "file_id":
 		return j.absent("content that refers to the provider's file storage.")
 	case "file_data":
-		return j.fileData()
+		return j.inline(key)
 	}
 	return j.skip()
-}
-
-// fileData reads the data of a file, which some providers take as a URL, too.
-func (j *judge) fileData() error {
-	if j.peek() != '"' {
-		return j.skip()
-	}
-	data, err := j.str()
-	if err == nil && strings.Contains(data, "://") && !strings.HasPrefix(data, "data:") {
-		err = remote(data, "file_data")
-	}
-	return err
 }

@@ -18,7 +18,7 @@ func openRouter(rules func(*judge) error) func(*judge) error {
 // format's own.
 func (j *judge) routerNames(names []string) []string {
 	if j.router {
-		return append(slices.Clip(names), "plugins", "models", "preset", "web_search_options", "search_parameters", "enable_search")
+		return append(slices.Clip(names), "plugins", "models", "preset", "provider", "connectors", "compound_custom")
 	}
 	return names
 }
@@ -33,14 +33,45 @@ func (j *judge) routerMember(key string) error {
 		return j.absent("plugins would make the provider search or fetch.")
 	case "preset":
 		return j.absent("a preset brings in settings that cannot be judged.")
-	case "web_search_options", "search_parameters": // of OpenAI's models, of xAI's
-		return j.present(key + " would make the provider search the web.")
-	case "enable_search": // of Alibaba's
-		return j.absent("enable_search would make the provider search the web.")
+	case "connectors", "compound_custom": // of Cohere's models, of Groq's
+		return j.absent(key + " would make the provider search or fetch.")
+	case "provider":
+		return j.routing()
 	case "models":
 		return j.models()
 	}
+	if start := j.pos; searches(key) { // off is the one value that is known to turn it off
+		if err := j.skip(); err != nil || string(j.data[start:j.pos]) == "false" || string(j.data[start:j.pos]) == "null" {
+			return err
+		}
+		return refuse("%s would make the provider search the web.", clip(key))
+	}
 	return j.skip()
+}
+
+// searches says whether a member is about searching. Each of the many providers whom
+// OpenRouter passes unknown members on to has a name of its own for that.
+func searches(key string) bool {
+	letters := strings.Map(func(r rune) rune {
+		if c, _ := letter(string(r)); c != 0 {
+			return c
+		}
+		return -1
+	}, key)
+	return strings.Contains(letters, "search") || strings.Contains(letters, "browse")
+}
+
+// routing reads how a provider is chosen. Options of a single provider cannot be judged.
+func (j *judge) routing() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.members([]string{"options"}, func(key string) error {
+		if key == "options" {
+			return j.absent("options of a provider bring in settings that cannot be judged.")
+		}
+		return j.skip()
+	})
 }
 
 // models reads the models that are tried one after the other.
