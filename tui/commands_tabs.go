@@ -228,7 +228,7 @@ func (m *Model) runTheme(args string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.theme, m.dirty = theme, true
+	m.theme, m.o.FollowTheme, m.dirty = theme, false, true
 	return nil, nil
 }
 

@@ -71,7 +71,7 @@ func (m *Model) announce(t *tab, what occasion, text string) {
 // still does, and announces it to a person who looks elsewhere.
 func (m *Model) finished(msg finishedMsg) {
 	t := m.tabOf(msg.id)
-	if t == nil || t.changes != msg.changes || t == m.current() && !m.outerLost {
+	if t == nil || t.changes != msg.changes || m.looksAt(t) {
 		return
 	}
 	if t != m.current() {
@@ -95,7 +95,7 @@ func (m *Model) onPane(msg paneMsg) {
 		}
 		m.announce(t, onBell, "bell")
 	case term.EventClipboard:
-		if t == m.current() && m.mode == modeTerminal && !m.outerLost && m.copyOut(msg.event.Data) {
+		if m.looksAt(t) && m.mode == modeTerminal && m.copyOut(msg.event.Data) {
 			m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(msg.event.Data), "byte")))
 		}
 	case term.EventStatus:
@@ -105,10 +105,16 @@ func (m *Model) onPane(msg paneMsg) {
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true
+		}
+		if !m.looksAt(t) {
 			m.announce(t, onMessage, msg.event.Text)
 		}
 	}
 }
+
+// looksAt reports whether the person has the tab before their eyes, as far as can be
+// told.
+func (m *Model) looksAt(t *tab) bool { return t == m.current() && !m.outerLost }
 
 // copyOut puts data into the clipboard of the person's terminal.
 func (m *Model) copyOut(data []byte) bool {

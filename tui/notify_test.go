@@ -64,6 +64,11 @@ func TestAnnouncements(t *testing.T) {
 	r.settle()
 	step("the person is elsewhere", "ironcurtain-mux tab 1 claude-code: done")
 
+	r.send(paneMsg{"s1", term.Event{Kind: term.EventNotification, Text: "here"}})
+	step("a program wishes it meanwhile", "ironcurtain-mux tab 1 claude-code: here")
+	r.keys("\x1b[I")
+	r.send(paneMsg{"s1", term.Event{Kind: term.EventNotification, Text: "here"}})
+	step("a program wishes it that is looked at")
 	r.send(paneMsg{"s2", term.Event{Kind: term.EventNotification, Text: "look"}})
 	step("a program wishes it", `ironcurtain-mux tab 2 bu\u{202e}ild: look`)
 	r.state(2, broker.StateDead)

@@ -44,8 +44,8 @@ type Options struct {
 	Scrollback int    // lines kept for each tab; 0: 10,000
 	Engine     string // terminal engine: "native" (also for empty) or "vt10x"
 	Theme      string // "dark" (also for empty), "light", "16", "none"
-	// FollowTheme changes the dark theme to the light one when the person's
-	// terminal tells that its background is light.
+	// FollowTheme makes the theme dark or light as the person's terminal tells that
+	// its background is, until /theme chooses one.
 	FollowTheme bool
 	CommandKey  string // opens the command line; empty: "ctrl+a"
 	Prefix      string // a tmux-like prefix key, such as "ctrl+b"; empty: none

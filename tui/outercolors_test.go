@@ -52,10 +52,11 @@ func TestLightBecomesDark(t *testing.T) {
 	if got := r.queued(1); got != "\x1b[?997;2n\x1b[?997;1n" || r.m.theme.Name != "dark" {
 		t.Errorf("the agent was told %q, the theme is %s", got, r.m.theme.Name)
 	}
+	r.keys("\x01/theme dark\r")
 	r.agentSays(1, "\x1b[?2031l")
 	r.keys("\x1b]11;rgb:ffff/ffff/ffff\x1b\\")
-	if got := r.queued(1); got != "\x1b[?997;2n\x1b[?997;1n" {
-		t.Errorf("the agent was told %q", got)
+	if got := r.queued(1); got != "\x1b[?997;2n\x1b[?997;1n" || r.m.theme.Name != "dark" {
+		t.Errorf("the agent was told %q, the theme is %s", got, r.m.theme.Name)
 	}
 }
 
