@@ -1,10 +1,13 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // The wheel over a full-screen program that has not asked for the mouse is cursor
@@ -99,5 +102,23 @@ func TestCopyMode(t *testing.T) {
 				t.Errorf("%s\n%s", diff, r.screen())
 			}
 		})
+	}
+}
+
+// A match is found at the column where it stands, whatever is before it.
+func TestSearchFindsColumns(t *testing.T) {
+	for _, before := range []string{"", "日本 ", "👩\u200d💻 ", "⚠\ufe0f ", "🇫🇷 ", "e\u0301 ", "İ K ", "\x1b[?2027h👩\u200d💻 🇫🇷"} {
+		r := newHarness(t, 80, 24, Options{})
+		r.agentSays(1, before+"\x1b[7mNe\u0301edle\x1b[m"+"\r\n")
+		cells, _ := r.m.current().pane.screen.Line(0)
+		from := slices.IndexFunc(cells, func(c term.Cell) bool { return c.Style.Attr == term.Inverse })
+		r.keys("\x01[" + "/ne\u0301edle\r")
+		if got := r.m.copying.cursor; got != (point{from, 0}) {
+			t.Errorf("%q: found at %v, want column %d", before, got, from)
+		}
+		want := []markedRow{{From: from, To: from + len("needle")}}
+		if diff := cmp.Diff(want, r.m.hits(r.m.focusedRect())); diff != "" {
+			t.Errorf("%q: %s", before, diff)
+		}
 	}
 }

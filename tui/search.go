@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/rivo/uniseg"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // searchBlock is how many lines are taken from the screen at a time.
@@ -66,7 +66,7 @@ func (c *copyState) find(backward bool) (point, bool) {
 		if i-first >= len(block) {
 			continue
 		}
-		hits := matches(block[i-first], c.query)
+		hits := c.matches(i, block[i-first])
 		if x, ok := c.pick(hits, n == 0, backward); ok {
 			return point{x, i}, true
 		}
@@ -93,25 +93,44 @@ func (c *copyState) pick(hits []markedRow, begins, backward bool) (int, bool) {
 	return 0, false
 }
 
-// matches are the places of a query in a line, in columns.
-func matches(line, query string) []markedRow {
-	if query == strings.ToLower(query) {
-		lower := strings.ToLower(line)
-		if len(lower) == len(line) {
-			line = lower
+// matches are the places of the query in line i, whose text is known.
+func (c *copyState) matches(i int, text string) []markedRow {
+	fold := c.query == strings.ToLower(c.query)
+	if fold {
+		text = strings.ToLower(text)
+	}
+	if !strings.Contains(text, c.query) {
+		return nil
+	}
+	cells, _ := c.screen().Line(i)
+	return matches(cells, c.query, fold)
+}
+
+// matches are the places of a query in a line, in columns. A match takes all of the
+// columns of the characters that it takes a part of.
+func matches(cells []term.Cell, query string, fold bool) []markedRow {
+	var line strings.Builder
+	var columns []int // of each byte of line
+	for x := range cells {
+		text := cellText(cells[x : x+1])
+		if fold {
+			text = strings.ToLower(text)
+		}
+		line.WriteString(text)
+		for range len(text) {
+			columns = append(columns, x)
 		}
 	}
 	var out []markedRow
-	from := 0
-	for {
-		i := strings.Index(line[from:], query)
+	for from, text := 0, line.String(); ; {
+		i := strings.Index(text[from:], query)
 		if i < 0 {
 			return out
 		}
-		at := from + i
-		x := uniseg.StringWidth(line[:at])
-		out = append(out, markedRow{From: x, To: x + uniseg.StringWidth(query)})
-		from = at + len(query)
+		first := columns[from+i]
+		from += i + len(query)
+		last := columns[from-1]
+		out = append(out, markedRow{From: first, To: last + int(cells[last].Width)})
 	}
 }
 
@@ -123,7 +142,7 @@ func (m *Model) hits(at rect) []markedRow {
 	}
 	var out []markedRow
 	for y, line := range c.screen().Text(c.top, at.H) {
-		for _, h := range matches(line, c.query) {
+		for _, h := range c.matches(c.top+y, line) {
 			h.Y = y
 			out = append(out, h)
 		}
