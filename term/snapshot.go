@@ -9,6 +9,30 @@ import "slices"
 func (s *Screen) Snapshot(f *Frame, offset int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.snapshot(f, offset)
+}
+
+// SnapshotAt is Snapshot with a certain line in the first row, as far as there are
+// enough lines below it: top counts like Line's when Dropped said dropped. That keeps a
+// view that is scrolled back still, however fast the program writes. A frame with the
+// right lines is left as it is while a synchronized update goes on.
+func (s *Screen) SnapshotAt(f *Frame, top int, dropped uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	offset := 0
+	if e := s.emulator; e != nil {
+		if now := e.history.dropped; now > dropped {
+			top -= int(now - dropped)
+		}
+		offset = max(0, min(e.scrollback()-top, e.scrollback()))
+		if f.screen == s && f.Offset == offset && e.sync.holding() {
+			return
+		}
+	}
+	s.snapshot(f, offset)
+}
+
+func (s *Screen) snapshot(f *Frame, offset int) {
 	if s.emulator == nil {
 		*f = Frame{}
 		return

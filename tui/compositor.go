@@ -235,14 +235,11 @@ func (c *compositor) keep(panes []placedPane) {
 func (c *compositor) snapshot(p placedPane) *term.Frame {
 	f := c.frames[p.Pane]
 	screen := p.Pane.screen
-	offset := 0
-	if p.Scrolled {
-		_, rows := screen.Size()
-		top := max(0, p.Top-droppedSince(screen, p.Dropped))
-		offset = max(0, screen.LineCount()-rows-top)
-	}
-	if f.Rows == 0 || f.Offset != offset || !screen.Held() {
-		screen.Snapshot(f, offset)
+	switch {
+	case p.Scrolled:
+		screen.SnapshotAt(f, p.Top, p.Dropped)
+	case f.Rows == 0 || f.Offset != 0 || !screen.Held():
+		screen.Snapshot(f, 0)
 	}
 	return f
 }
