@@ -85,6 +85,7 @@ func TestOrdinaryWorkIsAllowed(t *testing.T) {
 			{"git", "git_add", `{"path":"/workspace/g/env","paths":["sub","a.txt"]}`, ``},
 			{"git", "git_add", `{"path":"/workspace/repo","paths":[".gitattributes",".envrc"]}`, ``},
 			{"git", "git_add", `{"path":"/workspace/repo/sub","paths":["{BOX}/repo/main.go"]}`, ``},
+			{"git", "git_add", `{"path":"/workspace/repo/sub","paths":["/workspace/repo/main.go","./file.txt"]}`, `{"path":"{BOX}/repo/sub","paths":["{BOX}/repo/main.go","file.txt"]}`},
 			{"git", "git_show", `{"path":"/workspace/repo","object":"HEAD@{1 day ago}"}`, ``},
 			{"git", "git_blame", `{"path":"/workspace/repo","filePath":"main.go"}`, ``},
 			{"git", "git_branch", `{"path":"/workspace/repo"}`, ``},

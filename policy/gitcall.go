@@ -186,11 +186,12 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 			p.elements[i].executes = "" // the file stays as it is
 		}
 	}
-	p.add([]Role{RepoPath}, element{argument: name, text: cleanRelative(s)})
-	if !relative {
-		return r.Path, nil
+	forwarded := r.Path
+	if relative {
+		forwarded = plainRelative(s)
 	}
-	return plainRelative(s), nil
+	p.add([]Role{RepoPath}, element{argument: name, text: forwarded})
+	return forwarded, nil
 }
 
 // plainRelative is the shortest spelling of a path that was accepted. What a leading
