@@ -93,7 +93,7 @@ func TestGitAttacks(t *testing.T) {
 		attacks = append(attacks, git(name+" push", "git_push", `{"path":"/workspace/g/`+name+`"}`, Deny),
 			git(name+" fetch", "git_fetch", `{"path":"/workspace/g/`+name+`","remote":"origin"}`, Deny))
 	}
-	for _, name := range []string{"gitfile", "gitlink", "alternates", "commondir", "worktreeconfig", "fsmonitor", "hookspath", "filter", "sshcommand"} {
+	for _, name := range []string{"gitfile", "gitlink", "alternates", "commondir", "worktreeconfig", "fsmonitor", "hookspath", "filter", "sshcommand", "partialclone"} {
 		attacks = append(attacks, git(name, "git_status", `{"path":"/workspace/g/`+name+`"}`, Escalate))
 	}
 	attacks = append(attacks, git("address as remote of the branch", "git_push", `{"path":"/workspace/g/branchurl"}`, ""),

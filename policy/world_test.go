@@ -141,6 +141,7 @@ func (w *world) repositories() {
 		"hookspath":      githubRemote + "[core]\n\thooksPath = evil\n",
 		"sshcommand":     githubRemote + "[core]\n\tsshCommand = evil\n",
 		"filter":         githubRemote + "[filter \"x\"]\n\tclean = evil\n",
+		"partialclone":   githubRemote + "[extensions]\n\tpartialClone = origin\n",
 		"worktreeconfig": githubRemote + "[core]\n\tworktree = " + w.outside + "\n",
 		"broken":         "[remote \"origin\n",
 		"submodule":      githubRemote + "[submodule \"x\"]\n\turl = ext::sh\n",

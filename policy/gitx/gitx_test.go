@@ -58,6 +58,7 @@ var configs = []string{
 	"[a \"Sub.Section \\\"q\\\" \\\\\"]\n\tName = va\\\n  lue\n",
 	"[A.Sub]\n\tKEY = \" lead and trail \"\n",
 	"[a] x = 1 2   3  \n[b]y=2\n",
+	"[a.B \"C\"]\n\tx = 1\n[a \"b.c\"]\n\tx = 2\n",
 	"[a]\n\tx = a\\tb\\nc\\\\d\\\"e\n",
 	"\ufeff[a]\r\n\tx = 1\r\n\ty = \"2\" \r\n",
 	"[a]\n\tx = \"one\" two \"three\"\n",
@@ -114,6 +115,9 @@ func TestResolveAgreesWithGit(t *testing.T) {
 		"first of two":  "[remote \"origin\"]\n\turl = https://github.com/a/b\n[url \"https://x.org/\"]\n\tinsteadOf = https://github.com/\n[url \"https://y.org/\"]\n\tinsteadOf = https://github.com/\n",
 		"push instead":  "[remote \"origin\"]\n\turl = https://github.com/a/b\n[url \"ssh://git@github.com/\"]\n\tpushInsteadOf = https://github.com/\n",
 		"both":          "[remote \"origin\"]\n\turl = https://github.com/a/b\n[url \"ssh://git@github.com/\"]\n\tpushInsteadOf = https://github.com/\n[url \"https://z.org/\"]\n\tinsteadOf = https://github.com/\n",
+		"first base":    "[remote \"origin\"]\n\turl = https://github.com/a/b\n[url \"https://x.org/\"]\n\tinsteadOf = gh:\n[url \"https://y.org/\"]\n\tinsteadOf = https://github.com/\n[url \"https://x.org/\"]\n\tinsteadOf = https://github.com/\n",
+		"empty rule":    "[remote \"origin\"]\n\turl = https://github.com/a/b\n[url \"https://x.org/\"]\n\tinsteadOf =\n",
+		"two forms":     "[remote \"origin\"]\n\turl = https://github.com/a/b\n[remote.an \"origin\"]\n\turl = https://x.org/\n",
 		"push url kept": "[remote \"origin\"]\n\turl = https://github.com/a/b\n\tpushurl = https://github.com/c/d\n[url \"ssh://git@github.com/\"]\n\tpushInsteadOf = https://github.com/\n[url \"https://z.org/\"]\n\tinsteadOf = https://github.com/c/\n",
 	} {
 		dir := tempDir(t)
@@ -142,6 +146,68 @@ func TestResolveAgreesWithGit(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s, push %v (-git +ours):\n%s", name, d, diff)
 			}
+		}
+	}
+}
+
+// TestReadOnlyOneWay has what git reads in a way that is easily mistaken for another,
+// or in another way since some version.
+func TestReadOnlyOneWay(t *testing.T) {
+	for _, config := range []string{"[core \"\"]\n\tworktree = /\n", "[core.]\n\tworktree = /\n"} {
+		if _, err := ParseConfig([]byte(config)); err == nil {
+			t.Errorf("%q is read", config)
+		}
+	}
+	for _, addresses := range []string{
+		"url = https://github.com/a/b\nurl =\nurl = https://example.org/x\n",
+		"url = https://github.com/a/b\npushurl = https://example.org/x\npushurl =\n",
+	} {
+		c, err := ParseConfig([]byte("[remote \"origin\"]\n" + addresses))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Repo{config: c, own: c}
+		for _, d := range []Direction{Fetch, Push} {
+			if got, err := r.Resolve("origin", d); err == nil {
+				t.Errorf("%q, push %v: %v", addresses, d, got)
+			}
+		}
+	}
+}
+
+// TestHeadAgreesWithGit writes HEAD in every form that git reads.
+func TestHeadAgreesWithGit(t *testing.T) {
+	dir := tempDir(t)
+	mustGit(t, dir, dir, "init", "-q", "-b", "main", "repo")
+	repo := dir + "/repo"
+	mustGit(t, dir, repo, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+	mustGit(t, dir, repo, "branch", "side")
+	mustGit(t, dir, repo, "pack-refs", "--all")
+	want := strings.TrimSpace(mustGit(t, dir, repo, "rev-parse", "HEAD"))
+	for _, form := range []string{
+		"ref: refs/heads/side\n", "ref:refs/heads/side", "ref:\t\n refs/heads/side \r\n", "-> refs/heads/side", want + "\n",
+	} {
+		head := repo + "/.git/HEAD"
+		if err := os.Remove(head); err != nil {
+			t.Fatal(err)
+		}
+		if target, link := strings.CutPrefix(form, "-> "); link {
+			if err := os.Symlink(target, head); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			write(t, head, form)
+		}
+		branch, _ := git(t, dir, repo, "symbolic-ref", "--short", "-q", "HEAD")
+		r, err := Open(repo, Home{})
+		if err != nil {
+			t.Fatalf("%q: %v", form, err)
+		}
+		if got := r.Branch(); got != strings.TrimSpace(branch) {
+			t.Errorf("%q: branch %q, git's is %q", form, got, branch)
+		}
+		if got, err := r.Ref("HEAD"); got != want || err != nil {
+			t.Errorf("%q: HEAD is %s %v, want %s", form, got, err, want)
 		}
 	}
 }

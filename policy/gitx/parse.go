@@ -55,20 +55,23 @@ func (p *configParser) header() error {
 	for isAlnum(p.peek()) || p.peek() == '-' || p.peek() == '.' {
 		p.pos++
 	}
-	p.section, p.subsection = strings.ToLower(p.data[start:p.pos]), ""
-	if p.section == "" {
+	section, dotted, old := strings.Cut(strings.ToLower(p.data[start:p.pos]), ".")
+	if section == "" || old && dotted == "" {
 		return p.fail("section without a name")
 	}
-	if i := strings.IndexByte(p.section, '.'); i >= 0 {
-		// The old form [section.subsection] folds the subsection's case.
-		p.section, p.subsection = p.section[:i], p.section[i+1:]
-	}
+	// The old form [section.subsection] folds the subsection's case.
+	p.section, p.subsection = section, dotted
 	if c := p.peek(); c == ' ' || c == '\t' {
 		for c := p.peek(); c == ' ' || c == '\t'; c = p.peek() {
 			p.pos++
 		}
-		if err := p.quotedSubsection(); err != nil {
+		quoted, err := p.quotedSubsection()
+		if err != nil {
 			return err
+		}
+		// Both forms at once name one subsection: [a.b "c"] is that of [a "b.c"].
+		if p.subsection = quoted; old {
+			p.subsection = dotted + "." + quoted
 		}
 	}
 	if p.pos >= len(p.data) || p.data[p.pos] != ']' {
@@ -78,30 +81,34 @@ func (p *configParser) header() error {
 	return nil
 }
 
-func (p *configParser) quotedSubsection() error {
+// quotedSubsection reads a subsection between quotes. An empty one is refused: to git it
+// is another section than the one without, and nobody means that.
+func (p *configParser) quotedSubsection() (string, error) {
 	if p.peek() != '"' {
-		return p.fail("malformed section")
+		return "", p.fail("malformed section")
 	}
 	var b strings.Builder
 	for p.pos++; p.pos < len(p.data); p.pos++ {
 		switch c := p.data[p.pos]; c {
 		case '"':
 			p.pos++
-			p.subsection = b.String()
-			return nil
+			if b.Len() == 0 {
+				return "", p.fail("subsection without a name")
+			}
+			return b.String(), nil
 		case '\n', 0:
-			return p.fail("malformed section")
+			return "", p.fail("malformed section")
 		case '\\':
 			p.pos++
 			if p.pos >= len(p.data) || p.data[p.pos] == '\n' {
-				return p.fail("malformed section")
+				return "", p.fail("malformed section")
 			}
 			b.WriteByte(p.data[p.pos])
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return p.fail("malformed section")
+	return "", p.fail("malformed section")
 }
 
 func (p *configParser) variable() error {

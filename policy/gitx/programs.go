@@ -66,6 +66,8 @@ func (e entry) startsProgram() bool {
 		return e.name == "command"
 	case "sendemail":
 		return strings.HasSuffix(e.name, "cmd") || e.name == "smtpserver"
+	case "extensions": // as of the next; an older way to say it
+		return e.name == "partialclone"
 	case "remote": // objects that are missing are fetched whenever something needs them
 		return e.name == "promisor" || e.name == "partialclonefilter" || e.name == "lfsurl" || e.name == "lfspushurl"
 	case "branch":

@@ -44,11 +44,9 @@ func (r *Repo) Ref(name string) (string, error) {
 		return "", err
 	}
 	for range 5 {
-		data, err := readFile(r.refFile(name), 4096)
-		if err != nil {
-			return "", err
-		}
-		if data == nil {
+		target, id, err := readRef(r.refFile(name))
+		switch {
+		case errors.Is(err, ErrNoRef):
 			packed, err := r.packedRefs()
 			if err != nil {
 				return "", err
@@ -57,20 +55,40 @@ func (r *Repo) Ref(name string) (string, error) {
 				return id, nil
 			}
 			return "", ErrNoRef
+		case err != nil:
+			return "", err
+		case id != "":
+			return id, nil
+		case !safeRef(target):
+			return "", refuse("a symbolic reference of the repository is malformed")
 		}
-		text := strings.TrimRight(string(data), " \t\r\n")
-		if target, symbolic := strings.CutPrefix(text, "ref:"); symbolic {
-			if name = strings.TrimSpace(target); !safeRef(name) {
-				return "", refuse("a symbolic reference of the repository is malformed")
-			}
-			continue
-		}
-		if !objectID.MatchString(text) {
-			return "", refuse("a reference of the repository is malformed")
-		}
-		return text, nil
+		name = target
 	}
 	return "", refuse("symbolic references of the repository go round in circles")
+}
+
+// readRef reads the file of a reference: it holds an object's name, or it is a symbolic
+// reference to another one, by its text or, as in old repositories, as a link.
+func readRef(file string) (target, id string, err error) {
+	if link, err := os.Readlink(file); err == nil && strings.HasPrefix(link, "refs/") {
+		return link, "", nil
+	}
+	data, err := readFile(file, 4096)
+	if err != nil {
+		return "", "", err
+	}
+	if data == nil {
+		return "", "", ErrNoRef
+	}
+	const space = " \t\r\n"
+	text := strings.TrimRight(string(data), space)
+	if target, symbolic := strings.CutPrefix(text, "ref:"); symbolic {
+		return strings.TrimLeft(target, space), "", nil
+	}
+	if !objectID.MatchString(text) {
+		return "", "", refuse("a reference of the repository is malformed")
+	}
+	return "", text, nil
 }
 
 // Refs lists the references below a prefix, such as "refs/tags/", with the

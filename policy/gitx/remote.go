@@ -118,15 +118,18 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 			return nil, false, refuse("the remote starts a program or goes through a proxy of the repository's choice")
 		}
 	}
-	if d == Push {
-		if r.pushesMore(name) {
-			return nil, false, refuse("the repository makes a push to the remote send more than the branch that is named")
-		}
-		if urls = valid(r.config.all("remote", name, "pushurl")); len(urls) > 0 {
-			return urls, false, nil
-		}
+	if d == Push && r.pushesMore(name) {
+		return nil, false, refuse("the repository makes a push to the remote send more than the branch that is named")
 	}
-	if urls = valid(r.config.all("remote", name, "url")); len(urls) > 0 {
+	urls, pushURLs := r.config.all("remote", name, "url"), r.config.all("remote", name, "pushurl")
+	if slices.Contains(urls, "") || slices.Contains(pushURLs, "") {
+		// Since 2.46, git drops the addresses before an empty one; earlier it used them.
+		return nil, false, refuse("the remote has an empty address, which not every git understands alike")
+	}
+	if d == Push && len(pushURLs) > 0 {
+		return pushURLs, false, nil
+	}
+	if len(urls) > 0 {
 		return urls, d == Push, nil
 	}
 	if r.isName(name) {
@@ -135,21 +138,8 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 	return nil, false, &UnknownRemoteError{Name: name}
 }
 
-// valid applies git's rule that an empty value clears the list before it.
-func valid(urls []string) []string {
-	out := urls[:0:0]
-	for _, u := range urls {
-		if u == "" {
-			out = out[:0]
-			continue
-		}
-		out = append(out, u)
-	}
-	return out
-}
-
 // rewrite applies url.<base>.insteadOf and, for pushing, pushInsteadOf, which
-// goes first. The longest match wins, the earliest among equals.
+// goes first.
 func (r *Repo) rewrite(u string, push bool) string {
 	if push {
 		if out, ok := r.rewriteBy(u, "pushinsteadof"); ok {
@@ -160,14 +150,26 @@ func (r *Repo) rewrite(u string, push bool) string {
 	return out
 }
 
+// rewriteBy applies the rules of one variable. The longest match wins; among equals,
+// the base that is the first to have any such rule, whether or not that rule matches.
+// An empty rule matches every address.
 func (r *Repo) rewriteBy(u, variable string) (string, bool) {
-	longest, base := 0, ""
+	ranks := map[string]int{} // of the bases, in the order in which git meets them
+	longest, base := -1, ""
 	for _, e := range r.config.entries {
-		if e.section == "url" && e.name == variable && len(e.value) > longest && strings.HasPrefix(u, e.value) {
+		if e.section != "url" || e.subsection == "" || e.name != variable {
+			continue
+		}
+		rank, met := ranks[e.subsection]
+		if !met {
+			rank = len(ranks)
+			ranks[e.subsection] = rank
+		}
+		if strings.HasPrefix(u, e.value) && (len(e.value) > longest || len(e.value) == longest && rank < ranks[base]) {
 			longest, base = len(e.value), e.subsection
 		}
 	}
-	if longest == 0 {
+	if longest < 0 {
 		return u, false
 	}
 	return base + u[longest:], true

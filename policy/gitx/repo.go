@@ -216,13 +216,13 @@ func bearsOnAddresses(entries []entry) bool {
 
 // Branch returns the name of the current branch, or "" when HEAD is detached.
 func (r *Repo) Branch() string {
-	data, err := readFile(filepath.Join(r.GitDir, "HEAD"), 4096)
+	target, _, err := readRef(filepath.Join(r.GitDir, "HEAD"))
 	if err != nil {
 		return ""
 	}
-	ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/heads/")
+	branch, ok := strings.CutPrefix(target, "refs/heads/")
 	if !ok {
 		return ""
 	}
-	return ref
+	return branch
 }
