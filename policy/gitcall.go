@@ -80,6 +80,7 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 	if err != nil {
 		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
 	}
+	p.nested = nested
 	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
 	if slices.Contains(continuingTools, p.tool.key.tool) {
 		queued, err := repo.Queued()

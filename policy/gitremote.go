@@ -71,7 +71,7 @@ func (p *preparation) submodules(name string, repo *gitx.Repo) error {
 	if repo != p.repo || p.tool.key.tool == "git_remote" {
 		return nil
 	}
-	addresses, err := repo.Submodules(p.direction())
+	addresses, err := repo.Submodules(p.nested, p.direction())
 	if err != nil {
 		return p.refuse(RuleGitRemote, name, GitRemote, "", "a submodule: "+err.Error())
 	}

@@ -32,6 +32,7 @@ type preparation struct {
 	roles    []Role // of the call, distinct, in the order of the arguments
 	elements []element
 	repo     *gitx.Repo     // of a git call, when there is one
+	nested   []*gitx.Repo   // the repositories that git looks into on its behalf
 	root     pathx.Resolved // the repository argument of a git call
 	rootRole []Role
 	programs []string   // what the repository would run

@@ -5,6 +5,9 @@ import (
 	"path/filepath"
 )
 
+// maxModules bounds how many nested repositories are looked at.
+const maxModules = 256
+
 // Nested returns the repositories that git looks into while it works on this
 // one: those at the places that the index gives to other repositories, and
 // those that are kept for submodules. Their own ones are among them.

@@ -131,3 +131,42 @@ func TestNested(t *testing.T) {
 		t.Errorf("programs %q, want %q", programs, want)
 	}
 }
+
+// TestSubmodulesHaveRemotesOfTheirOwn lets git itself show that a fetch goes on to the
+// remotes of nested repositories, by a program that one of these names.
+func TestSubmodulesHaveRemotesOfTheirOwn(t *testing.T) {
+	home, dir := nestedWorld(t)
+	mustGit(t, home, dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "m")
+	mustGit(t, home, home, "clone", "-q", "--bare", "outer", "elsewhere.git")
+	lib := filepath.Join(dir, "deep/er/lib")
+	ran := filepath.Join(home, "ran")
+	mustGit(t, home, lib, "remote", "add", "origin", home+"/elsewhere.git")
+	mustGit(t, home, lib, "config", "remote.origin.uploadpack", "touch "+ran+"; git-upload-pack")
+	mustGit(t, home, dir, "-c", "fetch.recurseSubmodules=true", "fetch", "-q", home+"/elsewhere.git")
+	if !exists(ran) {
+		t.Fatal("git does not fetch from there")
+	}
+	submodules := func() ([]Address, error) {
+		r, err := Open(dir, Home{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nested, err := r.Nested(Home{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Submodules(nested, Fetch)
+	}
+	if got, err := submodules(); err == nil {
+		t.Errorf("a program and a local path: %v", got)
+	}
+	mustGit(t, home, lib, "config", "--unset", "remote.origin.uploadpack")
+	mustGit(t, home, lib, "config", "remote.origin.url", "short:x")
+	mustGit(t, home, lib, "config", "url.https://example.org/.insteadOf", "short:")
+	mustGit(t, home, lib, "config", "extensions.worktreeConfig", "true")
+	write(t, filepath.Join(lib, ".git/config.worktree"), "[remote \"more\"]\n\turl = https://example.net/y\n")
+	got, err := submodules()
+	if err != nil || len(got) != 2 || got[0].String() != "https://example.org/x" || got[1].String() != "https://example.net/y" {
+		t.Errorf("%v %v", got, err)
+	}
+}

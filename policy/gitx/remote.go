@@ -174,27 +174,3 @@ func (r *Repo) rewriteBy(u, variable string) (string, bool) {
 	}
 	return base + u[longest:], true
 }
-
-// Submodules returns the addresses that submodules bring in, which git
-// contacts on its own when it fetches.
-func (r *Repo) Submodules(d Direction) ([]Address, error) {
-	var raw []string
-	for _, e := range r.own.entries {
-		if e.section == "submodule" && e.name == "url" {
-			raw = append(raw, e.value)
-		}
-	}
-	nested, err := r.moduleURLs(filepath.Join(r.CommonDir, "modules"), 0)
-	if err != nil {
-		return nil, err
-	}
-	var out []Address
-	for _, u := range append(raw, nested...) {
-		a, err := ParseAddress(r.rewrite(u, d == Push))
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, a)
-	}
-	return out, nil
-}

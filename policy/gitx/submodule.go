@@ -1,57 +1,45 @@
 package gitx
 
-import "path/filepath"
+import "errors"
 
-// maxModules bounds how many submodule repositories are looked at.
-const maxModules = 256
-
-// moduleURLs collects the remotes of the submodule repositories below dir and
-// of their own submodules.
-func (r *Repo) moduleURLs(dir string, depth int) ([]string, error) {
-	if depth > 8 {
-		return nil, refuse("the repository has too many submodules to check")
-	}
-	dirs, err := moduleDirs(dir, 0)
+// Submodules returns the addresses that git contacts on its own when it fetches or
+// pushes with submodules: those that the repository gives them, and the remotes of the
+// repositories nested in it, whose own configuration git obeys there.
+func (r *Repo) Submodules(nested []*Repo, d Direction) ([]Address, error) {
+	out, err := r.given(nil, d)
 	if err != nil {
 		return nil, err
 	}
-	var out []string
-	for _, sub := range dirs {
-		urls, err := moduleConfig(sub)
-		if err != nil {
+	for _, n := range nested {
+		if out, err = n.given(out, d); err != nil {
 			return nil, err
 		}
-		more, err := r.moduleURLs(filepath.Join(sub, "modules"), depth+1)
-		if err != nil {
-			return nil, err
-		}
-		out = append(append(out, urls...), more...)
-		if len(out) > maxModules {
-			return nil, refuse("the repository has too many submodules to check")
+		for _, name := range n.own.subsections("remote") {
+			addresses, err := n.Resolve(name, d)
+			var unknown *UnknownRemoteError
+			if errors.As(err, &unknown) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, addresses...)
 		}
 	}
 	return out, nil
 }
 
-// moduleConfig returns the addresses in the configuration of one submodule.
-// Rewriting rules of its own would make them mean something else.
-func moduleConfig(dir string) ([]string, error) {
-	data, err := readFile(filepath.Join(dir, "config"), maxConfig)
-	if err != nil {
-		return nil, err
-	}
-	c, err := ParseConfig(data)
-	if err != nil {
-		return nil, err
-	}
-	if c.has("include") || c.has("includeif") || c.has("url") {
-		return nil, refuse("the configuration of a submodule includes files or rewrites addresses")
-	}
-	var out []string
-	for _, e := range c.entries {
-		if e.section == "remote" && (e.name == "url" || e.name == "pushurl") {
-			out = append(out, e.value)
+// given appends the addresses that a repository's own configuration gives to submodules.
+func (r *Repo) given(out []Address, d Direction) ([]Address, error) {
+	for _, e := range r.own.entries {
+		if e.section != "submodule" || e.name != "url" {
+			continue
 		}
+		a, err := ParseAddress(r.rewrite(e.value, d == Push))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, a)
 	}
 	return out, nil
 }
