@@ -1,6 +1,7 @@
 package gitx
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -10,9 +11,18 @@ const maxConfig = 1 << 20
 
 // Error is the reason why a repository or a remote was refused. It quotes
 // nothing that the agent wrote.
-type Error struct{ Reason string }
+type Error struct {
+	Reason string
+	fatal  bool // git itself stops there, before it runs anything
+}
 
 func (e *Error) Error() string { return e.Reason }
+
+// gitStops reports whether git, too, stops over what an error is about.
+func gitStops(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.fatal
+}
 
 func refuse(format string, args ...any) error {
 	return &Error{Reason: fmt.Sprintf(format, args...)}

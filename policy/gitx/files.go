@@ -21,8 +21,11 @@ func readFile(name string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() > limit {
-		return nil, refuse("a file of the git repository is not a regular file of sensible size")
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{Reason: "a file of the git repository is not a regular file", fatal: true}
+	}
+	if err != nil || info.Size() > limit {
+		return nil, refuse("a file of the git repository is larger than any honest one")
 	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil || int64(len(data)) > limit {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -50,7 +51,7 @@ func (o Obeyed) Names(path string, exists bool) bool {
 		return true
 	}
 	if !below {
-		return o.mentions(path, exists, func(prefix string) bool { return prefix == "" })
+		return o.mentions(path, exists, func(prefix string, _ bool) bool { return prefix == "" })
 	}
 	if !o.goesElsewhere() {
 		return false
@@ -61,26 +62,35 @@ func (o Obeyed) Names(path string, exists bool) bool {
 			return false
 		}
 		name = rest
-		if o.mentions(name, exists, func(prefix string) bool { return prefix == "" || strings.HasSuffix(prefix, "/") }) {
+		if o.mentions(name, exists, func(prefix string, _ bool) bool { return prefix == "" || strings.HasSuffix(prefix, "/") }) {
 			return true
 		}
 	}
 }
 
 // mentions reports whether the command has a name of its own behind something
-// that leads to the directory from which the name starts.
-func (o Obeyed) mentions(name string, exists bool, leads func(prefix string) bool) bool {
+// that leads to the directory from which the name starts: leads is given the beginning
+// of the word, and whether any of that is computed by the shell. Every byte of the
+// command is looked at once, however often the name stands in it.
+func (o Obeyed) mentions(name string, exists bool, leads func(prefix string, computed bool) bool) bool {
 	name = strings.ToLower(name)
 	distinct := exists || strings.ContainsAny(name, "./") // "test" is a word like any other
+	seen, word, computed := 0, 0, false
 	for at := 0; ; at++ {
 		i := strings.Index(o.command[at:], name)
 		if i < 0 {
 			return false
 		}
 		at += i
-		prefix, end := o.command[strings.LastIndexAny(o.command[:at], " \t\n\"'=;&|<>(!")+1:at], at+len(name)
+		between := o.command[seen:at]
+		if sep := strings.LastIndexAny(between, " \t\n\"'=;&|<>(!"); sep >= 0 {
+			word, computed, between = seen+sep+1, false, between[sep+1:]
+		}
+		computed = computed || strings.ContainsAny(between, "$`)}")
+		seen = at
+		prefix, end := o.command[word:at], at+len(name)
 		switch {
-		case !leads(prefix) || end < len(o.command) && inName(o.command[end]):
+		case !leads(prefix, computed) || end < len(o.command) && inName(o.command[end]):
 		case end < len(o.command) && o.command[end] == '/':
 			if !exists {
 				return true
@@ -93,9 +103,9 @@ func (o Obeyed) mentions(name string, exists bool, leads func(prefix string) boo
 
 // meansTop reports whether what stands before a name in a command can stand for
 // the directory in which the command is started.
-func (o Obeyed) meansTop(prefix string) bool {
+func (o Obeyed) meansTop(prefix string, computed bool) bool {
 	return prefix == "" || prefix == "./" || prefix == strings.ToLower(o.top)+"/" ||
-		strings.HasSuffix(prefix, "/") && strings.ContainsAny(prefix, "$`)}")
+		computed && strings.HasSuffix(prefix, "/")
 }
 
 // inName reports whether a character behind a name makes it another name.
@@ -124,13 +134,13 @@ func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
 			for _, above := range s.above {
 				l.at(above)
 			}
-			own := l.errs
+			own := len(l.errs)
 			for _, beside := range s.besides() {
 				if !strings.HasPrefix(path, beside+"/") {
 					l.at(beside)
 				}
 			}
-			l.errs = own // where git stops over a configuration it runs nothing
+			l.errs = append(l.errs[:own], slices.DeleteFunc(l.errs[own:], gitStops)...) // then it runs nothing
 			break
 		}
 	}
@@ -185,11 +195,16 @@ func workTree(dir string) string {
 	return filepath.Clean(dir)
 }
 
+// maxObeyed bounds what is listed, and with it the includes that are followed.
+const maxObeyed = 10_000
+
+var errObeyed = refuse("git configurations name too much to be looked through")
+
 // config lists what a configuration file names, and what the files name that it
 // includes, under whatever condition.
 func (l *lister) config(file string, depth int) {
-	if depth > 5 {
-		l.errs = append(l.errs, refuse("a git configuration includes too deeply"))
+	if depth > 10 { // as git has it
+		l.errs = append(l.errs, &Error{Reason: "a git configuration includes too deeply", fatal: true})
 		return
 	}
 	read := l.look(file, readSettings)
@@ -198,9 +213,15 @@ func (l *lister) config(file string, depth int) {
 		return
 	}
 	for _, e := range read.settings {
+		if len(l.found) >= maxObeyed {
+			if !slices.Contains(l.errs, errObeyed) {
+				l.errs = append(l.errs, errObeyed)
+			}
+			return
+		}
 		switch name := e.section + "." + e.name; name {
 		case "include.path", "includeif.path":
-			if target, ok := l.file(e.value, filepath.Dir(file)); ok {
+			if target, ok := l.file(e.value, file[:strings.LastIndexByte(file, '/')]); ok {
 				l.found = append(l.found, Obeyed{Name: target, Why: "git obeys the file, which its configuration includes"})
 				l.config(target, depth+1)
 			}

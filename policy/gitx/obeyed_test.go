@@ -3,6 +3,7 @@ package gitx
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -84,5 +85,49 @@ func TestSurroundingsTogether(t *testing.T) {
 	all.Wait()
 	if named, err := s.Obeyed(dir+"/r/a", unknown); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
 		t.Errorf("in the end: %v %v", named, err)
+	}
+}
+
+// TestIncludesWithoutEnd has configurations that a reader who follows every include
+// would never be done with.
+func TestIncludesWithoutEnd(t *testing.T) {
+	dir := tempDir(t)
+	write(t, dir+"/r/.git/config", strings.Repeat("[include]\n\tpath = config\n\tpath = more\n", 2000))
+	write(t, dir+"/r/.git/more", strings.Repeat("[include]\n\tpath = config\n\tpath = ../.git/more\n", 2000))
+	for _, place := range []string{"/r/a", "/beside/a"} {
+		named, err := NewSurroundings(Home{}, dir).Obeyed(dir+place, make([]int64, 99))
+		if err == nil || len(named) > 2*maxObeyed {
+			t.Errorf("%s: %d names, %v", place, len(named), err)
+		}
+	}
+}
+
+// TestBrokenBeside has repositories beside the one that is written to. Where git stops
+// over their configuration it runs nothing; where only we do, that has to be told.
+func TestBrokenBeside(t *testing.T) {
+	for config, stops := range map[string]bool{
+		"[core\n": true, "[core]\n\tx = \"\n": true,
+		"[core \"\"]\n": false, strings.Repeat("#", maxConfig) + "\n": false, "[core]\n\tx = \x00\n": false,
+	} {
+		dir := tempDir(t)
+		mustGit(t, dir, dir, "init", "-q", "r")
+		write(t, dir+"/r/.git/config", config)
+		if _, err := git(t, dir, dir+"/r", "status"); (err != nil) != stops {
+			t.Errorf("%.20q: git says %v", config, err)
+		}
+		if _, err := NewSurroundings(Home{}, dir).Obeyed(dir+"/beside/a", make([]int64, 99)); (err == nil) != stops {
+			t.Errorf("%.20q: %v", config, err)
+		}
+	}
+}
+
+// TestNamesOfLongCommands has commands in which a name stands several hundred thousand
+// times, in one word.
+func TestNamesOfLongCommands(t *testing.T) {
+	long := strings.Repeat("a/", 400_000)
+	for command, want := range map[string]bool{long: false, "`" + long: false, long + " a/a": true, "$(" + long + ")/a/a": true} {
+		if got := (Obeyed{command: command, top: "/w"}).Names("/w/a/a", true); got != want {
+			t.Errorf("%.5s… %v, want %v", command, got, want)
+		}
 	}
 }

@@ -1,6 +1,9 @@
 package gitx
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // configParser reads git's configuration grammar: sections with an optional
 // quoted subsection, names, values with quotes, escapes, comments and
@@ -12,7 +15,13 @@ type configParser struct {
 	entries             []entry
 }
 
+// fail refuses what git refuses as well.
 func (p *configParser) fail(what string) error {
+	return &Error{Reason: fmt.Sprintf("git configuration, line %d: %s", p.line, what), fatal: true}
+}
+
+// ambiguous refuses what git takes, though not for what it looks like.
+func (p *configParser) ambiguous(what string) error {
 	return refuse("git configuration, line %d: %s", p.line, what)
 }
 
@@ -57,7 +66,7 @@ func (p *configParser) header() error {
 	}
 	section, dotted, old := strings.Cut(strings.ToLower(p.data[start:p.pos]), ".")
 	if section == "" || old && dotted == "" {
-		return p.fail("section without a name")
+		return p.ambiguous("section without a name")
 	}
 	// The old form [section.subsection] folds the subsection's case.
 	p.section, p.subsection = section, dotted
@@ -93,7 +102,7 @@ func (p *configParser) quotedSubsection() (string, error) {
 		case '"':
 			p.pos++
 			if b.Len() == 0 {
-				return "", p.fail("subsection without a name")
+				return "", p.ambiguous("subsection without a name")
 			}
 			return b.String(), nil
 		case '\n', 0:
@@ -159,7 +168,7 @@ func (p *configParser) value() (string, error) {
 			}
 			return b.String()[:b.Len()-trailing], nil
 		case c == 0:
-			return "", p.fail("NUL byte")
+			return "", p.ambiguous("NUL byte")
 		case c == '\\':
 			s, err := p.valueEscape()
 			if err != nil {
