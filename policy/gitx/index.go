@@ -10,6 +10,12 @@ import (
 // maxIndex bounds the index that is looked through.
 const maxIndex = 256 << 20
 
+// Bounds of what is kept of an index: in version 4 a few bytes can stand for a long name.
+const (
+	maxIndexName = 4096 // as long as a path can be
+	maxGitlinks  = 10_000
+)
+
 // gitlinkMode is the mode of an entry of the index that stands for a commit of
 // another repository, whose work tree lies at the entry's place.
 const gitlinkMode = 0o160000
@@ -72,6 +78,9 @@ func (x *index) read() error {
 		if name = next; mode != gitlinkMode {
 			continue
 		}
+		if len(x.links) == maxGitlinks {
+			return refuse("the repository has too many submodules to check")
+		}
 		if len(name) == 0 { // a changed entry of the shared index, whose name is there
 			return errIndex
 		}
@@ -82,7 +91,8 @@ func (x *index) read() error {
 
 var errIndex = refuse("the index of the repository is malformed")
 
-// entry reads one entry. In version 4 its name continues that of the one before.
+// entry reads one entry. In version 4 its name continues that of the one before, in the
+// same memory.
 func (x *index) entry(before []byte) (mode uint32, name []byte, err error) {
 	start := x.pos
 	fixed := 40 + x.hash + 2
@@ -109,10 +119,13 @@ func (x *index) entry(before []byte) (mode uint32, name []byte, err error) {
 	if length < 0 {
 		return 0, nil, errIndex
 	}
+	if kept+length > maxIndexName {
+		return 0, nil, errIndex
+	}
 	name = x.data[x.pos : x.pos+length]
 	if x.version == 4 {
 		x.pos += length + 1
-		return mode, append(before[:kept:kept], name...), nil
+		return mode, append(before[:kept], name...), nil
 	}
 	x.pos = start + (fixed+length+8)/8*8 // with 1 to 8 NUL bytes behind it
 	return mode, name, nil

@@ -1,6 +1,7 @@
 package gitx
 
 import (
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
@@ -76,6 +77,22 @@ func TestGitlinksOfBrokenIndex(t *testing.T) {
 	write(t, name, "DIRC\x00\x00\x00\x09"+string(whole[8:]))
 	if _, err := r.gitlinks(); err == nil {
 		t.Error("an unknown version is read")
+	}
+}
+
+// TestIndexOfManyNames has an index of 3 MB whose names, written out, have many gigabytes.
+func TestIndexOfManyNames(t *testing.T) {
+	const entries = 50_000
+	data := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x04"), entries)
+	for range entries {
+		data = append(data, make([]byte, 24)...)
+		data = binary.BigEndian.AppendUint32(data, gitlinkMode)
+		data = append(data, make([]byte, 12+20+2)...)
+		data = append(data, 0, 'a', 0) // nothing less than the name before, and a letter more
+	}
+	x := index{data: append(data, make([]byte, 20)...), hash: 20}
+	if err := x.read(); err == nil || len(x.links) > maxGitlinks {
+		t.Errorf("%d places, %v", len(x.links), err)
 	}
 }
 
