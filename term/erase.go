@@ -128,7 +128,7 @@ func (e *emulator) shiftColumns(x, n int) {
 	}
 }
 
-// alignmentTest fills the screen with E (DECALN).
+// alignmentTest fills the screen with E and makes all of it the scroll region (DECALN).
 func (e *emulator) alignmentTest() {
 	e.work += e.cols * e.rows
 	fill := glyph{text: 'E', style: e.penStyle()}
@@ -137,5 +137,6 @@ func (e *emulator) alignmentTest() {
 		e.rowStates()[y] = rowState{}
 	}
 	e.x, e.y = 0, 0
+	e.top, e.bottom = 0, e.rows-1
 	e.damage.all()
 }

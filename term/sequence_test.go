@@ -25,6 +25,7 @@ func TestSequences(t *testing.T) {
 		{"the byte 9C alone ends no string", "\x1b]0;a\x9cb\x1b\\c", []string{"c"}, 1, 0},
 		{"SL", "abcdef\r\nghij\x1b[2 @", []string{"cdef", "ij"}, 4, 1},
 		{"SR", "abcdef\r\nghij\x1b[2 A", []string{"  abcdef", "  ghij"}, 4, 1},
+		{"DECALN ends a region", "\x1b[2;3r\x1b#8\x1b[4H\n\x1b[2K", []string{"EEEEEEEEEE", "EEEEEEEEEE", "EEEEEEEEEE"}, 0, 3},
 		{"SL in a region", "ab\r\ncd\r\nef\x1b[2;3r\x1b[2H\x1b[ @", []string{"ab", "d", "f"}, 0, 1},
 		{"SL with the cursor out of the region", "ab\r\ncd\x1b[2;3r\x1b[ @", []string{"ab", "cd"}, 0, 0},
 		{"DECIC", "abc\r\ndef\x1b[2G\x1b[2'}", []string{"a  bc", "d  ef"}, 1, 1},
