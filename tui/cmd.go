@@ -102,7 +102,7 @@ func (m *Model) closePane(p *pane) tea.Cmd {
 	})
 }
 
-// endSession asks the broker to endSession a session.
+// endSession asks the broker to end a session.
 func (m *Model) endSession(id broker.SessionID) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, closeTime)

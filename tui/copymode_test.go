@@ -122,3 +122,23 @@ func TestSearchFindsColumns(t *testing.T) {
 		}
 	}
 }
+
+// A program that was told of a button that is pressed is told of its release, wherever
+// that is, and of the way there.
+func TestReleaseReachesTheProgram(t *testing.T) {
+	const press, drag, bar, release = "\x1b[<0;5;5M", "\x1b[<32;9;1M", "\x1b[<0;30;24m", "\x1b[<0;7;7m"
+	for _, test := range []struct{ name, input, want string }{
+		{"over the bars", press + drag + bar, "\x1b[<0;5;4M\x1b[<32;9;1M\x1b[<0;30;22m"},
+		{"with the command line open", press + "\x01" + release, "\x1b[<0;5;4M\x1b[<0;7;6m"},
+		{"only once", press + bar + bar, "\x1b[<0;5;4M\x1b[<0;30;22m"},
+		{"of a button pressed elsewhere", "\x1b[<0;79;24M" + release, "\x1b[<0;7;6m"},
+		{"lost", press + "\x1b[<35;9;1M" + bar, "\x1b[<0;5;4M"},
+	} {
+		r := newHarness(t, 80, 24, Options{})
+		r.agentSays(1, "\x1b[?1002h\x1b[?1006h")
+		r.keys(test.input)
+		if got := r.queued(1); got != test.want {
+			t.Errorf("%s: the program got %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -94,6 +94,7 @@ type Model struct {
 	prefixed  bool    // the prefix key was pressed, the next key belongs to it
 	pasting   pasteState
 	dragging  dragState
+	grabbed   *tab             // whose program has been told of a button that is not released yet
 	ours      map[rune]bool    // keys held whose press was the multiplexer's
 	focusedID broker.SessionID // the pane that was told that it has the focus
 	outerLost bool             // the person's terminal has lost the focus

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
@@ -19,14 +21,17 @@ type dragState struct {
 // onMouse gives a mouse event to what is under it: a tab of the bar, the
 // approval panel, a program that asked for the mouse, or the scrollback.
 func (m *Model) onMouse(ev keys.Event) tea.Cmd {
-	if !m.fits || m.question != nil {
-		return nil
-	}
 	e := ev.Mouse
-	if m.dragging.active {
-		return m.onDrag(e)
-	}
 	switch {
+	case !m.fits:
+		return nil
+	case m.grabbed != nil && e.Action != keys.MousePress:
+		m.onGrabbed(ev)
+		return nil
+	case m.question != nil:
+		return nil
+	case m.dragging.active:
+		return m.onDrag(e)
 	case m.lay.Tabs.contains(e.X, e.Y):
 		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft {
 			if i := m.tabAt(e.X); i >= 0 {
@@ -112,11 +117,10 @@ func (m *Model) onFocusedMouse(t *tab, at rect, ev keys.Event) tea.Cmd {
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	toProgram := modes.Wants(e) || wheel && modes.AltScreen && modes.AlternateScroll
 	if m.mode == modeTerminal && !t.scrolled && !t.dead() && toProgram {
-		inside := ev
-		inside.Mouse.X -= at.X
-		inside.Mouse.Y -= at.Y
-		inside.Raw = nil
-		m.forward(t, inside)
+		if e.Action == keys.MousePress && !e.Button.Wheel() {
+			m.grabbed = t
+		}
+		m.forwardMouse(t, at, ev)
 		return nil
 	}
 	switch {
@@ -126,6 +130,35 @@ func (m *Model) onFocusedMouse(t *tab, at rect, ev keys.Event) tea.Cmd {
 		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
 	}
 	return nil
+}
+
+// onGrabbed follows a button that was pressed over a program until it is released,
+// which the program has to hear of wherever that is. Outside the pane is its edge.
+func (m *Model) onGrabbed(ev keys.Event) {
+	t := m.grabbed
+	if ev.Mouse.Action == keys.MouseRelease || ev.Mouse.Button == keys.ButtonNone { // or the release was lost
+		m.grabbed = nil
+	}
+	tabs, parts := m.visibleTabs()
+	if i := slices.Index(tabs, t); i >= 0 && !t.dead() {
+		ev.Mouse = clamp(ev.Mouse, parts[i])
+		m.forwardMouse(t, parts[i], ev)
+	}
+}
+
+// clamp brings a mouse event into a rectangle.
+func clamp(e keys.Mouse, at rect) keys.Mouse {
+	e.X = min(max(at.X, e.X), at.X+at.W-1)
+	e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
+	return e
+}
+
+// forwardMouse gives a tab's program an event over its pane.
+func (m *Model) forwardMouse(t *tab, at rect, ev keys.Event) {
+	ev.Mouse.X -= at.X
+	ev.Mouse.Y -= at.Y
+	ev.Raw = nil
+	m.forward(t, ev)
 }
 
 // scrollBack moves the view of a tab by n lines into the past.
@@ -150,9 +183,7 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	at := m.focusedRect()
 	switch e.Action {
 	case keys.MouseMove:
-		e.X = min(max(at.X, e.X), at.X+at.W-1)
-		e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
-		to := m.pointAt(t, at, e)
+		to := m.pointAt(t, at, clamp(e, at))
 		if !m.dragging.moved {
 			if to == m.dragging.from {
 				return nil
