@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -163,6 +164,39 @@ func TestDeadTokens(t *testing.T) {
 	} {
 		if got := deadToken([]byte(text)); got != want {
 			t.Errorf("%s: %t", text, got)
+		}
+	}
+}
+
+// The old refresh token is gone once the service has answered: what else is odd about the
+// answer must not cost the login.
+func TestOddAnswersOfTheService(t *testing.T) {
+	for members, want := range map[string]time.Duration{
+		`"expires_in":7200`:                              2 * time.Hour,
+		`"expires_in":"7200"`:                            2 * time.Hour,
+		`"expires_in":7200.5`:                            2 * time.Hour,
+		`"expires_in":null`:                              time.Hour,
+		`"expires_in":-1`:                                time.Hour,
+		`"expires_in":1e300`:                             time.Hour,
+		`"expires_in":"soon"`:                            time.Hour,
+		`"expires_in":7200,"id_token":{"a":1}`:           2 * time.Hour,
+		`"expires_in":7200,"account":[],"id_token":null`: 2 * time.Hour,
+	} {
+		svc := newService(t, "refresh-0")
+		svc.answer = func(w http.ResponseWriter) bool {
+			_, _ = io.WriteString(w, `{"access_token":"new","refresh_token":"next",`+members+`}`)
+			return true
+		}
+		src := claudeLogin(t, time.Now().Add(-time.Minute))
+		m := svc.manager(src)
+		now := time.Now()
+		m.options.Now = func() time.Time { return now }
+		got, err := m.Token(t.Context())
+		if err != nil || got.Access != "new" || got.Expires.Sub(now) != want {
+			t.Errorf("%s: %q for %v, %v", members, got.Access, got.Expires.Sub(now), err)
+		}
+		if stored, err := src.Read(); err != nil || stored.Refresh != "next" {
+			t.Errorf("%s: stored %q, %v", members, stored.Refresh, err)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -113,27 +114,34 @@ func (m *Manager) request(ctx context.Context, refresh string) (*http.Request, e
 }
 
 // read takes the new token out of the service's answer. An answer that would
-// leave the person without a login is not accepted.
+// leave the person without a login is not accepted. One that is odd in a member
+// that nothing depends on is: the old refresh token may be worth nothing by now.
 func (m *Manager) read(data []byte, old Token) (Token, error) {
-	var answer struct {
-		Access  string `json:"access_token"`
-		Refresh string `json:"refresh_token"`
-		ID      string `json:"id_token"`
-		Seconds int64  `json:"expires_in"`
+	var answer map[string]json.RawMessage
+	_ = json.Unmarshal(data, &answer) // what is no object has no members
+	t := Token{
+		Access: text(answer["access_token"]), Refresh: text(answer["refresh_token"]), ID: text(answer["id_token"]),
+		Account: old.Account,
 	}
-	if json.Unmarshal(data, &answer) != nil || !plain(answer.Access) || !plain(answer.Refresh) {
+	if !plain(t.Access) || !plain(t.Refresh) {
 		return Token{}, fmt.Errorf("renew the login of %s: the token service's answer holds no complete login", m.source.Name)
 	}
-	t := Token{Access: answer.Access, Refresh: answer.Refresh, ID: answer.ID, Account: old.Account}
-	switch {
-	case answer.Seconds > 0 && answer.Seconds < 1<<32:
-		t.Expires = m.options.Now().Add(time.Duration(answer.Seconds) * time.Second)
-	default:
-		if t.Expires = jwtExpiry(t.Access); t.Expires.IsZero() {
-			t.Expires = m.options.Now().Add(time.Hour)
-		}
+	now := m.options.Now()
+	if life := seconds(answer["expires_in"]); life > 0 {
+		t.Expires = now.Add(life)
+	} else if t.Expires = jwtExpiry(t.Access); t.Expires.IsZero() {
+		t.Expires = now.Add(time.Hour)
 	}
 	return t, nil
+}
+
+// seconds reads a number of seconds, which some write as a text; 0 when it is none.
+func seconds(raw json.RawMessage) time.Duration {
+	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
+	if err != nil || !(n > 0 && n < 1<<32) {
+		return 0
+	}
+	return time.Duration(n) * time.Second
 }
 
 // plain says whether a token is there and can stand in a header field.
