@@ -32,6 +32,14 @@ func newDomainHarness(t *testing.T, change func(*Config)) *harness {
 	return s
 }
 
+// mustAdd approves a domain.
+func (s *harness) mustAdd(name string, until time.Time) {
+	s.t.Helper()
+	if err := s.proxy.AddDomain(name, until); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 func TestApprovedDomain(t *testing.T) {
 	s := newDomainHarness(t, nil)
 	s.answer(func(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +115,15 @@ func TestApprovedDomainEnds(t *testing.T) {
 		t.Errorf("in the open tunnel: %+v", res)
 	}
 	checkRefused(t, s, ReasonConnectHost)
+	s.mustAdd("docs.example.org", time.Now().Add(time.Hour))
+	c = s.tunnel("docs.example.org")
+	s.proxy.RemoveDomain("docs.example.org")
+	s.mustAdd("docs.example.org", time.Now().Add(time.Hour))
+	_, _ = io.WriteString(c, get)
+	if res, _ := readAnswer(t, bufio.NewReader(c)); res == nil || res.StatusCode != 200 {
+		t.Errorf("in a tunnel from before it was approved again: %+v", res)
+	}
+	s.takeRecords()
 	if err := s.proxy.AddDomain("docs.example.org", time.Now().Add(-time.Second)); err != nil {
 		t.Fatal(err)
 	}

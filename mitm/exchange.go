@@ -125,9 +125,11 @@ func (x *exchange) checkUpgrade() *denial {
 
 func (x *exchange) checkEndpoint() *denial {
 	if x.g.web {
-		if x.p.domain(x.g.host.Name) != x.g { // it may have expired since CONNECT
+		now := x.p.domain(x.g.host.Name)
+		if now == nil { // it may have expired since CONNECT
 			return deny(403, ReasonConnectHost, "Blocked: %s is not approved any more.", x.g.host.Name)
 		}
+		x.g = now // or have been approved anew
 		x.endpoint = webEndpoint(x.h.method)
 		return nil
 	}
