@@ -117,7 +117,7 @@ func parseField(line string) (field, *denial) {
 	}
 	for i := range len(value) {
 		if c := value[i]; c != '\t' && (c < ' ' || c >= 0x7f) {
-			return field{}, deny(400, ReasonMalformed, "the header field %s holds a character that is not printable ASCII", strings.ToLower(name))
+			return field{}, deny(400, ReasonMalformed, "the header field %s holds a character that is not printable ASCII", printable(lowerASCII(name), 60))
 		}
 	}
 	return field{name: fieldName(name), value: strings.Trim(value, " \t")}, nil

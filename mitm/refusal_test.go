@@ -95,6 +95,7 @@ func TestOuterPlaneRefuses(t *testing.T) {
 		{"health with another method", text("POST http://ironcurtain.invalid/__ironcurtain/health HTTP/1.1\r\nHost: ironcurtain.invalid\r\n\r\n"), "403", ReasonPlainHTTP},
 		{"big header", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 70<<10) + "\r\n\r\n"), "431", ReasonHeaderTooLarge},
 		{"many headers", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("X: a\r\n", 200) + "\r\n"), "431", ReasonHeaderCount},
+		{"long name", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("x", 60<<10) + ": \x01\r\n\r\n"), "400", ReasonMalformed},
 		{"unfinished head", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host), "", ReasonTruncated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -103,7 +104,9 @@ func TestOuterPlaneRefuses(t *testing.T) {
 			if c.status == "" && got != "" || c.status != "" && !strings.HasPrefix(got, "HTTP/1.1 "+c.status+" ") {
 				t.Errorf("answer %q, want status %q", got, c.status)
 			}
-			checkRefused(t, s, c.reason)
+			if r := checkRefused(t, s, c.reason); len(r.Detail) > 300 {
+				t.Errorf("the record has %d bytes of detail", len(r.Detail))
+			}
 		})
 	}
 	s.t = t
