@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -203,6 +204,17 @@ func TestToContainer(t *testing.T) {
 		if got := e.ToContainer(w.expand(in)); got != w.expand(want) {
 			t.Errorf("%s: %s", in, got)
 		}
+	}
+}
+
+// A server may name a file by a URL, in which a space of its path is %20.
+func TestToContainerInURLs(t *testing.T) {
+	w := newWorld(t)
+	spaced := w.root + "/my box"
+	w.must(os.Mkdir(spaced, 0o700))
+	e := w.engine(func(c *Config) { c.Sandbox = spaced })
+	if got, want := e.ToContainer("file://"+w.root+"/my%20box/a b, "+spaced), "file:///workspace/a b, /workspace"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
@@ -78,6 +79,9 @@ func (e *Engine) ToContainer(text string) string {
 		return text
 	}
 	text = replacePath(text, e.paths.Base, e.paths.Mount)
+	if inURL := (&url.URL{Path: e.paths.Base}).EscapedPath(); inURL != e.paths.Base {
+		text = replacePath(text, inURL, e.paths.Mount)
+	}
 	if raw := strings.TrimRight(e.config.Sandbox, "/"); raw != "" && raw != e.paths.Base {
 		text = replacePath(text, raw, e.paths.Mount)
 	}

@@ -86,6 +86,7 @@ type Config struct {
 // Limits bound what agents and servers can use up. Zero means the default.
 type Limits struct {
 	Line        int           // bytes of a message, either way; 10 MiB
+	Clients     int           // connections at a time; 64
 	InFlight    int           // unanswered requests of one connection; 256
 	PerServer   int           // calls that one server works on at a time; 32
 	Call        time.Duration // time a server has for a call; 5 minutes
@@ -112,6 +113,7 @@ func (l Limits) orDefaults() Limits {
 		}
 	}
 	number(&l.Line, 10<<20)
+	number(&l.Clients, 64)
 	number(&l.InFlight, 256)
 	number(&l.PerServer, 32)
 	number(&l.Tools, 512)

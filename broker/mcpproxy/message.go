@@ -146,7 +146,10 @@ func progressToken(raw []byte) (json.RawMessage, error) {
 	if !ok {
 		return nil, nil
 	}
-	return identifier(token.Encode())
+	if token, err := identifier(token.Encode()); err == nil {
+		return token, nil
+	}
+	return nil, errors.New("the progress token is neither a string nor a whole number")
 }
 
 // encode writes a value without changing characters for HTML.

@@ -132,8 +132,13 @@ func (p *Proxy) Serve(l net.Listener) error {
 			}
 			return fmt.Errorf("tool proxy: accept: %w", err)
 		}
-		s := p.admit(conn)
-		if s == nil {
+		s, err := p.admit(conn)
+		if errors.Is(err, errCrowded) {
+			p.recordRefused(context.Background(), err)
+			_ = conn.Close()
+			continue
+		}
+		if err != nil {
 			_ = conn.Close()
 			return nil
 		}
@@ -143,24 +148,31 @@ func (p *Proxy) Serve(l net.Listener) error {
 
 // ServeConn serves one client on a connection and returns when it has left.
 func (p *Proxy) ServeConn(conn io.ReadWriteCloser) error {
-	s := p.admit(conn)
-	if s == nil {
-		return errors.Join(net.ErrClosed, conn.Close())
+	s, err := p.admit(conn)
+	if err != nil {
+		return errors.Join(err, conn.Close())
 	}
 	return p.serve(s)
 }
 
-// admit makes a session, or nil when the proxy is closed.
-func (p *Proxy) admit(conn io.ReadWriteCloser) *session {
+// errCrowded is the end of a connection beyond the limit. Each one can hold a long
+// message in memory, and whoever is in the container can make any number of them.
+var errCrowded = errors.New("too many clients are connected; close one and try again")
+
+// admit makes a session, unless the proxy is closed or has too many.
+func (p *Proxy) admit(conn io.ReadWriteCloser) (*session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil
+		return nil, net.ErrClosed
+	}
+	if len(p.sessions) >= p.limits.Clients {
+		return nil, errCrowded
 	}
 	s := newSession(p, conn)
 	p.sessions[s] = struct{}{}
 	p.group.Add(1)
-	return s
+	return s, nil
 }
 
 func (p *Proxy) serve(s *session) error {

@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 func TestForwardedIsWhatWasJudged(t *testing.T) {
@@ -595,3 +597,32 @@ func benchmarkCalls(b *testing.B, callers int) {
 
 func BenchmarkCall1(b *testing.B) { benchmarkCalls(b, 1) }
 func BenchmarkCall8(b *testing.B) { benchmarkCalls(b, 8) }
+
+// TestClientsAreCounted: each connection takes memory of the host's, and an agent can
+// make as many as it likes.
+func TestClientsAreCounted(t *testing.T) {
+	r := newHarness(t, func(c *Config) { c.Limits.Clients = 2 })
+	first, second := r.agent(), r.agent()
+	third, err := net.Dial("unix", r.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := third.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("a third client reads %d bytes (%v)", n, err)
+	}
+	_ = third.Close()
+	got := r.decisions()
+	if len(got) != 1 || got[0].Rule != policy.RuleInvalidRequest || !strings.Contains(got[0].Reason, "too many clients") {
+		t.Errorf("records: %+v", got)
+	}
+	if m := second.call("1", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
+		t.Errorf("answer %s", m.Result)
+	}
+	_ = first.conn.Close()
+	eventually(t, func() bool {
+		r.proxy.mu.Lock()
+		defer r.proxy.mu.Unlock()
+		return len(r.proxy.sessions) == 1
+	}, "the end of a client")
+	r.agent()
+}

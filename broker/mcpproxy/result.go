@@ -33,15 +33,17 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 	if err != nil {
 		return nil, false, errUnreadable
 	}
-	// A path or a secret is the same text inside a JSON string, but for
-	// characters that JSON must escape; the redactor knows both spellings.
-	out = []byte(strings.ToValidUTF8(p.present(string(plainSpelling(out)), false), "\uFFFD"))
+	out = plainSpelling(out)
 	if bytes.Count(out, []byte(`"text"`)) > 2 { // several blocks, or a result that talks of some
+		// This comes first: of a secret whose greater part is masked nobody would find
+		// the rest.
 		if out, err = p.acrossBlocks(out); err != nil {
 			return nil, false, errUnreadable
 		}
 	}
-	return out, failed, nil
+	// A path or a secret is the same text inside a JSON string, but for
+	// characters that JSON must escape; the redactor knows both spellings.
+	return []byte(strings.ToValidUTF8(p.present(string(out), false), "\uFFFD")), failed, nil
 }
 
 // agentView keeps of a result what an agent is to see, byte for byte. Results

@@ -19,6 +19,10 @@ func TestSecretsInOtherSpellings(t *testing.T) {
 		`{"annotations":{"priority":1},"text":" b","type":"text"},{"text":"c","type":"text"}]}`; string(m.Result) != want {
 		t.Errorf("answer %s, want %s", m.Result, want)
 	}
+	m = a.call("3", "filesystem__read_text_file", `{"path":"/workspace/halves"}`)
+	if want := `{"content":[{"text":"a [REDACTED]","type":"text"},{"text":" b","type":"text"}]}`; string(m.Result) != want {
+		t.Errorf("answer %s, want %s", m.Result, want)
+	}
 }
 
 // FuzzPlainSpelling: what the strings of a document say stays the same.

@@ -148,6 +148,9 @@ func (s *stub) call(id, params json.RawMessage) {
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a tell-no"},{"type":"image","data":"","mimeType":"image/png"},`+
 			`{"type":"text","text":"body"},{"type":"text","text":"-0123456789 b","annotations":{"priority":1}},{"type":"text","text":"c"}]}}`, id)
 		return
+	case "halves": // the first is long enough to be masked by itself
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a tell-nobody-01234"},{"type":"text","text":"56789 b"}]}}`, id)
+		return
 	case "secret":
 		text = "the token is tell-nobody-0123456789"
 	case "blocked":
