@@ -212,6 +212,26 @@ func TestHeadAgreesWithGit(t *testing.T) {
 	}
 }
 
+// TestManySymbolicRefs has thousands of references that lead to packed ones, of which
+// there are many, too.
+func TestManySymbolicRefs(t *testing.T) {
+	dir := tempDir(t)
+	mustGit(t, dir, dir, "init", "-q", "repo")
+	const some = "0123456789012345678901234567890123456789"
+	write(t, dir+"/repo/.git/packed-refs", strings.Repeat(some+" refs/tags/x\n", 120_000)+some+" refs/heads/packed\n")
+	for i := range 3000 {
+		write(t, dir+"/repo/.git/refs/heads/a"+strconv.Itoa(i), "ref: refs/heads/packed\n")
+	}
+	r, err := Open(dir+"/repo", Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.Refs("refs/heads/")
+	if err != nil || len(got) != 3001 || got["refs/heads/a7"] != some {
+		t.Errorf("%d references, %v", len(got), err)
+	}
+}
+
 // TestAddressesThatAreNames asks git itself what it would contact for an address
 // that a repository uses as the name of a remote.
 func TestAddressesThatAreNames(t *testing.T) {

@@ -43,15 +43,20 @@ func (r *Repo) Ref(name string) (string, error) {
 	if err := r.plainRefs(); err != nil {
 		return "", err
 	}
+	return r.follow(name, r.packedRefs)
+}
+
+// follow is Ref, with packed for the references that have no files of their own.
+func (r *Repo) follow(name string, packed func() (map[string]string, error)) (string, error) {
 	for range 5 {
 		target, id, err := readRef(r.refFile(name))
 		switch {
 		case errors.Is(err, ErrNoRef):
-			packed, err := r.packedRefs()
+			all, err := packed()
 			if err != nil {
 				return "", err
 			}
-			if id, ok := packed[name]; ok {
+			if id, ok := all[name]; ok {
 				return id, nil
 			}
 			return "", ErrNoRef
@@ -112,7 +117,7 @@ func (r *Repo) Refs(prefix string) (map[string]string, error) {
 		return nil, err
 	}
 	for _, name := range names {
-		if id, err := r.Ref(name); err == nil {
+		if id, err := r.follow(name, func() (map[string]string, error) { return all, nil }); err == nil {
 			out[name] = id
 		}
 	}
