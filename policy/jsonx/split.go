@@ -1,15 +1,16 @@
 package jsonx
 
+import "unicode/utf8"
+
 // Field is one member of an object whose value has not been judged yet.
 type Field struct {
 	Name string
 	Raw  []byte // aliases the document
 }
 
-// Split takes an object apart into its members without judging their values:
-// a value is only skipped over, so bytes that Parse would refuse reach the
-// caller as they came. Names must be plain UTF-8 and unique. Depth limits
-// nesting while skipping.
+// Split takes an object apart into its members without judging their values: each is
+// skipped over by its brackets and strings, however deep, so bytes that Parse would
+// refuse reach the caller as they came. Names must be UTF-8, and no two alike.
 func Split(data []byte) ([]Field, error) {
 	d := &decoder{data: data, limits: Limits{Bytes: len(data)}.orDefaults()}
 	d.space()
@@ -26,9 +27,13 @@ func Split(data []byte) ([]Field, error) {
 	}
 	for {
 		d.space()
+		at := d.pos
 		name, err := d.name(&seen)
 		if err != nil {
 			return fields, err
+		}
+		if !utf8.ValidString(name) {
+			return fields, d.fail(at, "invalid UTF-8")
 		}
 		raw, err := d.skip()
 		if err != nil {
