@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"time"
 )
 
 // errNotPublic refuses an upstream whose name leads to an address that is not
@@ -68,10 +69,23 @@ func dialGuarded(ctx context.Context, network, address string, fit func(netip.Ad
 			return nil, fmt.Errorf("connect to %s: %s: %w", host, a, errNotPublic)
 		}
 	}
-	var d net.Dialer
+	return dialFirst(ctx, addresses, func(ctx context.Context, a netip.Addr) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+	})
+}
+
+// dialFirst connects to the first address that answers. Each gets an equal share of the
+// time that is left, so that one which is silent leaves some to the others.
+func dialFirst(ctx context.Context, addresses []netip.Addr, dial func(context.Context, netip.Addr) (net.Conn, error)) (net.Conn, error) {
 	var failures []error
-	for _, a := range addresses {
-		c, err := d.DialContext(ctx, network, net.JoinHostPort(a.Unmap().String(), port))
+	for i, a := range addresses {
+		one, cancel := ctx, context.CancelFunc(func() {})
+		if end, limited := ctx.Deadline(); limited {
+			one, cancel = context.WithTimeout(ctx, time.Until(end)/time.Duration(len(addresses)-i))
+		}
+		c, err := dial(one, a)
+		cancel()
 		if err == nil {
 			return c, nil
 		}
