@@ -63,7 +63,7 @@ func ParsePattern(s string) (Pattern, error) {
 		}
 	}
 	rest, p.path, _ = strings.Cut(rest, "/")
-	p.path = strings.Trim(strings.TrimSuffix(p.path, ".git"), "/")
+	p.path = strings.TrimSuffix(strings.Trim(p.path, "/"), ".git") // as gitx has it
 	if rest == "*" {
 		if p.path != "" {
 			return p, refuse("the pattern names a path on every host")

@@ -103,7 +103,7 @@ func TestPatternPaths(t *testing.T) {
 	if p.Match(target, false) {
 		t.Error("another repository matches")
 	}
-	for pattern, want := range map[string]bool{"git.example.com/acme/widget": true, "git.example.com/Acme/widget": false} {
+	for pattern, want := range map[string]bool{"git.example.com/acme/widget": true, "git.example.com/acme/widget.git/": true, "git.example.com/Acme/widget": false} {
 		if p, err = ParsePattern(pattern); err != nil {
 			t.Fatal(err)
 		}
