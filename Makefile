@@ -47,6 +47,7 @@ test: ## run the whole suite, real parts included
 	@$(MAKE) --no-print-directory build
 	scripts/with-engine $(BINARY) images build # before the tests, which have limits of time
 	CGO_ENABLED=0 go vet ./...
+	GOOS=darwin CGO_ENABLED=0 go vet ./... # the parts for macOS, tests too
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/... ./...
 
 fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
