@@ -3,8 +3,6 @@ package mitm
 import (
 	"context"
 	"fmt"
-	"io"
-	"log"
 	"log/slog"
 	"maps"
 	"net"
@@ -42,12 +40,8 @@ type Proxy struct {
 	open      map[*link]bool
 }
 
-// New makes a proxy with an authority and sentinels of its own. It mutes the
-// standard logger of package log for the whole process: net/http prints there,
-// without asking anybody, what an upstream sends after an answer, and that can be
-// the credential that it was just given.
+// New makes a proxy with an authority and sentinels of its own.
 func New(c Config) (*Proxy, error) {
-	log.SetOutput(io.Discard)
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("configure the proxy: %w", err)
 	}

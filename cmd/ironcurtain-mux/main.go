@@ -9,9 +9,14 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 )
 
 func main() {
+	// net/http and other libraries print here without being asked, also what a server
+	// sent that nobody wanted: onto the screen that we draw, past all that keeps secrets.
+	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
