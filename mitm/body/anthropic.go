@@ -32,7 +32,7 @@ func (j *judge) anthropicMember(key string) error {
 	case "container", "skills":
 		return j.absent(key + " would make the provider run code.")
 	case "messages":
-		return j.messages(j.blocks, "content")
+		return j.messages(j.blocks, "content", "tool_changes")
 	case "system":
 		return j.blocks()
 	case "tool_choice":
@@ -83,25 +83,60 @@ func (j *judge) blocks() error {
 // block reads one content block. The input of a tool call is the agent's own
 // data and is not looked into.
 func (j *judge) block() error {
-	names := []string{"type", "source", "file_id", "content", "input", "image_url", "video_url", "file_url"}
+	names := []string{
+		"type", "source", "file_id", "content", "input", "image_url", "video_url", "file_url", "tool", "tool_changes",
+	}
 	return j.members(names, func(key string) error {
 		switch key {
 		case "type":
-			kind, err := j.text("the type of a content block")
-			if err == nil && kind == "container_upload" {
-				err = refuse("content that refers to the provider's file storage.")
-			}
-			return err
+			return j.blockType()
+		case "tool":
+			return j.toolChange()
 		case "source":
 			return j.source()
 		case "file_id":
 			return j.absent("content that refers to the provider's file storage.")
 		case "image_url", "video_url", "file_url":
 			return j.mediaURL(key)
-		case "content":
+		case "content", "tool_changes":
 			return j.blocks()
 		}
 		return j.skip()
+	})
+}
+
+// blockType reads what a content block is.
+func (j *judge) blockType() error {
+	kind, err := j.text("the type of a content block")
+	switch {
+	case err != nil:
+		return err
+	case kind == "container_upload":
+		return refuse("content that refers to the provider's file storage.")
+	case kind == "mcp_tool_listing":
+		return refuse("content that lists the tools of a server to which the provider would connect.")
+	}
+	return nil
+}
+
+// toolChange reads the tool that a block adds to the conversation, or takes away: by its
+// name, or with all that would stand in the list of tools.
+func (j *judge) toolChange() error {
+	if j.peek() != '{' {
+		return j.skip()
+	}
+	return j.members([]string{"type", "name", "definition"}, func(key string) error {
+		if key != "definition" || j.peek() == 'n' {
+			return j.skip()
+		}
+		if j.peek() != '{' {
+			return errors.New("the definition of a tool is not an object")
+		}
+		keep, err := j.anthropicTool()
+		if err == nil && !keep {
+			err = refuse("a message adds a tool that the provider would run.")
+		}
+		return err
 	})
 }
 

@@ -33,6 +33,7 @@ func TestJudge(t *testing.T) {
 		OC, OM, OR = OpenRouterChat, OpenRouterMessages, OpenRouterResponses
 	)
 	block := func(b string) string { return `{"messages":[{"role":"user","content":[` + b + `]}]}` }
+	system := func(b string) string { return `{"messages":[{"role":"system","content":[` + b + `]}]}` }
 	input := func(b string) string { return `{"input":[{"type":"message","role":"user","content":[` + b + `]}]}` }
 	part := func(b string) string { return `{"contents":[{"role":"user","parts":[` + b + `]}]}` }
 	for _, c := range []struct {
@@ -175,6 +176,20 @@ func TestJudge(t *testing.T) {
 		{OC, `{"search_parameters":{"mode":"on"}}`, "refused"},
 		{OC, `{"enable_search":true}`, "refused"},
 		{OC, `{"enable_search":false}`, ""},
+		// Tools that a message adds to the conversation.
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"web_fetch_20260209","name":"web_fetch"}}}`), "refused"},
+		{OM, system(`{"type":"tool_addition","tool":{"definition":{"name":"w","type":"web_search_20260209"},"type":"tool_definition"}}`), "refused"},
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"mcp_toolset","mcp_server_name":"x"}}}`), "refused"},
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":[{"type":"web_search_20260209"}]}}`), "invalid"},
+		{A, system(`{"type":"tool_addition","Tool":{"type":"tool_definition","definition":{"type":"web_search_20260209"}}}`), "invalid"},
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_definition","Definition":{"type":"web_search_20260209"}}}`), "invalid"},
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"name":"mcp__a__b","description":"x","input_schema":{"type":"object"}}}}`), ""},
+		{A, system(`{"type":"tool_addition","tool":{"type":"tool_reference","name":"b"}},{"type":"tool_removal","tool":{"type":"tool_reference","name":"a"}}`), ""},
+		{A, block(`{"type":"compaction","content":"s","tool_changes":[{"type":"tool_addition","tool":{"type":"tool_definition","definition":{"type":"code_execution_20250825","name":"c"}}}]}`), "refused"},
+		{A, `{"messages":[{"role":"user","content":"x","tool_changes":[{"type":"tool_addition","tool":{"definition":{"type":"web_search_20260209"}}}]}]}`, "refused"},
+		{A, `{"system":[{"type":"tool_addition","tool":{"definition":{"type":"web_search_20260209"}}}]}`, "refused"},
+		{A, block(`{"type":"mcp_tool_listing","mcp_server_name":"x","tools":[]}`), "refused"},
+		{A, block(`{"type":"tool_use","id":"1","name":"n","input":{"tool":{"definition":{"type":"web_search"}},"tool_changes":[1]}}`), ""},
 		{OC, `{"enable_search":false,"web_search":null}`, ""},
 		{OC, `{"web_search":{"enable":true}}`, "refused"},
 		{OC, `{"search_options":{}}`, "refused"},
