@@ -201,11 +201,11 @@ func (o *outcome) worsen(other outcome) {
 		}
 	}
 	worse := other.decision.severity() > o.decision.severity()
-	tie := other.decision == o.decision && (o.rule == "" || o.rule == RuleSandbox || o.rule == RuleNothingJudged)
+	tie := other.decision == o.decision && (o.rule == "" || o.rule == RuleSandbox)
 	if worse || tie {
 		o.decision, o.rule, o.reason = other.decision, other.rule, other.reason
 	}
 }
 
-// describe joins a rule's own reason with what was asked.
+// describe formats a reason and makes it safe to print.
 func describe(format string, args ...any) string { return sanitize(fmt.Sprintf(format, args...)) }

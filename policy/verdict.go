@@ -103,6 +103,5 @@ const (
 	RuleDomain           = "structural-domain-escalate"
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"
-	RuleNothingJudged    = "structural-absent-value"
 	RuleDefault          = "default-deny"
 )

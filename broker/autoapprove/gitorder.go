@@ -42,8 +42,7 @@ func (c *clause) pushFlag(o *order) bool {
 	case c.phrase("with", "all", "tags"), c.phrase("with", "the", "tags"), c.phrase("with", "tags"), c.phrase("including", "tags"), c.phrase("including", "the", "tags"),
 		c.phrase("and", "all", "tags"), c.phrase("and", "the", "tags"), c.phrase("and", "tags"), c.phrase("all", "tags"), c.word("--tags", "tags"):
 		o.flags.tags = true
-	case c.phrase("set", "upstream"), c.word("-u", "--set-upstream"):
-		o.flags.upstream = true
+	case c.phrase("set", "upstream"), c.word("-u", "--set-upstream"): // sends nothing more
 	default:
 		return false
 	}

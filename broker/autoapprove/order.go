@@ -36,9 +36,9 @@ type order struct {
 
 // flags are what an order says beside its target.
 type flags struct {
-	force, lease, tags, onlyTags, upstream bool // of a push
-	rebase, prune                          bool // of a pull or a fetch; tags too
-	deep                                   bool // of a list: everything below
+	force, lease, tags, onlyTags bool // of a push
+	rebase, prune                bool // of a pull or a fetch; tags too
+	deep                         bool // of a list: everything below
 }
 
 var (
