@@ -128,7 +128,7 @@ func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.base.RoundTrip(r.WithContext(t.ctx))
 }
 
-// Version reports what Connect learned about the engine, asking it again.
+// Version asks the engine again for what Connect learned about it.
 func (c *Client) Version(ctx context.Context) (Info, error) {
 	info, err := c.ask(ctx)
 	return info, failed("ask the engine for its version", err, refuseHint)

@@ -130,10 +130,10 @@ type Exit struct {
 	Reason    string // for people; empty after a plain end with code 0
 }
 
-// Wait returns when the container has ended, which the engine tells on a connection
-// that is open all the time: nothing is polled while it answers. It survives a restart of the
-// engine: the connection is made anew until ctx ends. A container that was
-// removed under our hands has ended too.
+// Wait returns when the container has ended. The engine says so on a connection that
+// stays open, so nothing is polled while it answers. Wait survives a restart of the
+// engine: it connects again until ctx ends. A container that somebody else removed has
+// ended, too.
 func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	pause := time.NewTicker(250 * time.Millisecond)
 	defer pause.Stop()

@@ -133,11 +133,11 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	return Credential{}, told(401, text)
 }
 
-// directories are those of a path in a text.
+// directories matches the directories of a path in a text.
 var directories = regexp.MustCompile(`(^|[\s("'])/(?:[^/\s:]+/)+`)
 
-// told is a lack of a credential. The agent is not told where on the host things
-// lie.
+// told is the refusal of a request for which there is no credential. Directories of the
+// host are cut out of what the agent is told.
 func told(status int, text string) *denial {
 	d := failure(status, ReasonNoLogin, "%s", directories.ReplaceAllString(text, "$1"))
 	d.detail = text

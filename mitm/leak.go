@@ -44,10 +44,10 @@ func newMatcher(all []Credential) *matcher {
 // its place, for a part of it as for the whole. It finds the credential as it is, and in
 // the encodings in which a server could echo it (leak.Forms), escaped or not.
 //
-// It works on a stream: what could become a part of the credential at the end of
-// the seen bytes is held back until the next bytes decide, unless it is three bytes at
-// most from the middle of it. An event of a stream ends with a line feed, which no
-// credential holds, so that no complete event ever waits.
+// It works on a stream: bytes at the end of what has come are held back while they could
+// become a part of the credential, except for up to three from the middle of it. An
+// event of a stream ends with a line feed, which no credential contains, so no complete
+// event ever waits.
 //
 // The account that a login belongs to gets the name that the agent knows it by.
 type watcher struct {

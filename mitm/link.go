@@ -130,8 +130,9 @@ func (l *link) unlimited(c net.Conn) {
 	_ = c.SetReadDeadline(l.readBy)
 }
 
-// postpone makes sure that a deadline is at least d away, and not a quarter more.
-// It is set an eighth further away than asked for, so that it is seldom set.
+// postpone makes sure that a deadline is at least d away, and at most a quarter more.
+// Setting one takes time, so it is set an eighth further away than
+// asked for and then left alone until it is nearer than d.
 func postpone(deadline *time.Time, d time.Duration, set func(time.Time) error) {
 	now := time.Now()
 	if deadline.Before(now.Add(d)) || deadline.After(now.Add(d+d/4)) {

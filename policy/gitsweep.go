@@ -48,8 +48,8 @@ func sweeps(tool string, call jsonx.Value) bool {
 	return false
 }
 
-// revisionFile checks a file inside a revision: that it is old does not open
-// what is protected.
+// revisionFile checks a file named in a revision: a protected file stays protected in
+// its earlier versions.
 func (p *preparation) revisionFile(name, rev, file string) error {
 	if file == "" || strings.Contains(rev, "{/") {
 		return nil // the whole tree, or text that is searched for

@@ -10,8 +10,8 @@ import (
 // recursiveTools read everything below the directory they are given.
 var recursiveTools = []string{"directory_tree", "search_files", "search_within_files", "find_files", "grep_files"}
 
-// replacingTools put a new file in the place of the one they are given; on the
-// way it stands beside that, for the sandbox itself outside of it.
+// replacingTools write a temporary file beside the one they are given and rename it.
+// Given the sandbox itself, that file would lie outside of it.
 var replacingTools = []string{"write_file", "edit_file"}
 
 // maxElements bounds the values of one call that are looked up.

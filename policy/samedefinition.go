@@ -69,9 +69,8 @@ func harmless(m jsonx.Member) bool {
 	return false
 }
 
-// mayLack reports whether a live schema may be silent about a keyword. The
-// default of an enumeration is not for silence: an absent argument is judged by
-// it.
+// mayLack reports whether a live schema may leave a keyword out. It may not leave out
+// the default of an enumeration, by which an absent argument is judged.
 func mayLack(m jsonx.Member, known jsonx.Value) bool {
 	if m.Name == "default" {
 		_, mode := known.Member("enum")

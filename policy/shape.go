@@ -7,9 +7,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
-// shape is a schema that speaks of names and types alone, in a form in which
-// most arguments are found valid at once. What it does not accept, the full
-// validator has the word on.
+// shape is a schema that speaks of names and types alone, in a form by which most
+// arguments are quickly found valid. About those that it does not accept, the full
+// validator decides.
 type shape struct {
 	kinds      []string // types that are accepted; none: any
 	properties map[string]*shape

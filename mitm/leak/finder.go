@@ -19,8 +19,8 @@ type Run struct {
 
 // Finder looks for forms. It is fixed after it is made and safe for concurrent use.
 //
-// Each part of a form is so long that one of the places in a text that are a stride
-// apart has four bytes of it. So only these are looked up among all the forms have.
+// The stride is so short that any part of a form covers four bytes of text at some
+// multiple of it. So only every stride-th place of a text is looked up.
 type Finder struct {
 	forms   []Form
 	texts   string // all of them, each with a zero byte behind it
@@ -113,9 +113,10 @@ func (f *Finder) extend(text []byte, start int, p place, runs []Run, before int)
 	return append(runs, Run{from, to, p.form, start - p.at})
 }
 
-// open returns how many bytes at the end of text must be seen together with what
-// comes next: more than shown of a form or, unless they are found already, fewer with
-// which one begins or among which is text[marked].
+// open returns how many bytes at the end of text must be held back until more has come,
+// because a form may continue there. That is any piece of a form longer than shown;
+// a shorter one, unless it is found already, only if a form begins with it or if it
+// contains text[marked].
 func (f *Finder) open(text []byte, marked int, found bool) int {
 	n, best := len(text), 0
 	if n == 0 || !f.chars[text[n-1]] {

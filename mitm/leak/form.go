@@ -16,8 +16,8 @@ const (
 // Form is a text by which a secret is known.
 type Form struct {
 	text     string
-	from, to int // of what only those know who know the secret
-	least    int // so many bytes of that in a row are a part
+	from, to int // the range that only those know who know the secret
+	least    int // how many bytes of that range in a row count as a part
 }
 
 // Whole is a text of which no part counts.

@@ -3,8 +3,8 @@ package leak
 const (
 	// MaxOpen is how many bytes at the end of a text a Scanner wants to see again at most.
 	MaxOpen = 48 << 10
-	// shown is how many bytes from the middle of a form are not waited for: most texts
-	// end with one or two that stand somewhere in a form, too.
+	// shown is how many bytes from the middle of a form are let through without waiting
+	// for more: most texts happen to end with one or two bytes that some form contains.
 	shown = 3
 )
 
@@ -29,9 +29,9 @@ func (s *Scanner) Before() []byte { return s.sent[shown-s.known:] }
 // be given again, in front of the bytes that follow. At the end of the stream all is
 // judged, and the scanner can begin with another.
 //
-// Wherever the stream is cut, the same is found. Only of a part that does not begin like
-// its form the first bytes, at most three, may have been judged alone. A line
-// feed is in no form, so a text that ends with one is judged to its end.
+// Wherever the stream is cut, the same is found, with one exception: of a part from the
+// middle of a form, up to three bytes may have gone before the rest came. No form
+// contains a line feed, so a text that ends with one is judged to its end.
 func (s *Scanner) Scan(text []byte, end bool) (found []Run, judged int) {
 	seen := s.known
 	s.runs = s.finder.Runs(text, s.runs[:0])

@@ -1,14 +1,14 @@
-// Package nonblock reads and writes descriptors with calls that never wait.
+// Package nonblock reads and writes descriptors with raw, non-blocking system calls.
 //
-// When there is nothing to read, or no room, the runtime is asked to tell when that
-// has changed, as package net does. It is not told of the calls themselves: it
-// would wake the thread that watches over calls, for every request and every
-// event, and would give the processor away when one takes some twenty
-// microseconds. Both cost more than the small messages that a proxy passes on.
+// When there is nothing to read, or no room to write, a goroutine waits for the
+// runtime's network poller, as in package net. But the scheduler is not told of the
+// calls themselves. It would wake its monitor thread for each of them and, when one
+// takes some twenty microseconds, hand the processor to another goroutine. Both cost
+// more than passing on the small messages of a proxy.
 //
-// Falling asleep and being woken costs most of all. So a goroutine that has passed on
-// a lone message may poll for the reply before it sleeps (Linger): a local server
-// answers in less time than that takes.
+// To sleep and be woken costs most of all. So a goroutine that has passed on a lone
+// message may poll for the reply before it sleeps (Linger): a local server answers in
+// less time than that takes.
 package nonblock
 
 import (
@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Stream is a socket or a pipe. One goroutine at a time reads, and one writes.
+// Stream is a socket or a pipe. One goroutine at a time may read, and one may write.
 // Deadlines and the end are those of the connection or file it was made of.
 type Stream struct {
 	raw     syscall.RawConn

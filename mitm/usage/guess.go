@@ -28,7 +28,7 @@ func Guess(m *Meter, requestBytes int64, writing time.Duration) Count {
 	return c
 }
 
-// Tells says whether an answer that came to its end was to say what it used: a
-// stream is, and one that is too long to be held, while another may be about something
-// else.
+// Tells says whether an answer should have said what it used, once it is complete:
+// a stream should, and so should one that was too long to be held. Others may be about
+// something else.
 func (m *Meter) Tells() bool { return m.stream || m.unread > 0 }

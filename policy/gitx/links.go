@@ -10,8 +10,8 @@ import (
 // maxLooked bounds the search for links in a repository.
 const maxLooked = 100_000
 
-// shallow are directories of a repository in whose files git writes and whose
-// own directories are looked at elsewhere or hold no links that matter.
+// shallow are directories of a repository in which git reads or writes files. Their
+// subdirectories are looked at elsewhere, or hold no links that matter.
 var shallow = []string{"", "info", "objects", "objects/info", "objects/pack", "objects/pack/multi-pack-index.d", "objects/info/commit-graphs", "modules", "branches", "remotes"}
 
 // deep are directories of a repository with names at any depth: git appends to

@@ -11,7 +11,7 @@ import (
 )
 
 // Surroundings tells what git on the host would run or obey around a directory.
-// It reads a file again when its identity, size or times are others. It is safe
+// It reads a file again when its identity, size or times have changed. It is safe
 // for concurrent use.
 type Surroundings struct {
 	user  []string // the user's own configuration files
@@ -131,9 +131,9 @@ func (s *Surroundings) look(name string, read func(name string) reading) reading
 	return got
 }
 
-// without reports whether a directory that last changed at a time has no
-// repository: neither a .git nor a HEAD.
-// Where it had none, that holds until the directory changes.
+// without reports whether a directory has no repository: neither a .git nor a HEAD.
+// Where there was none, that holds until the directory changes; the given time is when
+// it last did.
 func (s *Surroundings) without(dir string, changed int64) bool {
 	s.mu.Lock()
 	before, ok := s.none[dir]

@@ -2,25 +2,25 @@ package jsonx
 
 import "bytes"
 
-// Texts can be long, and most of their bytes mean themselves. They are looked at
-// eight at a time.
+// Texts can be long, and most of their bytes need no escaping, so they are looked at
+// eight at a time. A mark is the high bit of a byte.
 const (
 	ones = 0x0101010101010101
 	high = 0x8080808080808080
 )
 
-// word is eight bytes of a text from i on.
+// word is eight bytes of a text from i on, the first in the lowest byte.
 func word[T ~string | ~[]byte](s T, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// below marks bytes less than c, which is at most 0x80. A byte above a marked
-// one may be marked, too.
+// below marks the bytes that are less than c, which is at most 0x80. The lowest mark
+// is always right; bytes above it may be marked wrongly.
 func below(w uint64, c uint64) uint64 { return (w - c*ones) &^ w & high }
 
-// is marks bytes that are c, with the same reserve.
+// is marks the bytes that are c, as reliably as below.
 func is(w uint64, c uint64) uint64 { return below(w^c*ones, 1) }
 
 // plainUntil returns how far a text can be taken over into a JSON string as it
