@@ -25,6 +25,8 @@ func TestWebAttacks(t *testing.T) {
 		`{"Host":"evil"}`, `{"host":"evil"}`, `{"Authorization":"Bearer x"}`, `{"Cookie":"a=b"}`, `{"Proxy-Authorization":"x"}`,
 		`{"X-Forwarded-For":"127.0.0.1"}`, `{"Transfer-Encoding":"chunked"}`, `{"Connection":"upgrade"}`, `{"Metadata-Flavor":"Google"}`,
 		`{"X-aws-ec2-metadata-token":"x"}`, `{"X-Api-Key":"x"}`, `{"x-auth-token":"x"}`, `{"PRIVATE-TOKEN":"x"}`, `{"X-Gitlab-Token":"x"}`,
+		`{"X-Authorization":"x"}`, `{"X-Auth":"x"}`, `{"X-Auth-Key":"x"}`, `{"X-Amz-Security-Token":"x"}`, `{"X-Client-Secret":"x"}`, `{"Ocp-Apim-ApiKey":"x"}`,
+		`{"X-HTTP-Method":"DELETE"}`, `{"True-Client-IP":"127.0.0.1"}`, `{"Client-IP":"x"}`, `{"CF-Connecting-IP":"x"}`,
 		`{"A":"b\r\nHost: evil"}`, `{"A\r\nB":"c"}`, `{"A":1}`, `{"A":["b"]}`, `{"":"x"}`, `"Host: evil"`, `["Host"]`,
 	} {
 		attacks = append(attacks, attack{"header " + h, "fetch", "http_fetch", `{"url":"https://example.com","headers":` + h + `}`, Deny})

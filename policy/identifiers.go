@@ -59,12 +59,14 @@ var forbiddenHeaders = map[string]bool{
 	"proxy-authorization": true, "proxy-authenticate": true, "proxy-connection": true,
 	"connection": true, "keep-alive": true, "te": true, "trailer": true, "transfer-encoding": true,
 	"upgrade": true, "content-length": true, "expect": true, "via": true, "forwarded": true,
-	"x-real-ip": true, "http2-settings": true,
-	"x-http-method-override": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
+	"x-real-ip": true, "x-client-ip": true, "client-ip": true, "true-client-ip": true, "x-cluster-client-ip": true,
+	"cf-connecting-ip": true, "x-original-forwarded-for": true, "http2-settings": true,
+	"x-http-method": true, "x-http-method-override": true, "x-method-override": true, "x-original-url": true, "x-rewrite-url": true,
 	"x-original-host": true, "x-host": true,
-	"api-key": true, "x-api-key": true, "x-goog-api-key": true, "x-auth-token": true, "x-access-token": true,
-	"private-token": true, "job-token": true, "deploy-token": true, "x-gitlab-token": true,
 }
+
+// credentialHeader is in the names of headers that carry credentials.
+var credentialHeader = regexp.MustCompile("authorization|api-?key|secret|password|^x-auth($|-)|token$")
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$")
 
@@ -79,7 +81,7 @@ func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 		switch {
 		case !headerName.MatchString(m.Name):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed name")
-		case forbiddenHeaders[lower] || strings.HasPrefix(lower, "x-forwarded") || strings.HasPrefix(lower, "proxy-") ||
+		case forbiddenHeaders[lower] || credentialHeader.MatchString(lower) || strings.HasPrefix(lower, "x-forwarded") || strings.HasPrefix(lower, "proxy-") ||
 			strings.Contains(lower, "metadata"):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header that no call may choose")
 		case m.Value.Kind != jsonx.String || !headerValue(m.Value.Text):

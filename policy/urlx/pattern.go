@@ -27,7 +27,8 @@ func (t Target) Public() bool {
 }
 
 func publicName(host string) bool {
-	if !strings.Contains(host, ".") {
+	// Below arpa are names of addresses, and home.arpa, which every home network has.
+	if !strings.Contains(host, ".") || strings.HasSuffix(host, ".arpa") {
 		return false
 	}
 	suffix, icann := publicsuffix.PublicSuffix(host)

@@ -55,6 +55,8 @@ func TestPatterns(t *testing.T) {
 		{"*", "https://1.1.1.1", false},
 		{"*", "https://x.onion", true}, // listed, and no resolver of a private network answers for it
 		{"*", "https://printer.lan", false},
+		{"*", "https://router.home.arpa", false},
+		{"*", "https://1.0.0.127.in-addr.arpa", false},
 		{"example.com", "https://EXAMPLE.com", true},
 		{"Example.com", "https://example.com", true},
 		{"example.com", "http://example.com", false},
