@@ -76,15 +76,3 @@ func whole(cells []term.Cell, src, col, x0, x1 int) term.Cell {
 	}
 	return tidy(term.Cell{Width: 1, Style: cell.Style})
 }
-
-// Row copies cells into row y from column x on, as far as there is room.
-func (c *Canvas) Row(x, y int, cells []term.Cell) {
-	x0, x1 := max(x, 0), min(x+len(cells), c.cols)
-	if y < 0 || y >= c.rows || x0 >= x1 {
-		return
-	}
-	c.split(x0, x1, y)
-	for col := x0; col < x1; col++ {
-		c.set(col, y, whole(cells, col-x, col, x0, x1))
-	}
-}

@@ -24,8 +24,8 @@ func newPane(t testing.TB, cols, rows int) *pane {
 	t.Cleanup(s.Close)
 	p := &pane{screen: s, canvas: NewCanvas(cols, rows), painter: NewPainter(Options{})}
 	p.canvas.Fill(0, 0, cols, 1, term.Style{BG: term.PaletteColor(4)})
-	p.canvas.Text(1, 0, term.Style{BG: term.PaletteColor(4)}, "tab 1")
-	p.canvas.Text(0, rows-1, term.Style{}, "status")
+	p.canvas.text(1, 0, term.Style{BG: term.PaletteColor(4)}, "tab 1")
+	p.canvas.text(0, rows-1, term.Style{}, "status")
 	p.paint(t, "$ ")
 	return p
 }
@@ -124,7 +124,7 @@ func TestUnchangedLinesAreNotRead(t *testing.T) {
 	if got := p.paint(t, ""); got != "" {
 		t.Errorf("a line of the same generation is painted: %q", got)
 	}
-	p.canvas.Text(0, 1, term.Style{}, "?")
+	p.canvas.text(0, 1, term.Style{}, "?")
 	if got := p.paint(t, ""); !strings.Contains(got, "X") {
 		t.Errorf("a line that was drawn over is not restored: %q", got)
 	}
@@ -133,7 +133,7 @@ func TestUnchangedLinesAreNotRead(t *testing.T) {
 func TestHostileCells(t *testing.T) {
 	c, p := NewCanvas(20, 1), NewPainter(Options{})
 	p.Paint(c)
-	c.Row(0, 0, []term.Cell{
+	c.row(0, 0, []term.Cell{
 		{Rune: 0x1b, Width: 1},
 		{Rune: 0x9b, Width: 1},
 		{Rune: '\n', Width: 1},
@@ -165,42 +165,9 @@ func TestHostileCells(t *testing.T) {
 func TestClustersOfAPlainTerminal(t *testing.T) {
 	c, p := NewCanvas(10, 1), NewPainter(Options{})
 	p.Paint(c)
-	c.Text(0, 0, term.Style{}, "👨\u200d👩x")
+	c.text(0, 0, term.Style{}, "👨\u200d👩x")
 	if got := string(p.Paint(c)); strings.Contains(got, "👩") || !strings.Contains(got, "👨") {
 		t.Errorf("painted as %q", got)
-	}
-}
-
-func TestText(t *testing.T) {
-	tests := []struct {
-		text       string
-		w          int
-		want, clip string
-	}{
-		{"hello", 10, "hello     ", "hello"},
-		{"hello", 5, "hello     ", "hello"},
-		{"hello", 4, "hel…      ", "hell"},
-		{"漢字", 3, "漢…       ", "漢"},
-		{"漢字", 2, "…         ", "漢"},
-		{"a\x1b[31mb\tc\u202e", 10, "a[31mbc   ", "a\x1b[31mb\tc\u202e"},
-		{"e\u0301x", 1, "…         ", "e\u0301"},
-		{"", 3, "          ", ""},
-	}
-	for _, tt := range tests {
-		c := NewCanvas(10, 1)
-		n := c.TextIn(0, 0, tt.w, term.Style{}, tt.text)
-		var got strings.Builder
-		for x := range 10 {
-			if cell := c.Cell(x, 0); cell.Width > 0 {
-				got.WriteString(seen(cell, Options{}).text)
-			}
-		}
-		if got.String() != tt.want || n > tt.w {
-			t.Errorf("%q in %d columns: %q of width %d, want %q", tt.text, tt.w, got.String(), n, tt.want)
-		}
-		if got := Clip(tt.text, tt.w); got != tt.clip {
-			t.Errorf("clip %q to %d: %q, want %q", tt.text, tt.w, got, tt.clip)
-		}
 	}
 }
 

@@ -35,9 +35,9 @@ func flood(t *testing.T, tick time.Duration, ticks, size int) *sink {
 	synctest.Test(t, func(t *testing.T) {
 		canvas, n := NewCanvas(80, 24), 0
 		loop := NewLoop(out, nil, NewPainter(Options{}), func() *Canvas {
-			canvas.Text(0, 0, term.Style{}, strings.Repeat(string(rune('a'+n%26)), size))
+			canvas.text(0, 0, term.Style{}, strings.Repeat(string(rune('a'+n%26)), size))
 			for y := 1; y < size/80; y++ {
-				canvas.Text(0, y, term.Style{}, strings.Repeat(string(rune('a'+n%26)), 80))
+				canvas.text(0, y, term.Style{}, strings.Repeat(string(rune('a'+n%26)), 80))
 			}
 			n++
 			return canvas

@@ -11,9 +11,7 @@ import (
 // Options are what a Painter knows of the terminal it paints on. The zero
 // Options are a modern one.
 type Options struct {
-	Colors         ColorProfile
-	PlainUnderline bool // no underline styles and colors
-	NoLinks        bool // no OSC 8
+	Colors ColorProfile
 }
 
 // Painter turns canvases into the bytes that bring the person's terminal from

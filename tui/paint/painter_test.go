@@ -126,7 +126,7 @@ func scribble(t *rapid.T, c *Canvas) {
 	case 5:
 		c.Anew(x, y, rapid.IntRange(0, c.cols).Draw(t, "w"), rapid.IntRange(0, c.rows).Draw(t, "h"))
 	default:
-		c.Text(x, y, styles.Draw(t, "style"), texts.Draw(t, "text"))
+		c.text(x, y, styles.Draw(t, "style"), texts.Draw(t, "text"))
 	}
 }
 
@@ -135,7 +135,7 @@ func scrollCanvas(c *Canvas, n int) {
 	old := append([]term.Cell(nil), c.cells...)
 	for y := range c.rows {
 		if from := y + n; from >= 0 && from < c.rows {
-			c.Row(0, y, old[from*c.cols:(from+1)*c.cols])
+			c.row(0, y, old[from*c.cols:(from+1)*c.cols])
 		} else {
 			c.Fill(0, y, c.cols, 1, term.Style{})
 		}
@@ -145,7 +145,7 @@ func scrollCanvas(c *Canvas, n int) {
 // TestPaintShowsTheCanvas draws at random and checks after every frame that a
 // terminal shows exactly the canvas, whatever was painted before.
 func TestPaintShowsTheCanvas(t *testing.T) {
-	for _, o := range []Options{{}, {Colors: ANSI256}, {Colors: ANSI16, PlainUnderline: true, NoLinks: true}, {Colors: NoColor}} {
+	for _, o := range []Options{{}, {Colors: ANSI256}, {Colors: ANSI16}, {Colors: NoColor}} {
 		t.Run(o.Colors.String(), func(outer *testing.T) {
 			rapid.Check(outer, func(t *rapid.T) {
 				cols, rows := rapid.IntRange(1, 24).Draw(t, "cols"), rapid.IntRange(1, 14).Draw(t, "rows")
@@ -190,7 +190,7 @@ func TestFramesReachTheTerminal(t *testing.T) {
 				}
 			}
 			inner.Snapshot(&frame, rapid.IntRange(0, 3).Draw(rt, "offset"))
-			canvas.Text(rapid.IntRange(0, cols).Draw(rt, "x"), rapid.IntRange(0, rows).Draw(rt, "y"), term.Style{Attr: term.Bold}, "chrome漢")
+			canvas.text(rapid.IntRange(0, cols).Draw(rt, "x"), rapid.IntRange(0, rows).Draw(rt, "y"), term.Style{Attr: term.Bold}, "chrome漢")
 			canvas.Frame(x, y, w, h, &frame)
 			canvas.FrameCursor(x, y, w, h, &frame)
 			play.write(painter.Paint(canvas))

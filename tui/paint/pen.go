@@ -27,13 +27,10 @@ func (o Options) pen(s term.Style) pen {
 	if t.fg == term.PaletteColor(0) && t.fg != s.FG {
 		t.attr &^= term.Bold // black of ours: many terminals make a bold one gray
 	}
-	switch {
-	case o.PlainUnderline && t.underline != term.NoUnderline:
-		t.underline = term.SingleUnderline
-	case !o.PlainUnderline && t.underline != term.NoUnderline:
+	if t.underline != term.NoUnderline {
 		t.line = o.Colors.Color(s.UnderlineColor)
 	}
-	if t.link != "" && (o.NoLinks || !safeLink(t.link)) {
+	if t.link != "" && !safeLink(t.link) {
 		t.link = ""
 	}
 	return t
