@@ -10,11 +10,12 @@ const (
 	EventClipboard                     // OSC 52: Data is what to copy, Text the selection's name
 	EventNotification                  // OSC 9 or 777: Title and Text
 	EventStatus                        // OSC 7501: Text is the program's report of its own state
+	EventFault                         // the screen failed and was begun anew, empty: Text says how
 )
 
-// Event is one such request. It carries the program's words and no authority:
-// whoever receives it decides what becomes of it. Text and Title hold no control
-// characters.
+// Event is one such request, or EventFault, which no program asks for. It carries the
+// program's words and no authority: whoever receives it decides what becomes of it.
+// Text and Title hold no control characters.
 type Event struct {
 	Kind        EventKind
 	Text, Title string

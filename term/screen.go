@@ -168,21 +168,17 @@ func (s *Screen) writePiece(p []byte) (rest []byte, events []Event, ok bool) {
 func (s *Screen) interpret(p []byte) (rest []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.note(fault)
-			s.startOver()
+			s.startOver(fault)
 		}
 	}()
 	return s.emulator.write(p)
 }
 
-// note keeps what went wrong for Fault.
-func (s *Screen) note(fault any) {
+// startOver replaces an emulator whose state cannot be trusted any more, and keeps what
+// went wrong for Fault.
+func (s *Screen) startOver(fault any) {
 	s.faults++
 	s.fault = fmt.Sprintf("%v\n%s", fault, debug.Stack())
-}
-
-// startOver replaces an emulator whose state cannot be trusted any more.
-func (s *Screen) startOver() {
 	old := s.emulator
 	var g grid
 	if _, ok := old.grid.(*nativeGrid); ok {
@@ -192,6 +188,7 @@ func (s *Screen) startOver() {
 	}
 	e := newEmulator(g, old.cols, old.rows, newHistory(old.history.max))
 	e.foreground, e.background = old.foreground, old.background
+	e.raise(Event{Kind: EventFault, Text: cleanText(fmt.Append(nil, fault), maxNote)})
 	s.emulator = e
 }
 
@@ -238,9 +235,8 @@ func (s *Screen) Resize(cols, rows int) {
 	func() {
 		defer func() {
 			if fault := recover(); fault != nil {
-				s.note(fault)
 				s.emulator.cols, s.emulator.rows = cols, rows
-				s.startOver()
+				s.startOver(fault)
 			}
 		}()
 		s.emulator.resize(cols, rows)

@@ -228,14 +228,23 @@ func TestUnknownEngine(t *testing.T) {
 
 // An emulator that fails starts over and the screen goes on.
 func TestFaultIsContained(t *testing.T) {
-	s := play(t, "native", 20, 2, 0, []byte("before"))
+	var events []Event
+	s, err := NewScreen(Options{Cols: 20, Rows: 2, Notify: func(ev Event) { events = append(events, ev) }})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer s.Close()
 	s.emulator.tabs = nil
-	s.emulator.cols = 1 << 20
 	if n, err := s.Write([]byte("\t\tx")); n != 3 || err != nil {
 		t.Errorf("wrote %d, %v", n, err)
 	}
 	if times, _ := s.Fault(); times != 1 {
 		t.Fatalf("failed %d times", times)
+	}
+	if len(events) != 1 || events[0].Kind != EventFault || !strings.Contains(events[0].Text, "index out of range") {
+		t.Errorf("told: %+v", events)
+	}
+	if _, err := s.Write([]byte("on")); err != nil || s.Text(0, 1)[0] != "on" {
+		t.Errorf("it shows %q, %v", s.Text(0, 1), err)
 	}
 }

@@ -98,6 +98,8 @@ func (m *Model) onPane(msg paneMsg) {
 		if m.looksAt(t) && m.mode == modeTerminal && m.copyOut(msg.event.Data) {
 			m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(msg.event.Data), "byte")))
 		}
+	case term.EventFault:
+		m.showError(&hinted{fmt.Errorf("tab %d: its screen failed and was begun anew: %s", t.session.Tab, msg.event.Text), "please report this"})
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:

@@ -163,3 +163,10 @@ func TestNotifyCommandIsBounded(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A person is told why a screen is empty all at once.
+func TestFaultIsTold(t *testing.T) {
+	r := newHarness(t, 120, 24, Options{})
+	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})
+	r.wants("tab 1: its screen failed and was begun anew: index out of range (please report this)")
+}
