@@ -159,7 +159,7 @@ func (r *harness) run(cmd tea.Cmd) {
 			r.ready = &msg
 		case finishedMsg: // tests say when the time has passed
 			r.finished = append(r.finished, msg)
-		case retitleMsg: // tests say when the time has passed
+		case retitleMsg, copyMsg: // tests say when the time has passed
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:

@@ -83,9 +83,10 @@ type Model struct {
 	dirty     bool   // something drawn has changed since
 	ticking   bool   // a tickMsg is on its way
 	announced time.Time
-	titled    string               // the title of the person's window
-	titledAt  time.Time            // when it was set
-	retitling bool                 // a retitleMsg is on its way
+	titled    string    // the title of the person's window
+	titledAt  time.Time // when it was set
+	retitling bool      // a retitleMsg is on its way
+	copies    programCopies
 	muted     bool                 // nothing is announced
 	command   func(n notification) // the person's own, for notifications; may be nil; never blocks
 	quitting  bool

@@ -148,6 +148,9 @@ type (
 		event term.Event
 	}
 
+	// copyMsg comes when a program may copy again.
+	copyMsg struct{}
+
 	// finishedMsg asks whether a session still asks for nothing, when its state
 	// had changed so many times.
 	finishedMsg struct {

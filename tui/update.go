@@ -71,7 +71,9 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case submittedMsg:
 		m.onSubmitted(msg)
 	case paneMsg:
-		m.onPane(msg)
+		return m.onPane(msg)
+	case copyMsg:
+		return m.onCopy()
 	case paintedMsg:
 		m.approvals.painted(msg.seq, msg.at)
 	case readyMsg:
