@@ -10,12 +10,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
@@ -180,7 +182,7 @@ func (e *Error) Hint() string {
 
 // Load reads the file at path. A file that does not exist is the default.
 func Load(path string) (Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Default(), nil
 	}
@@ -188,6 +190,30 @@ func Load(path string) (Config, error) {
 		return Config{}, &Error{Path: path, Err: withoutPath(err), next: "make it a file that you can read, or remove it"}
 	}
 	return Parse(path, data)
+}
+
+// read is the file's content. A link to nothing is not the same as no file: whoever
+// made it has limits of their own, and must not run without them. Nor is anything
+// waited for that is no file, as the writer of a named pipe would be.
+func read(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		if target, linkErr := os.Readlink(path); linkErr == nil {
+			return nil, fmt.Errorf("is a link to %q, which does not exist", target)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() && !info.IsDir() { // reading a directory says what it is
+		return nil, errors.New("is no regular file")
+	}
+	return io.ReadAll(f)
 }
 
 // withoutPath is the cause of a failed file operation; the path is said already.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 )
@@ -65,6 +67,23 @@ func TestUnreadableFileIsAnError(t *testing.T) {
 	}
 	if _, err := config.Load(dir); err == nil {
 		t.Fatal("a directory was read as configuration")
+	}
+}
+
+func TestWhatIsNoFileIsAnError(t *testing.T) {
+	link := filepath.Join(t.TempDir(), "config.json")
+	if err := os.Symlink("absent.json", link); err != nil {
+		t.Fatal(err)
+	}
+	pipe := filepath.Join(t.TempDir(), "config.json")
+	if err := unix.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{link: `is a link to "absent.json", which does not exist`, pipe: "is no regular file"} {
+		_, err := config.Load(path)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
 	}
 }
 
