@@ -46,6 +46,9 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 	if err != nil {
 		return s, p.refuse(RuleGitRemote, name, GitRemote, s, err.Error())
 	}
+	if p.direction() == gitx.Push && p.repo != nil && p.pushesElsewhere() {
+		return s, p.refuse(RuleGitRemote, name, GitRemote, s, "the configuration sends the branch to one of another name; name that as remoteBranch")
+	}
 	for _, a := range addresses {
 		p.addAddress(name, a)
 	}
@@ -59,6 +62,16 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 		return s, p.refuse(RuleGitRemote, name, GitRemote, s, "git would contact another address than the one given")
 	}
 	return s, nil
+}
+
+// pushesElsewhere reports whether the call leaves it to git's configuration to which
+// branch it pushes, and that is another one than the call names.
+func (p *preparation) pushesElsewhere() bool {
+	if to, _ := p.args.Member("remoteBranch"); to.Text != "" {
+		return false
+	}
+	branch, _ := p.args.Member("branch")
+	return p.repo.PushesElsewhere(branch.Text)
 }
 
 func (p *preparation) addAddress(name string, a gitx.Address) {

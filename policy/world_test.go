@@ -152,6 +152,7 @@ func (w *world) repositories() {
 		"forced":         githubRemote + "[remote \"origin\"]\n\tpush = +refs/heads/*\n",
 		"mirror2":        githubRemote + "[remote \"origin\"]\n\tmirror = 2\n",
 		"followtags":     githubRemote + "[push]\n\tfollowTags\n",
+		"upstream":       "[remote \"origin\"]\n\turl = https://github.com/acme/widget.git\n[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/production\n[push]\n\tdefault = upstream\n",
 		"pushall":        githubRemote + "[remote \"origin\"]\n\tpush = refs/heads/*\n",
 		"pushelsewhere":  githubRemote + "[remote \"origin\"]\n\tpush = main:production\n",
 		"review":         githubRemote + "[remote \"origin\"]\n\tpush = HEAD:refs/for/main\n",

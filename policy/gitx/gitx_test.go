@@ -150,6 +150,34 @@ func TestResolveAgreesWithGit(t *testing.T) {
 	}
 }
 
+// TestPushesElsewhere has git say to which branch it would push one.
+func TestPushesElsewhere(t *testing.T) {
+	dir := tempDir(t)
+	mustGit(t, dir, dir, "init", "-q", "--bare", "remote.git")
+	mustGit(t, dir, dir, "init", "-q", "-b", "main", "repo")
+	repo := dir + "/repo"
+	mustGit(t, dir, repo, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+	mustGit(t, dir, repo, "branch", "side")
+	config := "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = ../remote.git\n[branch \"main\"]\n\tremote = origin\n" +
+		"\tmerge = refs/heads/production\n[branch \"side\"]\n\tremote = origin\n\tmerge = refs/heads/side\n[push]\n\tdefault = "
+	for _, mode := range []string{"upstream", "tracking", "simple", "current"} {
+		write(t, repo+"/.git/config", config+mode+"\n")
+		r, err := Open(repo, Home{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for branch, args := range map[string][]string{"": nil, "main": {"main"}, "refs/heads/main": {"refs/heads/main"}, "heads/main": {"heads/main"}, "side": {"side"}} {
+			if branch == "" && mode == "simple" {
+				continue // git refuses
+			}
+			out := mustGit(t, dir, repo, append([]string{"push", "--dry-run", "--porcelain", "origin"}, args...)...)
+			if got, want := r.PushesElsewhere(branch), strings.Contains(out, ":refs/heads/production"); got != want {
+				t.Errorf("%s, branch %q: %v; git says %q", mode, branch, got, out)
+			}
+		}
+	}
+}
+
 // TestReadOnlyOneWay has what git reads in a way that is easily mistaken for another,
 // or in another way since some version.
 func TestReadOnlyOneWay(t *testing.T) {

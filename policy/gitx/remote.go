@@ -102,6 +102,18 @@ func (r *Repo) pushesMore(name string) bool {
 	})
 }
 
+// PushesElsewhere reports whether a push of a branch, or of the current one without a
+// name, that says nothing of a branch at the remote goes to one of another name there.
+func (r *Repo) PushesElsewhere(branch string) bool {
+	if mode := r.config.last("push", "", "default"); mode != "upstream" && mode != "tracking" {
+		return false
+	}
+	if branch = strings.TrimPrefix(strings.TrimPrefix(branch, "refs/"), "heads/"); branch == "" {
+		branch = r.Branch()
+	}
+	return slices.ContainsFunc(r.config.all("branch", branch, "merge"), func(to string) bool { return to != "refs/heads/"+branch })
+}
+
 // configured returns the addresses of a named remote before rewriting, and
 // whether the rules for pushing apply to them.
 func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush bool, err error) {
