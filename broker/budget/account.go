@@ -137,8 +137,7 @@ func (a *Account) firstSpent(k Kind) bool {
 // Settle counts what the answer to a request reported to have used, in place of what
 // was held back for it.
 func (a *Account) Settle(id uint64, model string, c usage.Count) {
-	price, known := a.o.Prices.Of(model)
-	cost := price.Cost(c)
+	cost, known := a.o.Prices.charge(model, c)
 	more := Used{Count: c, Cost: cost}
 	if !known {
 		more.Guessed = cost

@@ -244,6 +244,26 @@ func TestPrices(t *testing.T) {
 	}
 }
 
+// A provider that says what it takes knows best, unless it says less than its price list.
+func TestWhatAProviderBills(t *testing.T) {
+	for _, c := range []struct {
+		model         string
+		billed        float64
+		cost, guessed budget.Cost
+	}{
+		{"no-such-model", 0.25, 250_000_000, 0},
+		{"no-such-model", 0, 25_000, 25_000},
+		{"claude-opus-5", 0.25, 250_000_000, 0},
+		{"claude-opus-5", 1e-9, 25_000, 0},
+	} {
+		b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{}, nil)
+		b.Settle(0, c.model, usage.Count{Out: 1, Billed: c.billed})
+		if s := b.Statement().Used; s.Cost != c.cost || s.Guessed != c.guessed {
+			t.Errorf("%s, billed %v: %d, guessed %d", c.model, c.billed, s.Cost, s.Guessed)
+		}
+	}
+}
+
 func TestParseRaise(t *testing.T) {
 	for text, want := range map[string]budget.Limits{
 		"+5":           {Cost: budget.USD(5)},

@@ -119,6 +119,21 @@ func (p Prices) most(c usage.Count, models []string) Cost {
 	return most
 }
 
+// charge is what a request has cost, and whether that is more than a guess. What the
+// provider says counts, unless the table knows better that it is more.
+func (p Prices) charge(model string, c usage.Count) (Cost, bool) {
+	price, known := p.Of(model)
+	cost := price.Cost(c)
+	if c.Billed <= 0 {
+		return cost, known
+	}
+	billed := costs(c.Billed)
+	if known {
+		return max(cost, billed), true
+	}
+	return billed, true
+}
+
 // Cost is an amount of money in billionths of a US dollar, so that sums are
 // exact.
 type Cost int64

@@ -15,6 +15,9 @@ type Count struct {
 	CacheWrite int64 `json:"cacheWrite,omitempty"`
 	CacheHour  int64 `json:"cacheHour,omitempty"` // of CacheWrite, what is kept for an hour
 	Fast       bool  `json:"fast,omitempty"`      // it was served ahead of others, for more money
+	// Billed is what the provider says that it takes for it, in US dollars; 0 when it
+	// does not say.
+	Billed float64 `json:"billedUsd,omitempty"`
 }
 
 // Zero says whether nothing was counted.

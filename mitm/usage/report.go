@@ -1,5 +1,10 @@
 package usage
 
+import (
+	"encoding/json"
+	"strconv"
+)
+
 // report is the union of what the providers' answers and events say.
 type report struct {
 	Model        string   `json:"model"`
@@ -19,16 +24,17 @@ type message struct {
 
 // tokens are those of Anthropic, of OpenAI's Responses and of OpenAI's Chat.
 type tokens struct {
-	Input      *int64 `json:"input_tokens"`
-	Output     *int64 `json:"output_tokens"`
-	CacheRead  *int64 `json:"cache_read_input_tokens"`
-	CacheWrite *int64 `json:"cache_creation_input_tokens"`
-	Prompt     *int64 `json:"prompt_tokens"`
-	Completion *int64 `json:"completion_tokens"`
-	InputPart  *part  `json:"input_tokens_details"`
-	PromptPart *part  `json:"prompt_tokens_details"`
-	Kept       *kept  `json:"cache_creation"`
-	Speed      string `json:"speed"`
+	Input      *int64          `json:"input_tokens"`
+	Output     *int64          `json:"output_tokens"`
+	CacheRead  *int64          `json:"cache_read_input_tokens"`
+	CacheWrite *int64          `json:"cache_creation_input_tokens"`
+	Prompt     *int64          `json:"prompt_tokens"`
+	Completion *int64          `json:"completion_tokens"`
+	InputPart  *part           `json:"input_tokens_details"`
+	PromptPart *part           `json:"prompt_tokens_details"`
+	Kept       *kept           `json:"cache_creation"`
+	Speed      string          `json:"speed"`
+	Cost       json.RawMessage `json:"cost"` // OpenRouter: in US dollars
 	// Rounds are what the model was asked for one after the other, to compact a
 	// conversation and to answer, for example.
 	Rounds []tokens `json:"iterations"`
@@ -77,8 +83,14 @@ func (t *tokens) over(c Count) Count {
 		c.CacheHour = sane(t.Kept.Hour)
 	}
 	c.Fast = c.Fast || t.Speed == "fast"
+	if cost, err := strconv.ParseFloat(string(t.Cost), 64); err == nil && cost > 0 {
+		c.Billed = min(cost, maxBilled)
+	}
 	return c
 }
+
+// maxBilled is more than one answer costs, in US dollars.
+const maxBilled = 1_000_000
 
 // maxTokens is more than one answer uses. Sums of it, and what they cost, are still numbers.
 const maxTokens = 1_000_000_000_000
