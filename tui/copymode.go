@@ -136,6 +136,10 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 		m.search(c.backward)
 	case actCopyPrev:
 		m.search(!c.backward)
+	case actCopyPrompt, actCopyPromptB:
+		if !c.toPrompt(a == actCopyPromptB) {
+			m.showInfo("no further prompt; shells mark theirs with OSC 133")
+		}
 	default:
 		c.act(a)
 	}

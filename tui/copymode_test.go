@@ -91,11 +91,16 @@ func TestCopyMode(t *testing.T) {
 		{"back a word", "gjwbvey", "gamma"},
 		{"wrapped lines are one", "g3y", "alpha beta"},
 		{"enter copies", "gve\r", "alpha"},
+		{"prompt before", "G{y", "$ two"},
+		{"and the one before that", "G{{y", "$ one"},
+		{"next prompt", "g}}y", "$ two"},
+		{"no further prompt", "g}}}y", "$ two"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			r := newHarness(t, 80, 24, Options{})
 			r.agentSays(1, "alpha beta\r\ngamma delta\r\n")
+			r.agentSays(1, "\x1b]133;A\a$ one\r\nout\r\n\x1b]133;A\a$ two\r\nout\r\n")
 			r.keys("\x01[")
 			r.keys(test.keys)
 			if diff := cmp.Diff([]string{test.want}, r.copied); diff != "" {

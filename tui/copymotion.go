@@ -64,6 +64,26 @@ func (c *copyState) motion(a action) {
 	c.cursor.X = min(max(0, c.cursor.X), max(0, width-1))
 }
 
+// toPrompt goes to the next prompt or the one before, and reports whether there is one.
+func (c *copyState) toPrompt(before bool) bool {
+	to := -1
+	for _, line := range c.screen().Prompts() {
+		if line < c.cursor.Line && before {
+			to = line
+		}
+		if line > c.cursor.Line && !before {
+			to = line
+			break
+		}
+	}
+	if to < 0 {
+		return false
+	}
+	c.cursor = point{0, to}
+	c.follow()
+	return true
+}
+
 // follow scrolls the view so that the cursor is in it.
 func (c *copyState) follow() {
 	c.top = min(c.top, c.cursor.Line)

@@ -148,6 +148,8 @@ const (
 	actCopySearchB action = "copy-search-back"
 	actCopyNext    action = "copy-next-match"
 	actCopyPrev    action = "copy-previous-match"
+	actCopyPrompt  action = "copy-next-prompt"
+	actCopyPromptB action = "copy-previous-prompt"
 	actYes         action = "yes"
 	actNo          action = "no"
 	actHelpDown    action = "help-down"

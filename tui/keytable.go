@@ -119,6 +119,8 @@ func copyBindings(commandKey string) []binding {
 		{placeCopy, actCopySearchB, keyed("search backward", "?")},
 		{placeCopy, actCopyNext, keyed("next match", "n")},
 		{placeCopy, actCopyPrev, keyed("match before", "N")},
+		{placeCopy, actCopyPrompt, keyed("next prompt of a shell that marks them", "}")},
+		{placeCopy, actCopyPromptB, keyed("prompt before", "{")},
 	}
 }
 
