@@ -128,6 +128,18 @@ func (l *Lists) values(name string) []string {
 	return l.byName[name].effective
 }
 
+// lacks reports whether a list is named that has not been resolved.
+func (l *Lists) lacks(allowed []string) bool {
+	for _, a := range allowed {
+		if name, isRef := strings.CutPrefix(a, "@"); isRef {
+			if _, resolved := l.Get(name); !resolved {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // expand replaces every @name by the values of that list.
 func (l *Lists) expand(allowed []string) []string {
 	var out []string

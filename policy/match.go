@@ -10,6 +10,9 @@ import (
 // case are compared without regard to it. What cannot be told is no match for a rule
 // that allows, and one for any other: whom that was to hold back must not slip past it.
 func (l *listRule) matches(el *element, then Decision) bool {
+	if l.unknown {
+		return true
+	}
 	strict := then == Allow
 	switch l.match {
 	case "domains":

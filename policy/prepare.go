@@ -218,6 +218,9 @@ func (p *preparation) plainElements(name string, roles []Role, v jsonx.Value) {
 		p.add(roles, element{argument: name, text: v.Text})
 	case jsonx.Array:
 		for _, item := range v.Items {
+			if item.Kind == jsonx.Null { // a place on the list, which may mean something
+				p.add(roles, element{argument: name, text: "null"})
+			}
 			p.plainElements(name, roles, item)
 		}
 	case jsonx.Object, jsonx.Number, jsonx.Bool:

@@ -164,3 +164,33 @@ func TestNullForWhatIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A list that has not been resolved is empty for a rule that allows; a rule that holds
+// back must not lose its effect by it.
+func TestListsThatAreNotResolved(t *testing.T) {
+	w := newWorld(t)
+	for lists, want := range map[string]Decision{
+		`{"lists":{}}`: Escalate,
+		`{"lists":{"hosts":{"values":[]},"people":{"values":[]}}}`:                                       Allow,
+		`{"lists":{"hosts":{"values":["go.dev"]},"people":{"values":["ann@example.com"]}}}`:              Escalate,
+		`{"lists":{"hosts":{"values":["example.org"]},"people":{"values":["bob@example.com","@none"]}}}`: Allow,
+	} {
+		e := ruleEngine(t, w, `
+			{"name":"ask-hosts","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"escalate"},
+			{"name":"ask-people","if":{"lists":[{"roles":["email-address"],"allowed":["@people"],"matchType":"emails"}]},"then":"escalate"},
+			{"name":"web","if":{"domains":{"roles":["fetch-url"],"allowed":["*"]}},"then":"allow"},
+			{"name":"mail","if":{"server":["mail"]},"then":"allow"}`, lists)
+		for _, c := range []Call{
+			{Server: "fetch", Tool: "http_fetch", Arguments: []byte(`{"url":"https://go.dev"}`)},
+			{Server: "mail", Tool: "send", Arguments: []byte(`{"to":"ann@example.com"}`)},
+		} {
+			if v := e.Evaluate(c); v.Decision != want {
+				t.Errorf("%s %s: %s by %s, want %s", lists, c.Arguments, v.Decision, v.Rule, want)
+			}
+		}
+	}
+	e := ruleEngine(t, w, `{"name":"mail","if":{"lists":[{"roles":["email-address"],"allowed":["ann@example.com"],"matchType":"emails"}]},"then":"allow"}`, "")
+	if v := e.Evaluate(Call{Server: "mail", Tool: "send", Arguments: []byte(`{"to":["ann@example.com",null]}`)}); v.Decision != Deny {
+		t.Errorf("null on a list: %s by %s", v.Decision, v.Rule)
+	}
+}

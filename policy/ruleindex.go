@@ -41,6 +41,9 @@ type listRule struct {
 	match    string
 	values   []string
 	patterns []urlx.Pattern // of match "domains"
+	// unknown marks a list that a rule which asks or denies needs and that has not been
+	// resolved: every value may be on it.
+	unknown bool
 }
 
 // compileRules prepares the rules of the policy behind the built-in ones.
@@ -75,7 +78,10 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 			out.domains = &domainRule{roles: d.Roles, patterns: patterns}
 		}
 		for _, l := range r.If.Lists {
-			lr := listRule{roles: l.Roles, match: l.Match, values: e.config.Lists.expand(l.Allowed)}
+			lr := listRule{
+				roles: l.Roles, match: l.Match, values: e.config.Lists.expand(l.Allowed),
+				unknown: r.Then != Allow && e.config.Lists.lacks(l.Allowed),
+			}
 			if l.Match == "domains" {
 				var bad []string
 				lr.patterns, bad = e.patterns(l.Allowed, r.Then)
@@ -90,7 +96,10 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 		rules = append(rules, out)
 	}
 	for _, def := range e.config.Policy.Lists {
-		if e.config.Lists.values(def.Name) == nil {
+		switch _, resolved := e.config.Lists.Get(def.Name); {
+		case !resolved:
+			warnings = append(warnings, fmt.Sprintf("list @%s is not resolved: rules that allow by it match nothing, others everything", def.Name))
+		case len(e.config.Lists.values(def.Name)) == 0:
 			warnings = append(warnings, fmt.Sprintf("list @%s is empty: rules that use it match nothing", def.Name))
 		}
 	}
@@ -125,14 +134,17 @@ func (e *Engine) tooWide(dir string) bool {
 
 // patterns parses domain patterns with the lists put in. Those that cannot be read
 // match nothing in a rule that allows, nor does what a list would allow beyond public
-// hosts and what is below them. In any other rule they match everything: whom the
-// rule was to hold back must not slip past it.
+// hosts and what is below them. In any other rule they match everything, as does a list
+// that has not been resolved: whom the rule was to hold back must not slip past it.
 func (e *Engine) patterns(allowed []string, then Decision) (good []urlx.Pattern, bad []string) {
 	for _, s := range allowed {
 		name, fromList := strings.CutPrefix(s, "@")
 		values := []string{s}
 		if fromList {
 			values = e.config.Lists.values(name)
+		}
+		if then != Allow && e.config.Lists.lacks([]string{s}) {
+			good = append(good, urlx.Anything())
 		}
 		for _, v := range values {
 			p, err := urlx.ParsePattern(v)

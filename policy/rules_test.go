@@ -115,7 +115,7 @@ func TestListsMissingMatchNothing(t *testing.T) {
 	if v.Decision != Deny {
 		t.Errorf("%s by %s", v.Decision, v.Rule)
 	}
-	if !slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.Contains(s, "@hosts is empty") }) {
+	if !slices.ContainsFunc(e.Warnings(), func(s string) bool { return strings.Contains(s, "@hosts is not resolved") }) {
 		t.Errorf("no warning in %q", e.Warnings())
 	}
 }
