@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -109,13 +110,30 @@ func clusters(text string) []string {
 	return out
 }
 
-// save makes the present line an undo step. At most a hundred are kept.
+// Bounds of what can be brought back: steps of undo, lines of the history, and pieces
+// in all of the ones or the others together. A line of 256 kB has as many pieces.
+const (
+	maxUndo       = 100
+	maxHistory    = 500
+	maxKeptPieces = 1 << 20
+)
+
+// save makes the present line an undo step.
 func (c *commandLine) save() {
-	c.undo = append(c.undo, lineState{append([]piece(nil), c.pieces...), c.cursor})
-	if len(c.undo) > 100 {
-		c.undo = c.undo[1:]
-	}
+	c.undo = newest(append(c.undo, lineState{append([]piece(nil), c.pieces...), c.cursor}), maxUndo)
 	c.typing = false
+}
+
+// newest keeps at most so many states, and no more than may be kept at all.
+func newest(states []lineState, most int) []lineState {
+	first, pieces := len(states), 0
+	for first > 0 && len(states)-first < most {
+		if pieces += len(states[first-1].pieces); pieces > maxKeptPieces {
+			break
+		}
+		first--
+	}
+	return slices.Delete(states, 0, first)
 }
 
 func (c *commandLine) undoLast() {
@@ -190,18 +208,18 @@ func wordPiece(p piece) bool {
 	return false
 }
 
-// take empties the line and remembers what it held in the history, which holds
-// at most 500 lines.
+// take empties the line and remembers what it held in the history.
 func (c *commandLine) take() {
-	taken := c.pieces
-	n := len(c.history)
-	if len(taken) > 0 && (n == 0 || textOf(c.history[n-1].pieces) != textOf(taken)) {
-		c.history = append(c.history, lineState{taken, len(taken)})
-		if len(c.history) > 500 {
-			c.history = c.history[1:]
-		}
-	}
+	c.remember(c.pieces)
 	c.clear()
+}
+
+// remember puts a line into the history, unless it is the newest there already.
+func (c *commandLine) remember(pieces []piece) {
+	n := len(c.history)
+	if len(pieces) > 0 && (n == 0 || textOf(c.history[n-1].pieces) != textOf(pieces)) {
+		c.history = newest(append(c.history, lineState{pieces, len(pieces)}), maxHistory)
+	}
 }
 
 // clear empties the line, history and all that is kept.
@@ -210,11 +228,19 @@ func (c *commandLine) clear() {
 	c.recall = len(c.history)
 }
 
-// putBack restores a line that could not be carried out.
-func (c *commandLine) putBack(pieces []piece) {
+// putBack restores a line that could not be carried out, and says where it is: in the
+// history when another one has been begun meanwhile.
+func (c *commandLine) putBack(pieces []piece) (where string) {
 	if c.empty() {
 		c.restore(lineState{pieces, len(pieces)})
+		return "on the command line"
 	}
+	browsing := c.recall < len(c.history)
+	c.remember(pieces)
+	if !browsing {
+		c.recall = len(c.history)
+	}
+	return "in the history of the command line"
 }
 
 // older and newer walk through the history; the line that was being written

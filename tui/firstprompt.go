@@ -67,8 +67,8 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	prompt := t.first
 	if t.dead() {
 		t.first = nil
-		m.line.putBack(prompt)
-		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept on the command line", sanitize(t.title())))
+		where := m.line.putBack(prompt)
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", sanitize(t.title()), where))
 		return nil
 	}
 	if !t.readyForPrompt(m.now()) {

@@ -196,3 +196,18 @@ func TestNewCommandLines(t *testing.T) {
 		}
 	}
 }
+
+// What could not be sent does not push away what the person has begun since, nor is it
+// lost then.
+func TestFirstPromptIsKeptBesideAnotherLine(t *testing.T) {
+	r := newHarness(t, 120, 24, Options{})
+	r.keys("\x01/new shell -- do it\r")
+	r.keys("\x01begun")
+	r.state(2, broker.StateDead)
+	r.lookReady()
+	r.wants("the text is kept in the history of the command line", "> begun")
+	r.keys("\x1b[A")
+	r.wants("> do it")
+	r.keys("\x1b[B")
+	r.wants("> begun")
+}

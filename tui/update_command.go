@@ -225,8 +225,8 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 		if msg.err == nil {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
 		}
-		m.line.putBack(msg.pieces)
-		m.showError(fmt.Errorf("send: %w; the text is kept on the command line", err))
+		where := m.line.putBack(msg.pieces)
+		m.showError(fmt.Errorf("send: %w; the text is kept %s", err, where))
 	}
 }
 
