@@ -24,6 +24,23 @@ type git struct {
 // maxComplaint bounds what is kept of git's complaints, in bytes.
 const maxComplaint = 2048
 
+// beginning keeps the first bytes written to it. Of objects that an agent made, git may
+// complain one by one.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxComplaint-len(*b))]...)
+	return len(p), nil
+}
+
+// something tells whether anything was written to it.
+type something bool
+
+func (s *something) Write(p []byte) (int, error) {
+	*s = *s || len(p) > 0
+	return len(p), nil
+}
+
 // run runs a command of git and returns what it prints, without the last line feed.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	var out bytes.Buffer
@@ -40,7 +57,7 @@ func (g git) pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	cmd.Env = g.env()
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // it removes its locks
 	cmd.WaitDelay = time.Second
-	var complaint bytes.Buffer
+	var complaint beginning
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, &complaint
 	err := cmd.Run()
 	switch {
@@ -49,7 +66,7 @@ func (g git) pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 	case ctx.Err() != nil:
 		return fmt.Errorf("git %s: %w", g.verb(args), context.Cause(ctx))
 	case err != nil:
-		text := strings.TrimSpace(complaint.String())
+		text := strings.TrimSpace(string(complaint))
 		if text == "" {
 			text = err.Error()
 		}

@@ -219,16 +219,16 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	_, err := keep.run(limited, "read-tree", "--reset", tip)
-	var files string
+	var files something
 	if err == nil {
-		files, err = keep.run(limited, "status", "--porcelain", "--ignore-submodules=all")
+		err = keep.pipe(limited, nil, &files, "status", "--porcelain", "--ignore-submodules=all")
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		return fmt.Sprintf("files that git did not look through in %v", lookTime), nil
 	case err != nil:
 		return "", err
-	case files != "":
+	case bool(files):
 		return "changes that are not committed", nil
 	}
 	return "", nil

@@ -287,3 +287,16 @@ func TestMakeAgain(t *testing.T) {
 		t.Errorf("without a tree: %+v, branch %q", o, branch(t, tree))
 	}
 }
+
+// TestBeginning: what git complains of is read to its end, and little of it is kept.
+func TestBeginning(t *testing.T) {
+	var b beginning
+	for range 100 {
+		if n, err := b.Write(make([]byte, 1000)); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if len(b) != maxComplaint {
+		t.Errorf("%d bytes are kept", len(b))
+	}
+}
