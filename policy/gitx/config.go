@@ -36,12 +36,12 @@ type entry struct {
 	implicit                  bool // written without "=", which means true
 }
 
-// Config is a parsed configuration, in the order of its lines. Later entries
+// config is a parsed configuration, in the order of its lines. Later entries
 // win where git lets the last one win.
-type Config struct{ entries []entry }
+type config struct{ entries []entry }
 
-// ParseConfig reads a configuration file.
-func ParseConfig(data []byte) (*Config, error) {
+// parseConfig reads a configuration file.
+func parseConfig(data []byte) (*config, error) {
 	if len(data) > maxConfig {
 		return nil, refuse("a git configuration file is too large")
 	}
@@ -51,11 +51,20 @@ func ParseConfig(data []byte) (*Config, error) {
 			return nil, err
 		}
 	}
-	return &Config{entries: p.entries}, nil
+	return &config{entries: p.entries}, nil
+}
+
+// readings are the values that git may take one for: before 2.45, white space between
+// words became a space, since then it stays what it is.
+func readings(value string) []string {
+	if spaced := strings.NewReplacer("\t", " ", "\r", " ").Replace(value); spaced != value {
+		return []string{value, spaced}
+	}
+	return []string{value}
 }
 
 // all returns the values of a variable, in order.
-func (c *Config) all(section, subsection, name string) []string {
+func (c *config) all(section, subsection, name string) []string {
 	var out []string
 	for _, e := range c.entries {
 		if e.section == section && e.subsection == subsection && e.name == name {
@@ -66,7 +75,7 @@ func (c *Config) all(section, subsection, name string) []string {
 }
 
 // last returns the value that wins, or "".
-func (c *Config) last(section, subsection, name string) string {
+func (c *config) last(section, subsection, name string) string {
 	values := c.all(section, subsection, name)
 	if len(values) == 0 {
 		return ""
@@ -75,7 +84,7 @@ func (c *Config) last(section, subsection, name string) string {
 }
 
 // has reports whether any variable of the section exists.
-func (c *Config) has(section string) bool {
+func (c *config) has(section string) bool {
 	for _, e := range c.entries {
 		if e.section == section {
 			return true
@@ -85,7 +94,7 @@ func (c *Config) has(section string) bool {
 }
 
 // subsections returns the distinct subsections of a section, in order.
-func (c *Config) subsections(section string) []string {
+func (c *config) subsections(section string) []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, e := range c.entries {
@@ -98,6 +107,6 @@ func (c *Config) subsections(section string) []string {
 }
 
 // join puts another configuration behind this one.
-func (c *Config) join(o *Config) {
+func (c *config) join(o *config) {
 	c.entries = append(c.entries, o.entries...)
 }

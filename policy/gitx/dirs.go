@@ -48,16 +48,20 @@ var fileVariables = []string{
 func (r *Repo) namedFiles() ([]string, error) {
 	var files []string
 	for _, e := range r.own.entries {
-		value := strings.TrimPrefix(e.value, ":(optional)")
-		switch {
-		case value == "" || !slices.Contains(fileVariables, e.section+"."+e.name):
-		case strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~/"):
-			files = append(files, value)
-		case e.name == "signingkey": // the name of a key or a key itself
-		case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
-			return nil, refuse("the repository's configuration names a file by a form that cannot be followed")
-		default:
-			files = append(files, absolute(r.WorkTree, value))
+		if !slices.Contains(fileVariables, e.section+"."+e.name) {
+			continue
+		}
+		for _, value := range readings(strings.TrimPrefix(e.value, ":(optional)")) {
+			switch {
+			case value == "":
+			case strings.HasPrefix(value, "/") || strings.HasPrefix(value, "~/"):
+				files = append(files, value)
+			case e.name == "signingkey": // the name of a key or a key itself
+			case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
+				return nil, refuse("the repository's configuration names a file by a form that cannot be followed")
+			default:
+				files = append(files, absolute(r.WorkTree, value))
+			}
 		}
 	}
 	return files, nil

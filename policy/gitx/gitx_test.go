@@ -76,7 +76,7 @@ func TestParseConfigAgreesWithGit(t *testing.T) {
 		file := dir + "/config"
 		write(t, file, text)
 		out, gitErr := git(t, dir, dir, "config", "--file", file, "--list", "-z")
-		c, err := ParseConfig([]byte(text))
+		c, err := parseConfig([]byte(text))
 		if (err == nil) != (gitErr == nil) {
 			t.Errorf("%q: error %v, git's %v", text, err, gitErr)
 			continue
@@ -182,7 +182,7 @@ func TestPushesElsewhere(t *testing.T) {
 // or in another way since some version.
 func TestReadOnlyOneWay(t *testing.T) {
 	for _, config := range []string{"[core \"\"]\n\tworktree = /\n", "[core.]\n\tworktree = /\n"} {
-		if _, err := ParseConfig([]byte(config)); err == nil {
+		if _, err := parseConfig([]byte(config)); err == nil {
 			t.Errorf("%q is read", config)
 		}
 	}
@@ -190,7 +190,7 @@ func TestReadOnlyOneWay(t *testing.T) {
 		"url = https://github.com/a/b\nurl =\nurl = https://example.org/x\n",
 		"url = https://github.com/a/b\npushurl = https://example.org/x\npushurl =\n",
 	} {
-		c, err := ParseConfig([]byte("[remote \"origin\"]\n" + addresses))
+		c, err := parseConfig([]byte("[remote \"origin\"]\n" + addresses))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -376,7 +376,7 @@ func FuzzParseConfig(f *testing.F) {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := ParseConfig(data)
+		c, err := parseConfig(data)
 		if err != nil {
 			return
 		}

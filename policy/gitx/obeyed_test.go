@@ -3,6 +3,7 @@ package gitx
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,12 +103,37 @@ func TestIncludesWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestWhiteSpaceInValues has a tab in a value, which not every git takes for one.
+func TestWhiteSpaceInValues(t *testing.T) {
+	dir := tempDir(t)
+	mustGit(t, dir, dir, "init", "-q", "r")
+	write(t, dir+"/r/.git/config", "[core]\n\thooksPath = my\thooks\n\tsshCommand = sh 'my\ttool'\n\texcludesFile = my\tlist\n")
+	named, err := NewSurroundings(Home{}, dir).Obeyed(dir+"/r/a", make([]int64, 99))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"my hooks", "my\thooks", "my tool", "my\ttool"} {
+		file = dir + "/r/" + file
+		if !slices.ContainsFunc(named, func(o Obeyed) bool { return o.Name == file || o.Names(file, true) }) {
+			t.Errorf("%q is not among what git obeys", file)
+		}
+	}
+	r, err := Open(dir+"/r", Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := r.Dirs()
+	if err != nil || !slices.Contains(files, dir+"/r/my list") || !slices.Contains(files, dir+"/r/my\tlist") {
+		t.Errorf("%q %v", files, err)
+	}
+}
+
 // TestBrokenBeside has repositories beside the one that is written to. Where git stops
 // over their configuration it runs nothing; where only we do, that has to be told.
 func TestBrokenBeside(t *testing.T) {
 	for config, stops := range map[string]bool{
 		"[core\n": true, "[core]\n\tx = \"\n": true,
-		"[core \"\"]\n": false, strings.Repeat("#", maxConfig) + "\n": false, "[core]\n\tx = \x00\n": false,
+		"x = 1\n": false, "[core \"\"]\n": false, strings.Repeat("#", maxConfig) + "\n": false, "[core]\n\tx = \x00\n": false,
 	} {
 		dir := tempDir(t)
 		mustGit(t, dir, dir, "init", "-q", "r")

@@ -7,7 +7,7 @@ func Outside(home Home) (*Repo, error) {
 	if err := r.readUser(home); err != nil {
 		return nil, err
 	}
-	r.own = &Config{}
+	r.own = &config{}
 	return r, nil
 }
 

@@ -122,7 +122,7 @@ func (p *configParser) quotedSubsection() (string, error) {
 
 func (p *configParser) variable() error {
 	if p.section == "" {
-		return p.fail("variable outside a section")
+		return p.ambiguous("variable outside a section")
 	}
 	start := p.pos
 	for isAlnum(p.peek()) || p.peek() == '-' {

@@ -31,7 +31,7 @@ func (r *Repo) Queued() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := ParseConfig(data)
+	options, err := parseConfig(data)
 	if err != nil {
 		return nil, err
 	}

@@ -16,8 +16,8 @@ type Repo struct {
 	GitDir    string
 	CommonDir string // where the shared configuration is; GitDir without worktrees
 	place     string // the directory in which it was found
-	config    *Config
-	own       *Config // the part of config that the repository itself brings
+	config    *config
+	own       *config // the part of config that the repository itself brings
 }
 
 // Home tells where the user's own git configuration is. Its files are trusted.
@@ -127,7 +127,7 @@ func absolute(base, p string) string {
 
 // readUser reads the configuration of the system and of the user.
 func (r *Repo) readUser(home Home) error {
-	r.config = &Config{}
+	r.config = &config{}
 	for _, file := range home.files() {
 		if err := r.readTrusted(file, home.Dir, 0); err != nil {
 			return err
@@ -138,7 +138,7 @@ func (r *Repo) readUser(home Home) error {
 
 // readConfig reads the configurations in git's order.
 func (r *Repo) readConfig(home Home) error {
-	r.own = &Config{}
+	r.own = &config{}
 	if err := r.readUser(home); err != nil {
 		return err
 	}
@@ -148,7 +148,7 @@ func (r *Repo) readConfig(home Home) error {
 		if err != nil {
 			return err
 		}
-		c, err := ParseConfig(data)
+		c, err := parseConfig(data)
 		if err != nil {
 			return err
 		}
@@ -181,7 +181,7 @@ func (r *Repo) readTrusted(file, home string, depth int) error {
 	if err != nil {
 		return err
 	}
-	c, err := ParseConfig(data)
+	c, err := parseConfig(data)
 	if err != nil {
 		return err
 	}

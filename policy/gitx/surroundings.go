@@ -193,7 +193,7 @@ func readSettings(name string) reading {
 	if err != nil {
 		return reading{err: err}
 	}
-	c, err := ParseConfig(data)
+	c, err := parseConfig(data)
 	if err != nil {
 		return reading{err: err}
 	}
@@ -210,7 +210,10 @@ func readSettings(name string) reading {
 			}
 			e.value = strings.ToLower(e.value)
 		}
-		r.settings = append(r.settings, e)
+		for _, value := range readings(e.value) {
+			e.value = value
+			r.settings = append(r.settings, e)
+		}
 	}
 	return r
 }
