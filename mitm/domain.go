@@ -63,9 +63,9 @@ func (e *DomainError) Error() string {
 	return fmt.Sprintf("domain %q: %s", printable(e.Name, 100), e.Cause)
 }
 
-// CheckDomain refuses what is no name of a host on the Internet: addresses,
-// local and internal names. It is for asking before a person is asked.
-func CheckDomain(name string) error {
+// checkDomain refuses what is no name of a host on the Internet: addresses,
+// local and internal names.
+func checkDomain(name string) error {
 	bad := func(cause string) error { return &DomainError{Name: name, Cause: cause} }
 	if !validHost(name) {
 		return bad("it must be a host name in lower case, without port, path or final dot")
@@ -90,7 +90,7 @@ func (p *Proxy) CheckDomain(name string) error {
 	if p.domains == nil {
 		return &DomainError{Name: name, Cause: "this session was started without runtime domains"}
 	}
-	if err := CheckDomain(name); err != nil {
+	if err := checkDomain(name); err != nil {
 		return err
 	}
 	for host := range p.hosts {

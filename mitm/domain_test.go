@@ -186,12 +186,12 @@ func TestCheckDomain(t *testing.T) {
 		"", "localhost", "example", "10.0.0.1", "1.2.3.4.5", "0x7f.1", "a.b:443", "a.b/", "A.example", "a.example.", "*.example.org", "host.docker.internal",
 		"metadata.google.internal", "printer.local", "a..b", "-a.example", "ex ample.org", "x.onion", "\u0430pple.com",
 	} {
-		if CheckDomain(name) == nil {
+		if checkDomain(name) == nil {
 			t.Errorf("%q is accepted", name)
 		}
 	}
 	for _, name := range []string{"example.org", "a-b.example.co.uk", "xn--bcher-kva.example"} {
-		if err := CheckDomain(name); err != nil {
+		if err := checkDomain(name); err != nil {
 			t.Error(err)
 		}
 	}

@@ -149,12 +149,12 @@ func TestValues(t *testing.T) {
 		"else":        {nil, []string{"x"}},
 	} {
 		for _, v := range values.good {
-			if err := CheckValue(listType, v); err != nil {
+			if err := checkValue(listType, v); err != nil {
 				t.Errorf("%s %q: %v", listType, v, err)
 			}
 		}
 		for _, v := range values.bad {
-			if CheckValue(listType, v) == nil {
+			if checkValue(listType, v) == nil {
 				t.Errorf("%s: %q was taken", listType, v)
 			}
 		}

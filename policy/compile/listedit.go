@@ -10,7 +10,7 @@ import (
 // Add puts a value on a list by hand. It stays there when the list is looked up
 // anew.
 func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
-	if err := CheckValue(def.Type, value); err != nil {
+	if err := checkValue(def.Type, value); err != nil {
 		return l, fmt.Errorf("%q cannot stand on list %s (%s): %w", value, def.Name, def.Type, err)
 	}
 	l.Removed = without(l.Removed, value)

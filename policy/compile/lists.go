@@ -57,7 +57,7 @@ func decodeValues(listType, answer string) ([]string, error) {
 		if v.Kind != jsonx.String {
 			return nil, errors.New("a value is not a string")
 		}
-		if err := CheckValue(listType, v.Text); err != nil {
+		if err := checkValue(listType, v.Text); err != nil {
 			return nil, fmt.Errorf("value %d, %q, cannot stand on the list: %w", i+1, clip(v.Text, maxName), err)
 		}
 		if !slices.Contains(out, v.Text) {

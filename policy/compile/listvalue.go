@@ -11,10 +11,10 @@ import (
 // maxValues bounds a list.
 const maxValues = 500
 
-// CheckValue refuses a value that does not belong on a list of the type: "domains"
+// checkValue refuses a value that does not belong on a list of the type: "domains"
 // are public host names of at least two labels, or "*." and one, and no public
 // suffix; "emails" are addresses; "identifiers" are names without spaces.
-func CheckValue(listType, value string) error {
+func checkValue(listType, value string) error {
 	if err := plain(value); err != nil || value == "" || len(value) > 253 || strings.ContainsAny(value, " @\t") && listType != "emails" {
 		return errors.New("it is empty, too long, or holds something that such a value does not")
 	}

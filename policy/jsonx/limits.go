@@ -17,8 +17,8 @@ type Limits struct {
 // The defaults of Limits.
 const (
 	DefaultBytes   = 4 << 20
-	DefaultDepth   = 32
-	DefaultMembers = 200_000
+	defaultDepth   = 32
+	defaultMembers = 200_000
 )
 
 func (l Limits) orDefaults() Limits {
@@ -26,10 +26,10 @@ func (l Limits) orDefaults() Limits {
 		l.Bytes = DefaultBytes
 	}
 	if l.Depth <= 0 {
-		l.Depth = DefaultDepth
+		l.Depth = defaultDepth
 	}
 	if l.Members <= 0 {
-		l.Members = DefaultMembers
+		l.Members = defaultMembers
 	}
 	return l
 }
