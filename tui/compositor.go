@@ -55,7 +55,7 @@ type compositor struct {
 	keyboard  uint8
 	mouseMode keys.MouseMode
 	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
-	stale     atomic.Bool   // another program had the terminal: nothing of what was painted is left
+	stale     atomic.Bool   // something else had the terminal: nothing of what was painted is left
 
 	// What follows is used by one goroutine at a time: the one that paints.
 	drawn    *scene
@@ -108,9 +108,14 @@ func (c *compositor) request(r request) {
 // edit implements sink.
 func (c *compositor) edit(ctx context.Context, argv []string, name string, text []byte) error {
 	err := c.out.Edit(ctx, argv, name, text)
+	c.anew()
+	return err
+}
+
+// anew paints everything once more: something else has used the terminal.
+func (c *compositor) anew() {
 	c.stale.Store(true)
 	c.loop.Wake()
-	return err
 }
 
 // answered implements sink.

@@ -100,12 +100,17 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	return err
 }
 
-// startLoops starts what runs beside the event loop: it paints, follows the broker
-// and the size of the terminal, and reads the keyboard. An error that the program
+// startLoops starts what runs beside the event loop: it paints, also after the program
+// was stopped, follows the broker and the size of the terminal, and reads the keyboard. An error that the program
 // cannot go on with is given to stop.
 func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *compositor, events <-chan broker.Event, stop func(error)) {
 	m.tasks.start(func() { stop(screen.loop.Run(ctx)) })
 	m.tasks.start(func() { screen.serve(ctx) })
+	m.tasks.start(func() {
+		for range t.Continues(ctx) {
+			screen.anew()
+		}
+	})
 	m.tasks.start(func() { followBroker(ctx, m.api, events, m.tell) })
 	m.tasks.start(func() {
 		if err := list(ctx, m.api, m.tell); err != nil {

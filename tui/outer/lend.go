@@ -39,15 +39,15 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	if p := t.reader.Load(); p != nil {
 		release, err := p.hold(ctx)
 		if err != nil {
-			return errors.Join(err, t.takeBack())
+			return errors.Join(err, t.takeBack(""))
 		}
 		defer release()
 	}
 	if err := t.giveAway(); err != nil {
-		return errors.Join(err, t.takeBack())
+		return errors.Join(err, t.takeBack(""))
 	}
 	err := t.runForeground(ctx, argv)
-	return errors.Join(err, t.takeBack())
+	return errors.Join(err, t.takeBack(""))
 }
 
 // giveAway undoes the modes.
@@ -63,9 +63,9 @@ func (t *Terminal) giveAway() error {
 	return nil
 }
 
-// takeBack sets the modes again, those included that changed meanwhile. A
-// terminal that has been restored for good is left alone.
-func (t *Terminal) takeBack() error {
+// takeBack sets the modes again, those included that changed meanwhile, after writing
+// what has to come before. A terminal that has been restored for good is left alone.
+func (t *Terminal) takeBack(before string) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
 	t.write.Lock()
@@ -78,7 +78,7 @@ func (t *Terminal) takeBack() error {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
 	t.flow.begin(time.Now())
-	if _, err := t.out.WriteString(enter(t.mouse, t.keyboard)); err != nil {
+	if _, err := t.out.WriteString(before + enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
 	// Only the foreground job is told of another size: look now.

@@ -61,6 +61,12 @@ func helper(how string) {
 	case "exit":
 	case "edit":
 		edit(ctx, t)
+	case "stop":
+		back := t.Continues(ctx)
+		_, _ = t.Write([]byte("LISTENS"))
+		for range back {
+			_, _ = t.Write([]byte("BACK"))
+		}
 	default:
 		<-ctx.Done()
 	}
