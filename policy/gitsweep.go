@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,7 +22,15 @@ func (p *preparation) showsFiles() bool {
 // wholeTree refuses a call that takes in every file of the repository while a
 // protected one is among them.
 func (p *preparation) wholeTree(call jsonx.Value) error {
-	if p.repo == nil || p.repo.WorkTree == "" || !sweeps(p.tool.key.tool, call) {
+	if p.repo == nil || p.repo.WorkTree == "" {
+		return nil
+	}
+	if shows(p.tool.key.tool, call) {
+		if err := p.trackedFiles(call); err != nil {
+			return err
+		}
+	}
+	if !sweeps(p.tool.key.tool, call) {
 		return nil
 	}
 	r, err := p.engine.paths.ResolveTrusted(p.repo.WorkTree)
@@ -46,6 +55,77 @@ func sweeps(tool string, call jsonx.Value) bool {
 		return is("includeUntracked")
 	}
 	return false
+}
+
+// shows reports whether a git call tells what is in tracked files that it does not name.
+func shows(tool string, call jsonx.Value) bool {
+	is := func(name string) bool {
+		v, present := call.Member(name)
+		return present && truthy(v)
+	}
+	switch tool {
+	case "git_diff":
+		return !is("nameOnly") && !is("stat")
+	case "git_log":
+		return is("patch")
+	case "git_show":
+		return true // a commit, or the very file, by its hash
+	}
+	return false
+}
+
+// shownFile is the file that a git_show names inside its object, which may be a
+// directory of any depth; empty when it names none.
+func shownFile(call jsonx.Value) string {
+	if v, _ := call.Member("filePath"); v.Text != "" {
+		return "/" + cleanRelative(v.Text)
+	}
+	object, _ := call.Member("object")
+	if _, file, named := strings.Cut(object.Text, ":"); named && !strings.Contains(object.Text, "{/") {
+		return "/" + cleanRelative(file)
+	}
+	return ""
+}
+
+// trackedFiles refuses a call that shows tracked files while a protected one is among
+// them: below the directories that the call names, or anywhere.
+func (p *preparation) trackedFiles(call jsonx.Value) error {
+	tree, err := p.engine.paths.ResolveTrusted(p.repo.WorkTree)
+	if err != nil || p.guard == nil {
+		return err
+	}
+	var scope []string
+	file := ""
+	if p.tool.key.tool == "git_show" {
+		file = strings.ToLower(shownFile(call))
+	}
+	for _, el := range p.elements {
+		if el.role == RepoPath && file == "" {
+			scope = append(scope, filepath.Join(p.root.Path, strings.TrimPrefix(el.text, p.root.Path)))
+		}
+	}
+	var names []string // of what is protected, in the work tree
+	for i := range p.guard.now {
+		name := p.guard.now[i].Path
+		named := scope == nil || slices.ContainsFunc(scope, func(dir string) bool { return within(name, dir) })
+		if name != tree.Path && within(name, tree.Path) && named {
+			names = append(names, name[len(tree.Path)+1:])
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	found, err := p.repo.Tracks(func(tracked string) bool {
+		return strings.HasSuffix(strings.ToLower("/"+tracked), file) &&
+			slices.ContainsFunc(names, func(name string) bool { return within(tracked, name) })
+	})
+	if err != nil {
+		return p.refuse(RuleGitRepository, "path", firstPath(p.rootRole), p.root.Path, err.Error())
+	}
+	if found {
+		return p.refuse(RuleProtectedPath, "path", firstPath(p.rootRole), p.root.Path, "a protected file is tracked, and the call would show what is in it; name the files to look at")
+	}
+	return nil
 }
 
 // revisionFile checks a file named in a revision: a protected file stays protected in

@@ -23,7 +23,19 @@ const gitlinkMode = 0o160000
 // gitlinks returns the places in the work tree where the index has other
 // repositories. Git asks those for their state, whether or not anything calls
 // them submodules.
-func (r *Repo) gitlinks() ([]string, error) {
+func (r *Repo) gitlinks() ([]string, error) { return r.walkIndex(nil) }
+
+// Tracks reports whether the index has a file that is chosen by its name in the work
+// tree.
+func (r *Repo) Tracks(chosen func(name string) bool) (bool, error) {
+	found := false
+	_, err := r.walkIndex(func(name []byte) { found = found || chosen(string(name)) })
+	return found, err
+}
+
+// walkIndex goes through the index, shows each name to each, which may be nil, and
+// returns the places of other repositories.
+func (r *Repo) walkIndex(each func(name []byte)) ([]string, error) {
 	name := filepath.Join(r.GitDir, "index")
 	if isDir(name) {
 		return nil, nil // git fails over it before it looks anywhere
@@ -36,7 +48,7 @@ func (r *Repo) gitlinks() ([]string, error) {
 	if r.own.last("extensions", "", "objectformat") == "sha256" {
 		hash = 32
 	}
-	x := index{data: data, hash: hash}
+	x := index{data: data, hash: hash, each: each}
 	if err := x.read(); err != nil || x.shared == "" {
 		return x.links, err
 	}
@@ -44,7 +56,7 @@ func (r *Repo) gitlinks() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	base := index{data: data, hash: hash}
+	base := index{data: data, hash: hash, each: each}
 	err = base.read()
 	return append(x.links, base.links...), err
 }
@@ -57,6 +69,7 @@ type index struct {
 	version uint32
 	links   []string
 	shared  string // the rest of the index is in a file of that name
+	each    func(name []byte)
 }
 
 func (x *index) read() error {
@@ -75,7 +88,10 @@ func (x *index) read() error {
 		if err != nil {
 			return err
 		}
-		if name = next; mode != gitlinkMode {
+		if name = next; x.each != nil {
+			x.each(name)
+		}
+		if mode != gitlinkMode {
 			continue
 		}
 		if len(x.links) == maxGitlinks {
