@@ -82,12 +82,15 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	return markLost, string(t.session.State), false
 }
 
-// endText says in one line how the agent ended. A reason such as "ended by
-// signal 15" says all of it.
+// endText says in one line how the agent ended, or why it never began. A reason such
+// as "ended by signal 15" says all of it.
 func (t *tab) endText() string {
 	reason := sanitize(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
 		return t.session.Agent + " " + reason
+	}
+	if n := len(t.progress); n > 0 && t.progress[n-1].Failed && reason != "" {
+		return t.session.Agent + " was not started: " + reason // no program has given the exit code
 	}
 	line := fmt.Sprintf("%s ended with exit code %d", t.session.Agent, t.session.ExitCode)
 	if reason != "" {

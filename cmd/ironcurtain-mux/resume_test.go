@@ -13,7 +13,7 @@ import (
 func (d *driver) prompted() {
 	d.t.Helper()
 	d.until("Claude Code's prompt", patience, func(screen string) bool {
-		if strings.Contains(screen, "ended with exit code") {
+		if strings.Contains(screen, "ended with exit code") || strings.Contains(screen, "was not started") {
 			d.t.Fatalf("the agent ended:\n%s", screen)
 		}
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for shortcuts")
