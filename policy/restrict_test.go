@@ -52,15 +52,23 @@ func TestRulesThatHoldBack(t *testing.T) {
 		{lists("branch-name", "main", "identifiers"), "vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
 		{lists("git-ref", "v1", "identifiers"), "vcs", "publish", `{"branch":"x","ref":"v1","path":"a"}`, Deny},
 		{`{"name":"back","if":{"roles":["branch-name"]},"then":"escalate"}`, "vcs", "publish", `{"path":"a"}`, Escalate},
-		{`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
-			"vcs", "publish", `{"branch":"mine","ref":"v1","path":"a"}`, Allow},
-		{`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
-			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
+		{
+			`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"mine","ref":"v1","path":"a"}`, Allow,
+		},
+		{
+			`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny,
+		},
 		// Conditions that name no role together.
-		{`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
-			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny},
-		{`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
-			"vcs", "publish", `{"branch":"other","ref":"v1","path":"a"}`, Allow},
+		{
+			`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny,
+		},
+		{
+			`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
+			"vcs", "publish", `{"branch":"other","ref":"v1","path":"a"}`, Allow,
+		},
 		// What lies below is reached through the directory above.
 		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents"}`, Deny},
 		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents/open"}`, Allow},

@@ -76,6 +76,7 @@ func (d *recorder) SetTitle(title string) error {
 	d.harness.titles = append(d.harness.titles, title)
 	return nil
 }
+
 func (d *recorder) AskColors() error                                     { d.harness.asked++; return nil }
 func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }

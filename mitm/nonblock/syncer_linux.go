@@ -54,9 +54,9 @@ func newKernelSync(f *os.File) *kernelSync {
 	if err != nil {
 		return nil
 	}
-	event := os.NewFile(uintptr(fd), "end of a sync") //nolint:gosec // no descriptor is negative
+	event := os.NewFile(uintptr(fd), "end of a sync")
 	k := &kernelSync{file: file, event: event, end: New(event)}
-	k.command = command{operation: operationSync, flags: flagEvent, event: uint32(fd)} //nolint:gosec // the same
+	k.command = command{operation: operationSync, flags: flagEvent, event: uint32(fd)}
 	if k.end != nil {
 		_, _, errno := syscall.Syscall(unix.SYS_IO_SETUP, 1, uintptr(unsafe.Pointer(&k.context)), 0) //nolint:gosec // it outlives the call
 		if errno == 0 {
@@ -71,7 +71,7 @@ func newKernelSync(f *os.File) *kernelSync {
 func (k *kernelSync) begin() (begun bool) {
 	list := [...]*command{&k.command}
 	err := k.file.Control(func(fd uintptr) {
-		k.command.file = uint32(fd)                                                                         //nolint:gosec // no descriptor is as large
+		k.command.file = uint32(fd)
 		n, _, errno := syscall.RawSyscall(unix.SYS_IO_SUBMIT, k.context, 1, uintptr(unsafe.Pointer(&list))) //nolint:gosec // the kernel copies it
 		begun = errno == 0 && n == 1
 	})
@@ -92,7 +92,7 @@ func (k *kernelSync) result() error {
 	case n != 1:
 		return syscall.EIO
 	case c.result < 0:
-		return syscall.Errno(-c.result) //nolint:gosec // error numbers are small
+		return syscall.Errno(-c.result)
 	}
 	return nil
 }

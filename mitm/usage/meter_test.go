@@ -23,9 +23,12 @@ func TestMeter(t *testing.T) {
 		{"google with tools", "application/json", `{"usageMetadata":{"promptTokenCount":9,"toolUsePromptTokenCount":7,"candidatesTokenCount":2}}`, "", Count{In: 16, Out: 2}},
 		{"written into the cache", "application/json", `{"usage":{"input_tokens":30,"input_tokens_details":{"cached_tokens":10,"cache_write_tokens":15},"output_tokens":5}}`, "", Count{In: 5, Out: 5, CacheRead: 10, CacheWrite: 15}},
 		{"details twice", sse, "data: {\"usage\":{\"prompt_tokens\":30,\"prompt_tokens_details\":{\"cached_tokens\":10}}}\n\ndata: {\"usage\":{\"completion_tokens\":5,\"prompt_tokens_details\":{\"cached_tokens\":10}}}\n\n", "", Count{In: 20, Out: 5, CacheRead: 10}},
-		{"compacted before the answer", sse, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}\n\n" +
-			"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":50,\"iterations\":[{\"type\":\"compaction\",\"input_tokens\":80000,\"output_tokens\":300,\"cache_read_input_tokens\":4},{\"type\":\"message\",\"input_tokens\":500,\"output_tokens\":50}]}}\n\n",
-			"", Count{In: 80500, Out: 350, CacheRead: 4}},
+		{
+			"compacted before the answer", sse, "data: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":500,\"output_tokens\":1}}}\n\n" +
+				"data: {\"type\":\"message_delta\",\"usage\":{\"output_tokens\":50,\"iterations\":[{\"type\":\"compaction\",\"input_tokens\":80000,\"output_tokens\":300,\"cache_read_input_tokens\":4},{\"type\":\"message\",\"input_tokens\":500,\"output_tokens\":50}]}}\n\n",
+			"",
+			Count{In: 80500, Out: 350, CacheRead: 4},
+		},
 		{"nothing but compacted", "application/json", `{"usage":{"input_tokens":0,"output_tokens":0,"iterations":[{"type":"compaction","input_tokens":2930,"output_tokens":1313}]}}`, "", Count{In: 2930, Out: 1313}},
 		{"rounds that are part of the whole", "application/json", `{"usage":{"input_tokens":9,"output_tokens":5,"iterations":[{"type":"message","input_tokens":9,"output_tokens":5}]}}`, "", Count{In: 9, Out: 5}},
 		{"kept for an hour", "application/json", `{"usage":{"input_tokens":3,"cache_creation_input_tokens":9,"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":7},"output_tokens":5}}`, "", Count{In: 3, Out: 5, CacheWrite: 9, CacheHour: 7}},

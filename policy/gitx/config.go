@@ -93,12 +93,12 @@ func (c *config) has(section string) bool {
 	return false
 }
 
-// subsections returns the distinct subsections of a section, in order.
-func (c *config) subsections(section string) []string {
+// remotes returns the names of the remotes, in order.
+func (c *config) remotes() []string {
 	var out []string
 	seen := map[string]bool{}
 	for _, e := range c.entries {
-		if e.section == section && e.subsection != "" && !seen[e.subsection] {
+		if e.section == "remote" && e.subsection != "" && !seen[e.subsection] {
 			seen[e.subsection] = true
 			out = append(out, e.subsection)
 		}

@@ -126,7 +126,7 @@ func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
 		dir, depth = dir[:strings.LastIndexByte(dir, '/')], depth-1
 		switch {
 		case depth > len(changed):
-		case depth > 0 && changed[depth-1] != 0 && s.without(dir, changed[depth-1]):
+		case depth > 0 && changed[depth-1] != 0 && s.without(dir, changed[depth-1]): //nolint:gosec // the case above bounds it
 		default:
 			l.at(dir)
 		}

@@ -23,7 +23,7 @@ var ErrNoRef = errors.New("there is no such reference")
 var objectID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
 // Remotes lists the names of the configured remotes, in order.
-func (r *Repo) Remotes() []string { return r.config.subsections("remote") }
+func (r *Repo) Remotes() []string { return r.config.remotes() }
 
 // Setting is the value of a variable that wins, from the user's configuration
 // and the repository's own, or "".

@@ -38,7 +38,7 @@ func (r *Repo) DefaultRemote(d Direction) string {
 			return name
 		}
 	}
-	if names := r.config.subsections("remote"); len(names) == 1 {
+	if names := r.config.remotes(); len(names) == 1 {
 		return names[0]
 	}
 	return "origin"
@@ -84,7 +84,7 @@ func (r *Repo) Pinned(a Address, d Direction) bool {
 // isName reports whether a value names a remote or a group of remotes. Git
 // asks that first, whatever the value looks like.
 func (r *Repo) isName(s string) bool {
-	return slices.Contains(r.config.subsections("remote"), s) || len(r.config.all("remotes", "", strings.ToLower(s))) > 0
+	return slices.Contains(r.config.remotes(), s) || len(r.config.all("remotes", "", strings.ToLower(s))) > 0
 }
 
 // pushesMore reports whether the repository makes a push to the remote send

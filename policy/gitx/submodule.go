@@ -14,7 +14,7 @@ func (r *Repo) Submodules(nested []*Repo, d Direction) ([]Address, error) {
 		if out, err = n.given(out, d); err != nil {
 			return nil, err
 		}
-		for _, name := range n.own.subsections("remote") {
+		for _, name := range n.own.remotes() {
 			addresses, err := n.Resolve(name, d)
 			var unknown *UnknownRemoteError
 			if errors.As(err, &unknown) {
