@@ -49,7 +49,7 @@ func newInternet(t *testing.T) (*internet, outbound.Client) {
 	t.Helper()
 	n := &internet{}
 	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n.note(&n.asked, r.Host+r.URL.Path+" "+r.Header.Get("X-Token"))
+		n.note(&n.asked, r.Host+r.URL.Path)
 		if to := r.URL.Query().Get("to"); to != "" {
 			http.Redirect(w, r, to, http.StatusFound)
 			return
@@ -197,7 +197,7 @@ func TestAnApprovalCoversOneAddress(t *testing.T) {
 		{"http://inside.example.com/", "private address", true},
 	} {
 		id := fmt.Sprint(i + 1)
-		a.send(callLine(id, "fetch__http_fetch", fmt.Sprintf(`{"url":%q,"headers":{"X-Token":"t"}}`, c.url)))
+		a.send(callLine(id, "fetch__http_fetch", fmt.Sprintf(`{"url":%q,"headers":{"X-Note":"n"}}`, c.url)))
 		item := r.pending(1)[0]
 		if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
 			t.Fatal(won, err)
