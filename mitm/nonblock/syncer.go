@@ -20,7 +20,7 @@ const (
 type Syncer struct {
 	file   *os.File
 	once   sync.Once
-	kernel *kernelSync // nil where the system has none
+	kernel *kernelSync // nil where the system has none, or after it failed
 	linger Linger
 }
 
@@ -37,6 +37,8 @@ func (s *Syncer) Sync() error {
 	}
 	s.linger.Wait(s.kernel.end, true)
 	if err := s.kernel.result(); err != nil {
+		s.kernel.release() // so that no later sync takes the end of this one for its own
+		s.kernel = nil
 		return &os.PathError{Op: "sync", Path: s.file.Name(), Err: err}
 	}
 	return nil
