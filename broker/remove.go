@@ -47,6 +47,9 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 	return nil
 }
 
+// errUsed keeps a session that another one depends on.
+var errUsed = errors.New("works in its directory")
+
 // unused fails when another session works below the directory of this one.
 func unused(home string, l layout, id SessionID) error {
 	all, err := Stored(home, nil)
@@ -56,7 +59,7 @@ func unused(home string, l layout, id SessionID) error {
 	dir := realPath(l.dir) + "/"
 	for _, s := range all {
 		if s.ID != id && strings.HasPrefix(s.Workspace, dir) {
-			return problemf("remove that one first", "session %s works in its directory", s.ID)
+			return problemf("remove that one first", "session %s %w", s.ID, errUsed)
 		}
 	}
 	return nil
@@ -137,17 +140,19 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, e
 	var removed []SessionID
 	var failures []error
 	for _, s := range all { // what was begun anew in a sandbox comes before its first session
-		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil || unused(home, layoutOf(home, s.ID), s.ID) != nil {
+		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
 			continue
 		}
 		err := RemoveStored(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {
 			return nil, errors.New("it runs again")
 		})
-		if err != nil {
+		switch {
+		case errors.Is(err, errUsed): // it goes after the session that works there
+		case err != nil:
 			failures = append(failures, err)
-			continue
+		default:
+			removed = append(removed, s.ID)
 		}
-		removed = append(removed, s.ID)
 	}
 	return removed, errors.Join(failures...)
 }
