@@ -5,6 +5,7 @@ LDFLAGS := -s -w -X main.release=$(VERSION)
 PREFIX  ?= $(HOME)/.local
 BINARY  := bin/ironcurtain-mux
 LINTER  := bin/golangci-lint
+BRIDGE  := broker/bridge/embedded/built/ironcurtain-mux-bridge
 
 # Everything is built alike, so that what one command has compiled the next need not.
 export GOFLAGS := $(strip -trimpath $(GOFLAGS))
@@ -14,7 +15,7 @@ FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -22,7 +23,10 @@ help: ## list the targets
 setup: ## install what is missing, start the Docker engine
 	@scripts/setup
 
-build: ## build bin/ironcurtain-mux and the program beside it that asks models
+bridge: ## build the program that runs in containers, which the host's program carries
+	@GOOS=linux CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BRIDGE) ./cmd/ironcurtain-mux-bridge
+
+build: bridge ## build bin/ironcurtain-mux and the program beside it that asks models
 	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
 
@@ -56,7 +60,7 @@ fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each ot
 fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)
 	@scripts/fuzz total $(FUZZ_TOTAL)
 
-bench: ## run the benchmarks
+bench: bridge ## run the benchmarks
 	@scripts/setup --tests
 	scripts/with-engine go test -run '^$$' -bench . -benchmem ./...
 	cd policy/bench && go test -run '^$$' -bench . -benchmem ./...
@@ -83,7 +87,7 @@ generate: build ## make the manual pages, completions and key table in docs anew
 check: test fuzz-short ## what CI runs, and a short search for new findings
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin $(BRIDGE)
 
 # The linter is built from the version that tools/go.mod pins. It has a module
 # of its own, so that its dependencies stay out of the product's.

@@ -34,7 +34,6 @@ const waitingName = "waiting"
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
-//	run/{id12}/ironcurtain-mux this program, when its own file was replaced
 //
 // The session directory itself is never mounted: it holds the audit.
 type layout struct {
@@ -73,7 +72,6 @@ func (l layout) budget() string        { return filepath.Join(l.dir, "budget.jso
 func (l layout) paused() string        { return filepath.Join(l.dir, "paused") }
 func (l layout) lock() string          { return filepath.Join(l.dir, leaseName) }
 func (l layout) waiting() string       { return filepath.Join(l.dir, waitingName) }
-func (l layout) program() string       { return filepath.Join(l.run, "ironcurtain-mux") }
 func (l layout) scratch() string       { return filepath.Join(l.run, "scratch") }
 func (l layout) sockets() string       { return filepath.Join(l.run, "sockets") }
 func (l layout) toolSocket() string    { return filepath.Join(l.sockets(), "proxy.sock") }

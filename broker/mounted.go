@@ -10,13 +10,13 @@ import (
 
 // describeMounts describes the mounts whose sources other agents may be able to exchange, for
 // the bridge to compare with what the engine has mounted: the workspace, when it was
-// given, and what is in it.
-func (s *session) describeMounts(program docker.Mount, workspace []docker.Mount) (string, error) {
+// given, and what is in it. The first is one that no agent can exchange.
+func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (string, error) {
 	if s.fixed.Workspace == s.layout.sandbox() {
 		return "", nil // in a directory that no other agent can write
 	}
 	var all []bridge.Mount
-	for _, m := range append([]docker.Mount{{Source: realPath(program.Source), Target: program.Target}}, workspace...) {
+	for _, m := range append([]docker.Mount{{Source: realPath(first.Source), Target: first.Target}}, workspace...) {
 		device, inode, err := sourceID(s.behindOwnLinks(m.Source))
 		if err != nil {
 			return "", problemf("end other agents that work there, and try again", "look at what is to be mounted: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -85,11 +86,11 @@ func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 		return nil, err
 	}
 	s.progress("starting the container", "")
-	self, err := s.layout.self()
+	bridgePath, err := embedded.Install(s.broker.config.CacheDir)
 	if err != nil {
 		return nil, err
 	}
-	spec, err := s.spec(image, self, launch)
+	spec, err := s.spec(image, bridgePath, launch)
 	if err != nil {
 		return nil, err
 	}
@@ -230,9 +231,9 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 
 // spec describes the container. The only certificates in it are the session's
 // own: whatever else could answer is not to be believed.
-func (s *session) spec(image, self string, launch agent.Launch) (docker.Spec, error) {
+func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Spec, error) {
 	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
-	program := docker.Mount{Source: self, Target: agent.Bridge, ReadOnly: true}
+	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
 	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
 	spec := docker.Spec{
 		Image:      image,
@@ -246,7 +247,7 @@ func (s *session) spec(image, self string, launch agent.Launch) (docker.Spec, er
 			{Source: s.layout.home(), Target: agent.Home},
 			{Source: s.layout.orientation(), Target: agent.Orientation, ReadOnly: true},
 			{Source: s.layout.sockets(), Target: agent.Sockets, ReadOnly: true},
-			program,
+			bridgeMount,
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
 			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
 			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
@@ -263,7 +264,7 @@ func (s *session) spec(image, self string, launch agent.Launch) (docker.Spec, er
 		workspace = append(workspace, s.repositoryMounts()...)
 	}
 	spec.Mounts = append(spec.Mounts, workspace...)
-	mounts, err := s.describeMounts(program, workspace)
+	mounts, err := s.describeMounts(bridgeMount, workspace)
 	if err != nil {
 		return docker.Spec{}, err
 	}

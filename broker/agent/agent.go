@@ -17,9 +17,9 @@ const (
 	// ProxyAddress is where the agent finds its proxy.
 	ProxyAddress = "127.0.0.1:18080"
 	ProxyURL     = "http://" + ProxyAddress
-	// Bridge is this program in the container: its main process until it becomes
+	// Bridge is our program in the container: its main process until it becomes
 	// the agent, and the carrier of everything to the sockets.
-	Bridge = "/usr/local/bin/ironcurtain-mux"
+	Bridge = "/usr/local/bin/ironcurtain-mux-bridge"
 )
 
 // Host is what a session offers to the agent in it.

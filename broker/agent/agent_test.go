@@ -65,7 +65,7 @@ func TestClaudeCodeStartsWithoutDialogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := servers.MCPServers["ironcurtain"]
-	if !s.AlwaysLoad || s.Timeout < 600_000 || !slices.Equal(s.Args, []string{"bridge", "mcp"}) {
+	if !s.AlwaysLoad || s.Timeout < 600_000 || !slices.Equal(s.Args, []string{"mcp"}) {
 		t.Errorf("servers: %+v", servers)
 	}
 	if !files["mcp.json"].Orientation || files[".claude.json"].Orientation {

@@ -5,7 +5,7 @@ import "fmt"
 // Command is the container's command line for an agent's own: the bridge opens
 // the way to the proxy, waits for the terminal's size and becomes the agent.
 func Command(argv []string) []string {
-	return append([]string{Bridge, "bridge", "run", "--"}, argv...)
+	return append([]string{Bridge, "run", "--"}, argv...)
 }
 
 // Accounts are the passwd and group files of a container whose only person is

@@ -15,7 +15,7 @@ const (
 
 // toolCommand is the program that carries MCP between an agent's standard input
 // and output and the host's tools.
-func toolCommand() []string { return []string{Bridge, "bridge", "mcp"} }
+func toolCommand() []string { return []string{Bridge, "mcp"} }
 
 // promptFile hands the system prompt to agents that read it from a file.
 func promptFile(prompt string) File { return orientationFile("prompt.md", prompt) }

@@ -1,4 +1,4 @@
-// Package bridge is the part of this program that runs in an agent's container.
+// Package bridge is what ironcurtain-mux-bridge does in an agent's container.
 // It carries the agent's two ways out, which the agent knows as a web proxy on
 // the loopback interface and as an MCP server on standard input and output, to
 // the two sockets of the host. It holds nothing secret and decides nothing: what

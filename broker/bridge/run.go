@@ -17,7 +17,7 @@ const inherited = 3
 
 // Run makes this process the program argv: the main process of a container. The
 // way to the model is open before it: the loopback address listen is bound here,
-// and carried by a child process that runs serve, a command line of this program,
+// and carried by a child process that runs serve, a command line of the bridge,
 // with the socket as its descriptor 3. Run returns only when it fails.
 //
 // The program begins with the size of its terminal set: where the engine starts

@@ -53,7 +53,7 @@ func (d *driver) toolCall(id broker.SessionID, tool, arguments string) string {
 	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":"asked","method":"tools/call","params":{"name":"` + tool + `","arguments":` + arguments + `}}`
-	return d.inside(id, `coproc ironcurtain-mux bridge mcp
+	return d.inside(id, `coproc ironcurtain-mux-bridge mcp
 cat >&${COPROC[1]} <<'LINES'
 `+lines+`
 LINES

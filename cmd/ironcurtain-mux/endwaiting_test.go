@@ -33,7 +33,7 @@ func TestEndWhileACallWaits(t *testing.T) {
 			if err := os.WriteFile(lines, []byte(initialize+"\n"+call+"\n"), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			d.send("(cat lines; sleep 600) | ironcurtain-mux bridge mcp >answer &\r")
+			d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 			d.see(patience, "1 waiting")
 			end(d)
 			if code, said := d.ended(2 * time.Minute); code != exitOK || !strings.Contains(said, "1 call still waited for a decision; it was not carried out") {

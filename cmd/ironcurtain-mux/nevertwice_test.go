@@ -58,7 +58,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 	c := client{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux bridge mcp >answers &\r")
+	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
 	d.until("the tools", patience, func(string) bool {
 		_, err := os.Stat(c.answers)
 		return err == nil && c.answer(0) != ""

@@ -83,7 +83,7 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 		}
 	}
 	root.SetHelpCommandGroupID(lastGroup)
-	root.AddCommand(bridgeCommand(), manCommand(), serveCommand()) // hidden
+	root.AddCommand(manCommand(), serveCommand()) // hidden
 	strictHelp(root)
 	return root
 }

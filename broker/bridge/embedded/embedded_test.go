@@ -1,0 +1,58 @@
+package embedded
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
+	data := []byte("#!/bin/sh\n")
+	cache := filepath.Join(t.TempDir(), "cache")
+	path, err := install(cache, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := mustStat(t, path)
+	if again, err := install(cache, data); err != nil || again != path || !os.SameFile(first, mustStat(t, path)) {
+		t.Errorf("a file that was right was replaced: %s, %v", again, err)
+	}
+	for name, spoil := range map[string]func() error{
+		"removed":        func() error { return os.Remove(path) },
+		"changed":        func() error { return overwrite(path, []byte("#!/bin/no\n"), 0o555) },
+		"not executable": func() error { return os.Chmod(path, 0o400) },
+		"a link": func() error {
+			other := filepath.Join(t.TempDir(), "other")
+			return errors.Join(os.WriteFile(other, data, 0o555), os.Remove(path), os.Symlink(other, path))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := spoil(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := install(cache, data); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != string(data) || mustStat(t, path).Mode() != 0o555 {
+				t.Errorf("installed %q with mode %v, %v", got, mustStat(t, path).Mode(), err)
+			}
+		})
+	}
+	if other, err := install(cache, []byte("another build")); err != nil || other == path {
+		t.Errorf("another build is at %s, too (%v)", other, err)
+	}
+}
+
+func mustStat(t *testing.T, path string) os.FileInfo {
+	t.Helper()
+	info, err := os.Lstat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+func overwrite(path string, data []byte, mode os.FileMode) error {
+	return errors.Join(os.Remove(path), os.WriteFile(path, data, mode), os.Chmod(path, mode))
+}
