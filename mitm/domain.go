@@ -125,7 +125,11 @@ func (p *Proxy) AddDomain(name string, until time.Time) error {
 		g.base, g.moved = u, true
 	}
 	g.tls = p.tlsFor(name, d.authority)
-	g.prefix, g.upstream = strings.TrimRight(g.base.EscapedPath(), "/"), p.upstreamFor(g)
+	g.prefix = strings.TrimRight(g.base.EscapedPath(), "/")
+	var err error
+	if g.upstream, err = p.upstreamFor(g); err != nil {
+		return err
+	}
 	d.open[name] = &openDomain{until: until, host: g}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
@@ -131,11 +132,12 @@ func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 // to the agent and so names the cause only in general; the audit has it.
 func (s *stream) upstreamDenial(err error) *denial {
 	var d *denial
+	var refused *netguard.AddressError
 	host := s.x.g.host.Name
 	switch {
 	case s.ctx.Err() != nil:
 		d = failure(0, ReasonClientGone, "the client went away before the answer came")
-	case errors.Is(err, errNotPublic):
+	case errors.As(err, &refused):
 		d = failure(502, ReasonNotPublic, "%s resolves to an address that is not public.", host)
 	case errors.Is(err, errAnswer):
 		d = failure(502, ReasonAnswer, "%s sent an answer that cannot be read.", host)

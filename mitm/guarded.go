@@ -76,8 +76,9 @@ func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel)
 		g.base, g.moved = u, true
 	}
 	g.tls = p.tlsFor(host.Name, p.authority)
-	g.prefix, g.upstream = strings.TrimRight(g.base.EscapedPath(), "/"), p.upstreamFor(g)
-	return g, nil
+	g.prefix = strings.TrimRight(g.base.EscapedPath(), "/")
+	g.upstream, err = p.upstreamFor(g)
+	return g, err
 }
 
 // issued says whether a value looks like a sentinel: of any provider, of this

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
@@ -135,7 +136,25 @@ func checkBase(host string, u *url.URL) error {
 	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.RawPath != "" {
 		return fmt.Errorf("upstream of %s must be a plain base URL without user, query, fragment or escapes", host)
 	}
+	if _, err := portOf(u); err != nil {
+		return fmt.Errorf("upstream of %s has the port %q; a port is a number from 1 to 65535", host, u.Port())
+	}
 	return nil
+}
+
+// portOf is the port that a URL names or its scheme stands for.
+func portOf(u *url.URL) (uint16, error) {
+	switch {
+	case u.Port() != "":
+		port, err := strconv.ParseUint(u.Port(), 10, 16)
+		if err == nil && port == 0 {
+			err = strconv.ErrRange
+		}
+		return uint16(port), err
+	case u.Scheme == "http":
+		return 80, nil
+	}
+	return 443, nil
 }
 
 func (e *Endpoint) prepare() error {

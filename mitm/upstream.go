@@ -5,10 +5,10 @@ import (
 	"crypto/tls"
 	"net"
 	"net/http"
-	"net/netip"
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
@@ -31,33 +31,31 @@ type upstream struct {
 	closed bool
 }
 
-// upstreamFor is the way to one host's upstream.
-func (p *Proxy) upstreamFor(g *guarded) *upstream {
-	fit := publicAddress
-	if g.moved {
-		fit = configurableAddress
-	}
-	return newUpstream(g, UpstreamTLS(p.config.UpstreamCAs, g.base.Hostname(), g.host.Name), fit, &p.limits)
+// upstreamFor is the way to one host's upstream. Where a person has named another
+// server for a host (moved), that server may be in their own network.
+func (p *Proxy) upstreamFor(g *guarded) (*upstream, error) {
+	return newUpstream(g, UpstreamTLS(p.config.UpstreamCAs, g.base.Hostname(), g.host.Name), &p.limits)
 }
 
-func newUpstream(g *guarded, config *tls.Config, fit func(netip.Addr) bool, limits *Limits) *upstream {
-	u := &upstream{config: config, limits: limits}
-	port := g.base.Port()
-	switch {
-	case g.base.Scheme == "http":
-		u.config = nil
-		if port == "" {
-			port = "80"
-		}
-	case port == "":
-		port = "443"
+func newUpstream(g *guarded, config *tls.Config, limits *Limits) (*upstream, error) {
+	port, err := portOf(g.base)
+	if err != nil {
+		return nil, err
 	}
-	if config.ServerName == "" {
+	if g.base.Scheme == "http" {
+		config = nil
+	} else if config.ServerName == "" {
 		config.ServerName = g.base.Hostname()
 	}
-	address := net.JoinHostPort(g.base.Hostname(), port)
-	u.dial = func(ctx context.Context) (net.Conn, error) { return dialGuarded(ctx, "tcp", address, fit) }
-	return u
+	host, private := g.base.Hostname(), g.moved
+	return &upstream{config: config, limits: limits, dial: func(ctx context.Context) (net.Conn, error) {
+		var d netguard.Dialer
+		addrs, err := d.Addresses(ctx, host, private)
+		if err != nil {
+			return nil, err
+		}
+		return d.Dial(ctx, addrs, port)
+	}}, nil
 }
 
 // ask sends a request and returns its answer, of which the head was read. The

@@ -23,6 +23,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -62,8 +63,7 @@ func newInternet(t *testing.T) (*internet, outbound.Client) {
 	t.Cleanup(secure.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(secure.Certificate())
-	return n, outbound.Client{
-		Roots: roots,
+	return n, outbound.Client{Roots: roots, Dialer: netguard.Dialer{
 		Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
 			switch host {
 			case "example.com", "plain.example.com", "other.example.com":
@@ -73,7 +73,7 @@ func newInternet(t *testing.T) (*internet, outbound.Client) {
 			}
 			return nil, errors.New("no such host")
 		},
-		Dial: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+		Connect: func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 			n.note(&n.dialed, to.String())
 			where := plain.Listener.Addr().String()
 			if to.Port() == 443 {
@@ -82,7 +82,7 @@ func newInternet(t *testing.T) (*internet, outbound.Client) {
 			var d net.Dialer
 			return d.DialContext(ctx, "tcp", where)
 		},
-	}
+	}}
 }
 
 // withFetch puts our fetch server, in the real sandbox without a network,
@@ -215,8 +215,8 @@ func TestAnApprovalCoversOneAddress(t *testing.T) {
 func TestNoHopWithoutARecord(t *testing.T) {
 	n, web := newInternet(t)
 	var r *harness
-	dial := web.Dial
-	web.Dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	dial := web.Dialer.Connect
+	web.Dialer.Connect = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
 		r.log.set(errors.New("no space left on device"))
 		return dial(ctx, to)
 	}

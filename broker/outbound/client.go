@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
@@ -26,7 +27,6 @@ const (
 	DefaultTimeout = 30 * time.Second
 	MaxTimeout     = time.Minute
 	maxHeaders     = 64 << 10
-	maxTries       = 3 // addresses of one host
 )
 
 // userAgent is what every request says of itself.
@@ -37,10 +37,7 @@ type Client struct {
 	// Private lists hosts, as "name" or "name:port", that may have private or
 	// loopback addresses.
 	Private []string
-	// Resolve looks up the addresses of a name; nil asks the system.
-	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
-	// Dial connects to an address; nil uses TCP.
-	Dial func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+	Dialer  netguard.Dialer
 	// Roots are the certificate authorities that are believed; nil means those
 	// of the system.
 	Roots *x509.CertPool
@@ -149,7 +146,9 @@ func (c *Client) hop(ctx context.Context, u urlx.URL, headers map[string]string)
 	}
 	request.Header.Set("User-Agent", userAgent)
 	transport := &http.Transport{
-		DialContext:            func(ctx context.Context, _, _ string) (net.Conn, error) { return c.dial(ctx, addrs, u.Port) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return c.Dialer.Dial(ctx, addrs, uint16(u.Port))
+		},
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
 		DisableKeepAlives:      true, // a connection serves the hop it was judged for
 		MaxResponseHeaderBytes: maxHeaders,
@@ -190,62 +189,8 @@ func relative(base *url.URL, where string) string {
 	return base.ResolveReference(to).String()
 }
 
-// addresses resolves the host, once, and makes sure that all it leads to may be
-// connected to: a name that has one private address is not half trusted.
+// addresses are those of the host, looked up once and checked.
 func (c *Client) addresses(ctx context.Context, u urlx.URL) ([]netip.Addr, error) {
-	addrs := []netip.Addr{u.IP}
-	if !u.IP.IsValid() {
-		var err error
-		if addrs, err = c.resolve(ctx, u.Host); err != nil {
-			return nil, fmt.Errorf("look up %s: %w", u.Host, err)
-		}
-	}
-	if len(addrs) == 0 {
-		return nil, fmt.Errorf("look up %s: it has no address", u.Host)
-	}
 	private := slices.Contains(c.Private, u.Host) || slices.Contains(c.Private, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)))
-	for _, a := range addrs {
-		if why := refused(a, private); why != "" {
-			return nil, &AddressError{Host: u.Host, Addr: a, Why: why}
-		}
-	}
-	return addrs[:min(len(addrs), maxTries)], nil
-}
-
-func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
-	if c.Resolve != nil {
-		return c.Resolve(ctx, host)
-	}
-	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
-}
-
-// dial connects to the first address that answers.
-func (c *Client) dial(ctx context.Context, addrs []netip.Addr, port int) (net.Conn, error) {
-	dial := c.Dial
-	if dial == nil {
-		dial = func(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", to.String())
-		}
-	}
-	var all error
-	for i, a := range addrs {
-		within, cancel := share(ctx, len(addrs)-i)
-		conn, err := dial(within, netip.AddrPortFrom(a.Unmap(), uint16(port)))
-		cancel()
-		if err == nil {
-			return conn, nil
-		}
-		all = errors.Join(all, err)
-	}
-	return nil, all
-}
-
-// share is an equal part of the time that is left for so many attempts.
-func share(ctx context.Context, attempts int) (context.Context, context.CancelFunc) {
-	end, ok := ctx.Deadline()
-	if !ok || attempts < 2 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, time.Until(end)/time.Duration(attempts))
+	return c.Dialer.Addresses(ctx, u.Host, private)
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,7 +55,7 @@ func newWeb(t *testing.T, handler http.HandlerFunc) *web {
 	t.Cleanup(w.secure.Close)
 	roots := x509.NewCertPool()
 	roots.AddCert(w.secure.Certificate()) // made out to example.com
-	w.client = &Client{Resolve: w.resolve, Dial: w.dial, Roots: roots}
+	w.client = &Client{Dialer: netguard.Dialer{Resolve: w.resolve, Connect: w.dial}, Roots: roots}
 	return w
 }
 
@@ -107,7 +109,7 @@ func TestTheAddressIsPinned(t *testing.T) {
 	if want := netip.MustParseAddrPort(publicAddr + ":443"); !slices.Equal(w.dialed, []netip.AddrPort{want}) || len(w.looked) != 1 {
 		t.Errorf("connected to %v after looking up %v", w.dialed, w.looked)
 	}
-	var private *AddressError
+	var private *netguard.AddressError
 	if _, err = w.client.Get(t.Context(), Request{URL: "https://example.com/a"}, nil); !errors.As(err, &private) || len(w.dialed) != 1 {
 		t.Errorf("rebound: %v, connected to %v", err, w.dialed)
 	}

@@ -1,14 +1,14 @@
-package outbound
+package netguard
 
 import (
 	"fmt"
 	"net/netip"
 )
 
-// special are ranges that are public by their numbers but not in the public
-// internet, or that carry another address inside.
+// special are ranges that netip does not tell from public ones, though no public
+// server has an address there, and ranges that carry another address inside.
 var special = prefixes(
-	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
@@ -16,12 +16,12 @@ var special = prefixes(
 // global is where public IPv6 addresses lie.
 var global = netip.MustParsePrefix("2000::/3")
 
-// internal are ranges beside those that netip knows as private in which a
-// person may have servers of their own.
-var internal = prefixes("100.64.0.0/10")
+// shared is a range that providers use inside their networks, as people use the
+// ranges that netip calls private.
+var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// metadata are the addresses at which clouds hand out credentials to whoever
-// asks from inside. They are refused whatever is configured.
+// metadata are the addresses at which clouds hand out credentials to whoever asks
+// from inside.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
 	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"),
@@ -36,18 +36,9 @@ func prefixes(all ...string) []netip.Prefix {
 	return list
 }
 
-func within(a netip.Addr, list []netip.Prefix) bool {
-	for _, p := range list {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
-}
-
-// refused says why no connection is made to an address, or "". private tells
-// that a person listed the host as one of theirs.
-func refused(a netip.Addr, private bool) string {
+// Refuse says why no connection may be made to an address, or "". With private, a
+// person has named the host, and it may be in their own network or on this machine.
+func Refuse(a netip.Addr, private bool) string {
 	a = a.Unmap()
 	for _, m := range metadata {
 		if a.WithZone("") == m {
@@ -59,22 +50,27 @@ func refused(a netip.Addr, private bool) string {
 		return "not an address of a host"
 	case a.IsMulticast() || a.IsLinkLocalUnicast():
 		return "an address of the local link"
-	case a.IsLoopback() || a.IsPrivate() || within(a, internal):
+	case a.IsLoopback() || a.IsPrivate() || shared.Contains(a):
 		if private {
 			return ""
 		}
 		return "a private address"
-	case within(a, special) || a.Is6() && !global.Contains(a):
+	case a.Is6() && !global.Contains(a):
 		return "not a public address"
+	}
+	for _, p := range special {
+		if p.Contains(a) {
+			return "not a public address"
+		}
 	}
 	return ""
 }
 
-// AddressError is a host that leads to where no request goes.
+// AddressError is a host with an address that no connection may be made to.
 type AddressError struct {
 	Host string
 	Addr netip.Addr
-	Why  string
+	Why  string // as Refuse says it
 }
 
 func (e *AddressError) Error() string {

@@ -1,4 +1,4 @@
-package outbound
+package netguard
 
 import (
 	"net/netip"
@@ -12,6 +12,8 @@ func TestWhichAddressesAreReached(t *testing.T) {
 	}{
 		{"93.184.216.34", true, true},
 		{"2606:2800:220:1::1", true, true},
+		{"160.79.104.10", true, true},
+		{"2607:6bc0::10", true, true},
 		{"127.0.0.1", false, true},
 		{"127.8.8.8", false, true},
 		{"::1", false, true},
@@ -49,16 +51,20 @@ func TestWhichAddressesAreReached(t *testing.T) {
 		{"fec0::1", false, false},
 		{"::7f00:1", false, false},
 		{"100::1", false, false},
+		{"4000::1", false, false},
+		{"2001:10::1", false, false},
+		{"fc00::1", false, true},
+		{"192.0.0.192", false, false},
 	} {
 		a := netip.MustParseAddr(c.addr)
-		if got := refused(a, false) == ""; got != c.public {
+		if got := Refuse(a, false) == ""; got != c.public {
 			t.Errorf("%s: reached %v, want %v", c.addr, got, c.public)
 		}
-		if got := refused(a, true) == ""; got != c.private {
+		if got := Refuse(a, true) == ""; got != c.private {
 			t.Errorf("%s of a private host: reached %v, want %v", c.addr, got, c.private)
 		}
 	}
-	if refused(netip.Addr{}, true) == "" {
+	if Refuse(netip.Addr{}, true) == "" {
 		t.Error("no address at all was taken for one")
 	}
 }

@@ -1,0 +1,90 @@
+// Package netguard decides which addresses the host connects to for an agent, and
+// connects to them.
+//
+// A name is looked up once. When one of its addresses may not be reached, none is:
+// a name that is partly private is not partly trusted. The connection is made to an
+// address that was checked, not to the name, so a name that changes between the
+// check and the connection (DNS rebinding) gains nothing.
+package netguard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+)
+
+// maxTries is how many addresses of one host are tried.
+const maxTries = 3
+
+// Dialer looks names up and connects. The zero value uses the system's resolver and
+// TCP.
+type Dialer struct {
+	// Resolve looks up the addresses of a name.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Connect makes a connection to an address.
+	Connect func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
+}
+
+// Addresses returns the addresses of a host, a name or an address itself, after
+// checking all of them. It fails with an *AddressError when one is refused; private
+// has the meaning that it has for Refuse.
+func (d Dialer) Addresses(ctx context.Context, host string, private bool) ([]netip.Addr, error) {
+	addrs, err := d.resolve(ctx, host)
+	if err != nil {
+		return nil, fmt.Errorf("look up %s: %w", host, err)
+	}
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("look up %s: it has no address", host)
+	}
+	for _, a := range addrs {
+		if why := Refuse(a, private); why != "" {
+			return nil, &AddressError{Host: host, Addr: a, Why: why}
+		}
+	}
+	return addrs, nil
+}
+
+func (d Dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) {
+	if a, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{a}, nil
+	}
+	if d.Resolve != nil {
+		return d.Resolve(ctx, host)
+	}
+	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+}
+
+// Dial connects to the first of some checked addresses that answers. Each gets an
+// equal share of the time that is left, so that a silent one leaves some to the others.
+func (d Dialer) Dial(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
+	addrs = addrs[:min(len(addrs), maxTries)]
+	var failures []error
+	for i, a := range addrs {
+		try, cancel := share(ctx, len(addrs)-i)
+		conn, err := d.connect(try, netip.AddrPortFrom(a.Unmap(), port))
+		cancel()
+		if err == nil {
+			return conn, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+func (d Dialer) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {
+	if d.Connect != nil {
+		return d.Connect(ctx, to)
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", to.String())
+}
+
+// share is an equal part of the time that is left for so many attempts.
+func share(ctx context.Context, attempts int) (context.Context, context.CancelFunc) {
+	if end, limited := ctx.Deadline(); limited {
+		return context.WithTimeout(ctx, time.Until(end)/time.Duration(attempts))
+	}
+	return context.WithCancel(ctx)
+}

@@ -1,0 +1,46 @@
+package mitm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+)
+
+// UpstreamTLS is the TLS configuration toward the server at one name that stands
+// in for another. Where both are the same, nothing but that name proves it.
+func UpstreamTLS(roots *x509.CertPool, at, name string) *tls.Config {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{"http/1.1"}}
+	if at != name {
+		verifyMoved(config, roots, at, name)
+	}
+	return config
+}
+
+// verifyMoved lets the server at a configured base URL prove itself as that
+// URL's host or as the host that it stands for: a stand-in on an IP address can
+// only do the latter. The chain is verified here instead of by crypto/tls.
+func verifyMoved(c *tls.Config, roots *x509.CertPool, names ...string) {
+	if net.ParseIP(names[0]) != nil {
+		c.ServerName = names[1] // there is no server name for an address
+	}
+	c.InsecureSkipVerify = true
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if len(s.PeerCertificates) == 0 {
+			return errors.New("the upstream has no certificate")
+		}
+		intermediates := x509.NewCertPool()
+		for _, cert := range s.PeerCertificates[1:] {
+			intermediates.AddCert(cert)
+		}
+		var failures []error
+		for _, name := range names {
+			_, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{DNSName: name, Roots: roots, Intermediates: intermediates})
+			if err == nil {
+				return nil
+			}
+			failures = append(failures, err)
+		}
+		return failures[0]
+	}
+}
