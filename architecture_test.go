@@ -122,6 +122,28 @@ func TestDependencyTable(t *testing.T) {
 	}
 }
 
+var bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
+
+// Where the dependency table names a package after modules in bold, nothing outside
+// that package imports them.
+func TestThirdPartyTypesStayHome(t *testing.T) {
+	homes := map[string]string{}
+	for _, row := range table(t, "Dependencies") {
+		for _, m := range bold.FindAllStringSubmatch(row[0], -1) {
+			homes[m[1]] = names(row[0])[0]
+		}
+	}
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			for dependency, home := range homes {
+				if within(strings.TrimPrefix(path, "github.com/"), dependency) && !within(p.part(), home) {
+					t.Errorf("%s imports %s, whose types stay in %s", p.part(), path, home)
+				}
+			}
+		}
+	}
+}
+
 // imported lists the modules, besides this one, of which its packages and their
 // tests import something.
 func imported(t *testing.T) []string {

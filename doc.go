@@ -9,7 +9,7 @@
 // three packages that know nothing of each other: policy judges tool calls, mitm
 // stands between an agent and its model, docker runs the containers.
 //
-// imports_test.go holds that direction, pkgdoc_test.go sees to it that every
+// architecture_test.go holds that direction, pkgdoc_test.go sees to it that every
 // package says what it is for, and clean_test.go that the tree speaks of nothing
 // but itself.
 package ironcurtainmux
