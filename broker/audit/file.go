@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // File is an open file as the log uses it.
@@ -71,31 +69,7 @@ func (osFS) Open(path string, as Role) (File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	if as == Records {
-		return &recordsFile{f, nonblock.NewSyncer(f)}, nil
-	}
 	return f, nil
-}
-
-// recordsFile is a log on a real file system. A lone caller gets on sooner when no
-// thread waits in the kernel for the sync; several that share one do not.
-type recordsFile struct {
-	*os.File
-	syncer *nonblock.Syncer
-}
-
-func (f *recordsFile) SyncLone() error { return f.syncer.Sync() }
-
-func syncFile(f File, lone bool) error {
-	if own, ok := f.(interface{ SyncLone() error }); ok && lone {
-		return own.SyncLone()
-	}
-	return f.Sync()
-}
-
-func (f *recordsFile) Close() error {
-	f.syncer.Close()
-	return f.File.Close()
 }
 
 // lockRecords makes this process the log's writer. Somebody who only looks

@@ -206,7 +206,7 @@ func (w *writer) close(now time.Time) error {
 	var err error
 	if next.Seq > 0 {
 		next = w.line(next, sealBody(next, now))
-		if err = w.write(next, false); err == nil && w.sync {
+		if err = w.write(next); err == nil && w.sync {
 			err = w.head.Sync()
 		}
 	}

@@ -122,7 +122,7 @@ func (w *writer) commit(batch []*entry) {
 		w.later.settle(late, nil)
 		return
 	}
-	err := w.write(next, len(live) == 1 && w.crowd == 0)
+	err := w.write(next)
 	w.report(err)
 	w.later.settle(late, err)
 	for _, e := range live {
@@ -154,8 +154,8 @@ func (w *writer) line(t tip, body []byte) tip {
 }
 
 // write brings the buffer to the disk and moves the tip. On any error the file
-// is cut back to where it was. It is told whether a single caller waits for it.
-func (w *writer) write(next tip, lone bool) error {
+// is cut back to where it was.
+func (w *writer) write(next tip) error {
 	if err := w.untouched(); err != nil {
 		return w.failure("check", err)
 	}
@@ -165,7 +165,7 @@ func (w *writer) write(next tip, lone bool) error {
 		err = io.ErrShortWrite
 	}
 	if err == nil && w.sync {
-		err = syncFile(w.file, lone)
+		err = w.file.Sync()
 	}
 	if err == nil {
 		err = w.inPlace(next.Size)

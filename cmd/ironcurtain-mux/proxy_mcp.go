@@ -92,7 +92,6 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	if f.sandboxPolicy != string(sandbox.Enforce) && f.sandboxPolicy != string(sandbox.Warn) {
 		return usagef("--sandbox-policy %q is neither enforce nor warn", f.sandboxPolicy)
 	}
-	defer relay()()
 	at, err := findPaths()
 	if err != nil {
 		return err

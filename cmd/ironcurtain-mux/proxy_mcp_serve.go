@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
@@ -79,24 +77,6 @@ func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcppro
 		signal.Stop(signals)
 		close(signals)
 		<-done
-	}
-}
-
-// relay sets the runtime up for passing small messages on: a call goes through
-// a few goroutines one after the other, so on a small machine handing it to the
-// other core costs more than that core could save, and a heap that is nearly empty need not be
-// collected all the time. It returns what undoes it.
-func relay() (undo func()) {
-	const heap = 64 << 20 // collect as usual above it
-	percent, limit := debug.SetGCPercent(400), debug.SetMemoryLimit(heap)
-	cores := runtime.GOMAXPROCS(0)
-	if cores == 2 {
-		runtime.GOMAXPROCS(1)
-	}
-	return func() {
-		runtime.GOMAXPROCS(cores)
-		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(percent)
 	}
 }
 

@@ -1,14 +1,12 @@
 package nonblock
 
 import (
-	"cmp"
 	"sync/atomic"
 	"time"
 )
 
-// How long bytes are looked for that may come at once, and how many times that is left
-// out at most after they did not, unless a Linger says otherwise; and how many times
-// after a message that was not alone.
+// How long bytes are looked for that may come at once, how many times that is left out
+// at most after they did not, and how many times after a message that was not alone.
 const (
 	lingerLimit = 300 * time.Microsecond
 	lingerRests = 1024
@@ -20,10 +18,8 @@ const (
 // out, more each time, so a slow peer costs little. The zero value is ready; it is
 // safe for concurrent use.
 type Linger struct {
-	Limit time.Duration // of one poll; 0 means 0.3 ms
-	Rests int32         // polls left out at most; 0 means 1024
-	vain  atomic.Int32  // polls in a row that found nothing
-	rests atomic.Int32  // polls still to be left out
+	vain  atomic.Int32 // polls in a row that found nothing
+	rests atomic.Int32 // polls still to be left out
 }
 
 // Awaiter can look for bytes without sleeping; *Stream is one.
@@ -40,9 +36,9 @@ func (l *Linger) Wait(from Awaiter, alone bool) {
 		l.rests.Store(max(l.rests.Load(), lingerCrowd))
 	case l.rests.Load() > 0:
 		l.rests.Add(-1)
-	case from.Await(cmp.Or(l.Limit, lingerLimit)):
+	case from.Await(lingerLimit):
 		l.vain.Store(0)
 	default:
-		l.rests.Store(min(int32(1)<<min(l.vain.Add(1), 16), cmp.Or(l.Rests, lingerRests)))
+		l.rests.Store(min(int32(1)<<min(l.vain.Add(1), 16), lingerRests))
 	}
 }

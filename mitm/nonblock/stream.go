@@ -1,4 +1,4 @@
-// Package nonblock reads, writes and syncs with raw, non-blocking system calls.
+// Package nonblock reads and writes with raw, non-blocking system calls.
 //
 // When there is nothing to read, or no room to write, a goroutine waits for the
 // runtime's network poller, as in package net. But the scheduler is not told of the
