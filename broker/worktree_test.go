@@ -2,7 +2,6 @@ package broker
 
 import (
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // shell runs commands in a directory.
@@ -64,8 +64,7 @@ func TestChooseWorktree(t *testing.T) {
 			t.Fatal(shutdown)
 		}
 		if tc.refused != "" {
-			var p interface{ Hint() string }
-			if err == nil || !strings.Contains(err.Error(), tc.refused) || !errors.As(err, &p) || p.Hint() == "" {
+			if err == nil || !strings.Contains(err.Error(), tc.refused) || fault.Hint(err) == "" {
 				t.Errorf("%+v: got %v", tc, err)
 			}
 			continue

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // testImage is an image of the test's own, with the shell image below it.
@@ -390,7 +392,7 @@ func TestBuildOnChosenBase(t *testing.T) {
 	}
 	c.UseBase("registry.invalid/none:1")
 	_, err = c.EnsureImage(deadline(t, patience), "base", BuildOptions{CacheDir: t.TempDir()})
-	var e *Error
+	var e *fault.Error
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "pull registry.invalid/none:1") || !strings.Contains(e.Hint(), "images.base") {
 		t.Errorf("got %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Client talks to one engine. It is safe for concurrent use. It holds no
@@ -55,7 +57,7 @@ func Probe(ctx context.Context, e Endpoint) error {
 	if err == nil {
 		err = e.advise(d.probe(ctx))
 	}
-	return failed("connect to Docker", err, "")
+	return fault.Wrap("connect to Docker", err, "")
 }
 
 // Connect checks that an engine answers at e and asks what it can do. Its
@@ -65,10 +67,10 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	const op = "connect to Docker"
 	d, err := newDialer(e)
 	if err != nil {
-		return nil, failed(op, err, "")
+		return nil, fault.Wrap(op, err, "")
 	}
 	if err := e.advise(d.probe(ctx)); err != nil {
-		return nil, failed(op, err, "")
+		return nil, fault.Wrap(op, err, "")
 	}
 	address := e.Address
 	if d.tls != nil {
@@ -78,7 +80,7 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	// a container, without a lock. This way it is learned here, once.
 	api, err := engine.NewVersionedClient(address, "")
 	if err != nil {
-		return nil, failed(op, because(ErrEndpoint, "%s: %v", e.Address, err), "")
+		return nil, fault.Wrap(op, because(ErrEndpoint, "%s: %v", e.Address, err), "")
 	}
 	c := &Client{endpoint: e, dial: d, api: api, base: &http.Transport{
 		DialContext:       d.dialContext,
@@ -89,10 +91,10 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	defer cancel()
 	c.api = c.bound(ctx)
 	if err := c.api.Ping(); err != nil {
-		return nil, failed(op, refusal(ctx, e, err), refuseHint)
+		return nil, fault.Wrap(op, refusal(ctx, e, err), refuseHint)
 	}
 	if c.info, err = c.ask(ctx); err != nil {
-		return nil, failed(op, refusal(ctx, e, err), refuseHint)
+		return nil, fault.Wrap(op, refusal(ctx, e, err), refuseHint)
 	}
 	return c, nil
 }
@@ -131,13 +133,13 @@ func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // Version asks the engine again for what Connect learned about it.
 func (c *Client) Version(ctx context.Context) (Info, error) {
 	info, err := c.ask(ctx)
-	return info, failed("ask the engine for its version", err, refuseHint)
+	return info, fault.Wrap("ask the engine for its version", err, refuseHint)
 }
 
 // Ping asks whether the engine answers at all.
 func (c *Client) Ping(ctx context.Context) error {
 	if err := c.bound(ctx).Ping(); err != nil {
-		return failed("ask the engine", refusal(ctx, c.endpoint, err), refuseHint)
+		return fault.Wrap("ask the engine", refusal(ctx, c.endpoint, err), refuseHint)
 	}
 	return nil
 }
@@ -154,7 +156,7 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-done:
 		return nil
 	case <-ctx.Done():
-		return failed("remove unfinished containers", ctx.Err(), "run 'ironcurtain-mux gc'")
+		return fault.Wrap("remove unfinished containers", ctx.Err(), "run 'ironcurtain-mux gc'")
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestConnect(t *testing.T) {
@@ -80,7 +82,7 @@ func TestDiagnose(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			err := diagnose("open x", tt.err, tt.installed)
-			var e *Error
+			var e *fault.Error
 			if !errors.Is(err, tt.want) || !errors.As(err, &e) || e.Hint() != tt.hint {
 				t.Errorf("got %v (%v)", err, e)
 			}

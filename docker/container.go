@@ -10,6 +10,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Container is a running container and the attachment to its terminal. Read
@@ -79,12 +81,12 @@ func (ct *Container) Close() error {
 // agent has ended.
 func (ct *Container) Resize(ctx context.Context, cols, rows int) error {
 	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
-		return failed("resize terminal", because(ErrSpec, "%d×%d is not the size of a terminal", cols, rows), "")
+		return fault.Wrap("resize terminal", because(ErrSpec, "%d×%d is not the size of a terminal", cols, rows), "")
 	}
 	ct.mu.Lock()
 	ct.cols, ct.rows = cols, rows
 	ct.mu.Unlock()
-	return failed("resize terminal", ct.resize(ctx, cols, rows), "")
+	return fault.Wrap("resize terminal", ct.resize(ctx, cols, rows), "")
 }
 
 func (ct *Container) resize(ctx context.Context, cols, rows int) error {
@@ -141,7 +143,7 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	for {
 		code, err := ct.client.bound(ctx).WaitContainerWithContext(ct.id, ctx)
 		if ctx.Err() != nil {
-			return Exit{}, failed("wait for container", context.Cause(ctx), "")
+			return Exit{}, fault.Wrap("wait for container", context.Cause(ctx), "")
 		}
 		state, serr := ct.client.state(ctx, ct.id)
 		switch {
@@ -161,7 +163,7 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			return Exit{}, failed("wait for container", context.Cause(ctx), "")
+			return Exit{}, fault.Wrap("wait for container", context.Cause(ctx), "")
 		}
 	}
 }
@@ -199,7 +201,7 @@ func (ct *Container) Remove(ctx context.Context) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = because(ErrEngineRefuses, "no answer in time")
 	}
-	return failed("remove container", err, "run 'ironcurtain-mux gc' later")
+	return fault.Wrap("remove container", err, "run 'ironcurtain-mux gc' later")
 }
 
 // hangUp ends the program politely, if it can be done; if not, the removal kills
@@ -219,17 +221,17 @@ func (c *Client) Attach(ctx context.Context, id string) (*Container, error) {
 	const op = "attach to container"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})
 	if err != nil {
-		return nil, failed(op, translate(err), "")
+		return nil, fault.Wrap(op, translate(err), "")
 	}
 	if found.Config.Labels[LabelManaged] != "true" {
-		return nil, failed(op, because(ErrNoContainer, "%s is not one of this program's", id), "")
+		return nil, fault.Wrap(op, because(ErrNoContainer, "%s is not one of this program's", id), "")
 	}
 	if !found.State.Running {
-		return nil, failed(op, ErrNotRunning, "")
+		return nil, fault.Wrap(op, ErrNotRunning, "")
 	}
 	st, err := c.attach(ctx, found.ID, found.Config.Tty, found.Config.OpenStdin)
 	if err != nil {
-		return nil, failed(op, translate(err), "")
+		return nil, fault.Wrap(op, translate(err), "")
 	}
 	return newContainer(c, found.ID, found.Config.Tty, st), nil
 }

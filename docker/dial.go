@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 const (
@@ -128,13 +130,13 @@ func (d dialer) probe(ctx context.Context) error {
 func diagnose(op string, err error, installed bool) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return &Error{Op: op, Err: ErrPermission, hint: groupHint}
+		return &fault.Error{Op: op, Err: ErrPermission, Next: groupHint}
 	case errors.Is(err, fs.ErrNotExist) && !installed:
-		return &Error{Op: op, Err: ErrNoEngine, hint: installHint}
+		return &fault.Error{Op: op, Err: ErrNoEngine, Next: installHint}
 	case errors.Is(err, fs.ErrNotExist):
-		return &Error{Op: op, Err: because(ErrEngineNotRunning, "the socket does not exist"), hint: startHint}
+		return &fault.Error{Op: op, Err: because(ErrEngineNotRunning, "the socket does not exist"), Next: startHint}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Error{Op: op, Err: because(ErrEngineNotRunning, "nobody listens"), hint: startHint}
+		return &fault.Error{Op: op, Err: because(ErrEngineNotRunning, "nobody listens"), Next: startHint}
 	case errors.Is(err, context.Canceled):
 		return err
 	}
@@ -142,7 +144,7 @@ func diagnose(op string, err error, installed bool) error {
 	if errors.As(err, &wrapper) {
 		err = wrapper.Err
 	}
-	return &Error{Op: op, Err: fmt.Errorf("%w: %w", ErrEngineRefuses, err), hint: refuseHint}
+	return &fault.Error{Op: op, Err: fmt.Errorf("%w: %w", ErrEngineRefuses, err), Next: refuseHint}
 }
 
 // engineInstalled reports whether this machine has an engine that could be
@@ -159,15 +161,15 @@ func engineInstalled() bool {
 // advise gives the failure to find an engine the remedy that fits how its address
 // was found: an address that somebody chose may be the wrong one.
 func (e Endpoint) advise(err error) error {
-	var found *Error
+	var found *fault.Error
 	if !errors.Is(err, ErrEngineNotRunning) && !errors.Is(err, ErrNoEngine) || !errors.As(err, &found) {
 		return err
 	}
 	switch {
 	case e.Source == "DOCKER_HOST":
-		return &Error{Op: found.Op, Err: found.Err, hint: "start the engine there, or unset DOCKER_HOST, which names this address"}
+		return &fault.Error{Op: found.Op, Err: found.Err, Next: "start the engine there, or unset DOCKER_HOST, which names this address"}
 	case strings.Contains(e.Source, "context"):
-		return &Error{Op: found.Op, Err: found.Err, hint: "start the engine of " + e.Source + ", or choose another context"}
+		return &fault.Error{Op: found.Op, Err: found.Err, Next: "start the engine of " + e.Source + ", or choose another context"}
 	}
 	return err
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Endpoint is where an engine listens.
@@ -56,12 +58,12 @@ func ResolveEndpoint(getenv func(string) string, home string) (Endpoint, error) 
 	}
 	name, source, err := currentContext(getenv, home)
 	if err != nil {
-		return Endpoint{}, failed(op, err, "repair the file or set DOCKER_HOST")
+		return Endpoint{}, fault.Wrap(op, err, "repair the file or set DOCKER_HOST")
 	}
 	if name != "" && name != "default" {
 		e, err := contextEndpoint(configDir(getenv, home), name)
 		if err != nil {
-			return Endpoint{}, failed(op, err, "choose another one with 'docker context use' or set DOCKER_HOST")
+			return Endpoint{}, fault.Wrap(op, err, "choose another one with 'docker context use' or set DOCKER_HOST")
 		}
 		e.Source = source
 		return checkEndpoint(op, e)
@@ -110,7 +112,7 @@ const MaxSocketPath = 103
 func checkEndpoint(op string, e Endpoint) (Endpoint, error) {
 	u, err := url.Parse(e.Address)
 	if err != nil {
-		return Endpoint{}, failed(op, because(ErrEndpoint, "%s: not an address", e.Source), "use unix:///path or tcp://host:port")
+		return Endpoint{}, fault.Wrap(op, because(ErrEndpoint, "%s: not an address", e.Source), "use unix:///path or tcp://host:port")
 	}
 	switch u.Scheme {
 	case "unix":
@@ -120,17 +122,17 @@ func checkEndpoint(op string, e Endpoint) (Endpoint, error) {
 		} else if len(path) > MaxSocketPath {
 			err = because(ErrEndpoint, "%s: socket path is %d bytes long, %d are possible", e.Source, len(path), MaxSocketPath)
 		}
-		return e, failed(op, err, "use unix:///path")
+		return e, fault.Wrap(op, err, "use unix:///path")
 	case "tcp", "http", "https":
 		if u.Host == "" {
 			err = because(ErrEndpoint, "%s: %q names no host", e.Source, e.Address)
 		}
-		return e, failed(op, err, "use tcp://host:port")
+		return e, fault.Wrap(op, err, "use tcp://host:port")
 	case "ssh":
-		return Endpoint{}, failed(op, because(ErrEndpoint, "%s: ssh addresses are not supported", e.Source),
+		return Endpoint{}, fault.Wrap(op, because(ErrEndpoint, "%s: ssh addresses are not supported", e.Source),
 			"forward the engine's socket with 'ssh -L' and set DOCKER_HOST to it")
 	}
-	return Endpoint{}, failed(op, because(ErrEndpoint, "%s: unknown kind of address %q", e.Source, e.Address),
+	return Endpoint{}, fault.Wrap(op, because(ErrEndpoint, "%s: unknown kind of address %q", e.Source, e.Address),
 		"use unix:///path or tcp://host:port")
 }
 

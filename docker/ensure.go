@@ -11,6 +11,8 @@ import (
 
 	engine "github.com/fsouza/go-dockerclient"
 	"github.com/gofrs/flock"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // BuildOptions say how an image is made.
@@ -53,12 +55,12 @@ func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present
 	const op = "look for image"
 	line, err := chain(c.images(), name)
 	if err != nil {
-		return "", false, failed(op, err, "")
+		return "", false, fault.Wrap(op, err, "")
 	}
 	all := tags(line, c.info.Architecture)
 	tag = all[len(all)-1]
 	present, err = c.hasImage(ctx, tag)
-	return tag, present, failed(op, err, "")
+	return tag, present, fault.Wrap(op, err, "")
 }
 
 // EnsureImage returns the tag of an image that is ready to use. When the
@@ -70,23 +72,23 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	op := "prepare image " + name
 	line, err := chain(c.images(), name)
 	if err != nil {
-		return "", failed(op, err, "see 'ironcurtain-mux images ls'")
+		return "", fault.Wrap(op, err, "see 'ironcurtain-mux images ls'")
 	}
 	all := tags(line, c.info.Architecture)
 	tag := all[len(all)-1]
 	// Nearly always the image is there, and nothing else needs to be looked at.
 	if there, err := c.hasImage(ctx, tag); err != nil || there {
-		return tag, failed(op, err, "")
+		return tag, fault.Wrap(op, err, "")
 	}
 	if o.CacheDir == "" {
-		return "", failed(op, errors.New("no cache directory is given"), "")
+		return "", fault.Wrap(op, errors.New("no cache directory is given"), "")
 	}
 	if err := os.MkdirAll(filepath.Join(o.CacheDir, "locks"), 0o700); err != nil {
-		return "", failed(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
+		return "", fault.Wrap(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
 	}
 	steps, err := c.countSteps(ctx, line, all)
 	if err != nil {
-		return "", failed(op, err, "")
+		return "", fault.Wrap(op, err, "")
 	}
 	b := &imageBuild{client: c, options: o, report: newReporter(o, steps)}
 	for i, spec := range line {
@@ -95,7 +97,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 			parent = all[i-1]
 		}
 		if err := b.ensure(ctx, spec, parent, all[i]); err != nil {
-			return "", failed(op, err, "'ironcurtain-mux images build "+name+"' builds it again and shows every line")
+			return "", fault.Wrap(op, err, "'ironcurtain-mux images build "+name+"' builds it again and shows every line")
 		}
 	}
 	return tag, nil
@@ -175,7 +177,7 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 		if b.build(ctx, spec, parent, tag, files, true) == nil {
 			return nil
 		}
-		return failed("build on "+spec.rootfs.image, err,
+		return fault.Wrap("build on "+spec.rootfs.image, err,
 			"it must be a Debian or Ubuntu, with these packages unless builds reach a mirror: "+strings.Join(spec.packages(), " "))
 	}
 	if err == nil || offline || spec.rootfs.other || b.options.Base != BaseAuto || ctx.Err() != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // What can be wrong with the engine or with what is asked of it; test with
@@ -24,36 +26,6 @@ var (
 	ErrSpec             = errors.New("the container specification is not usable")
 	ErrUnknownImage     = errors.New("there is no such image in this program")
 )
-
-// Error is a failed operation with its cause and, through Hint, the next
-// thing to do.
-type Error struct {
-	Op   string // what was attempted: "start container"
-	Err  error  // why it failed
-	hint string
-}
-
-// Error returns operation and cause in one line.
-func (e *Error) Error() string { return e.Op + ": " + oneLine(e.Err.Error()) }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint returns what to do next, or an empty string.
-func (e *Error) Hint() string { return e.hint }
-
-// failed wraps err with the operation; nil stays nil. A hint that err already
-// carries wins over the given one.
-func failed(op string, err error, hint string) error {
-	if err == nil {
-		return nil
-	}
-	var inner *Error
-	if errors.As(err, &inner) && inner.hint != "" {
-		hint = inner.hint
-	}
-	return &Error{Op: op, Err: err, hint: hint}
-}
 
 // because joins one of the sentinel errors above with the detail that goes
 // with it.
@@ -75,7 +47,7 @@ func translate(err error) error {
 	case errors.Is(err, engine.ErrNoSuchImage):
 		return ErrNoImage
 	case errors.Is(err, engine.ErrConnectionRefused):
-		return &Error{Op: "reach the engine", Err: ErrEngineNotRunning, hint: startHint}
+		return &fault.Error{Op: "reach the engine", Err: ErrEngineNotRunning, Next: startHint}
 	case errors.As(err, &gone):
 		return ErrNoContainer
 	case errors.As(err, &idle):

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // execOutputLimit bounds what Exec keeps of each output, in bytes.
@@ -22,7 +24,7 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		Container: id, Cmd: argv, User: user, AttachStdout: true, AttachStderr: true, Context: ctx,
 	})
 	if err != nil {
-		return "", "", 0, failed(op, translate(err), "")
+		return "", "", 0, fault.Wrap(op, translate(err), "")
 	}
 	out, errs := &boundedBuffer{limit: execOutputLimit}, &boundedBuffer{limit: execOutputLimit}
 	h, err := c.hijack(ctx, func(api *engine.Client, success chan struct{}) (engine.CloseWaiter, error) {
@@ -31,7 +33,7 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		})
 	})
 	if err != nil {
-		return "", "", 0, failed(op, translate(err), "")
+		return "", "", 0, fault.Wrap(op, translate(err), "")
 	}
 	stop := context.AfterFunc(ctx, func() { h.conn.Close() })
 	err = h.cw.Wait()
@@ -40,15 +42,15 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		err = context.Cause(ctx)
 	}
 	if err != nil {
-		return out.String(), errs.String(), 0, failed(op, err, "")
+		return out.String(), errs.String(), 0, fault.Wrap(op, err, "")
 	}
 	// Only the engine knows whether the command ran at all.
 	done, err := c.bound(ctx).InspectExec(created.ID)
 	if err != nil {
-		return out.String(), errs.String(), 0, failed(op, translate(err), "")
+		return out.String(), errs.String(), 0, fault.Wrap(op, translate(err), "")
 	}
 	if done.Running {
-		return out.String(), errs.String(), 0, failed(op, fmt.Errorf("its output ended but it still runs"), "")
+		return out.String(), errs.String(), 0, fault.Wrap(op, fmt.Errorf("its output ended but it still runs"), "")
 	}
 	return out.String(), errs.String(), done.ExitCode, nil
 }

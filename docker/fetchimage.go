@@ -3,6 +3,8 @@ package docker
 import (
 	"context"
 	"errors"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // FetchImage makes sure that the engine has an image that is somebody else's,
@@ -12,7 +14,7 @@ func (c *Client) FetchImage(ctx context.Context, reference string, o BuildOption
 	b.report.step(reference, "get image "+reference)
 	err := b.pull(ctx, reference)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
-		return failed("get image "+reference, err, "build or load the image, then try again")
+		return fault.Wrap("get image "+reference, err, "build or load the image, then try again")
 	}
-	return failed("get image "+reference, err, "")
+	return fault.Wrap("get image "+reference, err, "")
 }

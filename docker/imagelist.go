@@ -8,6 +8,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Image is an image of this program: one the engine has, or one that would
@@ -39,7 +41,7 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 	const op = "list images"
 	found, err := c.bound(ctx).ListImages(engine.ListImagesOptions{Context: ctx})
 	if err != nil {
-		return nil, failed(op, translate(err), "")
+		return nil, fault.Wrap(op, translate(err), "")
 	}
 	present := map[string]engine.APIImages{}
 	for _, f := range found {
@@ -52,7 +54,7 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 	var list []Image
 	current, err := c.currentImages()
 	if err != nil {
-		return nil, failed(op, err, "")
+		return nil, fault.Wrap(op, err, "")
 	}
 	for _, i := range current {
 		f, ok := present[i.Tag]
@@ -121,5 +123,5 @@ func (c *Client) RemoveImages(ctx context.Context, choose func(Image) bool) ([]s
 		}
 		removed = append(removed, i.Tag)
 	}
-	return removed, failed("remove images", errors.Join(failures...), "close the sessions that use them")
+	return removed, fault.Wrap("remove images", errors.Join(failures...), "close the sessions that use them")
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Labels that say who owns a container.
@@ -36,15 +38,15 @@ func AcquireLease(path string) (*Lease, error) {
 	const op = "take the session"
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, failed(op, err, "")
+		return nil, fault.Wrap(op, err, "")
 	}
 	if !filepath.IsAbs(path) {
-		return nil, failed(op, fmt.Errorf("%s is not an absolute path", path), "")
+		return nil, fault.Wrap(op, fmt.Errorf("%s is not an absolute path", path), "")
 	}
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
-			return nil, failed(op, err, "")
+			return nil, fault.Wrap(op, err, "")
 		}
 		err = lockLease(f, path)
 		if err == nil {
@@ -52,10 +54,10 @@ func AcquireLease(path string) (*Lease, error) {
 		}
 		f.Close()
 		if !errors.Is(err, errLeaseReplaced) {
-			return nil, failed(op, err, "")
+			return nil, fault.Wrap(op, err, "")
 		}
 	}
-	return nil, failed(op, errLeaseReplaced, "")
+	return nil, fault.Wrap(op, errLeaseReplaced, "")
 }
 
 // LeaseHeld reports whether a process has the lease at path. It says no more
@@ -114,7 +116,7 @@ func (l *Lease) Labels() map[string]string {
 func (l *Lease) Release() error {
 	// Removed first: a process that opens the path afterwards makes a new file.
 	err := os.Remove(l.path)
-	return failed("give up the session", errors.Join(err, l.file.Close()), "")
+	return fault.Wrap("give up the session", errors.Join(err, l.file.Close()), "")
 }
 
 // ReapOptions say what Reap removes.
@@ -146,7 +148,7 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return nil, failed("remove orphans", err, "")
+		return nil, fault.Wrap("remove orphans", err, "")
 	}
 	out := make([]Reaped, 0, len(list))
 	var failures []error
@@ -171,7 +173,7 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 		release(r.Removed && !o.DryRun)
 		out = append(out, r)
 	}
-	return out, failed("remove orphans", errors.Join(failures...), "")
+	return out, fault.Wrap("remove orphans", errors.Join(failures...), "")
 }
 
 const keptReason = "it can be taken back"

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Summary is one container in a list.
@@ -32,7 +34,7 @@ func (c *Client) List(ctx context.Context, labels map[string]string) ([]Summary,
 		All: true, Filters: map[string][]string{"label": filter}, Context: ctx,
 	})
 	if err != nil {
-		return nil, failed("list containers", translate(err), "")
+		return nil, fault.Wrap("list containers", translate(err), "")
 	}
 	list := make([]Summary, 0, len(found))
 	for _, f := range found {
@@ -71,7 +73,7 @@ func (c *Client) RemoveLabeled(ctx context.Context, labels map[string]string) (i
 		}
 		n++
 	}
-	return n, failed("remove containers", errors.Join(failures...), "run 'ironcurtain-mux gc' later")
+	return n, fault.Wrap("remove containers", errors.Join(failures...), "run 'ironcurtain-mux gc' later")
 }
 
 // removalUnderWay reports whether the engine refused because it is removing

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // mmdebstrap writes the archive of a minimal Debian with the spec's packages
@@ -20,9 +22,9 @@ import (
 func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say func(string)) error {
 	program, err := exec.LookPath("mmdebstrap")
 	if err != nil {
-		return &Error{
+		return &fault.Error{
 			Op: "make the root file system", Err: errors.New("mmdebstrap is not installed"),
-			hint: "install mmdebstrap, or give the engine access to a registry",
+			Next: "install mmdebstrap, or give the engine access to a registry",
 		}
 	}
 	apt := readApt(ctx)

@@ -13,6 +13,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxAgentProgram bounds one file taken out of a package, in bytes.
@@ -99,7 +101,7 @@ func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile)
 func (b *imageBuild) npmPack(ctx context.Context, work, pkg string) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return "", &Error{Op: "get " + pkg, Err: errors.New("npm is not installed"), hint: "install npm"}
+		return "", &fault.Error{Op: "get " + pkg, Err: errors.New("npm is not installed"), Next: "install npm"}
 	}
 	b.report.detail("npm pack " + pkg)
 	cmd := exec.CommandContext(ctx, npm, "pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", work, pkg)

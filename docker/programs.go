@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Lacks lists the programs that the image is made of and that are not installed
@@ -23,10 +25,10 @@ func (s ImageSpec) Lacks() []string {
 // is made of, by their names in the build context.
 func (b *imageBuild) findPrograms(spec ImageSpec, into map[string]string) error {
 	if missing := spec.Lacks(); len(missing) > 0 {
-		return &Error{
+		return &fault.Error{
 			Op:   "find the programs of image " + spec.Name,
 			Err:  fmt.Errorf("not installed on this machine: %s", strings.Join(missing, ", ")),
-			hint: fmt.Sprintf("install %s %s so that it is found in PATH", strings.Join(missing, ", "), spec.Version),
+			Next: fmt.Sprintf("install %s %s so that it is found in PATH", strings.Join(missing, ", "), spec.Version),
 		}
 	}
 	for _, name := range spec.programs {

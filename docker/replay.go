@@ -7,6 +7,8 @@ import (
 	"net/http"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Replay writes to w what the container's program wrote so far, as far as the
@@ -18,7 +20,7 @@ func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	const op = "replay the terminal"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})
 	if err != nil {
-		return failed(op, translate(err), "")
+		return fault.Wrap(op, translate(err), "")
 	}
 	out := &errorRecorder{w: w}
 	err = c.bound(ctx).Logs(engine.LogsOptions{
@@ -31,7 +33,7 @@ func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	if status(err) == http.StatusNotFound {
 		err = errors.Join(ErrNoContainer, err)
 	}
-	return failed(op, translate(err), "")
+	return fault.Wrap(op, translate(err), "")
 }
 
 // errorRecorder remembers the writer's error, which the library does not always

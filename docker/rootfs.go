@@ -13,6 +13,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Waiting for a registry: until its first sign of life, and between two.
@@ -29,7 +31,7 @@ func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, o
 	b.report.step(spec.Name, "get the root file system")
 	if spec.rootfs.other {
 		if err := b.pull(ctx, spec.rootfs.image); err != nil {
-			return "", false, failed("pull "+spec.rootfs.image, err, "load that image into the engine, or choose another images.base in config.json")
+			return "", false, fault.Wrap("pull "+spec.rootfs.image, err, "load that image into the engine, or choose another images.base in config.json")
 		}
 		return spec.rootfs.image, false, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // How long creating and removing may take, independent of the caller: a
@@ -22,16 +24,16 @@ const (
 func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
 	const op = "start container"
 	if err := s.validate(); err != nil {
-		return nil, failed(op, err, "")
+		return nil, fault.Wrap(op, err, "")
 	}
 	id, err := c.create(ctx, s)
 	if err != nil {
-		return nil, failed(op, err, startFailureHint(err))
+		return nil, fault.Wrap(op, err, startFailureHint(err))
 	}
 	ct, err := c.launch(ctx, id, s)
 	if err != nil {
 		c.discard(ctx, id)
-		return nil, failed(op, err, startFailureHint(err))
+		return nil, fault.Wrap(op, err, startFailureHint(err))
 	}
 	return ct, nil
 }

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // clear passes everything that can still refuse a judged request: the slots,
@@ -109,7 +111,7 @@ func (x *exchange) ask(ctx context.Context, r *Request) *denial {
 func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	name := x.g.provider.Name
 	cred, err := x.p.config.Credentials(ctx, name)
-	hint := hintOf(err)
+	hint := fault.Hint(err)
 	if err != nil && hint == "" { // it may work in a moment, and nobody has to log in
 		d := told(503, fmt.Sprintf("No credential for %s at the moment: %s", name, err))
 		d.retry = 5
@@ -142,18 +144,6 @@ func told(status int, text string) *denial {
 	d := failure(status, ReasonNoLogin, "%s", directories.ReplaceAllString(text, "$1"))
 	d.detail = text
 	return d
-}
-
-// hintOf is what an error says the person has to do.
-func hintOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	var h interface{ Hint() string }
-	if errors.As(err, &h) {
-		return h.Hint()
-	}
-	return ""
 }
 
 // sendable says whether a credential can stand in a header field and is long

@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxBody bounds what a client may send: a decision is far smaller.
@@ -214,13 +215,8 @@ type problem struct {
 func answer(w http.ResponseWriter, value any, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	if err != nil {
-		p := problem{Message: err.Error()}
-		var h interface{ Hint() string }
-		if errors.As(err, &h) {
-			p.Next = h.Hint()
-		}
 		w.WriteHeader(http.StatusConflict)
-		value = p
+		value = problem{Message: err.Error(), Next: fault.Hint(err)}
 	}
 	// The client has gone when this fails; there is nobody left to tell.
 	_ = json.NewEncoder(w).Encode(value)

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 )
@@ -243,15 +245,11 @@ func (e *NoCredentialError) Unwrap() []error { return []error{e.key, e.login} }
 
 // Hint names both ways out.
 func (e *NoCredentialError) Hint() string {
-	var hint string
+	var ways []string
 	for _, err := range []error{e.key, e.login} {
-		var h interface{ Hint() string }
-		if errors.As(err, &h) && h.Hint() != "" {
-			if hint != "" {
-				hint += ", or "
-			}
-			hint += h.Hint()
+		if next := fault.Hint(err); next != "" {
+			ways = append(ways, next)
 		}
 	}
-	return hint
+	return strings.Join(ways, ", or ")
 }

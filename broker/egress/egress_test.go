@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
@@ -187,8 +187,7 @@ func TestNothingFound(t *testing.T) {
 	c := NewCredentials([]string{"anthropic", "openai", "chatgpt"}, options(t.TempDir(), nil))
 	for provider, want := range map[string]string{"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "chatgpt": "codex login"} {
 		_, err := c.Credential(context.Background(), provider)
-		var h interface{ Hint() string }
-		if err == nil || !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
+		if err == nil || !strings.Contains(fault.Hint(err), want) {
 			t.Errorf("%s: %v", provider, err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Policy says what happens where there is no sandbox.
@@ -47,18 +49,6 @@ type Host struct {
 	unavailable error  // why there are no sandboxes; nil when there are
 }
 
-// Error is a sandbox that cannot be had.
-type Error struct {
-	Err  error
-	Next string
-}
-
-func (e *Error) Error() string { return "sandbox: " + e.Err.Error() }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is the next thing to do.
-func (e *Error) Hint() string { return e.Next }
-
 // New looks whether this machine can confine servers. Under Enforce it fails
 // when it cannot; under Warn it warns.
 func New(ctx context.Context, o Options) (*Host, error) {
@@ -73,12 +63,12 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	}
 	h := &Host{options: o}
 	if h.unavailable = available(ctx, o.Runtime); h.unavailable != nil {
-		var why *Error
+		var why *fault.Error
 		if !errors.As(h.unavailable, &why) {
-			why = &Error{Err: h.unavailable}
+			why = &fault.Error{Op: "sandbox", Err: h.unavailable}
 		}
 		if o.Policy == Enforce {
-			return nil, &Error{fmt.Errorf(`sandboxPolicy is "enforce", but sandboxing is unavailable: %w`, why.Err), why.Next}
+			return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf(`sandboxPolicy is "enforce", but sandboxing is unavailable: %w`, why.Err), Next: why.Next}
 		}
 		if o.Warn != nil {
 			o.Warn(fmt.Sprintf(`[sandbox] WARNING: OS-level sandboxing is unavailable (%v); servers that require it run without OS containment, `+
@@ -109,14 +99,14 @@ func (h *Host) Unavailable() error { return h.unavailable }
 // available checks what the runtime needs, up to making a namespace.
 func available(ctx context.Context, argv []string) error {
 	if len(argv) == 0 {
-		return &Error{errors.New("the sandbox runtime is not installed"), "install Node.js and npm"}
+		return &fault.Error{Op: "sandbox", Err: errors.New("the sandbox runtime is not installed"), Next: "install Node.js and npm"}
 	}
 	switch runtime.GOOS {
 	case "darwin":
 		return nil
 	case "linux":
 	default:
-		return &Error{fmt.Errorf("%s has none", runtime.GOOS), "use Linux or macOS, or " + goWithout}
+		return &fault.Error{Op: "sandbox", Err: fmt.Errorf("%s has none", runtime.GOOS), Next: "use Linux or macOS, or " + goWithout}
 	}
 	var missing []string
 	for program, pkg := range map[string]string{"bwrap": "bubblewrap", "socat": "socat"} {
@@ -126,7 +116,7 @@ func available(ctx context.Context, argv []string) error {
 	}
 	if len(missing) > 0 {
 		slices.Sort(missing)
-		return &Error{fmt.Errorf("missing: %s", strings.Join(missing, ", ")), "apt-get install -y " + strings.Join(missing, " ")}
+		return &fault.Error{Op: "sandbox", Err: fmt.Errorf("missing: %s", strings.Join(missing, ", ")), Next: "apt-get install -y " + strings.Join(missing, " ")}
 	}
 	if !namespaces.Load() {
 		if err := tryNamespaces(ctx); err != nil {
@@ -166,9 +156,10 @@ func makeNamespaces(ctx context.Context) error {
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		text := strings.TrimSpace(string(out))
-		return &Error{
-			fmt.Errorf("bubblewrap cannot make a namespace: %w: %.200s", err, text),
-			"allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, AppArmor), or " + goWithout,
+		return &fault.Error{
+			Op:   "sandbox",
+			Err:  fmt.Errorf("bubblewrap cannot make a namespace: %w: %.200s", err, text),
+			Next: "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone, AppArmor), or " + goWithout,
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // probeLimit is how long a sandbox may take until its probes have run: about a
@@ -98,12 +99,12 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 	}
 	if err != nil {
 		p.Stop()
-		return nil, &Error{fmt.Errorf("%w%s", err, p.epitaph()), "run 'ironcurtain-mux doctor'"}
+		return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("%w%s", err, p.epitaph()), Next: "run 'ironcurtain-mux doctor'"}
 	}
 	for _, probe := range p.probes {
 		if !probe.Blocked && h.options.Policy == Enforce {
 			p.Stop()
-			return nil, &Error{fmt.Errorf("the sandbox does not hold: probe %q got through", probe.Name), "update bubblewrap; see 'ironcurtain-mux doctor'"}
+			return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("the sandbox does not hold: probe %q got through", probe.Name), Next: "update bubblewrap; see 'ironcurtain-mux doctor'"}
 		}
 	}
 	return p, nil

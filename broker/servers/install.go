@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 //go:embed npm/package.json
@@ -60,19 +62,6 @@ func (d Dir) Argv(name string) ([]string, error) {
 	return argv, nil
 }
 
-// Error is an installation that did not come about.
-type Error struct {
-	Op   string
-	Err  error
-	Next string
-}
-
-func (e *Error) Error() string { return e.Op + ": " + e.Err.Error() }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is the next thing to do.
-func (e *Error) Hint() string { return e.Next }
-
 // Version identifies the set of servers: the hash of what is embedded.
 func Version() string {
 	h := sha256.New()
@@ -98,12 +87,12 @@ func Install(ctx context.Context, cache string, progress func(string)) (Dir, err
 		return d, nil
 	}
 	if err := os.MkdirAll(filepath.Dir(d.path), 0o700); err != nil {
-		return Dir{}, &Error{"install MCP servers", err, "make the cache directory writable"}
+		return Dir{}, &fault.Error{Op: "install MCP servers", Err: err, Next: "make the cache directory writable"}
 	}
 	guard := flock.New(d.path + ".lock")
 	defer guard.Close()
 	if _, err := guard.TryLockContext(ctx, 200*time.Millisecond); err != nil {
-		return Dir{}, &Error{"install MCP servers", err, "see who holds " + guard.Path()}
+		return Dir{}, &fault.Error{Op: "install MCP servers", Err: err, Next: "see who holds " + guard.Path()}
 	}
 	if installed(d.path) {
 		return d, nil
@@ -128,16 +117,16 @@ func fetch(ctx context.Context, path string) error {
 	const op = "install MCP servers"
 	npm, err := exec.LookPath("npm")
 	if err != nil {
-		return &Error{op, errors.New("npm was not found"), "install npm (on Debian: apt-get install npm)"}
+		return &fault.Error{Op: op, Err: errors.New("npm was not found"), Next: "install npm (on Debian: apt-get install npm)"}
 	}
 	tmp, err := os.MkdirTemp(filepath.Dir(path), "new-")
 	if err != nil {
-		return &Error{op, err, "make the cache directory writable"}
+		return &fault.Error{Op: op, Err: err, Next: "make the cache directory writable"}
 	}
 	defer os.RemoveAll(tmp)
 	for name, data := range map[string][]byte{"package.json": manifest, "package-lock.json": lock} {
 		if err := os.WriteFile(filepath.Join(tmp, name), data, 0o600); err != nil {
-			return &Error{op, err, "make room on the disk"}
+			return &fault.Error{Op: op, Err: err, Next: "make room on the disk"}
 		}
 	}
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
@@ -149,13 +138,13 @@ func fetch(ctx context.Context, path string) error {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return &Error{op, fmt.Errorf("npm ci: %w: %s", err, lastLine(out.String())), "see that npm reaches its registry, then try again"}
+		return &fault.Error{Op: op, Err: fmt.Errorf("npm ci: %w: %s", err, lastLine(out.String())), Next: "see that npm reaches its registry, then try again"}
 	}
 	if err := os.RemoveAll(path); err != nil {
-		return &Error{op, err, "remove " + path}
+		return &fault.Error{Op: op, Err: err, Next: "remove " + path}
 	}
 	if err := os.Rename(tmp, path); err != nil {
-		return &Error{op, err, "make the cache directory writable"}
+		return &fault.Error{Op: op, Err: err, Next: "make the cache directory writable"}
 	}
 	return nil
 }
@@ -165,14 +154,14 @@ func findNode(ctx context.Context) (string, error) {
 	next := fmt.Sprintf("install Node.js %d or newer (on Debian: apt-get install nodejs npm)", minNode)
 	node, err := exec.LookPath("node")
 	if err != nil {
-		return "", &Error{"find Node.js", errors.New("node was not found"), next}
+		return "", &fault.Error{Op: "find Node.js", Err: errors.New("node was not found"), Next: next}
 	}
 	if node, err = filepath.Abs(node); err != nil {
-		return "", &Error{"find Node.js", err, next}
+		return "", &fault.Error{Op: "find Node.js", Err: err, Next: next}
 	}
 	file, err := os.Stat(node)
 	if err != nil {
-		return "", &Error{"find Node.js", err, next}
+		return "", &fault.Error{Op: "find Node.js", Err: err, Next: next}
 	}
 	asked := nodeFile{node, file.Size(), file.ModTime()}
 	if _, good := goodNodes.Load(asked); good {
@@ -182,12 +171,12 @@ func findNode(ctx context.Context) (string, error) {
 	cmd.WaitDelay = 5 * time.Second // "node" may be a script of a version manager, with children
 	out, err := cmd.Output()
 	if err != nil {
-		return "", &Error{"find Node.js", fmt.Errorf("%s --version: %w", node, err), next}
+		return "", &fault.Error{Op: "find Node.js", Err: fmt.Errorf("%s --version: %w", node, err), Next: next}
 	}
 	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minNode {
-		return "", &Error{"find Node.js", fmt.Errorf("%s has version %.20q", node, version), next}
+		return "", &fault.Error{Op: "find Node.js", Err: fmt.Errorf("%s has version %.20q", node, version), Next: next}
 	}
 	goodNodes.Store(asked, struct{}{})
 	return node, nil

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestLockNamesNoRegistry(t *testing.T) {
@@ -27,7 +29,7 @@ func TestLockNamesNoRegistry(t *testing.T) {
 func TestWithoutNode(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Install(t.Context(), t.TempDir(), nil)
-	var e *Error
+	var e *fault.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Hint(), "nodejs") {
 		t.Fatalf("%v", err)
 	}

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Exit codes of every command, as the command-line contract states them.
@@ -39,11 +42,7 @@ func (f *failure) Hint() string {
 	if f.hint != "" {
 		return f.hint
 	}
-	var h interface{ Hint() string }
-	if errors.As(f.err, &h) {
-		return h.Hint()
-	}
-	return ""
+	return fault.Hint(f.err)
 }
 
 // fail wraps err with the operation that met it; nil stays nil. The hint may
@@ -103,11 +102,7 @@ func report(w io.Writer, err error, asJSON bool) int {
 
 // remedyOf is the next thing to do about an error, when it knows.
 func remedyOf(err error, otherwise string) string {
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		return h.Hint()
-	}
-	return otherwise
+	return cmp.Or(fault.Hint(err), otherwise)
 }
 
 // reasonOf is an error without the next thing to do, which stands on a line of its

@@ -11,23 +11,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
-
-// Error is a terminal that cannot be used.
-type Error struct {
-	Op   string // what was tried
-	Err  error  // why it failed
-	hint string
-}
-
-func (e *Error) Error() string { return e.Op + ": " + e.Err.Error() }
-
-// Unwrap returns the cause.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint says what to do next.
-func (e *Error) Hint() string { return e.hint }
 
 // ErrRestored is the error of writing to a terminal that was given back.
 var ErrRestored = errors.New("the terminal has been restored")
@@ -87,17 +73,17 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	}
 	t.saved = saved
 	if t.watchdog, err = startWatchdog(in, out); err != nil {
-		return nil, &Error{op, err, "install the programs sh and stty"}
+		return nil, &fault.Error{Op: op, Err: err, Next: "install the programs sh and stty"}
 	}
 	if err := setTermios(t.fdIn, raw(*saved)); err != nil {
 		t.watchdog.abandon()
-		return nil, &Error{op, fmt.Errorf("set raw mode: %w", err), "bring the program to the foreground"}
+		return nil, &fault.Error{Op: op, Err: fmt.Errorf("set raw mode: %w", err), Next: "bring the program to the foreground"}
 	}
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
 	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
 		_ = t.Restore() // the failed write says more
-		return nil, &Error{op, fmt.Errorf("write to it: %w", err), "check that the terminal is still open"}
+		return nil, &fault.Error{Op: op, Err: fmt.Errorf("write to it: %w", err), Next: "check that the terminal is still open"}
 	}
 	return t, nil
 }
@@ -123,16 +109,16 @@ func IsTerminal(f *os.File) bool {
 func check(in, out *os.File) (*unix.Termios, error) {
 	switch name := os.Getenv("TERM"); name {
 	case "":
-		return nil, &Error{op, errors.New("TERM is not set"), "set TERM to the name of your terminal, for example: export TERM=xterm-256color"}
+		return nil, &fault.Error{Op: op, Err: errors.New("TERM is not set"), Next: "set TERM to the name of your terminal, for example: export TERM=xterm-256color"}
 	case "dumb":
-		return nil, &Error{op, errors.New("TERM is dumb: it cannot place a cursor"), "run in a terminal emulator, or set TERM to its name if it is one"}
+		return nil, &fault.Error{Op: op, Err: errors.New("TERM is dumb: it cannot place a cursor"), Next: "run in a terminal emulator, or set TERM to its name if it is one"}
 	}
 	saved, err := getTermios(int(in.Fd()))
 	if err != nil {
-		return nil, &Error{op, fmt.Errorf("standard input is not a terminal: %w", err), "run it in a terminal, without redirecting its input"}
+		return nil, &fault.Error{Op: op, Err: fmt.Errorf("standard input is not a terminal: %w", err), Next: "run it in a terminal, without redirecting its input"}
 	}
 	if _, err := getTermios(int(out.Fd())); err != nil {
-		return nil, &Error{op, fmt.Errorf("standard output is not a terminal: %w", err), "run it in a terminal, without redirecting its output"}
+		return nil, &fault.Error{Op: op, Err: fmt.Errorf("standard output is not a terminal: %w", err), Next: "run it in a terminal, without redirecting its output"}
 	}
 	return saved, nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
@@ -108,7 +109,7 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv("TERM", tt.term)
 			_, err := Open(tt.in, tt.out)
-			var e *Error
+			var e *fault.Error
 			if !errors.As(err, &e) || !strings.Contains(err.Error(), tt.says) || e.Hint() == "" {
 				t.Errorf("got %v, want an error that says %q and a hint", err, tt.says)
 			}
