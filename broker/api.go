@@ -40,10 +40,10 @@ type API interface {
 	// through. It reads audit logs and takes up to a few seconds. No scopes
 	// means that the call cannot be remembered.
 	Scopes(ctx context.Context, id string) ([]Scope, error)
-	// Rules lists the remembered approvals in force, oldest first.
-	Rules(ctx context.Context) ([]Rule, error)
-	// Revoke ends a rule; by says who does it.
-	Revoke(ctx context.Context, number int, by string) (Rule, error)
+	// Grants lists the grants in force, oldest first.
+	Grants(ctx context.Context) ([]Grant, error)
+	// Revoke ends a grant; by says who does it.
+	Revoke(ctx context.Context, number int, by string) (Grant, error)
 	// History lists the latest decisions of the open sessions, newest first,
 	// at most limit of them.
 	History(ctx context.Context, limit int) ([]Decided, error)

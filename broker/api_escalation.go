@@ -68,8 +68,9 @@ type Scope struct {
 	Past    int    `json:"past"`    // past calls of the tool that were looked at
 }
 
-// Rule is a remembered approval in force. It ends with its session.
-type Rule struct {
+// Grant is an approval that was remembered and stands for calls to come. It ends with
+// its session.
+type Grant struct {
 	Number    int       `json:"number"` // from 1, never reused
 	Session   SessionID `json:"session"`
 	Tab       int       `json:"tab"`
@@ -94,7 +95,7 @@ type Decided struct {
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Rule      string          `json:"rule,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Detail    map[string]any  `json:"detail,omitempty"` // what it rests on: a rule, a receipt
+	Detail    map[string]any  `json:"detail,omitempty"` // what it rests on: a grant, a receipt
 }
 
 // Outcome is how an escalation ended.
@@ -117,8 +118,8 @@ type Resolution struct {
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
 	Won     bool      `json:"won"` // whether this very call decided it
-	// Rule is the number of the rule that this decision made, or 0.
-	Rule int `json:"rule,omitempty"`
+	// Grant is the number of the grant that this decision made, or 0.
+	Grant int `json:"grant,omitempty"`
 	// Kept says that no caller waited for the answer: it stands for five minutes,
 	// for the same call once.
 	Kept bool `json:"kept,omitempty"`

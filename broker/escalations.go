@@ -19,7 +19,7 @@ func (b *Broker) Pending(context.Context) ([]Escalation, error) {
 // Decide answers one escalation.
 func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	answer := approval.Answer{Approve: d.Approve, By: d.By, Reason: d.Reason}
-	remember, err := b.prepareRule(d)
+	remember, err := b.prepareGrant(d)
 	if err != nil {
 		return Resolution{}, err
 	}
@@ -38,8 +38,8 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	out := resolution(r)
 	out.Won = won
 	if won && remember != nil {
-		if out.Rule, err = remember.keep(); err != nil {
-			return out, problemf("look at /rules", "decide: the call is approved, but not remembered: %w", err)
+		if out.Grant, err = remember.keep(); err != nil {
+			return out, problemf("look at /grants", "decide: the call is approved, but not remembered: %w", err)
 		}
 	}
 	return out, nil

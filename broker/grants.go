@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 )
 
-// pendingRule is an approval that is about to be remembered.
-type pendingRule struct {
+// pendingGrant is an approval that is about to be remembered.
+type pendingGrant struct {
 	broker *Broker
 	item   approval.Item
 	offer  grant.Offer
@@ -20,9 +20,9 @@ type pendingRule struct {
 	limit  time.Duration
 }
 
-// prepareRule prepares what a decision asks to be remembered, or returns nil. A
+// prepareGrant prepares what a decision asks to be remembered, or returns nil. A
 // call that waits no longer is not remembered; why, the queue tells.
-func (b *Broker) prepareRule(d Decision) (*pendingRule, error) {
+func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 	if d.Remember == nil {
 		return nil, nil
 	}
@@ -40,7 +40,7 @@ func (b *Broker) prepareRule(d Decision) (*pendingRule, error) {
 	var names []string
 	for _, o := range item.Offers {
 		if string(o.Scope) == d.Remember.Scope {
-			return &pendingRule{b, item, o, d.By, limit}, nil
+			return &pendingGrant{b, item, o, d.By, limit}, nil
 		}
 		names = append(names, string(o.Scope))
 	}
@@ -51,7 +51,7 @@ func (b *Broker) prepareRule(d Decision) (*pendingRule, error) {
 }
 
 // text is what the record says of it.
-func (r *pendingRule) text() string {
+func (r *pendingGrant) text() string {
 	limit := r.limit
 	if limit == 0 {
 		limit = grant.DefaultTime
@@ -59,8 +59,8 @@ func (r *pendingRule) text() string {
 	return fmt.Sprintf("%s, for %v: %s", r.offer.Scope, limit, r.offer.Text)
 }
 
-// keep puts the rule into force, unless its session has ended meanwhile.
-func (r *pendingRule) keep() (int, error) {
+// keep puts the grant into force, unless its session has ended meanwhile.
+func (r *pendingGrant) keep() (int, error) {
 	s, err := r.broker.session(SessionID(r.item.Session))
 	if err != nil {
 		return 0, err
@@ -70,7 +70,7 @@ func (r *pendingRule) keep() (int, error) {
 		return 0, err
 	}
 	select {
-	case <-s.finished: // the session may be resumed under its name, without its rules
+	case <-s.finished: // the session may be resumed under its name, without its grants
 		r.broker.grants.Close(r.item.Session)
 	default:
 		r.letWaiting(g)
@@ -78,9 +78,9 @@ func (r *pendingRule) keep() (int, error) {
 	return g.Number, nil
 }
 
-// letWaiting lets the calls through that wait already and that the new rule is
+// letWaiting lets the calls through that wait already and that the new grant is
 // about; each is judged again like any other.
-func (r *pendingRule) letWaiting(g grant.Grant) {
+func (r *pendingGrant) letWaiting(g grant.Grant) {
 	for _, item := range r.broker.approvals.Pending() {
 		if item.Session != g.Session || !r.offer.Matches(item.Call) {
 			continue
@@ -96,44 +96,44 @@ func (r *pendingRule) letWaiting(g grant.Grant) {
 	}
 }
 
-// Rules lists the remembered approvals in force, oldest first.
-func (b *Broker) Rules(context.Context) ([]Rule, error) {
-	var out []Rule
+// Grants lists the grants in force, oldest first.
+func (b *Broker) Grants(context.Context) ([]Grant, error) {
+	var out []Grant
 	for _, g := range b.grants.List() {
-		out = append(out, b.rule(g))
+		out = append(out, b.grant(g))
 	}
 	return out, nil
 }
 
-// Revoke ends a rule and notes in the session's audit who did it. The rule has
+// Revoke ends a grant and notes in the session's audit who did it. The grant has
 // ended also when that could not be written.
-func (b *Broker) Revoke(ctx context.Context, number int, by string) (Rule, error) {
+func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, error) {
 	g, err := b.grants.Revoke(number)
 	if err != nil {
-		return Rule{}, problemf("list them with 'ironcurtain-mux rules' or /rules", "%w", err)
+		return Grant{}, problemf("list them with 'ironcurtain-mux grants' or /grants", "%w", err)
 	}
-	out := b.rule(g)
+	out := b.grant(g)
 	s, err := b.session(out.Session)
 	if err != nil {
-		return out, nil // its tab was closed, and its rules with it
+		return out, nil // its tab was closed, and its grants with it
 	}
 	s.mu.Lock()
 	log, engine := s.log, s.engine
 	s.mu.Unlock()
 	err = log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: g.Session, DecidedBy: by, EscalationID: g.Escalation,
-		Reason: "a remembered approval was revoked", PolicyHash: engine.Hash(),
+		Reason: "a grant was revoked", PolicyHash: engine.Hash(),
 		Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
 	})
 	if err != nil {
-		return out, problemf("", "revoke: the rule has ended, but that is not recorded: %w", err)
+		return out, problemf("", "revoke: the grant has ended, but that is not recorded: %w", err)
 	}
 	return out, nil
 }
 
-// rule is a grant as user interfaces see it.
-func (b *Broker) rule(g grant.Grant) Rule {
-	r := Rule{
+// grant is a grant as user interfaces see it.
+func (b *Broker) grant(g grant.Grant) Grant {
+	r := Grant{
 		Number: g.Number, Session: SessionID(g.Session), Scope: string(g.Scope), Text: g.Text,
 		By: g.By, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
 	}

@@ -170,28 +170,28 @@ func TestRememberListRevoke(t *testing.T) {
 			t.Errorf("%+v was taken", wrong)
 		}
 	}
-	if rules, _ := d.broker.Rules(ctx); len(rules) != 0 || len(d.broker.approvals.Pending()) != 1 {
-		t.Fatalf("wrong decisions left %+v", rules)
+	if grants, _ := d.broker.Grants(ctx); len(grants) != 0 || len(d.broker.approvals.Pending()) != 1 {
+		t.Fatalf("wrong decisions left %+v", grants)
 	}
 	r, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "cli", Remember: &Remember{Scope: "file", Seconds: 60}})
-	if err != nil || !r.Won || r.Rule == 0 {
+	if err != nil || !r.Won || r.Grant == 0 {
 		t.Fatal(r, err)
 	}
 	if res := <-settled; !strings.HasPrefix(res.Remembered, "file, for 1m0s: ") {
 		t.Fatalf("the record would say %q", res.Remembered)
 	}
 	late, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Remember: &Remember{Scope: "file"}})
-	if err != nil || late.Won || late.Rule != 0 {
-		t.Fatal("a late answer made a rule", late, err)
+	if err != nil || late.Won || late.Grant != 0 {
+		t.Fatal("a late answer made a grant", late, err)
 	}
-	rules, err := d.broker.Rules(ctx)
-	if err != nil || len(rules) != 1 || rules[0].Number != r.Rule || rules[0].Tab != 1 || rules[0].By != "cli" || rules[0].Session != d.session.fixed.ID {
-		t.Fatal(rules, err)
+	grants, err := d.broker.Grants(ctx)
+	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Session != d.session.fixed.ID {
+		t.Fatal(grants, err)
 	}
-	if _, err := d.broker.Revoke(ctx, r.Rule, "tui"); err != nil {
+	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.broker.Revoke(ctx, r.Rule, "tui"); !errors.Is(err, grant.ErrNone) {
+	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); !errors.Is(err, grant.ErrNone) {
 		t.Fatal(err)
 	}
 	lines, err := audit.Last(d.session.layout.audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
@@ -200,7 +200,7 @@ func TestRememberListRevoke(t *testing.T) {
 	}
 }
 
-// Calls that wait already and are within the new rule go on with it; others wait
+// Calls that wait already and are within the new grant go on with it; others wait
 // on.
 func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
 	d := newDesk(t)
@@ -209,23 +209,23 @@ func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
 	other, _ := d.ask("read_file", `{"path":%q}`, d.outside+"/b.txt")
 	deep, _ := d.ask("write_file", writeCall, d.outside+"/deep/b.txt")
 	r, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Remember: &Remember{Scope: "directory"}})
-	if err != nil || r.Rule == 0 {
+	if err != nil || r.Grant == 0 {
 		t.Fatal(r, err)
 	}
 	res := <-second
-	if res.Outcome != approval.Approved || res.Grant != r.Rule || res.By != "tui" || res.Evidence["grant"] != r.Rule {
+	if res.Outcome != approval.Approved || res.Grant != r.Grant || res.By != "tui" || res.Evidence["grant"] != r.Grant {
 		t.Fatalf("%+v", res)
 	}
 	waiting, err := d.broker.Pending(t.Context())
 	if err != nil || len(waiting) != 2 || waiting[0].ID != other.ID || waiting[1].ID != deep.ID {
 		t.Fatal(waiting, err)
 	}
-	if rules, _ := d.broker.Rules(t.Context()); len(rules) != 1 || rules[0].Used != 1 {
-		t.Fatalf("%+v", rules)
+	if grants, _ := d.broker.Grants(t.Context()); len(grants) != 1 || grants[0].Used != 1 {
+		t.Fatalf("%+v", grants)
 	}
 }
 
-// A rule does not outlive its session, not even when it is made as that ends.
+// A grant does not outlive its session, not even when it is made as that ends.
 func TestRulesEndWithTheirSession(t *testing.T) {
 	d := newDesk(t)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -233,8 +233,8 @@ func TestRulesEndWithTheirSession(t *testing.T) {
 	if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file"}}); err != nil {
 		t.Fatal(err)
 	}
-	if rules, _ := d.broker.Rules(t.Context()); len(rules) != 0 {
-		t.Fatalf("%+v", rules)
+	if grants, _ := d.broker.Grants(t.Context()); len(grants) != 0 {
+		t.Fatalf("%+v", grants)
 	}
 	if _, err := d.broker.Submit(t.Context(), TrustedInput{Session: d.session.fixed.ID, Text: "x", Spans: []Span{{End: 1}}}); err == nil {
 		t.Fatal("an ended session takes input")

@@ -244,7 +244,7 @@ func (s *session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.CallUnasked:
 		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
 	case mcpproxy.CallGranted:
-		s.notice(false, fmt.Sprintf("rule #%d lets %s/%s through; /rules lists them", a.Number, a.Server, a.Tool))
+		s.notice(false, fmt.Sprintf("grant #%d lets %s/%s through; /grants lists them", a.Number, a.Server, a.Tool))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
 		// The queue tells of these, with everything about the call.
 	case mcpproxy.ToolsListed:

@@ -125,7 +125,7 @@ func TestUserInterfaceDiesAndComesBack(t *testing.T) {
 		for range events { // it closes when the user interface is gone
 		}
 	}
-	h, err := d.broker.Rules(t.Context())
+	h, err := d.broker.Grants(t.Context())
 	if err != nil || len(h) != 0 {
 		t.Fatal(h, err)
 	}

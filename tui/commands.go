@@ -45,8 +45,8 @@ func commandTable() []command {
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
-		{"rules", "", "the approvals that are remembered, and what is left of them", (*Model).runRules},
-		{"revoke", "N|all", "end a remembered approval", (*Model).runRevoke},
+		{"grants", "", "the approvals that are remembered, and what is left of them", (*Model).runGrants},
+		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "drop what your last words to this tab may still approve", (*Model).runForget},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "[all]", "no bell and no notifications for this tab or all, or again", (*Model).runMute},
@@ -56,8 +56,11 @@ func commandTable() []command {
 	}
 }
 
-// lookUpCommand finds a command by its name.
+// lookUpCommand finds a command by its name, or by the one that it once had.
 func lookUpCommand(name string) (command, bool) {
+	if name == "rules" {
+		name = "grants"
+	}
 	for _, c := range commandTable() {
 		if c.name == name {
 			return c, true

@@ -23,7 +23,7 @@ type fakeBroker struct {
 	inputs      []broker.TrustedInput
 	forgotten   []broker.SessionID
 	scopes      []broker.Scope
-	rules       []broker.Rule
+	grants      []broker.Grant
 	history     []broker.Decided
 	automatic   []broker.AutoApproval
 	events      chan broker.Event
@@ -188,22 +188,22 @@ func (b *fakeBroker) Scopes(context.Context, string) ([]broker.Scope, error) {
 	return append([]broker.Scope(nil), b.scopes...), nil
 }
 
-func (b *fakeBroker) Rules(context.Context) ([]broker.Rule, error) {
+func (b *fakeBroker) Grants(context.Context) ([]broker.Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return append([]broker.Rule(nil), b.rules...), nil
+	return append([]broker.Grant(nil), b.grants...), nil
 }
 
-func (b *fakeBroker) Revoke(_ context.Context, number int, _ string) (broker.Rule, error) {
+func (b *fakeBroker) Revoke(_ context.Context, number int, _ string) (broker.Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, r := range b.rules {
+	for i, r := range b.grants {
 		if r.Number == number {
-			b.rules = append(b.rules[:i], b.rules[i+1:]...)
+			b.grants = append(b.grants[:i], b.grants[i+1:]...)
 			return r, nil
 		}
 	}
-	return broker.Rule{}, errors.New("revoke: no such rule is in force")
+	return broker.Grant{}, errors.New("revoke: no such grant is in force")
 }
 
 func (b *fakeBroker) History(context.Context, int) ([]broker.Decided, error) {

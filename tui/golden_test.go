@@ -123,12 +123,12 @@ func TestGoldenScreens(t *testing.T) {
 			r.escalate(1, `{"path":"/tmp/b","content":"x"}`, "")
 			r.keys("\x01/approve+\r")
 		}},
-		{"rules", func(r *harness) {
-			r.broker.rules = []broker.Rule{{
+		{"grants", func(r *harness) {
+			r.broker.grants = []broker.Grant{{
 				Number: 2, Tab: 1, Scope: "file", By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second),
 				Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`,
 			}}
-			r.keys("\x01/rules\r")
+			r.keys("\x01/grants\r")
 		}},
 		{"history", func(r *harness) {
 			r.broker.history = []broker.Decided{

@@ -61,7 +61,7 @@ func decidedText(d broker.Decided) string {
 	case "auto-approved":
 		b.WriteString("approved automatically")
 	case "granted":
-		fmt.Fprintf(&b, "let through by rule %s of %s", detail(d, "grant"), deciderName(d.By))
+		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), deciderName(d.By))
 	default:
 		b.WriteString(sanitize(d.Decision))
 	}

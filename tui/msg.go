@@ -85,18 +85,18 @@ type (
 		err    error
 	}
 
-	// rulesMsg lists the remembered approvals, to be shown or, with a number or
+	// grantsMsg lists the grants, to be shown or, with a number or
 	// "all", to be ended.
-	rulesMsg struct {
+	grantsMsg struct {
 		revoke string
-		rules  []broker.Rule
+		grants []broker.Grant
 		err    error
 	}
 
-	// revokedMsg answers a request to end remembered approvals.
+	// revokedMsg answers a request to end grants.
 	revokedMsg struct {
-		rules []broker.Rule // those that were ended
-		err   error
+		grants []broker.Grant // those that were ended
+		err    error
 	}
 
 	// undoMsg lists what was approved automatically.

@@ -18,7 +18,7 @@ import (
 func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	which, rest := splitTarget(args)
 	if which == "all" {
-		return nil, &hinted{errors.New("/approve+ all: a rule is for one call at a time"), "/approve all lets all calls seen go on, this once"}
+		return nil, &hinted{errors.New("/approve+ all: a grant is made of one call at a time"), "/approve all lets all calls seen go on, this once"}
 	}
 	words := strings.Fields(rest)
 	if len(words) > 2 {

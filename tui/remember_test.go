@@ -80,7 +80,7 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 	r.keys("\r")
 	r.decided(0)
 	r.keys("\x15/approve+ all\r")
-	r.wants("a rule is for one call at a time")
+	r.wants("a grant is made of one call at a time")
 	r.keys("\x15/approve\r")
 	r.look()
 	r.keys("\r")
@@ -95,26 +95,26 @@ func TestHostileScopeIsDrawnHarmlessly(t *testing.T) {
 	r.wants(`a\e[2J\u{202e}b`)
 }
 
-func TestRulesAreListedAndRevoked(t *testing.T) {
+func TestGrantsAreListedAndRevoked(t *testing.T) {
 	r := newHarness(t, 140, 24, demo())
-	r.keys("\x01/rules\r")
+	r.keys("\x01/grants\r")
 	r.wants("no approval is remembered")
 	r.keys("q")
-	r.broker.rules = []broker.Rule{
+	r.broker.grants = []broker.Grant{
 		{Number: 2, Tab: 1, Scope: "file", Text: `write "/tmp/b"`, By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second)},
 		{Number: 5, Tab: 1, Scope: "host", Text: "fetch", By: "cli", ExpiresAt: r.now.Add(time.Hour)},
 	}
-	r.keys("\x01/rules\r")
+	r.keys("\x01/grants\r")
 	r.wants("#2 tab 1, file", `1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 tab 1, host")
 	r.keys("q\x01/revoke 3\r")
-	r.wants("no such rule is in force")
+	r.wants("no such grant is in force")
 	r.keys("\x01\x15/revoke #2\r")
-	r.wants("revoked: rule #2")
-	if len(r.broker.rules) != 1 {
-		t.Fatalf("%+v", r.broker.rules)
+	r.wants("revoked: grant #2")
+	if len(r.broker.grants) != 1 {
+		t.Fatalf("%+v", r.broker.grants)
 	}
 	r.keys("\x01\x15/revoke all\r")
-	r.wants("revoked: rule #5")
+	r.wants("revoked: grant #5")
 }
 
 func TestHistorySaysWhoWhenAndHow(t *testing.T) {
@@ -126,7 +126,7 @@ func TestHistorySaysWhoWhenAndHow(t *testing.T) {
 	}
 	r.keys("\x01/history\r")
 	r.wants("tab 1", `approved automatically: git/git_push`, `receipt: 4; you wrote: push to\eorigin`,
-		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "let through by rule 2 of you")
+		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "let through by grant 2 of you")
 }
 
 // The tab shows what is left of the person's last words to it, and only while

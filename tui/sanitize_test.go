@@ -203,7 +203,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 		o.Notify = "desktop"
 		r := newHarness(t, 80, 24, o)
 		r.broker.scopes = []broker.Scope{{Name: s, Text: s}}
-		r.broker.rules = []broker.Rule{{Number: 1, Scope: s, Text: s, By: s}}
+		r.broker.grants = []broker.Grant{{Number: 1, Scope: s, Text: s, By: s}}
 		r.broker.history = []broker.Decided{{Server: s, Tool: s, Rule: s, Decision: s, By: s, Reason: s, Detail: map[string]any{"quote": s, "remembered": s}}}
 		e := escalation(1, "", "")
 		e.Server, e.Tool, e.Rule, e.Reason, e.Digest = s, s, s, s, s
@@ -221,7 +221,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 		r.paint()
 		r.keys("/approve+\r")
 		r.harmless(s)
-		r.keys("\x15/rules\r")
+		r.keys("\x15/grants\r")
 		r.harmless(s)
 		r.keys("q\x01\x15/history\r")
 		r.harmless(s)

@@ -56,8 +56,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onDecided(msg)
 	case scopesMsg:
 		m.onScopes(msg)
-	case rulesMsg:
-		return m.onRules(msg)
+	case grantsMsg:
+		return m.onGrants(msg)
 	case revokedMsg:
 		m.onRevoked(msg)
 	case undoMsg:

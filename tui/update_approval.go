@@ -240,8 +240,8 @@ func resolutionText(r broker.Resolution) string {
 		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
 	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By), r.At.Local().Format("15:04:05"))
-	if r.Rule > 0 {
-		text += fmt.Sprintf(", remembered as rule #%d", r.Rule)
+	if r.Grant > 0 {
+		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
 	}
 	if r.Kept {
 		text += "; kept 5 minutes for the same call, once"

@@ -92,9 +92,9 @@ func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
 	return collect(c, func(one *connection) ([]broker.Escalation, error) { return one.pending(ctx) })
 }
 
-// Rules lists the remembered approvals in force.
-func (c *Client) Rules(ctx context.Context) ([]broker.Rule, error) {
-	return collect(c, func(one *connection) ([]broker.Rule, error) { return one.rules(ctx) })
+// Grants lists the grants in force.
+func (c *Client) Grants(ctx context.Context) ([]broker.Grant, error) {
+	return collect(c, func(one *connection) ([]broker.Grant, error) { return one.grants(ctx) })
 }
 
 // Scopes lists what an approval of a waiting call could be remembered for.
@@ -107,14 +107,14 @@ func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resoluti
 	return first(c, func(one *connection) (broker.Resolution, error) { return one.decide(ctx, d) })
 }
 
-// Revoke ends a rule. Each multiplexer numbers its own rules:
+// Revoke ends a grant. Each multiplexer numbers its own grants:
 // a number that two of them have is refused.
-func (c *Client) Revoke(ctx context.Context, number int) (broker.Rule, error) {
+func (c *Client) Revoke(ctx context.Context, number int) (broker.Grant, error) {
 	var holders Client
 	for _, one := range c.each {
-		list, err := one.rules(ctx)
+		list, err := one.grants(ctx)
 		if err != nil && !errors.Is(err, ErrNotRunning) {
-			return broker.Rule{}, err
+			return broker.Grant{}, err
 		}
 		for _, r := range list {
 			if r.Number == number {
@@ -124,21 +124,21 @@ func (c *Client) Revoke(ctx context.Context, number int) (broker.Rule, error) {
 	}
 	switch len(holders.each) {
 	case 0:
-		return first(c, func(one *connection) (broker.Rule, error) { return one.revoke(ctx, number) })
+		return first(c, func(one *connection) (broker.Grant, error) { return one.revoke(ctx, number) })
 	case 1:
 		return holders.each[0].revoke(ctx, number)
 	}
-	return broker.Rule{}, &RemoteError{
-		Message: fmt.Sprintf("revoke: %d multiplexers have a rule %d", len(holders.each), number),
+	return broker.Grant{}, &RemoteError{
+		Message: fmt.Sprintf("revoke: %d multiplexers have a grant %d", len(holders.each), number),
 		Next:    "end it with /revoke where it was made",
 	}
 }
 
-// RevokeAll ends the rules of every multiplexer.
+// RevokeAll ends the grants of every multiplexer.
 func (c *Client) RevokeAll(ctx context.Context) error {
 	asked := false
 	for _, one := range c.each {
-		list, err := one.rules(ctx)
+		list, err := one.grants(ctx)
 		if errors.Is(err, ErrNotRunning) {
 			continue
 		}

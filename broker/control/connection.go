@@ -52,16 +52,16 @@ func (c *connection) scopes(ctx context.Context, id string) ([]broker.Scope, err
 	return out.Scopes, err
 }
 
-func (c *connection) rules(ctx context.Context) ([]broker.Rule, error) {
+func (c *connection) grants(ctx context.Context) ([]broker.Grant, error) {
 	var out struct {
-		Rules []broker.Rule `json:"rules"`
+		Grants []broker.Grant `json:"grants"`
 	}
-	err := c.call(ctx, http.MethodGet, "/v1/rules", nil, &out)
-	return out.Rules, err
+	err := c.call(ctx, http.MethodGet, "/v1/grants", nil, &out)
+	return out.Grants, err
 }
 
-func (c *connection) revoke(ctx context.Context, number int) (broker.Rule, error) {
-	var out broker.Rule
+func (c *connection) revoke(ctx context.Context, number int) (broker.Grant, error) {
+	var out broker.Grant
 	err := c.call(ctx, http.MethodPost, "/v1/revoke", revocation{number}, &out)
 	return out, err
 }

@@ -51,15 +51,15 @@ func (a *api) Scopes(_ context.Context, id string) ([]broker.Scope, error) {
 	return []broker.Scope{{Name: "file", Matched: 2, Past: 3}}, nil
 }
 
-func (a *api) Rules(context.Context) ([]broker.Rule, error) {
-	return []broker.Rule{{Number: 7, Scope: "file"}}, nil
+func (a *api) Grants(context.Context) ([]broker.Grant, error) {
+	return []broker.Grant{{Number: 7, Scope: "file"}}, nil
 }
 
-func (a *api) Revoke(_ context.Context, n int, by string) (broker.Rule, error) {
+func (a *api) Revoke(_ context.Context, n int, by string) (broker.Grant, error) {
 	if n != 7 || by != "cli" {
-		return broker.Rule{}, errors.New("no such rule is in force")
+		return broker.Grant{}, errors.New("no such rule is in force")
 	}
-	return broker.Rule{Number: n}, nil
+	return broker.Grant{Number: n}, nil
 }
 
 func TestRules(t *testing.T) {
@@ -69,14 +69,14 @@ func TestRules(t *testing.T) {
 	if scopes, err := c.Scopes(t.Context(), "e1&?"); err != nil || len(scopes) != 1 || scopes[0].Matched != 2 {
 		t.Fatal(scopes, err)
 	}
-	if rules, err := c.Rules(t.Context()); err != nil || len(rules) != 1 || rules[0].Number != 7 {
+	if rules, err := c.Grants(t.Context()); err != nil || len(rules) != 1 || rules[0].Number != 7 {
 		t.Fatal(rules, err)
 	}
 	if r, err := c.Revoke(t.Context(), 7); err != nil || r.Number != 7 {
 		t.Fatal(r, err)
 	}
 	if _, err := c.Revoke(t.Context(), 8); err == nil {
-		t.Fatal("a rule that is none was revoked")
+		t.Fatal("a grant that is none was revoked")
 	}
 	if err := c.RevokeAll(t.Context()); err != nil {
 		t.Fatal(err)

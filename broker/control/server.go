@@ -159,31 +159,31 @@ func (s *Server) routes() http.Handler {
 		resolution, err := s.api.Decide(r.Context(), d)
 		answer(w, resolution, err)
 	})
-	s.ruleRoutes(mux)
+	s.grantRoutes(mux)
 	return mux
 }
 
-// ruleRoutes are about remembered approvals.
-func (s *Server) ruleRoutes(mux *http.ServeMux) {
+// grantRoutes are about grants.
+func (s *Server) grantRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/scopes", func(w http.ResponseWriter, r *http.Request) {
 		list, err := s.api.Scopes(r.Context(), r.URL.Query().Get("id"))
 		answer(w, map[string]any{"scopes": nonNil(list)}, err)
 	})
-	mux.HandleFunc("GET /v1/rules", func(w http.ResponseWriter, r *http.Request) {
-		list, err := s.api.Rules(r.Context())
-		answer(w, map[string]any{"rules": nonNil(list)}, err)
+	mux.HandleFunc("GET /v1/grants", func(w http.ResponseWriter, r *http.Request) {
+		list, err := s.api.Grants(r.Context())
+		answer(w, map[string]any{"grants": nonNil(list)}, err)
 	})
 	mux.HandleFunc("POST /v1/revoke", func(w http.ResponseWriter, r *http.Request) {
 		var v revocation
 		if !read(w, r, &v) {
 			return
 		}
-		rule, err := s.api.Revoke(r.Context(), v.Number, byCommand)
-		answer(w, rule, err)
+		grant, err := s.api.Revoke(r.Context(), v.Number, byCommand)
+		answer(w, grant, err)
 	})
 }
 
-// revocation asks to end a rule.
+// revocation asks to end a grant.
 type revocation struct {
 	Number int `json:"number"`
 }

@@ -39,11 +39,11 @@ func (g Grant) Evidence() map[string]any {
 // Errors of the store.
 var (
 	// ErrNone means that no such grant is in force.
-	ErrNone = errors.New("no such rule is in force")
+	ErrNone = errors.New("no such grant is in force")
 	// ErrFull means that the session has too many grants.
-	ErrFull = fmt.Errorf("a session can have at most %d rules", maxGrants)
+	ErrFull = fmt.Errorf("a session can have at most %d grants", maxGrants)
 	// ErrTime means that the time asked for is too short or too long.
-	ErrTime = fmt.Errorf("a rule lasts between %v and %v", MinTime, MaxTime)
+	ErrTime = fmt.Errorf("a grant lasts between %v and %v", MinTime, MaxTime)
 )
 
 // Store holds the grants of all sessions. It is safe for concurrent use.
@@ -84,7 +84,7 @@ func (s *Store) Add(session string, o Offer, by, escalation string, limit time.D
 		return Grant{}, err
 	}
 	if session == "" || o.pattern.server == "" {
-		return Grant{}, errors.New("a rule is for one session and one offer")
+		return Grant{}, errors.New("a grant is for one session and one offer")
 	}
 	if limit == 0 {
 		limit = DefaultTime
@@ -136,7 +136,7 @@ func (s *Store) Use(number int, c Call) (Grant, error) {
 	s.prune()
 	h := s.find(number)
 	if h == nil || h.Session != c.Session || !h.pattern.matches(c) {
-		return Grant{}, fmt.Errorf("rule #%d: %w", number, ErrNone)
+		return Grant{}, fmt.Errorf("grant #%d: %w", number, ErrNone)
 	}
 	h.Used++
 	return h.Grant, nil
@@ -161,7 +161,7 @@ func (s *Store) Revoke(number int) (Grant, error) {
 	s.prune()
 	h := s.find(number)
 	if h == nil {
-		return Grant{}, fmt.Errorf("rule #%d: %w", number, ErrNone)
+		return Grant{}, fmt.Errorf("grant #%d: %w", number, ErrNone)
 	}
 	s.held = slices.DeleteFunc(s.held, func(x *held) bool { return x == h })
 	return h.Grant, nil

@@ -91,7 +91,7 @@ func TestPrintedStringsReadBack(t *testing.T) {
 		}
 
 		var rules strings.Builder
-		if err := printRules(&rules, []broker.Rule{{Number: 1, Scope: s, By: s, Text: s}}); err != nil {
+		if err := printGrants(&rules, []broker.Grant{{Number: 1, Scope: s, By: s, Text: s}}); err != nil {
 			t.Fatal(err)
 		}
 		plainLine(t, rules.String())

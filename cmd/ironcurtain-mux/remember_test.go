@@ -39,14 +39,14 @@ func (d *driver) waits() broker.Escalation {
 	return d.pending()[0]
 }
 
-func (d *driver) rules() []broker.Rule {
+func (d *driver) grants() []broker.Grant {
 	d.t.Helper()
-	out, errs, code := d.command("rules", "--json")
-	var list struct{ Rules []broker.Rule }
+	out, errs, code := d.command("grants", "--json")
+	var list struct{ Grants []broker.Grant }
 	if err := json.Unmarshal([]byte(out), &list); err != nil || code != exitOK {
 		d.t.Fatalf("rules: %v, code %d, %s%s", err, code, out, errs)
 	}
-	return list.Rules
+	return list.Grants
 }
 
 // refused denies the one call that waits, and takes its answer.
@@ -74,19 +74,19 @@ func TestRememberedApproval(t *testing.T) {
 	d.send("\x01")
 	d.see(patience, "write_file")
 	// What is said for some seconds is looked for before anything else is done.
-	d.decide("/approve+ file 5m", func() bool { return strings.Contains(d.text(), "remembered as rule #1") })
+	d.decide("/approve+ file 5m", func() bool { return strings.Contains(d.text(), "remembered as grant #1") })
 	if out := <-first; strings.Contains(out, `"isError":true`) {
 		t.Fatal(out)
 	}
 	second := d.write(id, notes, "two")
-	d.see(patience, "rule #1 lets filesystem/write_file through")
+	d.see(patience, "grant #1 lets filesystem/write_file through")
 	if out := <-second; strings.Contains(out, `"isError":true`) {
 		t.Fatal(out)
 	}
 	if text, err := os.ReadFile(notes); err != nil || string(text) != "two" {
 		t.Fatalf("%q, %v", text, err)
 	}
-	if r := d.rules(); len(r) != 1 || r[0].Used != 1 || r[0].By != "tui" || r[0].Scope != "file" {
+	if r := d.grants(); len(r) != 1 || r[0].Used != 1 || r[0].By != "tui" || r[0].Scope != "file" {
 		t.Fatalf("%+v", r)
 	}
 	d.deniedByPerson(d.write(id, notes+"x", "three"))
@@ -96,7 +96,7 @@ func TestRememberedApproval(t *testing.T) {
 		t.Fatal(errs)
 	}
 	<-again
-	if out, _, _ := d.command("rules"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "exact") {
+	if out, _, _ := d.command("grants"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "exact") {
 		t.Fatal(out)
 	}
 	if _, errs, code := d.command("revoke", "1"); code != exitOK {
@@ -107,11 +107,11 @@ func TestRememberedApproval(t *testing.T) {
 	}
 	d.deniedByPerson(d.write(id, notes, "five"))
 	d.send("\x01/history\r")
-	d.see(patience, "let through by rule 1 of you", "denied by cli", "approved by cli")
+	d.see(patience, "let through by grant 1 of you", "denied by cli", "approved by cli")
 	d.send("q")
 	d.quit()
 	record := d.audit(id)
-	for _, want := range []string{`"decision":"granted"`, `"grant":1`, `"remembered":"file, for 5m0s: `, `"decidedBy":"tui"`, "a remembered approval was revoked"} {
+	for _, want := range []string{`"decision":"granted"`, `"grant":1`, `"remembered":"file, for 5m0s: `, `"decidedBy":"tui"`, "a grant was revoked"} {
 		if !strings.Contains(record, want) {
 			t.Errorf("the audit does not say %s", want)
 		}

@@ -104,7 +104,7 @@ func groups() []group {
 			demoCommand(), imagesCommand(), sessionsCommand(), startCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
-			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), rulesCommand(),
+			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),
 		}},
 		{"What agents may do:", []*cobra.Command{policyCommand(), proxyCommand()}},
 		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand()}},

@@ -12,42 +12,42 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// runRules is /rules.
-func (m *Model) runRules(string) (tea.Cmd, error) { return m.listRules(""), nil }
+// runGrants is /grants.
+func (m *Model) runGrants(string) (tea.Cmd, error) { return m.listGrants(""), nil }
 
 // runRevoke is /revoke.
 func (m *Model) runRevoke(args string) (tea.Cmd, error) {
 	if _, ok := positive(args); !ok && args != "all" {
-		return nil, &hinted{errors.New("/revoke takes the number of a rule, or all"), "/rules lists them"}
+		return nil, &hinted{errors.New("/revoke takes the number of a grant, or all"), "/grants lists them"}
 	}
-	return m.listRules(strings.TrimPrefix(args, "#")), nil
+	return m.listGrants(strings.TrimPrefix(args, "#")), nil
 }
 
-// listRules asks for the rules in force, to show them or to end some.
-func (m *Model) listRules(revoke string) tea.Cmd {
+// listGrants asks for the grants in force, to show them or to end some.
+func (m *Model) listGrants(revoke string) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
-		rules, err := m.api.Rules(ctx)
-		return rulesMsg{revoke, rules, err}
+		grants, err := m.api.Grants(ctx)
+		return grantsMsg{revoke, grants, err}
 	})
 }
 
-func (m *Model) onRules(msg rulesMsg) tea.Cmd {
+func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 	if msg.err != nil {
-		m.showError(fmt.Errorf("rules: %w", msg.err))
+		m.showError(fmt.Errorf("list grants: %w", msg.err))
 		return nil
 	}
 	if msg.revoke == "" {
-		m.showRules(msg.rules)
+		m.showGrants(msg.grants)
 		return nil
 	}
-	var ending []broker.Rule
-	for _, r := range msg.rules {
+	var ending []broker.Grant
+	for _, r := range msg.grants {
 		if msg.revoke == "all" || msg.revoke == strconv.Itoa(r.Number) {
 			ending = append(ending, r)
 		}
 	}
 	if len(ending) == 0 {
-		m.showError(&hinted{errors.New("revoke: no such rule is in force"), "/rules lists them"})
+		m.showError(&hinted{errors.New("revoke: no such grant is in force"), "/grants lists them"})
 		return nil
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -66,16 +66,16 @@ func (m *Model) onRevoked(msg revokedMsg) {
 		return
 	}
 	var numbers []string
-	for _, r := range msg.rules {
+	for _, r := range msg.grants {
 		numbers = append(numbers, fmt.Sprintf("#%d", r.Number))
 	}
-	m.showSuccess("revoked: rule " + strings.Join(numbers, " "))
+	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
 }
 
-// showRules opens the list of rules, each in full.
-func (m *Model) showRules(rules []broker.Rule) {
+// showGrants opens the list of grants, each in full.
+func (m *Model) showGrants(grants []broker.Grant) {
 	lines := []helpLine{}
-	for _, r := range rules {
+	for _, r := range grants {
 		lines = append(lines, helpLine{
 			key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, sanitize(r.Scope)),
 			text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
@@ -87,7 +87,7 @@ func (m *Model) showRules(rules []broker.Rule) {
 	} else {
 		lines = append(lines, helpLine{text: "/revoke N ends one, /revoke all every one"})
 	}
-	m.showHelp("remembered approvals", lines)
+	m.showHelp("grants", lines)
 }
 
 // deciderName names the one who decided something.

@@ -16,39 +16,40 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
-// rulesCommand lists the remembered approvals.
-func rulesCommand() *cobra.Command {
+// grantsCommand lists the grants in force.
+func grantsCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "List the remembered approvals in force",
+		Use:     "grants",
+		Aliases: []string{"rules"},
+		Short:   "List the grants in force: approvals that are remembered",
 		Long: `List the approvals that stand for calls to come, given with /approve+ or 'approve
 --remember': what each lets through in full, how often it has, and until when.`,
-		Example: "  ironcurtain-mux rules\n  ironcurtain-mux rules --json",
+		Example: "  ironcurtain-mux grants\n  ironcurtain-mux grants --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			p, err := findPaths()
 			if err != nil {
 				return err
 			}
-			list, err := control.Dial(p.home).Rules(cmd.Context())
+			list, err := control.Dial(p.home).Grants(cmd.Context())
 			if err != nil && !errors.Is(err, control.ErrNotRunning) {
-				return fail("list rules", err, "")
+				return fail("list grants", err, "")
 			}
 			if asJSON {
 				if list == nil {
-					list = []broker.Rule{}
+					list = []broker.Grant{}
 				}
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"rules": list})
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"grants": list})
 			}
-			return printRules(cmd.OutOrStdout(), list)
+			return printGrants(cmd.OutOrStdout(), list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func printRules(w io.Writer, list []broker.Rule) error {
+func printGrants(w io.Writer, list []broker.Grant) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
 		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, safeName(r.Scope), safeName(r.By), r.Used,
@@ -57,15 +58,15 @@ func printRules(w io.Writer, list []broker.Rule) error {
 	return t.Flush()
 }
 
-// revokeCommand ends remembered approvals.
+// revokeCommand ends grants.
 func revokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke N|all",
-		Short: "End a remembered approval",
-		Long: `End the remembered approval with that number of 'rules', or all of them. Calls that
+		Short: "End a grant",
+		Long: `End the grant with that number in 'grants', or all of them. Calls that
 are under way already are not called back.`,
 		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
-		Args:    oneRule,
+		Args:    oneGrant,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := findPaths()
 			if err != nil {
@@ -76,8 +77,8 @@ are under way already are not called back.`,
 	}
 }
 
-// oneRule insists on one number, or "all".
-func oneRule(_ *cobra.Command, args []string) error {
+// oneGrant insists on one number, or "all".
+func oneGrant(_ *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] == "all" {
 		return nil
 	}
@@ -86,20 +87,20 @@ func oneRule(_ *cobra.Command, args []string) error {
 			return nil
 		}
 	}
-	return usagef("give the number of one rule, or all (see 'ironcurtain-mux rules')")
+	return usagef("give the number of one grant, or all (see 'ironcurtain-mux grants')")
 }
 
-// revoke ends the rules that a word names.
+// revoke ends the grants that a word names.
 func revoke(cmd *cobra.Command, client *control.Client, which string) error {
 	var err error
 	if which == "all" {
 		err = client.RevokeAll(cmd.Context())
 	} else {
-		number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneRule has looked
+		number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
 		_, err = client.Revoke(cmd.Context(), number)
 	}
 	if errors.Is(err, control.ErrNotRunning) {
-		return fail("revoke", err, "without one there are no rules")
+		return fail("revoke", err, "without one there are no grants")
 	}
 	return err
 }
