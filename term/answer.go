@@ -58,11 +58,8 @@ func (e *emulator) reportTheme() {
 
 // reported is the cursor's one-based position as programs are told it.
 func (e *emulator) reported() (x, y int) {
-	x, y = min(e.x, e.cols-1)+1, e.y+1
-	if e.modes.has(originMode) {
-		y -= e.top
-	}
-	return x, y
+	x0, y0 := e.origin()
+	return e.column() - x0 + 1, e.y - y0 + 1
 }
 
 // answerModeRequest is DECRQM: 1 set, 2 reset, 0 not known.
@@ -134,6 +131,8 @@ func (e *emulator) dispatchDCS(s []byte) {
 		e.answer("\x1bP1$r%sm\x1b\\", e.pen.sgr())
 	case "r":
 		e.answer("\x1bP1$r%d;%dr\x1b\\", e.top+1, e.bottom+1)
+	case "s":
+		e.answer("\x1bP1$r%d;%ds\x1b\\", e.left+1, e.right)
 	case " q":
 		e.answer("\x1bP1$r%d q\x1b\\", e.shape)
 	case "\"p":

@@ -29,7 +29,7 @@ func (e *emulator) reserved(r rune) uint32 {
 // marks without a width of their own, and by the rules for grapheme clusters when
 // mode 2027 is set.
 func (e *emulator) join(r rune, width int) bool {
-	x := e.x - e.lastWidth
+	x := e.after() - e.lastWidth
 	if x < 0 {
 		return false
 	}
@@ -64,14 +64,14 @@ func (e *emulator) join(r rune, width int) bool {
 // joinLeft adds a mark to the character left of the cursor when something came
 // in between that left the cursor behind it, such as a change of colors.
 func (e *emulator) joinLeft(r rune) {
-	x := e.x - 1
+	x := e.after() - 1
 	if x < 0 {
 		return
 	}
 	if e.grid.at(x, e.y).text&wideTail != 0 {
 		x--
 	}
-	e.lastWidth = e.x - x
+	e.lastWidth = e.after() - x
 	if !e.join(r, 0) {
 		e.lastWidth = 0
 	}
@@ -88,13 +88,17 @@ func isKeycap(cluster []byte) bool {
 // putCluster replaces the character at x, which ends at the cursor, by one of
 // cols columns.
 func (e *emulator) putCluster(x int, g glyph, cols int) {
-	if x+cols > e.cols { // it grew at the right edge
+	edge := e.cols
+	if x < e.right {
+		edge = e.right
+	}
+	if x+cols > edge { // it grew at the right edge
 		if !e.modes.has(autoWrap) || e.cols < 2 {
 			cols = 1
 		} else {
-			e.setBlank(e.y, x, e.cols, g.style)
+			e.setBlank(e.y, x, edge, g.style)
 			e.wrap()
-			x = 0
+			x, edge = e.x, e.edge()
 		}
 	}
 	blank := glyph{style: g.style}
@@ -108,6 +112,7 @@ func (e *emulator) putCluster(x int, g glyph, cols int) {
 	}
 	e.grid.put(x, e.y, e.run)
 	e.damage.row(e.y)
-	e.x = x + cols
+	e.x = x
+	e.advance(cols, edge)
 	e.lastWidth = cols
 }

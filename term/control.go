@@ -7,16 +7,16 @@ func (e *emulator) c0(b byte) {
 	case 0x07: // BEL
 		e.raise(Event{Kind: EventBell})
 	case 0x08: // BS
-		e.backspace()
+		e.back(1)
 	case 0x09: // HT
 		e.tab(1)
 	case 0x0a, 0x0b, 0x0c: // LF, VT, FF
 		e.index()
 		if e.newline {
-			e.x = 0
+			e.carriageReturn()
 		}
 	case 0x0d: // CR
-		e.x = 0
+		e.carriageReturn()
 	case 0x0e: // SO
 		e.shift = 1
 	case 0x0f: // SI
@@ -52,11 +52,15 @@ func (e *emulator) dispatchEscape(b byte) {
 		e.index()
 	case 'E': // NEL
 		e.index()
-		e.x = 0
+		e.carriageReturn()
 	case 'M': // RI
 		e.reverseIndex()
 	case 'H': // HTS
-		e.tabs[min(e.x, e.cols-1)] = true
+		e.tabs[e.column()] = true
+	case '6': // DECBI
+		e.indexBackward()
+	case '9': // DECFI
+		e.indexForward()
 	case 'c': // RIS
 		e.reset()
 	case '=': // DECKPAM
@@ -115,17 +119,17 @@ func (e *emulator) dispatchMotion(final byte) bool {
 	case 'B': // CUD
 		e.down(e.number1(0))
 	case 'C', 'a': // CUF, HPR
-		e.right(e.number1(0))
+		e.forward(e.number1(0))
 	case 'D': // CUB
-		e.left(e.number1(0))
+		e.back(e.number1(0))
 	case 'E': // CNL
 		e.down(e.number1(0))
-		e.x = 0
+		e.carriageReturn()
 	case 'F': // CPL
 		e.up(e.number1(0))
-		e.x = 0
+		e.carriageReturn()
 	case 'G', '`': // CHA, HPA
-		e.x = min(e.number1(0), e.cols) - 1
+		e.moveToColumn(e.number1(0) - 1)
 	case 'd': // VPA
 		e.moveToRow(e.number1(0) - 1)
 	case 'e': // VPR
@@ -135,8 +139,12 @@ func (e *emulator) dispatchMotion(final byte) bool {
 		e.tab(min(e.number1(0), e.cols))
 	case 'Z': // CBT
 		e.backTab(min(e.number1(0), e.cols))
-	case 's': // SCOSC
-		e.saveCursor()
+	case 's': // DECSLRM, SCOSC
+		if e.modes.has(columnMargins) {
+			e.setColumns(e.number1(0), e.param(1, 0))
+		} else {
+			e.saveCursor()
+		}
 	case 'u': // SCORC
 		e.restoreCursor()
 	default:
@@ -164,7 +172,7 @@ func (e *emulator) dispatchEdit(final byte) {
 		e.shiftLines(-e.number1(0))
 	case 'S': // SU
 		e.scrollUp(e.number1(0))
-	case 'T': // SD
+	case 'T', '^': // SD
 		if e.count == 1 { // with more it starts mouse tracking
 			e.scrollRegion(e.top, e.bottom, -e.number1(0))
 		}
@@ -231,13 +239,13 @@ func (e *emulator) dispatchIntermediate(final byte) {
 			e.protect(which == 1)
 		}
 	case " @": // SL
-		e.shiftColumns(0, -e.number1(0))
+		e.shiftColumns(e.left, -e.number1(0))
 	case " A": // SR
-		e.shiftColumns(0, e.number1(0))
+		e.shiftColumns(e.left, e.number1(0))
 	case "'}": // DECIC
-		e.shiftColumns(min(e.x, e.cols-1), e.number1(0))
+		e.shiftColumns(e.column(), e.number1(0))
 	case "'~": // DECDC
-		e.shiftColumns(min(e.x, e.cols-1), -e.number1(0))
+		e.shiftColumns(e.column(), -e.number1(0))
 	}
 }
 
@@ -247,9 +255,10 @@ func (e *emulator) softReset() {
 	e.modes.set(autoWrap, true)
 	e.modes.set(cursorVisible, true)
 	e.modes.set(applicationCursor, false)
-	e.modes.set(reverseWrap, false)
+	e.modes.set(reverseWrap|reverseWrapAny, false)
+	e.modes.set(columnMargins, false)
 	e.insert, e.keypad = false, false
-	e.top, e.bottom = 0, e.rows-1
+	e.clearMargins()
 	e.setPen(attrs{})
 	e.charsets, e.shift, e.singleShift = asciiCharsets, 0, 0
 	e.saved[e.screenIndex()] = savedCursor{charsets: asciiCharsets}

@@ -1,12 +1,43 @@
 package term
 
-// unwrap takes the cursor back onto the last column when a wrap was due.
-func (e *emulator) unwrap() { e.x = min(e.x, e.cols-1) }
+// column is the column that the cursor is in, also while a wrap is due.
+func (e *emulator) column() int {
+	if e.x < e.cols {
+		return e.x
+	}
+	return e.due
+}
 
-// moveTo places the cursor; rows count from the region's top in origin mode.
+// after is the column behind the character just printed.
+func (e *emulator) after() int {
+	if e.x < e.cols {
+		return e.x
+	}
+	return e.due + 1
+}
+
+// unwrap takes the cursor back onto the last column when a wrap was due.
+func (e *emulator) unwrap() { e.x = e.column() }
+
+// advance moves the cursor over n columns that were printed before edge.
+func (e *emulator) advance(n, edge int) {
+	if e.x += n; e.x >= edge {
+		e.x, e.due = e.cols, edge-1
+	}
+}
+
+// moveTo places the cursor; both count from the region's corner in origin mode.
 func (e *emulator) moveTo(x, y int) {
-	e.x = max(0, min(x, e.cols-1))
+	e.moveToColumn(x)
 	e.moveToRow(y)
+}
+
+func (e *emulator) moveToColumn(x int) {
+	if e.modes.has(originMode) {
+		e.x = max(e.left, min(x+e.left, e.right-1))
+		return
+	}
+	e.x = max(0, min(x, e.cols-1))
 }
 
 func (e *emulator) moveToRow(y int) {
@@ -16,6 +47,14 @@ func (e *emulator) moveToRow(y int) {
 		return
 	}
 	e.y = max(0, min(y, e.rows-1))
+}
+
+// origin is the corner from which positions count.
+func (e *emulator) origin() (x, y int) {
+	if e.modes.has(originMode) {
+		return e.left, e.top
+	}
+	return 0, 0
 }
 
 // up moves the cursor, but not over the top of the region from inside it.
@@ -38,38 +77,39 @@ func (e *emulator) down(n int) {
 	e.y = min(e.y+n, limit)
 }
 
-func (e *emulator) left(n int) {
+// backward moves the cursor, but not over the left margin from inside it.
+func (e *emulator) backward(n int) {
 	e.unwrap()
-	e.x = max(e.x-n, 0)
+	e.x = max(e.x-n, e.startOfRow())
 }
 
-// backspace is BS. In mode 45 it goes from the start of a row back to the end of
-// the one that it continues.
-func (e *emulator) backspace() {
-	switch {
-	case !e.modes.has(reverseWrap):
-		e.left(1)
-	case e.x > 0:
-		e.x--
-	case e.y > e.top && e.y <= e.bottom && e.rowStates()[e.y].continues:
-		e.rowStates()[e.y].continues = false
-		e.y--
-		e.x = e.cols - 1
-		if e.x > 0 && e.grid.at(e.x, e.y).text == 0 { // a wide character did not fit there
-			e.x--
-		}
+// forward moves the cursor, but not over the right margin from inside it.
+func (e *emulator) forward(n int) {
+	e.unwrap()
+	e.x = min(e.x+n, e.edge()-1)
+}
+
+// startOfRow is the first column for a cursor that does not leave the margins.
+func (e *emulator) startOfRow() int {
+	if e.column() >= e.left {
+		return e.left
 	}
+	return 0
 }
 
-func (e *emulator) right(n int) {
-	e.unwrap()
-	e.x = min(e.x+n, e.cols-1)
+// carriageReturn is CR.
+func (e *emulator) carriageReturn() {
+	if e.modes.has(originMode) {
+		e.x = e.left
+		return
+	}
+	e.x = e.startOfRow()
 }
 
 // saveCursor is DECSC.
 func (e *emulator) saveCursor() {
 	e.saved[e.screenIndex()] = savedCursor{
-		x: min(e.x, e.cols-1), y: e.y, pen: e.pen,
+		x: e.column(), y: e.y, pen: e.pen,
 		charsets: e.charsets, shift: e.shift, origin: e.modes.has(originMode),
 	}
 }
@@ -91,10 +131,15 @@ func (e *emulator) extendTabs() {
 	e.tabs = e.tabs[:e.cols]
 }
 
-// tab moves forward n tab stops; a due wrap stays due.
+// tab moves forward n tab stops, at most to the right margin. A due wrap stays due,
+// except in mode 41, where it comes first.
 func (e *emulator) tab(n int) {
-	for ; n > 0 && e.x < e.cols-1; n-- {
-		for e.x++; e.x < e.cols-1 && !e.tabs[e.x]; e.x++ {
+	if e.x >= e.cols && e.modes.has(tabWraps) {
+		e.wrap()
+	}
+	last := e.edge() - 1
+	for ; n > 0 && e.x < last; n-- {
+		for e.x++; e.x < last && !e.tabs[e.x]; e.x++ {
 		}
 	}
 }
@@ -112,7 +157,7 @@ func (e *emulator) backTab(n int) {
 func (e *emulator) clearTabs(which int) {
 	switch which {
 	case 0:
-		e.tabs[min(e.x, e.cols-1)] = false
+		e.tabs[e.column()] = false
 	case 3:
 		clear(e.tabs)
 	}

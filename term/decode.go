@@ -22,7 +22,8 @@ func (e *emulator) readRune(p []byte) int {
 // returns how many bytes it took. It takes what simply goes into the next columns
 // in one piece and leaves everything else to readRune.
 func (e *emulator) readText(p []byte) int {
-	room := e.cols - e.x
+	edge := e.edge()
+	room := edge - e.x
 	if room <= 0 || e.insert || e.singleShift != 0 || e.charsets[e.shift] != 'B' || e.modes.has(graphemeClusters) {
 		return e.readRune(p)
 	}
@@ -61,7 +62,7 @@ func (e *emulator) readText(p []byte) int {
 	if size == 0 {
 		return e.readRune(p)
 	}
-	e.placeRun(run, wide)
+	e.placeRun(run, wide, edge)
 	e.lastWidth = width
 	return size
 }

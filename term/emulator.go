@@ -3,15 +3,17 @@ package term
 // emulator is the terminal itself: it reads a program's bytes and changes the
 // cells of its grid. It is not safe for concurrent use; Screen guards it.
 //
-// Its invariants: 0 ≤ x ≤ cols, where x == cols means that the last column was
-// written and the next character wraps; 0 ≤ top ≤ bottom < rows; 0 ≤ y < rows;
-// the first half of a wide character is always followed by its second half on
-// the same row.
+// Its invariants: 0 ≤ x ≤ cols, where x == cols means that the last column before
+// an edge was written, which due names, and the next character wraps; 0 ≤ top ≤
+// bottom < rows; 0 ≤ left < right ≤ cols; 0 ≤ y < rows; the first half of a wide
+// character is always followed by its second half on the same row.
 type emulator struct {
 	grid        grid
 	cols, rows  int
 	x, y        int
 	top, bottom int // the scroll region, both inclusive
+	left, right int // its columns, right exclusive (DECSLRM)
+	due         int // the cursor's column while x == cols
 
 	meta    [2][]rowState // of the main and the alternate screen
 	alt     bool          // the alternate screen is shown
@@ -49,8 +51,9 @@ type emulator struct {
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
-	run  []glyph // scratch
-	work int     // cells changed in bulk since write began
+	run    []glyph // scratch
+	copied []glyph // scratch of copyCells
+	work   int     // cells changed in bulk since write began
 
 	replies []byte
 	events  []Event
@@ -91,7 +94,7 @@ func (e *emulator) clearState() {
 	e.alt = false
 	e.grid.show(false)
 	e.x, e.y = 0, 0
-	e.top, e.bottom = 0, e.rows-1
+	e.clearMargins()
 	e.meta = [2][]rowState{make([]rowState, e.rows), make([]rowState, e.rows)}
 	e.saved = [2]savedCursor{{charsets: asciiCharsets}, {charsets: asciiCharsets}}
 	e.setPen(attrs{})

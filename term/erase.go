@@ -40,12 +40,12 @@ func (e *emulator) eraseRows(from, to int) {
 func (e *emulator) eraseLine(which int) {
 	switch which {
 	case 0:
-		e.erase(e.y, e.x, e.cols)
+		e.erase(e.y, e.after(), e.cols)
 		if e.x == 0 {
 			e.rowStates()[e.y].continues = false
 		}
 	case 1:
-		e.erase(e.y, 0, min(e.x+1, e.cols))
+		e.erase(e.y, 0, e.column()+1)
 	case 2:
 		e.eraseRows(e.y, e.y)
 	}
@@ -59,9 +59,9 @@ func (e *emulator) eraseDisplay(which int) {
 		e.eraseRows(e.y+1, e.rows-1)
 	case 1:
 		e.eraseRows(0, e.y-1)
-		e.erase(e.y, 0, min(e.x+1, e.cols))
+		e.erase(e.y, 0, e.column()+1)
 		e.rowStates()[e.y].continues = false
-		if e.x+1 >= e.cols && e.y+1 < e.rows {
+		if e.column()+1 == e.cols && e.y+1 < e.rows {
 			e.rowStates()[e.y+1].continues = false
 		}
 	case 2:
@@ -79,56 +79,7 @@ func (e *emulator) eraseColumns(n int) {
 	e.erase(e.y, e.x, min(e.x+n, e.cols))
 }
 
-// insertColumns shifts the rest of the row right (ICH, and printing in insert
-// mode).
-func (e *emulator) insertColumns(n int, blank glyph) {
-	e.unwrap()
-	e.insertAt(e.x, e.y, n, blank)
-}
-
-// insertAt shifts what is right of column x in row y to the right by n.
-func (e *emulator) insertAt(x, y, n int, blank glyph) {
-	n = min(n, e.cols-x)
-	e.splitWide(y, x, x, blank)
-	e.splitWide(y, e.cols-n, e.cols-n, blank)
-	e.grid.insert(x, y, n, blank)
-	e.damage.row(y)
-}
-
-// deleteColumns shifts what is right of the cursor over it (DCH).
-func (e *emulator) deleteColumns(n int) {
-	e.unwrap()
-	e.deleteAt(e.x, e.y, n)
-}
-
-// deleteAt shifts what is right of column x+n in row y to column x.
-func (e *emulator) deleteAt(x, y, n int) {
-	n = min(n, e.cols-x)
-	blank := e.blank()
-	e.splitWide(y, x, x+n, blank)
-	e.grid.remove(x, y, n, blank)
-	e.damage.row(y)
-}
-
-// shiftColumns inserts n columns at column x in all rows of the scroll region, or
-// deletes -n (DECIC and DECDC; SR and SL at the first column). The cursor has to
-// be in the region.
-func (e *emulator) shiftColumns(x, n int) {
-	if e.y < e.top || e.y > e.bottom {
-		return
-	}
-	e.work += (e.bottom - e.top + 1) * e.cols
-	for y := e.top; y <= e.bottom; y++ {
-		if n > 0 {
-			e.insertAt(x, y, n, e.blank())
-		} else {
-			e.deleteAt(x, y, -n)
-		}
-		e.rowStates()[y].continues = false
-	}
-}
-
-// alignmentTest fills the screen with E and makes all of it the scroll region (DECALN).
+// alignmentTest fills the screen with E and ends all margins (DECALN).
 func (e *emulator) alignmentTest() {
 	e.work += e.cols * e.rows
 	fill := glyph{text: 'E', style: e.penStyle()}
@@ -137,6 +88,6 @@ func (e *emulator) alignmentTest() {
 		e.rowStates()[y] = rowState{}
 	}
 	e.x, e.y = 0, 0
-	e.top, e.bottom = 0, e.rows-1
+	e.clearMargins()
 	e.damage.all()
 }

@@ -14,10 +14,13 @@ const (
 	autoWrap                              // 7
 	cursorBlink                           // 12
 	cursorVisible                         // 25
+	tabWraps                              // 41
 	reverseWrap                           // 45
 	backarrowSends                        // 67
+	columnMargins                         // 69
 	focusEvents                           // 1004
 	alternateScroll                       // 1007
+	reverseWrapAny                        // 1045
 	bracketedPaste                        // 2004
 	synchronized                          // 2026
 	graphemeClusters                      // 2027
@@ -51,10 +54,13 @@ var privateModes = []struct {
 	{7, autoWrap},
 	{12, cursorBlink},
 	{25, cursorVisible},
+	{41, tabWraps},
 	{45, reverseWrap},
 	{67, backarrowSends},
+	{69, columnMargins},
 	{1004, focusEvents},
 	{1007, alternateScroll},
+	{1045, reverseWrapAny},
 	{2004, bracketedPaste},
 	{2026, synchronized},
 	{2027, graphemeClusters},
@@ -136,6 +142,8 @@ func (e *emulator) setFlag(n int, on bool) {
 	switch n {
 	case 6:
 		e.moveTo(0, 0)
+	case 69:
+		e.clearColumns()
 	case 2026:
 		if on {
 			e.sync.begin()

@@ -16,17 +16,18 @@ func (e *emulator) printASCII(p []byte) {
 			if e.modes.has(autoWrap) {
 				e.wrap()
 			} else {
-				e.x = e.cols - 1
+				e.unwrap()
 				p = p[len(p)-1:]
 			}
 		}
-		n := min(e.cols-e.x, len(p))
+		edge := e.edge()
+		n := min(edge-e.x, len(p))
 		e.damage.row(e.y)
 		if e.rowStates()[e.y].wide {
 			e.splitWide(e.y, e.x, e.x+n, glyph{style: style})
 		}
 		e.grid.putASCII(e.x, e.y, p[:n], style)
-		e.x += n
+		e.advance(n, edge)
 		p = p[n:]
 	}
 	e.lastWidth = 1
@@ -60,19 +61,21 @@ func (e *emulator) printRune(r rune) {
 // place puts a character of the given width at the cursor and moves on.
 func (e *emulator) place(text uint32, width int) {
 	style := e.penStyle()
-	if e.x+width > e.cols {
+	edge := e.edge()
+	if e.x+width > edge {
 		if !e.modes.has(autoWrap) {
-			e.x = e.cols - 1
+			e.unwrap()
 			if width == 2 {
 				return
 			}
 		} else {
-			if e.x < e.cols { // a wide character does not fit the last column
-				e.setBlank(e.y, e.x, e.cols, style)
+			if e.x < edge { // a wide character does not fit the last column
+				e.setBlank(e.y, e.x, edge, style)
 			}
 			e.wrap()
 		}
-		if e.x+width > e.cols {
+		edge = e.edge()
+		if e.x+width > edge {
 			return
 		}
 	}
@@ -92,12 +95,12 @@ func (e *emulator) place(text uint32, width int) {
 		e.run = append(e.run[:0], glyph{text, style})
 	}
 	e.grid.put(e.x, e.y, e.run)
-	e.x += width
+	e.advance(width, edge)
 	e.lastWidth = width
 }
 
-// placeRun puts glyphs that fit into the row at the cursor and moves on.
-func (e *emulator) placeRun(run []glyph, wide bool) {
+// placeRun puts glyphs that fit before edge at the cursor and moves on.
+func (e *emulator) placeRun(run []glyph, wide bool, edge int) {
 	state := &e.rowStates()[e.y]
 	if state.wide {
 		e.splitWide(e.y, e.x, e.x+len(run), glyph{style: run[0].style})
@@ -107,18 +110,21 @@ func (e *emulator) placeRun(run []glyph, wide bool) {
 	}
 	e.damage.row(e.y)
 	e.grid.put(e.x, e.y, run)
-	e.x += len(run)
+	e.advance(len(run), edge)
 }
 
-// wrap moves to the start of the next row, which continues this one.
+// wrap moves to the start of the next row, which continues this one unless margins
+// leave out columns.
 func (e *emulator) wrap() {
-	e.x = 0
 	if e.y == e.bottom {
-		e.scrollUp(1)
+		if e.inColumns() {
+			e.scrollUp(1)
+		}
 	} else if e.y < e.rows-1 {
 		e.y++
 	}
-	e.rowStates()[e.y].continues = true
+	e.x = e.left
+	e.rowStates()[e.y].continues = !e.narrow()
 }
 
 // splitWide blanks the halves of wide characters that changing columns x0 to
@@ -149,7 +155,7 @@ const minRepeats = 1 << 12
 
 // repeatLast prints the last character n more times (REP).
 func (e *emulator) repeatLast(n int) {
-	x := e.x - e.repeatable
+	x := e.after() - e.repeatable
 	if e.repeatable == 0 || x < 0 {
 		return
 	}

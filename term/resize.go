@@ -7,6 +7,9 @@ func (e *emulator) resize(cols, rows int) {
 	if cols == e.cols && rows == e.rows {
 		return
 	}
+	if e.narrow() {
+		e.unwrap()
+	}
 	alternate := e.alternateLines()
 	e.grid.show(false)
 	lines := e.mainLines()
@@ -43,7 +46,7 @@ func (e *emulator) resize(cols, rows int) {
 
 // finishResize brings what depends on the size in line with it.
 func (e *emulator) finishResize() {
-	e.top, e.bottom = 0, e.rows-1
+	e.clearMargins()
 	for i := range e.saved {
 		e.saved[i].x = min(e.saved[i].x, e.cols-1)
 		e.saved[i].y = min(e.saved[i].y, e.rows-1)

@@ -218,7 +218,7 @@ func (s *Screen) settle() {
 func (s *Screen) cursor() Cursor {
 	e := s.emulator
 	return Cursor{
-		X: min(e.x, e.cols-1), Y: e.y,
+		X: e.column(), Y: e.y,
 		Visible: e.modes.has(cursorVisible), Shape: e.shape,
 	}
 }

@@ -4,7 +4,7 @@ package term
 // screen go to the scrollback.
 func (e *emulator) scrollUp(n int) {
 	n = min(n, e.bottom-e.top+1)
-	if e.top == 0 && !e.alt {
+	if e.top == 0 && !e.alt && !e.narrow() {
 		for y := range n {
 			e.keep(y)
 		}
@@ -29,6 +29,10 @@ func (e *emulator) scrollRegion(top, bottom, n int) {
 	if n == 0 {
 		return
 	}
+	if e.narrow() {
+		e.scrollColumns(top, bottom, n)
+		return
+	}
 	e.work += max(n, -n) * e.cols
 	e.grid.scroll(top, bottom, n, e.blank())
 	region := e.rowStates()[top : bottom+1]
@@ -44,11 +48,11 @@ func (e *emulator) scrollRegion(top, bottom, n int) {
 
 // index moves down one row and scrolls at the bottom of the region.
 func (e *emulator) index() {
-	if e.x >= e.cols {
-		e.x = e.cols - 1
-	}
+	e.unwrap()
 	if e.y == e.bottom {
-		e.scrollUp(1)
+		if e.inColumns() {
+			e.scrollUp(1)
+		}
 	} else if e.y < e.rows-1 {
 		e.y++
 		e.rowStates()[e.y].continues = false
@@ -59,7 +63,9 @@ func (e *emulator) index() {
 func (e *emulator) reverseIndex() {
 	e.unwrap()
 	if e.y == e.top {
-		e.scrollRegion(e.top, e.bottom, -1)
+		if e.inColumns() {
+			e.scrollRegion(e.top, e.bottom, -1)
+		}
 	} else if e.y > 0 {
 		e.y--
 	}
@@ -69,21 +75,9 @@ func (e *emulator) reverseIndex() {
 // region (IL, DL).
 func (e *emulator) shiftLines(n int) {
 	e.unwrap()
-	if e.y < e.top || e.y > e.bottom {
+	if !e.inRegion() {
 		return
 	}
 	e.scrollRegion(e.y, e.bottom, -n)
-	e.x = 0
-}
-
-// setRegion sets the scroll region from one-based rows (DECSTBM).
-func (e *emulator) setRegion(top, bottom int) {
-	if bottom == 0 || bottom > e.rows {
-		bottom = e.rows
-	}
-	if top >= bottom {
-		return
-	}
-	e.top, e.bottom = top-1, bottom-1
-	e.moveTo(0, 0)
+	e.x = e.left
 }

@@ -6,13 +6,43 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// sequenceTest is input and what it leaves on a screen of 10 columns and 4 rows.
+type sequenceTest struct {
+	name, input string
+	want        []string
+	x, y        int // the cursor
+}
+
+// runSequences plays each test on both stores.
+func runSequences(t *testing.T, tests []sequenceTest) {
+	t.Helper()
+	for _, test := range tests {
+		for _, engine := range []string{"native", "vt10x"} {
+			t.Run(test.name+"/"+engine, func(t *testing.T) {
+				s := play(t, engine, 10, 4, 0, []byte(test.input))
+				defer s.Close()
+				checkFaultless(t, s)
+				checkWhole(t, s)
+				var f Frame
+				s.Snapshot(&f, 0)
+				got := frameText(&f)
+				for len(got) > 0 && got[len(got)-1] == "" {
+					got = got[:len(got)-1]
+				}
+				if diff := cmp.Diff(test.want, got); len(test.want)+len(got) > 0 && diff != "" {
+					t.Error(diff)
+				}
+				if f.Cursor.X != test.x || f.Cursor.Y != test.y {
+					t.Errorf("the cursor is at %d,%d, not %d,%d", f.Cursor.X, f.Cursor.Y, test.x, test.y)
+				}
+			})
+		}
+	}
+}
+
 // Sequences that few programs use leave the text that most terminals show.
 func TestSequences(t *testing.T) {
-	for _, test := range []struct {
-		name, input string
-		want        []string // of a screen of 10 columns
-		x, y        int
-	}{
+	runSequences(t, []sequenceTest{
 		{"a mark after a change of colors joins", "e\x1b[31m\u0301x", []string{"e\u0301x"}, 2, 0},
 		{"a mark joins what is left of the cursor", "日e\x1b[4G\x1b[3G\u0301", []string{"日\u0301e"}, 2, 0},
 		{"a mark at the start of a row is dropped", "a\r\n\u0301b", []string{"a", "b"}, 1, 1},
@@ -41,26 +71,7 @@ func TestSequences(t *testing.T) {
 		{"BS on a due wrap in mode 45", "\x1b[?45h0123456789\bx", []string{"012345678x"}, 9, 0},
 		{"BS goes over no line feed in mode 45", "\x1b[?45hab\r\nc\b\b\bx", []string{"ab", "x"}, 1, 1},
 		{"BS goes back to a wide character in mode 45", "\x1b[?45h012345678日\b\b\bx", []string{"01234567x", "日"}, 9, 0},
-	} {
-		for _, engine := range []string{"native", "vt10x"} {
-			t.Run(test.name+"/"+engine, func(t *testing.T) {
-				s := play(t, engine, 10, 4, 0, []byte(test.input))
-				defer s.Close()
-				var f Frame
-				s.Snapshot(&f, 0)
-				got := frameText(&f)
-				for len(got) > 0 && got[len(got)-1] == "" {
-					got = got[:len(got)-1]
-				}
-				if diff := cmp.Diff(test.want, got); len(test.want)+len(got) > 0 && diff != "" {
-					t.Error(diff)
-				}
-				if f.Cursor.X != test.x || f.Cursor.Y != test.y {
-					t.Errorf("the cursor is at %d,%d, not %d,%d", f.Cursor.X, f.Cursor.Y, test.x, test.y)
-				}
-			})
-		}
-	}
+	})
 }
 
 // SGR parameters that are odd mean what they mean in most terminals.

@@ -1,0 +1,59 @@
+package term
+
+// edge is the column before which printing from the cursor on ends: the right
+// margin, or the end of the row for a cursor that is beyond it.
+func (e *emulator) edge() int {
+	if e.x < e.right {
+		return e.right
+	}
+	return e.cols
+}
+
+// narrow says whether margins leave out columns.
+func (e *emulator) narrow() bool { return e.right-e.left < e.cols }
+
+// inColumns says whether the cursor is between the left and the right margin.
+func (e *emulator) inColumns() bool {
+	x := e.column()
+	return x >= e.left && x < e.right
+}
+
+// inRegion says whether the cursor is inside all four margins.
+func (e *emulator) inRegion() bool {
+	return e.y >= e.top && e.y <= e.bottom && e.inColumns()
+}
+
+// clearMargins makes the whole screen the region.
+func (e *emulator) clearMargins() {
+	e.top, e.bottom = 0, e.rows-1
+	e.clearColumns()
+}
+
+func (e *emulator) clearColumns() {
+	e.unwrap()
+	e.left, e.right = 0, e.cols
+}
+
+// setRegion sets the region's rows from one-based ones (DECSTBM).
+func (e *emulator) setRegion(top, bottom int) {
+	if bottom == 0 || bottom > e.rows {
+		bottom = e.rows
+	}
+	if top >= bottom {
+		return
+	}
+	e.top, e.bottom = top-1, bottom-1
+	e.moveTo(0, 0)
+}
+
+// setColumns sets the region's columns from one-based ones (DECSLRM).
+func (e *emulator) setColumns(left, right int) {
+	if right == 0 || right > e.cols {
+		right = e.cols
+	}
+	if left >= right {
+		return
+	}
+	e.left, e.right = left-1, right
+	e.moveTo(0, 0)
+}
