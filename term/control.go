@@ -238,6 +238,10 @@ func (e *emulator) dispatchIntermediate(final byte) {
 		if which := e.param(0, 0); e.prefix == 0 && which <= 2 {
 			e.protect(which == 1)
 		}
+	case "$v", "$x", "$z", "${", "$r", "$t", "*x", "*y":
+		if e.prefix == 0 {
+			e.dispatchRectangle(final)
+		}
 	case " @": // SL
 		e.shiftColumns(e.left, -e.number1(0))
 	case " A": // SR
@@ -246,6 +250,30 @@ func (e *emulator) dispatchIntermediate(final byte) {
 		e.shiftColumns(e.column(), e.number1(0))
 	case "'~": // DECDC
 		e.shiftColumns(e.column(), -e.number1(0))
+	}
+}
+
+// dispatchRectangle carries out the sequences that change or sum up rectangles.
+func (e *emulator) dispatchRectangle(final byte) {
+	switch final {
+	case 'v': // DECCRA
+		e.copyRectangle()
+	case 'x': // DECFRA, DECSACE
+		if e.inter == '*' {
+			e.exact = e.param(0, 0) == 2
+			return
+		}
+		e.fillRectangle()
+	case 'z': // DECERA
+		e.eraseRectangle(false)
+	case '{': // DECSERA
+		e.eraseRectangle(true)
+	case 'r': // DECCARA
+		e.changeRectangle(false)
+	case 't': // DECRARA
+		e.changeRectangle(true)
+	case 'y': // DECRQCRA
+		e.answerChecksum()
 	}
 }
 

@@ -26,6 +26,7 @@ type emulator struct {
 	eraseID  uint32 // number of the style that erasing leaves
 	penKnown bool
 	sparing  bool // erasing spares protected characters
+	exact    bool // DECCARA and DECRARA change a rectangle, not a stretch (DECSACE)
 	styles   *styleTable
 	clusters *textPool
 	links    *textPool

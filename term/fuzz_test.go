@@ -21,6 +21,9 @@ var fuzzSeeds = []string{
 	"\xe6\x97\xf0\x9f\xff\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80\xe6",
 	"\U000f0000\U0010fffc\U0010fffd\U0010ffff e\u0301\u0301\u0301",
 	"\x1b(0lqk\x1b)A\x0e#\x0f\x1bN#\x1bO#\x1b%G\x1b-A",
+	"\x1b[?69h\x1b[3;9sab日本語日本語日本語\x1b[2@\x1b[3P\x1b[L\x1b[M\x1b[S\x1b[T\x1b6\x1b9\x1b['}\x1b['~\b\x1b[9D日\u0301",
+	"日本語日本\x1b[42;1;2;3;6$x\x1b[1;2;3;5;1;2;3$v\x1b[1;1;2;4$z\x1b[1;1;2;4${\x1b[2*x\x1b[1;2;3;4;1;7$r\x1b[1;2;3;4;4$t\x1b[1;1;1;1;9;9*y",
+	"\x1b[?1045h\x1b[2;4r\x1b[?6h\b\b\x1b[99999Dx\x1b[?45h0123456789012345678901234567890\x1b[44D",
 	"\x1b[?2026h\x1b[?2048h\x1b[?1003;1006h\x1b[>5u\x1b[=1;2u\x1b[<9u\x1b[>4;2m\x1b[?u\x1b[c\x1b[6n",
 }
 

@@ -232,6 +232,12 @@ func TestBulkWorkIsCutUp(t *testing.T) {
 		"alternate screen": "\n\x1b[?1049h\x1b[?1049l",
 		"DECIC":            "\n\x1b[1'}",
 		"DECALN":           "\n\x1b#8",
+		"DECFRA":           "\n\x1b[42$x",
+		"DECERA":           "\n\x1b[$z",
+		"DECCRA":           "\n\x1b[;;;;;2$v",
+		"DECCARA":          "\n\x1b[;;;;1$r",
+		"DECRQCRA":         "\n\x1b[*y",
+		"SU in margins":    "\n\x1b[?69h\x1b[2s\x1b[S",
 		"RIS":              "\n\x1bc",
 	} {
 		s := play(t, "native", 200, 60, 0, nil)

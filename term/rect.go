@@ -1,0 +1,117 @@
+package term
+
+// rect is a rectangle of cells inside the screen; right and bottom are exclusive.
+type rect struct{ left, top, right, bottom int }
+
+func (r rect) cols() int { return r.right - r.left }
+
+// rectangle reads top, left, bottom and right from parameter i on. They count from
+// the origin, and those left out mean all there is. In origin mode the rectangle ends
+// at the margins. ok is false when nothing of it is on the screen.
+func (e *emulator) rectangle(i int) (r rect, ok bool) {
+	bounds := e.rectBounds()
+	r = rect{
+		top:    bounds.top + e.number1(i) - 1,
+		left:   bounds.left + e.number1(i+1) - 1,
+		bottom: bounds.bottom,
+		right:  bounds.right,
+	}
+	if n := e.param(i+2, 0); n > 0 {
+		r.bottom = min(r.bottom, bounds.top+n)
+	}
+	if n := e.param(i+3, 0); n > 0 {
+		r.right = min(r.right, bounds.left+n)
+	}
+	return r, r.top < r.bottom && r.left < r.right
+}
+
+// rectBounds is where rectangles may be.
+func (e *emulator) rectBounds() rect {
+	if e.modes.has(originMode) {
+		return rect{left: e.left, top: e.top, right: e.right, bottom: e.bottom + 1}
+	}
+	return rect{right: e.cols, bottom: e.rows}
+}
+
+// copyRectangle is DECCRA. There is one page, whatever number the program gives it.
+func (e *emulator) copyRectangle() {
+	from, ok := e.rectangle(0)
+	bounds := e.rectBounds()
+	x, y := bounds.left+e.number1(6)-1, bounds.top+e.number1(5)-1
+	if !ok || x >= bounds.right || y >= bounds.bottom {
+		return
+	}
+	from.right = min(from.right, from.left+bounds.right-x)
+	rows := min(from.bottom-from.top, bounds.bottom-y)
+	e.work += rows * from.cols()
+	for i := range rows {
+		if y > from.top { // from below, so that nothing is overwritten before it is copied
+			i = rows - 1 - i
+		}
+		e.copyCells(from.left, from.right, from.top+i, x, y+i)
+	}
+}
+
+// fillRectangle is DECFRA: one printable character of one column, in the pen's style.
+func (e *emulator) fillRectangle() {
+	char := e.param(0, ' ')
+	r, ok := e.rectangle(1)
+	if !ok || char < ' ' || char > 0xff || char >= 0x7f && char < 0xa0 {
+		return
+	}
+	e.work += r.cols() * (r.bottom - r.top)
+	fill := glyph{text: uint32(char), style: e.penStyle()}
+	for y := r.top; y < r.bottom; y++ {
+		e.splitWide(y, r.left, r.right, glyph{})
+		e.grid.fill(r.left, r.right, y, fill)
+		e.damage.row(y)
+	}
+}
+
+// eraseRectangle is DECERA, and DECSERA when erasing spares what is protected.
+func (e *emulator) eraseRectangle(sparing bool) {
+	r, ok := e.rectangle(0)
+	if !ok {
+		return
+	}
+	e.sparing = sparing
+	for y := r.top; y < r.bottom; y++ {
+		e.erase(y, r.left, r.right)
+	}
+	e.sparing = false
+}
+
+// answerChecksum is DECRQCRA: the sum of the characters in a rectangle, negated as
+// terminals of DEC do. Blanks count as spaces, and attributes do not count. It tells
+// a program what is on its own screen, which is all that it wrote itself.
+func (e *emulator) answerChecksum() {
+	r, ok := e.rectangle(2)
+	if !ok {
+		r = rect{}
+	}
+	e.work += r.cols() * (r.bottom - r.top)
+	sum := uint16(0)
+	for y := r.top; y < r.bottom; y++ {
+		row := e.grid.row(y, e.run)
+		for x := r.left; x < r.right; x++ {
+			if x >= len(row) {
+				sum += ' '
+				continue
+			}
+			sum += e.checksum(row[x])
+		}
+	}
+	e.answer("\x1bP%d!~%04X\x1b\\", e.param(0, 0), -sum)
+}
+
+// checksum is what a glyph adds to the sum.
+func (e *emulator) checksum(g glyph) (sum uint16) {
+	if g.text == 0 {
+		return ' '
+	}
+	text, _ := e.text(g)
+	for _, r := range text {
+		sum += uint16(r)
+	}
+	return sum
+}

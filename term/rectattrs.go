@@ -1,0 +1,93 @@
+package term
+
+// changeRectangle gives the characters of a rectangle other attributes: those that
+// DECCARA names, or with toggle those that DECRARA names turned over. After DECSACE 2
+// the rectangle is one; otherwise it is all from its first position to its last, row
+// by row.
+func (e *emulator) changeRectangle(toggle bool) {
+	r, ok := e.rectangle(0)
+	if !ok && (e.exact || r.top >= r.bottom-1) {
+		return
+	}
+	bounds := e.rectBounds()
+	for y := r.top; y < r.bottom; y++ {
+		x0, x1 := r.left, r.right
+		if !e.exact && y > r.top {
+			x0 = bounds.left
+		}
+		if !e.exact && y < r.bottom-1 {
+			x1 = bounds.right
+		}
+		e.changeRow(y, x0, x1, toggle)
+	}
+	if e.styles.full() {
+		e.sweep()
+	}
+}
+
+// changeRow changes the attributes of columns x0 to x1-1.
+func (e *emulator) changeRow(y, x0, x1 int, toggle bool) {
+	if x0 >= x1 {
+		return
+	}
+	e.work += x1 - x0
+	row := e.grid.row(y, e.run)
+	cells := append(e.copied[:0], row[min(x0, len(row)):min(x1, len(row))]...)
+	for len(cells) < x1-x0 { // blanks take attributes, too
+		cells = append(cells, glyph{})
+	}
+	e.copied = cells
+	known, changed := ^uint32(0), uint32(0)
+	for i, g := range cells {
+		if g.style != known {
+			a := e.styles.entries[g.style]
+			a.change(e.params[min(4, e.count):e.count], toggle)
+			known, changed = g.style, e.styles.number(&a)
+		}
+		cells[i].style = changed
+	}
+	e.grid.put(x0, y, cells)
+	e.damage.row(y)
+}
+
+// change carries out the parameters of DECCARA, or of DECRARA with toggle. None at
+// all mean 0.
+func (a *attrs) change(params []int32, toggle bool) {
+	if len(params) == 0 {
+		params = []int32{0}
+	}
+	for _, n := range params {
+		switch n {
+		case 1, 4, 5, 7:
+			if toggle {
+				a.toggle(int(n))
+			} else {
+				a.turnOn(int(n))
+			}
+		case 22, 24, 25, 27:
+			if !toggle {
+				a.turnOff(int(n))
+			}
+		case 0, -1:
+			for _, n := range []int{1, 4, 5, 7} {
+				if toggle {
+					a.toggle(n)
+				} else {
+					a.turnOff(n + 20)
+				}
+			}
+		}
+	}
+}
+
+// toggle turns over what SGR n turns on.
+func (a *attrs) toggle(n int) {
+	switch {
+	case n != 4:
+		a.attr ^= sgrAttrs[n]
+	case a.underline == NoUnderline:
+		a.underline = SingleUnderline
+	default:
+		a.underline = NoUnderline
+	}
+}
