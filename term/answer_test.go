@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		{"background, ended by BEL", "\x1b]11;?\a", "\x1b]11;rgb:1e1e/1e1e/1e1e\a"},
 		{"both colors", "\x1b]10;?;?\a", "\x1b]10;rgb:d0d0/d0d0/d0d0\a\x1b]11;rgb:1e1e/1e1e/1e1e\a"},
 		{"palette", "\x1b]4;1;?;255;?\x1b\\", "\x1b]4;1;rgb:cdcd/0000/0000\x1b\\\x1b]4;255;rgb:eeee/eeee/eeee\x1b\\"},
-		{"palette beyond its end", "\x1b]4;256;?;x;?\x1b\\", ""},
+		{"palette beyond its end", "\x1b]4;261;?;x;?\x1b\\", ""},
 		{"kitty flags", "\x1b[?u", "\x1b[?0u"},
 		{"kitty flags pushed", "\x1b[>5u\x1b[?u", "\x1b[?5u"},
 		{"kitty flags added and popped", "\x1b[>1u\x1b[=2;2u\x1b[?u\x1b[=1;3u\x1b[?u\x1b[<u\x1b[?u", "\x1b[?3u\x1b[?2u\x1b[?0u"},

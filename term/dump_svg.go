@@ -31,7 +31,8 @@ func (s *Screen) DumpSVG(w io.Writer) error {
 	p := svgPainter{out: bufio.NewWriter(w), fg: defaultForeground, bg: defaultBackground}
 	s.mu.Lock()
 	if s.emulator != nil {
-		p.fg, p.bg = s.emulator.foreground, s.emulator.background
+		_, p.fg = s.emulator.dynamicColor(10)
+		_, p.bg = s.emulator.dynamicColor(11)
 	}
 	s.mu.Unlock()
 	width := float64(f.Cols)*svgWidth + 2*svgMargin

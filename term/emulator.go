@@ -47,8 +47,9 @@ type emulator struct {
 
 	title      string
 	titleStack []string
-	foreground Color // answers to OSC 10 and 11
+	foreground Color // of the person's terminal
 	background Color
+	own        *ownColors // nil while the program has none
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
@@ -107,6 +108,7 @@ func (e *emulator) clearState() {
 	e.kitty = [2]kittyStack{}
 	e.otherKeys = 0
 	e.titleStack = nil
+	e.own = nil
 	e.tabs = nil
 	e.extendTabs()
 	e.lastWidth = 0

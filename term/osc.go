@@ -22,15 +22,12 @@ func (e *emulator) dispatchOSC(s []byte, bell bool) {
 	switch string(number) {
 	case "0", "2":
 		e.setTitle(cleanText(rest, maxTitle))
-	case "4":
-		e.answerPalette(rest, bell)
+	case "4", "5", "10", "11", "12", "104", "105", "110", "111", "112":
+		e.colorCommand(string(number), rest, bell)
 	case "8":
 		e.setLink(rest)
 	case "9":
 		e.notify(rest)
-	case "10", "11", "12":
-		first, _ := strconv.Atoi(string(number))
-		e.answerColors(first, rest, bell)
 	case "52":
 		e.copyToClipboard(rest)
 	case "133":
@@ -123,41 +120,4 @@ func (e *emulator) notifyTitled(s []byte) {
 		Title: cleanText(title, maxTitle),
 		Text:  cleanText(text, maxNote),
 	})
-}
-
-// answerPalette is OSC 4;n;? and so on. Programs may ask for palette entries;
-// changing them has no effect, the person's theme stays.
-func (e *emulator) answerPalette(s []byte, bell bool) {
-	fields := bytes.SplitN(s, []byte{';'}, 2*256+1)
-	for i := 0; i+1 < len(fields); i += 2 {
-		n, err := strconv.ParseUint(string(fields[i]), 10, 8)
-		if err != nil || string(fields[i+1]) != "?" {
-			continue
-		}
-		e.answerColor("4;"+strconv.Itoa(int(n)), PaletteColor(uint8(n)), bell)
-	}
-}
-
-// answerColors is OSC 10, 11 and 12; each further field is about the next.
-func (e *emulator) answerColors(first int, s []byte, bell bool) {
-	for i, field := range bytes.SplitN(s, []byte{';'}, 4) {
-		if string(field) != "?" {
-			continue
-		}
-		switch n := first + i; n {
-		case 10, 12:
-			e.answerColor(strconv.Itoa(n), e.foreground, bell)
-		case 11:
-			e.answerColor("11", e.background, bell)
-		}
-	}
-}
-
-func (e *emulator) answerColor(what string, c Color, bell bool) {
-	r, g, b := c.resolve(defaultForeground)
-	end := "\x1b\\"
-	if bell {
-		end = "\a"
-	}
-	e.answer("\x1b]%s;rgb:%02x%02x/%02x%02x/%02x%02x%s", what, r, r, g, g, b, b, end)
 }

@@ -54,10 +54,12 @@ func (s *Screen) snapshot(f *Frame, offset int) {
 		case i < 0:
 			if fresh {
 				l.Cells = padCells(unpack(l.Cells[:0], e.history.line(scrollback+i), e.widths), e.cols)
+				e.own.paint(l.Cells)
 				l.Generation = generation
 			}
 		case fresh || s.lineGens[i] > l.Generation:
 			l.Cells = padCells(e.appendCells(slices.Grow(l.Cells[:0], e.cols), e.grid.row(i, e.run)), e.cols)
+			e.own.paint(l.Cells)
 			l.Generation = s.lineGens[i]
 			if offset > 0 {
 				l.Generation = generation

@@ -1,0 +1,109 @@
+package term
+
+import "math"
+
+// xyz is a color in the CIE's XYZ space, with Y from 0 to 1.
+type xyz struct{ x, y, z float64 }
+
+// lightOfXYZ gives the light of red, green and blue on the display that Xlib assumes.
+var lightOfXYZ = [3][3]float64{
+	{3.483404812535390, -1.521763749272852, -0.559231333540498},
+	{-1.071527513061936, 1.965937952043724, 0.036736913395535},
+	{0.063511797904978, -0.200205010004965, 0.810709420316482},
+}
+
+// displayWhite is its white.
+var displayWhite = xyz{0.949664400, 1, 1.406040270}
+
+func (c xyz) light() (light [3]float64) {
+	for i, row := range lightOfXYZ {
+		light[i] = row[0]*c.x + row[1]*c.y + row[2]*c.z
+	}
+	return light
+}
+
+// uv are the chromaticity coordinates of 1976.
+func (c xyz) uv() (u, v float64) {
+	d := c.x + 15*c.y + 3*c.z
+	return 4 * c.x / d, 9 * c.y / d
+}
+
+// shown says whether the display can show light, as exactly as slack.
+func shown(light [3]float64, slack float64) bool {
+	return min(light[0], light[1], light[2]) >= -slack && max(light[0], light[1], light[2]) <= 1+slack
+}
+
+// color is the color on the display. One that it cannot show becomes the most
+// saturated one of the same hue and luminance that it can.
+func (c xyz) color() Color {
+	light := c.light()
+	switch {
+	case shown(light, 0.001):
+		return lightColor(light)
+	case c.y <= 0:
+		return RGB(0, 0, 0)
+	case c.y >= 1:
+		return RGB(255, 255, 255)
+	}
+	u, v := c.uv()
+	whiteU, whiteV := displayWhite.uv()
+	light = [3]float64{c.y, c.y, c.y} // the gray of this luminance
+	inside, outside := 0.0, 1.0
+	for range 40 {
+		middle := (inside + outside) / 2
+		tried := fromUVY(whiteU+(u-whiteU)*middle, whiteV+(v-whiteV)*middle, c.y).light()
+		if shown(tried, 0) {
+			inside, light = middle, tried
+		} else {
+			outside = middle
+		}
+	}
+	return lightColor(light)
+}
+
+// luminance is Y for the lightness L* from 0 to 100.
+func luminance(lightness float64) float64 {
+	if lightness < 8 {
+		return lightness / 903.29
+	}
+	t := (lightness + 16) / 116
+	return t * t * t
+}
+
+// The spaces of Xlib, each from its three numbers.
+
+func fromXYZ(x, y, z float64) xyz { return xyz{x, y, z} }
+
+func fromXYY(x, y, luminance float64) xyz {
+	return xyz{x * luminance / y, luminance, (1 - x - y) * luminance / y}
+}
+
+func fromUVY(u, v, luminance float64) xyz {
+	d := 6*u - 16*v + 12
+	return fromXYY(9*u/d, 4*v/d, luminance)
+}
+
+func fromLuv(lightness, u, v float64) xyz {
+	whiteU, whiteV := displayWhite.uv()
+	scale := 13 * lightness / 100 // Xlib's u* and v* are a hundredth of the CIE's
+	return fromUVY(u/scale+whiteU, v/scale+whiteV, luminance(lightness))
+}
+
+func fromLab(lightness, a, b float64) xyz {
+	if lightness < 8 {
+		t := lightness / 903.29 * 100 // as Xlib has it, a hundred times the CIE's
+		return xyz{displayWhite.x * (a/3893.5 + t), t, displayWhite.z * (t - b/1557.4)}
+	}
+	t := (lightness + 16) / 116
+	x, z := t+a/5, t-b/2
+	return xyz{displayWhite.x * x * x * x, t * t * t, displayWhite.z * z * z * z}
+}
+
+// fromHVC is Tektronix' hue in degrees, value and chroma. Hue 0 is the best red.
+func fromHVC(hue, value, chroma float64) xyz {
+	const redU, redV, chromaScale = 0.7127, 0.4931, 7.50725
+	u, v := displayWhite.uv()
+	angle := math.Atan((redV-v)/(redU-u)) + hue*math.Pi/180
+	radius := chroma / (value * chromaScale)
+	return fromUVY(u+radius*math.Cos(angle), v+radius*math.Sin(angle), luminance(value))
+}

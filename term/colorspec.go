@@ -1,0 +1,87 @@
+package term
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// colorSpaces are the notations of three numbers that name light, by prefix.
+var colorSpaces = map[string]func(a, b, c float64) xyz{
+	"ciexyz": fromXYZ,
+	"ciexyy": fromXYY,
+	"cieuvy": fromUVY,
+	"cielab": fromLab,
+	"cieluv": fromLuv,
+	"tekhvc": fromHVC,
+}
+
+// parseColor reads a color in the notations of X11: #rgb with one to four digits
+// each, rgb:r/g/b likewise, rgbi:r/g/b with numbers from 0 to 1, and the CIE's spaces.
+// Names are not among them.
+func parseColor(spec string) (c Color, ok bool) {
+	if digits, ok := strings.CutPrefix(spec, "#"); ok {
+		return parseHash(digits)
+	}
+	prefix, rest, _ := strings.Cut(spec, ":")
+	parts := strings.Split(rest, "/")
+	if len(parts) != 3 {
+		return 0, false
+	}
+	prefix = strings.ToLower(prefix)
+	if prefix == "rgb" {
+		return parseScaled(parts)
+	}
+	var n [3]float64
+	for i, part := range parts {
+		v, err := strconv.ParseFloat(part, 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > 1e6 {
+			return 0, false
+		}
+		n[i] = v
+	}
+	if prefix == "rgbi" {
+		return lightColor(n), shown(n, 0)
+	}
+	space, ok := colorSpaces[prefix]
+	if !ok {
+		return 0, false
+	}
+	at := space(n[0], n[1], n[2])
+	if sum := at.x + at.y + at.z; math.IsNaN(sum) || math.IsInf(sum, 0) || at.y < 0 || at.y > 1 {
+		return 0, false
+	}
+	return at.color(), true
+}
+
+// parseHash reads the digits after #: as many for each component, which are its
+// highest ones.
+func parseHash(digits string) (c Color, ok bool) {
+	n := len(digits) / 3
+	if n < 1 || n > 4 || len(digits) != 3*n {
+		return 0, false
+	}
+	var v [3]uint8
+	for i := range v {
+		part, err := strconv.ParseUint(digits[i*n:(i+1)*n], 16, 16)
+		if err != nil {
+			return 0, false
+		}
+		v[i] = uint8(part << 8 >> (4 * n))
+	}
+	return RGB(v[0], v[1], v[2]), true
+}
+
+// parseScaled reads components of one to four digits, each scaled to its range.
+func parseScaled(parts []string) (c Color, ok bool) {
+	var v [3]uint8
+	for i, part := range parts {
+		n, err := strconv.ParseUint(part, 16, 16)
+		if err != nil || len(part) > 4 {
+			return 0, false
+		}
+		most := uint64(1)<<(4*len(part)) - 1
+		v[i] = uint8(n * 0xffff / most >> 8)
+	}
+	return RGB(v[0], v[1], v[2]), true
+}
