@@ -1,9 +1,7 @@
 package term
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
@@ -23,7 +21,16 @@ func (e *emulator) answer(format string, args ...any) {
 	e.replies = fmt.Appendf(e.replies, format, args...)
 }
 
-func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?62;22c") }
+// maxLevel is that of the VT420, which DA1 claims: with selective
+// erasing, horizontal scrolling, color and rectangles. It is no claim to 132 columns, a
+// printer, a locator or windows, which a pane does not have.
+const maxLevel = 4
+
+// likeXterm is the version that DA2 names: of the xterm whose sequences these are.
+// Programs know them by it.
+const likeXterm = 383
+
+func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?64;6;21;22;28c") }
 
 // answerStatus is DSR and CPR.
 func (e *emulator) answerStatus() {
@@ -36,12 +43,31 @@ func (e *emulator) answerStatus() {
 	}
 }
 
-// answerPrivateStatus is DECXCPR and the question for light or dark.
+// answerPrivateStatus is DECXCPR, the question for light or dark, and those for parts
+// that DEC's terminals could have.
 func (e *emulator) answerPrivateStatus() {
 	switch e.param(0, 0) {
 	case 6:
 		x, y := e.reported()
 		e.answer("\x1b[?%d;%d;1R", y, x)
+	case 15:
+		e.answer("\x1b[?13n") // no printer
+	case 25:
+		e.answer("\x1b[?21n") // programs define no keys
+	case 26:
+		e.answer("\x1b[?27;0;0;5n") // a PC's keyboard, ready, its language not known
+	case 53, 55:
+		e.answer("\x1b[?50n") // no locator
+	case 56:
+		e.answer("\x1b[?57;0n") // of no kind
+	case 62:
+		e.answer("\x1b[0*{") // no room for macros
+	case 63:
+		e.answer("\x1bP%d!~0000\x1b\\", e.param(1, 0)) // the checksum of none
+	case 75:
+		e.answer("\x1b[?70n") // no errors on the line
+	case 85:
+		e.answer("\x1b[?83n") // one session
 	case 996:
 		e.reportTheme()
 	}
@@ -62,134 +88,7 @@ func (e *emulator) reported() (x, y int) {
 	return e.column() - x0 + 1, e.y - y0 + 1
 }
 
-// answerModeRequest is DECRQM: 1 set, 2 reset, 0 not known.
-func (e *emulator) answerModeRequest() {
-	n := e.param(0, 0)
-	state := func(on, known bool) int {
-		switch {
-		case !known:
-			return 0
-		case on:
-			return 1
-		}
-		return 2
-	}
-	switch {
-	case e.prefix == '?':
-		e.answer("\x1b[?%d;%d$y", n, state(e.modeState(n)))
-	case e.prefix != 0:
-	case n == 4:
-		e.answer("\x1b[4;%d$y", state(e.insert, true))
-	case n == 20:
-		e.answer("\x1b[20;%d$y", state(e.newline, true))
-	default:
-		e.answer("\x1b[%d;0$y", n)
-	}
-}
-
-// windowRequest answers questions for sizes and keeps the stack of titles; a
-// program never moves or resizes anything.
-func (e *emulator) windowRequest() {
-	switch e.param(0, 0) {
-	case 14:
-		e.answer("\x1b[4;%d;%dt", e.rows*keys.CellHeight, e.cols*keys.CellWidth)
-	case 16:
-		e.answer("\x1b[6;%d;%dt", keys.CellHeight, keys.CellWidth)
-	case 18:
-		e.answer("\x1b[8;%d;%dt", e.rows, e.cols)
-	case 19:
-		e.answer("\x1b[9;%d;%dt", e.rows, e.cols)
-	case 22:
-		if e.param(1, 0) != 1 && len(e.titleStack) < 16 {
-			e.titleStack = append(e.titleStack, e.title)
-		}
-	case 23:
-		if n := len(e.titleStack); e.param(1, 0) != 1 && n > 0 {
-			e.setTitle(e.titleStack[n-1])
-			e.titleStack = e.titleStack[:n-1]
-		}
-	}
-}
-
 // reportSize is the report of mode 2048.
 func (e *emulator) reportSize() {
 	e.answer("\x1b[48;%d;%d;%d;%dt", e.rows, e.cols, e.rows*keys.CellHeight, e.cols*keys.CellWidth)
-}
-
-// dispatchDCS answers DECRQSS and XTGETTCAP; other strings are ignored.
-func (e *emulator) dispatchDCS(s []byte) {
-	if bytes.HasPrefix(s, []byte("+q")) {
-		e.answer("\x1bP0+r\x1b\\")
-		return
-	}
-	setting, ok := bytes.CutPrefix(s, []byte("$q"))
-	if !ok {
-		return
-	}
-	switch string(setting) {
-	case "m":
-		e.answer("\x1bP1$r%sm\x1b\\", e.pen.sgr())
-	case "r":
-		e.answer("\x1bP1$r%d;%dr\x1b\\", e.top+1, e.bottom+1)
-	case "s":
-		e.answer("\x1bP1$r%d;%ds\x1b\\", e.left+1, e.right)
-	case " q":
-		e.answer("\x1bP1$r%d q\x1b\\", e.shape)
-	case "\"p":
-		e.answer("\x1bP1$r62;1\"p\x1b\\")
-	case "\"q":
-		e.answer("\x1bP1$r%d\"q\x1b\\", e.pen.attr&protected>>15)
-	default:
-		e.answer("\x1bP0$r\x1b\\")
-	}
-}
-
-// sgr spells the style as SGR parameters that set it from any other.
-func (a *attrs) sgr() string {
-	var b strings.Builder
-	b.WriteByte('0')
-	for n, attr := range sgrAttrs {
-		if attr != 0 && n != 6 && a.attr&attr != 0 {
-			fmt.Fprintf(&b, ";%d", n)
-		}
-	}
-	switch a.underline {
-	case NoUnderline:
-	case SingleUnderline:
-		b.WriteString(";4")
-	default:
-		fmt.Fprintf(&b, ";4:%d", a.underline)
-	}
-	if a.attr&Overline != 0 {
-		b.WriteString(";53")
-	}
-	a.fg.appendSGR(&b, 38)
-	a.bg.appendSGR(&b, 48)
-	a.underlineColor.appendSGR(&b, 58)
-	return b.String()
-}
-
-// appendSGR adds the parameters of a color; which is 38, 48 or 58.
-func (c Color) appendSGR(b *strings.Builder, which int) {
-	if n, ok := c.Palette(); ok {
-		switch {
-		case n < 8 && which != 58:
-			fmt.Fprintf(b, ";%d", which-8+int(n))
-		case n < 16 && which != 58:
-			fmt.Fprintf(b, ";%d", which+52+int(n)-8)
-		case which == 58:
-			fmt.Fprintf(b, ";58:5:%d", n)
-		default:
-			fmt.Fprintf(b, ";%d;5;%d", which, n)
-		}
-		return
-	}
-	r, g, bl, ok := c.RGB()
-	switch {
-	case !ok:
-	case which == 58:
-		fmt.Fprintf(b, ";58:2::%d:%d:%d", r, g, bl)
-	default:
-		fmt.Fprintf(b, ";%d;2;%d;%d;%d", which, r, g, bl)
-	}
 }

@@ -28,7 +28,7 @@ func (e *emulator) c0(b byte) {
 func (e *emulator) c1(b byte) {
 	e.repeatable, e.lastWidth = e.lastWidth, 0
 	switch b {
-	case 0x84, 0x85, 0x88, 0x8d: // IND, NEL, HTS, RI
+	case 0x84, 0x85, 0x88, 0x8d, 0x96, 0x97: // IND, NEL, HTS, RI, SPA, EPA
 		e.dispatchEscape(b - 0x40)
 	case 0x90, 0x98, 0x9d, 0x9e, 0x9f: // DCS, SOS, OSC, PM, APC
 		e.beginString(b - 0x40)
@@ -75,6 +75,11 @@ func (e *emulator) dispatchEscape(b byte) {
 		e.shift = 2
 	case 'o': // LS3
 		e.shift = 3
+	case 'V': // SPA
+		e.guarded = true
+		e.protect(true)
+	case 'W': // EPA
+		e.protect(false)
 	case 'Z': // DECID
 		e.answerPrimaryAttributes()
 	}
@@ -156,12 +161,10 @@ func (e *emulator) dispatchMotion(final byte) bool {
 // dispatchEdit carries out the sequences that change cells or modes, or ask.
 func (e *emulator) dispatchEdit(final byte) {
 	switch final {
-	case 'K': // EL
-		e.eraseLine(e.param(0, 0))
-	case 'J': // ED
-		e.eraseDisplay(e.param(0, 0))
-	case 'X': // ECH
-		e.eraseColumns(e.number1(0))
+	case 'K', 'J', 'X':
+		e.sparing = e.guarded
+		e.dispatchErase(final)
+		e.sparing = false
 	case '@': // ICH
 		e.insertColumns(e.number1(0), e.blank())
 	case 'P': // DCH
@@ -195,20 +198,36 @@ func (e *emulator) dispatchEdit(final byte) {
 	}
 }
 
+// dispatchErase carries out the sequences that erase.
+func (e *emulator) dispatchErase(final byte) {
+	switch final {
+	case 'K': // EL
+		e.eraseLine(e.param(0, 0))
+	case 'J': // ED
+		e.eraseDisplay(e.param(0, 0))
+	case 'X': // ECH
+		e.eraseColumns(e.number1(0))
+	}
+}
+
 // dispatchPrivate carries out the sequences marked with one of < = > ?.
 func (e *emulator) dispatchPrivate(final byte) {
 	switch string([]byte{e.prefix, final}) {
 	case "?h", "?l": // DECSET, DECRST
 		e.setPrivateModes(final == 'h')
-	case "?J": // DECSED
-		e.selectively(e.eraseDisplay, e.param(0, 0))
-	case "?K": // DECSEL
-		e.selectively(e.eraseLine, e.param(0, 0))
+	case "?J", "?K": // DECSED, DECSEL
+		e.sparing = true
+		e.dispatchErase(final)
+		e.sparing = false
+	case "?s": // XTSAVE
+		e.saveModes()
+	case "?r": // XTRESTORE
+		e.restoreModes()
 	case "?n": // DECDSR
 		e.answerPrivateStatus()
 	case ">c": // DA2
 		if e.param(0, 0) == 0 {
-			e.answer("\x1b[>1;10;0c")
+			e.answer("\x1b[>41;%d;0c", likeXterm)
 		}
 	case ">q": // XTVERSION
 		if e.param(0, 0) == 0 {
@@ -226,6 +245,11 @@ func (e *emulator) dispatchIntermediate(final byte) {
 	switch string([]byte{e.inter, final}) {
 	case "$p": // DECRQM
 		e.answerModeRequest()
+	case "\"p": // DECSCL
+		if level := e.param(0, 0) - 60; e.prefix == 0 && level >= 1 && level <= maxLevel {
+			e.softReset()
+			e.level = level
+		}
 	case "!p": // DECSTR
 		if e.prefix == 0 {
 			e.softReset()
@@ -236,10 +260,11 @@ func (e *emulator) dispatchIntermediate(final byte) {
 		}
 	case "\"q": // DECSCA
 		if which := e.param(0, 0); e.prefix == 0 && which <= 2 {
+			e.guarded = false
 			e.protect(which == 1)
 		}
 	case "$v", "$x", "$z", "${", "$r", "$t", "*x", "*y":
-		if e.prefix == 0 {
+		if e.prefix == 0 && e.level >= 4 {
 			e.dispatchRectangle(final)
 		}
 	case " @": // SL
@@ -260,7 +285,7 @@ func (e *emulator) dispatchRectangle(final byte) {
 		e.copyRectangle()
 	case 'x': // DECFRA, DECSACE
 		if e.inter == '*' {
-			e.exact = e.param(0, 0) == 2
+			e.extent = min(e.param(0, 0), 2)
 			return
 		}
 		e.fillRectangle()
@@ -285,6 +310,7 @@ func (e *emulator) softReset() {
 	e.modes.set(applicationCursor, false)
 	e.modes.set(reverseWrap|reverseWrapAny, false)
 	e.modes.set(columnMargins, false)
+	e.guarded = false
 	e.insert, e.keypad = false, false
 	e.clearMargins()
 	e.setPen(attrs{})

@@ -84,7 +84,7 @@ func (s *Screen) privateModes() []int {
 		return modes
 	}
 	for n := 1; n <= 2048; n++ {
-		if on, known := s.emulator.modeState(n); on && known && n != 1007 {
+		if s.emulator.privateModeReport(n) == modeIsSet && n != 1007 {
 			modes = append(modes, n)
 		}
 	}

@@ -17,6 +17,7 @@ type emulator struct {
 
 	meta    [2][]rowState // of the main and the alternate screen
 	alt     bool          // the alternate screen is shown
+	altKept bool          // it is not, and holds what was on it
 	saved   [2]savedCursor
 	history *history
 	tabs    []bool
@@ -26,7 +27,8 @@ type emulator struct {
 	eraseID  uint32 // number of the style that erasing leaves
 	penKnown bool
 	sparing  bool // erasing spares protected characters
-	exact    bool // DECCARA and DECRARA change a rectangle, not a stretch (DECSACE)
+	guarded  bool // they are from SPA: ED, EL and ECH spare them, too, and DECSERA does not
+	extent   int  // DECSACE
 	styles   *styleTable
 	clusters *textPool
 	links    *textPool
@@ -40,6 +42,7 @@ type emulator struct {
 	insert    bool // IRM
 	newline   bool // LNM
 	keypad    bool // DECKPAM
+	level     int  // of the VT100's successors, 1 to 4, that the program chose (DECSCL)
 	shape     CursorShape
 	mouse     mouseState
 	kitty     [2]kittyStack
@@ -49,7 +52,8 @@ type emulator struct {
 	titleStack []string
 	foreground Color // of the person's terminal
 	background Color
-	own        *ownColors // nil while the program has none
+	own        *ownColors   // nil while the program has none
+	savedModes map[int]bool // what XTSAVE kept, by number; only of modes that there are
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
@@ -93,7 +97,7 @@ func newEmulator(g grid, cols, rows int, h *history) *emulator {
 // clearState brings everything but cells, scrollback and title to its initial
 // state.
 func (e *emulator) clearState() {
-	e.alt = false
+	e.alt, e.altKept = false, false
 	e.grid.show(false)
 	e.x, e.y = 0, 0
 	e.clearMargins()
@@ -109,6 +113,9 @@ func (e *emulator) clearState() {
 	e.otherKeys = 0
 	e.titleStack = nil
 	e.own = nil
+	e.savedModes = nil
+	e.level = maxLevel
+	e.guarded, e.extent = false, 0
 	e.tabs = nil
 	e.extendTabs()
 	e.lastWidth = 0

@@ -6,14 +6,20 @@ import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 type modeSet uint32
 
 // The private modes that a screen knows. Those of the mouse and of the
-// alternate screen live in mouseState and emulator.alt.
+// alternate screen live in mouseState and emulator.alt. Smooth scrolling, form feed
+// and print extent are kept as settings and change nothing: frames decide what a
+// person sees of scrolling, and there is no printer.
 const (
 	applicationCursor modeSet = 1 << iota // 1
+	smoothScroll                          // 4
 	reverseVideo                          // 5
 	originMode                            // 6
 	autoWrap                              // 7
 	cursorBlink                           // 12
+	formFeed                              // 18
+	printExtent                           // 19
 	cursorVisible                         // 25
+	columnsChange                         // 40
 	tabWraps                              // 41
 	reverseWrap                           // 45
 	backarrowSends                        // 67
@@ -49,11 +55,15 @@ var privateModes = []struct {
 	mode   modeSet
 }{
 	{1, applicationCursor},
+	{4, smoothScroll},
 	{5, reverseVideo},
 	{6, originMode},
 	{7, autoWrap},
 	{12, cursorBlink},
+	{18, formFeed},
+	{19, printExtent},
 	{25, cursorVisible},
+	{40, columnsChange},
 	{41, tabWraps},
 	{45, reverseWrap},
 	{67, backarrowSends},
@@ -103,8 +113,12 @@ func (e *emulator) setPrivateModes(on bool) {
 
 func (e *emulator) setPrivateMode(n int, on bool) {
 	switch n {
-	case 47, 1047:
-		e.showAlternate(on)
+	case 3:
+		e.changeColumns()
+	case 47:
+		e.showAlternate(on, true)
+	case 1047:
+		e.showAlternate(on, false)
 	case 1048:
 		if on {
 			e.saveCursor()
@@ -143,6 +157,7 @@ func (e *emulator) setFlag(n int, on bool) {
 	case 6:
 		e.moveTo(0, 0)
 	case 69:
+		e.modes.set(columnMargins, on && e.level >= 4)
 		e.clearColumns()
 	case 2026:
 		if on {
@@ -157,38 +172,18 @@ func (e *emulator) setFlag(n int, on bool) {
 	}
 }
 
-// modeState answers DECRQM for a private mode; known is false for a mode that
-// this terminal does not have.
-func (e *emulator) modeState(n int) (on, known bool) {
-	for _, m := range privateModes {
-		if m.number == n {
-			return e.modes.has(m.mode), true
-		}
-	}
-	switch n {
-	case 47, 1047, 1049:
-		return e.alt, true
-	case 66:
-		return e.keypad, true
-	case 9, 1000, 1002, 1003:
-		return e.mouse.mode == mouseModes[n], true
-	case 1005, 1006, 1016:
-		return e.mouse.format == mouseFormats[n], true
-	}
-	return false, false
-}
-
-// showAlternate switches screens (47, 1047). The alternate screen is always
-// entered empty; the cursor stays where it is.
-func (e *emulator) showAlternate(on bool) {
+// showAlternate switches screens (47, 1047); the cursor stays where it is. Only with
+// keep the alternate screen still shows what was on it when it was left.
+func (e *emulator) showAlternate(on, keep bool) {
 	if on == e.alt {
 		return
 	}
 	e.alt = on
 	e.grid.show(on)
-	if on {
+	if on && !(keep && e.altKept) {
 		e.eraseRows(0, e.rows-1)
 	}
+	e.altKept = !on
 	e.damage.all()
 }
 
@@ -197,11 +192,22 @@ func (e *emulator) showAlternate(on bool) {
 func (e *emulator) alternateWithCursor(on bool) {
 	if on {
 		e.saveCursor()
-		e.showAlternate(true)
+		e.showAlternate(true, false)
 		return
 	}
-	e.showAlternate(false)
+	e.showAlternate(false, false)
 	e.restoreCursor()
+}
+
+// changeColumns is DECCOLM, for a program that asked for it with mode 40. It erases
+// and ends margins as that does; the width is the pane's and stays.
+func (e *emulator) changeColumns() {
+	if !e.modes.has(columnsChange) {
+		return
+	}
+	e.clearMargins()
+	e.eraseRows(0, e.rows-1)
+	e.moveTo(0, 0)
 }
 
 // keyModes is what the program asked of the keyboard and mouse.

@@ -15,13 +15,6 @@ func (e *emulator) protect(on bool) {
 	e.setPen(pen)
 }
 
-// selectively erases as given, but for protected characters (DECSED, DECSEL).
-func (e *emulator) selectively(erase func(int), which int) {
-	e.sparing = true
-	erase(which)
-	e.sparing = false
-}
-
 // eraseUnprotected blanks the characters of columns x0 to x1-1 that nothing
 // protects.
 func (e *emulator) eraseUnprotected(y, x0, x1 int) {

@@ -74,7 +74,7 @@ func (e *emulator) eraseRectangle(sparing bool) {
 	if !ok {
 		return
 	}
-	e.sparing = sparing
+	e.sparing = sparing && !e.guarded
 	for y := r.top; y < r.bottom; y++ {
 		e.erase(y, r.left, r.right)
 	}

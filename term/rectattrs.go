@@ -6,16 +6,17 @@ package term
 // by row.
 func (e *emulator) changeRectangle(toggle bool) {
 	r, ok := e.rectangle(0)
-	if !ok && (e.exact || r.top >= r.bottom-1) {
+	exact := e.extent == 2
+	if !ok && (exact || r.top >= r.bottom-1) {
 		return
 	}
 	bounds := e.rectBounds()
 	for y := r.top; y < r.bottom; y++ {
 		x0, x1 := r.left, r.right
-		if !e.exact && y > r.top {
+		if !exact && y > r.top {
 			x0 = bounds.left
 		}
-		if !e.exact && y < r.bottom-1 {
+		if !exact && y < r.bottom-1 {
 			x1 = bounds.right
 		}
 		e.changeRow(y, x0, x1, toggle)

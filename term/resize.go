@@ -47,6 +47,7 @@ func (e *emulator) resize(cols, rows int) {
 // finishResize brings what depends on the size in line with it.
 func (e *emulator) finishResize() {
 	e.clearMargins()
+	e.altKept = false
 	for i := range e.saved {
 		e.saved[i].x = min(e.saved[i].x, e.cols-1)
 		e.saved[i].y = min(e.saved[i].y, e.rows-1)

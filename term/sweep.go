@@ -6,7 +6,7 @@ func (e *emulator) sweep() {
 	styles := make([]bool, len(e.styles.entries))
 	clusters := make([]bool, len(e.clusters.texts))
 	for _, alternate := range []bool{false, true} {
-		if alternate && !e.alt {
+		if alternate && !e.alt && !e.altKept {
 			continue // it is entered empty
 		}
 		e.grid.show(alternate)
