@@ -21,7 +21,7 @@ func (e *emulator) answer(format string, args ...any) {
 	e.replies = fmt.Appendf(e.replies, format, args...)
 }
 
-// maxLevel is that of the VT420, which DA1 claims: with selective
+// maxLevel is that of the VT420, which DA1 claims: with national charsets, selective
 // erasing, horizontal scrolling, color and rectangles. It is no claim to 132 columns, a
 // printer, a locator or windows, which a pane does not have.
 const maxLevel = 4
@@ -30,7 +30,7 @@ const maxLevel = 4
 // Programs know them by it.
 const likeXterm = 383
 
-func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?64;6;21;22;28c") }
+func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?64;6;9;21;22;28c") }
 
 // answerStatus is DSR and CPR.
 func (e *emulator) answerStatus() {

@@ -11,8 +11,8 @@ import (
 // Programs decide by these answers what they dare to use; each is written out.
 func TestAnswers(t *testing.T) {
 	tests := []struct{ name, ask, want string }{
-		{"primary attributes", "\x1b[c", "\x1b[?64;6;21;22;28c"},
-		{"identify", "\x1bZ", "\x1b[?64;6;21;22;28c"},
+		{"primary attributes", "\x1b[c", "\x1b[?64;6;9;21;22;28c"},
+		{"identify", "\x1bZ", "\x1b[?64;6;9;21;22;28c"},
 		{"secondary attributes", "\x1b[>c", "\x1b[>41;383;0c"},
 		{"tertiary attributes", "\x1b[=c", ""},
 		{"status", "\x1b[5n", "\x1b[0n"},

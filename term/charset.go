@@ -1,5 +1,7 @@
 package term
 
+import "strings"
+
 // lineDrawing is DEC's special graphics set, from ` to ~.
 var lineDrawing = [...]rune{
 	'◆', '▒', '␉', '␌', '␍', '␊', '°', '±', '␤', '␋', '┘', '┐', '┌', '└', '┼', '⎺',
@@ -16,25 +18,59 @@ func (e *emulator) translate(r rune) rune {
 	switch {
 	case set == '0' && r >= '`' && r <= '~':
 		return lineDrawing[r-'`']
-	case set == 'A' && r == '#':
-		return '£'
+	case set == 'B' || set == '0':
+		return r
+	}
+	if i := strings.IndexRune(nationalPlaces, r); i >= 0 {
+		return nationalCharsets[set][i]
 	}
 	return r
 }
+
+// nationalPlaces are the characters of ASCII that national charsets change.
+const nationalPlaces = "#@[\\]^_`{|}~"
+
+// nationalCharsets are the national replacement sets by the byte that designates them.
+var nationalCharsets = map[byte][]rune{
+	'A': []rune("£@[\\]^_`{|}~"), // British
+	'4': []rune("£¾ĳ½|^_`¨ƒ¼´"),  // Dutch
+	'C': []rune("#@ÄÖÅÜ_éäöåü"),  // Finnish
+	'R': []rune("£à°ç§^_`éùè¨"),  // French
+	'Q': []rune("#àâçêî_ôéùèû"),  // French Canadian
+	'K': []rune("#§ÄÖÜ^_`äöüß"),  // German
+	'Y': []rune("£§°çé^_ùàòèì"),  // Italian
+	'E': []rune("#ÄÆØÅÜ_äæøåü"),  // Norwegian and Danish
+	'Z': []rune("£§¡Ñ¿^_`°ñç~"),  // Spanish
+	'H': []rune("#ÉÄÖÅÜ_éäöåü"),  // Swedish
+	'=': []rune("ùàéçêîèôäöüû"),  // Swiss
+}
+
+// nationalAliases are further bytes that designate the same sets.
+var nationalAliases = map[byte]byte{'5': 'C', 'f': 'R', '9': 'Q', '6': 'E', '`': 'E', '7': 'H'}
 
 // designate carries out an escape sequence with an intermediate byte: those
 // that choose a charset, and DECALN.
 func (e *emulator) designate(inter, final byte) {
 	switch inter {
 	case '(', ')', '*', '+':
-		if final == '0' || final == 'A' || final == 'B' { // others leave the set as it is
-			e.charsets[inter-'('] = final
-		}
+		e.chooseCharset(int(inter-'('), final)
 	case '-', '.', '/': // sets of 96 characters: none of them changes ASCII
 		e.charsets[inter-'-'+1] = 'B'
 	case '#':
 		if final == '8' {
 			e.alignmentTest()
 		}
+	}
+}
+
+// chooseCharset designates a set of 94 characters. A national one other than the
+// British takes mode 42; what is not known leaves the set as it is.
+func (e *emulator) chooseCharset(slot int, final byte) {
+	if alias, ok := nationalAliases[final]; ok {
+		final = alias
+	}
+	_, national := nationalCharsets[final]
+	if final == '0' || final == 'A' || final == 'B' || national && e.modes.has(nationalSets) {
+		e.charsets[slot] = final
 	}
 }

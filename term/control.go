@@ -309,7 +309,7 @@ func (e *emulator) softReset() {
 	e.modes.set(cursorVisible, true)
 	e.modes.set(applicationCursor, false)
 	e.modes.set(reverseWrap|reverseWrapAny, false)
-	e.modes.set(columnMargins, false)
+	e.modes.set(columnMargins|nationalSets, false)
 	e.guarded = false
 	e.insert, e.keypad = false, false
 	e.clearMargins()

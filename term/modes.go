@@ -21,6 +21,7 @@ const (
 	cursorVisible                         // 25
 	columnsChange                         // 40
 	tabWraps                              // 41
+	nationalSets                          // 42
 	reverseWrap                           // 45
 	backarrowSends                        // 67
 	columnMargins                         // 69
@@ -65,6 +66,7 @@ var privateModes = []struct {
 	{25, cursorVisible},
 	{40, columnsChange},
 	{41, tabWraps},
+	{42, nationalSets},
 	{45, reverseWrap},
 	{67, backarrowSends},
 	{69, columnMargins},

@@ -54,6 +54,9 @@ func TestModesOnScreen(t *testing.T) {
 		{"after DECSCA ED spares nothing", "a\x1bVb\x1bW\x1b[0\"qc\x1b[2J", nil, 3, 0},
 		{"an alternate screen is entered empty nevertheless", "a\x1b[?47h\x1bVb\x1bW\x1b[?47l\x1b[?1047h", nil, 2, 0},
 		{"level 3 has no rectangles", "ab\x1b[63\"p\x1b[$z", []string{"ab"}, 2, 0},
+		{"national charsets take mode 42", "\x1b(K{\x1b[?42h\x1b(K{~\x1b(B{", []string{"{äß{"}, 4, 0},
+		{"another byte for the same set", "\x1b[?42h\x1b(5[\x1b(C[\x1b)9\x0e`", []string{"ÄÄô"}, 3, 0},
+		{"the British one takes none", "\x1b(A#~", []string{"£~"}, 2, 0},
 	})
 }
 
