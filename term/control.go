@@ -219,6 +219,8 @@ func (e *emulator) dispatchPrivate(final byte) {
 		e.sparing = true
 		e.dispatchErase(final)
 		e.sparing = false
+	case ">t", ">T": // XTSMTITLE, XTRMTITLE
+		e.setTitleModes(final == 't')
 	case "?s": // XTSAVE
 		e.saveModes()
 	case "?r": // XTRESTORE

@@ -48,12 +48,15 @@ type emulator struct {
 	kitty     [2]kittyStack
 	otherKeys uint8
 
-	title      string
-	titleStack []string
-	foreground Color // of the person's terminal
-	background Color
-	own        *ownColors   // nil while the program has none
-	savedModes map[int]bool // what XTSAVE kept, by number; only of modes that there are
+	title         string
+	iconTitle     string
+	titleHexSet   bool // titles are set, and told, in hexadecimal (XTSMTITLE)
+	titleHexAsked bool
+	titleStack    []string
+	foreground    Color // of the person's terminal
+	background    Color
+	own           *ownColors   // nil while the program has none
+	savedModes    map[int]bool // what XTSAVE kept, by number; only of modes that there are
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
@@ -112,6 +115,7 @@ func (e *emulator) clearState() {
 	e.kitty = [2]kittyStack{}
 	e.otherKeys = 0
 	e.titleStack = nil
+	e.titleHexSet, e.titleHexAsked = false, false
 	e.own = nil
 	e.savedModes = nil
 	e.level = maxLevel

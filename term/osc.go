@@ -10,7 +10,7 @@ import (
 
 // Bounds of what an operating system command may carry.
 const (
-	maxTitle = 1 << 10 // bytes
+	maxTitle = 1 << 10 // bytes; twice that in hexadecimal
 	maxLink  = 2083    // bytes; longer targets are no links
 	maxNote  = 4 << 10 // bytes of a notification or status
 )
@@ -20,8 +20,8 @@ const (
 func (e *emulator) dispatchOSC(s []byte, bell bool) {
 	number, rest, _ := bytes.Cut(s, []byte{';'})
 	switch string(number) {
-	case "0", "2":
-		e.setTitle(cleanText(rest, maxTitle))
+	case "0", "1", "2":
+		e.titleCommand(number[0], rest)
 	case "4", "5", "10", "11", "12", "104", "105", "110", "111", "112":
 		e.colorCommand(string(number), rest, bell)
 	case "8":
@@ -56,14 +56,6 @@ func cleanText(s []byte, limit int) string {
 		}
 		return r
 	}, strings.ToValidUTF8(string(s), ""))
-}
-
-func (e *emulator) setTitle(title string) {
-	if title == e.title {
-		return
-	}
-	e.title = title
-	e.raise(Event{Kind: EventTitle, Title: title})
 }
 
 // setLink begins or ends a hyperlink: params;target.

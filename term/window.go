@@ -21,6 +21,10 @@ func (e *emulator) windowRequest() {
 		e.answer("\x1b[8;%d;%dt", e.rows, e.cols)
 	case 19:
 		e.answer("\x1b[9;%d;%dt", e.rows, e.cols)
+	case 20:
+		e.answerTitle('L', e.iconTitle)
+	case 21:
+		e.answerTitle('l', e.title)
 	case 22:
 		if e.param(1, 0) != 1 && len(e.titleStack) < 16 {
 			e.titleStack = append(e.titleStack, e.title)
