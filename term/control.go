@@ -161,7 +161,7 @@ func (e *emulator) dispatchMotion(final byte) bool {
 // dispatchEdit carries out the sequences that change cells or modes, or ask.
 func (e *emulator) dispatchEdit(final byte) {
 	switch final {
-	case 'K', 'J', 'X':
+	case 'K', 'J', 'X': // EL, ED, ECH
 		e.sparing = e.guarded
 		e.dispatchErase(final)
 		e.sparing = false

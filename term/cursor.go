@@ -17,13 +17,19 @@ func (e *emulator) after() int {
 }
 
 // unwrap takes the cursor back onto the last column when a wrap was due.
-func (e *emulator) unwrap() { e.x = e.column() }
+func (e *emulator) unwrap() {
+	if e.x >= e.cols {
+		e.x = e.due
+	}
+}
 
 // advance moves the cursor over n columns that were printed before edge.
 func (e *emulator) advance(n, edge int) {
-	if e.x += n; e.x >= edge {
-		e.x, e.due = e.cols, edge-1
+	x := e.x + n
+	if x >= edge {
+		x, e.due = e.cols, edge-1
 	}
+	e.x = x
 }
 
 // moveTo places the cursor; both count from the region's corner in origin mode.
@@ -99,11 +105,11 @@ func (e *emulator) startOfRow() int {
 
 // carriageReturn is CR.
 func (e *emulator) carriageReturn() {
-	if e.modes.has(originMode) {
-		e.x = e.left
-		return
+	x := 0
+	if e.left > 0 && (e.modes.has(originMode) || e.column() >= e.left) {
+		x = e.left
 	}
-	e.x = e.startOfRow()
+	e.x = x
 }
 
 // saveCursor is DECSC.

@@ -11,9 +11,10 @@ type emulator struct {
 	grid        grid
 	cols, rows  int
 	x, y        int
-	top, bottom int // the scroll region, both inclusive
-	left, right int // its columns, right exclusive (DECSLRM)
-	due         int // the cursor's column while x == cols
+	top, bottom int  // the scroll region, both inclusive
+	left, right int  // its columns, right exclusive (DECSLRM)
+	narrow      bool // they are not all columns
+	due         int  // the cursor's column while x == cols
 
 	meta    [2][]rowState // of the main and the alternate screen
 	alt     bool          // the alternate screen is shown

@@ -9,13 +9,10 @@ func (e *emulator) edge() int {
 	return e.cols
 }
 
-// narrow says whether margins leave out columns.
-func (e *emulator) narrow() bool { return e.right-e.left < e.cols }
-
 // inColumns says whether the cursor is between the left and the right margin.
 func (e *emulator) inColumns() bool {
 	x := e.column()
-	return x >= e.left && x < e.right
+	return !e.narrow || x >= e.left && x < e.right
 }
 
 // inRegion says whether the cursor is inside all four margins.
@@ -31,7 +28,7 @@ func (e *emulator) clearMargins() {
 
 func (e *emulator) clearColumns() {
 	e.unwrap()
-	e.left, e.right = 0, e.cols
+	e.left, e.right, e.narrow = 0, e.cols, false
 }
 
 // setRegion sets the region's rows from one-based ones (DECSTBM).
@@ -54,6 +51,6 @@ func (e *emulator) setColumns(left, right int) {
 	if left >= right {
 		return
 	}
-	e.left, e.right = left-1, right
+	e.left, e.right, e.narrow = left-1, right, right-left+1 < e.cols
 	e.moveTo(0, 0)
 }

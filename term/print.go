@@ -124,7 +124,7 @@ func (e *emulator) wrap() {
 		e.y++
 	}
 	e.x = e.left
-	e.rowStates()[e.y].continues = !e.narrow()
+	e.rowStates()[e.y].continues = !e.narrow
 }
 
 // splitWide blanks the halves of wide characters that changing columns x0 to

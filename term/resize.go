@@ -7,7 +7,7 @@ func (e *emulator) resize(cols, rows int) {
 	if cols == e.cols && rows == e.rows {
 		return
 	}
-	if e.narrow() {
+	if e.narrow {
 		e.unwrap()
 	}
 	alternate := e.alternateLines()

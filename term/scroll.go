@@ -4,7 +4,7 @@ package term
 // screen go to the scrollback.
 func (e *emulator) scrollUp(n int) {
 	n = min(n, e.bottom-e.top+1)
-	if e.top == 0 && !e.alt && !e.narrow() {
+	if e.top == 0 && !e.alt && !e.narrow {
 		for y := range n {
 			e.keep(y)
 		}
@@ -29,7 +29,7 @@ func (e *emulator) scrollRegion(top, bottom, n int) {
 	if n == 0 {
 		return
 	}
-	if e.narrow() {
+	if e.narrow {
 		e.scrollColumns(top, bottom, n)
 		return
 	}
