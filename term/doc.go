@@ -6,7 +6,9 @@
 //
 // Screen is the door, safe for many goroutines. Behind it the emulator reads
 // bytes (parser, decode, control), prints text (print, cluster, width), moves,
-// erases and scrolls, and keeps modes. It changes cells only through the small
+// erases and scrolls, within margins of rows and columns, changes rectangles, and
+// keeps modes and the colors that the program chose (owncolors), which frames show. It
+// claims to be a VT420 and does what xterm does. It changes cells only through the small
 // grid interface, over which there are two stores: native cells, the default, and
 // hinshun/vt10x; each is the other's oracle in a differential fuzz test. Cells
 // hold numbers of styles and clusters, whose tables are swept. Lines that leave

@@ -13,7 +13,7 @@ func drawSequence(t *rapid.T) string {
 	number := rapid.SampledFrom([]string{"", "0", "1", "2", "3", "5", "9", "20", "999", "2147483648"})
 	n := func() string { return number.Draw(t, "n") }
 	pick := func(s ...string) string { return rapid.SampledFrom(s).Draw(t, "pick") }
-	switch rapid.IntRange(0, 12).Draw(t, "kind") {
+	switch rapid.IntRange(0, 15).Draw(t, "kind") {
 	case 0, 1, 2:
 		return pick("a", "bc", "hello world", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", " ", "    ", "-")
 	case 3, 4:
@@ -31,6 +31,14 @@ func drawSequence(t *rapid.T) string {
 			"\x1b7", "\x1b8", "\x1b[?1049h", "\x1b[?1049l", "\x1b[?47h", "\x1b[?47l", "\x1b[!p", "\x1b#8")
 	case 11:
 		return "\x1b[" + pick(n()+" @", n()+" A", n()+"'}", n()+"'~", "1\"q", "0\"q", "?J", "?1J", "?2J", "?K", "?1K", "?45h\b\b\b", "m\u0301")
+	case 12:
+		return pick("\x1b[?69h", "\x1b[?69l", "\x1b[?69h\x1b["+n()+";"+n()+"s", "\x1b6", "\x1b9", "\x1b[?1045h", "\x1b[?1045l", "\x1b[?41h", "\x1bV", "\x1bW", "\x1b[?40h\x1b[?3h")
+	case 13:
+		corners := n() + ";" + n() + ";" + n() + ";" + n()
+		return "\x1b[" + pick(corners+"$z", corners+"${", "42;"+corners+"$x", "1;"+corners+"*y", "1;1;"+corners+"*y",
+			corners+";1;7$r", corners+";4$t", "2*x", corners+";1;"+n()+";"+n()+"$v")
+	case 14:
+		return pick("\x1b]4;1;#123\x07", "\x1b]104\x07", "\x1b]10;#fff;#000\x07", "\x1b]110\x07\x1b]111\x07", "\x1b[?7;47;69s", "\x1b[?7;47;69r", "\x1b[62\"p", "\x1b[64\"p", "\x1b[?42h\x1b(K[", "\x1b[6n")
 	}
 	return pick("\x1b(0", "\x1b(B", "\x0e", "\x0f", "\x1b)0", "\x1bN", "\x1b]8;;http://a\x07", "\x1b]8;;\x07", "\x1b]2;t\x07", "\x1bc", "\x1b[3g", "\x1b]133;A\x07")
 }

@@ -1,7 +1,9 @@
 package term
 
 // ownColors are the colors that a program gave its own screen; zero are those that it
-// left as they are. The person's terminal, and other screens, keep theirs.
+// left as they are. The person's terminal, and other screens, keep theirs. Frames show
+// them, but for the special ones, which xterm does not show either unless told to, and
+// the cursor's, which is the person's: a program is told these two as it set them.
 type ownColors struct {
 	palette    [256]Color
 	special    [5]Color // of bold, underlined, blinking, inverse and italic text

@@ -27,8 +27,8 @@ type Options struct {
 	// Engine is the store of cells: "native", the default, or "vt10x".
 	Engine string
 
-	// Foreground and Background are what programs that ask (OSC 10 and 11) are
-	// told; zero means the colors of a dark theme.
+	// Foreground and Background are what programs that ask (OSC 10 and 11) and set
+	// none of their own are told; zero means the colors of a dark theme.
 	Foreground, Background Color
 
 	// Notify, if set, is called after a Write for each event in it, outside
