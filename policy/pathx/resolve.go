@@ -1,6 +1,7 @@
 package pathx
 
 import (
+	"context"
 	"path"
 	"strings"
 )
@@ -22,7 +23,7 @@ func New(base, home, mount string) (*Resolver, error) {
 		if !strings.HasPrefix(base, "/") {
 			return nil, refuse("the base directory is not absolute")
 		}
-		got, err := walk("/", base, nil, walkOptions{})
+		got, err := r.View(context.Background()).walk("/", base, nil, walkOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -59,21 +60,37 @@ func (r Resolved) Idents() []Ident { return r.idents }
 // in nanoseconds and in the order of Idents. It is 0 for Base and what is above.
 func (r Resolved) Changed() []int64 { return r.changed }
 
+// Resolve is View.Resolve for a single path.
+func (r *Resolver) Resolve(value string) (Resolved, error) {
+	return r.View(context.Background()).Resolve(value)
+}
+
+// ResolveTrusted is View.ResolveTrusted for a single path.
+func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
+	return r.View(context.Background()).ResolveTrusted(value)
+}
+
+// ResolveHost is View.ResolveHost for a single path.
+func (r *Resolver) ResolveHost(value string) (Resolved, error) {
+	return r.View(context.Background()).ResolveHost(value)
+}
+
 // Resolve says which file the value names. Relative values start from Base, "~" from
 // Home, and a value at or below Mount from Base. It returns an *Error when
 // the value is malformed, when its meaning differs from process to process or
 // when it cannot be walked.
-func (r *Resolver) Resolve(value string) (Resolved, error) {
+func (v *View) Resolve(value string) (Resolved, error) {
 	if err := Check(value); err != nil {
 		return Resolved{}, err
 	}
-	return r.follow(value)
+	return v.resolve(value)
 }
 
 // ResolveTrusted resolves a path that comes from configuration or from a link
 // and not from the agent: its bytes are not checked, it may name special
 // files, and the mount point means nothing in it.
-func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
+func (v *View) ResolveTrusted(value string) (Resolved, error) {
+	r := v.at
 	if value == "~" || strings.HasPrefix(value, "~/") {
 		if r.Home == "" {
 			return Resolved{}, refuse("no home directory is known")
@@ -83,25 +100,26 @@ func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
 	if !strings.HasPrefix(value, "/") {
 		value = r.Base + "/" + value
 	}
-	return walk("/", value, nil, walkOptions{special: true})
+	return v.walk("/", value, nil, walkOptions{special: true})
 }
 
 // ResolveHost resolves an absolute path as it stands on the host: the mount
 // point means nothing in it, and a name is its bytes, as it is for git.
-func (r *Resolver) ResolveHost(value string) (Resolved, error) {
+func (v *View) ResolveHost(value string) (Resolved, error) {
 	if !strings.HasPrefix(value, "/") {
 		return Resolved{}, refuse("the path is not absolute")
 	}
-	return walk("/", value, nil, walkOptions{exact: true})
+	return v.walk("/", value, nil, walkOptions{exact: true})
 }
 
-// follow resolves a value whose bytes are in order.
-func (r *Resolver) follow(value string) (Resolved, error) {
+// resolve is Resolve for a value whose bytes are in order.
+func (v *View) resolve(value string) (Resolved, error) {
+	r := v.at
 	if value == "~" || strings.HasPrefix(value, "~/") {
 		if r.Home == "" {
 			return Resolved{}, refuse("no home directory is known")
 		}
-		return r.onHost(walk("/", r.Home+value[1:], nil, walkOptions{}))
+		return r.onHost(v.walk("/", r.Home+value[1:], nil, walkOptions{}))
 	}
 	rest, inBase := value, true
 	if strings.HasPrefix(value, "/") {
@@ -112,15 +130,15 @@ func (r *Resolver) follow(value string) (Resolved, error) {
 	}
 	switch {
 	case !inBase:
-		return r.onHost(walk("/", value, nil, walkOptions{}))
+		return r.onHost(v.walk("/", value, nil, walkOptions{}))
 	case r.Base == "":
 		return Resolved{}, refuse("the path is relative and no base directory is known")
 	case r.Mount != "":
 		// Above the mount point the writer and the host see different
 		// directories, so a path that climbs there has two meanings.
-		return r.onHost(walk(r.Base, rest, r.base, walkOptions{floor: r.Base}))
+		return r.onHost(v.walk(r.Base, rest, r.base, walkOptions{floor: r.Base}))
 	}
-	return walk(r.Base, rest, r.base, walkOptions{})
+	return v.walk(r.Base, rest, r.base, walkOptions{})
 }
 
 // onHost refuses a path whose canonical form would be taken for another by

@@ -4,48 +4,73 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxListed bounds the names that are looked through for another spelling.
+// maxListed bounds the names that one view looks through for other spellings.
 const maxListed = 200_000
+
+// spellings are the names in a directory that Unicode can spell in several ways, by the
+// form that all spellings of one name share.
+type spellings map[string][]string
 
 // respelled returns the name by which a directory has an entry that is missing under
 // this one: "é" can be written as one character or as two. The kernel tells the two
 // apart, but the file server does not: it takes the file that is there for the one
 // that was asked for. What it will open is what has to be judged. Without such an
 // entry the name itself is returned.
-func respelled(dir, name string) (string, error) {
+func (v *View) respelled(dir, name string) (string, error) {
 	if !hasSpellings(name) {
 		return name, nil
 	}
+	in, known := v.spellings[dir]
+	if !known {
+		var err error
+		if in, err = v.list(dir); err != nil {
+			return "", err
+		}
+	}
+	others := in[norm.NFC.String(name)]
+	switch {
+	case len(others) == 0 || slices.Contains(others, name): // it has come in the meantime
+		return name, nil
+	case len(others) > 1:
+		return "", refuse("the path is not there, but several files are whose names are other spellings of it")
+	}
+	return others[0], nil
+}
+
+var errUnlisted = &Error{Reason: "the path is not there, and whether it is under another spelling cannot be told"}
+
+// list reads the names of a directory that have several spellings, once.
+func (v *View) list(dir string) (spellings, error) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return "", refuse("the path is not there, and whether it is under another spelling cannot be told")
+		return nil, errUnlisted
 	}
 	defer func() { _ = d.Close() }()
-	want, found, seen := norm.NFC.String(name), name, 0
+	found := spellings{}
 	for {
 		entries, err := d.Readdirnames(1024)
 		for _, entry := range entries {
-			switch {
-			case entry == name:
-				return name, nil // it has come in the meantime
-			case norm.NFC.String(entry) != want:
-			case found != name:
-				return "", refuse("the path is not there, but several files are whose names are other spellings of it")
-			default:
-				found = entry
+			if hasSpellings(entry) {
+				form := norm.NFC.String(entry)
+				found[form] = append(found[form], entry)
 			}
 		}
-		seen += len(entries)
+		v.listed += len(entries)
 		switch {
 		case errors.Is(err, io.EOF):
+			if v.spellings == nil {
+				v.spellings = map[string]spellings{}
+			}
+			v.spellings[dir] = found
 			return found, nil
-		case err != nil || seen > maxListed:
-			return "", refuse("the path is not there, and whether it is under another spelling cannot be told")
+		case err != nil || v.listed > maxListed || v.ctx.Err() != nil:
+			return nil, errUnlisted
 		}
 	}
 }

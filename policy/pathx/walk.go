@@ -23,28 +23,33 @@ type walkOptions struct {
 
 // walker is one walk. cur never contains a link.
 type walker struct {
+	view    *View
 	cur     string
 	idents  []Ident // of the existing components of cur
 	changed []int64 // when each of them changed, 0 where this walk did not look
 	pending []string
+	parts   int // taken from pending so far
 	links   int
 	missing bool // cur's last component does not exist
 	file    bool // cur is not a directory
-	last    unix.Stat_t
+	last    entry
 	opt     walkOptions
 	via     bool
 }
 
 // walk resolves rel from the directory start, which is resolved already and
 // has the given identities.
-func walk(start, rel string, idents []Ident, o walkOptions) (Resolved, error) {
-	w := &walker{cur: start, opt: o}
+func (v *View) walk(start, rel string, idents []Ident, o walkOptions) (Resolved, error) {
+	w := &walker{view: v, cur: start, opt: o}
 	w.idents = append(make([]Ident, 0, len(idents)+8), idents...)
 	w.changed = make([]int64, len(idents), len(idents)+8)
 	w.push(rel)
 	for len(w.pending) > 0 {
 		part := w.pending[len(w.pending)-1]
 		w.pending = w.pending[:len(w.pending)-1]
+		if w.parts++; w.parts > maxParts {
+			return Resolved{}, refuse("the path has more than %d components", maxParts)
+		}
 		if err := w.step(part); err != nil {
 			return Resolved{}, err
 		}
@@ -81,32 +86,29 @@ func (w *walker) step(part string) error {
 		w.cur = next
 		return nil
 	}
-	var st unix.Stat_t
-	err := unix.Lstat(next, &st)
-	if errors.Is(err, unix.ENOENT) && !w.opt.exact && !w.opt.special {
+	found, err := w.view.look(next)
+	if err == nil && found.errno == unix.ENOENT && !w.opt.exact && !w.opt.special {
 		var spelled string
-		if spelled, err = respelled(w.cur, part); err != nil {
-			return err
-		}
-		if spelled != part {
+		if spelled, err = w.view.respelled(w.cur, part); err == nil && spelled != part {
 			next = path.Join(w.cur, spelled)
+			found, err = w.view.look(next)
 		}
-		err = unix.Lstat(next, &st)
 	}
-	if errors.Is(err, unix.ENOENT) {
+	switch {
+	case err != nil:
+		return err
+	case found.errno == unix.ENOENT:
 		w.cur, w.missing = next, true
 		return nil
+	case found.errno != 0:
+		return refuse("the path cannot be resolved: %s", unix.ErrnoName(found.errno))
+	case found.mode&unix.S_IFMT == unix.S_IFLNK:
+		return w.link(next, found)
 	}
-	if err != nil {
-		return refuse("the path cannot be resolved: %s", unix.ErrnoName(errno(err)))
-	}
-	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
-		return w.link(next)
-	}
-	w.cur, w.last = next, st
-	w.file = st.Mode&unix.S_IFMT != unix.S_IFDIR
-	w.idents = append(w.idents, identOf(&st))
-	w.changed = append(w.changed, unix.TimespecToNsec(st.Ctim))
+	w.cur, w.last = next, found
+	w.file = found.mode&unix.S_IFMT != unix.S_IFDIR
+	w.idents = append(w.idents, found.ident)
+	w.changed = append(w.changed, found.changed)
 	return nil
 }
 
@@ -128,31 +130,23 @@ func (w *walker) up() error {
 }
 
 // link follows the symbolic link at name.
-func (w *walker) link(name string) error {
+func (w *walker) link(name string, found entry) error {
 	if w.links++; w.links > maxLinks {
 		return refuse("the path has too many links or a loop of them")
 	}
-	if !w.opt.special && onProc(w.cur) {
-		return refuse("the path passes through a link of /proc, which every process sees differently")
-	}
-	buf := make([]byte, maxPath)
-	n, err := unix.Readlink(name, buf)
+	found, err := w.view.follow(w.cur, name, found)
 	if err != nil {
-		return refuse("a link of the path cannot be read: %s", unix.ErrnoName(errno(err)))
+		return err
 	}
-	if n == 0 || n == len(buf) {
-		return refuse("a link of the path is empty or too long")
+	if !w.opt.special && found.proc {
+		return refuse("the path passes through a link of /proc, which every process sees differently")
 	}
 	w.via = true
 	w.opt.floor = "" // a link is read on the host, where the mount has no say
-	target := string(buf[:n])
-	if strings.HasPrefix(target, "/") {
+	if strings.HasPrefix(found.target, "/") {
 		w.cur, w.idents, w.changed = "/", w.idents[:0], w.changed[:0]
 	}
-	w.push(target)
-	if len(w.pending) > maxPath {
-		return refuse("the path has too many components")
-	}
+	w.push(found.target)
 	return nil
 }
 
@@ -182,8 +176,8 @@ func (w *walker) result() (Resolved, error) {
 		got.Dir = true
 		return got, nil
 	}
-	got.Links = uint64(w.last.Nlink)
-	if !w.opt.special && w.last.Mode&unix.S_IFMT != unix.S_IFREG {
+	got.Links = w.last.links
+	if !w.opt.special && w.last.mode&unix.S_IFMT != unix.S_IFREG {
 		return got, refuse("the path names a device, a socket or a pipe")
 	}
 	return got, nil

@@ -1,0 +1,100 @@
+package pathx
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of what one view looks at.
+const (
+	maxParts   = 256     // components of one path, those of the links on the way included
+	maxLookups = 100_000 // names of all paths
+)
+
+// View is the file system as one judgement sees it: however many paths lead through a
+// name, it is looked up once. All lookups together are bounded, and they end with the
+// context. It is not safe for concurrent use.
+type View struct {
+	at        *Resolver
+	ctx       context.Context //nolint:containedctx // a view is part of one judgement and ends with it
+	seen      map[string]entry
+	err       error                // why something was not looked up
+	spellings map[string]spellings // by directory
+	listed    int                  // names in them
+}
+
+// View begins to look at the file system.
+func (r *Resolver) View(ctx context.Context) *View {
+	return &View{at: r, ctx: ctx, seen: map[string]entry{}}
+}
+
+// entry is what was found under one name.
+type entry struct {
+	errno   unix.Errno // 0 when it is there
+	mode    uint32
+	ident   Ident
+	links   uint64
+	changed int64
+	target  string // of a link that was followed
+	proc    bool   // such a link belongs to a proc file system
+}
+
+var (
+	errEnded   = &Error{Reason: "the call was taken back before its paths were looked up"}
+	errCrowded = &Error{Reason: "the paths of the call lead through too many directories"}
+)
+
+// look finds out what is there under a name, whose directory must be resolved.
+func (v *View) look(name string) (entry, error) {
+	if e, ok := v.seen[name]; ok {
+		return e, nil
+	}
+	switch {
+	case v.ctx.Err() != nil:
+		v.err = errEnded
+	case len(v.seen) >= maxLookups:
+		v.err = errCrowded
+	}
+	if v.err != nil {
+		return entry{}, v.err
+	}
+	var e entry
+	var st unix.Stat_t
+	if err := unix.Lstat(name, &st); err != nil {
+		errors.As(err, &e.errno)
+	} else {
+		e = entry{mode: uint32(st.Mode), ident: identOf(&st), links: uint64(st.Nlink), changed: unix.TimespecToNsec(st.Ctim)}
+	}
+	v.seen[name] = e
+	return e, nil
+}
+
+// follow reads the link at a name in a directory.
+func (v *View) follow(dir, name string, e entry) (entry, error) {
+	if e.target != "" {
+		return e, nil
+	}
+	buf := make([]byte, maxPath)
+	n, err := unix.Readlink(name, buf)
+	if err != nil {
+		return e, refuse("a link of the path cannot be read: %s", unix.ErrnoName(errno(err)))
+	}
+	if n == 0 || n == len(buf) {
+		return e, refuse("a link of the path is empty or too long")
+	}
+	e.target, e.proc = string(buf[:n]), onProc(dir)
+	v.seen[name] = e
+	return e, nil
+}
+
+// Err says why the view answered without looking, if it did: it had looked at too much,
+// or its context had ended. What Exists has said is then worth nothing.
+func (v *View) Err() error { return v.err }
+
+// Exists reports whether something has that name, whose directory must be resolved.
+func (v *View) Exists(name string) bool {
+	e, err := v.look(name)
+	return err == nil && e.errno == 0
+}

@@ -1,0 +1,126 @@
+package pathx
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// deep makes a directory of directories and returns it with the path of the innermost.
+func deep(t testing.TB, levels int) (base, path string) {
+	t.Helper()
+	base, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = strings.TrimSuffix(strings.Repeat("d/", levels), "/")
+	if err := os.MkdirAll(base+"/"+path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return base, path
+}
+
+func TestAViewLooksUpANameOnce(t *testing.T) {
+	base, path := deep(t, 8)
+	r, err := New(base, "", "/workspace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.View(t.Context())
+	for i := range 100 {
+		if got, err := v.Resolve(path + "/new" + strconv.Itoa(i%4)); err != nil || got.Exists {
+			t.Fatalf("%+v, %v", got, err)
+		}
+	}
+	if len(v.seen) != 8+4 {
+		t.Errorf("%d names were looked up", len(v.seen))
+	}
+	// It goes on seeing what it saw; another one sees what is there.
+	if err := os.Remove(base + "/" + path); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.Resolve(path); err != nil || !got.Exists {
+		t.Errorf("the same view: %+v, %v", got, err)
+	}
+	if got, err := r.Resolve(path); err != nil || got.Exists {
+		t.Errorf("another view: %+v, %v", got, err)
+	}
+}
+
+func TestAPathHasABoundedNumberOfComponents(t *testing.T) {
+	base, path := deep(t, maxParts)
+	r, err := New(base, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Resolve(path); err != nil || !got.Dir {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := os.Symlink(path, base+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, long := range []string{path + "/d", "./" + path, "link", strings.Repeat("none/", maxParts) + "x"} {
+		if got, err := r.Resolve(long); err == nil {
+			t.Errorf("%.20q leads to %q", long, got.Path)
+		}
+	}
+}
+
+func TestAViewHasABoundAndAnEnd(t *testing.T) {
+	base, path := deep(t, 2)
+	r, err := New(base, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, full := r.View(ctx), r.View(t.Context())
+	cancel()
+	for i := range maxLookups {
+		full.seen[strconv.Itoa(i)] = entry{}
+	}
+	for name, v := range map[string]*View{"ended": ended, "full": full} {
+		if got, err := v.Resolve(path); err == nil || v.Err() == nil {
+			t.Errorf("%s: resolved to %q", name, got.Path)
+		}
+		if v.Exists(base) {
+			t.Errorf("%s: found something", name)
+		}
+	}
+}
+
+// Names that are missing under other spellings, in a directory with many of them: it is
+// read once.
+func TestADirectoryIsListedOnceForItsSpellings(t *testing.T) {
+	base := t.TempDir()
+	for i := range 20 {
+		if err := os.WriteFile(base+"/"+decomposed+strconv.Itoa(i), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := New(base, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := r.View(t.Context())
+	for i := range 20 {
+		if got, err := v.Resolve(composed + strconv.Itoa(i)); err != nil || !got.Exists {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	if v.listed != 20 {
+		t.Errorf("%d names were read", v.listed)
+	}
+	v.listed = maxListed
+	if err := os.Mkdir(base+"/more", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(base+"/more/x", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := v.Resolve("more/" + composed); err == nil {
+		t.Errorf("resolved to %q", got.Path)
+	}
+}
