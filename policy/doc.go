@@ -9,7 +9,8 @@
 //
 // The Verdict carries the canonical arguments. They are the only thing that
 // may be forwarded: what was judged is what runs. Judging is pure: no network,
-// no clock, no subprocess; the file system is read only to find out what a
-// path names. The same call can therefore be judged again, after a person has
+// no subprocess, and a clock only to know that a file has changed too lately for its
+// times to be trusted; the file system is read only to find out what a path names, and
+// each file of it once. The same call can therefore be judged again, after a person has
 // thought about it, and the same code answers offline questions about a policy.
 package policy

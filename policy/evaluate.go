@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,17 +21,24 @@ type refusal struct {
 
 func (r *refusal) Error() string { return r.reason }
 
-// Evaluate judges a call. It never panics, and it answers anything that it
-// cannot understand with a denial.
-func (e *Engine) Evaluate(c Call) (v Verdict) {
+// Evaluate is EvaluateContext without an end.
+func (e *Engine) Evaluate(c Call) Verdict { return e.EvaluateContext(context.Background(), c) }
+
+// EvaluateContext judges a call. It never panics, and it answers anything that it
+// cannot understand with a denial, as it does when ctx ends before it has judged.
+func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 	defer func() {
 		if recover() != nil {
 			v = Verdict{Decision: Deny, Rule: RuleInvalidRequest, Reason: "the call cannot be judged"}
 		}
 	}()
-	v, err := e.judge(c)
+	now := e.look(ctx)
+	v, err := e.judge(c, now)
 	if err == nil {
-		err = e.confirm(c, v)
+		err = e.confirm(c, v, now)
+	}
+	if ended := now.err(); ended != nil {
+		err = ended
 	}
 	if err == nil {
 		return v
@@ -50,7 +58,7 @@ func (e *Engine) Evaluate(c Call) (v Verdict) {
 }
 
 // judge is Evaluate with denials by structure as errors.
-func (e *Engine) judge(c Call) (Verdict, error) {
+func (e *Engine) judge(c Call, now *snapshot) (Verdict, error) {
 	t, ok := e.tools[toolKey{c.Server, c.Tool}]
 	if !ok {
 		return Verdict{}, &refusal{rule: RuleUnknownTool, reason: "the tool is not annotated"}
@@ -59,7 +67,7 @@ func (e *Engine) judge(c Call) (Verdict, error) {
 	if err != nil {
 		return Verdict{}, err
 	}
-	p := &preparation{engine: e, tool: t, call: c, args: args}
+	p := &preparation{engine: e, tool: t, call: c, args: args, snapshot: now}
 	if err := p.run(); err != nil {
 		return Verdict{}, err
 	}
@@ -72,19 +80,18 @@ func (e *Engine) judge(c Call) (Verdict, error) {
 	return e.verdict(p, e.decide(p))
 }
 
-// reasonAnotherMeaning is why confirm refuses: a file that changed meanwhile, or a
-// fault of ours.
+// reasonAnotherMeaning is why confirm refuses.
 const reasonAnotherMeaning = "in its canonical form the call means something else"
 
 // confirm judges what will be forwarded when it is spelled in another way than what
 // was asked, and refuses it unless it means the very same. Absolute paths are left
 // out: there is but one spelling of them, and the kernel was asked for it.
-func (e *Engine) confirm(c Call, v Verdict) error {
+func (e *Engine) confirm(c Call, v Verdict, now *snapshot) error {
 	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.tools[toolKey{c.Server, c.Tool}].respells() {
 		return nil
 	}
 	c.Arguments = v.Arguments
-	again, err := e.judge(c)
+	again, err := e.judge(c, now)
 	if err == nil && again.Decision == v.Decision && again.Digest == v.Digest && bytes.Equal(again.Arguments, v.Arguments) {
 		return nil
 	}

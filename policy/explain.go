@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
@@ -39,7 +40,7 @@ func (e *Engine) Explain(c Call) Explanation {
 	if err != nil {
 		return x
 	}
-	p := &preparation{engine: e, tool: t, call: c, args: args}
+	p := &preparation{engine: e, tool: t, call: c, args: args, snapshot: e.look(context.Background())}
 	if p.run() != nil {
 		return x
 	}

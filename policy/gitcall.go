@@ -46,7 +46,7 @@ func (p *preparation) gitDirectory() error {
 			return p.refuse(RuleGitRepository, "path", roles[0], "", "no working directory is known")
 		}
 	}
-	r, err := p.engine.paths.Resolve(given)
+	r, err := p.paths.Resolve(given)
 	if err != nil {
 		return p.refuse(RuleInvalidPath, "path", firstPath(roles), given, err.Error())
 	}
@@ -64,51 +64,85 @@ func (p *preparation) gitDirectory() error {
 // openRepository looks for the repository that git would use and records
 // every directory of it that lies elsewhere.
 func (p *preparation) openRepository(r pathx.Resolved) error {
-	repo, err := gitx.Open(r.Path, p.engine.gitHome)
-	creating := slices.Contains(creatingTools, p.tool.key.tool)
-	if errors.Is(err, gitx.ErrNoRepository) && !creating {
+	got, ok := p.repos[r.Path]
+	if !ok {
+		got = p.readRepository(r)
+		p.repos[r.Path] = got
+	}
+	if got.err != nil {
+		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, got.err.Error())
+	}
+	if got.repo == nil {
 		return nil
 	}
-	if errors.Is(err, gitx.ErrNoRepository) || err == nil && creating && !repo.At(r.Path) {
-		err = errors.New("the directory has a .git that is no repository")
-	}
-	if err != nil {
-		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
-	}
-	p.repo = repo
-	nested, err := repo.Nested(p.engine.gitHome)
-	if err != nil {
-		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
-	}
-	p.nested = nested
-	p.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
-	if slices.Contains(continuingTools, p.tool.key.tool) {
-		queued, err := repo.Queued()
-		if err != nil {
-			return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
-		}
-		p.programs = append(p.programs, queued...)
-	}
-	for _, each := range nested {
-		p.programs = append(p.programs, each.Programs(false, p.engine.config.GitFixed)...)
-	}
-	for _, each := range append(nested, repo) {
-		if err := p.addRepository(r, each); err != nil {
+	p.repo, p.nested, p.programs = got.repo, got.nested, got.programs
+	for i, each := range append(slices.Clone(got.nested), got.repo) {
+		if err := p.addRepository(r, each, &got.dirs[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// repository is what was read of the repository in which a call works.
+type repository struct {
+	repo     *gitx.Repo   // nil when there is none and none is needed
+	nested   []*gitx.Repo // the repositories that git looks into on its behalf
+	dirs     []repoDirs   // of nested, then of repo
+	programs []string     // what they would run
+	err      error
+}
+
+func (p *preparation) readRepository(r pathx.Resolved) *repository {
+	repo, err := p.git.Open(r.Path)
+	creating := slices.Contains(creatingTools, p.tool.key.tool)
+	switch none := errors.Is(err, gitx.ErrNoRepository); {
+	case none && !creating:
+		return &repository{}
+	case none || err == nil && creating && !repo.At(r.Path):
+		err = errors.New("the directory has a .git that is no repository")
+	}
+	if err != nil {
+		return &repository{err: err}
+	}
+	got := &repository{repo: repo}
+	if got.nested, got.err = repo.Nested(); got.err != nil {
+		return got
+	}
+	got.dirs = make([]repoDirs, len(got.nested)+1)
+	got.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
+	if slices.Contains(continuingTools, p.tool.key.tool) {
+		queued, err := repo.Queued()
+		if err != nil {
+			return &repository{err: err}
+		}
+		got.programs = append(got.programs, queued...)
+	}
+	for _, each := range got.nested {
+		got.programs = append(got.programs, each.Programs(false, p.engine.config.GitFixed)...)
+	}
+	return got
+}
+
+// repoDirs are the directories and files of a repository, once they were looked for.
+type repoDirs struct {
+	names []string
+	err   error
+	known bool
+}
+
 // addRepository records the directories of one repository that the call works
 // on, or that git looks into on its behalf.
-func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo) error {
-	dirs, err := repo.Dirs()
-	if err != nil {
-		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, err.Error())
+func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo, dirs *repoDirs) error {
+	if !dirs.known {
+		dirs.names, dirs.err = repo.Dirs()
+		dirs.known = true
 	}
-	for _, dir := range dirs {
-		got, err := p.engine.paths.ResolveTrusted(dir)
+	if dirs.err != nil {
+		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, dirs.err.Error())
+	}
+	for _, dir := range dirs.names {
+		got, err := p.paths.ResolveTrusted(dir)
 		if err != nil {
 			return p.refuse(RuleGitRepository, "path", p.rootRole[0], dir, err.Error())
 		}
@@ -215,12 +249,12 @@ func (p *preparation) inWorkTree(path string) bool {
 // the agent wrote it, one that may begin with the mount point.
 func (p *preparation) resolveFrom(full string, host bool) (pathx.Resolved, error) {
 	if !host {
-		return p.engine.paths.Resolve(full)
+		return p.paths.Resolve(full)
 	}
 	if err := pathx.Check(full); err != nil {
 		return pathx.Resolved{}, err
 	}
-	return p.engine.paths.ResolveHost(full)
+	return p.paths.ResolveHost(full)
 }
 
 // cleanRelative removes "." and empty components and keeps the rest.

@@ -29,7 +29,7 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 			return s, p.refuse(RuleGitRepository, name, GitRemote, s, "the tool does not say in which repository it works")
 		}
 		var err error
-		if repo, err = gitx.Outside(p.engine.gitHome); err != nil {
+		if repo, err = p.git.Outside(); err != nil {
 			return s, p.refuse(RuleGitRepository, name, GitRemote, s, err.Error())
 		}
 	}

@@ -33,7 +33,7 @@ func (p *preparation) wholeTree(call jsonx.Value) error {
 	if !sweeps(p.tool.key.tool, call) {
 		return nil
 	}
-	r, err := p.engine.paths.ResolveTrusted(p.repo.WorkTree)
+	r, err := p.paths.ResolveTrusted(p.repo.WorkTree)
 	if err != nil {
 		return p.refuse(RuleGitRepository, "path", firstPath(p.rootRole), p.repo.WorkTree, err.Error())
 	}
@@ -90,7 +90,7 @@ func shownFile(call jsonx.Value) string {
 // trackedFiles refuses a call that shows tracked files while a protected one is among
 // them: below the directories that the call names, or anywhere.
 func (p *preparation) trackedFiles(call jsonx.Value) error {
-	tree, err := p.engine.paths.ResolveTrusted(p.repo.WorkTree)
+	tree, err := p.paths.ResolveTrusted(p.repo.WorkTree)
 	if err != nil || p.guard == nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (p *preparation) revisionFile(name, rev, file string) error {
 		base = p.repo.WorkTree
 	}
 	full := base + "/" + cleanRelative(file)
-	r, err := p.engine.paths.ResolveHost(full)
+	r, err := p.paths.ResolveHost(full)
 	if err != nil {
 		r = pathx.Resolved{Path: full} // its place may hold something else by now
 	}

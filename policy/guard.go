@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -15,7 +16,6 @@ const maxGuarded = 200_000
 
 // guard knows the protected files and directories.
 type guard struct {
-	paths   *pathx.Resolver
 	entries []guardEntry
 	open    []string // resolved: the sandbox and the unprotected directories
 }
@@ -28,7 +28,7 @@ type guardEntry struct {
 }
 
 func newGuard(paths *pathx.Resolver, protected, unprotected []string) (*guard, error) {
-	g := &guard{paths: paths}
+	g := &guard{}
 	if paths.Base != "" {
 		g.open = append(g.open, paths.Base)
 	}
@@ -67,7 +67,7 @@ type guardView struct {
 }
 
 // look resolves the protected names that can have changed since the start.
-func (g *guard) look() (*guardView, error) {
+func (g *guard) look(paths *pathx.View) (*guardView, error) {
 	v := &guardView{guard: g, now: make([]pathx.Resolved, len(g.entries))}
 	for i, e := range g.entries {
 		v.now[i] = e.resolved
@@ -75,7 +75,7 @@ func (g *guard) look() (*guardView, error) {
 			continue
 		}
 		var err error
-		if v.now[i], err = g.paths.ResolveTrusted(e.name); err != nil {
+		if v.now[i], err = paths.ResolveTrusted(e.name); err != nil {
 			return nil, err
 		}
 	}
@@ -84,7 +84,7 @@ func (g *guard) look() (*guardView, error) {
 
 // protects reports whether a file is protected: by its place, by the identity
 // of a directory above it, or as another name of a protected file.
-func (g *guardView) protects(r pathx.Resolved) (bool, error) {
+func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error) {
 	linked := r.Exists && !r.Dir && r.Links > 1
 	for i := range g.now {
 		p := &g.now[i]
@@ -92,7 +92,7 @@ func (g *guardView) protects(r pathx.Resolved) (bool, error) {
 			return true, nil
 		}
 		if linked && p.Dir && p.Ident.Dev == r.Ident.Dev {
-			found, err := g.links.holds(g.guard, p.Path, r.Ident)
+			found, err := g.links.holds(ctx, g.guard, p.Path, r.Ident)
 			if found || err != nil {
 				return true, err
 			}

@@ -96,7 +96,7 @@ var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
 // hostObeys says why programs on the host run or obey a file by its name, or "".
 // Names are compared without regard to case, because some disks do so.
-func hostObeys(p string) string {
+func hostObeys(p string, exists func(name string) bool) string {
 	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	for i, part := range parts {
 		part = foldName(part)
@@ -128,7 +128,7 @@ func hostObeys(p string) string {
 			}
 		}
 	}
-	return bareRepository(p)
+	return bareRepository(p, exists)
 }
 
 // foldName maps the spellings that some disk takes for the same name to one:

@@ -4,13 +4,18 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
 // gitObeys says why git on the host would run or obey a file, or what lies below
 // a directory, because its configuration names it; or "".
 func (p *preparation) gitObeys(r pathx.Resolved) string {
-	named, err := p.engine.around.Obeyed(r.Path, r.Changed())
+	states := make([]gitx.Dir, len(r.Idents()))
+	for i, id := range r.Idents() {
+		states[i] = gitx.Dir{Dev: id.Dev, Ino: id.Ino, Changed: r.Changed()[i]}
+	}
+	named, err := p.git.Obeyed(r.Path, states)
 	for _, o := range named {
 		if o.Names(r.Path, r.Exists) || o.Name != "" && p.reaches(r, o.Name) {
 			return o.Why
@@ -25,7 +30,7 @@ func (p *preparation) gitObeys(r pathx.Resolved) string {
 // reaches reports whether writing a file changes what a name leads to. A
 // directory that is not there yet may come with all that it holds.
 func (p *preparation) reaches(r pathx.Resolved, name string) bool {
-	to, err := p.engine.paths.ResolveTrusted(name)
+	to, err := p.paths.ResolveTrusted(name)
 	if err != nil {
 		return within(r.Path, filepath.Clean(name))
 	}

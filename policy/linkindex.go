@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,9 +20,9 @@ type linkIndex struct {
 }
 
 // holds reports whether a file with that identity has a name below dir.
-func (x *linkIndex) holds(g *guard, dir string, id pathx.Ident) (bool, error) {
+func (x *linkIndex) holds(ctx context.Context, g *guard, dir string, id pathx.Ident) (bool, error) {
 	if _, done := x.dirs[dir]; !done {
-		if err := x.read(g, dir); err != nil {
+		if err := x.read(ctx, g, dir); err != nil {
 			return false, err
 		}
 	}
@@ -29,11 +30,14 @@ func (x *linkIndex) holds(g *guard, dir string, id pathx.Ident) (bool, error) {
 	return found, nil
 }
 
-func (x *linkIndex) read(g *guard, dir string) error {
+func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
 	files := map[pathx.Ident]struct{}{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // it went away meanwhile
+		}
+		if err == nil {
+			err = ctx.Err()
 		}
 		if err != nil {
 			return errors.New("a protected directory cannot be listed to look for hard links")

@@ -25,6 +25,7 @@ type element struct {
 // preparation turns the arguments of one call into elements and, on the way,
 // into their canonical form.
 type preparation struct {
+	*snapshot
 	engine   *Engine
 	tool     *tool
 	call     Call
@@ -35,11 +36,13 @@ type preparation struct {
 	nested   []*gitx.Repo   // the repositories that git looks into on its behalf
 	root     pathx.Resolved // the repository argument of a git call
 	rootRole []Role
-	programs []string   // what the repository would run
-	guard    *guardView // made when the first path needs it
+	programs []string // what the repository would run
 }
 
 func (p *preparation) run() error {
+	if err := p.amount(); err != nil {
+		return err
+	}
 	p.documentedDefaults()
 	if p.tool.traits.Git {
 		if err := p.gitDirectory(); err != nil {

@@ -14,13 +14,10 @@ var recursiveTools = []string{"directory_tree", "search_files", "search_within_f
 // Given the sandbox itself, that file would lie outside of it.
 var replacingTools = []string{"write_file", "edit_file"}
 
-// maxElements bounds the values of one call that are looked up.
-const maxElements = 5000
-
 // pathValue resolves a path, once for all roles of its argument.
 func (p *preparation) pathValue(name string, roles []Role, s string) (string, error) {
 	role := firstPath(roles)
-	r, err := p.engine.paths.Resolve(s)
+	r, err := p.paths.Resolve(s)
 	if err != nil {
 		return s, p.refuse(RuleInvalidPath, name, role, s, err.Error())
 	}
@@ -54,7 +51,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 // runsOnHost says why changing a file would run or steer a program on the host
 // later, or "".
 func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
-	if why := hostObeys(r.Path); why != "" {
+	if why := hostObeys(r.Path, p.paths.Exists); why != "" {
 		return why
 	}
 	if why := p.gitObeys(r); why != "" {
@@ -78,11 +75,11 @@ const (
 func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, far reach) error {
 	if p.guard == nil {
 		var err error
-		if p.guard, err = p.engine.guard.look(); err != nil {
+		if p.guard, err = p.engine.guard.look(p.paths); err != nil {
 			return p.refuse(RuleProtectedPath, name, role, r.Path, "which paths are protected cannot be told: "+err.Error())
 		}
 	}
-	protected, err := p.guard.protects(r)
+	protected, err := p.guard.protects(p.ctx, r)
 	switch {
 	case err != nil:
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "whether the path is protected cannot be told: "+err.Error())

@@ -90,7 +90,17 @@ func (r Role) category() category { return roles[r].category }
 func (r Role) IsPath() bool { return roles[r].category == pathlike }
 
 // IsURL tells whether values of the role are addresses.
-func (r Role) IsURL() bool        { return r == FetchURL || r == GitRemote }
+func (r Role) IsURL() bool { return r == FetchURL || r == GitRemote }
+
+// named tells whether values of the role are names that are looked up or taken apart.
+func (r Role) named() bool {
+	switch r.category() {
+	case pathlike, repoPath, urllike, remote, refname:
+		return true
+	}
+	return false
+}
+
 func (r Role) changesFiles() bool { return r == WritePath || r == DeletePath }
 
 // mixed reports whether roles need more than one canonical form.

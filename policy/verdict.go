@@ -101,6 +101,7 @@ const (
 	RuleHeaders          = "structural-http-header"
 	RuleHostExecution    = "structural-host-execution"
 	RuleDomain           = "structural-domain-escalate"
+	RuleWithdrawn        = "withdrawn" // the call was taken back before it was judged
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"
 	RuleDefault          = "default-deny"

@@ -12,8 +12,8 @@ const maxAlternates = 64
 // alternates lists the object stores from which one borrows, those from which
 // they borrow in turn, and the links in them. Not the first, which is the
 // repository's own.
-func alternates(objects string) ([]string, error) {
-	stores, x := []string{objects}, linkSearch{}
+func (v *View) alternates(objects string) ([]string, error) {
+	stores, x := []string{objects}, linkSearch{view: v}
 	for i := 0; i < len(stores); i++ {
 		data, err := readFile(filepath.Join(stores[i], "info/alternates"), 64<<10)
 		if err != nil {
@@ -37,7 +37,7 @@ func alternates(objects string) ([]string, error) {
 			continue
 		}
 		for _, dir := range []string{"", "info", "pack"} {
-			if err := x.list(filepath.Join(stores[i], dir)); err != nil {
+			if _, err := x.list(filepath.Join(stores[i], dir)); err != nil {
 				return nil, err
 			}
 		}

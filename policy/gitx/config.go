@@ -50,6 +50,9 @@ func parseConfig(data []byte) (*config, error) {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
+		if len(p.entries) > maxEntries {
+			return nil, errSettings
+		}
 	}
 	return &config{entries: p.entries}, nil
 }

@@ -24,7 +24,7 @@ func (r *Repo) Dirs() ([]string, error) {
 			dirs = append(dirs, extra)
 		}
 	}
-	borrowed, err := alternates(objects)
+	borrowed, err := r.view.alternates(objects)
 	if err != nil {
 		return nil, err
 	}

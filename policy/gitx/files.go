@@ -12,27 +12,42 @@ import (
 // pipes or devices that somebody has put in the file's place. A missing file
 // is nil without an error.
 func readFile(name string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, refuse("a file of the git repository cannot be read")
+	f, _, err := openFile(name, limit)
+	if f == nil {
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{Reason: "a file of the git repository is not a regular file", fatal: true}
-	}
-	if err != nil || info.Size() > limit {
-		return nil, refuse("a file of the git repository is larger than any honest one")
-	}
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil || int64(len(data)) > limit {
 		return nil, refuse("a file of the git repository cannot be read")
 	}
 	return data, nil
 }
+
+// openFile opens a regular file of at most limit bytes and tells its size. A missing
+// file is nil without an error.
+func openFile(name string, limit int64) (*os.File, int64, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, refuse("a file of the git repository cannot be read")
+	}
+	info, err := f.Stat()
+	switch {
+	case err == nil && !info.Mode().IsRegular():
+		err = &Error{Reason: "a file of the git repository is not a regular file", fatal: true}
+	case err != nil || info.Size() > limit:
+		err = errTooLarge
+	default:
+		return f, info.Size(), nil
+	}
+	f.Close()
+	return nil, 0, err
+}
+
+var errTooLarge = refuse("a file of the git repository is larger than any honest one")
 
 func isDir(name string) bool {
 	info, err := os.Stat(name)

@@ -95,7 +95,7 @@ func (x *index) read() error {
 			continue
 		}
 		if len(x.links) == maxGitlinks {
-			return refuse("the repository has too many submodules to check")
+			return errModules
 		}
 		if len(name) == 0 { // a changed entry of the shared index, whose name is there
 			return errIndex

@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 )
 
 // maxLooked bounds the search for links in a repository.
@@ -22,14 +24,14 @@ var deep = []string{"logs", "refs", "worktrees", "rebase-merge", "rebase-apply",
 // links returns the symbolic links of the repository itself. Git follows them
 // when it reads and writes, so what they lead to is the repository's as well.
 func (r *Repo) links() ([]string, error) {
-	x := linkSearch{}
+	x := linkSearch{view: r.view}
 	roots := []string{r.GitDir}
 	if r.CommonDir != r.GitDir {
 		roots = append(roots, r.CommonDir)
 	}
 	for _, root := range roots {
 		for _, dir := range shallow {
-			if err := x.list(filepath.Join(root, dir)); err != nil {
+			if _, err := x.list(filepath.Join(root, dir)); err != nil {
 				return nil, err
 			}
 		}
@@ -37,8 +39,15 @@ func (r *Repo) links() ([]string, error) {
 			return nil, err
 		}
 		for _, dir := range deep {
-			if err := x.walk(filepath.Join(root, dir)); err != nil {
-				return nil, err
+			name := filepath.Join(root, dir)
+			switch info, err := os.Lstat(name); {
+			case errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir():
+			case err != nil:
+				return nil, errUnlisted
+			default:
+				if err := x.walk(name); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}
@@ -46,41 +55,54 @@ func (r *Repo) links() ([]string, error) {
 }
 
 type linkSearch struct {
+	view   *View
 	found  []string
 	looked int
 }
 
-var errTooMany = errors.New("the repository has too many files to look for links")
+var (
+	errTooMany  = errors.New("the repository has too many files to look for links")
+	errUnlisted = errors.New("a directory of the repository cannot be listed")
+)
 
-func (x *linkSearch) list(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// names reads the links and the directories in a directory.
+func (x *linkSearch) names(dir string) ([]listed, error) {
+	got := x.view.look(dir, asNames)
+	if x.looked += got.count; x.looked > maxLooked {
+		return nil, errTooMany
 	}
-	if err != nil {
-		return errors.New("a directory of the repository cannot be listed")
+	switch {
+	case errors.Is(got.err, errTooMany):
+		return nil, errTooMany
+	case got.err != nil || got.errno == unix.ENOTDIR:
+		return nil, errUnlisted
 	}
-	for _, e := range entries {
-		if x.looked++; x.looked > maxLooked {
-			return errTooMany
+	return got.names, nil
+}
+
+// list finds the links in a directory and returns its directories.
+func (x *linkSearch) list(dir string) (dirs []string, err error) {
+	names, err := x.names(dir)
+	for _, n := range names {
+		if n.link {
+			x.found = append(x.found, filepath.Join(dir, n.name))
+		} else {
+			dirs = append(dirs, n.name)
 		}
-		if e.Type()&fs.ModeSymlink != 0 {
-			x.found = append(x.found, filepath.Join(dir, e.Name()))
-		}
 	}
-	return nil
+	return dirs, err
 }
 
 // loose lists the objects that are files of their own: their directories are named by
 // the first two digits of their hashes.
 func (x *linkSearch) loose(objects string) error {
-	entries, err := os.ReadDir(objects)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return errors.New("a directory of the repository cannot be listed")
+	names, err := x.names(objects)
+	if err != nil {
+		return err
 	}
-	for _, e := range entries {
-		if len(e.Name()) == 2 && e.IsDir() {
-			if err := x.list(filepath.Join(objects, e.Name())); err != nil {
+	for _, n := range names {
+		if len(n.name) == 2 && !n.link {
+			if _, err := x.list(filepath.Join(objects, n.name)); err != nil {
 				return err
 			}
 		}
@@ -88,20 +110,19 @@ func (x *linkSearch) loose(objects string) error {
 	return nil
 }
 
+// walk finds the links in a directory and in those below it.
 func (x *linkSearch) walk(dir string) error {
-	return filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return errors.New("a directory of the repository cannot be listed")
-		}
-		if x.looked++; x.looked > maxLooked {
-			return errTooMany
-		}
-		if name != dir && e.Type()&fs.ModeSymlink != 0 {
+	names, err := x.names(dir)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		name := filepath.Join(dir, n.name)
+		if n.link {
 			x.found = append(x.found, name)
+		} else if err := x.walk(name); err != nil {
+			return err
 		}
-		return nil
-	})
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package gitx
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -11,23 +13,34 @@ const maxModules = 256
 // Nested returns the repositories that git looks into while it works on this
 // one: those at the places that the index gives to other repositories, and
 // those that are kept for submodules. Their own ones are among them.
-func (r *Repo) Nested(home Home) ([]*Repo, error) {
-	s := nestedSearch{home: home, seen: map[string]bool{}}
+func (r *Repo) Nested() ([]*Repo, error) {
+	s := nestedSearch{view: r.view, seen: map[string]bool{}}
 	err := s.below(r, 0)
 	return s.found, err
 }
 
 type nestedSearch struct {
-	home  Home
-	seen  map[string]bool // by the repository's directory
-	found []*Repo
+	view   *View
+	seen   map[string]bool // by the repository's directory
+	found  []*Repo
+	looked int // places at which one could be
+}
+
+var errModules = refuse("the repository has too many submodules to check")
+
+// look counts a place at which a repository could be.
+func (s *nestedSearch) look() error {
+	if s.looked++; s.looked > maxGitlinks {
+		return errModules
+	}
+	return s.view.ended()
 }
 
 func (s *nestedSearch) below(r *Repo, depth int) error {
 	if depth > 8 {
 		return refuse("the repository has submodules too deep to check")
 	}
-	kept, err := moduleDirs(filepath.Join(r.CommonDir, "modules"), 0)
+	kept, err := s.moduleDirs(filepath.Join(r.CommonDir, "modules"), 0)
 	if err != nil {
 		return err
 	}
@@ -44,6 +57,9 @@ func (s *nestedSearch) below(r *Repo, depth int) error {
 		return err
 	}
 	for _, place := range places {
+		if err := s.look(); err != nil {
+			return err
+		}
 		own, err := openAt(filepath.Join(r.WorkTree, place))
 		if err != nil {
 			return err
@@ -64,16 +80,11 @@ func (s *nestedSearch) add(r *Repo, depth int) error {
 		return nil
 	}
 	if s.seen[key] = true; len(s.seen) > maxModules {
-		return refuse("the repository has too many submodules to check")
+		return errModules
 	}
-	var err error
-	if r.CommonDir, err = commonDir(r.GitDir); err != nil {
+	if err := s.view.complete(r); err != nil {
 		return err
 	}
-	if err := r.readConfig(s.home); err != nil {
-		return err
-	}
-	r.moveWorkTree()
 	s.found = append(s.found, r)
 	return s.below(r, depth+1)
 }
@@ -98,19 +109,25 @@ func openAt(dir string) (*Repo, error) {
 // moduleDirs lists the repositories below a directory in which those of
 // submodules are kept. Names of submodules may contain slashes, so directories
 // that are no repository are searched in turn.
-func moduleDirs(dir string, depth int) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
+func (s *nestedSearch) moduleDirs(dir string, depth int) ([]string, error) {
+	entries, err := list(dir, maxModules)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
+	case errors.Is(err, errTooMany):
+		return nil, errModules
 	}
 	if err != nil {
 		return nil, refuse("the submodules cannot be listed")
 	}
 	if depth > 8 || len(entries) > maxModules {
-		return nil, refuse("the repository has too many submodules to check")
+		return nil, errModules
 	}
 	var out []string
 	for _, e := range entries {
+		if err := s.look(); err != nil {
+			return nil, err
+		}
 		sub := filepath.Join(dir, e.Name())
 		if !isDir(sub) {
 			continue
@@ -123,7 +140,7 @@ func moduleDirs(dir string, depth int) ([]string, error) {
 			out = append(out, sub)
 			continue
 		}
-		more, err := moduleDirs(sub, depth+1)
+		more, err := s.moduleDirs(sub, depth+1)
 		if err != nil {
 			return nil, err
 		}

@@ -127,7 +127,7 @@ func TestNested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	nested, err := r.Nested(Home{})
+	nested, err := r.Nested()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestSubmodulesHaveRemotesOfTheirOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		nested, err := r.Nested(Home{})
+		nested, err := r.Nested()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -116,28 +116,28 @@ func inName(c byte) bool {
 // Obeyed lists what git would run or obey in the repositories whose work tree
 // holds a file, and in those that lie beside, whose configuration can name files of
 // the whole workspace. The file's path must be resolved already. What lies in .git, and what
-// has a name by which programs know it, is not listed. The times are when the
-// directories on the way last changed, outermost first, 0 where that is not known;
-// those without one are not there.
-func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
-	l := lister{Surroundings: s}
+// has a name by which programs know it, is not listed. The states are those of the
+// directories on the way, outermost first; those without one are not there.
+func (v *View) Obeyed(path string, states []Dir) ([]Obeyed, error) {
+	s := v.around
+	l := gathered{view: v}
 	depth := strings.Count(path, "/")
 	for dir := path; dir != ""; {
 		dir, depth = dir[:strings.LastIndexByte(dir, '/')], depth-1
 		switch {
-		case depth > len(changed):
-		case depth > 0 && changed[depth-1] != 0 && s.without(dir, changed[depth-1]): //nolint:gosec // the case above bounds it
+		case depth > len(states):
+		case depth > 0 && states[depth-1].Changed != 0 && s.without(dir, states[depth-1]): //nolint:gosec // the case above bounds it
 		default:
-			l.at(dir)
+			l.add(dir)
 		}
 		if dir == s.base {
 			for _, above := range s.above {
-				l.at(above)
+				l.add(above)
 			}
 			own := len(l.errs)
 			for _, beside := range s.besides() {
 				if !strings.HasPrefix(path, beside+"/") {
-					l.at(beside)
+					l.add(beside)
 				}
 			}
 			l.errs = append(l.errs[:own], slices.DeleteFunc(l.errs[own:], gitStops)...) // then it runs nothing
@@ -147,10 +147,52 @@ func (s *Surroundings) Obeyed(path string, changed []int64) ([]Obeyed, error) {
 	return l.found, errors.Join(l.errs...)
 }
 
-// lister collects what the configurations of repositories name.
+// maxWork bounds what the files of one call are compared with, in bytes of commands.
+const maxWork = 64 << 20
+
+// gathered is what several places name together.
+type gathered struct {
+	view  *View
+	found []Obeyed
+	errs  []error
+}
+
+// add takes in what the repository of a work tree names, if there is one.
+func (g *gathered) add(dir string) {
+	v := g.view
+	p, ok := v.places[dir]
+	if !ok {
+		l := lister{View: v}
+		l.at(dir)
+		p = place{found: l.found, errs: l.errs}
+		for _, o := range p.found {
+			p.weight += 256 + len(o.command)
+		}
+		v.places[dir] = p
+	}
+	v.work += p.weight
+	if err := v.ended(); err != nil {
+		g.errs = append(g.errs, err)
+		return
+	}
+	if len(g.found) > maxObeyed || v.work > maxWork {
+		g.errs = append(g.errs, errObeyed)
+		return
+	}
+	g.found, g.errs = append(g.found, p.found...), append(g.errs, p.errs...)
+}
+
+// place is what the repository of one work tree names.
+type place struct {
+	found  []Obeyed
+	errs   []error
+	weight int
+}
+
+// lister collects what the configurations of a repository name.
 type lister struct {
-	*Surroundings
-	top   string // of the repository at hand
+	*View
+	top   string // of the repository
 	found []Obeyed
 	errs  []error
 }
@@ -163,7 +205,7 @@ func (l *lister) at(dir string) {
 	}
 	common := gitDir
 	if !whole {
-		shared := l.look(gitDir+"/commondir", readLine)
+		shared := l.look(gitDir+"/commondir", asLine)
 		if shared.err != nil {
 			l.errs = append(l.errs, shared.err)
 		}
@@ -172,7 +214,7 @@ func (l *lister) at(dir string) {
 		}
 	}
 	config := common + "/config"
-	own := l.look(config, readSettings)
+	own := l.look(config, asSettings)
 	l.top = dir
 	if own.worktree != "" {
 		l.top = workTree(absolute(gitDir, own.worktree))
@@ -181,7 +223,7 @@ func (l *lister) at(dir string) {
 	if own.perWorktree {
 		l.config(gitDir+"/config.worktree", 0)
 	}
-	for _, file := range l.user {
+	for _, file := range l.around.home.files() {
 		l.config(file, 0)
 	}
 	l.hooks(common + "/hooks")
@@ -207,7 +249,7 @@ func (l *lister) config(file string, depth int) {
 		l.errs = append(l.errs, &Error{Reason: "a git configuration includes too deeply", fatal: true})
 		return
 	}
-	read := l.look(file, readSettings)
+	read := l.look(file, asSettings)
 	if read.err != nil {
 		l.errs = append(l.errs, read.err)
 		return
@@ -245,14 +287,15 @@ func (l *lister) config(file string, depth int) {
 func (l *lister) file(value, base string) (string, bool) {
 	value = strings.TrimPrefix(value, ":(optional)")
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
-		return l.home + "/" + rest, l.home != ""
+		home := l.around.home.Dir
+		return home + "/" + rest, home != ""
 	}
 	return absolute(base, value), value != "" && !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(")
 }
 
 // hooks lists where the links of a directory of hooks may lead.
 func (l *lister) hooks(dir string) {
-	read := l.look(dir, readHooks)
+	read := l.look(dir, asHooks)
 	for _, name := range read.links {
 		l.found = append(l.found, Obeyed{Name: name, Why: "a hook of the repository is a link to it"})
 	}

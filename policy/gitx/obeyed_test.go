@@ -69,12 +69,12 @@ func TestSurroundingsTogether(t *testing.T) {
 	}
 	write("r/.git/config", "")
 	s := NewSurroundings(Home{}, dir)
-	unknown := make([]int64, 99)
+	unknown := make([]Dir, 99)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
 			for range 200 {
-				if named, err := s.Obeyed(dir+"/r/a/b", unknown); err != nil || len(named) > 1 {
+				if named, err := s.View(t.Context()).Obeyed(dir+"/r/a/b", unknown); err != nil || len(named) > 1 {
 					t.Errorf("%v %v", named, err)
 				}
 			}
@@ -84,7 +84,7 @@ func TestSurroundingsTogether(t *testing.T) {
 		write("r/.git/config", []string{"", "[core]\n\thooksPath = x\n"}[i%2])
 	}
 	all.Wait()
-	if named, err := s.Obeyed(dir+"/r/a", unknown); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
+	if named, err := s.View(t.Context()).Obeyed(dir+"/r/a", unknown); err != nil || len(named) != 1 || named[0].Name != dir+"/r/x" {
 		t.Errorf("in the end: %v %v", named, err)
 	}
 }
@@ -96,7 +96,7 @@ func TestIncludesWithoutEnd(t *testing.T) {
 	write(t, dir+"/r/.git/config", strings.Repeat("[include]\n\tpath = config\n\tpath = more\n", 2000))
 	write(t, dir+"/r/.git/more", strings.Repeat("[include]\n\tpath = config\n\tpath = ../.git/more\n", 2000))
 	for _, place := range []string{"/r/a", "/beside/a"} {
-		named, err := NewSurroundings(Home{}, dir).Obeyed(dir+place, make([]int64, 99))
+		named, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+place, make([]Dir, 99))
 		if err == nil || len(named) > 2*maxObeyed {
 			t.Errorf("%s: %d names, %v", place, len(named), err)
 		}
@@ -108,7 +108,7 @@ func TestWhiteSpaceInValues(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "r")
 	write(t, dir+"/r/.git/config", "[core]\n\thooksPath = my\thooks\n\tsshCommand = sh 'my\ttool'\n\texcludesFile = my\tlist\n")
-	named, err := NewSurroundings(Home{}, dir).Obeyed(dir+"/r/a", make([]int64, 99))
+	named, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/r/a", make([]Dir, 99))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestBrokenBeside(t *testing.T) {
 		if _, err := git(t, dir, dir+"/r", "status"); (err != nil) != stops {
 			t.Errorf("%.20q: git says %v", config, err)
 		}
-		if _, err := NewSurroundings(Home{}, dir).Obeyed(dir+"/beside/a", make([]int64, 99)); (err == nil) != stops {
+		if _, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/beside/a", make([]Dir, 99)); (err == nil) != stops {
 			t.Errorf("%.20q: %v", config, err)
 		}
 	}

@@ -2,13 +2,12 @@ package gitx
 
 // Outside returns a repository that is not there: only the user's own
 // configuration, as git has it when it clones.
-func Outside(home Home) (*Repo, error) {
-	r := &Repo{}
-	if err := r.readUser(home); err != nil {
+func (v *View) Outside() (*Repo, error) {
+	user, err := v.userConfig()
+	if err != nil {
 		return nil, err
 	}
-	r.own = &config{}
-	return r, nil
+	return &Repo{view: v, config: user, own: &config{}}, nil
 }
 
 // Named reports whether a value is the name of a remote rather than an

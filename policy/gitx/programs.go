@@ -132,7 +132,7 @@ func isBoolean(s string) bool {
 // installedHooks reports whether a hook would run: any file that git could
 // execute and that is not one of the samples.
 func installedHooks(dir string) bool {
-	entries, err := os.ReadDir(dir)
+	entries, err := list(dir, maxLooked)
 	if err != nil {
 		return exists(dir) && !os.IsNotExist(err)
 	}

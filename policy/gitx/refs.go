@@ -173,7 +173,7 @@ func (r *Repo) packedRefs() (map[string]string, error) {
 
 // looseRefs lists the references that have files of their own.
 func (r *Repo) looseRefs(dir string, names *[]string, depth int) error {
-	entries, err := os.ReadDir(filepath.Join(r.CommonDir, filepath.FromSlash(dir)))
+	entries, err := list(filepath.Join(r.CommonDir, filepath.FromSlash(dir)), maxRefs)
 	if os.IsNotExist(err) {
 		return nil
 	}

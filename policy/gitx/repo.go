@@ -3,6 +3,7 @@ package gitx
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type Repo struct {
 	place     string // the directory in which it was found
 	config    *config
 	own       *config // the part of config that the repository itself brings
+	view      *View
 }
 
 // Home tells where the user's own git configuration is. Its files are trusted.
@@ -40,19 +42,29 @@ func (h Home) files() []string {
 
 // Open finds the repository of a directory, which must be resolved already,
 // and reads its configuration. It returns ErrNoRepository when there is none.
-func Open(dir string, home Home) (*Repo, error) {
+func (v *View) Open(dir string) (*Repo, error) {
 	r, err := discover(dir)
 	if err != nil {
 		return nil, err
 	}
-	if r.CommonDir, err = commonDir(r.GitDir); err != nil {
+	if err := v.complete(r); err != nil {
 		return nil, err
 	}
-	if err := r.readConfig(home); err != nil {
-		return nil, err
+	return r, nil
+}
+
+// complete reads the configuration of a repository that was found.
+func (v *View) complete(r *Repo) error {
+	r.view = v
+	var err error
+	if r.CommonDir, err = commonDir(r.GitDir); err != nil {
+		return err
+	}
+	if err := r.readConfig(); err != nil {
+		return err
 	}
 	r.moveWorkTree()
-	return r, nil
+	return nil
 }
 
 // moveWorkTree follows the configuration when it puts the work tree elsewhere.
@@ -125,30 +137,32 @@ func absolute(base, p string) string {
 	return base + "/" + p
 }
 
-// readUser reads the configuration of the system and of the user.
-func (r *Repo) readUser(home Home) error {
-	r.config = &config{}
-	for _, file := range home.files() {
-		if err := r.readTrusted(file, home.Dir, 0); err != nil {
-			return err
+// userConfig reads the configuration of the system and of the user, once.
+func (v *View) userConfig() (*config, error) {
+	if v.user != nil {
+		return v.user, nil
+	}
+	c := &config{}
+	for _, file := range v.around.home.files() {
+		if err := c.readTrusted(file, v.around.home.Dir, 0); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	c.entries = slices.Clip(c.entries) // every repository of the view continues it
+	v.user = c
+	return c, nil
 }
 
 // readConfig reads the configurations in git's order.
-func (r *Repo) readConfig(home Home) error {
-	r.own = &config{}
-	if err := r.readUser(home); err != nil {
+func (r *Repo) readConfig() error {
+	user, err := r.view.userConfig()
+	if err != nil {
 		return err
 	}
+	r.own = &config{}
 	files := []string{filepath.Join(r.CommonDir, "config")}
 	for i := 0; i < len(files); i++ {
-		data, err := readFile(files[i], maxConfig)
-		if err != nil {
-			return err
-		}
-		c, err := parseConfig(data)
+		c, err := r.view.settings(files[i])
 		if err != nil {
 			return err
 		}
@@ -166,14 +180,14 @@ func (r *Repo) readConfig(home Home) error {
 		}
 		r.own.join(c)
 	}
-	r.config.join(r.own)
+	r.config = &config{entries: append(user.entries, r.own.entries...)}
 	return nil
 }
 
 // readTrusted reads a file of the user's and what it includes. Conditional
 // includes are followed as well, as long as they do not bear on addresses:
 // whether their condition holds is for git to say.
-func (r *Repo) readTrusted(file, home string, depth int) error {
+func (c *config) readTrusted(file, home string, depth int) error {
 	if depth > 5 {
 		return refuse("the user's git configuration includes too deeply")
 	}
@@ -181,24 +195,24 @@ func (r *Repo) readTrusted(file, home string, depth int) error {
 	if err != nil {
 		return err
 	}
-	c, err := parseConfig(data)
+	read, err := parseConfig(data)
 	if err != nil {
 		return err
 	}
-	for _, e := range c.entries {
+	for _, e := range read.entries {
 		if e.name != "path" || (e.section != "include" && e.section != "includeif") {
-			r.config.entries = append(r.config.entries, e)
+			c.entries = append(c.entries, e)
 			continue
 		}
 		target := e.value
 		if rest, ok := strings.CutPrefix(target, "~/"); ok {
 			target = home + "/" + rest
 		}
-		before := len(r.config.entries)
-		if err := r.readTrusted(absolute(filepath.Dir(file), target), home, depth+1); err != nil {
+		before := len(c.entries)
+		if err := c.readTrusted(absolute(filepath.Dir(file), target), home, depth+1); err != nil {
 			return err
 		}
-		if e.section == "includeif" && bearsOnAddresses(r.config.entries[before:]) {
+		if e.section == "includeif" && bearsOnAddresses(c.entries[before:]) {
 			return refuse("the user's git configuration rewrites addresses under a condition")
 		}
 	}

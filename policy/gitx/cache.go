@@ -1,0 +1,164 @@
+package gitx
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxKnown bounds what is kept, in bytes.
+const maxKnown = 16 << 20
+
+// settled is how long a file must have been left alone for its times to tell that it is
+// still the same. The kernel stamps changes by a clock that ticks every few
+// milliseconds, and some file systems count whole seconds: two changes between two
+// ticks look like one.
+const settled = 2 * time.Second
+
+// cache keeps what was read of files and directories for as long as their identity,
+// size and times are the same. The zero value is empty.
+type cache struct {
+	mu     sync.Mutex
+	known  map[source]reading
+	weight int              // of known, in bytes
+	none   map[Dir]struct{} // directories without a repository
+}
+
+// source is a file or a directory, and what is looked for in it.
+type source struct {
+	name string
+	kind kind
+}
+
+type kind uint8
+
+const (
+	asDotGit kind = iota
+	asLine
+	asSettings
+	asHooks
+	asNames
+)
+
+var readers = [...]func(name string) reading{
+	asDotGit: readDotGit, asLine: readLine, asSettings: readSettings, asHooks: readHooks, asNames: readNames,
+}
+
+// reading is what was read of one file or directory.
+type reading struct {
+	stamp       stamp
+	errno       unix.Errno // why there is no such file, or 0
+	settings    []entry    // that name something to run or to obey
+	worktree    string     // core.worktree
+	perWorktree bool       // extensions.worktreeConfig
+	whole       bool       // a repository that shares nothing with another
+	text        string
+	links       []string
+	names       []listed // of a directory
+	count       int      // how many names the directory has, of all kinds
+	err         error
+}
+
+// weight is about how many bytes a reading takes.
+func (r *reading) weight() int {
+	n := 512
+	for _, e := range r.settings {
+		n += 128 + len(e.subsection) + len(e.value)
+	}
+	for _, l := range r.links {
+		n += 16 + len(l)
+	}
+	for _, l := range r.names {
+		n += 24 + len(l.name)
+	}
+	return n + len(r.text) + len(r.worktree)
+}
+
+// stamp tells one state of a file from another. No program can set the time of
+// the last change.
+type stamp struct {
+	dev, ino         uint64
+	size             int64
+	mode             uint32
+	written, changed unix.Timespec
+}
+
+// look reads a file or a directory unless what is known of it still holds. What
+// is not there is empty.
+func (c *cache) look(from source) reading {
+	began := time.Now()
+	var st unix.Stat_t
+	if err := unix.Stat(from.name, &st); err != nil {
+		var got reading
+		if errors.As(err, &got.errno); got.errno != unix.ENOENT && got.errno != unix.ENOTDIR {
+			got.err = refuse("a file of the git repository cannot be read")
+		}
+		return got
+	}
+	now := stamp{uint64(st.Dev), st.Ino, st.Size, uint32(st.Mode), st.Mtim, st.Ctim}
+	c.mu.Lock()
+	got, ok := c.known[from]
+	c.mu.Unlock()
+	if ok && got.stamp == now {
+		return got
+	}
+	got = readers[from.kind](from.name)
+	got.stamp = now
+	if rests(unix.TimespecToNsec(st.Ctim), began) {
+		c.keep(from, got)
+	}
+	return got
+}
+
+// rests reports whether a file that last changed at that time, in nanoseconds, will
+// show every later change in its times.
+func rests(changed int64, now time.Time) bool { return changed < now.Add(-settled).UnixNano() }
+
+func (c *cache) keep(from source, r reading) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if before, ok := c.known[from]; ok {
+		c.weight -= before.weight() + len(from.name)
+	}
+	c.weight += r.weight() + len(from.name)
+	if c.known == nil || c.weight > maxKnown {
+		c.known, c.weight = map[source]reading{}, r.weight()+len(from.name)
+	}
+	c.known[from] = r
+}
+
+// Dir is the state of a directory.
+type Dir struct {
+	Dev, Ino uint64
+	Changed  int64 // in nanoseconds; 0 where that is not known
+}
+
+// maxNone bounds the directories without a repository that are kept.
+const maxNone = 16_384
+
+// without reports whether a directory has no repository: neither a .git nor a HEAD.
+// Where there was none, that holds until the directory changes.
+func (c *cache) without(name string, dir Dir) bool {
+	began := time.Now()
+	c.mu.Lock()
+	_, ok := c.none[dir]
+	c.mu.Unlock()
+	if ok {
+		return true
+	}
+	if exists(name+"/.git") || exists(name+"/HEAD") {
+		return false
+	}
+	if !rests(dir.Changed, began) {
+		return true
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.none == nil || len(c.none) >= maxNone {
+		c.none = map[Dir]struct{}{}
+	}
+	c.none[dir] = struct{}{}
+	return true
+}

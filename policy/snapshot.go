@@ -1,0 +1,74 @@
+package policy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
+)
+
+// snapshot is the file system as one judgement sees it. Whatever it needs is looked up
+// and read once, for all values of the call and for its canonical form, too.
+type snapshot struct {
+	ctx   context.Context //nolint:containedctx // a snapshot is part of one judgement and ends with it
+	paths *pathx.View
+	git   *gitx.View
+	guard *guardView             // made when the first path needs it
+	repos map[string]*repository // by the directory from which git looks for them
+}
+
+// look begins a judgement.
+func (e *Engine) look(ctx context.Context) *snapshot {
+	return &snapshot{ctx: ctx, paths: e.paths.View(ctx), git: e.around.View(ctx), repos: map[string]*repository{}}
+}
+
+// err says why a judgement cannot stand, whatever it came to.
+func (s *snapshot) err() error {
+	if s.ctx.Err() != nil {
+		return &refusal{rule: RuleWithdrawn, reason: "the call was taken back before it was judged"}
+	}
+	if err := s.paths.Err(); err != nil {
+		return &refusal{rule: RuleInvalidPath, reason: err.Error()}
+	}
+	return nil
+}
+
+// Bounds of what one call may name, before anything of it is looked up.
+const (
+	maxElements = 5000      // values
+	maxNamed    = 256 << 10 // bytes of paths, references and addresses
+)
+
+// amount refuses a call that names more than can be looked up in a moment.
+func (p *preparation) amount() error {
+	values, bytes := 0, 0
+	for _, m := range p.args.Members {
+		roles := p.tool.args[m.Name].roles
+		i := slices.IndexFunc(roles, Role.named)
+		if i < 0 {
+			continue
+		}
+		n, b := amountOf(m.Value)
+		if values += n; values > maxElements {
+			return p.refuse(RuleInvalidArguments, m.Name, roles[i], "", "the call names too many files")
+		}
+		if bytes += b; bytes > maxNamed {
+			return p.refuse(RuleInvalidArguments, m.Name, roles[i], "", "the names in the call are too long to be looked up")
+		}
+	}
+	return nil
+}
+
+// amountOf counts the strings in a value and their bytes.
+func amountOf(v jsonx.Value) (values, bytes int) {
+	if v.Kind == jsonx.String {
+		return 1, len(v.Text)
+	}
+	for _, item := range v.Items {
+		n, b := amountOf(item)
+		values, bytes = values+n, bytes+b
+	}
+	return values, bytes
+}
