@@ -1,6 +1,7 @@
 package gitx
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"os"
@@ -90,8 +91,8 @@ func TestIndexOfManyNames(t *testing.T) {
 		data = append(data, make([]byte, 12+20+2)...)
 		data = append(data, 0, 'a', 0) // nothing less than the name before, and a letter more
 	}
-	x := index{data: append(data, make([]byte, 20)...), hash: 20}
-	if err := x.read(); err == nil || len(x.links) > maxGitlinks {
+	x := index{view: alone(Home{}), hash: 20}
+	if err := x.walk(bytes.NewReader(data), int64(len(data)+20)); err == nil || len(x.links) > maxGitlinks {
 		t.Errorf("%d places, %v", len(x.links), err)
 	}
 }
@@ -99,11 +100,11 @@ func TestIndexOfManyNames(t *testing.T) {
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00link\x00\x00\x00\x1401234567890123456789"+"01234567890123456789"), false)
 	f.Fuzz(func(t *testing.T, data []byte, wide bool) {
-		x := index{data: data, hash: 20}
+		x := index{view: alone(Home{}), hash: 20}
 		if wide {
 			x.hash = 32
 		}
-		if err := x.read(); err == nil && slices.Contains(x.links, "") {
+		if err := x.walk(bytes.NewReader(data), int64(len(data))); err == nil && slices.Contains(x.links, "") {
 			t.Errorf("%q: a repository without a place", data)
 		}
 	})

@@ -17,9 +17,10 @@ type View struct {
 	user    *config // of the system and the user, once it was read
 	seen    map[source]reading
 	places  map[string]place
-	read    int // bytes of repositories' configurations
-	entries int // variables in them
-	work    int // of comparing with what git obeys
+	read    int   // bytes of repositories' configurations
+	entries int   // variables in them
+	indexes int64 // bytes of indexes looked through
+	work    int   // of comparing with what git obeys
 }
 
 // View begins to look.
