@@ -104,7 +104,7 @@ func (p *past) count(ctx context.Context, l audit.Line) error {
 		return nil
 	}
 	p.looked++
-	v := p.engine.Evaluate(policy.Call{Server: l.Server, Tool: l.Tool, Arguments: l.Arguments})
+	v := p.engine.EvaluateContext(ctx, policy.Call{Server: l.Server, Tool: l.Tool, Arguments: l.Arguments})
 	c := grant.CallOf(p.session, l.Server, l.Tool, v)
 	for i, o := range p.offers {
 		if o.Matches(c) {

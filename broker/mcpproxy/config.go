@@ -14,7 +14,7 @@ import (
 
 // Judge decides calls; *policy.Engine is one.
 type Judge interface {
-	Evaluate(policy.Call) policy.Verdict
+	EvaluateContext(context.Context, policy.Call) policy.Verdict
 	Visible(server, tool string) bool
 	SchemaMatches(server, tool string, live []byte) error
 	ToContainer(text string) string

@@ -23,7 +23,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 			" needs a person's approval by rule "+c.verdict.Rule+" ("+c.verdict.Reason+"), and nobody is there to give it. "+
 			"DENIED: do not repeat the call.", "nobody can be asked")
 	}
-	if c.granted() {
+	if c.granted(ctx) {
 		return nil
 	}
 	if c.proxy.rate.crowded(c.likeness()) {
@@ -143,7 +143,7 @@ func (c *call) signsOfLife(ctx context.Context) {
 // what the person saw must still be what would happen.
 func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessage {
 	seen, record := c.verdict, c.record
-	c.judge()
+	c.judge(ctx)
 	now := c.verdict
 	c.record.EscalationID, c.record.DecidedBy, c.record.WaitMs = record.EscalationID, record.DecidedBy, record.WaitMs
 	c.record.Detail = record.Detail

@@ -1,6 +1,8 @@
 package mcpproxy
 
 import (
+	"context"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -14,7 +16,7 @@ func (c *call) grantable() grant.Call {
 // granted tells whether a person allowed the escalated call beforehand. What
 // was matched is judged once more, and the grant must still be in force and
 // match that judgment; a call for which anything has changed asks a person.
-func (c *call) granted() bool {
+func (c *call) granted(ctx context.Context) bool {
 	grants := c.proxy.config.Grants
 	if grants == nil {
 		return false
@@ -24,7 +26,7 @@ func (c *call) granted() bool {
 		return false
 	}
 	seen := c.verdict
-	c.judge()
+	c.judge(ctx)
 	if c.verdict.Decision != policy.Escalate || !same(seen, c.verdict) {
 		return false
 	}

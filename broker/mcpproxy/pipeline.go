@@ -68,20 +68,20 @@ func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessag
 	c := &call{proxy: p, session: s, id: id, request: request, target: where, params: params}
 	p.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
 	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
-	c.judge()
+	c.judge(ctx)
 	result := c.decide(ctx, offered, catalog.hidden[where])
 	return answer(request, result), c
 }
 
 // judge asks the policy and prepares the record.
-func (c *call) judge() {
+func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
 	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
 	if dir := c.proxy.workDir.Load(); dir != nil && c.target.server == gitServer {
 		judged.WorkDir = *dir
 	}
-	c.verdict = engine.Evaluate(judged)
+	c.verdict = c.proxy.evaluate(ctx, engine, judged)
 	sum := sha256.Sum256(c.params.arguments)
 	c.record = audit.Record{
 		Plane: audit.PlaneTool, Session: c.proxy.config.Session, Call: c.id,
@@ -94,6 +94,8 @@ func (c *call) judge() {
 // decide takes the call to its end and returns the result for the agent.
 func (c *call) decide(ctx context.Context, offered bool, hidden string) json.RawMessage {
 	switch {
+	case c.verdict.Rule == policy.RuleWithdrawn:
+		return c.refuseAs(ctx, audit.Deny, c.verdict.Rule, "The call was taken back.", c.verdict.Reason)
 	case c.verdict.Decision != policy.Allow && c.verdict.Decision != policy.Escalate:
 		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
 	case !offered && hidden != "":

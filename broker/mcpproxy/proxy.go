@@ -10,15 +10,18 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
 // Proxy is the tool side of one session.
 type Proxy struct {
-	config Config
-	limits Limits
-	judge  atomic.Pointer[Judge]
-	redact *audit.Redactor
+	config  Config
+	limits  Limits
+	judge   atomic.Pointer[Judge]
+	judging *semaphore.Weighted // held while a call is judged
+	redact  *audit.Redactor
 
 	backends []*backend
 	catalog  atomic.Pointer[catalog]
@@ -47,6 +50,7 @@ func New(c Config) (*Proxy, error) {
 		config: c, limits: c.Limits.orDefaults(), redact: audit.NewRedactor(c.Secrets),
 		listeners: map[net.Listener]struct{}{}, sessions: map[*session]struct{}{},
 	}
+	p.judging = semaphore.NewWeighted(maxJudged)
 	p.rate = newRates(p.limits, time.Now)
 	p.judge.Store(&c.Engine)
 	p.waits, p.endWaits = context.WithCancel(context.Background())

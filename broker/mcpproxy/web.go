@@ -63,12 +63,12 @@ func (c *call) judgeRedirect(ctx context.Context, url string, number int) error 
 		return err
 	}
 	hop := &call{proxy: c.proxy, session: c.session, id: c.id, target: c.target, params: callParams{name: c.params.name, arguments: arguments}}
-	hop.judge()
+	hop.judge(ctx)
 	v, asked := hop.verdict, bytes.Equal(hop.verdict.Arguments, arguments)
 	switch {
 	case v.Decision == policy.Allow && asked:
 		hop.record.Decision = audit.Allow
-	case v.Decision == policy.Escalate && asked && hop.granted():
+	case v.Decision == policy.Escalate && asked && hop.granted(ctx):
 	case v.Decision == policy.Escalate:
 		hop.record.Decision, err = audit.Deny, fmt.Errorf("rule %s wants a person to approve it (%s); fetch that address by a call of its own", v.Rule, v.Reason)
 	default:

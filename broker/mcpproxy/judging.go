@@ -1,0 +1,24 @@
+package mcpproxy
+
+import (
+	"context"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// maxJudged is how many calls of a session are judged at a time. Judging is work of the
+// processor, so more at once would be no faster, and each has its files in memory.
+const maxJudged = 4
+
+// evaluate asks the policy, after the calls that came before. A call that is taken back
+// meanwhile, or by the end of the proxy, is denied.
+func (p *Proxy) evaluate(ctx context.Context, engine Judge, c policy.Call) policy.Verdict {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.waits, cancel)()
+	if p.judging.Acquire(ctx, 1) != nil {
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleWithdrawn, Reason: "the call was taken back before it was judged"}
+	}
+	defer p.judging.Release(1)
+	return engine.EvaluateContext(ctx, c)
+}
