@@ -21,7 +21,7 @@ const settled = 2 * time.Second
 // size and times are the same. The zero value is empty.
 type cache struct {
 	mu     sync.Mutex
-	known  map[source]reading
+	known  map[source]*reading
 	weight int              // of known, in bytes
 	none   map[Dir]struct{} // directories without a repository
 }
@@ -85,14 +85,20 @@ type stamp struct {
 	written, changed unix.Timespec
 }
 
+// nothing is what there is to read where nothing is.
+var nothing = reading{errno: unix.ENOENT}
+
 // look reads a file or a directory unless what is known of it still holds. What
 // is not there is empty.
-func (c *cache) look(from source) reading {
+func (c *cache) look(from source) *reading {
 	began := time.Now()
 	var st unix.Stat_t
 	if err := unix.Stat(from.name, &st); err != nil {
-		var got reading
-		if errors.As(err, &got.errno); got.errno != unix.ENOENT && got.errno != unix.ENOTDIR {
+		if errors.Is(err, unix.ENOENT) {
+			return &nothing
+		}
+		got := &reading{}
+		if errors.As(err, &got.errno); got.errno != unix.ENOTDIR {
 			got.err = refuse("a file of the git repository cannot be read")
 		}
 		return got
@@ -104,7 +110,8 @@ func (c *cache) look(from source) reading {
 	if ok && got.stamp == now {
 		return got
 	}
-	got = readers[from.kind](from.name)
+	read := readers[from.kind](from.name)
+	got = &read
 	got.stamp = now
 	if rests(unix.TimespecToNsec(st.Ctim), began) {
 		c.keep(from, got)
@@ -116,7 +123,7 @@ func (c *cache) look(from source) reading {
 // show every later change in its times.
 func rests(changed int64, now time.Time) bool { return changed < now.Add(-settled).UnixNano() }
 
-func (c *cache) keep(from source, r reading) {
+func (c *cache) keep(from source, r *reading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if before, ok := c.known[from]; ok {
@@ -124,7 +131,7 @@ func (c *cache) keep(from source, r reading) {
 	}
 	c.weight += r.weight() + len(from.name)
 	if c.known == nil || c.weight > maxKnown {
-		c.known, c.weight = map[source]reading{}, r.weight()+len(from.name)
+		c.known, c.weight = map[source]*reading{}, r.weight()+len(from.name)
 	}
 	c.known[from] = r
 }

@@ -65,7 +65,7 @@ func TestWhatRestsIsKept(t *testing.T) {
 	if _, kept := c.known[source{"/usr", asNames}]; !kept {
 		t.Error("what has long been there is not kept")
 	}
-	big := reading{text: string(make([]byte, 1<<20))}
+	big := &reading{text: string(make([]byte, 1<<20))}
 	for i := range 100 {
 		c.keep(source{name: strconv.Itoa(i)}, big)
 		c.keep(source{name: strconv.Itoa(i)}, big)

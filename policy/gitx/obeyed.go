@@ -164,7 +164,7 @@ func (g *gathered) add(dir string) {
 	if !ok {
 		l := lister{View: v}
 		l.at(dir)
-		p = place{found: l.found, errs: l.errs}
+		p = &place{found: l.found, errs: l.errs}
 		for _, o := range p.found {
 			p.weight += 256 + len(o.command)
 		}

@@ -15,8 +15,8 @@ type View struct {
 	ctx     context.Context //nolint:containedctx // a view is part of one judgement and ends with it
 	around  *Surroundings
 	user    *config // of the system and the user, once it was read
-	seen    map[source]reading
-	places  map[string]place
+	seen    map[source]*reading
+	places  map[string]*place
 	read    int   // bytes of repositories' configurations
 	entries int   // variables in them
 	indexes int64 // bytes of indexes looked through
@@ -25,7 +25,7 @@ type View struct {
 
 // View begins to look.
 func (s *Surroundings) View(ctx context.Context) *View {
-	return &View{ctx: ctx, around: s, seen: map[source]reading{}, places: map[string]place{}}
+	return &View{ctx: ctx, around: s, seen: map[source]*reading{}, places: map[string]*place{}}
 }
 
 // Open is View.Open for a single repository.
@@ -37,14 +37,14 @@ func Outside(home Home) (*Repo, error) { return alone(home).Outside() }
 func alone(home Home) *View { return (&Surroundings{home: home}).View(context.Background()) }
 
 // look reads a file or a directory unless that was done before.
-func (v *View) look(name string, as kind) reading {
+func (v *View) look(name string, as kind) *reading {
 	from := source{name, as}
 	got, ok := v.seen[from]
 	if ok {
 		return got
 	}
 	if err := v.ended(); err != nil {
-		return reading{err: err}
+		return &reading{err: err}
 	}
 	got = v.around.look(from)
 	v.seen[from] = got
