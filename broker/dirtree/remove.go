@@ -1,0 +1,189 @@
+package dirtree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxOpen is how many directories inside each other are open at once. Trees that
+// people make are hardly ever deeper.
+const maxOpen = 32
+
+// batch is how many names of a directory are read at once.
+const batch = 1024
+
+// Remove removes whatever is at the path, with all that is below it, also where
+// directories are closed to their owner. What is not there is no error. The directory
+// that holds it must be one that no agent can exchange.
+func Remove(ctx context.Context, name string) error {
+	root, err := os.OpenRoot(filepath.Dir(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return RemoveIn(ctx, root, filepath.Base(name))
+}
+
+// RemoveIn is Remove for a path below root.
+func RemoveIn(ctx context.Context, root *os.Root, name string) error {
+	err := root.Remove(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if top, entered := enter(root, name); entered == nil {
+		err = (&removal{ctx: ctx, top: top}).clear()
+		_ = top.Close()
+		if err == nil {
+			err = root.Remove(name)
+		}
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("remove %s: %w", Short(filepath.Join(root.Name(), name)), cause(err))
+	}
+	return nil
+}
+
+// removal empties a directory.
+type removal struct {
+	ctx   context.Context
+	top   *os.Root
+	moved int   // how many directories were given a name in top
+	gone  int   // how many entries went
+	err   error // what could not be removed in this pass
+}
+
+// clear empties top. What lies too deep for the directories that may be open at once is
+// moved up and goes in the next pass. A pass in which nothing goes is the last.
+func (r *removal) clear() error {
+	for {
+		r.gone, r.err = 0, nil
+		empty, err := r.empty(r.top, ".", 0)
+		if err != nil || empty {
+			return err
+		}
+		if r.gone == 0 {
+			return r.err
+		}
+	}
+}
+
+// empty removes what is in a directory, which is so deep below top, and reports whether
+// it saw it empty. It fails only with ctx.
+func (r *removal) empty(dir *os.Root, at string, depth int) (bool, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		r.complain(err)
+		return false, nil
+	}
+	defer f.Close()
+	empty := true
+	for {
+		names, err := f.Readdirnames(batch)
+		for _, name := range names {
+			empty = false
+			if err := r.drop(dir, at, name, depth); err != nil {
+				return false, err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return empty, nil
+		}
+		if err != nil {
+			r.complain(err)
+			return false, nil
+		}
+	}
+}
+
+// drop removes one entry of a directory, with what is in it.
+func (r *removal) drop(dir *os.Root, at, name string, depth int) error {
+	if err := r.ctx.Err(); err != nil {
+		return context.Cause(r.ctx)
+	}
+	first := dir.Remove(name)
+	if first == nil {
+		r.gone++
+		return nil
+	}
+	sub, err := enter(dir, name)
+	if err != nil {
+		r.complain(first)
+		return nil
+	}
+	defer sub.Close()
+	if depth == maxOpen {
+		r.moveUp(path.Join(at, name))
+		return nil
+	}
+	if _, err := r.empty(sub, path.Join(at, name), depth+1); err != nil {
+		return err
+	}
+	if dir.Remove(name) == nil {
+		r.gone++
+	}
+	return nil
+}
+
+// moveUp gives a directory a place in top. A name that is taken there is passed over.
+func (r *removal) moveUp(name string) {
+	for {
+		err := r.top.Rename(name, strconv.Itoa(r.moved))
+		r.moved++
+		switch {
+		case err == nil:
+			r.gone++
+			return
+		case errors.Is(err, unix.ENOTEMPTY), errors.Is(err, unix.EEXIST), errors.Is(err, unix.ENOTDIR):
+		default:
+			r.complain(err)
+			return
+		}
+	}
+}
+
+// complain keeps the first complaint of a pass.
+func (r *removal) complain(err error) {
+	if r.err == nil && !errors.Is(err, fs.ErrNotExist) {
+		r.err = cause(err)
+	}
+}
+
+// enter opens a directory and no link to one, after it was opened to its owner.
+func enter(dir *os.Root, name string) (*os.Root, error) {
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return nil, unix.ENOTDIR
+	}
+	if info.Mode().Perm()&0o700 != 0o700 {
+		_ = dir.Chmod(name, 0o700) // what stays closed is complained of next
+	}
+	return dir.OpenRoot(name)
+}
+
+// cause is an error without the path in it, which can be of any length.
+func cause(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}
