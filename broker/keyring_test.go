@@ -37,7 +37,7 @@ func TestSecretOutlivesItsProcess(t *testing.T) {
 	if _, err := keptSecret(dir + "0"); err == nil {
 		t.Error("another session has the same secret")
 	}
-	if err := removeRun(dir); err != nil {
+	if err := removeRun(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
 	if _, err := keptSecret(dir); err == nil {

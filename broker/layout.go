@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -128,7 +130,7 @@ func (l layout) make(owner identity) error {
 }
 
 // remove deletes what only a running session needs.
-func (l layout) remove() error { return os.RemoveAll(l.run) }
+func (l layout) remove(ctx context.Context) error { return dirtree.Remove(ctx, l.run) }
 
 // privateDir makes sure that dir is a directory of ours and not a link to
 // somebody else's.
@@ -149,20 +151,20 @@ func privateDir(dir string, mode fs.FileMode) error {
 // write puts an agent's files where its container will see them. The agent
 // may have left anything in its home, so nothing outside it can be reached
 // through a link there.
-func (l layout) write(files []agent.File, owner identity) error {
+func (l layout) write(ctx context.Context, files []agent.File, owner identity) error {
 	for _, f := range files {
 		base, holder := l.home(), owner
 		if f.Orientation {
 			base, holder = l.orientation(), identity{os.Geteuid(), os.Getegid()}
 		}
-		if err := writeBelow(base, f, holder); err != nil {
+		if err := writeBelow(ctx, base, f, holder); err != nil {
 			return fmt.Errorf("write %s: %w", f.Path, err)
 		}
 	}
 	return nil
 }
 
-func writeBelow(base string, f agent.File, owner identity) error {
+func writeBelow(ctx context.Context, base string, f agent.File, owner identity) error {
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return err
@@ -184,7 +186,7 @@ func writeBelow(base string, f agent.File, owner identity) error {
 		}
 	}
 	temporary := f.Path + ".new"
-	if err := root.RemoveAll(temporary); err != nil {
+	if err := dirtree.RemoveIn(ctx, root, temporary); err != nil {
 		return err
 	}
 	if err := root.WriteFile(temporary, f.Data, fs.FileMode(f.Mode)); err != nil {

@@ -74,13 +74,13 @@ func TestWriteStaysBelowTheHome(t *testing.T) {
 	if err := os.Symlink(target, filepath.Join(l.home(), "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.write([]agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err == nil {
+	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err == nil {
 		t.Error("a file was written through a link out of the home")
 	}
-	if err := l.write([]agent.File{{Path: "../x", Mode: 0o600}}, callerIdentity()); err == nil {
+	if err := l.write(t.Context(), []agent.File{{Path: "../x", Mode: 0o600}}, callerIdentity()); err == nil {
 		t.Error("a file was written above the home")
 	}
-	if err := l.write([]agent.File{{Path: "link", Data: []byte("new"), Mode: 0o600}}, callerIdentity()); err != nil {
+	if err := l.write(t.Context(), []agent.File{{Path: "link", Data: []byte("new"), Mode: 0o600}}, callerIdentity()); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(target); string(text) != "mine" {
@@ -98,7 +98,7 @@ func TestWrittenFilesBelongToTheAgent(t *testing.T) {
 	}
 	files := append(agent.Accounts(1000, 1000), agent.File{Path: "a/b/c", Data: []byte("x"), Mode: 0o640}, agent.File{Path: "run.sh", Data: []byte("x"), Mode: 0o555, Orientation: true})
 	for range 2 { // the second time over what is there
-		if err := l.write(files, callerIdentity()); err != nil {
+		if err := l.write(t.Context(), files, callerIdentity()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -78,7 +79,7 @@ func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engin
 			return err
 		}
 	}
-	if err := removeRun(l.run); err != nil {
+	if err := removeRun(ctx, l.run); err != nil {
 		return err
 	}
 	if r, err := readRecord(l); err == nil { // without a record there is no worktree
@@ -95,7 +96,7 @@ func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engin
 		if path == l.lock() || path == l.record() {
 			continue
 		}
-		if err := removeTree(path); err != nil {
+		if err := dirtree.Remove(ctx, path); err != nil {
 			return err
 		}
 	}
@@ -103,27 +104,6 @@ func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engin
 		return err
 	}
 	return nil
-}
-
-// removeTree is os.RemoveAll for a tree in which directories may be closed to
-// their owner, as those of a module cache are.
-func removeTree(path string) error {
-	if os.RemoveAll(path) == nil {
-		return nil
-	}
-	root, err := os.OpenRoot(path)
-	if err != nil {
-		return os.RemoveAll(path)
-	}
-	defer root.Close()
-	_ = root.Chmod(".", 0o700)
-	_ = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
-		if e != nil && e.IsDir() && err == nil {
-			_ = root.Chmod(name, 0o700) // what stays closed is what RemoveAll complains of
-		}
-		return nil
-	})
-	return os.RemoveAll(path)
 }
 
 // Retire removes the stored sessions that were not used for so long, except

@@ -115,7 +115,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)})
 	}
 	if err == nil {
-		err = removeRun(l.run)
+		err = removeRun(ctx, l.run)
 	}
 	if err == nil {
 		err = b.settleStored(ctx, id)

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -10,7 +11,20 @@ import (
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 )
+
+// shareWorkspace is shareTree for the session's workspace. Of one that is larger than is
+// walked, the rest stays as it is.
+func (s *session) shareWorkspace(ctx context.Context) error {
+	err := s.owner.shareTree(ctx, s.fixed.Workspace)
+	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
+		s.notice(true, fmt.Sprintf("not everything in the workspace was shared with the agent: %v", limit))
+		return nil
+	}
+	return err
+}
 
 // shareTree makes a workspace of ours usable from both sides. An ordinary
 // caller is the same user on both and nothing is to be done. When root calls, the
@@ -18,21 +32,16 @@ import (
 // user than root, have no power over other people's files. So everything in the
 // workspace, now and later, is given to the agent with an access control list that
 // lets both in.
-func (i identity) shareTree(dir string) error {
+func (i identity) shareTree(ctx context.Context, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return fmt.Errorf("share %s with the agent: %w", dir, err)
+	err := i.share(unix.AT_FDCWD, dir, true)
+	if err == nil {
+		err = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error {
+			return i.share(int(e.Dir.Fd()), e.Name, e.IsDir() || e.IsRegular())
+		})
 	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return i.share(root, path, entry)
-	})
 	if err != nil {
 		return fmt.Errorf("share %s with the agent: %w", dir, err)
 	}
@@ -42,38 +51,38 @@ func (i identity) shareTree(dir string) error {
 // share gives one file or directory to the agent and keeps it open to root. An
 // agent may be at work in the same place: what it has replaced meanwhile is not
 // followed, and a pipe is not waited for.
-func (i identity) share(root *os.Root, path string, entry fs.DirEntry) error {
-	err := root.Lchown(path, i.uid, i.gid)
+func (i identity) share(in int, name string, opens bool) error {
+	err := unix.Fchownat(in, name, i.uid, i.gid, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
+	if err != nil || !opens {
 		return err
 	}
-	f, err := root.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	fd, err := unix.Openat(in, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil // it was there a moment ago; the agent has changed it
+		return nil //nolint:nilerr // it was there a moment ago; the agent has changed it
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
+	defer func() { _ = unix.Close(fd) }()
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil {
 		return err
 	}
-	switch {
-	case info.IsDir():
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFDIR:
 		all := accessList(7, 0, i.uid)
-		return errors.Join(setAccessList(f, "system.posix_acl_access", all),
-			setAccessList(f, "system.posix_acl_default", all))
-	case info.Mode().IsRegular():
-		perm := uint16(6) | uint16(info.Mode().Perm()>>6&1)
-		return setAccessList(f, "system.posix_acl_access", accessList(perm, 0, i.uid))
+		return errors.Join(setAccessList(fd, "system.posix_acl_access", all),
+			setAccessList(fd, "system.posix_acl_default", all))
+	case unix.S_IFREG:
+		perm := uint16(6) | uint16(st.Mode>>6&1)
+		return setAccessList(fd, "system.posix_acl_access", accessList(perm, 0, i.uid))
 	}
 	return nil
 }
 
-func setAccessList(f *os.File, kind string, list []byte) error {
-	if err := unix.Fsetxattr(int(f.Fd()), kind, list, 0); err != nil {
-		return fmt.Errorf("set access of %s: %w (the file system must support access control lists)", f.Name(), err)
+func setAccessList(fd int, kind string, list []byte) error {
+	if err := unix.Fsetxattr(fd, kind, list, 0); err != nil {
+		return fmt.Errorf("set access: %w (the file system must support access control lists)", err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ func TestSharedWorkspaceIsOpenToBothSides(t *testing.T) {
 	if os.Geteuid() != 0 {
 		// An ordinary caller is one user on both sides: nothing may change.
 		dir := t.TempDir()
-		if err := callerIdentity().shareTree(dir); err != nil {
+		if err := callerIdentity().shareTree(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 		return
@@ -36,7 +36,7 @@ func TestSharedWorkspaceIsOpenToBothSides(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := agent.shareTree(dir); err != nil {
+	if err := agent.shareTree(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 

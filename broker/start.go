@@ -78,7 +78,7 @@ func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
-	launch, err := s.orient(proxy)
+	launch, err := s.orient(ctx, proxy)
 	if err != nil {
 		return nil, err
 	}
@@ -136,8 +136,8 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.claim(); err != nil {
 		return err
 	}
-	stack.push("remove the sockets", func(context.Context) error { return s.layout.remove() })
-	if err := errors.Join(s.layout.make(s.owner), removeScratch(s.layout.run)); err != nil {
+	stack.push("remove the sockets", s.layout.remove)
+	if err := errors.Join(s.layout.make(s.owner), removeScratch(ctx, s.layout.run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	if err := s.checkRepository(); err != nil {
@@ -149,7 +149,7 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	}
 	switch {
 	case s.fixed.Worktree != nil || managedWorkspace(realPath(s.broker.config.Home), realPath(s.fixed.Workspace)):
-		if err := s.owner.shareTree(s.fixed.Workspace); err != nil {
+		if err := s.shareWorkspace(ctx); err != nil {
 			return err
 		}
 	case os.Geteuid() == 0:
@@ -207,7 +207,7 @@ func (s *session) listen(path string) (net.Listener, error) {
 }
 
 // orient writes the files the agent starts with and returns its command.
-func (s *session) orient(p provider) (agent.Launch, error) {
+func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) {
 	launch, err := s.launch(agent.Host{
 		Sentinels:    p.sentinels,
 		Logins:       p.logins,
@@ -223,7 +223,7 @@ func (s *session) orient(p provider) (agent.Launch, error) {
 		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
 	files = append(files, agent.Accounts(s.owner.uid, s.owner.gid)...)
-	if err := s.layout.write(files, s.owner); err != nil {
+	if err := s.layout.write(ctx, files, s.owner); err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
 	return launch, nil

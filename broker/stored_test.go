@@ -25,7 +25,7 @@ func storeSession(t *testing.T, home, agentName string, ago time.Duration) layou
 	if err := l.make(callerIdentity()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.remove(); err != nil {
+	if err := l.remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(-ago).Truncate(time.Second).UTC()
@@ -283,4 +283,53 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil {
 		t.Errorf("the agent would get %s", s.fixed.Workspace)
 	}
+}
+
+// An agent has made directories inside each other by the ten thousand, in its home and
+// where a file of ours is replaced when the session begins: the session begins, ends and
+// is removed all the same, with few descriptors, and stops when it is told to.
+func TestDeepDirectoriesGo(t *testing.T) {
+	home := shortTemp(t)
+	l := storeSession(t, home, "shell", time.Hour)
+	nest(t, l.home(), 10_000)
+	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"), 10_000)
+	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err != nil {
+		t.Error(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	id := SessionID(filepath.Base(l.dir))
+	if err := RemoveStored(stopped, home, id, false, noEngine); !errors.Is(err, context.Canceled) {
+		t.Errorf("it did not stop: %v", err)
+	}
+	if err := RemoveStored(t.Context(), home, id, false, noEngine); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(l.dir); !os.IsNotExist(err) {
+		t.Errorf("left: %v", err)
+	}
+}
+
+// nest makes so many directories inside each other below dir.
+func nest(t *testing.T, dir string, depth int) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.OpenRoot(dir)
+	for range depth {
+		var below *os.Root
+		if err == nil {
+			err = in.Mkdir("d", 0o700)
+		}
+		if err == nil {
+			below, err = in.OpenRoot("d")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = in.Close()
+		in = below
+	}
+	_ = in.Close()
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -34,7 +35,7 @@ func (b *Broker) Sweep() bool {
 	b.mu.Lock()
 	b.sweeping = s
 	b.mu.Unlock()
-	dirs, err := Leftovers(b.config.Home, false)
+	dirs, err := Leftovers(b.ctx, b.config.Home, false)
 	b.work.Go(b.retire)
 	b.work.Go(func() {
 		defer close(s.done)
@@ -85,7 +86,7 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 			b.log.Info("removed the container of a session that was killed", "container", r.Name)
 		}
 	}
-	dirs, errDirs := leftovers(b.config.Home, true, running)
+	dirs, errDirs := leftovers(ctx, b.config.Home, true, running)
 	for _, dir := range dirs {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
@@ -138,11 +139,13 @@ var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
 // Leftovers returns the directories below run/ of sessions that no process owns
 // any more, and removes them when asked to. It goes on after a failure and
 // reports all of them.
-func Leftovers(home string, remove bool) ([]string, error) { return leftovers(home, remove, nil) }
+func Leftovers(ctx context.Context, home string, remove bool) ([]string, error) {
+	return leftovers(ctx, home, remove, nil)
+}
 
 // leftovers is Leftovers but for the directories whose agents still run, by
 // their names.
-func leftovers(home string, remove bool, running map[string]bool) ([]string, error) {
+func leftovers(ctx context.Context, home string, remove bool, running map[string]bool) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "run"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -162,7 +165,7 @@ func leftovers(home string, remove bool, running map[string]bool) ([]string, err
 			if !remove {
 				return nil
 			}
-			return removeRun(dir)
+			return removeRun(ctx, dir)
 		})
 		if err != nil {
 			all = append(all, fmt.Errorf("remove %s: %w", dir, err))
@@ -175,14 +178,14 @@ func leftovers(home string, remove bool, running map[string]bool) ([]string, err
 
 // removeRun removes a directory below run/, the temporary directory it links to
 // and what was left with the kernel.
-func removeRun(dir string) error {
+func removeRun(ctx context.Context, dir string) error {
 	dropSecret(dir)
-	return errors.Join(removeScratch(dir), os.RemoveAll(dir))
+	return errors.Join(removeScratch(ctx, dir), dirtree.Remove(ctx, dir))
 }
 
 // removeScratch removes the temporary directory of a session's sandboxes and the
 // link to it; a former life of the session may have left them.
-func removeScratch(run string) error {
+func removeScratch(ctx context.Context, run string) error {
 	link := layout{run: run}.scratch()
 	scratch, err := os.Readlink(link)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -191,7 +194,7 @@ func removeScratch(run string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(os.RemoveAll(scratch), os.Remove(link))
+	return errors.Join(dirtree.Remove(ctx, scratch), os.Remove(link))
 }
 
 // abandon calls do while nobody can own the sessions whose directories match,

@@ -49,7 +49,7 @@ func TestLeftovers(t *testing.T) {
 
 	want := []string{killed.run, forgotten.run}
 	for _, remove := range []bool{false, true} {
-		got, err := Leftovers(home, remove)
+		got, err := Leftovers(t.Context(), home, remove)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestLeftovers(t *testing.T) {
 			t.Errorf("%s is there: %v, want %v", path, err == nil, want)
 		}
 	}
-	if got, err := Leftovers(filepath.Join(home, "absent"), true); got != nil || err != nil {
+	if got, err := Leftovers(t.Context(), filepath.Join(home, "absent"), true); got != nil || err != nil {
 		t.Errorf("without a home: %v, %v", got, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -86,8 +87,15 @@ func New(ctx context.Context, o Options) (*Host, error) {
 }
 
 // Close removes the settings and private directories. The servers must have
-// been stopped.
-func (h *Host) Close() error { return os.RemoveAll(h.scratch) }
+// been stopped. What they have made of those is not waited for long.
+func (h *Host) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	return dirtree.Remove(ctx, h.scratch)
+}
+
+// removeTime bounds the removal of what servers left.
+const removeTime = time.Second
 
 // Scratch is the directory with the settings and private directories. Whoever
 // finds it after its process was killed may remove it.

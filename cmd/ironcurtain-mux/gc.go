@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 				options.Keep = broker.TakeableElsewhere(p.home)
 			}
 			seen, err := client.Reap(cmd.Context(), options)
-			left, errLeft := leftovers(p.home, options.DryRun)
+			left, errLeft := leftovers(cmd.Context(), p.home, options.DryRun)
 			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
 			if asJSON {
 				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
@@ -66,8 +67,8 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 }
 
 // leftovers removes the sockets that nobody serves any more.
-func leftovers(home string, dryRun bool) ([]string, error) {
-	left, err := broker.Leftovers(home, !dryRun)
+func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
+	left, err := broker.Leftovers(ctx, home, !dryRun)
 	stale, errStale := control.RemoveStale(home, dryRun)
 	left = append(left, stale...)
 	return left, errors.Join(err, errStale)
