@@ -1,0 +1,166 @@
+package gitrun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Command is one run of git.
+type Command struct {
+	Args []string
+	Env  []string  // besides what every run has: the repository
+	In   io.Reader // may be nil
+	Out  io.Writer // may be nil; an error of it ends the run and is returned
+	// Indexes is how many bytes of pack indexes git may have to map.
+	Indexes int64
+}
+
+// ErrNoGit says that git is not installed.
+var ErrNoGit = errors.New("there is no git on this machine")
+
+// Limit is a run that would have taken more than it gets.
+type Limit struct{ What string }
+
+func (l *Limit) Error() string { return "git needs " + l.What }
+
+// maxComplaint bounds what is kept of git's complaints, in bytes.
+const maxComplaint = 2048
+
+// maxIndexes bounds the address space for indexes of packs, which an agent may have made.
+const maxIndexes = 512 << 20
+
+// Run runs the command when its class has its turn. Warned tells that git complained
+// without failing: it may not have seen everything.
+func (c *Class) Run(ctx context.Context, cmd Command) (warned bool, err error) {
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
+	}
+	limited, cancel := context.WithTimeout(ctx, c.time)
+	defer cancel()
+	out := &output{w: cmd.Out}
+	var complaint beginning
+	err = c.start(limited, cmd, out, &complaint)
+	said := strings.TrimSpace(string(complaint))
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return false, ErrNoGit
+	case out.err != nil:
+		return false, out.err
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
+	case limited.Err() != nil:
+		return false, &Limit{fmt.Sprintf("more than %v for %s", c.time, verb(cmd.Args))}
+	case err != nil && outOfMemory(said):
+		return false, &Limit{fmt.Sprintf("more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
+	case err != nil && said == "":
+		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), err)
+	case err != nil:
+		return false, fmt.Errorf("git %s: %.*q", verb(cmd.Args), maxComplaint, said)
+	}
+	return said != "", nil
+}
+
+// Output is Run for what prints at most so many bytes.
+func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, error) {
+	kept := &keeper{most: most}
+	cmd.Out = kept
+	_, err := c.Run(ctx, cmd)
+	return kept.Bytes(), err
+}
+
+// start runs git and waits for its end. Its thread stays the one that started it, with
+// whose end the kernel ends git.
+func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint io.Writer) error {
+	if _, err := exec.LookPath("git"); err != nil {
+		return err
+	}
+	memory := c.memory
+	script := limited(memory, memory+mapped+min(max(cmd.Indexes, 0), maxIndexes), int64(c.time/time.Second)+2)
+	args := []string{"-c", script, "git"}
+	for _, s := range settings {
+		args = append(args, "-c", s)
+	}
+	run := exec.CommandContext(ctx, "/bin/sh", append(args, cmd.Args...)...)
+	run.Dir = "/"
+	run.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "LC_ALL=C", "MALLOC_ARENA_MAX=1",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
+	}, cmd.Env...)
+	run.SysProcAttr = attributes()
+	run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGTERM) } // it removes its locks
+	run.WaitDelay = time.Second
+	run.Stdin, run.Stderr = cmd.In, complaint
+	if out.w != nil {
+		run.Stdout = out
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return run.Run()
+}
+
+// outOfMemory reports whether that is what git complains of.
+func outOfMemory(complaint string) bool {
+	complaint = strings.ToLower(complaint)
+	return strings.Contains(complaint, "out of memory") || strings.Contains(complaint, "cannot allocate memory")
+}
+
+// verb is the command among the arguments.
+func verb(args []string) string {
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "-c":
+			i++
+		case !strings.HasPrefix(args[i], "-"):
+			return args[i]
+		}
+	}
+	return ""
+}
+
+// output passes on what git prints and keeps why that failed: git itself only sees that
+// nobody reads any more.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	o.err = err
+	return n, err
+}
+
+// keeper keeps what is written to it until it is too much.
+type keeper struct {
+	bytes.Buffer
+	most int
+}
+
+func (k *keeper) Write(p []byte) (int, error) {
+	if k.Len()+len(p) > k.most {
+		return 0, &Limit{fmt.Sprintf("more than %d bytes for its answer", k.most)}
+	}
+	return k.Buffer.Write(p)
+}
+
+// beginning keeps the first bytes written to it. Of objects that an agent made, git may
+// complain one by one.
+type beginning []byte
+
+func (b *beginning) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxComplaint-len(*b))]...)
+	return len(p), nil
+}
