@@ -94,7 +94,7 @@ func TestZeros(t *testing.T) {
 	dir, git := repository(t)
 	var entries strings.Builder
 	for i := range 4 {
-		blob := zeros(t, dir, 100<<20, byte('a'+i))
+		blob := zeros(t, dir, 64<<20, byte('a'+i))
 		fmt.Fprintf(&entries, "100644 blob %s\t%d\n", blob, i)
 	}
 	tree := git(entries.String(), "mktree")

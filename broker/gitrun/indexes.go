@@ -1,0 +1,30 @@
+package gitrun
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxPacks bounds how many files beside packs are looked at.
+const maxPacks = 10_000
+
+// Indexes is how many bytes the indexes of a store's packs have. Git maps them whole.
+func Indexes(objects string) int64 {
+	dir, err := os.Open(filepath.Join(objects, "pack"))
+	if err != nil {
+		return 0 // none, or none that git could read either
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(maxPacks) // what was read before an error counts
+	var sum int64
+	for _, name := range names {
+		if !strings.HasSuffix(name, ".idx") {
+			continue
+		}
+		if info, err := os.Lstat(filepath.Join(dir.Name(), name)); err == nil && info.Mode().IsRegular() {
+			sum += info.Size()
+		}
+	}
+	return sum
+}
