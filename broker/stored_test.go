@@ -285,14 +285,14 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	}
 }
 
-// An agent has made directories inside each other by the ten thousand, in its home and
+// An agent has made directories inside each other by the thousand, in its home and
 // where a file of ours is replaced when the session begins: the session begins, ends and
 // is removed all the same, with few descriptors, and stops when it is told to.
 func TestDeepDirectoriesGo(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	nest(t, l.home(), 10_000)
-	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"), 10_000)
+	nest(t, l.home(), 3_000)
+	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"), 3_000)
 	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err != nil {
 		t.Error(err)
 	}

@@ -60,11 +60,11 @@ func fewDescriptors(t *testing.T) {
 	})
 }
 
-// Directories inside each other by the ten thousand, with paths longer than the system
+// Directories inside each other by the thousand, with paths longer than the system
 // takes, are walked and removed with few descriptors.
 func TestDeep(t *testing.T) {
 	fewDescriptors(t)
-	const depth = 20_000
+	const depth = 5_000
 	dir := filepath.Join(t.TempDir(), "tree")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -99,6 +99,14 @@ func TestDeep(t *testing.T) {
 	})
 	if !errors.Is(err, refused) || len(err.Error()) > 2*maxShown {
 		t.Errorf("a refusal from far down: %.1000v", err)
+	}
+	if err := errors.Join(os.Mkdir(dir+"/kept", 0o700), os.WriteFile(dir+"/kept/file", nil, 0o600), Prune(t.Context(), dir)); err != nil {
+		t.Error(err)
+	}
+	for name, want := range map[string]bool{"1": false, "kept/file": true, "a longer name than one": true} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
+			t.Errorf("after empty directories were removed: %s: %v", name, err)
+		}
 	}
 	if err := Remove(t.Context(), dir); err != nil {
 		t.Error(err)

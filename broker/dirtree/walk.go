@@ -45,7 +45,16 @@ func (l *Limit) Error() string { return "there are " + l.What }
 // in front. An entry that goes away meanwhile is passed over, a directory that is moved
 // while the walk is in it is an error. More than a million entries are a *Limit.
 func Walk(ctx context.Context, dir string, visit func(*Entry) error) error {
-	w := &walk{ctx: ctx, visit: visit}
+	return (&walk{ctx: ctx, visit: visit}).run(dir)
+}
+
+// Prune removes the directories below one in which there are nothing but directories.
+// It is bounded as Walk is.
+func Prune(ctx context.Context, dir string) error {
+	return (&walk{ctx: ctx, prune: true, visit: func(*Entry) error { return nil }}).run(dir)
+}
+
+func (w *walk) run(dir string) error {
 	defer func() {
 		if w.dir != nil {
 			_ = w.dir.Close()
@@ -63,9 +72,13 @@ func Walk(ctx context.Context, dir string, visit func(*Entry) error) error {
 			}
 			continue
 		}
+		left := last.name
 		w.levels = w.levels[:len(w.levels)-1]
 		if len(w.levels) > 0 {
 			err = w.leave()
+		}
+		if err == nil && len(w.levels) > 0 && w.prune {
+			_ = unix.Unlinkat(int(w.dir.Fd()), left, unix.AT_REMOVEDIR) // what has something in it stays
 		}
 	}
 	if err == nil || errors.Is(err, fs.SkipAll) {
@@ -82,6 +95,7 @@ func gone(err error) bool {
 type walk struct {
 	ctx    context.Context
 	visit  func(*Entry) error
+	prune  bool // remove what is empty when it is left
 	seen   int
 	dir    *os.File // the directory of the last level
 	levels []level
