@@ -38,45 +38,44 @@ const maxComplaint = 2048
 // maxIndexes bounds the address space for indexes of packs, which an agent may have made.
 const maxIndexes = 512 << 20
 
-// Run runs the command when its class has its turn. Warned tells that git complained
-// without failing: it may not have seen everything.
-func (c *Class) Run(ctx context.Context, cmd Command) (warned bool, err error) {
+// Run runs the command when its class has its turn.
+func (c *Class) Run(ctx context.Context, cmd Command) error {
 	select {
 	case c.turn <- struct{}{}:
 		defer func() { <-c.turn }()
 	case <-ctx.Done():
-		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
+		return fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
 	}
 	limited, cancel := context.WithTimeout(ctx, c.time)
 	defer cancel()
 	out := &output{w: cmd.Out}
 	var complaint beginning
-	err = c.start(limited, cmd, out, &complaint)
+	err := c.start(limited, cmd, out, &complaint)
 	said := strings.TrimSpace(string(complaint))
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return false, ErrNoGit
+		return ErrNoGit
 	case out.err != nil:
-		return false, out.err
+		return out.err
 	case ctx.Err() != nil:
-		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
+		return fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
 	case limited.Err() != nil:
-		return false, &Limit{fmt.Sprintf("more than %v for %s", c.time, verb(cmd.Args))}
+		return &Limit{fmt.Sprintf("more than %v for %s", c.time, verb(cmd.Args))}
 	case err != nil && outOfMemory(said):
-		return false, &Limit{fmt.Sprintf("more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
+		return &Limit{fmt.Sprintf("more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
 	case err != nil && said == "":
-		return false, fmt.Errorf("git %s: %w", verb(cmd.Args), err)
+		return fmt.Errorf("git %s: %w", verb(cmd.Args), err)
 	case err != nil:
-		return false, fmt.Errorf("git %s: %.*q", verb(cmd.Args), maxComplaint, said)
+		return fmt.Errorf("git %s: %.*q", verb(cmd.Args), maxComplaint, said)
 	}
-	return said != "", nil
+	return nil
 }
 
 // Output is Run for what prints at most so many bytes.
 func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, error) {
 	kept := &keeper{most: most}
 	cmd.Out = kept
-	_, err := c.Run(ctx, cmd)
+	err := c.Run(ctx, cmd)
 	return kept.Bytes(), err
 }
 

@@ -21,7 +21,7 @@ const helperOf = "GITRUN_HELPER_OF"
 
 func TestMain(m *testing.M) {
 	if repository := os.Getenv(helperOf); repository != "" {
-		_, err := Thorough.Run(context.Background(), Command{
+		err := Thorough.Run(context.Background(), Command{
 			Args: []string{"hash-object", "--stdin"}, Env: []string{"GIT_DIR=" + repository}, In: os.Stdin,
 		})
 		fmt.Fprintln(os.Stderr, "git has ended:", err)
@@ -67,7 +67,7 @@ func TestTreeBomb(t *testing.T) {
 	}
 	env := []string{"GIT_DIR=" + dir}
 	var limit *Limit
-	if _, err := Thorough.Run(t.Context(), Command{Args: []string{"read-tree", tree}, Env: env}); !errors.As(err, &limit) {
+	if err := Thorough.Run(t.Context(), Command{Args: []string{"read-tree", tree}, Env: env}); !errors.As(err, &limit) {
 		t.Errorf("read: %v", err)
 	}
 	if out, err := Quick.Output(t.Context(), 1<<20, Command{Args: []string{"ls-tree", "-r", tree}, Env: env}); !errors.As(err, &limit) || len(out) > 1<<20 {
@@ -98,7 +98,7 @@ func TestZeros(t *testing.T) {
 		fmt.Fprintf(&entries, "100644 blob %s\t%d\n", blob, i)
 	}
 	tree := git(entries.String(), "mktree")
-	if _, err := Thorough.Run(t.Context(), Command{
+	if err := Thorough.Run(t.Context(), Command{
 		Args: []string{"pack-objects", "--revs", "--stdout", "--quiet"}, Env: []string{"GIT_DIR=" + dir},
 		In: strings.NewReader(tree + "\n"), Out: io.Discard,
 	}); err != nil {
@@ -172,7 +172,7 @@ func TestContextIsObeyed(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	both := make(chan error, 2) // one value of each run
 	for range 2 {
-		go func() { _, err := Thorough.Run(ctx, reading); both <- err }()
+		go func() { both <- Thorough.Run(ctx, reading) }()
 	}
 	if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestContextIsObeyed(t *testing.T) {
 	}
 	short := &Class{memory: 16 << 20, time: 100 * time.Millisecond, turn: make(chan struct{}, 1)}
 	var limit *Limit
-	if _, err := short.Run(t.Context(), reading); !errors.As(err, &limit) {
+	if err := short.Run(t.Context(), reading); !errors.As(err, &limit) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -206,7 +206,7 @@ func TestBeginning(t *testing.T) {
 // A refusal is told in git's words, after the name of the command.
 func TestFailure(t *testing.T) {
 	dir, _ := repository(t)
-	_, err := Thorough.Run(t.Context(), Command{Args: []string{"-c", "a.b=c", "read-tree", "nothing"}, Env: []string{"GIT_DIR=" + dir}})
+	err := Thorough.Run(t.Context(), Command{Args: []string{"-c", "a.b=c", "read-tree", "nothing"}, Env: []string{"GIT_DIR=" + dir}})
 	if err == nil || !strings.HasPrefix(err.Error(), `git read-tree: "fatal:`) {
 		t.Errorf("got %v", err)
 	}
