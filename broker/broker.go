@@ -174,7 +174,7 @@ func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 			return nil, err
 		}
 	}
-	return s, s.chooseWorktree(r)
+	return s, s.chooseWorktree(b.ctx, r)
 }
 
 // newSession is a session without an identity.

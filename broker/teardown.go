@@ -45,7 +45,7 @@ func (t *teardown) run(ctx context.Context) error {
 	for len(t.steps) > 0 {
 		last := t.steps[len(t.steps)-1]
 		t.steps = t.steps[:len(t.steps)-1]
-		step, cancel := context.WithTimeout(ctx, last.limit)
+		step, cancel := context.WithTimeoutCause(ctx, last.limit, fmt.Errorf("it took longer than %v", last.limit))
 		if err := last.do(step); err != nil {
 			all = append(all, fmt.Errorf("%s: %w", last.name, err))
 		}

@@ -26,23 +26,24 @@ const (
 	WorktreeNo           WorktreeChoice = "no"
 )
 
-// settleTime bounds looking after a worktree when its session ends.
-const settleTime = 5 * time.Minute
+// settleTime bounds looking after a worktree when its session ends. It is shorter than
+// the end of the multiplexer, so that a person is told what was not brought back.
+const settleTime = 50 * time.Second
 
 // CheckWorktree says whether a session of the multiplexer with that home could get
 // a worktree of the directory.
-func CheckWorktree(given, home, userHome string) error {
+func CheckWorktree(ctx context.Context, given, home, userHome string) error {
 	dir, err := resolveWorkspace(given, home, userHome)
 	if err == nil {
-		_, err = worktreeSource(dir, userHome)
+		_, err = worktreeSource(ctx, dir, userHome)
 	}
 	return err
 }
 
 // worktreeSource is the repository of a directory, when a container can read what
 // a worktree borrows from it.
-func worktreeSource(dir, userHome string) (worktree.Source, error) {
-	source, err := worktree.Open(dir, userHome)
+func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source, error) {
+	source, err := worktree.Open(ctx, dir, userHome)
 	if err != nil {
 		return source, err
 	}
@@ -56,7 +57,7 @@ func worktreeSource(dir, userHome string) (worktree.Source, error) {
 
 // chooseWorktree makes the workspace that was given the repository of a worktree,
 // when the request or the configuration wants one.
-func (s *session) chooseWorktree(r OpenRequest) error {
+func (s *session) chooseWorktree(ctx context.Context, r OpenRequest) error {
 	c := s.broker.config
 	asked := r.Worktree == WorktreeYes
 	switch {
@@ -67,7 +68,7 @@ func (s *session) chooseWorktree(r OpenRequest) error {
 	case r.Workspace == "":
 		return problemf("name it with --workspace", "--worktree needs a repository")
 	}
-	source, err := worktreeSource(s.fixed.Workspace, c.UserHome)
+	source, err := worktreeSource(ctx, s.fixed.Workspace, c.UserHome)
 	if !asked && errors.Is(err, worktree.ErrNoRepository) {
 		return nil
 	}
@@ -88,10 +89,10 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 	}
 	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
 	if place.Made() {
-		return tree.Plain()
+		return tree.Plain(ctx)
 	}
 	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
-	source, err := worktreeSource(tree.Repository, s.broker.config.UserHome)
+	source, err := worktreeSource(ctx, tree.Repository, s.broker.config.UserHome)
 	if err != nil {
 		return err
 	}
@@ -127,9 +128,15 @@ func workOf(s Session, o worktree.Outcome) string {
 	switch {
 	case o.Removed:
 		return ""
-	case o.Commits > 0 && o.Stuck != "":
-		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (git -C %s fetch %s %s)",
-			counted(o.Commits, "commit"), s.Workspace, o.Stuck, shellWord(t.Repository), shellWord(s.Workspace), t.Branch))
+	case o.Stuck != "":
+		what, next := "commits", fmt.Sprintf("git -C %s fetch %s %s", shellWord(t.Repository), shellWord(s.Workspace), t.Branch)
+		if o.Commits > 0 {
+			what = counted(o.Commits, "commit")
+		}
+		if o.TooLarge {
+			next = resume
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (%s)", what, s.Workspace, o.Stuck, next))
 	case o.Commits > 0:
 		parts = append(parts, fmt.Sprintf("%s on branch %s (git -C %s merge %s)",
 			counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))
@@ -165,7 +172,7 @@ func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
 	if !insist {
 		o, err := place.Settle(ctx, *r.Worktree)
 		if err == nil && !o.Whole() {
-			err = problemf("resume the session to commit them, or give --force to drop them",
+			err = problemf("resume the session to look at them and commit what you need, or give --force to drop them",
 				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
 		}
 		if err != nil {

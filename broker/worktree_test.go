@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -96,7 +97,7 @@ func TestRemoveStoredKeepsWork(t *testing.T) {
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	source, err := worktreeSource(repo, home)
+	source, err := worktreeSource(t.Context(), repo, home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,5 +129,27 @@ func TestRemoveStoredKeepsWork(t *testing.T) {
 	shell(t, repo, `test "$(git rev-list --count ironcurtain/01234567)" = 2`)
 	if _, err := os.Stat(l.dir); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
+	}
+}
+
+// One line says what a worktree has that the person's repository has not, where it is
+// and what to do, also when its commits were not looked at or not even counted.
+func TestWorkOf(t *testing.T) {
+	s := Session{
+		ID: "01234567-89ab-4def-8123-456789abcdef", Workspace: "/s/worktree",
+		Worktree: &Worktree{Repository: "/r", Branch: "ironcurtain/01234567"},
+	}
+	const resume = "ironcurtain-mux sessions resume 01234567"
+	for want, o := range map[string]worktree.Outcome{
+		"": {Removed: true},
+		"session 01234567 leaves 2 commits on branch ironcurtain/01234567 (git -C /r merge ironcurtain/01234567)": {Commits: 2},
+		"session 01234567 leaves 1 commit in /s/worktree alone, because it was moved (git -C /r fetch /s/worktree ironcurtain/01234567)": {
+			Commits: 1, Stuck: "it was moved"},
+		"session 01234567 leaves commits in /s/worktree alone, because git needs more (" + resume + ") and changes in /s/worktree (" + resume + ")": {
+			Stuck: "git needs more", TooLarge: true, Left: "changes"},
+	} {
+		if got := workOf(s, o); got != want {
+			t.Errorf("%+v: %q, want %q", o, got, want)
+		}
 	}
 }

@@ -18,30 +18,21 @@ type Absent struct {
 // worked there could make it say anything.
 func (p Place) Absent(ctx context.Context) (Absent, error) {
 	keep := git{dir: p.Keep, tree: p.Dir}
-	all, err := keep.run(ctx, "ls-files", "--stage", "-z")
-	if err != nil {
-		return Absent{}, fmt.Errorf("look at worktree: %w", err)
-	}
 	var a Absent
-	for _, entry := range fields(all) { // "160000 id stage\tpath"
-		if head, path, _ := strings.Cut(entry, "\t"); strings.HasPrefix(head, "160000 ") {
+	modules := &entries{each: func(entry []byte) { // "160000 id stage\tpath"
+		if head, path, _ := strings.Cut(string(entry), "\t"); strings.HasPrefix(head, "160000 ") {
 			a.Submodules = append(a.Submodules, path)
 		}
+	}}
+	large := &entries{each: func(path []byte) { a.Large = append(a.Large, string(path)) }}
+	err := keep.pipe(ctx, nil, modules, "ls-files", "--stage", "-z")
+	if err == nil {
+		err = keep.pipe(ctx, nil, large, "ls-files", "-z", "--", ":(attr:filter=lfs)")
 	}
-	large, err := keep.run(ctx, "ls-files", "-z", "--", ":(attr:filter=lfs)")
 	if err != nil {
 		return Absent{}, fmt.Errorf("look at worktree: %w", err)
 	}
-	a.Large = fields(large)
 	return a, nil
-}
-
-// fields are the parts of an output each of which ends in a NUL.
-func fields(out string) []string {
-	if out == "" {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
 }
 
 // String says in words what is absent, or nothing: "submodule vendor/x and 3 files of

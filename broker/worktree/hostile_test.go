@@ -51,7 +51,7 @@ func TestSourceLeadsElsewhere(t *testing.T) {
 			dir, _ := person(t)
 			other, _ := person(t)
 			sh(t, dir, "O='"+other+"'; "+script)
-			_, err := Open(dir, "")
+			_, err := Open(t.Context(), dir, "")
 			if hinted := (*Error)(nil); !errors.As(err, &hinted) {
 				t.Errorf("got %v", err)
 			}
@@ -71,12 +71,12 @@ func TestLenderLeadsElsewhere(t *testing.T) {
 			dir, _ := person(t)
 			other, _ := person(t)
 			p, tree := made(t, dir)
-			if err := tree.Plain(); err != nil {
+			if err := tree.Plain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			sh(t, p.Dir, "git commit -q --allow-empty -m x")
 			sh(t, dir, "O='"+other+"'; "+script)
-			if err := tree.Plain(); err == nil {
+			if err := tree.Plain(t.Context()); err == nil {
 				t.Error("it would be shown")
 			}
 			if o, err := p.Settle(t.Context(), tree); err == nil || !p.Made() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -11,6 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 )
 
 // Tree says what a tree was made of, for a session's record.
@@ -59,7 +63,7 @@ func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 		return fmt.Errorf("make worktree: %w", err)
 	}
 	fresh := Place{Dir: p.Dir + ".new", Keep: p.Keep + ".new"}
-	err := errors.Join(fresh.remove(), p.remove())
+	err := errors.Join(fresh.remove(ctx), p.remove(ctx))
 	if err == nil {
 		err = fresh.fill(ctx, s, t)
 	}
@@ -73,7 +77,7 @@ func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 		err = os.Rename(fresh.Dir, p.Dir)
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("make worktree: %w", err), fresh.remove(), p.remove())
+		return errors.Join(fmt.Errorf("make worktree: %w", err), fresh.remove(context.WithoutCancel(ctx)), p.remove(context.WithoutCancel(ctx)))
 	}
 	return nil
 }
@@ -86,8 +90,21 @@ func (p Place) whole() error {
 	return nil
 }
 
-func (p Place) remove() error {
-	return errors.Join(os.RemoveAll(p.Dir), os.RemoveAll(p.Keep))
+// remove removes both parts. What is left of a removal that was interrupted is no tree
+// any more, and goes with the next.
+func (p Place) remove(ctx context.Context) error {
+	gone := p.Dir + ".gone"
+	err := dirtree.Remove(ctx, gone)
+	if err == nil {
+		err = os.Rename(p.Dir, gone)
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = dirtree.Remove(ctx, gone)
+	}
+	if err == nil {
+		err = dirtree.Remove(ctx, p.Keep)
+	}
+	return err
 }
 
 // raiseBranch makes the branch in the person's repository, at the base. One that is
@@ -109,7 +126,7 @@ func (t Tree) branchAt(ctx context.Context) (string, error) {
 func (t Tree) ref() string { return "refs/heads/" + t.Branch }
 
 // person is the person's own repository.
-func (t Tree) person() git { return git{dir: t.Common, hookless: true} }
+func (t Tree) person() git { return git{dir: t.Common, indexes: gitrun.Indexes(t.Objects())} }
 
 // fill makes both repositories and checks the files out.
 func (p Place) fill(ctx context.Context, s Source, t Tree) error {
@@ -131,7 +148,10 @@ func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 	if err := p.configure(ctx, s); err != nil {
 		return err
 	}
-	keep := git{dir: p.Keep, tree: p.Dir}
+	keep := p.keep(t)
+	if err := keep.fits(ctx, t.Base); err != nil {
+		return &Error{err, "leave --worktree out"}
+	}
 	for _, args := range [][]string{
 		{"update-ref", "--no-deref", "HEAD", t.Base},
 		{"read-tree", "-m", "-u", t.Base},
@@ -140,11 +160,28 @@ func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 			return err
 		}
 	}
-	index, err := os.ReadFile(filepath.Join(p.Keep, "index"))
+	return copyFile(filepath.Join(p.Dir, ".git/index"), filepath.Join(p.Keep, "index"))
+}
+
+// copyFile copies a file of ours to a new one.
+func copyFile(to, from string) error {
+	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(p.Dir, ".git/index"), index, 0o600)
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// keep is our repository, with the working tree.
+func (p Place) keep(t Tree) git {
+	indexes := gitrun.Indexes(t.Objects()) + gitrun.Indexes(filepath.Join(p.Dir, ".git/objects"))
+	return git{dir: p.Keep, tree: p.Dir, indexes: indexes}
 }
 
 // write writes what both repositories know of the person's: where objects are

@@ -10,18 +10,23 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
 // Outcome is what became of a tree that nobody works in any more.
 type Outcome struct {
 	Removed bool // there was nothing in it; the branch is gone as well
-	// Commits is how many commits the branch has beyond the base; all of them are
-	// in the person's repository now unless Stuck says why not.
+	// Commits is how many commits the branch has beyond the base, 0 too when they could
+	// not be counted; all of them are in the person's repository now unless Stuck says
+	// why not.
 	Commits int
 	Stuck   string
+	// TooLarge says that git was not given what it would need to bring them, and should
+	// not be without a look at them.
+	TooLarge bool
 	// Left says in words what only the tree has; empty when the person's
 	// repository has everything.
 	Left string
@@ -41,11 +46,7 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	if !p.Made() { // its making may have failed behind the branch
 		return Outcome{Removed: true}, p.Remove(ctx, t)
 	}
-	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
-	if err := plain(filepath.Join(p.Dir, ".git"), next); err != nil {
-		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
-	}
-	if err := t.Plain(); err != nil {
+	if err := p.ready(ctx, t); err != nil {
 		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
 	}
 	tip, others, err := p.tips(t)
@@ -53,23 +54,56 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
 	}
 	var o Outcome
+	var limit *gitrun.Limit
 	if tip != t.Base {
 		if o.Commits, err = p.bring(ctx, t, tip); err != nil {
-			o.Stuck = err.Error()
+			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit)
 		}
 	}
-	if o.Left, err = p.left(ctx, t, tip, others); err != nil {
+	o.Left, err = p.left(ctx, t, tip, others)
+	switch {
+	case errors.As(err, &limit):
+		o.Left = fmt.Sprintf("what was not looked through (%v)", limit)
+	case err != nil:
 		return o, fmt.Errorf("look at worktree: %w", err)
 	}
 	if tip != t.Base || !o.Whole() {
 		return o, nil
 	}
-	if empty, err := p.noObjects(); err != nil || !empty {
-		o.Left = "objects that no branch leads to"
+	if o.Left, err = p.beside(ctx); err != nil || o.Left != "" {
 		return o, err
 	}
 	o.Removed = true
 	return o, p.Remove(ctx, t)
+}
+
+// ready refuses a tree or a lender that leads elsewhere, and clears away what git left
+// that was ended at work in our repository: locks, and half a pack.
+func (p Place) ready(ctx context.Context, t Tree) error {
+	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
+	own := filepath.Join(p.Dir, ".git")
+	err := plain(ctx, own, next)
+	if err == nil {
+		err = t.Plain(ctx)
+	}
+	if err == nil {
+		err = dirtree.Prune(ctx, filepath.Join(own, "refs"))
+	}
+	if err != nil {
+		return err
+	}
+	for _, pattern := range []string{"*.lock", "refs/*.lock", "brought-*"} {
+		left, err := filepath.Glob(filepath.Join(p.Keep, pattern))
+		if err != nil {
+			return err
+		}
+		for _, name := range left {
+			if err := os.Remove(name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Remove removes the tree, whatever is in it, and the branch in the person's
@@ -82,7 +116,7 @@ func (p Place) Remove(ctx context.Context, t Tree) error {
 	if _, gone := os.Stat(t.Common); errors.Is(gone, fs.ErrNotExist) {
 		err = nil // the person has removed their repository
 	}
-	return errors.Join(err, p.remove())
+	return errors.Join(err, p.remove(ctx))
 }
 
 // tips reads, without running git, the commit of the tree's branch and those of
@@ -124,7 +158,7 @@ func (p Place) tips(t Tree) (tip string, others []string, err error) {
 // and lets the branch there follow, unless the person has moved it meanwhile. It
 // returns how many commits the branch has.
 func (p Place) bring(ctx context.Context, t Tree, tip string) (int, error) {
-	keep := git{dir: p.Keep}
+	keep := p.keep(t)
 	count, err := keep.run(ctx, "rev-list", "--count", tip, "^"+t.Base)
 	if err != nil {
 		return 0, err
@@ -144,6 +178,9 @@ func (p Place) bring(ctx context.Context, t Tree, tip string) (int, error) {
 	case at == "" || at == t.Base || at == brought:
 	default:
 		return commits, fmt.Errorf("branch %s was moved in %s", t.Branch, t.Repository)
+	}
+	if err := keep.fits(ctx, tip); err != nil {
+		return commits, err
 	}
 	if err := p.copyObjects(ctx, t, tip); err != nil {
 		return commits, err
@@ -174,82 +211,13 @@ func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	defer os.Remove(pack.Name())
 	defer pack.Close()
 	wanted := strings.NewReader(tip + "\n^" + t.Base + "\n")
-	if err := (git{dir: p.Keep}).pipe(ctx, wanted, pack, "pack-objects", "--revs", "--stdout", "--quiet"); err != nil {
+	keep := p.keep(t)
+	if err := keep.pipe(ctx, wanted, pack, "pack-objects", "--revs", "--stdout", "--quiet"); err != nil {
 		return err
 	}
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	return git{dir: p.Keep, objects: t.Objects()}.pipe(ctx, pack, io.Discard, "index-pack", "--stdin", "--strict")
-}
-
-// lookTime bounds looking for changes in the files of a tree; tests shorten it.
-var lookTime = time.Minute
-
-// left says what would be lost with the tree.
-func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
-	keep := git{dir: p.Keep, tree: p.Dir}
-	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
-		return "", err
-	}
-	var what []string
-	changed, err := p.changed(ctx, keep, tip)
-	if err != nil {
-		return "", err
-	}
-	if changed != "" {
-		what = append(what, changed)
-	}
-	if len(others) > 0 {
-		count, err := keep.run(ctx, append([]string{"rev-list", "--count", "--not", "--branches", "--tags", "--remotes", t.Base, tip, "--not"}, others...)...)
-		if err != nil {
-			return "", err
-		}
-		if count != "0" {
-			what = append(what, "commits on other branches")
-		}
-	}
-	return strings.Join(what, " and "), nil
-}
-
-// changed says in words what of the files is not in the commit, or nothing. An agent can
-// put a pipe where git looks for patterns, attributes and repositories in the files,
-// and git waits on it; so this has a time of its own, after which there may be changes.
-func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
-	limited, cancel := context.WithTimeout(ctx, lookTime)
-	defer cancel()
-	_, err := keep.run(limited, "read-tree", "--reset", tip)
-	var files something
-	if err == nil {
-		err = keep.pipe(limited, nil, &files, "status", "--porcelain", "--ignore-submodules=all")
-	}
-	switch {
-	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that git did not look through in %v", lookTime), nil
-	case err != nil:
-		return "", err
-	case bool(files):
-		return "changes that are not committed", nil
-	}
-	return "", nil
-}
-
-// noObjects reports whether the tree has no objects of its own: nothing was ever
-// committed, staged or stashed.
-func (p Place) noObjects() (bool, error) {
-	empty := true
-	err := filepath.WalkDir(filepath.Join(p.Dir, ".git/objects"), func(path string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if e.IsDir() {
-			return nil
-		}
-		if filepath.Base(filepath.Dir(path)) != "info" {
-			empty = false
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return empty, err
+	keep.objects = t.Objects()
+	return keep.pipe(ctx, pack, nil, "index-pack", "--stdin", "--strict")
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -26,7 +27,7 @@ var ErrNoRepository = errors.New("not the top directory of a git repository")
 // running git. An agent may have written to it in an earlier session: one that
 // leads elsewhere than its place says is refused, because its objects are going
 // to be shown to an agent. Of userHome the configuration is read that names who commits.
-func Open(dir, userHome string) (Source, error) {
+func Open(ctx context.Context, dir, userHome string) (Source, error) {
 	const next = "give the top directory of a git repository with --workspace, or leave --worktree out"
 	gitDir, common, err := gitDirs(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +47,7 @@ func Open(dir, userHome string) (Source, error) {
 		return Source{}, refuse("move the repository", "the path %q cannot be written down for git", objects)
 	}
 	for _, part := range []string{gitDir, common} {
-		if err := plain(part, "look where it leads, then remove it"); err != nil {
+		if err := plain(ctx, part, "look where it leads, then remove it"); err != nil {
 			return Source{}, err
 		}
 	}

@@ -57,7 +57,7 @@ git add .; git commit -qm one; git tag v1; echo two >>a; git commit -qam two`)
 // made is a tree of a person's repository.
 func made(t *testing.T, dir string) (Place, Tree) {
 	t.Helper()
-	s, err := Open(dir, "")
+	s, err := Open(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestMake(t *testing.T) {
 func TestEmptyTreeGoes(t *testing.T) {
 	dir, _ := person(t)
 	p, tree := made(t, dir)
-	sh(t, p.Dir, "git status -s; git log -1 >/dev/null; touch x.o") // looking, and a file that is ignored
+	sh(t, p.Dir, "git status -s; git log -1 >/dev/null; mkdir -p empty/inside") // looking, and directories
 	if o := settle(t, p, tree); !o.Removed || !o.Whole() {
 		t.Errorf("got %+v", o)
 	}
@@ -131,6 +131,10 @@ func TestEmptyTreeGoes(t *testing.T) {
 func TestChangesStay(t *testing.T) {
 	for name, script := range map[string]string{
 		"untracked": "echo x >new", "changed": "echo x >>a", "deleted": "rm a", "mode": "chmod -x sub/b",
+		"ignored":            "touch x.o",
+		"ignores itself":     "mkdir new; echo '*' >new/.gitignore",
+		"no repository":      "mkdir -p new/.git; echo x >new/.git/work",
+		"own repository":     "echo x >.git/work",
 		"staged":             "echo x >new; git add new",
 		"staged and deleted": "echo x >new; git add new; rm new",
 		"ignored no more":    ">.gitignore; touch x.o",
@@ -228,7 +232,7 @@ func TestSourcesRefused(t *testing.T) {
 	other, _ := person(t)
 	sh(t, other, "git -c core.hooksPath=/dev/null -c core.fsmonitor=false worktree add -q ../linked 2>/dev/null; rm -f ../sprung")
 	linked := filepath.Join(filepath.Dir(other), "linked")
-	if s, err := Open(linked, ""); err != nil || s.Common != filepath.Join(other, ".git") {
+	if s, err := Open(t.Context(), linked, ""); err != nil || s.Common != filepath.Join(other, ".git") {
 		t.Errorf("a linked worktree: %+v, %v", s.Common, err)
 	}
 	for name, tc := range map[string]struct{ script, want string }{
@@ -248,7 +252,7 @@ func TestSourcesRefused(t *testing.T) {
 			work := filepath.Join(t.TempDir(), "copy")
 			sh(t, "/", "cp -a "+dir+" "+work)
 			sh(t, work, tc.script)
-			_, err := Open(work, "")
+			_, err := Open(t.Context(), work, "")
 			if err == nil || !strings.Contains(err.Error(), tc.want) {
 				t.Errorf("got %v, want %q", err, tc.want)
 			}
@@ -263,7 +267,7 @@ func TestMakeAgain(t *testing.T) {
 	if err := os.Rename(p.Dir, p.Dir+".new"); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Open(dir, "")
+	s, err := Open(t.Context(), dir, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -285,18 +289,5 @@ func TestMakeAgain(t *testing.T) {
 	}
 	if o := settle(t, p, tree); !o.Removed || branch(t, tree) != "" {
 		t.Errorf("without a tree: %+v, branch %q", o, branch(t, tree))
-	}
-}
-
-// TestBeginning: what git complains of is read to its end, and little of it is kept.
-func TestBeginning(t *testing.T) {
-	var b beginning
-	for range 100 {
-		if n, err := b.Write(make([]byte, 1000)); n != 1000 || err != nil {
-			t.Fatal(n, err)
-		}
-	}
-	if len(b) != maxComplaint {
-		t.Errorf("%d bytes are kept", len(b))
 	}
 }

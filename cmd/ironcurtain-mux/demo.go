@@ -52,7 +52,7 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 // wireDemo looks at the flags, prepares the demo's ground and its model, and
 // wires everything to it; done ends the model.
 func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playground, done func(), err error) {
-	p, c, err := flags.check()
+	p, c, err := flags.check(cmd.Context())
 	if err != nil {
 		return w, ground, nil, err
 	}

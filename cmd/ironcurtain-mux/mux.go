@@ -41,7 +41,7 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 
 // check checks what can be checked before anything is made: the agent's name, the
 // directories, the workspace, the session to resume and the configuration.
-func (f *muxFlags) check() (paths, config.Config, error) {
+func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.choice() != "") {
 		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
 	}
@@ -59,7 +59,7 @@ func (f *muxFlags) check() (paths, config.Config, error) {
 		return paths{}, config.Config{}, fail("open workspace", err, "")
 	}
 	if f.worktree.choice() == broker.WorktreeYes {
-		if err := broker.CheckWorktree(f.workspace, p.home, p.userHome); err != nil {
+		if err := broker.CheckWorktree(ctx, f.workspace, p.home, p.userHome); err != nil {
 			return paths{}, config.Config{}, fail("open workspace", err, "")
 		}
 	}
@@ -105,7 +105,7 @@ func muxCommand(root *cobra.Command) {
 
 // openMux opens the multiplexer on the real providers.
 func openMux(cmd *cobra.Command, flags muxFlags) error {
-	w, err := wireReal(&flags)
+	w, err := wireReal(cmd.Context(), &flags)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,8 @@ open in a multiplexer stays, and so does one in whose directory another session
 works, begun anew there. The beginning of an id is enough.
 
 The branch of a worktree stays in its repository. A session whose worktree has
-changes that are not committed stays, unless --force drops them.`,
+something that is nowhere else stays, unless --force drops it: commits that could
+not be brought there, changes that are not committed, files that git ignores.`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {

@@ -94,7 +94,7 @@ func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err erro
 		w, _, done, err = wireDemo(cmd, &f.muxFlags)
 		return w, done, err
 	}
-	w, err = wireReal(&f.muxFlags)
+	w, err = wireReal(cmd.Context(), &f.muxFlags)
 	return w, func() {}, err
 }
 

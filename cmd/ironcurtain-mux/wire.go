@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -25,8 +26,8 @@ type wiring struct {
 }
 
 // wireReal looks at the flags and wires everything to the real providers.
-func wireReal(flags *muxFlags) (wiring, error) {
-	p, c, err := flags.check()
+func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
+	p, c, err := flags.check(ctx)
 	if err != nil {
 		return wiring{}, err
 	}

@@ -1,0 +1,145 @@
+package worktree
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+)
+
+// lookTime bounds looking for changes in the files of a tree; tests shorten it.
+var lookTime = time.Minute
+
+// left says what would be lost with the tree.
+func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
+	keep := p.keep(t)
+	if err := keep.fits(ctx, tip); err != nil {
+		return "", err
+	}
+	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
+		return "", err
+	}
+	var what []string
+	changed, err := p.changed(ctx, keep, tip)
+	if err != nil {
+		return "", err
+	}
+	if changed != "" {
+		what = append(what, changed)
+	}
+	if len(others) > 0 {
+		count, err := keep.run(ctx, append([]string{"rev-list", "--count", "--not", "--branches", "--tags", "--remotes", t.Base, tip, "--not"}, others...)...)
+		if err != nil {
+			return "", err
+		}
+		if count != "0" {
+			what = append(what, "commits on other branches")
+		}
+	}
+	return strings.Join(what, " and "), nil
+}
+
+// changed says in words what of the files is not in the commit, or nothing. An agent can
+// put a pipe where git looks for patterns, attributes and repositories in the files,
+// and git waits on it; so this has a time of its own, after which there may be changes.
+func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
+	limited, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	_, err := keep.run(limited, "read-tree", "--reset", tip)
+	var files something
+	unseen, more := false, false
+	if err == nil {
+		err = keep.pipe(limited, nil, &files, "status", "--porcelain", "--ignore-submodules=all")
+	}
+	if err == nil && !bool(files) {
+		if more, err = p.more(limited, keep); err != nil && limited.Err() == nil {
+			unseen, err = true, nil
+		}
+	}
+	switch {
+	case err != nil && limited.Err() != nil && ctx.Err() == nil:
+		return fmt.Sprintf("files that git did not look through in %v", lookTime), nil
+	case err != nil:
+		return "", err
+	case bool(files):
+		return "changes that are not committed", nil
+	case more:
+		return "files that git ignores or does not see", nil
+	case unseen:
+		return "files that could not be looked through", nil
+	}
+	return "", nil
+}
+
+// something tells whether anything was written to it.
+type something bool
+
+func (s *something) Write(p []byte) (int, error) {
+	*s = *s || len(p) > 0
+	return len(p), nil
+}
+
+// more reports whether there are more files in the tree than in its commit, which are
+// all there and unchanged. They may be ignored by patterns of the tree's own, lie in the
+// place of a submodule or in a .git that is no repository, or have paths too long for git.
+func (p Place) more(ctx context.Context, keep git) (bool, error) {
+	known, found := 0, 0
+	if err := keep.pipe(ctx, nil, &entries{each: func(entry []byte) {
+		if !bytes.HasPrefix(entry, []byte("160000 ")) { // a submodule has no file of its own
+			known++
+		}
+	}}, "ls-files", "--stage", "-z"); err != nil {
+		return false, err
+	}
+	err := dirtree.Walk(ctx, p.Dir, func(e *dirtree.Entry) error {
+		switch {
+		case e.Depth == 1 && e.Name == ".git":
+			return fs.SkipDir
+		case !e.IsDir():
+			if found++; found > known {
+				return fs.SkipAll
+			}
+		}
+		return nil
+	})
+	return found > known, err
+}
+
+// usual are what git and we put into a repository, without the directories of objects.
+var usual = []string{
+	"HEAD", "FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "branches", "commondir", "config", "description", "hooks",
+	"index", "info", "logs", "objects", "packed-refs", "refs", "shallow",
+}
+
+// beside says in words what the tree's own repository has that no branch leads to: objects,
+// because something was committed, staged or stashed, and what git would not put there.
+func (p Place) beside(ctx context.Context) (string, error) {
+	what := ""
+	err := dirtree.Walk(ctx, filepath.Join(p.Dir, ".git"), func(e *dirtree.Entry) error {
+		if e.Depth == 1 && !slices.Contains(usual, e.Name) {
+			what = "files of its own in .git"
+			return fs.SkipAll
+		}
+		return fs.SkipDir
+	})
+	if err != nil || what != "" {
+		return what, err
+	}
+	err = dirtree.Walk(ctx, filepath.Join(p.Dir, ".git/objects"), func(e *dirtree.Entry) error {
+		switch {
+		case e.Depth == 1 && e.Name == "info":
+			return fs.SkipDir
+		case !e.IsDir():
+			what = "objects that no branch leads to"
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return what, err
+}
