@@ -91,6 +91,14 @@ func (l layout) waitingCalls() []string {
 }
 func (l layout) proxySocket() string { return filepath.Join(l.sockets(), "mitm-proxy.sock") }
 
+// AgentDirs are the directories below a state directory that agents write, as patterns
+// of paths without links.
+func AgentDirs(home string) []string {
+	home = realPath(home)
+	all := layout{dir: filepath.Join(home, "sessions", "*")}
+	return []string{all.home(), all.sandbox(), all.worktree().Dir, filepath.Join(home, "demo", "workspace")}
+}
+
 // CheckHome says whether sessions can have their sockets below that state
 // directory: a socket's path must fit into its address.
 func CheckHome(home string) error {

@@ -137,6 +137,7 @@ func (s *session) judge() (*policy.Engine, error) {
 		Home:        c.UserHome,
 		Protected:   append([]string{c.Home}, c.Protected...),
 		Unprotected: c.Unprotected,
+		AgentDirs:   AgentDirs(c.Home),
 		GitFixed:    gitFixed(),
 		Attached:    s.borrowed(),
 	})

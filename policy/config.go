@@ -16,6 +16,10 @@ type Config struct {
 	Protected []string
 	// Unprotected are directories inside protected ones that are open.
 	Unprotected []string
+	// AgentDirs are patterns, as of filepath.Match, of resolved directories inside
+	// protected ones that agents write. Each is mounted by itself, so that an agent can
+	// give no file in it a name elsewhere; they are not searched for hard links.
+	AgentDirs []string
 
 	// DomainAllow lists, per server, the hosts its sandbox lets it reach. A
 	// URL beyond them escalates. A server that is absent has no such gate.

@@ -61,7 +61,7 @@ func New(c Config) (*Engine, error) {
 		hash:    hashOf(c.Policy, c.Annotations, c.Lists),
 	}
 	e.around = gitx.NewSurroundings(e.gitHome, paths.Base)
-	if e.guard, err = newGuard(paths, c.Protected, c.Unprotected); err != nil {
+	if e.guard, err = newGuard(paths, c.Protected, c.Unprotected, c.AgentDirs); err != nil {
 		return nil, fmt.Errorf("policy engine: %w", err)
 	}
 	for _, dir := range c.Attached {

@@ -11,13 +11,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// maxGuarded bounds the search for hard links to protected files.
-const maxGuarded = 200_000
-
 // guard knows the protected files and directories.
 type guard struct {
 	entries []guardEntry
 	open    []string // resolved: the sandbox and the unprotected directories
+	written []string // patterns of directories that agents write
 }
 
 // guardEntry is one protected file or directory.
@@ -27,8 +25,8 @@ type guardEntry struct {
 	moving   bool // in an open directory, where links can change: resolved anew each time
 }
 
-func newGuard(paths *pathx.Resolver, protected, unprotected []string) (*guard, error) {
-	g := &guard{}
+func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (*guard, error) {
+	g := &guard{written: written}
 	if paths.Base != "" {
 		g.open = append(g.open, paths.Base)
 	}
@@ -91,7 +89,7 @@ func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error
 		if (within(r.Path, p.Path) || (p.Exists && slices.Contains(r.Idents(), p.Ident))) && !g.excluded(r.Path, p.Path) {
 			return true, nil
 		}
-		if linked && p.Dir && p.Ident.Dev == r.Ident.Dev {
+		if linked && p.Dir {
 			found, err := g.links.holds(ctx, g.guard, p.Path, r.Ident)
 			if found || err != nil {
 				return true, err
@@ -99,6 +97,14 @@ func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error
 		}
 	}
 	return false, nil
+}
+
+// agents reports whether a protected directory is one that an agent writes.
+func (g *guard) agents(dir string) bool {
+	return slices.ContainsFunc(g.written, func(pattern string) bool {
+		is, err := filepath.Match(pattern, dir)
+		return is && err == nil
+	})
 }
 
 // excluded reports whether an open directory inside the protected one covers

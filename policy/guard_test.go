@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"fmt"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -69,5 +71,33 @@ func TestNewRefuses(t *testing.T) {
 		if _, err := New(config); err == nil {
 			t.Errorf("%s: an engine comes out", name)
 		}
+	}
+}
+
+// A file with several names is looked for among the protected ones, whatever is in the
+// homes of other sessions: an agent can fill its own, and give no file in it a name
+// elsewhere. Too many protected files are a refusal.
+func TestHardLinksAndOtherSessions(t *testing.T) {
+	former := maxGuarded
+	maxGuarded = 100
+	t.Cleanup(func() { maxGuarded = former })
+	w := newWorld(t)
+	one := "iron/sessions/s1/sandbox/one"
+	w.write(one, "x")
+	w.must(os.Link(w.root+"/"+one, w.sandbox+"/two"))
+	for i := range 2 * maxGuarded {
+		w.write(fmt.Sprint("iron/sessions/other/home/", i), "x")
+	}
+	w.write("iron/sessions/other/audit.jsonl", "x")
+	w.must(os.Link(w.iron+"/sessions/other/audit.jsonl", w.sandbox+"/record"))
+	e := w.engine(func(c *Config) { c.AgentDirs = []string{w.iron + "/sessions/*/home"} })
+	for name, want := range map[string]Decision{"one": Allow, "two": Allow, "record": Deny, "hard-config": Deny, "hard-key": Deny} {
+		if v := e.Evaluate(Call{Server: "filesystem", Tool: "read_file", Arguments: []byte(`{"path":"` + name + `"}`)}); v.Decision != want {
+			t.Errorf("%s: %s, want %s (%s)", name, v.Decision, want, v.Reason)
+		}
+	}
+	v := w.engine().Evaluate(Call{Server: "filesystem", Tool: "read_file", Arguments: []byte(`{"path":"one"}`)})
+	if v.Decision != Deny || !strings.Contains(v.Reason, "more than 100 protected files") {
+		t.Errorf("with too many: %s, %s", v.Decision, v.Reason)
 	}
 }
