@@ -42,6 +42,11 @@ var executingDirs = map[string]string{
 	".hg":           "Mercurial obeys what stands in it",
 	".jj":           "Jujutsu obeys what stands in it",
 	".lefthook":     "git hooks live there",
+	".vim":          "the editor runs it",
+	".nvim":         "the editor runs it",
+	".helix":        "the editor runs the programs it names",
+	".pijul":        "Pijul obeys what stands in it",
+	"_darcs":        "Darcs obeys what stands in it",
 }
 
 // executingFiles are files of that kind, by their name.
@@ -72,61 +77,84 @@ var executingFiles = map[string]string{
 	".rprofile": "R runs it", ".irbrc": "Ruby runs it", ".pryrc": "Ruby runs it", ".pdbrc": "the debugger runs it",
 	".yarnrc": "the package manager runs the program it names", ".npmrc": "the package manager runs the program it names",
 	".pnp.cjs": "editors and the package manager load it", ".pnp.js": "editors and the package manager load it",
-	".pnp.loader.mjs":    "editors and the package manager load it",
-	".bazelrc":           "the build tool runs the programs it names",
+	".pnp.loader.mjs": "editors and the package manager load it",
+	".bazelrc":        "the build tool runs the programs it names",
+	".tool-versions":  "the shell runs the programs of the versions it names",
+	".ghci":           "Haskell runs it",
+	".iex.exs":        "Elixir runs it",
+	".erlang":         "Erlang runs it",
+	".octaverc":       "Octave runs it",
+	".renviron":       "R takes its environment from it",
+	".latexmkrc":      "editors run it with LaTeX", "latexmkrc": "editors run it with LaTeX",
+	".simple-git-hooks.json": "git hooks are made of it", ".simple-git-hooks.js": "git hooks are made of it", ".simple-git-hooks.cjs": "git hooks are made of it",
 	".ycm_extra_conf.py": "the editor runs it", ".vimspector.json": "the debugger runs the programs it names",
 }
 
-// executingIn are files that matter only inside one directory; a name that
-// ends with "*" stands for all that begin so.
-var executingIn = map[string][]string{
-	".vscode": {"tasks.json", "settings.json", "launch.json", "extensions.json", "mcp.json", "c_cpp_properties.json", "cmake-kits.json"},
-	".claude": {"settings*", "hooks*", "commands*", "agents*", "skills*", "plugins*"},
-	".gemini": {"settings*", "extensions*", "commands*"},
-	".cursor": {"mcp.json", "hooks.json", "rules*", "environment.json", "commands*"},
-	".github": {"hooks*"},
-	".cargo":  {"config", "config.toml"},
-	".bundle": {"config", "plugin*"},
-	".config": {"mise*"},
-	"mise":    {"config*"},
+// executingIn are names that matter only inside one directory; one that ends with "*"
+// stands for all that begin so.
+var executingIn = map[string]struct {
+	why   string
+	names []string
+}{
+	".vscode": {"editors run its tasks and the programs it names", []string{"tasks.json", "settings.json", "launch.json", "extensions.json", "mcp.json", "c_cpp_properties.json", "cmake-kits.json"}},
+	".claude": {"the agent's settings start programs", []string{"settings*", "hooks*", "commands*", "agents*", "skills*", "plugins*"}},
+	".gemini": {"the agent's settings start programs", []string{"settings*", "extensions*", "commands*"}},
+	".cursor": {"the agent's settings start programs", []string{"mcp.json", "hooks.json", "rules*", "environment.json", "commands*"}},
+	".github": {"the agent's settings start programs", []string{"hooks*"}},
+	".cargo":  {"Cargo runs the programs it names", []string{"config", "config.toml"}},
+	".bundle": {"Bundler loads it", []string{"config", "plugin*"}},
+	".yarn":   {"the package manager runs it", []string{"releases*", "plugins*", "sdks*"}},
+	".config": {"the shell loads it, or git hooks are made of it", []string{"mise*", "lefthook*"}},
+	"mise":    {"the shell loads it", []string{"config*"}},
 }
 
 // lefthook are the names of the files of a tool that installs git hooks.
 var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
-// hostObeys says why programs on the host run or obey a file by its name, or "".
-// Names are compared without regard to case, because some disks do so.
-func hostObeys(p string, exists func(name string) bool) string {
-	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
-	for i, part := range parts {
-		part = foldName(part)
-		if why := executingDirs[part]; why != "" {
+// HostObeys says why programs of the host would run or obey by themselves what has
+// such a name in a directory of such a name, or "". Of a directory everything below it
+// counts. Names are compared without regard to case, because some disks do so.
+func HostObeys(dir, name string, isDir bool) string {
+	return obeyedName(foldName(dir), foldName(name), isDir)
+}
+
+func obeyedName(dir, name string, isDir bool) string {
+	if why := executingDirs[name]; why != "" {
+		return why
+	}
+	if !isDir {
+		switch why := executingFiles[name]; {
+		case why != "":
 			return why
-		}
-		last := i == len(parts)-1
-		if why := executingFiles[part]; why != "" && last {
-			return why
-		}
-		switch {
-		case last && strings.HasSuffix(part, ".code-workspace"):
+		case strings.HasSuffix(name, ".code-workspace"):
 			return "editors run its tasks"
-		case last && lefthook.MatchString(part):
+		case lefthook.MatchString(name):
 			return "git hooks are made of it"
 		}
-		names, ok := executingIn[part]
-		if !ok {
-			continue
+	}
+	in := executingIn[dir]
+	for _, one := range in.names {
+		if prefix, wild := strings.CutSuffix(one, "*"); name == one || wild && strings.HasPrefix(name, prefix) {
+			return in.why
 		}
-		if last {
-			return "programs take their settings from that directory"
+	}
+	return ""
+}
+
+// hostObeys is HostObeys for a path and all that is on the way to it. What would be put
+// in the place of a directory could hold anything.
+func hostObeys(p string, exists func(name string) bool) string {
+	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
+	around := ""
+	for i, part := range parts {
+		part, last := foldName(part), i == len(parts)-1
+		if why := obeyedName(around, part, !last); why != "" {
+			return why
 		}
-		for _, name := range names {
-			next := foldName(parts[i+1])
-			prefix, wild := strings.CutSuffix(name, "*")
-			if next == name || (wild && strings.HasPrefix(next, prefix)) {
-				return "programs take their settings from that file"
-			}
+		if in, ok := executingIn[part]; ok && last {
+			return in.why
 		}
+		around = part
 	}
 	return bareRepository(p, exists)
 }
