@@ -1,0 +1,114 @@
+package obeyed
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Finding is something that programs of this machine would run or obey, and that was
+// not so at an earlier look.
+type Finding struct {
+	Path  string `json:"path"`            // below the workspace; an agent chose it
+	Why   string `json:"why"`             // which program does what with it
+	State string `json:"state"`           // "new", "changed", or what is known of it
+	Files int    `json:"files,omitempty"` // how many of a directory, when it counts as a whole
+	git   bool
+}
+
+// String is the finding in a line.
+func (f Finding) String() string {
+	if f.Files > 1 {
+		return fmt.Sprintf("%s: %s, %d files (%s)", f.State, shown(f.Path), f.Files, f.Why)
+	}
+	return fmt.Sprintf("%s: %s (%s)", f.State, shown(f.Path), f.Why)
+}
+
+// Since tells what of the look is new or has changed since an earlier one: what git
+// obeys first, then what is nearest to the top.
+func (now Look) Since(before Look) []Finding {
+	units, names := map[string]*Finding{}, before.names()
+	for name, f := range now.Files {
+		was, known := before.Files[name]
+		if known && was.Digest == f.Digest && f.Digest != "" || f.inner && !before.around(name) {
+			continue
+		}
+		one := units[f.unit]
+		if one == nil {
+			one = &Finding{Path: f.unit, Why: f.why, git: f.git, State: before.state(names[f.unit])}
+			units[f.unit] = one
+		}
+		if one.Files++; f.unit == name {
+			one.Why = f.why
+		}
+	}
+	var all []Finding
+	for _, one := range units {
+		all = append(all, *one)
+	}
+	slices.SortFunc(all, func(a, b Finding) int {
+		if a.git != b.git {
+			if a.git {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(strings.Count(a.Path, "/"), strings.Count(b.Path, "/")), cmp.Compare(a.Path, b.Path))
+	})
+	return all
+}
+
+// names are the paths of what was found, and of the directories on the way.
+func (before Look) names() map[string]bool {
+	all := map[string]bool{}
+	for name := range before.Files {
+		for ; name != "." && name != "/" && !all[name]; name = path.Dir(name) {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// state says what is known of something that is not as it was.
+func (before Look) state(known bool) string {
+	switch {
+	case known:
+		return "changed"
+	case before.Missed != "":
+		return "new, or not looked at before"
+	}
+	return "new"
+}
+
+// around reports whether a repository is in the work tree of one that was there before.
+func (before Look) around(name string) bool {
+	if isGit(path.Base(name)) {
+		if name = path.Dir(name); name == "." {
+			return false
+		}
+	}
+	for {
+		name = path.Dir(name)
+		if _, is := before.Files[path.Join(name, ".git")]; is || name == "." {
+			return is
+		}
+	}
+}
+
+// shown is a path in a message: on one line, and not too long to be read.
+func shown(name string) string {
+	const most = 120
+	if len(name) > most {
+		name = name[:most/2] + "…" + name[len(name)-most/2:]
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
+			return strconv.Quote(name)
+		}
+	}
+	return name
+}

@@ -1,0 +1,74 @@
+package obeyed
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+)
+
+// Record is what is kept of a look for later ones, and of what was done to the workspace
+// before it.
+type Record struct {
+	Look
+	Made []string // what was made beforehand, to be removed at the end; paths below the workspace
+}
+
+// kept is a record as it is written. The paths are quoted: a name can be any bytes.
+type kept struct {
+	Made   []string          `json:"made,omitempty"`
+	Missed string            `json:"missed,omitempty"`
+	Files  map[string]string `json:"files"`
+}
+
+// maxKept bounds a record, in bytes; a look has limits of its own.
+const maxKept = 64 << 20
+
+// Keep writes the record to a file.
+func (r Record) Keep(file string) error {
+	k := kept{Made: r.Made, Missed: r.Missed, Files: map[string]string{}}
+	for name, f := range r.Files {
+		k.Files[strconv.Quote(name)] = f.Digest
+	}
+	data, err := json.Marshal(k)
+	if err == nil {
+		err = renameio.WriteFile(file, data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("note how the workspace was: %w", err)
+	}
+	return nil
+}
+
+// Kept reads a record. The error is fs.ErrNotExist where none was kept.
+func Kept(file string) (Record, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return Record{}, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
+	if err == nil && len(data) > maxKept {
+		err = errors.New("it is too large")
+	}
+	var k kept
+	if err == nil {
+		err = json.Unmarshal(data, &k)
+	}
+	r := Record{Look: Look{Missed: k.Missed, Files: map[string]File{}}, Made: k.Made}
+	for quoted, digest := range k.Files {
+		name, err := strconv.Unquote(quoted)
+		if err != nil {
+			return Record{}, fmt.Errorf("read %s: %w", file, err)
+		}
+		r.Files[name] = File{Digest: digest}
+	}
+	if err != nil {
+		return Record{}, fmt.Errorf("read %s: %w", file, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,251 @@
+package obeyed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Look is what was found in a directory.
+type Look struct {
+	Files  map[string]File // by their paths below the directory
+	Missed string          // why not everything was looked at; empty when everything was
+}
+
+// File is something that a program would run or obey.
+type File struct {
+	Digest string // of what it is; empty when that could not be told
+	why    string
+	unit   string // the path that a person is told: the file, or a directory that counts as a whole
+	git    bool
+	// inner is set for a repository that counts only inside another one, where git
+	// would use it instead.
+	inner bool
+}
+
+// limits bound a look.
+type limits struct {
+	dirs, entries, depth int
+	files, names         int // what is found, and the bytes of its paths
+	repositories         int
+	bytes                int64 // read to compare
+	time                 time.Duration
+}
+
+// usual is enough for a large project with all that it depends on.
+var usual = limits{
+	dirs: 200_000, entries: 2_000_000, depth: 64, files: 20_000, names: 8 << 20,
+	repositories: 1000, bytes: 256 << 20, time: 10 * time.Second,
+}
+
+// Take looks at a directory. The configuration of git that the person has in their home
+// directory, and that of repositories above, can name files in it.
+func Take(ctx context.Context, dir, userHome string) (Look, error) {
+	return take(ctx, dir, userHome, usual)
+}
+
+func take(ctx context.Context, dir, userHome string, most limits) (Look, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Look{}, fmt.Errorf("look at the workspace: %w", err)
+	}
+	defer root.Close()
+	limited, cancel := context.WithTimeout(ctx, most.time)
+	defer cancel()
+	l := &looker{ctx: limited, root: root, base: dir, home: userHome, most: most, seen: map[[2]string]bool{}, look: Look{Files: map[string]File{}}}
+	l.outside()
+	l.enter(&place{})
+	for len(l.queue) > 0 && l.goesOn() {
+		next := l.queue[0]
+		l.queue = l.queue[1:]
+		l.list(next)
+	}
+	return l.look, ctx.Err()
+}
+
+// looker is one look under way. Directories are looked at in the order of their depth,
+// so that what is nearest to a person is found before a limit is reached.
+type looker struct {
+	ctx                         context.Context
+	root                        *os.Root
+	base, home                  string
+	most                        limits
+	look                        Look
+	queue                       []*place
+	dirs, entries, names, repos int
+	bytes                       int64
+	seen                        map[[2]string]bool // included configurations, each with its work tree
+	stopped                     bool
+}
+
+// place is a directory to be looked at. It holds its own name only: an agent can make
+// paths as long as it likes.
+type place struct {
+	above  *place
+	name   string
+	depth  int
+	linked bool   // a link was followed on the way
+	all    string // why everything below counts, or empty
+	unit   string // with all: what is told to a person
+}
+
+func (p *place) path() string {
+	if p.above == nil {
+		return "."
+	}
+	parts := make([]string, 0, p.depth)
+	for at := p; at.above != nil; at = at.above {
+		parts = append(parts, at.name)
+	}
+	var b strings.Builder
+	for i := len(parts) - 1; i >= 0; i-- {
+		b.WriteString(parts[i])
+		if i > 0 {
+			b.WriteByte('/')
+		}
+	}
+	return b.String()
+}
+
+// goesOn reports whether there is time left, and nothing has ended the look.
+func (l *looker) goesOn() bool {
+	if l.ctx.Err() != nil {
+		l.stop("it took longer than %v", l.most.time)
+	}
+	return !l.stopped
+}
+
+// stop ends the look.
+func (l *looker) stop(format string, args ...any) {
+	l.missed(format, args...)
+	l.stopped = true
+}
+
+// missed says that something was not looked at. The first reason is enough.
+func (l *looker) missed(format string, args ...any) {
+	if l.look.Missed == "" {
+		l.look.Missed = fmt.Sprintf(format, args...)
+	}
+}
+
+// enter has a directory looked at later.
+func (l *looker) enter(p *place) {
+	switch l.dirs++; {
+	case p.depth > l.most.depth:
+		l.missed("something lies deeper than %d directories", l.most.depth)
+	case l.dirs > l.most.dirs:
+		l.stop("there are more than %d directories", l.most.dirs)
+	default:
+		l.queue = append(l.queue, p)
+	}
+}
+
+// list looks at a directory.
+func (l *looker) list(p *place) {
+	dir := p.path()
+	f, err := l.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
+		return
+	}
+	if err != nil {
+		l.missed("%s cannot be read", shown(dir))
+		return
+	}
+	defer f.Close()
+	var bare bareness
+	for l.goesOn() {
+		entries, err := f.ReadDir(256)
+		for _, e := range entries {
+			bare.note(e.Name())
+			l.entry(p, dir, e)
+		}
+		if l.entries += len(entries); l.entries > l.most.entries {
+			l.stop("there are more than %d files", l.most.entries)
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			l.missed("%s cannot be read", shown(dir))
+			break
+		}
+	}
+	if bare.repository() {
+		l.repository(dir, dir)
+	}
+}
+
+// entry looks at what a directory holds.
+func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
+	name := path.Join(dir, e.Name())
+	below := &place{above: p, name: e.Name(), depth: p.depth + 1, linked: p.linked, all: p.all, unit: p.unit}
+	kind := e.Type()
+	switch {
+	case kind&fs.ModeSymlink != 0:
+		l.link(p, below, name)
+	case p.all != "" && kind.IsDir():
+		l.enter(below)
+	case p.all != "":
+		l.file(name, File{why: p.all, unit: p.unit})
+	case isGit(e.Name()) && kind.IsDir():
+		l.repository(name, dir)
+	case isGit(e.Name()):
+		l.file(name, File{why: "git uses the repository that it names", unit: name, git: true})
+	case kind.IsDir():
+		if below.all = policy.HostObeys(p.name, e.Name(), true); below.all != "" {
+			below.unit = name
+		}
+		l.enter(below)
+	default:
+		if why := policy.HostObeys(p.name, e.Name(), false); why != "" {
+			l.file(name, File{why: why, unit: name})
+		}
+	}
+}
+
+// link looks at a link, and behind it where that is in the workspace: programs follow
+// it. Behind the first link to a directory no other one is entered.
+func (l *looker) link(p, below *place, name string) {
+	if p.all == "" && isGit(below.name) {
+		l.file(name, File{why: "git uses the repository that it leads to", unit: name, git: true})
+		if l.isDir(name) {
+			l.repository(name, path.Dir(name))
+		}
+		return
+	}
+	isDir := l.isDir(name)
+	why := p.all
+	if why == "" {
+		why = policy.HostObeys(p.name, below.name, isDir)
+	}
+	if why == "" && !isDir { // it may lead to a directory outside, or to one that is not there yet
+		why = policy.HostObeys(p.name, below.name, true)
+	}
+	if why != "" {
+		below.all = why
+		if below.unit == "" {
+			below.unit = name
+		}
+		l.file(name, File{why: why, unit: below.unit})
+	}
+	if isDir && !p.linked && (why != "" || strings.HasPrefix(below.name, ".")) {
+		below.linked = true
+		l.enter(below)
+	}
+}
+
+// isDir reports whether a path leads to a directory in the workspace.
+func (l *looker) isDir(name string) bool {
+	info, err := l.root.Stat(name)
+	return err == nil && info.IsDir()
+}

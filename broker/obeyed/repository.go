@@ -1,0 +1,279 @@
+package obeyed
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// isGit reports whether git takes a name for that of a repository, on some disk.
+func isGit(name string) bool {
+	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
+}
+
+// bareness are the parts by which git takes a directory for a repository.
+type bareness struct{ head, objects, refs, commondir bool }
+
+func (b *bareness) note(name string) {
+	switch strings.ToLower(name) {
+	case "head":
+		b.head = true
+	case "objects":
+		b.objects = true
+	case "refs":
+		b.refs = true
+	case "commondir":
+		b.commondir = true
+	}
+}
+
+func (b *bareness) repository() bool { return b.head && (b.commondir || b.objects && b.refs) }
+
+// repository looks at a directory in which git keeps a repository, and whose work tree
+// has its top there. Git is not asked whether it is a whole one.
+func (l *looker) repository(dir, top string) {
+	if l.repos++; l.repos > l.most.repositories {
+		l.stop("there are more than %d repositories", l.most.repositories)
+		return
+	}
+	if !strings.HasPrefix(dir, ".git/") && !strings.Contains(dir, "/.git/") {
+		l.note(dir, File{Digest: "repository", why: "git uses it there instead of the repository around it", unit: dir, git: true, inner: true})
+	}
+	for _, name := range []string{"config", "config.worktree"} {
+		l.config(path.Join(dir, name), dir, top, 0)
+	}
+	l.hooks(path.Join(dir, "hooks"))
+	l.text(path.Join(dir, "commondir"), "git uses the repository that it names", func(text []byte) bool {
+		where := strings.TrimSpace(string(text))
+		return where != "." && (where != "../.." || path.Base(path.Dir(dir)) != "worktrees")
+	})
+	l.text(path.Join(dir, "objects/info/alternates"), "git takes objects from where it says", nil)
+	l.text(path.Join(dir, "info/attributes"), "git runs the filters it names", nil)
+	l.text(path.Join(dir, "rebase-merge/git-rebase-todo"), "git runs its commands when the rebase goes on", runsCommand)
+	for _, name := range []string{"modules", "worktrees"} {
+		l.enter(&place{above: placeOf(dir), name: name, depth: strings.Count(dir, "/") + 2})
+	}
+}
+
+// placeOf is a directory that is entered only by what is below it.
+func placeOf(dir string) *place {
+	at := &place{}
+	if dir == "." {
+		return at
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		at = &place{above: at, name: part, depth: at.depth + 1}
+	}
+	return at
+}
+
+// text notes a file unless it is missing or empty, or counts, when given, says that its
+// content means nothing.
+func (l *looker) text(name, why string, counts func([]byte) bool) {
+	text, ok := l.read(name)
+	if ok && (len(bytes.TrimSpace(text)) == 0 || counts != nil && !counts(text)) {
+		return
+	}
+	l.file(name, File{why: why, unit: name, git: true})
+}
+
+// runsCommand reports whether the list of a rebase has a command in it.
+func runsCommand(todo []byte) bool {
+	for line := range bytes.Lines(todo) {
+		if word, _, _ := strings.Cut(strings.TrimLeft(string(line), " \t"), " "); word == "exec" || word == "x" {
+			return true
+		}
+	}
+	return false
+}
+
+// hooks notes what is in a directory of hooks. The samples that git brings do not run.
+func (l *looker) hooks(dir string) {
+	f, err := l.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		if info, err := l.root.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
+			l.file(dir, File{why: "git takes its hooks from where it leads", unit: dir, git: true})
+		} else if err == nil && info.IsDir() {
+			l.missed("%s cannot be read", shown(dir))
+		}
+		return
+	}
+	defer f.Close()
+	for l.goesOn() {
+		entries, err := f.ReadDir(256)
+		for _, e := range entries {
+			if name := path.Join(dir, e.Name()); !strings.HasSuffix(e.Name(), ".sample") && !e.IsDir() {
+				l.file(name, File{why: "git runs it as a hook", unit: name, git: true})
+			}
+		}
+		if l.entries += len(entries); l.entries > l.most.entries {
+			l.stop("there are more than %d files", l.most.entries)
+		}
+		if err == io.EOF { //nolint:errorlint // as ReadDir says it
+			return
+		}
+		if err != nil {
+			l.missed("%s cannot be read", shown(dir))
+			return
+		}
+	}
+}
+
+// config looks into a configuration file of a repository and at the files that it makes
+// git run or obey. Only variables that do so count: others change all the time.
+func (l *looker) config(name, dir, top string, depth int) {
+	text, ok := l.read(name)
+	if ok && text == nil {
+		return
+	}
+	all, err := gitx.Directives(text)
+	if !ok || err != nil {
+		l.file(name, File{why: "git obeys it, and nobody else can read it", unit: name, git: true})
+		return
+	}
+	if len(all) == 0 {
+		return
+	}
+	h, names := sha256.New(), []string{}
+	for _, d := range all {
+		fmt.Fprintf(h, "%s=%q\n", d.Name, d.Value)
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) > 4 {
+		names = append(names[:3:3], fmt.Sprintf("%d more", len(names)-3))
+	}
+	l.note(name, File{
+		Digest: hex.EncodeToString(h.Sum(nil)), git: true, unit: name,
+		why: "git obeys what it says of " + strings.Join(names, ", "),
+	})
+	l.follow(all, path.Join(l.base, path.Dir(name)), path.Join(l.base, dir), path.Join(l.base, top), depth)
+}
+
+// follow looks at the files in the workspace that a configuration names. The
+// directories are those of the file, of the repository and of its work tree, as the
+// host knows them.
+func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
+	for _, d := range all {
+		if d.Kind == gitx.WorkTree {
+			top = l.absolute(dir, d.Value)
+		}
+	}
+	for _, d := range all {
+		if !l.goesOn() {
+			return
+		}
+		switch d.Kind {
+		case gitx.WorkTree:
+		case gitx.Hooks:
+			if name, ok := l.inside(l.absolute(top, d.Value)); ok {
+				l.hooks(name)
+			}
+		case gitx.Attributes:
+			if name, ok := l.inside(l.absolute(top, d.Value)); ok {
+				l.text(name, "git runs the filters it names", nil)
+			}
+		case gitx.Include:
+			name, ok := l.inside(l.absolute(own, d.Value))
+			if ok && depth < maxIncludes && l.exists(name) {
+				l.file(name, File{why: "git obeys it, because its configuration includes it", unit: name, git: true})
+				l.included(name, dir, top, depth+1)
+			}
+		case gitx.Program:
+			l.program(d, top)
+		}
+	}
+}
+
+// maxIncludes bounds how deep an included configuration includes others, as in git.
+const maxIncludes = 10
+
+// included looks at what an included configuration names, once.
+func (l *looker) included(name, dir, top string, depth int) {
+	if l.seen[[2]string{name, top}] {
+		return
+	}
+	l.seen[[2]string{name, top}] = true
+	if text, ok := l.read(name); ok {
+		if all, err := gitx.Directives(text); err == nil {
+			l.follow(all, path.Join(l.base, path.Dir(name)), dir, top, depth)
+		}
+	}
+}
+
+// program looks at the files that a command names, by their paths from the top of the
+// work tree or whole ones.
+func (l *looker) program(d gitx.Directive, top string) {
+	words := strings.FieldsFunc(d.Value, func(r rune) bool { return strings.ContainsRune(" \t\n\"'=;&|<>()!`$", r) })
+	for _, word := range words[:min(len(words), maxWords)] {
+		name, ok := l.inside(l.absolute(top, word))
+		if !ok || strings.HasPrefix(name, ".git/") && !strings.HasPrefix(name, ".git/hooks/") {
+			continue
+		}
+		if info, err := l.root.Stat(name); err == nil && info.Mode().IsRegular() {
+			l.file(name, File{why: "git runs it, as its configuration says (" + d.Name + ")", unit: name, git: true})
+		}
+	}
+}
+
+// maxWords bounds how many words of a command are looked at.
+const maxWords = 64
+
+// outside follows the configuration that lies outside of the workspace: the person's
+// own, and that of repositories in whose work tree the workspace is.
+func (l *looker) outside() {
+	read := func(dir, name, top string) {
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return
+		}
+		defer root.Close()
+		text, _ := (&looker{ctx: l.ctx, root: root, most: l.most}).read(name)
+		if all, err := gitx.Directives(text); err == nil {
+			l.follow(all, filepath.Join(dir, path.Dir(name)), filepath.Join(top, ".git"), top, 0)
+		}
+	}
+	if l.home != "" {
+		read(l.home, ".gitconfig", l.base)
+		read(l.home, ".config/git/config", l.base)
+	}
+	for dir := filepath.Dir(l.base); ; dir = filepath.Dir(dir) {
+		read(dir, ".git/config", dir)
+		if dir == filepath.Dir(dir) {
+			return
+		}
+	}
+}
+
+func (l *looker) exists(name string) bool {
+	_, err := l.root.Lstat(name)
+	return err == nil
+}
+
+// absolute is a name as git completes it.
+func (l *looker) absolute(dir, name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok && l.home != "" {
+		return filepath.Join(l.home, rest)
+	}
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// inside is a path of the host below the workspace.
+func (l *looker) inside(name string) (string, bool) {
+	rel, err := filepath.Rel(l.base, name)
+	return rel, err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
+}
