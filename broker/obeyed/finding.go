@@ -34,7 +34,7 @@ func (now Look) Since(before Look) []Finding {
 	units, names := map[string]*Finding{}, before.names()
 	for name, f := range now.Files {
 		was, known := before.Files[name]
-		if known && was.Digest == f.Digest && f.Digest != "" || f.inner && !before.around(name) {
+		if known && was.Digest == f.Digest && f.Digest != "" || f.idle || f.inner && !before.around(name) {
 			continue
 		}
 		one := units[f.unit]

@@ -31,6 +31,9 @@ type File struct {
 	// inner is set for a repository that counts only inside another one, where git
 	// would use it instead.
 	inner bool
+	// idle is set for a configuration that makes git do nothing: it tells a changed one
+	// from a new one.
+	idle bool
 }
 
 // limits bound a look.
@@ -48,13 +51,30 @@ var usual = limits{
 	repositories: 1000, bytes: 256 << 20, time: 10 * time.Second,
 }
 
+// quick is enough for one repository.
+var quick = limits{
+	dirs: 1000, entries: 20_000, depth: usual.depth, files: 1000, names: 1 << 20,
+	repositories: 1, bytes: 16 << 20, time: time.Second,
+}
+
 // Take looks at a directory. The configuration of git that the person has in their home
 // directory, and that of repositories above, can name files in it.
 func Take(ctx context.Context, dir, userHome string) (Look, error) {
-	return take(ctx, dir, userHome, usual)
+	return take(ctx, dir, userHome, usual, func(l *looker) { l.enter(&place{}) })
 }
 
-func take(ctx context.Context, dir, userHome string, most limits) (Look, error) {
+// TakeRepository looks only at the repository whose work tree the directory is, and at
+// what its configuration names.
+func TakeRepository(ctx context.Context, dir, userHome string) (Look, error) {
+	return take(ctx, dir, userHome, quick, func(l *looker) {
+		if l.isDir(".git") {
+			l.repository(".git", ".")
+		}
+		l.queue = nil
+	})
+}
+
+func take(ctx context.Context, dir, userHome string, most limits, begin func(*looker)) (Look, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Look{}, fmt.Errorf("look at the workspace: %w", err)
@@ -64,7 +84,7 @@ func take(ctx context.Context, dir, userHome string, most limits) (Look, error) 
 	defer cancel()
 	l := &looker{ctx: limited, root: root, base: dir, home: userHome, most: most, seen: map[[2]string]bool{}, look: Look{Files: map[string]File{}}}
 	l.outside()
-	l.enter(&place{})
+	begin(l)
 	for len(l.queue) > 0 && l.goesOn() {
 		next := l.queue[0]
 		l.queue = l.queue[1:]

@@ -86,6 +86,18 @@ func TestWhatAnAgentLeaves(t *testing.T) {
 			before := looked(t, dir, "")
 			sh(t, dir, c.script)
 			now := looked(t, dir, "")
+			top, err := TakeRepository(t.Context(), dir, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range top.Since(before) {
+				if !strings.Contains(c.want, f.String()) {
+					t.Errorf("of the repository alone: %s", f)
+				}
+			}
+			if armed := strings.Contains(c.want, ": .git/"); armed && len(top.Since(before)) == 0 && !strings.Contains(c.want, "modules") {
+				t.Error("of the repository alone nothing is named")
+			}
 			if got := lines(now.Since(before)); strings.TrimSpace(got) != c.want || now.Missed != "" {
 				t.Errorf("got %q\n%s\nwant\n%s", now.Missed, got, c.want)
 			}
@@ -137,7 +149,7 @@ func TestBounds(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, dir)
 			sh(t, dir, "echo x >.bashrc")
-			l, err := take(t.Context(), dir, "", small)
+			l, err := take(t.Context(), dir, "", small, func(l *looker) { l.enter(&place{}) })
 			if err != nil || !strings.Contains(l.Missed, c.missed) || (c.missed == "") && l.Missed != "" && name != "closed" {
 				t.Errorf("missed %q, %v", l.Missed, err)
 			}

@@ -143,6 +143,7 @@ func (l *looker) config(name, dir, top string, depth int) {
 		return
 	}
 	if len(all) == 0 {
+		l.note(name, File{Digest: "nothing", unit: name, git: true, idle: true})
 		return
 	}
 	h, names := sha256.New(), []string{}
