@@ -36,7 +36,7 @@ type Broker struct {
 
 	mu        sync.Mutex
 	sessions  []*session            // in the order of their tabs
-	farewells map[SessionID]string  // what is to be known of those that ended
+	farewells map[farewell][]string // what is to be known of those that ended
 	reviews   map[string]AutoReview // at what waits, by the escalation's id
 	lastTab   int
 	sweeping  *sweeping // nil before Sweep
@@ -61,7 +61,7 @@ func New(c Config) (*Broker, error) {
 		engine:    engineHandle{base: c.Images.Base},
 		ctx:       ctx,
 		cancel:    cancel,
-		farewells: map[SessionID]string{},
+		farewells: map[farewell][]string{},
 		reviews:   map[string]AutoReview{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})

@@ -23,6 +23,10 @@ type Changes struct {
 	// likes into it.
 	Text string `json:"text"`
 	Cut  bool   `json:"cut,omitempty"` // there is more
+	// Obeyed is what programs of this machine would run; it is looked for on the host.
+	Obeyed Obeyed `json:"obeyed"`
+	// Trouble says why there is no Text, when Obeyed alone could be had.
+	Trouble string `json:"trouble,omitempty"`
 }
 
 // Limits of looking at a workspace.
@@ -56,11 +60,20 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
+	c := Changes{Base: s.base()}
+	if !s.adapter.Host {
+		if c.Obeyed, err = s.obeyed(ctx); err != nil {
+			c.Obeyed.Missed = err.Error()
+		}
+	}
 	out, err := s.inside(ctx, showChanges, s.base())
-	if err != nil {
+	if err != nil && len(c.Obeyed.Lines()) == 0 {
 		return Changes{}, fmt.Errorf("show changes: %w", err)
 	}
-	c := Changes{Base: s.base(), Text: out, Cut: len(out) > changesLimit}
+	if err != nil {
+		c.Trouble = describe(err)
+	}
+	c.Text, c.Cut = out, len(out) > changesLimit
 	if c.Cut {
 		c.Text = out[:changesLimit]
 	}

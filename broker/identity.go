@@ -3,6 +3,7 @@ package broker
 import (
 	"fmt"
 	"os"
+	"syscall"
 )
 
 // identity is the user a container runs as: the caller's own, so that files in
@@ -37,4 +38,13 @@ func (i identity) ownIn(root *os.Root, path string) error {
 		return nil
 	}
 	return root.Lchown(path, i.uid, i.gid)
+}
+
+// giveTo gives a path below root to whom another file belongs.
+func giveTo(root *os.Root, path string, like os.FileInfo) error {
+	owner, ok := like.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return root.Lchown(path, int(owner.Uid), int(owner.Gid))
 }

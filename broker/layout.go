@@ -30,6 +30,7 @@ const waitingName = "waiting"
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
+//	sessions/{id}/obeyed.json  what programs would run of the workspace at first
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
 //	sessions/{id}/paused       there while the session is paused after a leak
@@ -68,6 +69,7 @@ func (l layout) sandbox() string       { return filepath.Join(l.dir, "sandbox") 
 func (l layout) orientation() string   { return filepath.Join(l.dir, "orientation") }
 func (l layout) audit() string         { return filepath.Join(l.dir, "audit.jsonl") }
 func (l layout) remotes() string       { return filepath.Join(l.dir, "remotes.json") }
+func (l layout) obeyed() string        { return filepath.Join(l.dir, "obeyed.json") }
 func (l layout) autoApprovals() string { return filepath.Join(l.dir, "auto-approve.jsonl") }
 func (l layout) record() string        { return filepath.Join(l.dir, "session.json") }
 func (l layout) budget() string        { return filepath.Join(l.dir, "budget.json") }

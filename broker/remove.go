@@ -34,7 +34,7 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 		return err
 	}
 	if err = unused(home, l, id); err == nil {
-		err = removeOwned(ctx, l, id, insist, engine)
+		err = removeOwned(ctx, home, l, id, insist, engine)
 	}
 	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
 		err = errors.Join(err, released)
@@ -69,7 +69,7 @@ func unused(home string, l layout, id SessionID) error {
 // removeOwned removes everything of a session but its lease and the directory
 // that holds it. The record goes last: what is left of a removal that failed can
 // be seen and removed again.
-func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
+func removeOwned(ctx context.Context, home string, l layout, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if wasKilled(l) {
 		client, err := engine(ctx)
 		if err != nil {
@@ -83,6 +83,9 @@ func removeOwned(ctx context.Context, l layout, id SessionID, insist bool, engin
 		return err
 	}
 	if r, err := readRecord(l); err == nil { // without a record there is no worktree
+		if err := forgetMade(home, l, r.Session); err != nil {
+			return err
+		}
 		if err := dropWorktree(ctx, l, r, insist); err != nil {
 			return err
 		}

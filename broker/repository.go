@@ -16,11 +16,13 @@ import (
 // hooks and its configuration are read-only. What is a link there is left as it
 // is: it would name another file in the container than it does here. The
 // repository itself is a mount, too: what is one cannot be moved out of the way.
+// A mount ends when somebody replaces the file on the host, as 'git config' does; what
+// the agent then leaves is named (tellObeyed).
 //
 // Of a worktree that we made, what leads git to other repositories is read-only as
 // well, and so are the objects that it borrows.
 func (s *session) repositoryMounts() []docker.Mount {
-	fixed, kept := []string{".git/config", ".git/hooks"}, []string{".git"}
+	fixed, kept := append([]string{".git/config.worktree"}, beforehand...), []string{".git"}
 	if s.fixed.Worktree != nil {
 		fixed, kept = worktree.ReadOnly()
 	} else if isFile(filepath.Join(s.fixed.Workspace, ".git")) {
@@ -82,7 +84,9 @@ func (s *session) disarm() error {
 	if err := os.Rename(path, path+".disarmed"); err != nil {
 		return fmt.Errorf("%s makes git use another repository, and cannot be removed: %w", path, err)
 	}
-	s.notice(true, fmt.Sprintf("the agent had made git use another repository; that was moved to %s.disarmed", path))
+	text := fmt.Sprintf("the agent had made git use another repository; that was moved to %s.disarmed", path)
+	s.sayFarewell(aboutDisarmed, text)
+	s.notice(true, text)
 	return nil
 }
 

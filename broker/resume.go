@@ -120,6 +120,9 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	if err == nil {
 		err = b.settleStored(ctx, id)
 	}
+	if r, unread := readRecord(l); err == nil && unread == nil {
+		err = forgetMade(b.config.Home, l, r.Session)
+	}
 	return errors.Join(err, lease.Release())
 }
 

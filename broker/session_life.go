@@ -93,6 +93,9 @@ func (s *session) wait(ctx context.Context, running program) (docker.Exit, error
 		case <-ctx.Done():
 		}
 	})
+	if !s.adapter.Host {
+		watching.Go(func() { s.watchRepository(ctx) })
+	}
 	if container, ok := running.(*docker.Container); ok {
 		watching.Go(func() { container.FollowMemory(ctx, func() { s.notice(true, memoryFull) }) })
 	}

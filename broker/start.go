@@ -143,7 +143,9 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.checkRepository(); err != nil {
 		return err
 	}
-	stack.push("look for what git would follow", func(context.Context) error { return s.disarm() })
+	stack.push("look at what the agent has left", func(ctx context.Context) error {
+		return errors.Join(s.disarm(), s.tellObeyed(ctx))
+	})
 	if err := s.makeWorktree(ctx, stack); err != nil {
 		return err
 	}
@@ -154,6 +156,12 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 		}
 	case os.Geteuid() == 0:
 		s.notice(true, "the agent is not root: in this workspace it can change only what everybody may; run as an ordinary user instead")
+	}
+	if err := s.noteObeyed(ctx); err != nil {
+		return err
+	}
+	if err := s.fillRepository(ctx, stack); err != nil {
+		return err
 	}
 	if err := s.pinRemotes(); err != nil {
 		return err

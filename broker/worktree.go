@@ -113,11 +113,21 @@ func (s *session) settleWorktree(ctx context.Context) error {
 	tree := *s.fixed.Worktree
 	o, err := s.layout.worktree().Settle(ctx, tree)
 	if err != nil {
-		s.sayFarewell(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
+		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
 		return err
 	}
-	s.sayFarewell(workOf(s.fixed, o))
+	s.tellWork(workOf(s.fixed, o))
 	return nil
+}
+
+// tellWork says where the work of a session is that has ended, now and in the farewell.
+func (s *session) tellWork(text string) {
+	if text == "" {
+		s.sayFarewell(aboutWork)
+		return
+	}
+	s.sayFarewell(aboutWork, text)
+	s.notice(false, text)
 }
 
 // workOf says in a sentence what a worktree has, and what to do with it; nothing of

@@ -32,14 +32,25 @@ func changesTitle(tab int, c broker.Changes) string {
 	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(broker.SessionID(c.Base)))
 }
 
-// changesLines is the text as it may be drawn, a line each.
+// changesLines is the text as it may be drawn, a line each: first of all what programs
+// of this machine would run.
 func changesLines(c broker.Changes) []helpLine {
 	var out []helpLine
+	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
+		out = append(out, helpLine{head: true, text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
+		for _, line := range dangers {
+			out = append(out, helpLine{text: sanitize(line)})
+		}
+		out = append(out, helpLine{}, helpLine{head: true, text: "all changes"})
+	}
+	switch {
+	case c.Trouble != "":
+		return append(out, helpLine{text: "they cannot be shown: " + sanitize(c.Trouble)})
+	case c.Text == "":
+		return append(out, helpLine{text: "nothing has changed"})
+	}
 	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
 		out = append(out, helpLine{text: sanitize(line)})
-	}
-	if c.Text == "" {
-		out = []helpLine{{text: "nothing has changed"}}
 	}
 	if c.Cut {
 		out = append(out, helpLine{text: "… the rest is too long to be shown"})

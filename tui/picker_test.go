@@ -315,3 +315,28 @@ func TestDiffShowsTheChanges(t *testing.T) {
 		t.Errorf("mode %d", r.m.mode)
 	}
 }
+
+// What programs of this machine would run stands above all other changes, and is shown
+// also when nothing else can be.
+func TestDiffNamesDangersFirst(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	danger := broker.Obeyed{Found: []broker.Danger{{Path: ".git/hooks/\x1b[31mx", Why: "git runs it as a hook", State: "new"}}, Missed: "there are more"}
+	for _, c := range []broker.Changes{{Text: "+a line\n", Obeyed: danger}, {Trouble: "the container does not run", Obeyed: danger}} {
+		r.broker.changes = c
+		r.keys("\x01/diff\r")
+		screen := r.m.drawHelp().String()
+		at := 0
+		for _, want := range []string{"look before you use git", "new: \".git/hooks/", "git runs it as a hook", "not everything was looked at", "all changes", c.Text + c.Trouble} {
+			i := strings.Index(screen[at:], strings.TrimSpace(want))
+			if i < 0 {
+				t.Errorf("%q is not shown there:\n%s", want, screen)
+				break
+			}
+			at += i
+		}
+		if strings.Contains(screen, "\x1b") {
+			t.Errorf("shown raw:\n%s", screen)
+		}
+		r.keys("q")
+	}
+}

@@ -16,9 +16,10 @@ import (
 func sessionsShowCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "show ID",
-		Short:   "Show everything that is known of one session",
-		Long:    "Show everything that is known of one session. The beginning of its id is enough.",
+		Use:   "show ID",
+		Short: "Show everything that is known of one session",
+		Long: "Show everything that is known of one session. The beginning of its id is enough.\n" +
+			"What its agent has left in the workspace for programs of this machine to run is named last.",
 		Example: "  ironcurtain-mux sessions show 6f1c\n  ironcurtain-mux sessions show 6f1c --json",
 		Args:    oneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +43,15 @@ func sessionsShowCommand() *cobra.Command {
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
 			}
-			return printSession(cmd.OutOrStdout(), p, found)
+			if err := printSession(cmd.OutOrStdout(), p, found); err != nil {
+				return err
+			}
+			o, err := broker.StoredObeyed(cmd.Context(), p.home, p.userHome, found)
+			if err != nil {
+				return fail("look at the workspace", err, "")
+			}
+			printObeyed(cmd.OutOrStdout(), o)
+			return nil
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -82,4 +91,16 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	line("directory", safeName(dir))
 	line("audit", safeName(filepath.Join(dir, "audit.jsonl")))
 	return t.Flush()
+}
+
+// printObeyed names what an agent has left for programs of this machine to run.
+func printObeyed(w io.Writer, o broker.Obeyed) {
+	lines := o.Lines()
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nprograms of this machine would run or obey this of the workspace:")
+	for _, line := range lines {
+		fmt.Fprintln(w, "  "+escaped(line))
+	}
 }

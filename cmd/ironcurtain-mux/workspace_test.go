@@ -28,14 +28,15 @@ func newRepository(t *testing.T, dir string) {
 }
 
 // In a repository that was given the agent can change files and commit, but not
-// what git would run for the person; and /diff shows what has changed since the
-// session's start, not what had been changed before.
+// what git would run for the person, though the repository has no hooks at first; and
+// /diff shows what has changed since the session's start, not what had been changed
+// before, and first of all what programs of this machine would run. So does the end.
 func TestGivenRepository(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	repo := filepath.Join(home, "repo")
 	newRepository(t, repo)
-	if err := os.Chmod(home, 0o755); err != nil {
+	if err := errors.Join(os.Chmod(home, 0o755), os.RemoveAll(filepath.Join(repo, ".git/hooks"))); err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, home, 110, 40, "demo", "--agent", "shell", "--workspace", repo)
@@ -47,14 +48,16 @@ func TestGivenRepository(t *testing.T) {
 	})
 	for i, try := range []string{
 		"echo evil >.git/hooks/pre-commit", "git config core.fsmonitor /tmp/evil", "mv .git .old", "rm -rf .git/hooks", "mv .git/hooks .git/h",
+		"mkdir .git/hooks", "echo evil >.git/hooks/post-checkout",
 	} {
 		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
 		d.see(patience, fmt.Sprintf("gate-%d-holds", i))
 	}
-	d.send("clear; echo two >>a; echo new >b; echo done-$((1))\r")
+	d.send("clear; echo two >>a; echo new >b; echo evil >.envrc; git init -q in; git -C in config core.fsmonitor /tmp/evil; echo done-$((1))\r")
 	d.see(patience, "done-1")
 	d.send("\x01/diff\r")
-	d.see(patience, "changed since its start", "+two", "new file: b")
+	d.see(patience, "changed since its start", "+two", "new file: b", "look before you use git",
+		"new: in/.git/config (git obeys what it says of core.fsmonitor)", "new: .envrc (the shell loads it)")
 	if strings.Contains(d.text(), "+mine") {
 		t.Errorf("what was changed before the start is shown as changed:\n%s", d.text())
 	}
@@ -62,9 +65,13 @@ func TestGivenRepository(t *testing.T) {
 	d.see(patience, "/workspace$")
 	// What would make git follow the agent elsewhere is gone when the agent is.
 	d.send("clear; mkdir evil; echo ../evil >.git/commondir; echo planted-$((1))\r")
-	d.see(patience, "planted-1")
+	d.see(patience, "planted-1", "do not use git in ")
 	d.quit()
-	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true} {
+	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "new: in/.git/config (git obeys what it says of core.fsmonitor)") ||
+		!strings.Contains(said, "new: .envrc (the shell loads it)") || !strings.Contains(said, "commondir.disarmed") {
+		t.Errorf("the end does not name what the agent has left:\n%s", d.text())
+	}
+	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true, "hooks": false} {
 		if _, err := os.Lstat(filepath.Join(repo, ".git", name)); (err == nil) != there {
 			t.Errorf("%s: %v", name, err)
 		}
