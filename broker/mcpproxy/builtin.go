@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -51,8 +50,8 @@ func (c *call) futile() error {
 
 // runBuiltin records that the call goes on and carries it out.
 func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
-	if err := context.Cause(ctx); err != nil {
-		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
+	if context.Cause(ctx) != nil {
+		return c.withdrawn(ctx)
 	}
 	if err := c.append(ctx, c.record); err != nil {
 		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +

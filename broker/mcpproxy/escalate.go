@@ -30,6 +30,9 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 		return c.collapse(ctx)
 	}
 	res, err := c.ask(ctx)
+	if err != nil && context.Cause(ctx) != nil {
+		return c.withdrawn(ctx)
+	}
 	if err != nil {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
 			" needs a person's approval, and it could not be asked for: "+err.Error()+". Do not repeat the call now.", err.Error())

@@ -28,6 +28,7 @@ const (
 	ruleQuarantine  = "changed-tool"
 	ruleFutile      = "cannot-work-out"
 	ruleAudit       = "audit-unavailable"
+	ruleWithdrawn   = "withdrawn"
 )
 
 // maxEvidence is how much of refused arguments is recorded.
@@ -148,6 +149,11 @@ func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reaso
 	return errorResult(c.proxy.present(text, false))
 }
 
+// withdrawn records that the agent took a call back before it was let through.
+func (c *call) withdrawn(ctx context.Context) json.RawMessage {
+	return c.refuseAs(ctx, audit.Deny, ruleWithdrawn, "The call was taken back.", context.Cause(ctx).Error())
+}
+
 // append writes a record even when the call was taken back meanwhile.
 func (c *call) append(ctx context.Context, r audit.Record) error {
 	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), r)
@@ -163,11 +169,14 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	if b == nil {
 		return c.deny(ctx, ruleUnknownTool, "there is no such server")
 	}
-	if err := context.Cause(ctx); err != nil {
-		return c.refuseAs(ctx, audit.Deny, "withdrawn", "The call was taken back.", err.Error())
+	if context.Cause(ctx) != nil {
+		return c.withdrawn(ctx)
 	}
 	c.ending.began = time.Now()
 	if err := b.enter(ctx); err != nil {
+		if context.Cause(ctx) != nil {
+			return c.withdrawn(ctx)
+		}
 		return c.failed(err)
 	}
 	defer b.leave()
