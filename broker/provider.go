@@ -80,8 +80,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	s.mu.Lock()
 	s.modelProxy = proxy
 	s.mu.Unlock()
-	served := make(chan error, 1)
-	go func() { served <- proxy.Serve(listener) }()
+	served := s.letIn("models", proxy.Serve, listener)
 	stack.push("close the way to the model", func(ctx context.Context) error {
 		err := proxy.Close(ctx)
 		if failure := <-served; failure != nil {

@@ -102,12 +102,25 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err := proxy.Start(ctx); err != nil {
 		return err
 	}
-	served := make(chan error, 1) // one value: how serving ended
-	go func() { served <- proxy.Serve(listener) }()
+	served := s.letIn("tools", proxy.Serve, listener)
 	stack.push("stop serving tools", func(ctx context.Context) error {
 		return errors.Join(proxy.Close(ctx), <-served)
 	})
 	return nil
+}
+
+// letIn lets clients in until the proxy is closed, and tells how that ended on the
+// channel, once. Should it end before, the person is told what the tab has lost.
+func (s *session) letIn(what string, serve func(net.Listener) error, l net.Listener) <-chan error {
+	served := make(chan error, 1)
+	go func() {
+		err := serve(l)
+		if err != nil {
+			s.notice(true, fmt.Sprintf("this tab has lost its way to its %s: %v; /restart makes it anew", what, err))
+		}
+		served <- err
+	}()
+	return served
 }
 
 // quietStart is how long the tool servers wait for an agent that shows nothing.
@@ -242,6 +255,8 @@ func (s *session) toolActivity(a mcpproxy.Activity) {
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
 	case mcpproxy.ServerFailed:
 		s.notice(true, fmt.Sprintf("tool server %s could not be started for a call: %s", a.Server, a.Detail))
+	case mcpproxy.AcceptFailed:
+		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
 	case mcpproxy.CallUnasked:
 		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
 	case mcpproxy.CallGranted:

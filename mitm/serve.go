@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // Serve accepts connections until Close, then returns nil. It closes l.
@@ -25,27 +27,18 @@ func (p *Proxy) Serve(l net.Listener) error {
 		p.mu.Unlock()
 		_ = l.Close()
 	}()
-	pause := time.Duration(0)
+	failed := func(err error, pause time.Duration) { p.log.Warn("accept", "error", err, "pause", pause) }
 	for {
-		c, err := l.Accept()
+		c, err := nonblock.Accept(p.ctx, l, failed)
 		switch {
 		case p.ctx.Err() != nil || errors.Is(err, net.ErrClosed) && p.isClosed():
 			if err == nil {
 				_ = c.Close()
 			}
 			return nil
-		case errors.Is(err, net.ErrClosed):
+		case err != nil:
 			return fmt.Errorf("accept: %w", err)
-		case err != nil: // out of descriptors, an aborted connection: it passes
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			p.log.Warn("accept", "error", err, "pause", pause)
-			select {
-			case <-p.ctx.Done():
-			case <-time.After(pause):
-			}
-			continue
 		}
-		pause = 0
 		p.adopt(c)
 	}
 }

@@ -16,8 +16,9 @@ const (
 	ServerDown   ActivityKind = "server-down"
 	ServerFailed ActivityKind = "server-failed" // a call needed it and it did not start; Detail says why
 	ToolsChanged ActivityKind = "tools-changed"
-	CallGranted  ActivityKind = "call-granted" // by what a person allowed beforehand; Detail names it
-	CallUnasked  ActivityKind = "call-unasked" // refused because too many ask, and none like it waits
+	CallGranted  ActivityKind = "call-granted"  // by what a person allowed beforehand; Detail names it
+	AcceptFailed ActivityKind = "accept-failed" // a client could not be let in for now; Detail says why
+	CallUnasked  ActivityKind = "call-unasked"  // refused because too many ask, and none like it waits
 )
 
 // Activity is one thing that happened in the proxy.

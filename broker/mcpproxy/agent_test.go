@@ -23,14 +23,23 @@ func (r *harness) agent() *agent {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	a := &agent{t: r.t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
-	r.t.Cleanup(func() { _ = conn.Close() })
+	a := newAgent(r.t, conn)
+	a.greet()
+	return a
+}
+
+func newAgent(t testing.TB, conn net.Conn) *agent {
+	t.Cleanup(func() { _ = conn.Close() })
+	return &agent{t: t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
+}
+
+func (a *agent) greet() {
+	a.t.Helper()
 	a.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`)
 	if m := a.receive(); m.Result == nil {
-		r.t.Fatalf("initialize: %+v", m)
+		a.t.Fatalf("initialize: %+v", m)
 	}
 	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	return a
 }
 
 type received struct {

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // Proxy is the tool side of one session.
@@ -113,7 +114,8 @@ func (p *Proxy) announce(a Activity) {
 	}
 }
 
-// Serve accepts clients until the listener or the proxy is closed.
+// Serve accepts clients until the proxy is closed. An error means that the listener is
+// of no use any more: no client can come.
 func (p *Proxy) Serve(l net.Listener) error {
 	p.mu.Lock()
 	if p.closed {
@@ -125,13 +127,13 @@ func (p *Proxy) Serve(l net.Listener) error {
 	p.mu.Unlock()
 	defer p.group.Done()
 	for {
-		conn, err := l.Accept()
+		conn, err := nonblock.Accept(p.waits, l, p.acceptFailed)
 		if err != nil {
 			p.mu.Lock()
 			closed := p.closed
 			delete(p.listeners, l)
 			p.mu.Unlock()
-			if closed || errors.Is(err, net.ErrClosed) {
+			if closed {
 				return nil
 			}
 			return fmt.Errorf("tool proxy: accept: %w", err)
@@ -148,6 +150,10 @@ func (p *Proxy) Serve(l net.Listener) error {
 		}
 		go func() { _ = p.serve(s) }() // how one client left is of no concern to the others
 	}
+}
+
+func (p *Proxy) acceptFailed(err error, _ time.Duration) {
+	p.announce(Activity{Kind: AcceptFailed, Detail: err.Error()})
 }
 
 // ServeConn serves one client on a connection and returns when it has left.

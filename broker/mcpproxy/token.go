@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // A client that comes over TCP begins with one line, "Bearer TOKEN". It has
@@ -23,9 +25,9 @@ const (
 	MinToken = 32
 )
 
-// ServeToken accepts clients that know the token until the listener or the
-// proxy is closed. Who does not know it is disconnected and recorded. Anybody
-// who can reach a TCP port can talk to it, which no mode of a file prevents.
+// ServeToken accepts clients that know the token until the proxy is closed. Who does
+// not know it is disconnected and recorded. Anybody who can reach a TCP port can talk
+// to it, which no mode of a file prevents.
 func (p *Proxy) ServeToken(l net.Listener, token string) error {
 	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
 		return errors.Join(fmt.Errorf("tool proxy: a token has at least %d bytes and no white space", MinToken), l.Close())
@@ -33,10 +35,12 @@ func (p *Proxy) ServeToken(l net.Listener, token string) error {
 	t := &tokenListener{
 		Listener: l, want: sha256.Sum256([]byte(token)), known: make(chan net.Conn), ended: make(chan struct{}),
 		guests: make(chan struct{}, tokenGuests),
+		failed: p.acceptFailed,
 		refused: func(who net.Addr, err error) {
 			p.recordRefused(context.Background(), fmt.Errorf("client %s: %w", who, err))
 		},
 	}
+	t.life, t.end = context.WithCancel(context.Background())
 	t.group.Go(t.accept)
 	err := p.Serve(t)
 	return errors.Join(err, t.Close())
@@ -50,9 +54,12 @@ type tokenListener struct {
 	ended   chan struct{} // closed when the listener below has ended
 	guests  chan struct{} // one for each connection that has not shown its token
 	refused func(net.Addr, error)
+	failed  func(error, time.Duration)
+	life    context.Context // ends with Close
+	end     context.CancelFunc
 	once    sync.Once
 	group   sync.WaitGroup
-	failed  error // why accept ended; read after ended
+	cause   error // why accept ended; read after ended
 }
 
 // Accept returns the next connection that showed the token.
@@ -61,13 +68,14 @@ func (t *tokenListener) Accept() (net.Conn, error) {
 	case conn := <-t.known:
 		return conn, nil
 	case <-t.ended:
-		return nil, t.failed
+		return nil, t.cause
 	}
 }
 
 // Close ends the listener and the connections that it has not passed on.
 func (t *tokenListener) Close() error {
 	err := t.Listener.Close()
+	t.end()
 	t.group.Wait()
 	if errors.Is(err, net.ErrClosed) {
 		return nil
@@ -78,9 +86,9 @@ func (t *tokenListener) Close() error {
 func (t *tokenListener) accept() {
 	defer t.once.Do(func() { close(t.ended) })
 	for {
-		conn, err := t.Listener.Accept()
+		conn, err := nonblock.Accept(t.life, t.Listener, t.failed)
 		if err != nil {
-			t.failed = err
+			t.cause = err
 			return
 		}
 		select {

@@ -24,7 +24,7 @@ func (r *harness) overTCP() string {
 	served := make(chan error, 1)
 	go func() { served <- r.proxy.ServeToken(l, testToken) }()
 	r.t.Cleanup(func() {
-		_ = l.Close()
+		r.close()
 		if err := <-served; err != nil {
 			r.t.Error(err)
 		}
