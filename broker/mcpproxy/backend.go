@@ -27,13 +27,14 @@ type backend struct {
 	proxy *Proxy
 	spec  sandbox.Spec
 	open  []string // its roots: real paths
-	// slots has one for each call the server works on. A call for which more
-	// directories are opened takes all, so that no other call finds them open.
-	slots *semaphore.Weighted
+	// A call for which more directories are opened takes all slots, so that no other
+	// call finds them open.
+	slots slots
 	late  error // the cause of calls that take too long
 
 	mu    sync.Mutex
-	link  *link // nil while the server is down
+	link  *link         // nil while the server is down
+	up    chan struct{} // closed while there is a link
 	tools []tool
 	rest  rest
 
@@ -43,7 +44,8 @@ type backend struct {
 }
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
-	b := &backend{proxy: p, spec: s, slots: semaphore.NewWeighted(int64(p.limits.PerServer))}
+	b := &backend{proxy: p, spec: s, up: make(chan struct{})}
+	b.slots.free = semaphore.NewWeighted(int64(p.limits.PerServer))
 	b.late = &errLate{fmt.Sprintf("server %s did not answer within %v", s.Name, p.limits.Call)}
 	for _, dir := range s.Roots {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
@@ -90,6 +92,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	}
 	b.mu.Lock()
 	b.link, b.tools = l, tools
+	close(b.up)
 	b.rest.used = time.Now()
 	b.mu.Unlock()
 	b.proxy.config.Known.learn(b.spec.Name, tools)

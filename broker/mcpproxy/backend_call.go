@@ -45,10 +45,21 @@ func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
 	if len(more) > 0 {
 		share = int64(b.proxy.limits.PerServer)
 	}
-	if b.slots.Acquire(ctx, share) != nil {
-		return nil, context.Cause(ctx)
+	waited, err := b.slots.take(ctx, share, b.unblock)
+	if err != nil {
+		return nil, err
 	}
-	defer b.slots.Release(share)
+	var givenUp *givenUpError
+	defer func() {
+		keep := int64(0)
+		if givenUp != nil {
+			keep = 1
+		}
+		b.slots.give(share, keep)
+	}()
+	if waited {
+		b.untilUp(ctx)
+	}
 	l, err := b.running()
 	if err != nil {
 		return nil, err
@@ -58,11 +69,33 @@ func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
 		defer l.narrow(more, confirm)
 		l.widen(ctx, more, confirm)
 	}
-	result, err := l.call(ctx, j)
+	result, err := l.call(ctx, j, func() { b.slots.free.Release(1) })
+	if errors.As(err, &givenUp) {
+		return nil, givenUp
+	}
 	if errors.Is(err, errServerGone) {
 		return nil, &DownError{Server: b.spec.Name, Err: err}
 	}
 	return result, err
+}
+
+// unblock ends a server that works on nothing but calls that were given up, while
+// another call waits for it. It is started again.
+func (b *backend) unblock() {
+	if l := b.down(); l != nil {
+		l.process.Stop()
+	}
+}
+
+// untilUp waits for a server that is being started again.
+func (b *backend) untilUp(ctx context.Context) {
+	b.mu.Lock()
+	up := b.up
+	b.mu.Unlock()
+	select {
+	case <-up:
+	case <-ctx.Done():
+	}
 }
 
 // missing are the directories that must be opened for these paths. A server

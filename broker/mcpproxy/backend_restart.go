@@ -36,12 +36,12 @@ func (b *backend) keep(l *link) {
 		began := time.Now()
 		if !b.watch(l) {
 			_ = l.Close()
+			l.dropGivenUp()
 			return
 		}
-		b.mu.Lock()
-		b.link = nil
-		b.mu.Unlock()
+		b.down()
 		_ = l.Close()
+		l.dropGivenUp()
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
 		if time.Since(began) > steady {
 			pause = b.proxy.limits.Backoff
@@ -51,6 +51,22 @@ func (b *backend) keep(l *link) {
 		}
 		b.proxy.rebuild()
 	}
+}
+
+// down notes that the server has ended, or is about to, and returns its link if that is
+// news. The git server forgets with it in which directory it works.
+func (b *backend) down() *link {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.link
+	if l == nil {
+		return nil
+	}
+	b.link, b.up = nil, make(chan struct{})
+	if b.spec.Name == gitServer {
+		b.proxy.workDir.Store(nil)
+	}
+	return l
 }
 
 // restart tries to start the server until it runs; nil when the backend ends.

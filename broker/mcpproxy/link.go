@@ -28,7 +28,7 @@ type link struct {
 
 	mu       sync.Mutex
 	ended    error
-	waiting  map[string]chan reply // must-deliver, room for the one reply
+	waiting  map[string]*waiter
 	progress map[string]func(json.RawMessage)
 	webs     map[string]*webCall // by the id of the call that each belongs to
 	calls    uint64
@@ -44,7 +44,7 @@ var _ transport.Interface = (*link)(nil)
 func newLink(p *sandbox.Process, limits Limits, open []string) *link {
 	l := &link{
 		process: p, limit: limits.Line, roots: roots{base: open, limit: limits.Roots},
-		waiting: map[string]chan reply{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
+		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
 	l.out.to(p.Stdin())
@@ -77,7 +77,7 @@ func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	if err != nil {
 		return nil, err
 	}
-	result, err := l.ask(ctx, id, r.Method, params)
+	result, err := l.ask(ctx, id, r.Method, params, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 // request is ask with an id of our own.
 func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return l.ask(ctx, l.nextID(), method, params)
+	return l.ask(ctx, l.nextID(), method, params, nil)
 }
 
 func (l *link) nextID() json.RawMessage {
@@ -28,8 +28,9 @@ type job struct {
 	web       *webCall              // nil when the call makes no web request
 }
 
-// call runs a tool with exactly the arguments of the job.
-func (l *link) call(ctx context.Context, j job) (json.RawMessage, error) {
+// call runs a tool with exactly the arguments of the job. Of a call that is given up,
+// over is called when the server has answered it or is gone.
+func (l *link) call(ctx context.Context, j job, over func()) (json.RawMessage, error) {
 	id := l.nextID()
 	name, err := encode(j.tool)
 	if err != nil {
@@ -55,7 +56,7 @@ func (l *link) call(ctx context.Context, j job) (json.RawMessage, error) {
 			l.mu.Unlock()
 		}()
 	}
-	return l.ask(ctx, id, "tools/call", append(params, '}'))
+	return l.ask(ctx, id, "tools/call", append(params, '}'), over)
 }
 
 // reply is what a server answered.
@@ -64,15 +65,28 @@ type reply struct {
 	err    error
 }
 
-// ask sends a request and waits. When ctx ends first, the server is told.
-func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage) (json.RawMessage, error) {
-	got := make(chan reply, 1)
+// waiter is a request that the server has not answered.
+type waiter struct {
+	got  chan reply // must-deliver, room for the one reply
+	over func()     // set when nobody waits for the answer any more
+}
+
+// givenUpError is the end of a call that the server may still work on.
+type givenUpError struct{ cause error }
+
+func (e *givenUpError) Error() string { return e.cause.Error() }
+func (e *givenUpError) Unwrap() error { return e.cause }
+
+// ask sends a request and waits. When ctx ends first, the server is told, and a
+// request with something to do when it is over is given up.
+func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (json.RawMessage, error) {
+	w := &waiter{got: make(chan reply, 1)}
 	l.mu.Lock()
 	if l.ended != nil {
 		l.mu.Unlock()
 		return nil, l.ended
 	}
-	l.waiting[string(id)] = got
+	l.waiting[string(id)] = w
 	alone := len(l.waiting) == 1
 	l.mu.Unlock()
 	msg := make([]byte, 0, len(params)+len(method)+64)
@@ -85,14 +99,43 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	}
 	l.soon.Wait(l.process, alone)
 	select {
-	case r := <-got:
+	case r := <-w.got:
 		return r.result, r.err
 	case <-ctx.Done():
-		l.forget(id)
+		if !l.giveUp(id, over) {
+			return nil, context.Cause(ctx) // it has just been answered
+		}
 		if method == "tools/call" {
 			_ = l.out.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
 		}
-		return nil, context.Cause(ctx)
+		if over == nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, &givenUpError{context.Cause(ctx)}
+	}
+}
+
+// giveUp notes that nobody waits for an answer any more. It reports false when there is
+// one already, or the server has ended.
+func (l *link) giveUp(id json.RawMessage, over func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, open := l.waiting[string(id)]
+	if open && over == nil {
+		delete(l.waiting, string(id))
+	} else if open {
+		w.over = over
+	}
+	return open
+}
+
+// dropGivenUp ends the calls that were given up and that a server has left behind.
+func (l *link) dropGivenUp() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for id, w := range l.waiting {
+		delete(l.waiting, id)
+		w.over()
 	}
 }
 

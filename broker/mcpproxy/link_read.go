@@ -115,11 +115,15 @@ func (l *link) dispatch(e envelope) {
 
 func (l *link) deliver(e envelope) {
 	l.mu.Lock()
-	got, ok := l.waiting[string(e.ID)]
+	w, ok := l.waiting[string(e.ID)]
 	delete(l.waiting, string(e.ID))
 	l.mu.Unlock()
 	if !ok {
-		return // late, or never asked
+		return // never asked, or forgotten
+	}
+	if w.over != nil { // nobody sets it any more: w is not in the map
+		w.over()
+		return
 	}
 	r := reply{result: e.Result}
 	if e.Error != nil {
@@ -131,7 +135,7 @@ func (l *link) deliver(e envelope) {
 	} else if e.Result == nil {
 		r.err = &serverError{text: "the server answered without a result"}
 	}
-	got <- r
+	w.got <- r
 }
 
 // serverError is an error that the server itself answered with.
@@ -139,14 +143,16 @@ type serverError struct{ text string }
 
 func (e *serverError) Error() string { return e.text }
 
-// end fails everything that waits.
+// end fails everything that somebody waits for.
 func (l *link) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = fmt.Errorf("%w: %w", errServerGone, err)
-	for id, got := range l.waiting {
-		delete(l.waiting, id)
-		got <- reply{err: l.ended}
+	for id, w := range l.waiting {
+		if w.over == nil {
+			delete(l.waiting, id)
+			w.got <- reply{err: l.ended}
+		}
 	}
 }
 

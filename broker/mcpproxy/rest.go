@@ -127,6 +127,6 @@ func (b *backend) retire() time.Duration {
 	if left := b.proxy.limits.Rest - time.Since(b.rest.used); left > 0 {
 		return left
 	}
-	b.link, b.rest.resting = nil, true
+	b.link, b.up, b.rest.resting = nil, make(chan struct{}), true
 	return 0
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -109,6 +110,16 @@ func (s *stub) answer(id json.RawMessage, method string, params json.RawMessage)
 	}
 }
 
+// hold answers a call once there is a file "go".
+func (s *stub) hold(id json.RawMessage) {
+	for range time.Tick(time.Millisecond) {
+		if os.Remove(filepath.Join(s.dir, "go")) == nil {
+			s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"held"}]}}`, id)
+			return
+		}
+	}
+}
+
 // call behaves as the name of the file in its arguments says.
 func (s *stub) call(id, params json.RawMessage) {
 	var p struct {
@@ -122,6 +133,9 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "crash":
 		os.Exit(1)
 	case "hang":
+		return
+	case "held":
+		go s.hold(id)
 		return
 	case "huge":
 		text = strings.Repeat("x", 11<<20)

@@ -1,0 +1,71 @@
+package mcpproxy
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// patience is how long a call waits for calls that nobody waits for, before the server
+// is started again.
+const patience = time.Second
+
+// slots bound the calls that a server works on. A call that was given up, because its
+// agent took it back or its time was over, keeps its slot until the server has answered
+// or has ended: until then the server may still work on it.
+type slots struct {
+	free *semaphore.Weighted
+
+	mu   sync.Mutex
+	live int // calls with a slot that somebody waits for
+}
+
+// take waits for the slots of a call. While only calls that were given up are in the
+// way, unblock is called every second.
+func (s *slots) take(ctx context.Context, share int64, unblock func()) (waited bool, err error) {
+	if !s.free.TryAcquire(share) {
+		waited = true
+		stop, done := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(done)
+			s.watch(stop, unblock)
+		}()
+		err := s.free.Acquire(ctx, share)
+		close(stop)
+		<-done
+		if err != nil {
+			return waited, context.Cause(ctx)
+		}
+	}
+	s.mu.Lock()
+	s.live++
+	s.mu.Unlock()
+	return waited, nil
+}
+
+func (s *slots) watch(stop <-chan struct{}, unblock func()) {
+	tick := time.NewTicker(patience)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		s.mu.Lock() // whoever gets a slot meanwhile finds the server ended
+		if s.live == 0 {
+			unblock()
+		}
+		s.mu.Unlock()
+	}
+}
+
+// give ends a call that somebody waited for, and gives back all but what it keeps.
+func (s *slots) give(share, keep int64) {
+	s.mu.Lock()
+	s.live--
+	s.mu.Unlock()
+	s.free.Release(share - keep)
+}
