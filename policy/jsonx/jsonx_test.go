@@ -151,12 +151,20 @@ func TestSplit(t *testing.T) {
 		t.Errorf("%q", fields)
 	}
 	for _, text := range []string{
-		``, `[]`, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1}x`, `{"a":1,"A":2}`, `{"a":"x}`, `{"a":[1}`, "{\"\xff\":1}",
+		``, `[]`, `{`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{"a":1}x`, `{"a":1,"A":2}`, `{"a":"x}`, `{"a":[1}`, "{\"\xff\":1}", manyFields(maxFields + 1),
 	} {
 		if fields, err := Split([]byte(text)); err == nil {
 			t.Errorf("%s: %q", text, fields)
 		}
 	}
+}
+
+func manyFields(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,"%d":1`, i)
+	}
+	return "{" + b.String()[1:] + "}"
 }
 
 // TestAgreesWithTheStandardLibrary: what is accepted means to encoding/json

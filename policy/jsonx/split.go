@@ -8,6 +8,10 @@ type Field struct {
 	Raw  []byte // aliases the document
 }
 
+// maxFields is how many members Split accepts. What it is for has a handful, and each
+// one takes many times the bytes that it is written with.
+const maxFields = 1024
+
 // Split takes an object apart into its members without judging their values: each is
 // skipped over by its brackets and strings, however deep, so bytes that Parse would
 // refuse reach the caller as they came. Names must be UTF-8, and no two alike.
@@ -34,6 +38,9 @@ func Split(data []byte) ([]Field, error) {
 		}
 		if !utf8.ValidString(name) {
 			return fields, d.fail(at, "invalid UTF-8")
+		}
+		if len(fields) == maxFields {
+			return fields, d.fail(at, "too many members")
 		}
 		raw, err := d.skip()
 		if err != nil {
