@@ -81,7 +81,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLink(p, b.proxy.limits, b.open)
+	l := newLink(p, b.proxy.limits, b.proxy.room, b.open)
 	tools, err := b.greet(ctx, l)
 	if err == nil {
 		err = b.record(ctx, p)

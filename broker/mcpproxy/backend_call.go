@@ -2,7 +2,6 @@ package mcpproxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -38,7 +37,7 @@ func (b *backend) sandboxed() bool {
 
 // call forwards one call and waits for its result. The server is made to take
 // the paths that the call names for open while it works on it.
-func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
+func (b *backend) call(ctx context.Context, j job) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
 	defer cancel()
 	more, share := b.missing(j.paths), int64(1)
@@ -47,7 +46,7 @@ func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
 	}
 	waited, err := b.slots.take(ctx, share, b.unblock)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	var givenUp *givenUpError
 	defer func() {
@@ -62,21 +61,21 @@ func (b *backend) call(ctx context.Context, j job) (json.RawMessage, error) {
 	}
 	l, err := b.running()
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	if len(more) > 0 {
 		confirm := b.offers(introspection)
 		defer l.narrow(more, confirm)
 		l.widen(ctx, more, confirm)
 	}
-	result, err := l.call(ctx, j, func() { b.slots.free.Release(1) })
+	got, err := l.call(ctx, j, func() { b.slots.free.Release(1) })
 	if errors.As(err, &givenUp) {
-		return nil, givenUp
+		return reply{}, givenUp
 	}
 	if errors.Is(err, errServerGone) {
-		return nil, &DownError{Server: b.spec.Name, Err: err}
+		return reply{}, &DownError{Server: b.spec.Name, Err: err}
 	}
-	return result, err
+	return got, err
 }
 
 // unblock ends a server that works on nothing but calls that were given up, while

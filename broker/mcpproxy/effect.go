@@ -29,7 +29,14 @@ func (c *call) previewed() preview.Call {
 // file, a branch or a remote changed meanwhile, the person is asked again, told
 // so, and shown what the call would do now.
 func (c *call) stillShown(ctx context.Context) json.RawMessage {
-	if c.effect == nil || c.proxy.config.Preview.Fingerprint(ctx, c.previewed()) == c.effect.Fingerprint {
+	if c.effect == nil {
+		return nil
+	}
+	now, err := c.fingerprint(ctx)
+	switch {
+	case err != nil:
+		return c.withdrawn(ctx)
+	case now == c.effect.Fingerprint:
 		return nil
 	}
 	c.asked++
@@ -45,12 +52,26 @@ func (c *call) stillShown(ctx context.Context) json.RawMessage {
 	return c.escalate(ctx)
 }
 
-// show works out the effect that the person is about to see.
-func (c *call) show(ctx context.Context) {
-	if c.proxy.config.Preview == nil {
-		return
+// fingerprint is that of what the call would do now.
+func (c *call) fingerprint(ctx context.Context) (string, error) {
+	if err := c.proxy.room.showing.take(ctx); err != nil {
+		return "", err
 	}
+	defer c.proxy.room.showing.give()
+	return c.proxy.config.Preview.Fingerprint(ctx, c.previewed()), nil
+}
+
+// show works out the effect that the person is about to see.
+func (c *call) show(ctx context.Context) error {
+	if c.proxy.config.Preview == nil {
+		return nil
+	}
+	if err := c.proxy.room.showing.take(ctx); err != nil {
+		return err
+	}
+	defer c.proxy.room.showing.give()
 	if c.effect = c.proxy.config.Preview.Effect(ctx, c.previewed()); c.effect != nil {
 		c.effect.Changed = c.again
 	}
+	return nil
 }

@@ -55,6 +55,7 @@ func (e *ending) failure(err error, told string) {
 // waits for that: nothing is decided by it, and a log that does not take it says so
 // itself.
 func (c *call) finish() {
+	c.answer.free()
 	if c.ending.decision == "" {
 		return
 	}

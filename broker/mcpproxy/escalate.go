@@ -79,7 +79,12 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			<-done
 		}()
 	}
-	c.show(ctx)
+	if err := c.show(ctx); err != nil {
+		return approval.Resolution{}, err
+	}
+	if !c.request.hold.resize(c.size()) {
+		return approval.Resolution{}, errNoRoom
+	}
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
 	ticket := ""

@@ -31,10 +31,10 @@ func newFrameReader(r io.Reader, limit int) *frameReader {
 }
 
 // next returns the next line that is not empty, without its end. The bytes
-// belong to the caller.
-func (f *frameReader) next() ([]byte, error) {
+// belong to the caller, and h is what they take; it may be nil.
+func (f *frameReader) next(h *hold) ([]byte, error) {
 	for {
-		line, err := f.line()
+		line, err := f.line(h)
 		if err != nil {
 			return nil, err
 		}
@@ -47,12 +47,15 @@ func (f *frameReader) next() ([]byte, error) {
 	}
 }
 
-func (f *frameReader) line() ([]byte, error) {
+func (f *frameReader) line(h *hold) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := f.r.ReadSlice('\n')
-		if len(line)+len(part) > f.limit {
-			return nil, f.skip(err)
+		switch n := len(line) + len(part); {
+		case n > f.limit:
+			return nil, f.skip(line, part, err, errTooLong)
+		case h != nil && !h.resize(n):
+			return nil, f.skip(line, part, err, errNoRoom)
 		}
 		line = append(line, part...)
 		switch {
@@ -67,15 +70,19 @@ func (f *frameReader) line() ([]byte, error) {
 	}
 }
 
-// skip drops the rest of a line that is too long.
-func (f *frameReader) skip(err error) error {
+// skip drops the rest of a line that cannot be kept for the reason given.
+func (f *frameReader) skip(line, part []byte, err, reason error) error {
+	var id idFinder
+	id.look(line)
+	id.look(part)
 	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = f.r.ReadSlice('\n')
+		part, err = f.r.ReadSlice('\n')
+		id.look(part)
 	}
 	if err != nil {
 		return err
 	}
-	return errTooLong
+	return &skippedError{reason, id.found()}
 }
 
 // writeLimit is how long a client may leave a message unread; at least half of
@@ -99,7 +106,7 @@ type frameWriter struct {
 }
 
 // maxWaiting is how many bytes may wait for a write that is under way.
-const maxWaiting = 1 << 20
+const maxWaiting = 256 << 10
 
 func (f *frameWriter) to(w io.Writer) {
 	f.w, f.room.L = nonblock.Writer(w), &f.mu

@@ -109,6 +109,7 @@ func newHarness(t testing.TB, change func(*Config)) *harness {
 	}
 	t.Cleanup(func() {
 		r.close()
+		r.emptied()
 		r.queue.Close()
 		_ = log.Close()
 		_ = host.Close()
@@ -138,6 +139,15 @@ func (r *harness) close() {
 	defer cancel()
 	if err := r.proxy.Close(ctx); err != nil {
 		r.t.Error(err)
+	}
+}
+
+// emptied checks that all room was given back.
+func (r *harness) emptied() {
+	r.t.Helper()
+	room, all := r.proxy.room, int64(r.proxy.limits.Room)
+	if !room.requests.TryAcquire(all-room.forOne) || !room.answers.TryAcquire(room.forOne) {
+		r.t.Error("requests or answers that have ended still take room")
 	}
 }
 

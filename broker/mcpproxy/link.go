@@ -24,6 +24,9 @@ type link struct {
 	out     frameWriter
 	soon    nonblock.Linger // for an answer
 	limit   int
+	room    *room
+	life    context.Context // ends when the link is closed
+	leave   context.CancelFunc
 	roots   roots
 
 	mu       sync.Mutex
@@ -41,12 +44,13 @@ type link struct {
 var _ transport.Interface = (*link)(nil)
 
 // newLink begins to read what the process says.
-func newLink(p *sandbox.Process, limits Limits, open []string) *link {
+func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link {
 	l := &link{
-		process: p, limit: limits.Line, roots: roots{base: open, limit: limits.Roots},
+		process: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
 		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
+	l.life, l.leave = context.WithCancel(context.Background())
 	l.out.to(p.Stdin())
 	l.out.broken = l.end // a caller that left its line to another's write waits for an answer
 	l.readers.Go(l.read)
@@ -77,11 +81,11 @@ func (l *link) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*tr
 	if err != nil {
 		return nil, err
 	}
-	result, err := l.ask(ctx, id, r.Method, params, nil)
+	got, err := l.ask(ctx, id, r.Method, params, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: r.ID, Result: result}, nil
+	return &transport.JSONRPCResponse{JSONRPC: mcp.JSONRPC_VERSION, ID: r.ID, Result: got.result}, nil
 }
 
 // SendNotification tells the server something.
@@ -95,6 +99,7 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 
 // Close ends the process and waits for the readers.
 func (l *link) Close() error {
+	l.leave()
 	l.process.Stop()
 	l.readers.Wait()
 	return nil

@@ -9,7 +9,8 @@ import (
 
 // request is ask with an id of our own.
 func (l *link) request(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	return l.ask(ctx, l.nextID(), method, params, nil)
+	got, err := l.ask(ctx, l.nextID(), method, params, nil)
+	return got.result, err
 }
 
 func (l *link) nextID() json.RawMessage {
@@ -30,11 +31,11 @@ type job struct {
 
 // call runs a tool with exactly the arguments of the job. Of a call that is given up,
 // over is called when the server has answered it or is gone.
-func (l *link) call(ctx context.Context, j job, over func()) (json.RawMessage, error) {
+func (l *link) call(ctx context.Context, j job, over func()) (reply, error) {
 	id := l.nextID()
 	name, err := encode(j.tool)
 	if err != nil {
-		return nil, err
+		return reply{}, err
 	}
 	params := make([]byte, 0, len(j.arguments)+len(name)+80)
 	params = append(append(params, `{"name":`...), name...)
@@ -62,13 +63,15 @@ func (l *link) call(ctx context.Context, j job, over func()) (json.RawMessage, e
 // reply is what a server answered.
 type reply struct {
 	result json.RawMessage
+	room   hold // what it takes, of a call's
 	err    error
 }
 
 // waiter is a request that the server has not answered.
 type waiter struct {
-	got  chan reply // must-deliver, room for the one reply
-	over func()     // set when nobody waits for the answer any more
+	got     chan reply // must-deliver, room for the one reply
+	over    func()     // set when nobody waits for the answer any more
+	charged bool
 }
 
 // givenUpError is the end of a call that the server may still work on.
@@ -79,13 +82,14 @@ func (e *givenUpError) Unwrap() error { return e.cause }
 
 // ask sends a request and waits. When ctx ends first, the server is told, and a
 // request with something to do when it is over is given up.
-func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (json.RawMessage, error) {
+func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
 	w := &waiter{got: make(chan reply, 1)}
 	l.mu.Lock()
 	if l.ended != nil {
 		l.mu.Unlock()
-		return nil, l.ended
+		return reply{}, l.ended
 	}
+	w.charged = over != nil
 	l.waiting[string(id)] = w
 	alone := len(l.waiting) == 1
 	l.mu.Unlock()
@@ -95,23 +99,25 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	msg = append(append(msg, params...), '}')
 	if err := l.out.write(msg); err != nil {
 		l.forget(id)
-		return nil, fmt.Errorf("%w: %w", errServerGone, err)
+		return reply{}, fmt.Errorf("%w: %w", errServerGone, err)
 	}
 	l.soon.Wait(l.process, alone)
 	select {
 	case r := <-w.got:
-		return r.result, r.err
+		return r, r.err
 	case <-ctx.Done():
-		if !l.giveUp(id, over) {
-			return nil, context.Cause(ctx) // it has just been answered
+		if !l.giveUp(id, over) { // it has just been answered
+			r := <-w.got
+			r.room.free()
+			return reply{}, context.Cause(ctx)
 		}
 		if method == "tools/call" {
 			_ = l.out.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
 		}
 		if over == nil {
-			return nil, context.Cause(ctx)
+			return reply{}, context.Cause(ctx)
 		}
-		return nil, &givenUpError{context.Cause(ctx)}
+		return reply{}, &givenUpError{context.Cause(ctx)}
 	}
 }
 

@@ -60,7 +60,7 @@ func (l *link) read() {
 	defer close(l.requests)
 	frames := newFrameReader(l.process.Stdout(), l.limit)
 	for {
-		line, err := frames.next()
+		line, err := frames.next(nil)
 		if errors.Is(err, errTooLong) {
 			// Whose answer it was cannot be known, so nobody can be answered.
 			err = errors.New("the server sent a message that is too long")
@@ -135,7 +135,19 @@ func (l *link) deliver(e envelope) {
 	} else if e.Result == nil {
 		r.err = &serverError{text: "the server answered without a result"}
 	}
+	if w.charged {
+		r.room = l.take(len(r.result))
+	}
 	w.got <- r
+}
+
+// take waits for the room of an answer. A server that is being stopped needs none.
+func (l *link) take(bytes int) hold {
+	h := hold{of: l.room.answers}
+	if n := min(int64(bytes), l.room.forOne); h.of.Acquire(l.life, n) == nil {
+		h.bytes = n
+	}
+	return h
 }
 
 // serverError is an error that the server itself answered with.

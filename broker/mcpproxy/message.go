@@ -28,7 +28,7 @@ type protocolError struct {
 func (e *protocolError) Error() string { return e.text }
 
 func refuse(code int, format string, args ...any) error {
-	return &protocolError{code: code, text: fmt.Sprintf(format, args...)}
+	return &protocolError{code: code, text: fmt.Errorf(format, args...).Error()}
 }
 
 // decode takes a line apart. The id is returned as far as it was understood,
@@ -103,6 +103,9 @@ func text(raw []byte) (string, error) {
 	return v.Text, nil
 }
 
+// errUnknownMember refuses what nobody would judge.
+var errUnknownMember = errors.New("they have a member that is none of a call's")
+
 // callParams are the parameters of tools/call.
 type callParams struct {
 	name          string
@@ -126,6 +129,8 @@ func decodeCall(raw json.RawMessage) (callParams, error) {
 			p.arguments = f.Raw
 		case "_meta":
 			p.progressToken, err = progressToken(f.Raw)
+		default:
+			err = errUnknownMember
 		}
 		if err != nil {
 			return p, fmt.Errorf("the parameters are refused: %w", err)

@@ -28,7 +28,7 @@ const (
 	ruleQuarantine  = "changed-tool"
 	ruleFutile      = "cannot-work-out"
 	ruleAudit       = "audit-unavailable"
-	ruleWithdrawn   = "withdrawn"
+	ruleRoom        = "session-memory"
 )
 
 // maxEvidence is how much of refused arguments is recorded.
@@ -38,8 +38,8 @@ const maxEvidence = 4 << 10
 type call struct {
 	proxy   *Proxy
 	session *session
-	id      string          // of the call in the audit
-	request json.RawMessage // the id of the agent's request
+	id      string // of the call in the audit
+	request *request
 	target  target
 	params  callParams
 	verdict policy.Verdict
@@ -49,32 +49,36 @@ type call struct {
 	again   bool            // the person is asked again, because the effect changed
 	asked   int             // how often an approval came too late for what was shown
 	ending  ending
+	answer  hold // what its result takes until the agent has it
 }
 
 // run carries a call out. It returns the message that answers it, and the call,
 // to be finished when that was sent; nil when the message was none.
-func (p *Proxy) run(ctx context.Context, s *session, m message) ([]byte, *call) {
-	params, err := decodeCall(m.params)
+func (p *Proxy) run(ctx context.Context, s *session, r *request) ([]byte, *call) {
+	params, err := decodeCall(r.params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
+		return answerError(r.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
 	}
-	return p.carryOut(ctx, s, m.id, newCallID(), params)
+	return p.carryOut(ctx, s, r, newCallID(), params)
 }
 
 // carryOut is run for a call whose parameters are known.
-func (p *Proxy) carryOut(ctx context.Context, s *session, request json.RawMessage, id string, params callParams) ([]byte, *call) {
+func (p *Proxy) carryOut(ctx context.Context, s *session, r *request, id string, params callParams) ([]byte, *call) {
 	catalog := p.catalog.Load()
 	where, offered := catalog.resolve(params.name)
-	c := &call{proxy: p, session: s, id: id, request: request, target: where, params: params}
+	c := &call{proxy: p, session: s, id: id, request: r, target: where, params: params}
 	p.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
 	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge(ctx)
-	result := c.decide(ctx, offered, catalog.hidden[where])
-	return answer(request, result), c
+	if !c.keepLess() {
+		return answer(r.id, c.unkept(ctx)), c
+	}
+	return answer(r.id, c.decide(ctx, offered, catalog.hidden[where])), c
 }
 
-// judge asks the policy and prepares the record.
+// judge asks the policy and prepares the record. A call that is taken back before its
+// turn comes is denied.
 func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
@@ -149,9 +153,14 @@ func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reaso
 	return errorResult(c.proxy.present(text, false))
 }
 
+// unkept refuses a call for which there is no room.
+func (c *call) unkept(ctx context.Context) json.RawMessage {
+	return c.refuseAs(ctx, audit.Deny, ruleRoom, "DENIED: "+c.name()+" was denied by rule "+ruleRoom+": "+errNoRoom.Error()+".", errNoRoom.Error())
+}
+
 // withdrawn records that the agent took a call back before it was let through.
 func (c *call) withdrawn(ctx context.Context) json.RawMessage {
-	return c.refuseAs(ctx, audit.Deny, ruleWithdrawn, "The call was taken back.", context.Cause(ctx).Error())
+	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was taken back.", context.Cause(ctx).Error())
 }
 
 // append writes a record even when the call was taken back meanwhile.
@@ -189,13 +198,18 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 	}
 	c.ending.began = time.Now()
-	result, err := b.call(ctx, job{
+	got, err := b.call(ctx, job{
 		tool: c.target.tool, arguments: c.verdict.Arguments, paths: namedPaths(c.verdict), progress: c.relay(), web: c.web(b),
 	})
 	if err != nil {
 		return c.failed(err)
 	}
-	clean, toolFailed, err := c.proxy.clean(result, c.record.Sandboxed)
+	c.answer = got.room
+	if err := c.proxy.room.passing.take(ctx); err != nil {
+		return c.failed(err)
+	}
+	clean, toolFailed, err := c.proxy.clean(got.result, c.record.Sandboxed)
+	c.proxy.room.passing.give()
 	if err != nil {
 		return c.failed(err)
 	}

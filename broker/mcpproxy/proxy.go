@@ -28,6 +28,7 @@ type Proxy struct {
 	catalog  atomic.Pointer[catalog]
 	relist   sync.Mutex // orders rebuilding the catalog
 	rate     *rates
+	room     *room
 	workDir  atomic.Pointer[string] // of the git server
 
 	waits    context.Context // ends when Close begins: nobody waits for a person any more
@@ -52,7 +53,7 @@ func New(c Config) (*Proxy, error) {
 		listeners: map[net.Listener]struct{}{}, sessions: map[*session]struct{}{},
 	}
 	p.judging = semaphore.NewWeighted(maxJudged)
-	p.rate = newRates(p.limits, time.Now)
+	p.rate, p.room = newRates(p.limits, time.Now), newRoom(p.limits.Room)
 	p.judge.Store(&c.Engine)
 	p.waits, p.endWaits = context.WithCancel(context.Background())
 	p.life, p.endLife = context.WithCancel(context.Background())

@@ -66,6 +66,7 @@ func TestHostileMessagesReachNoServer(t *testing.T) {
 		"unknown server":       callLine("7", "other__read_text_file", `{"path":"/workspace/a"}`),
 		"bare name":            callLine("7", "read_text_file", `{"path":"/workspace/a"}`),
 		"not annotated":        callLine("7", "filesystem__not_annotated", `{}`),
+		"other parameter":      `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"/workspace/a"},"task":{}}}`,
 		"two names":            `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"filesystem__read_text_file","name":"filesystem__write_file","arguments":{"path":"/workspace/a"}}}`,
 		"two arguments":        `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"/etc/shadow"},"arguments":{"path":"/workspace/a"}}}`,
 		"two methods":          `{"jsonrpc":"2.0","id":7,"method":"ping","method":"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"/workspace/a"}}}`,

@@ -25,7 +25,7 @@ const (
 // sayWaiting gives the bridge the call's ticket.
 func (c *call) sayWaiting() {
 	msg, err := encode(map[string]any{
-		"jsonrpc": "2.0", "method": notifyWaiting, "params": map[string]any{"requestId": c.request, "ticket": c.id},
+		"jsonrpc": "2.0", "method": notifyWaiting, "params": map[string]any{"requestId": c.request.id, "ticket": c.id},
 	})
 	if err == nil {
 		_ = c.session.out.write(msg)
@@ -44,6 +44,8 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 			ticket, err = text(f.Raw)
 		case "call":
 			call, err = decodeCall(f.Raw)
+		default:
+			err = errUnknownMember
 		}
 		if err != nil {
 			return "", call, err
@@ -58,18 +60,18 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 // resume carries on with a call that waited when another process was killed. The
 // queue holds it only if the audit shows that it was never let through; that is
 // asked once per call. Whatever else is resumed ends as interrupted.
-func (p *Proxy) resume(ctx context.Context, s *session, m message) ([]byte, *call) {
-	ticket, params, err := decodeResume(m.params)
+func (p *Proxy) resume(ctx context.Context, s *session, r *request) ([]byte, *call) {
+	ticket, params, err := decodeResume(r.params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(m.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
+		return answerError(r.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
-		return answer(m.id, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
+		return answer(r.id, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
 			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again.")), nil
 	}
 	defer p.config.Approvals.Abandon(p.config.Session, ticket, "the call has ended without it")
-	return p.carryOut(ctx, s, m.id, ticket, params)
+	return p.carryOut(ctx, s, r, ticket, params)
 }
 
 // asShown takes over what a person has seen of the effect of a restored call: it

@@ -77,24 +77,27 @@ func (s *session) run() error {
 
 func (s *session) read(frames *frameReader) error {
 	for {
-		line, err := frames.next()
-		if errors.Is(err, errTooLong) {
-			err = s.refused(message{}, refuse(mcp.INVALID_REQUEST, "the message is longer than %d bytes", s.proxy.limits.Line))
-			if err == nil {
-				continue
-			}
+		h := hold{of: s.proxy.room.requests}
+		line, err := frames.next(&h)
+		var skipped *skippedError
+		switch {
+		case errors.As(err, &skipped) && errors.Is(err, errTooLong):
+			err = s.refused(message{id: skipped.id}, refuse(mcp.INVALID_REQUEST, "the message is longer than %d bytes", s.proxy.limits.Line))
+		case skipped != nil:
+			err = s.refused(message{id: skipped.id}, refuse(mcp.INVALID_REQUEST, "%w", errNoRoom))
+		case err == nil:
+			err = s.handle(line, &h)
 		}
+		h.free()
 		if err != nil {
-			return err
-		}
-		if err := s.handle(line); err != nil {
 			return err
 		}
 	}
 }
 
-// handle answers one message or begins to. An error ends the connection.
-func (s *session) handle(line []byte) error {
+// handle answers one message or begins to. An error ends the connection. What the
+// message takes is left to the caller, unless a call begins.
+func (s *session) handle(line []byte, h *hold) error {
 	m, err := decode(line)
 	if err != nil {
 		return s.refused(m, err)
@@ -116,9 +119,9 @@ func (s *session) handle(line []byte) error {
 		s.proxy.announce(Activity{Kind: ToolsListed})
 		return err
 	case "tools/call":
-		return s.begin(m, s.proxy.run)
+		return s.begin(m, h, s.proxy.run)
 	case methodResume:
-		return s.begin(m, s.proxy.resume)
+		return s.begin(m, h, s.proxy.resume)
 	}
 	return s.out.write(answerError(m.id, refuse(mcp.METHOD_NOT_FOUND, "there is no such method")))
 }
@@ -183,8 +186,17 @@ func (s *session) notified(m message) {
 	}
 }
 
+// request is a call on its way through the proxy.
+type request struct {
+	message
+	hold hold
+}
+
 // begin starts to work on a call.
-func (s *session) begin(m message, run func(context.Context, *session, message) ([]byte, *call)) error {
+func (s *session) begin(m message, h *hold, run func(context.Context, *session, *request) ([]byte, *call)) error {
+	if !h.resize(int(h.bytes) + requestCost) {
+		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%w", errNoRoom))
+	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	id := string(m.id)
 	s.mu.Lock()
@@ -207,10 +219,11 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 		cancel(nil)
 		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "the proxy is ending"))
 	}
+	r := &request{m, h.pass()}
 	s.workers.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		msg, c := run(ctx, s, m)
+		msg, c := run(ctx, s, r)
 		s.mu.Lock()
 		delete(s.open, id)
 		alone := len(s.open) == 0
@@ -218,6 +231,7 @@ func (s *session) begin(m message, run func(context.Context, *session, message) 
 		if !errors.Is(context.Cause(ctx), errCancelled) {
 			_ = s.out.write(msg)
 		}
+		r.hold.free()
 		if c != nil {
 			c.finish()
 		}

@@ -126,7 +126,14 @@ func (l *link) startWeb(e envelope) bool {
 	if !mine {
 		return false
 	}
-	l.readers.Go(func() { _ = l.out.write(w.answer(e.ID)) }) // a server that is gone needs no answer
+	l.readers.Go(func() {
+		reply := answerError(e.ID, errLeft)
+		if l.room.fetching.take(w.ctx) == nil {
+			defer l.room.fetching.give()
+			reply = w.answer(e.ID)
+		}
+		_ = l.out.write(reply) // a server that is gone needs no answer
+	})
 	return true
 }
 

@@ -9,10 +9,15 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
+
+// callsDrain is how long servers may go on with calls after SIGTERM: whoever ends the
+// proxy waits for it.
+const callsDrain = 500 * time.Millisecond
 
 // serve announces the proxy, serves it and drains it.
 func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -47,7 +52,7 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 			ended = true
 		}
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), callsDrain)
 	defer cancel()
 	err = errors.Join(err, p.Close(drain))
 	if !ended {

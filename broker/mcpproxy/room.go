@@ -1,0 +1,127 @@
+package mcpproxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// room bounds the memory that everything takes which the agent of a session has under
+// way, over all its connections. A quarter is kept for answers, so that calls that wait
+// for a person leave room for others to be answered.
+type room struct {
+	requests *semaphore.Weighted // bytes of what is read, judged, waits or is carried out
+	answers  *semaphore.Weighted // bytes of results that the agent has not taken yet
+	forOne   int64               // what one answer takes at most
+
+	// To show and to pass on takes several times the memory of what is worked
+	// on, and so does a page from the web.
+	showing, passing, fetching tokens
+}
+
+// tokens bound what is done at once.
+type tokens chan struct{}
+
+func (t tokens) take(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (t tokens) give() { <-t }
+
+// requestCost is what a request takes besides its own bytes: a goroutine's stack, above all.
+const requestCost = 16 << 10
+
+func newRoom(bytes int) *room {
+	answers := int64(bytes / 4)
+	return &room{
+		requests: semaphore.NewWeighted(int64(bytes) - answers), answers: semaphore.NewWeighted(answers), forOne: answers,
+		showing: make(tokens, 2), passing: make(tokens, 2), fetching: make(tokens, 8),
+	}
+}
+
+// errNoRoom tells an agent that it has too much under way.
+var errNoRoom = errors.New("too much of this session is under way already; " +
+	"wait for answers or take calls back, then send it again")
+
+// hold is what one request takes of the room. One goroutine at a time has it.
+type hold struct {
+	of    *semaphore.Weighted
+	bytes int64
+}
+
+// resize changes what is taken. It reports false when there is not that much.
+func (h *hold) resize(bytes int) bool {
+	more := int64(bytes) - h.bytes
+	switch {
+	case more > 0 && !h.of.TryAcquire(more):
+		return false
+	case more < 0:
+		h.of.Release(-more)
+	}
+	h.bytes = int64(bytes)
+	return true
+}
+
+func (h *hold) free() { h.resize(0) }
+
+// pass hands over all that is taken.
+func (h *hold) pass() hold {
+	passed := *h
+	h.bytes = 0
+	return passed
+}
+
+// size is what a call keeps while it is under way.
+func (c *call) size() int {
+	n := requestCost + len(c.params.arguments) + len(c.verdict.Arguments)
+	for _, v := range c.verdict.Values {
+		n += valueCost + len(v.Text) + len(v.Origin)
+	}
+	for _, s := range c.verdict.Trace {
+		n += valueCost + len(s.Value)
+	}
+	return n + effectSize(c.effect)
+}
+
+// valueCost is what a value of a call takes besides its text.
+const valueCost = 128
+
+func effectSize(e *preview.Effect) int {
+	if e == nil {
+		return 0
+	}
+	n := len(e.Summary)
+	for _, l := range e.Lines {
+		n += valueCost + len(l.Text)
+	}
+	return n
+}
+
+// keepLess lets go of the line that the call came in. What is kept is what a person
+// may see, or a second judgment needs. It reports false when there is no room for that.
+func (c *call) keepLess() bool {
+	asked := c.params.arguments
+	switch c.verdict.Decision {
+	case policy.Escalate:
+		asked = bytes.Clone(asked)
+	case policy.Allow:
+		asked = nil
+	default:
+		asked = bytes.Clone(asked[:min(len(asked), maxEvidence)])
+	}
+	c.params.arguments, c.request.params = asked, nil
+	return c.request.hold.resize(c.size())
+}

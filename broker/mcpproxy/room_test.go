@@ -1,0 +1,86 @@
+package mcpproxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// writeOutside is a call that waits for a person and has a content of that many bytes.
+func (r *harness) writeOutside(id, bytes int) string {
+	return callLine(fmt.Sprint(id), "filesystem__write_file",
+		fmt.Sprintf(`{"path":%q,"content":%q}`, filepath.Join(r.outside, fmt.Sprint(id)), strings.Repeat("x", bytes)))
+}
+
+// TestWhatWaitsHasOneBound for all connections of a session: a call beyond it is
+// refused, recorded and named, and there is room again when others have ended.
+func TestWhatWaitsHasOneBound(t *testing.T) {
+	r := newHarness(t, func(c *Config) { c.Limits.Room = 4 << 20 }) // 3 MiB for requests
+	a, b := r.agent(), r.agent()
+	a.send(r.writeOutside(1, 1<<20)) // kept as it was written and as it was understood
+	item := r.pending(1)[0]
+	for id := 2; id < 5; id++ {
+		if m := b.call(fmt.Sprint(id), "filesystem__write_file", strings.TrimSuffix(strings.SplitN(r.writeOutside(id, 1<<20), `"arguments":`, 2)[1], "}}")); !strings.Contains(fmt.Sprint(m.text(), m.Error), errNoRoom.Error()) {
+			t.Errorf("call %d: %s %v", id, m.Result, m.Error)
+		}
+	}
+	if got := r.decisions(); len(got) != 3 || got[0].Decision != audit.Deny || !strings.Contains(got[0].Reason, "under way") {
+		t.Errorf("records: %+v", got)
+	}
+	if m := b.call("5", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
+		t.Errorf("a small call beside it: %s", m.Result)
+	}
+	if _, _, err := r.queue.Decide(item.ID, item.Digest, false, "tui", ""); err != nil {
+		t.Fatal(err)
+	}
+	a.answerTo("1")
+	b.send(r.writeOutside(6, 1<<20))
+	r.pending(1)
+}
+
+// TestAMessageThatIsNotKeptIsNamed: the agent learns which request was refused, wherever
+// its id stands.
+func TestAMessageThatIsNotKeptIsNamed(t *testing.T) {
+	r := newHarness(t, func(c *Config) { c.Limits.Room, c.Limits.Line = 1<<20, 900<<10 })
+	a := r.agent()
+	for i, bytes := range []int{800 << 10, 1 << 20} { // more than there is room for, and longer than a message may be
+		for j, line := range []string{
+			r.writeOutside(10*i, bytes),
+			fmt.Sprintf(`{"method":"tools/call","params":{"id":7,"x":"\"id\":8,","y":%q},"jsonrpc":"2.0" , "id" : %d}`, strings.Repeat("x", bytes), 10*i+1),
+		} {
+			a.send(line)
+			if m := a.answerTo(fmt.Sprint(10*i + j)); m.Error == nil {
+				t.Errorf("answer %s", m.Result)
+			}
+		}
+	}
+}
+
+// TestFoundIDIsThatOfTheMessage: what is found in passing is what decoding finds.
+func TestFoundIDIsThatOfTheMessage(t *testing.T) {
+	value := rapid.OneOf(rapid.Just(any(nil)), rapid.Map(rapid.String(), func(s string) any { return s }),
+		rapid.Map(rapid.Int32(), func(n int32) any { return n }),
+		rapid.Map(rapid.SliceOf(rapid.String()), func(s []string) any { return map[string]any{"id": s, "x": []any{map[string]any{"id": 1}}} }))
+	rapid.Check(t, func(t *rapid.T) {
+		line, err := json.Marshal(map[string]any{
+			"jsonrpc": "2.0", "id": value.Draw(t, "id"), "method": rapid.String().Draw(t, "method"), "params": value.Draw(t, "params"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var f idFinder
+		cut := rapid.IntRange(0, len(line)).Draw(t, "cut")
+		f.look(line[:cut])
+		f.look(line[cut:])
+		want, _ := decode(line)
+		if got := f.found(); len(got) <= maxID && string(got) != string(want.id) {
+			t.Fatalf("%s: %s instead of %s", line, got, want.id)
+		}
+	})
+}
