@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -168,6 +169,10 @@ func (s *session) keep(as Session) error {
 // auditState tells when the audit stops and starts to work: in between, every
 // call and every request is refused.
 func (s *session) auditState(err error) {
+	if full := (*audit.FullError)(nil); errors.As(err, &full) {
+		s.notice(true, fmt.Sprintf("everything that the agent asks for is refused from here on: %v; %s", full, full.Hint()))
+		return
+	}
 	if err != nil {
 		s.notice(true, fmt.Sprintf("everything is refused until the audit can be written: %s", describe(err)))
 		return

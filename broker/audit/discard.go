@@ -9,5 +9,8 @@ type Discard struct{}
 // Append does nothing.
 func (Discard) Append(context.Context, Record) error { return nil }
 
+// Full is never so.
+func (Discard) Full() error { return nil }
+
 // Post does nothing.
 func (Discard) Post(context.Context, Record) error { return nil }

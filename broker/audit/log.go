@@ -18,6 +18,7 @@ const queued = 1024
 type Options struct {
 	Deadline time.Duration // 0 means DefaultDeadline
 	NoSync   bool          // leave it to the system when records reach the disk
+	Quota    int64         // bytes; 0 means the constant of that name
 	Secrets  []string      // known values that never reach the file
 	FS       FS            // nil means the real one
 	Now      func() time.Time
@@ -36,6 +37,7 @@ type Log struct {
 	stopped chan struct{}
 	once    sync.Once
 	later   later
+	quota   quota
 
 	writing sync.Mutex // held while writing: by the writing goroutine, or by Commit
 	w       writer     // guarded by writing
@@ -66,6 +68,9 @@ func Open(path string, o Options) (*Log, error) {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
 	}
+	if o.Quota <= 0 {
+		o.Quota = Quota
+	}
 	if o.FS == nil {
 		o.FS = osFS{}
 	}
@@ -81,7 +86,7 @@ func Open(path string, o Options) (*Log, error) {
 		w:       writer{path: path, fs: o.FS, sync: !o.NoSync, state: o.State},
 		later:   later{due: make(chan struct{}, 1)},
 	}
-	l.w.later = &l.later
+	l.w.later, l.w.quota, l.quota.limit = &l.later, &l.quota, o.Quota-min(reserve, o.Quota/2)
 	recovered, err := l.w.open()
 	if err != nil {
 		return nil, err
@@ -109,6 +114,9 @@ func (l *Log) Append(ctx context.Context, r Record) error {
 
 // newEntry encodes a record.
 func (l *Log) newEntry(r *Record) (*entry, error) {
+	if err := l.admits(r); err != nil {
+		return nil, err
+	}
 	e := newEntry()
 	var err error
 	if e.body, err = l.encode(e.body[:0], r); err != nil {
@@ -175,7 +183,10 @@ func (l *Log) late() error {
 
 // Close writes what is queued and the closing line, and releases the file.
 func (l *Log) Close() error {
-	l.once.Do(func() { close(l.closing) })
+	l.once.Do(func() {
+		l.sayRefused()
+		close(l.closing)
+	})
 	<-l.stopped
 	return l.w.closed
 }

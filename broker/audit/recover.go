@@ -51,6 +51,7 @@ func (w *writer) open() (map[string]any, error) {
 	if err := w.writeHead(w.tip); err != nil {
 		return nil, errors.Join(broken("write head file", err, "make room on the disk"), file.Close(), head.Close())
 	}
+	w.quota.size.Store(w.tip.Size)
 	if d, err := os.Open(filepath.Dir(w.path)); err == nil {
 		_ = d.Sync() // makes a new file's name durable where the system can
 		_ = d.Close()

@@ -74,6 +74,7 @@ func (l *Log) gather(batch []*entry) []*entry {
 type writer struct {
 	path  string
 	later *later
+	quota *quota
 	fs    FS
 	sync  bool
 	state func(error)
@@ -178,6 +179,7 @@ func (w *writer) write(next tip) error {
 		return w.failure("write", err)
 	}
 	w.tip, w.dirty = next, false
+	w.quota.size.Store(next.Size)
 	return nil
 }
 

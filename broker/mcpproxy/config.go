@@ -25,6 +25,7 @@ type Judge interface {
 type Recorder interface {
 	Append(ctx context.Context, r audit.Record) error
 	Post(ctx context.Context, r audit.Record) error // for what nothing depends on; must not wait
+	Full() error                                    // whether there is no room for the records of another call
 }
 
 // Approver asks a person and waits; *approval.Queue is one.

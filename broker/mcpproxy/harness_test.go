@@ -41,6 +41,13 @@ type recorder struct {
 	*audit.Log
 	mu   sync.Mutex
 	fail error
+	full error
+}
+
+func (r *recorder) Full() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.full
 }
 
 func (r *recorder) Append(ctx context.Context, rec audit.Record) error {

@@ -262,6 +262,9 @@ func (p *Proxy) backend(name string) *backend {
 
 // recordRefused records a message that never became a call.
 func (p *Proxy) recordRefused(ctx context.Context, err error) {
+	if p.config.Audit.Full() != nil {
+		return // it is counted there
+	}
 	_ = p.config.Audit.Append(context.WithoutCancel(ctx), audit.Record{
 		Plane: audit.PlaneTool, Decision: audit.Deny, Session: p.config.Session,
 		Rule: policy.RuleInvalidRequest, Reason: err.Error(), PolicyHash: p.engine().Hash(),

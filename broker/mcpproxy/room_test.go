@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -83,4 +84,41 @@ func TestFoundIDIsThatOfTheMessage(t *testing.T) {
 			t.Fatalf("%s: %s instead of %s", line, got, want.id)
 		}
 	})
+}
+
+// TestAFullRecordRefusesBeforeTheJudge: what has no record any more is not even judged,
+// and what was under way still ends with one.
+func TestAFullRecordRefusesBeforeTheJudge(t *testing.T) {
+	r := newHarness(t, nil)
+	fill := func(err error) {
+		r.log.mu.Lock()
+		defer r.log.mu.Unlock()
+		r.log.full = err
+	}
+	a := r.agent()
+	a.send(r.writeOutside(1, 10))
+	item := r.pending(1)[0]
+	fill(errors.New("the log is full"))
+	if m := a.call("2", "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "record of decisions is full") {
+		t.Errorf("answer %s", m.Result)
+	}
+	a.send(`no message`)
+	a.answerTo("null")
+	if got := r.decisions(); len(got) != 0 || len(r.forwarded()) != 0 {
+		t.Errorf("records: %+v", got)
+	}
+	if _, _, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); err != nil {
+		t.Fatal(err)
+	}
+	if m := a.answerTo("1"); m.isError() {
+		t.Errorf("answer %s", m.Result)
+	}
+	r.endings(1)
+	if got := r.decisions(); len(got) != 1 || got[0].Decision != audit.EscalatedApproved {
+		t.Errorf("records: %+v", got)
+	}
+	fill(nil)
+	if m := a.call("3", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
+		t.Errorf("answer %s", m.Result)
+	}
 }

@@ -194,6 +194,10 @@ type request struct {
 
 // begin starts to work on a call.
 func (s *session) begin(m message, h *hold, run func(context.Context, *session, *request) ([]byte, *call)) error {
+	if err := s.proxy.config.Audit.Full(); err != nil {
+		return s.out.write(answer(m.id, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
+			"because this session's record of decisions is full. So will every other be: do not repeat it, and tell the person, who can open a new session.")))
+	}
 	if !h.resize(int(h.bytes) + requestCost) {
 		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%w", errNoRoom))
 	}

@@ -105,7 +105,11 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	if err != nil {
 		return err
 	}
-	log, err := audit.Open(f.audit, audit.Options{NoSync: f.noSync, Secrets: secretsOf(configs)})
+	log, err := audit.Open(f.audit, audit.Options{NoSync: f.noSync, Secrets: secretsOf(configs), State: func(err error) {
+		if err != nil {
+			report(stderr, fmt.Errorf("calls are refused: %w", err), false)
+		}
+	}})
 	if err != nil {
 		return fail("open the audit log", err, "")
 	}
