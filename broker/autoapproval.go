@@ -173,7 +173,8 @@ func (s *session) question(item approval.Item, r receipt.Receipt) autoapprove.Qu
 		f := s.previewer().Git(preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
 		q.Git = &autoapprove.Git{
 			Addresses: f.Addresses, Pinned: s.pinned, Branch: f.Branch, Odd: f.Odd,
-			Root: f.WorkTree != "" && f.WorkTree == realPath(s.fixed.Workspace),
+			Root:     f.WorkTree != "" && f.WorkTree == realPath(s.fixed.Workspace),
+			Upstream: f.Upstream, Typed: autoapprove.Head(r.Head),
 		}
 	case "filesystem":
 		var a struct {
@@ -184,6 +185,15 @@ func (s *session) question(item approval.Item, r receipt.Receipt) autoapprove.Qu
 		q.Exists = !errors.Is(err, fs.ErrNotExist)
 	}
 	return q
+}
+
+// head is what the workspace has checked out now, as far as a receipt needs it.
+func (s *session) head() receipt.Head {
+	if s.broker.config.AutoApprove == nil {
+		return receipt.Head{}
+	}
+	branch, upstream := s.previewer().Head(realPath(s.fixed.Workspace))
+	return receipt.Head{Branch: branch, Upstream: upstream}
 }
 
 // previewer works out what this session's calls would do.

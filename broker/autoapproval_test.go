@@ -358,24 +358,70 @@ func TestThePersonIsFaster(t *testing.T) {
 	}
 }
 
+// gitWorkspace gives the session a workspace that is a repository, and returns what sets
+// a file of its .git.
+func (d *desk) gitWorkspace() func(name, text string) {
+	d.t.Helper()
+	work := d.session.layout.sandbox()
+	d.session.fixed.Workspace = work
+	for _, dir := range []string{"objects", "refs/heads"} {
+		if err := os.MkdirAll(filepath.Join(work, ".git", dir), 0o700); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return func(name, text string) {
+		d.t.Helper()
+		if err := os.WriteFile(filepath.Join(work, ".git", name), []byte(text), 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// An order that names no branch means the one that was checked out when it was typed.
+func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
+	const tip = "1111111111111111111111111111111111111111\n"
+	for name, c := range map[string]struct {
+		typed, called string // what HEAD is
+		goesOn        bool
+	}{
+		"the same":         {"ref: refs/heads/main\n", "ref: refs/heads/main\n", true},
+		"another":          {"ref: refs/heads/main\n", "ref: refs/heads/evil\n", false},
+		"none when typed":  {tip, "ref: refs/heads/main\n", false},
+		"none when called": {"ref: refs/heads/main\n", tip, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := automatic(t, AutoApprove{Known: []string{"github.com"}})
+			set := d.gitWorkspace()
+			set("config", "[remote \"origin\"]\n\turl = https://github.com/me/x.git\n")
+			set("refs/heads/main", tip)
+			set("refs/heads/evil", tip)
+			set("HEAD", c.typed)
+			if err := d.session.pinRemotes(); err != nil {
+				t.Fatal(err)
+			}
+			d.order("push my changes to origin", false)
+			set("HEAD", c.called)
+			item := approval.Item{ID: "1", Request: approval.Request{
+				Session: string(d.session.fixed.ID), Plane: "tool", Server: "git", Tool: "git_push", Rule: "escalate-git",
+				Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"https://github.com/me/x.git"}`, d.session.fixed.Workspace),
+			}}
+			r, held := d.broker.receipts.Current(item.Session)
+			if !held {
+				t.Fatal("there is no receipt")
+			}
+			if err := autoapprove.Match(d.session.question(item, r)); (err == nil) != c.goesOn {
+				t.Errorf("it goes on: %v, %v", err == nil, err)
+			}
+		})
+	}
+}
+
 // The remotes of a workspace are noted once, before the agent begins.
 func TestRemotesArePinnedOnce(t *testing.T) {
 	d := newDesk(t)
-	work := d.session.layout.sandbox()
-	d.session.fixed.Workspace = work
-	configure := func(url string) {
-		t.Helper()
-		for _, dir := range []string{"objects", "refs"} {
-			if err := os.MkdirAll(filepath.Join(work, ".git", dir), 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for name, text := range map[string]string{"HEAD": "ref: refs/heads/main\n", "config": "[remote \"origin\"]\n\turl = " + url + "\n"} {
-			if err := os.WriteFile(filepath.Join(work, ".git", name), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	set := d.gitWorkspace()
+	set("HEAD", "ref: refs/heads/main\n")
+	configure := func(url string) { set("config", "[remote \"origin\"]\n\turl = "+url+"\n") }
 	configure("https://github.com/me/x.git")
 	for range 2 {
 		if err := d.session.pinRemotes(); err != nil {

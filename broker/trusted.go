@@ -32,7 +32,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := b.receipts.Add(string(in.Session), in.Text, spans)
+	added, err := b.receipts.Add(string(in.Session), in.Text, spans, s.head())
 	if err != nil {
 		return Receipt{}, problemf("", "submit: %w", err)
 	}

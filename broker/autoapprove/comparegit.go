@@ -102,7 +102,7 @@ func comparePush(o order, q Question) error {
 	if err != nil {
 		return err
 	}
-	branch := cmp.Or(a.Branch, q.Git.Branch)
+	branch, meant := cmp.Or(a.Branch, q.Git.Branch), q.Git.Typed.Branch
 	target := cmp.Or(a.RemoteBranch, branch)
 	if branch == "" || strings.HasPrefix(branch, "refs/") || strings.HasPrefix(target, "refs/") || branch == "HEAD" {
 		return fmt.Errorf("which branch is meant is not clear")
@@ -115,13 +115,15 @@ func comparePush(o order, q Question) error {
 		return fmt.Errorf("another branch would be deleted than the one named")
 	case a.Delete:
 		return nil
+	case o.branch == "" && meant == "":
+		return fmt.Errorf("which branch was checked out when it was ordered is not known")
 	case o.flags.onlyTags && (!a.Tags || a.Branch != "" || a.RemoteBranch != ""):
 		return fmt.Errorf("only tags were ordered")
-	case o.branch != "" && branch != o.branch, o.branch == "" && o.target == "" && branch != q.Git.Branch:
+	case o.branch != "" && branch != o.branch, o.branch == "" && o.target == "" && branch != meant:
 		return fmt.Errorf("another branch would be pushed than the one meant")
 	case o.target != "" && target != o.target, o.target == "" && target != branch:
 		return fmt.Errorf("it would be pushed to another branch than the one meant")
-	case o.branch == "" && o.target != "" && branch != q.Git.Branch && branch != o.target:
+	case o.branch == "" && o.target != "" && branch != meant && branch != o.target:
 		return fmt.Errorf("another branch would be pushed than the one meant")
 	case a.Force && !o.flags.force:
 		return fmt.Errorf("force was not ordered")
@@ -150,17 +152,23 @@ func compareFetch(o order, q Question) error {
 	return nil
 }
 
-// comparePull compares an order to pull with a git_pull.
+// comparePull compares an order to pull with a git_pull. What comes is merged into the
+// branch that is checked out; which one comes, without a name, is what that one follows.
+// So both must be what they were when it was ordered.
 func comparePull(o order, q Question) error {
 	a, err := gitCall(o, q)
 	if err != nil {
 		return err
 	}
-	branch := cmp.Or(a.Branch, q.Git.Branch)
+	g := q.Git
 	switch {
+	case g.Typed.Branch == "":
+		return fmt.Errorf("which branch was checked out when it was ordered is not known")
+	case g.Branch != g.Typed.Branch || g.Upstream != g.Typed.Upstream:
+		return fmt.Errorf("another branch is checked out than when it was ordered, or it follows another one")
 	case a.Rebase && !o.flags.rebase:
 		return fmt.Errorf("rebasing was not ordered")
-	case o.branch != "" && branch != o.branch, o.branch == "" && branch != q.Git.Branch:
+	case a.Branch != o.branch && (o.branch != "" || a.Branch != g.Branch):
 		return fmt.Errorf("another branch would be pulled than the one meant")
 	}
 	return nil

@@ -72,6 +72,7 @@ func question(q Question) (llm.Question, error) {
 	if q.Git != nil {
 		data["connectsTo"] = q.Git.Addresses
 		data["checkedOutBranch"] = q.Git.Branch
+		data["checkedOutWhenTyped"] = q.Git.Typed.Branch
 		data["remotes"] = names(q.Git.Pinned)
 	}
 	body, err := json.Marshal(data)

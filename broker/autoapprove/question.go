@@ -19,11 +19,16 @@ type Place struct {
 	Known     []string // hosts that a remote named by a short name may be on
 }
 
+// Head is a branch that is checked out and what it follows; empty when not known.
+type Head struct{ Branch, Upstream string }
+
 // Git is what the host found out about the repository of a git call.
 type Git struct {
 	Addresses []string          `json:"addresses"` // that git would contact, canonical
 	Pinned    map[string]string `json:"pinned"`    // remotes of the workspace as they were before the agent began
-	Branch    string            `json:"branch"`    // that is checked out
+	Branch    string            `json:"branch"`    // that is checked out when the call comes
+	Upstream  string            `json:"upstream"`  // what the settings say that branch follows
+	Typed     Head              `json:"typed"`     // both when the receipt was typed
 	Root      bool              `json:"root"`      // the repository is the workspace itself
 	Odd       string            `json:"odd"`       // why the call does more than its arguments say; usually empty
 }

@@ -13,6 +13,7 @@ import (
 type GitFacts struct {
 	Addresses []string // that git would contact, canonical
 	Branch    string   // that is checked out; empty for none
+	Upstream  string   // what the settings say that branch follows
 	WorkTree  string   // of the repository; empty when there is none
 	Odd       string   // why the call does more than its arguments say, or other things
 }
@@ -38,7 +39,7 @@ func (p *Previewer) Git(c Call) GitFacts {
 	if a.Remote == "" {
 		a.Remote = repo.DefaultRemote(direction)
 	}
-	f := GitFacts{Branch: repo.Branch(), WorkTree: repo.WorkTree}
+	f := GitFacts{Branch: repo.Branch(), Upstream: upstream(repo), WorkTree: repo.WorkTree}
 	addresses, err := repo.Resolve(a.Remote, direction)
 	if err != nil {
 		f.Odd = err.Error()
@@ -50,9 +51,25 @@ func (p *Previewer) Git(c Call) GitFacts {
 	if direction == gitx.Push {
 		f.Odd = p.oddPush(repo, a.pushArguments)
 	} else {
-		f.Odd = oddPull(repo, a.Remote)
+		f.Odd = p.oddPull(repo, a.Remote)
 	}
 	return f
+}
+
+// Head is what a directory's repository has checked out, and what the settings say that
+// branch follows; empty where there is none or it cannot be read.
+func (p *Previewer) Head(dir string) (branch, follows string) {
+	repo, err := gitx.Open(dir, p.home())
+	if err != nil || repo.WorkTree != dir {
+		return "", ""
+	}
+	return repo.Branch(), upstream(repo)
+}
+
+// upstream is what the settings say that the current branch follows.
+func upstream(repo *gitx.Repo) string {
+	branch := repo.Branch()
+	return strings.Join(append(repo.Settings("branch", branch, "remote"), repo.Settings("branch", branch, "merge")...), " ")
 }
 
 func (p *Previewer) cloneFacts(url string) GitFacts {
@@ -93,13 +110,24 @@ func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 }
 
 // oddPull says what makes a fetch or pull another one than it looks.
-func oddPull(repo *gitx.Repo, remote string) string {
-	for _, setting := range [][3]string{{"pull", "", "rebase"}, {"branch", repo.Branch(), "rebase"}, {"submodule", "", "recurse"}, {"fetch", "", "prune"}} {
+func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
+	odd := [][3]string{
+		{"pull", "", "rebase"}, {"branch", repo.Branch(), "rebase"}, {"submodule", "", "recurse"}, {"fetch", "", "recursesubmodules"},
+		{"fetch", "", "prune"}, {"fetch", "", "prunetags"}, {"fetch", "", "all"},
+	}
+	names := remoteNames(repo, remote)
+	for _, name := range names {
+		odd = append(odd, [3]string{"remote", name, "prune"}, [3]string{"remote", name, "prunetags"}, [3]string{"remote", name, "tagopt"})
+	}
+	for _, setting := range odd {
 		if v := strings.ToLower(repo.Setting(setting[0], setting[1], setting[2])); v != "" && v != "false" && v != "no" && v != "off" && v != "0" {
 			return "the repository's settings change what it does: " + setting[0] + "." + setting[2]
 		}
 	}
-	for _, name := range remoteNames(repo, remote) {
+	if nested, err := repo.Nested(p.home()); err != nil || len(nested) > 0 {
+		return "git would go on to submodules"
+	}
+	for _, name := range names {
 		usual := []string{"+refs/heads/*:refs/remotes/" + name + "/*"}
 		if got := repo.Settings("remote", name, "fetch"); len(got) > 0 && !slices.Equal(got, usual) {
 			return "the repository's settings change what is fetched from " + name

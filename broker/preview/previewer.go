@@ -125,6 +125,10 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 				d.fail(err, "where it goes cannot be shown")
 				return d.done("git %s %s", verb, where)
 			}
+			if c.Tool == "git_pull" {
+				d.fact("branch", repo.Branch())
+				d.fact("upstream", upstream(repo))
+			}
 			where = d.reaches(repo, where, p.Known)
 			return d.done("git %s %s", strings.TrimSpace(verb+" "+a.Mode+" "+a.Name), where)
 		}

@@ -39,6 +39,8 @@ func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 	d.settings(repo, a)
 	branch := cmp.Or(a.Branch, repo.Branch())
 	target := cmp.Or(a.RemoteBranch, branch)
+	d.fact("branch", branch)
+	d.fact("target", target)
 	switch {
 	case a.Delete:
 		d.warn("deletes %s at the remote", cmp.Or(a.Branch, a.RemoteBranch))

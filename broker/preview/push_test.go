@@ -306,3 +306,46 @@ func TestOtherWaysToARemote(t *testing.T) {
 	wantLines(t, effectOf(t, "git", "git_clone", map[string]any{"path": r.dir + "/x", "url": "https://githud.com/a/b"}), "one letter away from github.com")
 	wantLines(t, effectOf(t, "git", "git_remote", map[string]any{"path": r.dir, "mode": "add", "name": "x", "url": "http://10.0.0.1:99/a"}), "not encrypted", "unusual port", "this machine or network")
 }
+
+// The branch that a call leaves to the repository is part of what was judged, also where
+// both branches are at the same commit.
+func TestTheBranchIsPartOfTheFingerprint(t *testing.T) {
+	r := newRepository(t)
+	r.commit("first", "a")
+	pull := func() string {
+		return effectOf(t, "git", "git_pull", map[string]any{"path": r.dir, "remote": "origin"}).Fingerprint
+	}
+	push, pulled := r.push(map[string]any{}).Fingerprint, pull()
+	r.git("config", "branch.main.merge", "refs/heads/other")
+	if pulled == pull() {
+		t.Error("the branch follows another one, and the pull has the same fingerprint")
+	}
+	r.git("checkout", "-q", "-b", "other")
+	if push == r.push(map[string]any{}).Fingerprint {
+		t.Error("another branch is checked out, and the push has the same fingerprint")
+	}
+}
+
+// What a fetch would do beyond the call's arguments makes it odd.
+func TestOddFetches(t *testing.T) {
+	odd := func(r *repository) string {
+		p := Previewer{UserHome: r.dir, SystemGit: r.dir + "/none"}
+		return p.Git(Call{Server: "git", Tool: "git_fetch", Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"origin"}`, r.dir)}).Odd
+	}
+	if why := odd(newRepository(t)); why != "" {
+		t.Errorf("a plain fetch is odd: %s", why)
+	}
+	for _, setting := range []string{"fetch.recurseSubmodules", "remote.origin.prune", "fetch.pruneTags", "fetch.all"} {
+		r := newRepository(t)
+		r.git("config", setting, "true")
+		if odd(r) == "" {
+			t.Errorf("with %s it is not odd", setting)
+		}
+	}
+	r, inner := newRepository(t), newRepository(t)
+	inner.commit("first", "a")
+	r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.dir, "sub")
+	if odd(r) == "" {
+		t.Error("with a submodule it is not odd")
+	}
+}

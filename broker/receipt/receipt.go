@@ -31,6 +31,14 @@ type Receipt struct {
 	ExpiresAt time.Time
 	Uses      int // approvals it was good for in the beginning
 	Left      int // approvals it is still good for
+	Head      Head
+}
+
+// Head is what an order that names no branch means by its silence: what was checked out
+// in the workspace when the text was typed. It is empty where that could not be read.
+type Head struct {
+	Branch   string
+	Upstream string // what the repository's settings say the branch follows
 }
 
 // Typed returns the spans that were typed, in order. What reads intent must take

@@ -42,8 +42,9 @@ func New(o Options) *Store {
 
 // Add records an input and returns its receipt. It takes the place of the one
 // before: only the last thing a person said is their intent. An input without
-// any typed span is recorded too and is good for nothing.
-func (s *Store) Add(session, text string, spans []Span) (Receipt, error) {
+// any typed span is recorded too and is good for nothing. The head must be read
+// before the agent can learn of the text.
+func (s *Store) Add(session, text string, spans []Span, head Head) (Receipt, error) {
 	if session == "" || text == "" {
 		return Receipt{}, fmt.Errorf("receipt: a session and a text are needed")
 	}
@@ -55,7 +56,7 @@ func (s *Store) Add(session, text string, spans []Span) (Receipt, error) {
 	now := s.options.Now()
 	s.numbers[session]++
 	k := &kept{Receipt: Receipt{
-		Number: s.numbers[session], Session: session, Text: text, Spans: slices.Clone(spans),
+		Number: s.numbers[session], Session: session, Text: text, Spans: slices.Clone(spans), Head: head,
 		At: now, ExpiresAt: now.Add(s.options.Hold),
 	}}
 	k.Uses = uses(k.Typed())

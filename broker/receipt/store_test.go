@@ -22,7 +22,7 @@ func typed(text string) []Span { return []Span{{0, len(text), false}} }
 
 func add(t *testing.T, s *Store, session, text string) Receipt {
 	t.Helper()
-	r, err := s.Add(session, text, typed(text))
+	r, err := s.Add(session, text, typed(text), Head{Branch: "main"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,11 +162,11 @@ func TestIncompleteCallsSpendNothing(t *testing.T) {
 func TestSpansWithoutOrigin(t *testing.T) {
 	s := New(Options{})
 	for _, spans := range [][]Span{nil, {{0, 3, false}}, {{1, 4, false}}, {{0, 2, false}, {3, 4, false}}, {{0, 5, false}}, {{0, 0, false}, {0, 4, false}}} {
-		if _, err := s.Add("a", "text", spans); err == nil {
+		if _, err := s.Add("a", "text", spans, Head{}); err == nil {
 			t.Errorf("%v was taken", spans)
 		}
 	}
-	if _, err := s.Add("", "text", typed("text")); err == nil {
+	if _, err := s.Add("", "text", typed("text"), Head{}); err == nil {
 		t.Error("no session")
 	}
 }
@@ -174,7 +174,7 @@ func TestSpansWithoutOrigin(t *testing.T) {
 func TestPastedTextIsNoIntent(t *testing.T) {
 	s := New(Options{})
 	text := "look at push to origin please"
-	r, err := s.Add("a", text, []Span{{0, 8, false}, {8, 22, true}, {22, len(text), false}})
+	r, err := s.Add("a", text, []Span{{0, 8, false}, {8, 22, true}, {22, len(text), false}}, Head{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +184,7 @@ func TestPastedTextIsNoIntent(t *testing.T) {
 	if r.Quote() != "look at […] please" {
 		t.Fatalf("quote %q", r.Quote())
 	}
-	if _, err := s.Add("b", text, []Span{{0, len(text), true}}); err != nil {
+	if _, err := s.Add("b", text, []Span{{0, len(text), true}}, Head{}); err != nil {
 		t.Fatal(err)
 	}
 	if r, ok := s.Current("b"); ok {

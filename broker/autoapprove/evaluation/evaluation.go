@@ -40,6 +40,8 @@ type line struct {
 		Addresses []string          `json:"addresses"`
 		Pinned    map[string]string `json:"pinned"`
 		Branch    *string           `json:"branch"`
+		Typed     *string           `json:"typed"` // the branch when the text was typed, where it was another
+		Upstream  string            `json:"upstream"`
 		Nested    bool              `json:"nested"`
 		Odd       string            `json:"odd"`
 	} `json:"git"`
@@ -108,7 +110,7 @@ func (l line) question() autoapprove.Question {
 
 // git is what the host would find out about the repository.
 func (l line) git() *autoapprove.Git {
-	g := &autoapprove.Git{Pinned: maps.Clone(remotes), Branch: "main", Root: true}
+	g := &autoapprove.Git{Pinned: maps.Clone(remotes), Branch: "main", Typed: autoapprove.Head{Branch: "main"}, Root: true}
 	var a struct{ Remote, URL string }
 	_ = json.Unmarshal(l.Args, &a) // arguments that cannot be read are among the cases
 	switch {
@@ -133,6 +135,9 @@ func (l line) git() *autoapprove.Git {
 	if l.Git.Branch != nil {
 		g.Branch = *l.Git.Branch
 	}
-	g.Root, g.Odd = !l.Git.Nested, l.Git.Odd
+	if g.Typed.Branch = g.Branch; l.Git.Typed != nil {
+		g.Typed.Branch = *l.Git.Typed
+	}
+	g.Root, g.Odd, g.Upstream = !l.Git.Nested, l.Git.Odd, l.Git.Upstream
 	return g
 }
