@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// answer writes to the agent. Each write has its own deadline, so that a
-// client which stopped reading cannot hold a request for ever and a stream
-// that flows is never cut.
+// answer writes to the agent. Each write has its own deadline, so that a client which
+// reads nothing any more, or next to nothing, soon lets the provider go, and a stream that
+// flows is never cut.
 type answer struct {
 	c       *tls.Conn
 	stall   time.Duration

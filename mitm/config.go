@@ -136,7 +136,8 @@ type Limits struct {
 	IdleTime        time.Duration // between two requests of a connection; 2 min
 	BodyStall       time.Duration // between two reads of a body; 20 s
 	BodyTime        time.Duration // of a whole body; 5 min
-	WriteStall      time.Duration // for the agent to take what was written; 5 min
+	WriteStall      time.Duration // for the agent to take a piece of an answer; 45 s
+	SendStall       time.Duration // for an upstream to take a piece of a request; 5 min
 	ConnectTime     time.Duration // to reach the upstream; 15 s
 	ResponseTime    time.Duration // until the head of the answer; 15 min
 	StreamIdle      time.Duration // between two reads of an answer; 2 h
@@ -158,7 +159,8 @@ func (l Limits) withDefaults() Limits {
 	orInt(&l.IdleTime, 2*time.Minute)
 	orInt(&l.BodyStall, 20*time.Second)
 	orInt(&l.BodyTime, 5*time.Minute)
-	orInt(&l.WriteStall, 5*time.Minute)
+	orInt(&l.WriteStall, 45*time.Second)
+	orInt(&l.SendStall, 5*time.Minute)
 	orInt(&l.ConnectTime, 15*time.Second)
 	orInt(&l.ResponseTime, 15*time.Minute)
 	orInt(&l.StreamIdle, 2*time.Hour)

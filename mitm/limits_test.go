@@ -17,7 +17,7 @@ import (
 func TestLimitsOfTime(t *testing.T) {
 	const limit = 2 * time.Second // a handshake on a busy machine fits in
 	short := func(c *Config) {
-		c.Limits = Limits{HeadTime: limit, BodyStall: limit, IdleTime: limit, StreamIdle: limit}
+		c.Limits = Limits{HeadTime: limit, BodyStall: limit, IdleTime: limit, StreamIdle: limit, WriteStall: limit}
 	}
 	t.Run("outer head", func(t *testing.T) {
 		t.Parallel()
@@ -84,6 +84,25 @@ func TestLimitsOfTime(t *testing.T) {
 		_, _ = io.WriteString(c, s.message())
 		_, _ = io.ReadAll(c)
 		if got := s.awaitRecords(2)[1]; got.Reason != ReasonTimeout {
+			t.Errorf("record %+v", got)
+		}
+	})
+	t.Run("client that does not read", func(t *testing.T) {
+		t.Parallel()
+		s := newHarness(t, func(c *Config) { short(c); c.Limits.StreamIdle = 0 })
+		ended := make(chan struct{})
+		s.answer(func(w http.ResponseWriter, r *http.Request) {
+			defer close(ended)
+			w.Header().Set("Content-Type", "text/event-stream")
+			for event := "data: " + strings.Repeat("x", 1<<10) + "\n\n"; r.Context().Err() == nil; {
+				_, _ = io.WriteString(w, event)
+				w.(http.Flusher).Flush()
+			}
+		})
+		c := s.tunnel("api.anthropic.com")
+		_, _ = io.WriteString(c, s.message())
+		<-ended
+		if got := s.awaitRecords(2)[1]; got.Reason != ReasonClientGone {
 			t.Errorf("record %+v", got)
 		}
 	})

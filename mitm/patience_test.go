@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -112,14 +113,20 @@ func (s *slowStage) tunnel(c net.Conn) {
 	s.r = bufio.NewReader(s.client)
 }
 
-// ask sends a request and returns the whole answer.
-func (s *slowStage) ask() (string, error) {
+// send sends a request.
+func (s *slowStage) send() {
 	s.t.Helper()
 	const body = `{"model":"m"}`
 	if _, err := fmt.Fprintf(s.client, "POST /v1/messages HTTP/1.1\r\nHost: %s\r\nX-Api-Key: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		slowHost, s.proxy.Sentinel("anthropic"), len(body), body); err != nil {
-		return "", err
+		s.t.Fatal(err)
 	}
+}
+
+// ask sends a request and returns the whole answer.
+func (s *slowStage) ask() (string, error) {
+	s.t.Helper()
+	s.send()
 	res, err := http.ReadResponse(s.r, nil)
 	if err != nil {
 		return "", err
@@ -202,6 +209,61 @@ func TestSilenceIsCut(t *testing.T) {
 				s.mu.Lock()
 				defer s.mu.Unlock()
 				if last := s.records[len(s.records)-1]; last.Reason != c.reason {
+					t.Errorf("record %+v", last)
+				}
+			})
+		})
+	}
+}
+
+// A client that takes nothing of a stream, or next to nothing, loses it in under a
+// minute, and the provider is let go. One that is slow and steady keeps it.
+func TestAClientThatDoesNotRead(t *testing.T) {
+	const (
+		chunk  = 16 << 10
+		chunks = 30
+		most   = time.Minute
+	)
+	for name, c := range map[string]struct {
+		bytes int // that the client takes every second
+		whole bool
+	}{
+		"nothing": {0, false},
+		"drops":   {64, false},
+		"steady":  {2 << 10, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ended := make(chan time.Duration, 1)
+				s := newSlowStage(t, func(up net.Conn, _ *http.Request) {
+					from := time.Now()
+					_, err := io.WriteString(up, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+					for n := 0; err == nil && n < chunks; n++ {
+						_, err = fmt.Fprintf(up, "%x\r\n%s\r\n", chunk, strings.Repeat("x", chunk))
+					}
+					_, _ = io.WriteString(up, "0\r\n\r\n")
+					ended <- time.Since(from)
+				})
+				s.send()
+				gone := make(chan struct{})
+				s.work.Go(func() {
+					for piece := make([]byte, c.bytes); c.bytes > 0; <-time.After(time.Second) {
+						if _, err := io.ReadFull(s.client.NetConn(), piece); err != nil {
+							return
+						}
+					}
+					<-gone
+				})
+				took := <-ended
+				if cut := took < most; cut == c.whole {
+					t.Errorf("the provider was busy for %v", took)
+				}
+				<-time.After(10 * time.Second) // the connection's own end, in the bubble's time
+				close(gone)
+				s.close()
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				if last := s.records[len(s.records)-1]; !c.whole && last.Reason != ReasonClientGone {
 					t.Errorf("record %+v", last)
 				}
 			})

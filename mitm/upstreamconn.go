@@ -143,7 +143,7 @@ func (c *upstreamConn) sentAll() bool {
 func (c *upstreamConn) write(p []byte) error {
 	for len(p) > 0 {
 		piece := p[:min(len(p), pieceBytes)]
-		postpone(&c.writeBy, c.limits.WriteStall, c.conn.SetWriteDeadline)
+		postpone(&c.writeBy, c.limits.SendStall, c.conn.SetWriteDeadline)
 		n, err := c.conn.Write(piece)
 		c.sent += n
 		if err != nil {

@@ -419,3 +419,33 @@ func TestProxyPassesTheHostsEndOn(t *testing.T) {
 		t.Errorf("read %d, %v", n, err)
 	}
 }
+
+// What an agent does not read is soon not taken from the host any more either, so that the
+// host's own patience counts.
+func TestProxyHoldsLittleThatNobodyReads(t *testing.T) {
+	socket := socketPath(t)
+	h := startHost(t, socket)
+	conn, err := net.Dial("tcp4", startProxy(t, socket))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	host, err := h.listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer host.Close()
+	event, taken := bytes.Repeat([]byte("x"), 250), 0
+	for {
+		if err := host.SetWriteDeadline(time.Now().Add(2 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := host.Write(event)
+		if taken += n; err != nil {
+			break
+		}
+	}
+	if taken > 1<<20 {
+		t.Errorf("%d bytes were taken for an agent that reads nothing", taken)
+	}
+}

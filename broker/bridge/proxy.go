@@ -13,6 +13,9 @@ import (
 const (
 	maxConns = 256              // at the same time; more wait to be accepted
 	hostWait = 60 * time.Second // for a host that is away
+	// unread bounds what the kernel holds of an answer for an agent that does not read,
+	// so that the host soon sees it; unbounded, it holds minutes of a model's stream.
+	unread = 64 << 10
 )
 
 // Proxy carries every connection that listener accepts to a new one on the
@@ -51,6 +54,7 @@ func Proxy(ctx context.Context, listener net.Listener, socket string) error {
 // host until both ways have ended.
 func carry(ctx context.Context, agent *net.TCPConn, socket string) {
 	defer agent.Close()
+	_ = agent.SetWriteBuffer(unread) // without it more is held, and nothing else changes
 	waiting, cancel := context.WithTimeout(ctx, hostWait)
 	host, err := dial(waiting, socket)
 	cancel()
