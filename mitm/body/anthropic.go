@@ -17,7 +17,7 @@ func (j *judge) anthropic() error {
 
 // anthropicRequest walks the members of a request, or of what replaces some of them.
 func (j *judge) anthropicRequest(each func(key string) error) error {
-	return j.members(j.routerNames([]string{
+	return j.request(anthropicConversation, j.routerNames([]string{
 		"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills", "fallbacks",
 	}), each)
 }
@@ -39,6 +39,8 @@ func (j *judge) anthropicMember(key string) error {
 		return j.anthropicChoice()
 	case "max_tokens":
 		return j.readMost()
+	case "output_format":
+		return j.skip()
 	}
 	return j.routerMember(key)
 }
@@ -65,7 +67,7 @@ func (j *judge) fallbacks() error {
 	case '{':
 		return errors.New("fallbacks is not an array")
 	}
-	return j.skip()
+	return j.setting("fallbacks")
 }
 
 // blocks reads content: a text, one block or an array of blocks.
@@ -101,7 +103,7 @@ func (j *judge) block() error {
 		case "content", "tool_changes":
 			return j.blocks()
 		}
-		return j.skip()
+		return j.label(key)
 	})
 }
 
@@ -194,13 +196,13 @@ func (j *judge) anthropicTool() (bool, error) {
 // anthropicChoice reads tool_choice.
 func (j *judge) anthropicChoice() error {
 	if j.peek() != '{' {
-		return j.skip()
+		return j.setting("tool_choice")
 	}
 	return j.members([]string{"type", "name"}, func(key string) (err error) {
 		if key == "name" {
-			j.choice, err = j.text("the name in tool_choice")
+			j.choice, err = j.named("the name in tool_choice")
 			return err
 		}
-		return j.skip()
+		return j.bounded(key, nil)
 	})
 }

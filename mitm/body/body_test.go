@@ -280,17 +280,17 @@ func TestJudge(t *testing.T) {
 
 func TestManyKeys(t *testing.T) {
 	var b strings.Builder
-	b.WriteString(`{"a":{`)
+	b.WriteString(`{"messages":[{"role":"user","content":[{"type":"tool_use","input":{`)
 	for i := range 1000 {
 		if i > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteString(`"k` + string(rune('a'+i%26)) + strings.Repeat("x", i/26) + `":1`)
 	}
-	if got := outcome(AnthropicMessages, b.String()+"}}"); got != "" {
+	if got := outcome(AnthropicMessages, b.String()+"}}]}]}"); got != "" {
 		t.Errorf("distinct keys: %s", got)
 	}
-	if got := outcome(AnthropicMessages, b.String()+`,"\u006bax":2}}`); got != "invalid" {
+	if got := outcome(AnthropicMessages, b.String()+`,"\u006bax":2}}]}]}`); got != "invalid" {
 		t.Errorf("a duplicate among many keys: %.40s", got)
 	}
 }

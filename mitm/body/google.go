@@ -12,7 +12,7 @@ func (j *judge) google() error {
 		"model", "tools", "contents", "systemInstruction", "system_instruction", "cachedContent", "cached_content",
 		"generateContentRequest", "generate_content_request", "generationConfig", "generation_config", "store",
 	}
-	return j.members(names, func(key string) error {
+	return j.request(googleConversation, names, func(key string) error {
 		switch key {
 		case "model":
 			return j.readModel()
@@ -27,18 +27,18 @@ func (j *judge) google() error {
 		case "generateContentRequest", "generate_content_request":
 			return j.google()
 		case "generationConfig", "generation_config":
-			return j.googleGeneration()
+			return j.googleGeneration(key)
 		case "store":
 			return j.unstore()
 		}
-		return j.skip()
+		return j.setting(key)
 	})
 }
 
 // googleGeneration reads how the answer shall be.
-func (j *judge) googleGeneration() error {
+func (j *judge) googleGeneration(setting string) error {
 	if j.peek() != '{' {
-		return j.skip()
+		return j.setting(setting)
 	}
 	return j.members([]string{"candidateCount", "candidate_count"}, func(key string) error {
 		switch key {
@@ -47,7 +47,7 @@ func (j *judge) googleGeneration() error {
 		case "candidateCount", "candidate_count":
 			return j.readAnswers(key)
 		}
-		return j.skip()
+		return j.member(setting, key, spoken[setting])
 	})
 }
 
@@ -83,7 +83,7 @@ func (j *judge) googleContents() error {
 			if key == "parts" {
 				return j.googleParts()
 			}
-			return j.skip()
+			return j.label(key)
 		})
 	default:
 		return j.skip()

@@ -18,6 +18,8 @@ type judge struct {
 	others       []string // models that may answer in its place
 	most         int64    // tokens of an answer
 	answers      int64    // that are asked for; 0 when the body does not say
+	settings     int      // bytes that are no part of the conversation
+	free         int      // bytes inside settings that are one
 	edits        []edit
 	removed      []string
 	removedNames map[string]bool // names of tools that were taken out
@@ -151,7 +153,7 @@ func (j *judge) messages(read func() error, keys ...string) error {
 			if slices.Contains(keys, key) {
 				return read()
 			}
-			return j.skip()
+			return j.label(key)
 		})
 	})
 }
@@ -200,7 +202,7 @@ func (j *judge) readMost() error {
 // wholeNumber reads a value that is to be a whole number or null. Anything else is -1.
 func (j *judge) wholeNumber() (n int64, null bool, err error) {
 	start := j.pos
-	if err := j.skip(); err != nil {
+	if err := j.bounded("a number", nil); err != nil {
 		return 0, false, err
 	}
 	text := string(j.data[start:j.pos])

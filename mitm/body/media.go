@@ -87,5 +87,5 @@ func (j *judge) fileMember(key string) error {
 	case "file_data":
 		return j.inline(key)
 	}
-	return j.skip()
+	return j.label(key)
 }

@@ -14,9 +14,9 @@ var clientTools = []string{"function", "custom"}
 func (j *judge) responses() error {
 	names := []string{
 		"model", "tools", "tool_choice", "input", "instructions", "background", "previous_response_id",
-		"conversation", "prompt", "store", "web_search_options", "mcp_servers", "container",
+		"conversation", "prompt", "store", "web_search_options", "mcp_servers", "container", "client_metadata",
 	}
-	return j.members(j.routerNames(names), func(key string) error {
+	return j.request(responsesConversation, j.routerNames(names), func(key string) error {
 		switch key {
 		case "input", "instructions":
 			return j.items()
@@ -24,6 +24,8 @@ func (j *judge) responses() error {
 			return j.absent("background would leave the request running at the provider.")
 		case "previous_response_id", "conversation", "prompt":
 			return j.absent(key + " refers to something that the provider keeps; send it in the request.")
+		case "client_metadata":
+			return j.clientMetadata()
 		}
 		return j.openaiMember(key)
 	})
@@ -155,13 +157,13 @@ func (j *judge) openaiTool() (bool, error) {
 // openaiChoice reads tool_choice: a word, a tool, or a list of allowed tools.
 func (j *judge) openaiChoice() error {
 	if j.peek() != '{' {
-		return j.skip()
+		return j.bounded("tool_choice", nil)
 	}
 	kind := ""
 	err := j.members([]string{"type", "tools", "allowed_tools"}, func(key string) (err error) {
 		switch key {
 		case "type":
-			kind, err = j.text("the type of tool_choice")
+			kind, err = j.named("the type of tool_choice")
 			return err
 		case "tools":
 			if j.peek() != '[' {
@@ -171,7 +173,7 @@ func (j *judge) openaiChoice() error {
 		case "allowed_tools":
 			return j.openaiAllowed()
 		}
-		return j.skip()
+		return j.bounded("tool_choice", nil)
 	})
 	if err != nil {
 		return err
@@ -185,12 +187,12 @@ func (j *judge) openaiChoice() error {
 // openaiAllowed reads the list of allowed tools as the Chat API nests it.
 func (j *judge) openaiAllowed() error {
 	if j.peek() != '{' {
-		return j.skip()
+		return j.bounded("tool_choice", nil)
 	}
 	return j.members([]string{"tools"}, func(key string) error {
 		if key == "tools" && j.peek() == '[' {
 			return j.array(j.openaiChoice)
 		}
-		return j.skip()
+		return j.bounded("tool_choice", nil)
 	})
 }

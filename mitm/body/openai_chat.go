@@ -5,12 +5,14 @@ import "slices"
 // chat judges a request of OpenAI's Chat Completions API.
 func (j *judge) chat() error {
 	names := []string{"model", "tools", "tool_choice", "messages", "web_search_options", "store", "mcp_servers", "container", "n"}
-	return j.members(j.routerNames(names), func(key string) error {
+	return j.request(chatConversation, j.routerNames(names), func(key string) error {
 		switch key {
 		case "messages":
 			return j.messages(j.parts, "content", "images")
 		case "n":
 			return j.readAnswers(key)
+		case "functions", "response_format":
+			return j.skip()
 		}
 		return j.openaiMember(key)
 	})

@@ -26,7 +26,7 @@ func (j *judge) routerNames(names []string) []string {
 // routerMember reads a top-level member that the format does not judge.
 func (j *judge) routerMember(key string) error {
 	if !j.router {
-		return j.skip()
+		return j.setting(key)
 	}
 	switch key {
 	case "plugins":
@@ -46,7 +46,7 @@ func (j *judge) routerMember(key string) error {
 		}
 		return refuse("%s would make the provider search the web.", clip(key))
 	}
-	return j.skip()
+	return j.setting(key)
 }
 
 // searches says whether a member is about searching. Each of the many providers whom
@@ -64,13 +64,13 @@ func searches(key string) bool {
 // routing reads how a provider is chosen. Options of a single provider cannot be judged.
 func (j *judge) routing() error {
 	if j.peek() != '{' {
-		return j.skip()
+		return j.setting("provider")
 	}
 	return j.members([]string{"options"}, func(key string) error {
 		if key == "options" {
 			return j.absent("options of a provider bring in settings that cannot be judged.")
 		}
-		return j.skip()
+		return j.bounded(key, nil)
 	})
 }
 
@@ -98,6 +98,9 @@ func CheckModel(name string) error { return new(judge).checkModel(name) }
 
 // checkModel refuses models that reach out by themselves.
 func (j *judge) checkModel(name string) error {
+	if len(name) > mostText {
+		return tooLong("the name of the model", len(name))
+	}
 	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return refuse("the model %q has a character in its name that no model has.", clip(name)) // others may leave it out
 	}
