@@ -59,10 +59,20 @@ var neverForwarded = []string{
 // mostDropped is how many of the things that were taken out are named in a record.
 const mostDropped = 32
 
+// What an agent may say of itself in fields: nobody can judge what it means.
+const (
+	mostFieldName = 64      // bytes
+	mostFieldText = 256     // bytes of a value, but for the list of features
+	mostBetas     = 64      // features in that list, each of which is short
+	mostFields    = 8 << 10 // bytes of all of them
+)
+
 // forwarded returns the fields of a request that are on the list, without a
-// credential. It returns also what it took out of a field.
+// credential. It returns also what it left out because it is too long, and what it took
+// out of a field.
 func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 	fields = make([]field, 0, len(h.fields))
+	size := 0
 	for _, f := range h.fields {
 		if slices.Contains(credentialHeaders, f.name) || slices.Contains(neverForwarded, f.name) {
 			continue
@@ -77,6 +87,13 @@ func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 			if f.value == "" {
 				continue
 			}
+		} else if len(f.value) > mostFieldText || len(f.name) > mostFieldName {
+			dropped = append(dropped, "header:"+printable(f.name, 60))
+			continue
+		}
+		if size += len(f.name) + len(f.value); size > mostFields {
+			dropped = append(dropped, "header:"+printable(f.name, 60))
+			continue
 		}
 		if !g.provider.sets(f.name) {
 			fields = append(fields, f)
@@ -152,13 +169,14 @@ func appendField(b []byte, name, value string) []byte {
 }
 
 // dropBetas takes the features out of a comma-separated list that begin with
-// one of the given names, and what is no name at all: another reader could find one in
-// it. A list without them stays as it is, byte by byte.
+// one of the given names, what is no name at all, as another reader could find one in
+// it, and what is too many. A list without them stays as it is, byte by byte.
 func dropBetas(value string, drop []string) (kept string, taken []string) {
 	var rest []string
+	count := 0
 	for beta := range strings.SplitSeq(value, ",") {
 		name := strings.ToLower(strings.Trim(beta, " \t"))
-		if name != "" && !plainValue(name) || slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(name, d) }) {
+		if count++; count > mostBetas || len(beta) > mostFieldText || name != "" && !plainValue(name) || slices.ContainsFunc(drop, func(d string) bool { return strings.HasPrefix(name, d) }) {
 			taken = append(taken, "anthropic-beta:"+printable(name, 60))
 		} else {
 			rest = append(rest, beta)

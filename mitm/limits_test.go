@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -255,5 +256,34 @@ func TestFeaturesThatAreNoNames(t *testing.T) {
 	fields, taken := g.forwarded(&head{fields: []field{many, many}})
 	if want := (field{"anthropic-beta", "a"}); len(fields) != 2 || fields[0] != want || fields[1] != want || len(taken) != mostDropped+1 {
 		t.Errorf("%q, without %d", fields, len(taken))
+	}
+}
+
+// What an agent says of itself in fields is short, and all of it together has a bound.
+func TestLimitsOfFields(t *testing.T) {
+	g := &guarded{provider: &Provider{RequestHeaders: []string{"anthropic-beta", "x-codex-*"}}}
+	long, longest := strings.Repeat("x", mostFieldText+1), strings.Repeat("x", mostFieldText)
+	betas := "claude-code-20250219,interleaved-thinking-2025-05-14" + strings.Repeat(",context-management-2025-06-27", 10)
+	given := []field{
+		{name: "user-agent", value: longest}, {name: "anthropic-beta", value: betas}, {name: "x-codex-window-id", value: "1:0"},
+		{name: "user-agent", value: long}, {name: "idempotency-key", value: long}, {name: "x-codex-turn-metadata", value: long},
+		{name: "x-codex-" + long, value: "1"},
+	}
+	fields, dropped := g.forwarded(&head{fields: given})
+	if !slices.Equal(fields, given[:3]) || len(dropped) != len(given)-3 {
+		t.Errorf("forwarded %v, without %v", fields, dropped)
+	}
+	many := make([]field, 200)
+	for i := range many {
+		many[i] = field{name: "x-codex-a", value: longest}
+	}
+	many[0] = field{name: "anthropic-beta", value: strings.Repeat("x,", 30<<10)}
+	fields, dropped = g.forwarded(&head{fields: many})
+	size := 0
+	for _, f := range fields {
+		size += len(f.name) + len(f.value)
+	}
+	if size > mostFields || len(dropped) != mostDropped+1 {
+		t.Errorf("%d bytes are forwarded, without %d", size, len(dropped))
 	}
 }
