@@ -339,19 +339,6 @@ func TestFocusEvents(t *testing.T) {
 	}
 }
 
-// TestClipboardOfPrograms lets a program copy only from the focused pane, and
-// tells the person.
-func TestClipboardOfPrograms(t *testing.T) {
-	r := newHarness(t, 80, 24, Options{})
-	r.keys("\x01/new shell\r")
-	r.send(paneMsg{"s1", clipboard("hidden")})
-	r.send(paneMsg{"s2", clipboard("seen")})
-	if diff := cmp.Diff([]string{"seen"}, r.copied); diff != "" {
-		t.Error(diff)
-	}
-	r.wants("tab 2 copied 4 bytes")
-}
-
 // TestHelpNamesEverything holds the registry against the help screen.
 func TestHelpNamesEverything(t *testing.T) {
 	r := newHarness(t, 200, 50, Options{Prefix: "ctrl+b"})

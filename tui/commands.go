@@ -41,6 +41,7 @@ func commandTable() []command {
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
+		{"clipboard", "[N|NAME]", "let this tab's program copy what it asked to copy unprompted", (*Model).runClipboard},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},

@@ -63,5 +63,6 @@ func (m *Model) takeFastPath(ev keys.Event) bool {
 	if _, _, two := m.splitEscape(ev); two {
 		return false
 	}
+	t.used(ev, m.now())
 	return t.pane.send(keys.Encode(ev, t.pane.screen.Modes()))
 }

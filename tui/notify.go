@@ -10,14 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// maxCopy bounds what a program or a selection may put into the clipboard, in
-// bytes.
-const maxCopy = 1 << 20
-
-// copyEvery bounds how often programs may do so: what is sent along is large, and would
-// keep frames and notifications from the person's terminal.
-const copyEvery = 500 * time.Millisecond
-
 // occasion is what a person is told of who may be looking elsewhere.
 type occasion string
 
@@ -87,8 +79,8 @@ func (m *Model) finished(msg finishedMsg) {
 }
 
 // onPane judges what a program asked its terminal for. Bells reach the person
-// at most once a second; a copy only from the pane that has the focus, where the
-// person can have caused it; reads of the clipboard never.
+// at most once a second; a copy only where they can have caused it, or by asking;
+// reads of the clipboard never.
 func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	t := m.tabOf(msg.id)
 	if t == nil {
@@ -119,50 +111,6 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	return nil
 }
 
-// onProgramCopies passes a copy on, now or when the last one is long enough ago. Of
-// those that wait only the newest counts: it is what the clipboard would hold then.
-func (m *Model) onProgramCopies(t *tab, msg paneMsg) tea.Cmd {
-	if !m.looksAt(t) || m.mode != modeTerminal {
-		return nil
-	}
-	if wait := copyEvery - m.now().Sub(m.copies.at); wait > 0 {
-		waiting := m.copies.next != nil
-		m.copies.next = &msg
-		if waiting {
-			return nil
-		}
-		return m.after(wait, copyMsg{})
-	}
-	if m.copyOut(msg.event.Data) {
-		m.copies.at = m.now()
-		m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(msg.event.Data), "byte")))
-	}
-	return nil
-}
-
-// programCopies is what programs have put into the clipboard lately.
-type programCopies struct {
-	at   time.Time // when the last one was passed on
-	next *paneMsg  // waits to be
-}
-
-// onCopy passes on the copy that has waited.
-func (m *Model) onCopy() tea.Cmd {
-	msg := m.copies.next
-	m.copies.next = nil
-	return m.onPane(*msg)
-}
-
 // looksAt reports whether the person has the tab before their eyes, as far as can be
 // told.
 func (m *Model) looksAt(t *tab) bool { return t == m.current() && !m.outerLost }
-
-// copyOut puts data into the clipboard of the person's terminal.
-func (m *Model) copyOut(data []byte) bool {
-	if len(data) == 0 || len(data) > maxCopy {
-		return false
-	}
-	text := string(data)
-	m.sink.request(func(d display) error { return d.Copy(text) })
-	return true
-}

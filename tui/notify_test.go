@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,30 +169,4 @@ func TestFaultIsTold(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})
 	r.wants("tab 1: its screen failed and was begun anew: index out of range (please report this)")
-}
-
-// A program that copies without pause fills neither the person's terminal nor the queue
-// in which notifications wait; what it copied last gets through.
-func TestCopiesAreSeldom(t *testing.T) {
-	r := newHarness(t, 80, 24, Options{})
-	for i := range 100 {
-		r.send(paneMsg{"s1", clipboard(fmt.Sprint("copy ", i))})
-	}
-	if diff := cmp.Diff([]string{"copy 0"}, r.copied); diff != "" {
-		t.Error(diff)
-	}
-	r.now = r.now.Add(copyEvery)
-	r.send(copyMsg{})
-	if diff := cmp.Diff([]string{"copy 0", "copy 99"}, r.copied); diff != "" {
-		t.Error(diff)
-	}
-	r.send(paneMsg{"s1", clipboard("while it is looked at")})
-	r.keys("\x1b[O")
-	r.now = r.now.Add(copyEvery)
-	r.send(copyMsg{})
-	r.keys("\x1b[I")
-	r.send(paneMsg{"s1", clipboard("later")})
-	if diff := cmp.Diff([]string{"copy 0", "copy 99", "later"}, r.copied); diff != "" {
-		t.Error(diff)
-	}
 }

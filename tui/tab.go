@@ -24,11 +24,13 @@ type tab struct {
 	attached   bool    // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
-	says       string // what the agent reports of itself, in our words; a hint
-	trouble    string // why the terminal could not be reached, or was lost
-	done       bool   // the agent finished and the person has not looked since
-	changes    int    // of its state, so far
-	agentTitle string // what the agent calls itself, safe to draw
+	says       string    // what the agent reports of itself, in our words; a hint
+	usedAt     time.Time // when the person last gave its program a key, a click or a text
+	held       *heldCopy // waits for their word; nil for none
+	trouble    string    // why the terminal could not be reached, or was lost
+	done       bool      // the agent finished and the person has not looked since
+	changes    int       // of its state, so far
+	agentTitle string    // what the agent calls itself, safe to draw
 	muted      bool
 	scrolled   bool   // the view does not follow the output
 	top        int    // line in its first row, when scrolled

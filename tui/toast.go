@@ -16,11 +16,13 @@ const (
 	toastRows = 4 // of one toast; what is longer is counted
 )
 
-// toast tells of a call that was let through because the person ordered it. It
+// toast tells of a call that was let through because the person ordered it, or of a copy
+// that waits for their word. It
 // never takes the focus, and is told apart from what an agent paints by its
 // place over the viewport's corner and by the phrase.
 type toast struct {
 	parts []string // each on rows of its own; sanitized
+	more  string   // the command that shows what has no room, or that it asks for
 	until time.Time
 }
 
@@ -33,7 +35,13 @@ func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	if a.Call.Effect != nil {
 		parts = append(parts, sanitize(a.Call.Effect.Summary))
 	}
-	m.toasts = append(m.freshToasts(), toast{parts, m.now().Add(toastTime)})
+	return m.addToast(toast{parts: parts, more: "/undo"})
+}
+
+// addToast shows a toast, in the place of the oldest when there are too many.
+func (m *Model) addToast(t toast) tea.Cmd {
+	t.until = m.now().Add(toastTime)
+	m.toasts = append(m.freshToasts(), t)
 	if len(m.toasts) > maxToasts {
 		m.toasts = m.toasts[1:]
 	}
@@ -86,7 +94,7 @@ func (t toast) rows(width, limit int) []string {
 		rows = append(rows, wrap(p, width)...)
 	}
 	if more := len(rows) - limit; more > 0 {
-		rows = append(rows[:limit:limit], "… "+counted(more, "more row")+": /undo")
+		rows = append(rows[:limit:limit], "… "+counted(more, "more row")+": "+t.more)
 	}
 	return rows
 }

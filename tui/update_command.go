@@ -215,8 +215,11 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	if err == nil && t == nil {
 		err = errors.New("the tab was closed meanwhile")
 	}
-	if err == nil && !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
-		err = fmt.Errorf("%s takes no input", sanitize(t.title()))
+	if err == nil {
+		t.usedAt = m.now()
+		if !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
+			err = fmt.Errorf("%s takes no input", sanitize(t.title()))
+		}
 	}
 	if err != nil {
 		if t != nil {

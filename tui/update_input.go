@@ -187,6 +187,7 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 
 // forward writes an event to a tab's agent, in the form its modes ask for.
 func (m *Model) forward(t *tab, ev keys.Event) {
+	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.screen.Modes())
 	if !t.pane.queue.put(data) {
 		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", sanitize(t.title())), "wait, or /close it"})

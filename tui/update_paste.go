@@ -41,6 +41,7 @@ func (m *Model) onPaste(ev keys.Event) {
 // keys for pasted text.
 func (m *Model) pasteToAgent(ev keys.Event) {
 	p := &m.pasting
+	p.to.used(ev, m.now())
 	data := keys.Encode(ev, p.to.pane.screen.Modes())
 	if !p.refused && p.to.pane.queue.put(data) {
 		return

@@ -1,0 +1,128 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
+
+// maxCopy bounds what a program or a selection may put into the clipboard, in
+// bytes.
+const maxCopy = 1 << 20
+
+const (
+	// copyEvery bounds how often programs may do so: what is sent along is large, and would
+	// keep frames and notifications from the person's terminal.
+	copyEvery = 500 * time.Millisecond
+	// copyAfter is how long after the person last used a program it may copy without being
+	// asked about: what they pressed there can have caused it.
+	copyAfter = 5 * time.Second
+	// copyHold is how long another copy waits for the person's word.
+	copyHold = 30 * time.Second
+	// copyShown is how much of it they are shown, in columns.
+	copyShown = 140
+)
+
+// programCopies is what programs have put into the clipboard lately.
+type programCopies struct {
+	at   time.Time // when the last one was passed on
+	next *paneMsg  // waits to be
+}
+
+// heldCopy is what a program wants in the clipboard without the person's having caused it.
+type heldCopy struct {
+	data  []byte
+	until time.Time
+}
+
+// used notes that the person gave the tab's program something that can make it copy.
+func (t *tab) used(ev keys.Event, now time.Time) {
+	if ev.Kind == keys.MouseEvent && ev.Mouse.Action != keys.MousePress && ev.Mouse.Action != keys.MouseRelease ||
+		ev.Kind == keys.KeyEvent && (ev.Key.IsModifier() || ev.Key.Action == keys.Release) || ev.Kind == keys.UnknownEvent {
+		return
+	}
+	t.usedAt = now
+}
+
+// onProgramCopies passes a copy on, now or when the last one is long enough ago, if the
+// person looks at the program and has just used it. Of those that wait only the newest
+// counts: it is what the clipboard would hold then.
+func (m *Model) onProgramCopies(t *tab, msg paneMsg) tea.Cmd {
+	if !m.looksAt(t) || m.mode != modeTerminal || m.now().Sub(t.usedAt) > copyAfter {
+		return m.holdCopy(t, msg.event.Data)
+	}
+	if wait := copyEvery - m.now().Sub(m.copies.at); wait > 0 {
+		waiting := m.copies.next != nil
+		m.copies.next = &msg
+		if waiting {
+			return nil
+		}
+		return m.after(wait, copyMsg{})
+	}
+	m.programCopy(t, msg.event.Data)
+	return nil
+}
+
+// onCopy passes on the copy that has waited.
+func (m *Model) onCopy() tea.Cmd {
+	msg := m.copies.next
+	m.copies.next = nil
+	return m.onPane(*msg)
+}
+
+// holdCopy keeps a copy until the person allows it, and tells them. One that is held is
+// never replaced by another: they would allow what they have not been told of.
+func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
+	now := m.now()
+	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > maxCopy {
+		return nil
+	}
+	t.held = &heldCopy{data, now.Add(copyHold)}
+	n := t.session.Tab
+	return m.addToast(toast{
+		parts: []string{
+			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, counted(len(data), "byte")),
+			"“" + clip(sanitize(string(data[:min(len(data), copyShown)])), copyShown) + "”",
+		},
+		more: "/clipboard",
+	})
+}
+
+// runClipboard is /clipboard [N|NAME].
+func (m *Model) runClipboard(args string) (tea.Cmd, error) {
+	t := m.current()
+	if args != "" {
+		var err error
+		if t, err = m.findTab(args); err != nil {
+			return nil, err
+		}
+	}
+	if t == nil || t.held == nil || !m.now().Before(t.held.until) {
+		return nil, fmt.Errorf("/clipboard: no program waits to copy; what it asks for is kept for %v", copyHold)
+	}
+	data := t.held.data
+	t.held = nil
+	m.programCopy(t, data)
+	return nil, nil
+}
+
+// programCopy passes a program's copy on and says so.
+func (m *Model) programCopy(t *tab, data []byte) {
+	if m.copyOut(data) {
+		m.copies.at = m.now()
+		m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(data), "byte")))
+	}
+}
+
+// copyOut puts data into the clipboard of the person's terminal.
+func (m *Model) copyOut(data []byte) bool {
+	if len(data) == 0 || len(data) > maxCopy {
+		return false
+	}
+	text := string(data)
+	m.sink.request(func(d display) error { return d.Copy(text) })
+	return true
+}

@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// wantCopied compares what has reached the clipboard.
+func (r *harness) wantCopied(want ...string) {
+	r.t.Helper()
+	if diff := cmp.Diff(want, r.copied); diff != "" {
+		r.t.Error(diff)
+	}
+}
+
+// A program copies right after the person used it, while they look at it. Otherwise they
+// are asked, and their word counts for what they were shown.
+func TestClipboardOfPrograms(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("\x01/new shell\r")
+	r.send(paneMsg{"s2", clipboard("before any key")})
+	r.wantCopied()
+	r.wants("/clipboard 2 lets tab 2 copy 14 bytes", "“before any key”")
+	r.send(paneMsg{"s2", clipboard("another")})
+	r.keys("\x01/clipboard\r")
+	r.wantCopied("before any key")
+	r.wants("tab 2 copied 14 bytes")
+	r.keys("\x01/clipboard\r")
+	r.wants("no program waits to copy")
+	r.keys("\x15")
+	r.keys("\x1b")
+
+	r.keys("y")
+	r.now = r.now.Add(copyAfter)
+	r.send(paneMsg{"s2", clipboard("after a key")})
+	r.wantCopied("before any key", "after a key")
+	r.now = r.now.Add(time.Second)
+	r.send(paneMsg{"s2", clipboard("too late")})
+	r.send(paneMsg{"s1", clipboard("\x1b[31mhidden")})
+	r.wantCopied("before any key", "after a key")
+	r.wants("/clipboard 1 lets tab 1 copy 11 bytes", `“\e[31mhidden”`)
+	r.keys("\x01/clipboard 1\r")
+	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
+	r.now = r.now.Add(copyHold)
+	r.keys("\x01/clipboard\r")
+	r.wants("no program waits to copy")
+	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
+}
+
+// A key in another tab, a key's release and the pointer's moving are no use of a program;
+// a click, a paste and words typed in command mode are.
+func TestWhatCountsAsUse(t *testing.T) {
+	const mouse = "\x1b[?1003h\x1b[?1006h"
+	for name, c := range map[string]struct {
+		input string
+		use   bool
+	}{
+		"nothing":         {"", false},
+		"the pointer":     {"\x1b[<35;5;5M", false},
+		"its focus":       {"\x1b[O\x1b[I", false},
+		"a key's release": {"\x1b[97;1:3u", false},
+		"only a modifier": {"\x1b[57441u", false},
+		"a click":         {"\x1b[<0;5;5M", true},
+		"a paste":         {"\x1b[200~x\x1b[201~", true},
+		"words":           {"\x01copy it\r", true},
+		"a key":           {"a", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, 100, 24, Options{})
+			r.agentSays(1, mouse)
+			r.now = r.now.Add(time.Hour)
+			r.keys(c.input)
+			r.send(paneMsg{"s1", clipboard("text")})
+			if got := len(r.copied) == 1; got != c.use {
+				t.Errorf("copied: %q", r.copied)
+			}
+		})
+	}
+}
+
+// A key that takes the short cut past the event loop is a use, too.
+func TestAKeyOnTheFastPathCountsAsUse(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("a") // the first one ends the introduction
+	r.now = r.now.Add(time.Hour)
+	for _, ev := range r.decoder.Feed([]byte("b")) {
+		if !r.m.takeFastPath(ev) {
+			t.Fatal("it did not take the short cut")
+		}
+	}
+	r.send(paneMsg{"s1", clipboard("text")})
+	r.wantCopied("text")
+}
+
+// A program that copies without pause fills neither the person's terminal nor the queue
+// in which notifications wait; what it copied last gets through.
+func TestCopiesAreSeldom(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.keys("y")
+	for i := range 100 {
+		r.send(paneMsg{"s1", clipboard(fmt.Sprint("copy ", i))})
+	}
+	if diff := cmp.Diff([]string{"copy 0"}, r.copied); diff != "" {
+		t.Error(diff)
+	}
+	r.now = r.now.Add(copyEvery)
+	r.send(copyMsg{})
+	if diff := cmp.Diff([]string{"copy 0", "copy 99"}, r.copied); diff != "" {
+		t.Error(diff)
+	}
+	r.send(paneMsg{"s1", clipboard("while it is looked at")})
+	r.keys("\x1b[O")
+	r.now = r.now.Add(copyEvery)
+	r.send(copyMsg{})
+	r.keys("\x1b[I")
+	r.send(paneMsg{"s1", clipboard("later")})
+	if diff := cmp.Diff([]string{"copy 0", "copy 99", "later"}, r.copied); diff != "" {
+		t.Error(diff)
+	}
+}
