@@ -461,3 +461,24 @@ func TestPostedRecords(t *testing.T) {
 		t.Errorf("after the end: %v", err)
 	}
 }
+
+// A log that nothing was written to is closed in order like any other, and can be gone on
+// with.
+func TestAnUnusedLogIsClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	for n := range uint64(2) {
+		l, err := Open(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Verify(path); err != nil || r.Closed != (n > 0) || r.Records != n {
+			t.Errorf("while it is open: %+v, %v", r, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Verify(path); err != nil || !r.Closed || r.Records != n+1 || r.Unfinished != 0 {
+			t.Errorf("after its end: %+v, %v", r, err)
+		}
+	}
+}

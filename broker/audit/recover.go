@@ -204,12 +204,10 @@ func (w *writer) close(now time.Time) error {
 	next := w.tip
 	late := w.later.end()
 	late.each(func(body []byte) { next = w.line(next, body) })
-	var err error
-	if next.Seq > 0 {
-		next = w.line(next, sealBody(next, now))
-		if err = w.write(next); err == nil && w.sync {
-			err = w.head.Sync()
-		}
+	next = w.line(next, sealBody(next, now))
+	err := w.write(next)
+	if err == nil && w.sync {
+		err = w.head.Sync()
 	}
 	return errors.Join(err, w.file.Close(), w.head.Close())
 }
