@@ -1,6 +1,10 @@
 package tui
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
 
 // hinted is an error of this package that knows what to do next.
 type hinted struct {
@@ -22,9 +26,8 @@ var errStay = errors.New("not yet")
 // knows, what to do next.
 func explain(err error) string {
 	text := sanitize(err.Error())
-	var h interface{ Hint() string }
-	if errors.As(err, &h) && h.Hint() != "" {
-		text += " (" + sanitize(h.Hint()) + ")"
+	if next := fault.Hint(err); next != "" {
+		text += " (" + sanitize(next) + ")"
 	}
 	return text
 }

@@ -124,7 +124,7 @@ func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 			return "the repository's settings change what it does: " + setting[0] + "." + setting[2]
 		}
 	}
-	if nested, err := repo.Nested(p.home()); err != nil || len(nested) > 0 {
+	if nested, err := repo.Nested(); err != nil || len(nested) > 0 {
 		return "git would go on to submodules"
 	}
 	for _, name := range names {

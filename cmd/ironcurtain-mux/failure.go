@@ -36,14 +36,9 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// Hint is the next thing to do: the failure's own hint or, without one, that
-// of the first wrapped error which has one.
-func (f *failure) Hint() string {
-	if f.hint != "" {
-		return f.hint
-	}
-	return fault.Hint(f.err)
-}
+// Hint is the next thing to do: that of a disk which takes nothing, else the failure's
+// own or, without one, that of the first wrapped error which has one.
+func (f *failure) Hint() string { return cmp.Or(fault.Disk(f.err), f.hint, fault.Hint(f.err)) }
 
 // fail wraps err with the operation that met it; nil stays nil. The hint may
 // be empty, then that of err itself is used.

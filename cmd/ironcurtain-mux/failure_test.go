@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"syscall"
 	"testing"
 )
 
@@ -28,6 +30,19 @@ func TestReport(t *testing.T) {
 		{"operation", fail("open", errors.New("broken"), ""), false, exitFailure, "ironcurtain-mux: open: broken\n"},
 		{"own hint", fail("open", wrapped, "try again"), false, exitFailure, "ironcurtain-mux: open: connect: no engine (try again)\n"},
 		{"hint of the cause", fail("open", wrapped, ""), false, exitFailure, "ironcurtain-mux: open: connect: no engine (start it)\n"},
+		{
+			"a full disk", fail("open", &fs.PathError{Op: "mkdir", Path: "/x", Err: syscall.ENOSPC}, "make it writable"), false, exitFailure,
+			"ironcurtain-mux: open: mkdir /x: no space left on device (the disk is full: make room on it)\n",
+		},
+		{
+			"a quota", fail("open", fmt.Errorf("write: %w", syscall.EDQUOT), "make it writable"), false, exitFailure,
+			"ironcurtain-mux: open: write: disk quota exceeded (your quota on the disk is used up: make room, or have it raised)\n",
+		},
+		{
+			"a disk for reading", fail("open", errors.Join(hinted{}, syscall.EROFS), ""), false, exitFailure,
+			"ironcurtain-mux: open: no engine read-only file system (the disk is mounted read-only: mount it writable, or use a directory on another one)\n",
+		},
+		{"no permission", fail("open", syscall.EACCES, "make it writable"), false, exitFailure, "ironcurtain-mux: open: permission denied (make it writable)\n"},
 		{"failed twice", fail("start", fail("open", errors.New("broken"), ""), ""), false, exitFailure, "ironcurtain-mux: open: broken\n"},
 		{"usage", usagef("no such flag"), false, exitUsage, "ironcurtain-mux: no such flag\n"},
 		{"several lines", errors.New("one\ntwo\n"), false, exitFailure, "ironcurtain-mux: one two\n"},

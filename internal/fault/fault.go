@@ -9,6 +9,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"syscall"
 )
 
 // Error is a failed operation.
@@ -49,9 +50,33 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint is the next step.
 func (e *Error) Hint() string { return e.Next }
 
-// Hint is the next step that an error, or the first of its causes that knows one, has
-// to offer; without one it is empty.
+// diskHints are the next steps where a disk takes nothing, whoever tried to write to it.
+var diskHints = []struct {
+	cause error
+	next  string
+}{
+	{syscall.ENOSPC, "the disk is full: make room on it"},
+	{syscall.EDQUOT, "your quota on the disk is used up: make room, or have it raised"},
+	{syscall.EROFS, "the disk is mounted read-only: mount it writable, or use a directory on another one"},
+}
+
+// Disk is the next step for an error whose cause is a disk that takes nothing, and
+// empty for any other. It is truer than what whoever tried to write can know.
+func Disk(err error) string {
+	for _, d := range diskHints {
+		if errors.Is(err, d.cause) {
+			return d.next
+		}
+	}
+	return ""
+}
+
+// Hint is the next step for an error: that of a disk which takes nothing, else what the
+// error, or the first of its causes that knows one, has to offer, else nothing.
 func Hint(err error) string {
+	if next := Disk(err); next != "" {
+		return next
+	}
 	for err != nil {
 		var h interface {
 			error

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -24,6 +25,7 @@ func TestHint(t *testing.T) {
 		"the cause's before the caller": {fault.Wrap("run", knows, "try again"), "run: no engine at here", "start it"},
 		"the caller's":                  {fault.Wrap("run", mute, "try again"), "run: connect: EOF", "try again"},
 		"behind one that knows none":    {&fault.Error{Op: "run", Err: fault.Wrap("x", knows, "")}, "run: x: no engine at here", "start it"},
+		"of a full disk":                {fault.Wrap("write", syscall.ENOSPC, "make it writable"), "write: no space left on device", "the disk is full: make room on it"},
 		"of several":                    {errors.Join(io.EOF, knows), "EOF\nno engine at here", "start it"},
 	} {
 		t.Run(name, func(t *testing.T) {
