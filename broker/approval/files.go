@@ -125,7 +125,7 @@ func (f *fileItem) work(q *Queue, dir string) error {
 			return err
 		}
 		f.written = true
-		return renameio.WriteFile(requestName(dir, f.ID), append(body, '\n'), 0o600)
+		return renameio.WriteFile(requestName(dir, f.ID), append(jsonx.ASCII(body), '\n'), 0o600) // people look at it, too
 	}
 	r, err := readResponse(responseName(dir, f.ID))
 	if errors.Is(err, os.ErrNotExist) {

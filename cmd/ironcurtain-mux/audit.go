@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // auditCommand groups the commands that read audit logs.
@@ -56,7 +56,7 @@ func auditTailCommand() *cobra.Command {
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones as they come")
-	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print the records as they are, one JSON object a line")
+	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
 
@@ -116,7 +116,7 @@ func auditShowCommand() *cobra.Command {
 	fl.StringVar(&rule, "rule", "", "only this rule")
 	fl.StringVar(&call, "call", "", "only the records of this call, by its `id`")
 	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
-	fl.BoolVar(&jsonl, "jsonl", false, "print the records as they are, one JSON object a line")
+	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
 
@@ -142,7 +142,7 @@ under way, and those during which the program was killed.`,
 			report, err := audit.Verify(path)
 			out := cmd.OutOrStdout()
 			if asJSON && (err == nil || errors.Is(err, audit.ErrBroken)) {
-				if encErr := json.NewEncoder(out).Encode(report); encErr != nil {
+				if encErr := printJSON(out, report); encErr != nil {
 					return fail("print the report", encErr, "")
 				}
 			}
@@ -204,11 +204,11 @@ func auditFile(args []string) (string, error) {
 	return newest, nil
 }
 
-// printer writes one record a line, for people or as it stands in the log.
+// printer writes one record a line, for people or as JSON of the same meaning as in the log.
 func printer(w io.Writer, raw bool) func(audit.Line) error {
 	return func(l audit.Line) error {
 		if raw {
-			_, err := fmt.Fprintf(w, "%s\n", l.Raw)
+			_, err := fmt.Fprintf(w, "%s\n", jsonx.ASCII(l.Raw))
 			return err
 		}
 		_, err := fmt.Fprintln(w, recordText(l))
@@ -229,7 +229,7 @@ func recordText(l audit.Line) string {
 	text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"),
 		safeName(string(l.Decision)), safeName(l.Plane), what)
 	if len(l.Arguments) > 0 {
-		text += " " + string(asciiJSON(l.Arguments))
+		text += " " + string(jsonx.ASCII(l.Arguments))
 	}
 	if l.Outcome != "" {
 		text += fmt.Sprintf(" %s in %s ms", safeName(string(l.Outcome)), strconv.FormatFloat(l.DurationMs, 'f', -1, 64))

@@ -45,7 +45,7 @@ func configShowCommand() *cobra.Command {
 					return err
 				}
 			}
-			enc := json.NewEncoder(cmd.OutOrStdout())
+			enc := json.NewEncoder(asciiWriter{cmd.OutOrStdout()})
 			enc.SetIndent("", "  ")
 			return enc.Encode(c)
 		},

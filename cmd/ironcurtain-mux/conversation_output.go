@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // answer prints how a task came out.
@@ -147,7 +147,7 @@ func (c *conversation) judged(l audit.Line) {
 	c.calls = append(c.calls, judgedCall{string(l.Plane), l.Server, l.Tool, string(l.Decision), l.Rule})
 	if !c.asJSON {
 		const room = 80
-		fmt.Fprintf(c.notes, "  %s/%s %s %.*s\n", safeName(l.Server), safeName(l.Tool), safeName(string(l.Decision)), room, asciiJSON(l.Arguments))
+		fmt.Fprintf(c.notes, "  %s/%s %s %.*s\n", safeName(l.Server), safeName(l.Tool), safeName(string(l.Decision)), room, jsonx.ASCII(l.Arguments))
 	}
 }
 
@@ -196,7 +196,7 @@ func (c *conversation) print(task string, t broker.Turn, calls []judgedCall) err
 			}
 		}
 	}
-	return json.NewEncoder(c.out).Encode(a)
+	return printJSON(c.out, a)
 }
 
 // taskResult is a task's outcome as JSON.

@@ -18,6 +18,8 @@ type taskStub struct {
 	turn func(task string) (broker.Turn, error)
 }
 
+func (taskStub) Budgets(context.Context) (broker.Budgets, error) { return broker.Budgets{}, nil }
+
 func (s taskStub) Turn(_ context.Context, _ broker.SessionID, task string) (broker.Turn, error) {
 	return s.turn(task)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
@@ -58,7 +57,7 @@ a warning is not a failure.`,
 			}
 			found := examine(cmd.Context(), doctorChecks(p))
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"checks": found})
+				err = printJSON(cmd.OutOrStdout(), map[string]any{"checks": found})
 			} else {
 				err = printFindings(cmd.OutOrStdout(), found)
 			}

@@ -1,12 +1,13 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // What an agent, a file or a server wrote is printed through one of these, since
@@ -18,35 +19,15 @@ func escaped(s string) string {
 	return q[1 : len(q)-1]
 }
 
-// asciiJSON is JSON text of the same meaning without any character that could
-// disturb a terminal or a reader: what is not plain ASCII stands in strings
-// only, where it can be escaped.
-func asciiJSON(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for len(raw) > 0 {
-		r, n := utf8.DecodeRune(raw)
-		switch {
-		case r == '\n' || r >= ' ' && r < 0x7f:
-			out = append(out, raw[0])
-		case r < ' ':
-			out = append(out, ' ') // between two tokens; inside a string it is escaped already
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-		raw = raw[n:]
-	}
-	return out
-}
+// printJSON writes a value as one line of JSON in plain ASCII.
+func printJSON(w io.Writer, value any) error { return json.NewEncoder(asciiWriter{w}).Encode(value) }
 
 // asciiWriter passes lines of JSON on without anything but plain ASCII. Each
 // write must hold whole lines, as those of a slog handler do.
 type asciiWriter struct{ to io.Writer }
 
 func (w asciiWriter) Write(p []byte) (int, error) {
-	if _, err := w.to.Write(asciiJSON(p)); err != nil {
+	if _, err := w.to.Write(jsonx.ASCII(p)); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +89,7 @@ func report(w io.Writer, err error, asJSON bool) int {
 		if errors.As(err, &f) {
 			detail = map[string]string{"op": f.op, "message": f.err.Error(), "hint": f.Hint()}
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"error": detail})
+		_ = printJSON(w, map[string]any{"error": detail})
 	}
 	return code
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +50,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 			left, errLeft := leftovers(cmd.Context(), p.home, options.DryRun)
 			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
 			if asJSON {
-				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+				err = errors.Join(err, printJSON(cmd.OutOrStdout(), map[string]any{
 					"dryRun": options.DryRun, "containers": seen, "paths": append([]string{}, left...),
 				}))
 			} else {

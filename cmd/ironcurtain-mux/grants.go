@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,7 +39,7 @@ func grantsCommand() *cobra.Command {
 				if list == nil {
 					list = []broker.Grant{}
 				}
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"grants": list})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"grants": list})
 			}
 			return printGrants(cmd.OutOrStdout(), list)
 		},

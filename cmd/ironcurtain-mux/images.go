@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -76,7 +75,7 @@ func imagesLsCommand() *cobra.Command {
 				return fail("list images", err, "")
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"images": append([]docker.Image{}, list...)})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"images": append([]docker.Image{}, list...)})
 			}
 			return printImages(cmd.OutOrStdout(), list)
 		},
@@ -128,7 +127,7 @@ a container uses stay. The cache of downloads is not touched.`,
 				return all || old && !i.Current || slices.Contains(names, i.Name)
 			})
 			if asJSON {
-				err = errors.Join(err, json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"removed": append([]string{}, removed...)}))
+				err = errors.Join(err, printJSON(cmd.OutOrStdout(), map[string]any{"removed": append([]string{}, removed...)}))
 			} else {
 				for _, tag := range removed {
 					fmt.Fprintln(cmd.OutOrStdout(), tag)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -109,7 +108,7 @@ func (o *builderOutput) step(p docker.Progress) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.asJSON {
-		_ = json.NewEncoder(o.out).Encode(map[string]any{"progress": p})
+		_ = printJSON(o.out, map[string]any{"progress": p})
 		return
 	}
 	fmt.Fprintf(o.progress, "%s: %s\n", p.Image, p)
@@ -119,7 +118,7 @@ func (o *builderOutput) done(image, tag string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.asJSON {
-		_ = json.NewEncoder(o.out).Encode(map[string]string{"image": image, "tag": tag})
+		_ = printJSON(o.out, map[string]string{"image": image, "tag": tag})
 		return
 	}
 	fmt.Fprintln(o.out, tag)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +37,7 @@ have let through.`,
 				return fail("list pending calls", err, "")
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"pending": list})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"pending": list})
 			}
 			if err := printPending(cmd.OutOrStdout(), list); err != nil {
 				return err

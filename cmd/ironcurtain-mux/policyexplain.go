@@ -37,7 +37,7 @@ rule applied to it. ARGUMENTS is a JSON object.`,
 			}
 			x := e.Explain(c)
 			if asJSON {
-				return fail("policy explain", json.NewEncoder(cmd.OutOrStdout()).Encode(explanationJSON(x)), "")
+				return fail("policy explain", printJSON(cmd.OutOrStdout(), explanationJSON(x)), "")
 			}
 			return fail("policy explain", printExplanation(cmd.OutOrStdout(), x), "")
 		},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -28,7 +27,7 @@ func policyShowCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return fail("policy show", json.NewEncoder(cmd.OutOrStdout()).Encode(e.Summarize()), "")
+				return fail("policy show", printJSON(cmd.OutOrStdout(), e.Summarize()), "")
 			}
 			return fail("policy show", printSummary(cmd.OutOrStdout(), e.Summarize()), "")
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // summary tells a person what was compiled.
@@ -158,7 +159,7 @@ func (s summary) flips(b *strings.Builder, inForce loadedPolicy) error {
 	fmt.Fprintf(b, "\ncompared with the policy in force (%s): %d of %d sampled calls are judged differently\n", inForce.source, differ, len(calls))
 	for _, k := range order {
 		first := found[k][0]
-		fmt.Fprintf(b, "  %-9s was %s, by %s: %d of %s, such as %s %s\n", k.is, k.was, k.by, len(found[k]), escaped(k.server), escaped(first.Tool), asciiJSON(first.Arguments))
+		fmt.Fprintf(b, "  %-9s was %s, by %s: %d of %s, such as %s %s\n", k.is, k.was, k.by, len(found[k]), escaped(k.server), escaped(first.Tool), jsonx.ASCII(first.Arguments))
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -43,7 +42,7 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 		defer func() { _ = os.Remove(f.socket) }()
 		go func() { served <- p.Serve(l) }()
 	}
-	err := json.NewEncoder(announce).Encode(ready)
+	err := printJSON(announce, ready)
 	ended := false
 	if err == nil {
 		select {

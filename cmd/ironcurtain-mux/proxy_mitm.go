@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -128,7 +127,7 @@ func (f mitmFlags) serve(ctx context.Context, p *mitm.Proxy, stdout io.Writer) e
 	go func() { served <- p.Serve(l) }()
 	debug.FreeOSMemory() // reading the configuration took more than serving does
 	ready := mitmReady{Ready: true, Socket: f.socket, CA: ca, Sentinels: p.Sentinels(), Upstreams: p.Moved()}
-	if err := json.NewEncoder(stdout).Encode(ready); err != nil {
+	if err := printJSON(stdout, ready); err != nil {
 		return errors.Join(fail(op, err, ""), p.Close(ctx), <-served)
 	}
 	select {

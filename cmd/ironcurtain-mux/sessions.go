@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -49,7 +48,7 @@ func sessionsListCommand() *cobra.Command {
 				if list == nil {
 					list = []broker.StoredSession{}
 				}
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"sessions": list})
+				return printJSON(cmd.OutOrStdout(), map[string]any{"sessions": list})
 			}
 			return printSessions(cmd.OutOrStdout(), list)
 		},

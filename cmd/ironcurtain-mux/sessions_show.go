@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -41,7 +40,7 @@ func sessionsShowCommand() *cobra.Command {
 				}
 			}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(found)
+				return printJSON(cmd.OutOrStdout(), found)
 			}
 			if err := printSession(cmd.OutOrStdout(), p, found); err != nil {
 				return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -48,7 +47,7 @@ func versionCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := thisBuild()
 			if asJSON {
-				return fail("print the version", json.NewEncoder(cmd.OutOrStdout()).Encode(b), "")
+				return fail("print the version", printJSON(cmd.OutOrStdout(), b), "")
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ironcurtain-mux %s (%s, %s)\n", b.Version, b.Go, b.Platform)
 			return fail("print the version", err, "")
