@@ -285,3 +285,26 @@ func TestAQuestionGoesWithTheScreen(t *testing.T) {
 		t.Error("a question nobody could see was answered")
 	}
 }
+
+// A glance at the panel is no look, however long ago it was: hiding the panel sets every
+// call back, and so does the program's going on after it was stopped.
+func TestAGlanceIsNoLook(t *testing.T) {
+	for _, command := range []string{"/approve\r", "/approve 1\r", "/approve all\r", "/deny 1\r"} {
+		r := newHarness(t, 80, 24, demo())
+		r.escalate(1, `{"path":"/tmp/a"}`, "")
+		r.keys("\x01")
+		r.send(paintedMsg{r.scene.Seq, r.now})
+		r.now = r.now.Add(60 * time.Millisecond)
+		r.keys("\x1b")
+		r.now = r.now.Add(time.Second / 2)
+		r.keys("\x01" + command)
+		r.decided(0)
+		r.look()
+		r.send(continuedMsg{})
+		r.keys("\r")
+		r.decided(0)
+		r.look()
+		r.keys("\r")
+		r.decided(1)
+	}
+}

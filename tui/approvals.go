@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// minAge is how long a call must have been on screen before it can be
-// decided: no key that was already on its way may decide it.
+// minAge is how long a call must have been on screen without a break before it can
+// be decided: no key that was already on its way may decide it.
 const minAge = 300 * time.Millisecond
 
 // pendingItem is one call that waits for a person, and what the person has
@@ -18,10 +18,12 @@ type pendingItem struct {
 	call   broker.Escalation
 	body   itemBody
 	laying int    // the width it is being laid out for beside the event loop, or 0
+	laid   int    // counts how often its rows were made anew
 	seen   []bool // by row of the body: it has stood on the screen
 	// complete is set once every row was seen; it stays when the width changes.
 	complete bool
-	since    time.Time // when a row of it was first on screen
+	since    time.Time // from when it has been on screen without a break, or zero
+	looked   bool      // it was there for minAge, and the panel has stayed open since
 	// scopes are what its approval could be remembered for, once they are
 	// known; they are rows of the body then.
 	scopes  []broker.Scope
@@ -33,21 +35,22 @@ type pendingItem struct {
 // approvals is what waits for a person, oldest first, and which item of it the
 // panel shows.
 type approvals struct {
-	items   []*pendingItem
-	shown   string    // ID of the item in the panel
-	shownAt time.Time // when that item was first on screen since it was chosen
-	scroll  int       // first row of the item that is shown
-	batch   *batch    // the latest calls that were decided together; may be nil
-	agreed  string    // the item that was shown when the command was begun
-	log     []broker.Resolution
-	drawn   map[uint64]drawnRows // scenes whose painting is not reported yet
+	items  []*pendingItem
+	shown  string // ID of the item in the panel
+	scroll int    // first row of the item that is shown
+	batch  *batch // the latest calls that were decided together; may be nil
+	agreed string // the item that was shown when the command was begun
+	log    []broker.Resolution
+	drawn  map[uint64]drawnRows // scenes whose painting is not reported yet
+	stay   int                  // counts the times that an item came into the panel
 }
 
 // drawnRows says which rows of which item a scene shows.
 type drawnRows struct {
 	id       string
+	stay     int // during which it was drawn
+	laid     int // of the item
 	from, to int
-	width    int
 }
 
 // find returns the item with an ID.
@@ -78,26 +81,39 @@ func (a *approvals) current() *pendingItem {
 	if len(a.items) == 0 {
 		return nil
 	}
-	a.choose(a.items[0].call.ID)
+	a.shown, a.scroll = a.items[0].call.ID, 0
+	a.stay++
 	return a.items[0]
 }
 
-// choose puts another item into the panel.
-func (a *approvals) choose(id string) {
-	if a.shown != id {
-		a.shown, a.scroll, a.shownAt = id, 0, time.Time{}
+// choose puts another item into the panel. Whether the one there was looked at is
+// settled then.
+func (a *approvals) choose(id string, now time.Time) {
+	if a.shown == id {
+		return
 	}
+	if it := a.find(a.shown); it != nil {
+		it.looked, it.since = it.seenFor(now), time.Time{}
+	}
+	a.shown, a.scroll = id, 0
+	a.stay++
+}
+
+// seenFor tells whether an item has been looked at for long enough since the panel
+// was opened.
+func (it *pendingItem) seenFor(now time.Time) bool {
+	return it.looked || !it.since.IsZero() && now.Sub(it.since) >= minAge
 }
 
 // prefer puts the oldest call of a session into the panel, unless one of its calls is
 // there or it has none.
-func (a *approvals) prefer(session broker.SessionID) {
+func (a *approvals) prefer(session broker.SessionID, now time.Time) {
 	if it := a.current(); it == nil || it.call.Session == session {
 		return
 	}
 	for _, it := range a.items {
 		if it.call.Session == session {
-			a.choose(it.call.ID)
+			a.choose(it.call.ID, now)
 			return
 		}
 	}
@@ -147,13 +163,13 @@ func (a *approvals) index(it *pendingItem) int {
 }
 
 // step chooses the item n places further, around the ends.
-func (a *approvals) step(n int) {
+func (a *approvals) step(n int, now time.Time) {
 	it := a.current()
 	if it == nil {
 		return
 	}
 	k := len(a.items)
-	a.choose(a.items[((a.index(it)+n)%k+k)%k].call.ID)
+	a.choose(a.items[((a.index(it)+n)%k+k)%k].call.ID, now)
 }
 
 // add notes a call that waits, once.
@@ -205,7 +221,7 @@ func (a *approvals) replace(list []broker.Escalation) {
 // update takes over what changes of a call while it waits; what it is stays.
 func (it *pendingItem) update(e broker.Escalation) {
 	if it.call.Unclaimed != e.Unclaimed || leftToPerson(it.call) != leftToPerson(e) {
-		it.body = itemBody{} // it says so
+		it.unlay() // it says so
 	}
 	it.call.More, it.call.Unclaimed, it.call.Auto = e.More, e.Unclaimed, e.Auto
 }
@@ -223,8 +239,14 @@ func (a *approvals) record(r broker.Resolution) {
 	}
 }
 
-// hide notes that the panel is no longer on screen.
-func (a *approvals) hide() { a.shownAt, a.drawn = time.Time{}, nil }
+// hide notes that the panel is not on screen: every item has to be looked at anew.
+func (a *approvals) hide() {
+	for _, it := range a.items {
+		it.since, it.looked = time.Time{}, false
+	}
+	a.drawn = nil
+	a.stay++
+}
 
 // painted notes that a scene stands on the screen since at.
 func (a *approvals) painted(seq uint64, at time.Time) {
@@ -238,14 +260,11 @@ func (a *approvals) painted(seq uint64, at time.Time) {
 		}
 	}
 	it := a.find(d.id)
-	if it == nil || it.body.width != d.width || d.from >= d.to {
+	if it == nil || it.laid != d.laid || d.from >= d.to {
 		return
 	}
-	if it.since.IsZero() {
+	if d.stay == a.stay && it.since.IsZero() {
 		it.since = at
-	}
-	if a.shown == d.id && a.shownAt.IsZero() {
-		a.shownAt = at
 	}
 	for i := d.from; i < d.to && i < len(it.seen); i++ {
 		it.seen[i] = true

@@ -21,7 +21,7 @@ type command struct {
 // commandTable lists the commands in the order the help screen shows them.
 func commandTable() []command {
 	return []command{
-		{"approve", "[N|all]", "let the call shown, call N or all calls seen in full go on", (*Model).runApprove},
+		{"approve", "[N|all]", "let the call shown, call N once it is shown, or all calls looked at in full go on", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, in a fresh directory unless one is named, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},

@@ -135,6 +135,10 @@ type (
 		at  time.Time
 	}
 
+	// continuedMsg tells that the program goes on after it was stopped: the screen was
+	// somebody else's meanwhile.
+	continuedMsg struct{}
+
 	// retitleMsg comes when the title of the window may change again.
 	retitleMsg struct{}
 

@@ -56,7 +56,7 @@ func (m *Model) meant(which string) (*pendingItem, error) {
 		if it = m.approvals.numbered(n); it == nil {
 			return nil, m.approvals.unknown(n)
 		}
-		m.approvals.choose(it.call.ID)
+		m.approvals.choose(it.call.ID, m.now())
 	}
 	if it == nil {
 		return nil, errors.New("nothing waits for a decision")
@@ -113,7 +113,8 @@ func (m *Model) onScopes(msg scopesMsg) {
 		return
 	}
 	it.scopes, it.scoped = msg.scopes, true
-	it.body, it.laying, it.complete, it.since = itemBody{}, 0, false, time.Time{}
+	it.unlay()
+	it.complete = false
 	if len(it.scopes) == 0 {
 		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.call.Number))
 		return

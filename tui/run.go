@@ -109,6 +109,7 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *compos
 	m.tasks.start(func() {
 		for range t.Continues(ctx) {
 			screen.anew()
+			m.tell(continuedMsg{})
 		}
 	})
 	m.tasks.start(func() { followBroker(ctx, m.api, events, m.tell) })

@@ -76,6 +76,9 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onCopy()
 	case paintedMsg:
 		m.approvals.painted(msg.seq, msg.at)
+	case continuedMsg:
+		m.approvals.hide()
+		m.dirty = true
 	case readyMsg:
 		return m.onReady(msg)
 	case finishedMsg:

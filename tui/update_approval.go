@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,8 +64,11 @@ func (m *Model) decideOn(which string, d decision) (tea.Cmd, error) {
 	if it == nil {
 		return nil, m.approvals.unknown(n)
 	}
+	if it != m.approvals.current() {
+		m.approvals.choose(it.call.ID, m.now())
+		return nil, &hinted{fmt.Errorf("#%d was not the call shown", n), "look at it, then press Enter again"}
+	}
 	if err := m.mayDecide(it, d.approve); err != nil {
-		m.approvals.choose(it.call.ID)
 		return nil, err
 	}
 	return m.send(it, d), nil
@@ -81,13 +85,11 @@ func (m *Model) decideShown(d decision) (tea.Cmd, error) {
 	if err := m.mayDecide(it, d.approve); err != nil {
 		return nil, err
 	}
-	if at := m.approvals.shownAt; at.IsZero() || m.now().Sub(at) < minAge {
-		return nil, &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
-	}
 	return m.send(it, d), nil
 }
 
-// decideAll decides every item that was seen in full.
+// decideAll decides every item that was looked at since the panel was opened, and
+// seen in full.
 func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 	var cmds []tea.Cmd
 	b := &batch{calls: map[string]bool{}}
@@ -100,7 +102,7 @@ func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 		cmds = append(cmds, m.send(it, d))
 	}
 	if len(cmds) == 0 {
-		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full", b.left), m.howToSee()}
+		return nil, &hinted{fmt.Errorf("none of the %d waiting calls has been shown in full and for long enough", b.left), m.howToSee()}
 	}
 	m.approvals.batch = b
 	return tea.Batch(cmds...), nil
@@ -129,16 +131,17 @@ func (b *batch) result(r broker.Resolution, text string) string {
 }
 
 // mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
-// one it is enough to have seen some of it.
+// one it is enough to have seen some of it. The call that is shown has to be there for
+// long enough now, any other one at a time since the panel was opened.
 func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 	switch {
 	case it.sent:
 		return fmt.Errorf("#%d: a decision is already under way", it.call.Number)
-	case it.since.IsZero():
+	case !it.looked && it.since.IsZero() && !slices.Contains(it.seen, true):
 		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), m.howToSee()}
 	case approve && !it.complete:
 		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, counted(it.unseen(), "row")), cmp.Or(m.hint(placePanel, actPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
-	case m.now().Sub(it.since) < minAge:
+	case !it.seenFor(m.now()), it == m.approvals.current() && (it.since.IsZero() || m.now().Sub(it.since) < minAge):
 		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}
 	return nil

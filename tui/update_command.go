@@ -17,7 +17,7 @@ import (
 func (m *Model) enterCommand() {
 	m.mode, m.dirty = modeCommand, true
 	if t := m.current(); t != nil {
-		m.approvals.prefer(t.session.ID)
+		m.approvals.prefer(t.session.ID, m.now())
 	}
 	m.beginLine()
 }
@@ -125,10 +125,10 @@ func (m *Model) onPanel(a action) {
 	case actPanelEnd:
 		p.scroll = len(p.current().body.rows)
 	case actPanelNext:
-		p.step(1)
+		p.step(1, m.now())
 		m.beginLine()
 	case actPanelPrev:
-		p.step(-1)
+		p.step(-1, m.now())
 		m.beginLine()
 	case actPanelTab:
 		m.show(m.indexOf(p.current().call.Session))

@@ -44,9 +44,10 @@ func (m *Model) panelFits() bool {
 // ensureBody lays the item out for the present width.
 func (m *Model) ensureBody(it *pendingItem) {
 	width := max(1, m.lay.Viewport.W-2)
-	if it.body.width == width {
+	if it.body.width == width || it.laying == width {
 		return
 	}
+	it.unlay()
 	agent := ""
 	if t := m.tabOf(it.call.Session); t != nil {
 		agent = sanitize(t.session.Agent)
@@ -56,11 +57,7 @@ func (m *Model) ensureBody(it *pendingItem) {
 		it.lay(layBody(call, agent, width))
 		return
 	}
-	if it.laying == width {
-		return
-	}
 	it.laying = width
-	it.body = itemBody{}
 	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
 		return laidOutMsg{call.ID, layBody(call, agent, width)}
 	}))
@@ -70,7 +67,14 @@ func (m *Model) ensureBody(it *pendingItem) {
 // more would be felt, and is done beside it.
 const layAtOnce = 16 << 10
 
-// lay takes over an item's rows; what was seen of other ones does not count.
+// unlay drops an item's rows, which have to be made anew, and looked at anew.
+func (it *pendingItem) unlay() {
+	it.body, it.seen, it.laying = itemBody{}, nil, 0
+	it.laid++
+	it.since, it.looked = time.Time{}, false
+}
+
+// lay takes over an item's rows.
 func (it *pendingItem) lay(b itemBody) {
 	b.scopes(it.scopes)
 	it.body, it.laying = b, 0
@@ -116,11 +120,11 @@ func (m *Model) drawPanel(s *scene, at rect) {
 		panel.text(1, 1, "reading a large call", m.theme.Body)
 		return
 	}
-	if a.shownAt.IsZero() || !it.complete {
+	if it.since.IsZero() || !it.complete {
 		if a.drawn == nil {
 			a.drawn = map[uint64]drawnRows{}
 		}
-		a.drawn[m.seq] = drawnRows{it.call.ID, from, to, it.body.width}
+		a.drawn[m.seq] = drawnRows{it.call.ID, a.stay, it.laid, from, to}
 		s.Report = true
 	}
 }

@@ -31,8 +31,8 @@ func (disturbingBroker) Sessions(context.Context) ([]broker.Session, error) {
 	return []broker.Session{{ID: "1", Workspace: disturbing}}, nil
 }
 
-func (disturbingBroker) Rules(context.Context) ([]broker.Rule, error) {
-	return []broker.Rule{{Number: 1, Text: disturbing}}, nil
+func (disturbingBroker) Rules(context.Context) ([]broker.Grant, error) {
+	return []broker.Grant{{Number: 1, Text: disturbing}}, nil
 }
 
 // Whatever prints JSON of an agent's text prints plain ASCII that means the same.
