@@ -35,6 +35,14 @@ type Escalation struct {
 	Auto *AutoReview `json:"auto,omitempty"`
 }
 
+// Fingerprint is that of its effect; empty when it has none.
+func (e *Escalation) Fingerprint() string {
+	if e.Effect == nil {
+		return ""
+	}
+	return e.Effect.Fingerprint
+}
+
 // AutoReview is what the automatic approval makes of a call that waits.
 type AutoReview struct {
 	Receipt int       `json:"receipt"`
@@ -45,8 +53,11 @@ type AutoReview struct {
 
 // Decision answers one escalation.
 type Decision struct {
-	ID      string `json:"id"`
-	Digest  string `json:"digest"` // of what the person saw; it must still match
+	ID     string `json:"id"`
+	Digest string `json:"digest"` // of what the person saw; it must still match
+	// Effect is the fingerprint of the effect that the person saw. An approval needs
+	// it, unless the call has no effect.
+	Effect  string `json:"effect,omitempty"`
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"` // told to the agent when denied
 	By      string `json:"by"`               // "tui", "cli"

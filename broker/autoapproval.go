@@ -130,7 +130,7 @@ func (a *attempt) let() bool {
 		evidence["model"], evidence["prompt"] = a.confirmation.Model, a.confirmation.Prompt
 	}
 	_, won, err := b.approvals.Answer(a.item.ID, a.item.Digest, approval.Answer{
-		Approve: true, By: autoApprover, Automatic: true, Evidence: evidence,
+		Approve: true, Effect: a.item.Fingerprint(), By: autoApprover, Automatic: true, Evidence: evidence,
 	})
 	if err != nil || !won {
 		return false // somebody was faster

@@ -18,7 +18,7 @@ func (b *Broker) Pending(context.Context) ([]Escalation, error) {
 
 // Decide answers one escalation.
 func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
-	answer := approval.Answer{Approve: d.Approve, By: d.By, Reason: d.Reason}
+	answer := approval.Answer{Approve: d.Approve, Effect: d.Effect, By: d.By, Reason: d.Reason}
 	remember, err := b.prepareGrant(d)
 	if err != nil {
 		return Resolution{}, err
@@ -30,7 +30,7 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	switch {
 	case errors.Is(err, approval.ErrUnknown):
 		return Resolution{}, problemf("list them with 'ironcurtain-mux pending'", "decide: %w: %q", err, d.ID)
-	case errors.Is(err, approval.ErrDigest):
+	case errors.Is(err, approval.ErrDigest), errors.Is(err, approval.ErrEffect):
 		return Resolution{}, problemf("look at it again", "decide: %w", err)
 	case err != nil:
 		return Resolution{}, problemf("", "decide: %w", err)

@@ -91,7 +91,7 @@ func (r *pendingGrant) letWaiting(g grant.Grant) {
 		}
 		// Somebody may be faster; then their answer stands.
 		_, _, _ = r.broker.approvals.Answer(item.ID, item.Digest, approval.Answer{
-			Approve: true, By: r.by, Grant: g.Number, Evidence: used.Evidence(),
+			Approve: true, Effect: item.Fingerprint(), By: r.by, Grant: g.Number, Evidence: used.Evidence(),
 		})
 	}
 }

@@ -70,7 +70,7 @@ func settled(t *testing.T, p *pause) {
 
 func decideOn(t *testing.T, b *Broker, e Escalation, approve bool) {
 	t.Helper()
-	if _, err := b.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: approve, By: "cli", Reason: "because"}); err != nil {
+	if _, err := b.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: approve, By: "cli", Reason: "because"}); err != nil {
 		t.Fatal(err)
 	}
 }

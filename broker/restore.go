@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
@@ -31,7 +32,11 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 			}
 			continue
 		}
-		h, err := s.broker.approvals.Restore(s.former(ctx, u))
+		f, err := s.former(ctx, &u)
+		if err != nil {
+			return err
+		}
+		h, err := s.broker.approvals.Restore(f)
 		if err != nil {
 			return err
 		}
@@ -48,21 +53,35 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	return nil
 }
 
-// former is what is put back of a call. What it would do is worked out anew, and
-// marked where it is not what was shown.
-func (s *session) former(ctx context.Context, u waitingRecord) approval.RestoredCall {
-	effect := s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments})
-	if effect != nil {
-		effect.Changed = effect.Fingerprint != u.Fingerprint
+// former is what is put back of a call. What it would do is worked out anew. Where
+// that is not what was shown, it is marked, and the call waits under another id:
+// whoever has read the one before has seen something else.
+func (s *session) former(ctx context.Context, u *waitingRecord) (approval.RestoredCall, error) {
+	f := approval.RestoredCall{Number: u.Number, AskedAt: u.AskedAt, Request: approval.Request{
+		Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
+		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
+		Timeout: s.broker.config.EscalationTimeout, Ticket: u.Ticket,
+		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
+	}}
+	if f.Fingerprint() != u.Fingerprint {
+		if f.Effect != nil {
+			f.Effect.Changed = true
+		}
+		before := s.layout.waitingCall(u.ID)
+		var err error
+		if u.ID, err = approval.NewID(); err != nil {
+			return f, err
+		}
+		u.Fingerprint = f.Fingerprint()
+		if err := writeWaiting(s.layout, *u); err != nil {
+			return f, fmt.Errorf("write down what waits: %w", err)
+		}
+		if err := os.Remove(before); err != nil {
+			return f, fmt.Errorf("forget what waited: %w", err)
+		}
 	}
-	return approval.RestoredCall{
-		ID: u.ID, Number: u.Number, AskedAt: u.AskedAt,
-		Request: approval.Request{
-			Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
-			Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
-			Timeout: s.broker.config.EscalationTimeout, Effect: effect, Ticket: u.Ticket,
-		},
-	}
+	f.ID = u.ID
+	return f, nil
 }
 
 // hold waits with a call until its caller is back, and records what becomes of it

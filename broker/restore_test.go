@@ -81,6 +81,60 @@ func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 	}
 }
 
+// What a restored call would do is part of its id: who has listed it before cannot
+// approve another effect by it, and neither can who has seen another one of its effects.
+func TestAChangedEffectHasAnIDOfItsOwn(t *testing.T) {
+	d := newDesk(t)
+	path := d.outside + "/a.txt"
+	u := d.leave("ticket", writeCall, path)
+	first := u
+	for _, text := range []string{"another text", "a third one", "a third one"} { // as often restarted
+		changed := !sameText(t, path, text)
+		before := u
+		f, err := d.session.former(t.Context(), &u)
+		if err != nil || (f.ID != before.ID) != changed || f.Effect.Changed != changed {
+			t.Fatal(f, err)
+		}
+		kept, err := readWaiting(d.session.layout)
+		if err != nil || len(kept) != 1 || kept[0].ID != f.ID || kept[0].Fingerprint != f.Fingerprint() {
+			t.Fatal(kept, err)
+		}
+	}
+	stack := &teardown{}
+	if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
+		t.Fatal(err)
+	}
+	for _, stale := range []Decision{
+		{ID: first.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true},
+		{ID: u.ID, Digest: u.Digest, Effect: first.Fingerprint, Approve: true},
+		{ID: u.ID, Digest: u.Digest, Approve: true},
+	} {
+		if r, err := d.broker.Decide(t.Context(), stale); err == nil && r.Outcome == Approved {
+			t.Errorf("%+v counts: %+v", stale, r)
+		}
+	}
+	if r, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true}); err != nil || !r.Won {
+		t.Error(r, err)
+	}
+	if err := stack.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.files(0)
+}
+
+// sameText gives a file that text and tells whether it had it before.
+func sameText(t *testing.T, path, text string) bool {
+	t.Helper()
+	before, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return string(before) == text
+}
+
 // An answer while no caller waits is recorded, or does not stand.
 func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 	for _, approve := range []bool{true, false} {
@@ -90,7 +144,7 @@ func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 		if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
 			t.Fatal(err)
 		}
-		r, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Approve: approve, By: "cli"})
+		r, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: approve, By: "cli"})
 		if err != nil || !r.Won || !r.Kept {
 			t.Fatal(r, err)
 		}
@@ -164,12 +218,15 @@ func TestAnUnrecordedAnswerDoesNotStand(t *testing.T) {
 	if err := d.log.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Approve: true, By: "cli"}); err != nil {
+	if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true, By: "cli"}); err != nil {
 		t.Fatal(err)
 	}
 	d.session.holding.Wait()
 	done := make(chan approval.Resolution, 1)
-	item := d.session.former(t.Context(), u)
+	item, err := d.session.former(t.Context(), &u)
+	if err != nil {
+		t.Fatal(err)
+	}
 	go func() {
 		r, err := d.broker.approvals.Ask(t.Context(), item.Request)
 		if err != nil {

@@ -48,34 +48,35 @@ func (b *Broker) recordOf(i approval.Item) waitingRecord {
 	if i.Plane == audit.PlaneTool && open {
 		u.Ticket, u.Requested, u.Reason = i.Ticket, i.Requested, i.Reason
 	}
-	if i.Effect != nil {
-		u.Fingerprint = i.Effect.Fingerprint
-	}
+	u.Fingerprint = i.Fingerprint()
 	return u
 }
 
 // keepWaiting writes down that a call waits.
 func (b *Broker) keepWaiting(i approval.Item) {
-	l := layoutOf(b.config.Home, SessionID(i.Session))
+	if err := writeWaiting(layoutOf(b.config.Home, SessionID(i.Session)), b.recordOf(i)); err != nil {
+		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
+	}
+}
+
+func writeWaiting(l layout, u waitingRecord) error {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
 	encoder.SetEscapeHTML(false) // arguments must come back as they are
-	err := encoder.Encode(b.recordOf(i))
+	err := encoder.Encode(u)
 	if err == nil {
 		err = os.MkdirAll(l.waiting(), 0o700)
 	}
 	// A power cut ends the agent, too, so the page cache is safe enough: no sync,
 	// which would hold up what is shown.
-	unready := l.waitingCall(i.ID) + ".new"
+	unready := l.waitingCall(u.ID) + ".new"
 	if err == nil {
 		err = os.WriteFile(unready, data.Bytes(), 0o600)
 	}
 	if err == nil {
-		err = os.Rename(unready, l.waitingCall(i.ID))
+		err = os.Rename(unready, l.waitingCall(u.ID))
 	}
-	if err != nil {
-		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
-	}
+	return err
 }
 
 // readWaiting reads the calls that waited in a session, in the order of their

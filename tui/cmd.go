@@ -140,7 +140,7 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 // decide sends a decision.
 func (m *Model) decide(e broker.Escalation, what decision) tea.Cmd {
 	d := broker.Decision{
-		ID: e.ID, Digest: e.Digest, Approve: what.approve, Reason: what.reason, By: "tui", Remember: what.remember,
+		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.approve, Reason: what.reason, By: "tui", Remember: what.remember,
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Decide(ctx, d)

@@ -141,7 +141,8 @@ func (f *fileItem) work(q *Queue, dir string) error {
 	if r.Digest == "" {
 		r.Digest = f.Digest
 	}
-	if _, _, err := q.Decide(f.ID, r.Digest, r.Decision == "approved", "files", r.Reason); errors.Is(err, ErrDigest) {
+	a := Answer{Approve: r.Decision == "approved", Effect: f.Fingerprint(), By: "files", Reason: r.Reason}
+	if _, _, err := q.Answer(f.ID, r.Digest, a); errors.Is(err, ErrDigest) {
 		return errors.New("the answer was given for another call")
 	}
 	return nil

@@ -38,6 +38,14 @@ type Request struct {
 	Ticket string
 }
 
+// Fingerprint is that of the effect; empty when there is none.
+func (r *Request) Fingerprint() string {
+	if r.Effect == nil {
+		return ""
+	}
+	return r.Effect.Fingerprint
+}
+
 // Item is a call that waits.
 type Item struct {
 	Request
@@ -56,8 +64,11 @@ type Item struct {
 // Answer is what somebody makes of an item.
 type Answer struct {
 	Approve bool
-	By      string // "tui", "cli"
-	Reason  string // told to the agent
+	// Effect is the fingerprint of the effect that was shown: an approval must carry
+	// that of the item.
+	Effect string
+	By     string // "tui", "cli"
+	Reason string // told to the agent
 	// Remembered says in full which standing permission comes with the
 	// approval, for the record.
 	Remembered string
@@ -112,6 +123,8 @@ var (
 	ErrUnknown = errors.New("no such escalation")
 	// ErrDigest means that the answer was given for another call.
 	ErrDigest = errors.New("the call is not the one that was shown")
+	// ErrEffect means that the call was approved for another effect than its own.
+	ErrEffect = errors.New("what the call would do is not what was shown")
 )
 
 // FullError means that too many calls of a session wait already.
@@ -127,8 +140,8 @@ func (e *FullError) Error() string {
 // Hint is the next thing to do.
 func (e *FullError) Hint() string { return "answer the waiting calls first" }
 
-// newID draws a UUID of version 4.
-func newID() (string, error) {
+// NewID draws a UUID of version 4.
+func NewID() (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", err

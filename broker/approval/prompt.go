@@ -84,7 +84,7 @@ func promptFor(ctx context.Context, q *Queue, i Item, changes <-chan Change, lin
 				continue
 			}
 			word := strings.ToLower(strings.TrimSpace(line.text))
-			res, won, err := q.Decide(i.ID, i.Digest, word == "y" || word == "yes", "prompt", "")
+			res, won, err := q.Answer(i.ID, i.Digest, Answer{Approve: word == "y" || word == "yes", Effect: i.Fingerprint(), By: "prompt"})
 			if err == nil && !won {
 				fmt.Fprintf(out, "already %s by %s\n", res.Outcome, res.By)
 			}

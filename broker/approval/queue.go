@@ -112,7 +112,7 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 	if r.Digest == "" {
 		return nil, errors.New("ask for approval: the call has no digest")
 	}
-	id, err := newID()
+	id, err := NewID()
 	if err != nil {
 		return nil, fmt.Errorf("ask for approval: %w", err)
 	}
@@ -155,7 +155,8 @@ func (q *Queue) waitingIn(session string) int {
 
 // Decide answers an item. The first answer wins: won tells whether it was this
 // one, and the resolution is the one that stands. An unknown id, or a digest
-// that is not that of the item, is an error and settles nothing.
+// that is not that of the item, is an error and settles nothing. A call that has an
+// effect is approved by Answer only.
 func (q *Queue) Decide(id, digest string, approve bool, by, reason string) (res Resolution, won bool, err error) {
 	return q.Answer(id, digest, Answer{Approve: approve, By: by, Reason: reason})
 }
@@ -173,6 +174,9 @@ func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, e
 	}
 	if digest != w.item.Digest {
 		return Resolution{}, false, ErrDigest
+	}
+	if a.Approve && a.Effect != w.item.Fingerprint() {
+		return Resolution{}, false, ErrEffect
 	}
 	// The timer of an overdue item may not have run yet; the deadline holds
 	// all the same.

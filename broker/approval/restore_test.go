@@ -62,7 +62,7 @@ func TestRestoredCallIsTakenOver(t *testing.T) {
 		if _, settled := <-held; settled {
 			t.Error("the one that held it got its resolution")
 		}
-		if _, won, err := q.Decide("id", "d1", true, "tui", ""); !won || err != nil {
+		if _, won, err := q.Answer("id", "d1", Answer{Approve: true, Effect: "f", By: "tui"}); !won || err != nil {
 			t.Fatal(won, err)
 		}
 		if res := <-got; res.Outcome != Approved || !res.Restored || res.Kept || res.Shown.Fingerprint != "f" || res.Number != 7 {
@@ -79,7 +79,7 @@ func TestAnswerIsKept(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			q := New(Options{})
 			h, held := restore(t, q, former("s", 1))
-			if _, _, err := q.Decide("id", "d1", approve, "cli", "because"); err != nil {
+			if _, _, err := q.Answer("id", "d1", Answer{Approve: approve, Effect: "f", By: "cli", Reason: "because"}); err != nil {
 				t.Fatal(err)
 			}
 			if res := <-held; !res.Kept || res.By != "cli" {
@@ -116,7 +116,7 @@ func TestKeptAnswerEnds(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				h, held := restore(t, q, former("s", 1))
-				if _, _, err := q.Decide("id", "d1", true, "cli", ""); err != nil {
+				if _, _, err := q.Answer("id", "d1", Answer{Approve: true, Effect: "f", By: "cli"}); err != nil {
 					t.Fatal(err)
 				}
 				<-held

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
@@ -35,7 +36,7 @@ func TestTheEffectIsAttached(t *testing.T) {
 	if e := item.Effect; e == nil || e.Kind != preview.Diff || e.Changed || !strings.Contains(fmt.Sprint(e.Lines), "old") {
 		t.Fatalf("effect %+v", item.Effect)
 	}
-	if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
+	if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, Effect: item.Fingerprint(), By: "tui"}); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	if m := a.answerTo("1"); m.isError() {
@@ -59,7 +60,7 @@ func TestAChangedFileIsShownAgain(t *testing.T) {
 			t.Errorf("round %d shows %v", round, item.Effect.Lines)
 		}
 		r.notes(fmt.Sprintf("other %d\n", round))
-		if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
+		if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, Effect: item.Fingerprint(), By: "tui"}); !won || err != nil {
 			t.Fatal(won, err)
 		}
 	}
@@ -87,7 +88,7 @@ func TestAChangedFileWithoutRecordIsRefused(t *testing.T) {
 	item := r.pending(1)[0]
 	r.notes("other\n")
 	r.log.set(os.ErrClosed)
-	if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
+	if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, Effect: item.Fingerprint(), By: "tui"}); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	if m := a.answerTo("1"); !m.isError() {

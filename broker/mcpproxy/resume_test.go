@@ -80,7 +80,7 @@ func TestResumedCall(t *testing.T) {
 	if _, settled := <-held; settled {
 		t.Error("it was settled without its caller")
 	}
-	if _, won, err := r.queue.Decide(f.ID, f.Digest, true, "tui", ""); !won || err != nil {
+	if _, won, err := r.queue.Answer(f.ID, f.Digest, approval.Answer{Approve: true, Effect: f.Fingerprint(), By: "tui"}); !won || err != nil {
 		t.Fatal(won, err)
 	}
 	if m := a.answerTo("8"); m.isError() {
@@ -141,7 +141,7 @@ func TestKeptAnswerIsForWhatWasShown(t *testing.T) {
 			arguments := fmt.Sprintf(`{"path":%q,"content":"x"}`, path)
 			f := r.left(1, arguments)
 			held := r.restore(f)
-			if _, _, err := r.queue.Decide(f.ID, f.Digest, true, "cli", ""); err != nil {
+			if _, _, err := r.queue.Answer(f.ID, f.Digest, approval.Answer{Approve: true, Effect: f.Fingerprint(), By: "cli"}); err != nil {
 				t.Fatal(err)
 			}
 			if res := <-held; !res.Kept {

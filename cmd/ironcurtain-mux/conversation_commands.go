@@ -58,7 +58,7 @@ func (c *conversation) decide(ctx context.Context, approve bool, number, reason 
 	if !waits {
 		return fmt.Errorf("call %d does not wait", n)
 	}
-	r, err := c.broker.Decide(ctx, broker.Decision{ID: e.ID, Digest: e.Digest, Approve: approve, Reason: reason, By: "start"})
+	r, err := c.broker.Decide(ctx, broker.Decision{ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: approve, Reason: reason, By: "start"})
 	if err == nil {
 		delete(c.waiting, n) // a script's next line is no decision any more
 	}

@@ -69,15 +69,16 @@ func oneID(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// decide answers the call with that id as it stands now: its digest is read
-// first and sent along, so an answer never lands on another call.
+// decide answers the call with that id: its digest and its effect's fingerprint are
+// read first and sent along, so an answer never lands on another call. Nor does it on
+// another effect than the id was listed with: with the effect the id changes.
 func decide(cmd *cobra.Command, d broker.Decision) error {
 	p, err := findPaths()
 	if err != nil {
 		return err
 	}
 	client := control.Dial(p.home)
-	if d.Digest, err = digestOf(cmd.Context(), client, d.ID); err != nil {
+	if err := seal(cmd.Context(), client, &d); err != nil {
 		return fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
 	}
 	r, err := client.Decide(cmd.Context(), d)
@@ -91,17 +92,14 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	return nil
 }
 
-// digestOf is the digest of a pending call. For one that waits no longer it is
-// empty; the broker then tells who decided it.
-func digestOf(ctx context.Context, client *control.Client, id string) (string, error) {
+// seal says in a decision which call it is for. A call that waits no longer is left
+// to the broker, which tells who decided it.
+func seal(ctx context.Context, client *control.Client, d *broker.Decision) error {
 	list, err := client.Pending(ctx)
-	if err != nil {
-		return "", err
-	}
 	for _, e := range list {
-		if e.ID == id {
-			return e.Digest, nil
+		if e.ID == d.ID {
+			d.Digest, d.Effect = e.Digest, e.Fingerprint()
 		}
 	}
-	return "", nil
+	return err
 }

@@ -31,7 +31,7 @@ func (disturbingBroker) Sessions(context.Context) ([]broker.Session, error) {
 	return []broker.Session{{ID: "1", Workspace: disturbing}}, nil
 }
 
-func (disturbingBroker) Rules(context.Context) ([]broker.Grant, error) {
+func (disturbingBroker) Grants(context.Context) ([]broker.Grant, error) {
 	return []broker.Grant{{Number: 1, Text: disturbing}}, nil
 }
 
