@@ -13,6 +13,7 @@ const (
 	EventProgress   EventKind = "progress"   // a step of starting a session: Progress
 	EventEscalation EventKind = "escalation" // a call began to wait, or more like it came: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
+	EventEnding     EventKind = "ending"     // what became of a call that was decided: Ending
 	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
 	// EventAutoApproval is a call that was let through because a receipt ordered
 	// it: AutoApproval. Its escalation may never have been told of.
@@ -30,6 +31,7 @@ type Event struct {
 	Progress     *Progress     `json:"progress,omitempty"`
 	Escalation   *Escalation   `json:"escalation,omitempty"`
 	Resolution   *Resolution   `json:"resolution,omitempty"`
+	Ending       *Ending       `json:"ending,omitempty"`
 	Receipt      *Receipt      `json:"receipt,omitempty"`
 	Budget       *Budget       `json:"budget,omitempty"`
 	AutoApproval *AutoApproval `json:"autoApproval,omitempty"`

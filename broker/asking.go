@@ -46,6 +46,37 @@ func (s *session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	}, nil
 }
 
+// tellOutcomes tells whoever decided about a request what became of it, as the records
+// say that pass by.
+func (s *session) tellOutcomes(write func(mitm.Record) error) func(mitm.Record) error {
+	return func(r mitm.Record) error {
+		err := write(r)
+		if r.Ruling != nil {
+			s.tellOutcome(r, err)
+		}
+		return err
+	}
+}
+
+func (s *session) tellOutcome(r mitm.Record, unwritten error) {
+	ended := s.broker.approvals.Ended
+	switch id := r.Ruling.ID; {
+	case r.Phase == mitm.PhaseResponse && r.Decision == mitm.Allow:
+		ended(id, approval.EndDone, "")
+	case r.Phase == mitm.PhaseResponse:
+		ended(id, approval.EndFailed, r.Detail)
+	case unwritten != nil:
+		ended(id, approval.EndRefused, unrecorded(unwritten))
+	case r.Decision != mitm.Allow && r.Ruling.Approved:
+		ended(id, approval.EndRefused, r.Detail)
+	case r.Decision != mitm.Allow:
+		ended(id, approval.EndRefused, "")
+	}
+}
+
+// unrecorded is why a decision does not stand.
+func unrecorded(err error) string { return "its record could not be written: " + describe(err) }
+
 // shownRequest is a request as the person sees it, what matters most first.
 type shownRequest struct {
 	Method string          `json:"method"`

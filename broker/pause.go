@@ -138,5 +138,13 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 		Arguments: r.Arguments, Digest: r.Digest, Rule: r.Rule, Reason: r.Reason,
 		EscalationID: res.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
 	})
+	switch {
+	case err != nil:
+		s.broker.approvals.Ended(res.ID, approval.EndRefused, unrecorded(err))
+	case res.Outcome == approval.Approved:
+		s.broker.approvals.Ended(res.ID, approval.EndDone, "")
+	default:
+		s.broker.approvals.Ended(res.ID, approval.EndRefused, "")
+	}
 	return err == nil && res.Outcome == approval.Approved, leaks
 }

@@ -109,9 +109,11 @@ func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u 
 	}
 	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
 		h.Forget()
+		s.broker.approvals.Ended(u.ID, approval.EndRefused, "the answer could not be recorded: "+describe(err))
 		s.notice(true, fmt.Sprintf("the answer to #%d does not stand, because it could not be recorded: %s", res.Number, describe(err)))
 		return
 	}
+	s.broker.approvals.Ended(u.ID, approval.EndKept, "")
 	if res.Kept && !h.Used(ctx) && res.Outcome == approval.Approved {
 		r.Reason = "the approval has ended unused"
 		if err := log.Append(context.WithoutCancel(ctx), r); err != nil {

@@ -8,6 +8,9 @@
 // answer must carry the digest of the call it was given for, so that an approval
 // can never be spent on anything but what was shown.
 //
+// Whoever carries calls out tells the queue what became of each, and the queue tells
+// everybody: an approval is no promise that the call was done.
+//
 // A call whose process was killed while it waited can be put back: the next
 // caller of the very same call takes it over, with its answer if there is one.
 package approval

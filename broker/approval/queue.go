@@ -33,7 +33,7 @@ type Queue struct {
 	closed  bool
 	number  int
 	pending map[string]*waiting
-	settled map[string]Resolution
+	settled map[string]*settledItem
 	order   []string // of settled, oldest first
 	streams map[*stream]struct{}
 	held    map[string]*Held // former calls without a caller
@@ -60,7 +60,7 @@ func New(o Options) *Queue {
 	return &Queue{
 		options: o,
 		pending: map[string]*waiting{},
-		settled: map[string]Resolution{},
+		settled: map[string]*settledItem{},
 		streams: map[*stream]struct{}{},
 		held:    map[string]*Held{},
 		skipped: map[int]bool{},
@@ -167,8 +167,8 @@ func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, e
 	defer q.mu.Unlock()
 	w, ok := q.pending[id]
 	if !ok {
-		if res, ok := q.settled[id]; ok {
-			return res, false, nil
+		if s, ok := q.settled[id]; ok {
+			return s.res, false, nil
 		}
 		return Resolution{}, false, ErrUnknown
 	}
@@ -215,7 +215,7 @@ func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 		}
 	}
 	delete(q.pending, res.ID)
-	q.settled[res.ID] = res
+	q.settled[res.ID] = &settledItem{res: res}
 	q.order = append(q.order, res.ID)
 	if len(q.order) > maxSettled {
 		delete(q.settled, q.order[0])

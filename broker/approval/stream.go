@@ -13,6 +13,7 @@ type Change struct {
 	Asked   *Item
 	Grown   *Item // more calls like it were refused
 	Settled *Resolution
+	Ended   *Ending // of a settled item's call
 }
 
 // stream is one subscriber. Delivery is certain as long as the channel is

@@ -26,7 +26,7 @@ func Dial(home string) *Client {
 	for n := 1; n <= maxServers; n++ {
 		path := socketPath(home, n)
 		c.each = append(c.each, &connection{&http.Client{
-			Timeout: 10 * time.Second,
+			Timeout: 2*time.Second + endingWait,
 			Transport: &http.Transport{
 				DisableKeepAlives: true,
 				DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -102,9 +102,10 @@ func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) 
 	return first(c, func(one *connection) ([]broker.Scope, error) { return one.scopes(ctx, id) })
 }
 
-// Decide answers one escalation.
-func (c *Client) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
-	return first(c, func(one *connection) (broker.Resolution, error) { return one.decide(ctx, d) })
+// Decide answers one escalation and, for some seconds, waits for what becomes of the
+// call.
+func (c *Client) Decide(ctx context.Context, d broker.Decision) (Decided, error) {
+	return first(c, func(one *connection) (Decided, error) { return one.decide(ctx, d) })
 }
 
 // Revoke ends a grant. Each multiplexer numbers its own grants:

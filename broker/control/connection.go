@@ -66,8 +66,8 @@ func (c *connection) revoke(ctx context.Context, number int) (broker.Grant, erro
 	return out, err
 }
 
-func (c *connection) decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
-	var out broker.Resolution
+func (c *connection) decide(ctx context.Context, d broker.Decision) (Decided, error) {
+	var out Decided
 	err := c.call(ctx, http.MethodPost, "/v1/decide", d, &out)
 	return out, err
 }

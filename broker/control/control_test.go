@@ -23,6 +23,8 @@ type api struct {
 	broker.API
 	decided []broker.Decision
 	waits   string // the id of the call that waits here; empty: none
+	events  chan broker.Event
+	made    chan struct{} // closed by a decision about whose call nothing more is told; or nil
 }
 
 func (a *api) Sessions(context.Context) ([]broker.Session, error) {
@@ -36,8 +38,19 @@ func (a *api) Pending(context.Context) ([]broker.Escalation, error) {
 	return []broker.Escalation{{ID: a.waits}}, nil
 }
 
+func (a *api) Subscribe(context.Context) (<-chan broker.Event, error) {
+	a.events = make(chan broker.Event, 2)
+	return a.events, nil
+}
+
 func (a *api) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
 	a.decided = append(a.decided, d)
+	if a.made != nil {
+		close(a.made)
+	} else {
+		a.events <- broker.Event{Ending: &broker.Ending{ID: "another", State: broker.EndDone}}
+		a.events <- broker.Event{Ending: &broker.Ending{ID: d.ID, State: broker.EndRefused, Reason: "of a full disk"}}
+	}
 	if d.ID != "e1" && d.ID != a.waits || d.ID == "" {
 		return broker.Resolution{}, &broker.Problem{Err: errors.New("no escalation " + d.ID), Next: "list them with 'pending'"}
 	}
@@ -128,8 +141,36 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil || !r.Won || r.Outcome != broker.Approved {
 		t.Fatalf("decide: %+v %v", r, err)
 	}
+	if r.Ending == nil || r.Ending.ID != "e1" || r.Ending.State != broker.EndRefused || r.Ending.Reason != "of a full disk" {
+		t.Fatalf("what became of the call: %+v", r.Ending)
+	}
 	if len(a.decided) != 1 || !a.decided[0].Approve || a.decided[0].By != "cli" {
 		t.Fatalf("the broker saw %+v", a.decided)
+	}
+}
+
+// The end of the multiplexer does not wait for what becomes of a call.
+func TestTheEndIsNotHeldUp(t *testing.T) {
+	dir, a := home(t), &api{made: make(chan struct{})}
+	s, err := control.Listen(dir, a, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan control.Decided, 1)
+	go func() {
+		r, err := control.Dial(dir).Decide(t.Context(), broker.Decision{ID: "e1", Approve: true})
+		if err != nil {
+			t.Error(err)
+		}
+		answered <- r
+	}()
+	<-a.made
+	began := time.Now()
+	if err := s.Close(context.Background()); err != nil || time.Since(began) > 5*time.Second {
+		t.Errorf("after %v: %v", time.Since(began), err)
+	}
+	if r := <-answered; !r.Won || r.Ending != nil {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -47,6 +47,7 @@ type Server struct {
 	api  broker.API
 	http *http.Server
 	lock *flock.Flock
+	stop chan struct{} // closed when the server is to end
 	done chan struct{}
 }
 
@@ -68,7 +69,7 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
 	}
-	s := &Server{api: api, lock: lock, done: make(chan struct{})}
+	s := &Server{api: api, lock: lock, stop: make(chan struct{}), done: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.routes(),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -132,6 +133,7 @@ func RemoveStale(home string, dryRun bool) (stale []string, err error) {
 
 // Close stops serving, waits for what is under way and removes the socket.
 func (s *Server) Close(ctx context.Context) error {
+	close(s.stop)
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		err = errors.Join(err, s.http.Close())
@@ -156,11 +158,49 @@ func (s *Server) routes() http.Handler {
 			return
 		}
 		d.By = byCommand
-		resolution, err := s.api.Decide(r.Context(), d)
-		answer(w, resolution, err)
+		decided, err := s.decide(r.Context(), d)
+		answer(w, decided, err)
 	})
 	s.grantRoutes(mux)
 	return mux
+}
+
+// endingWait is how long a decision waits for what becomes of the call. A call may
+// take longer; whoever decided learns that it is under way.
+const endingWait = 8 * time.Second
+
+// Decided is the answer to a decision.
+type Decided struct {
+	broker.Resolution
+	// Ending is what became of the call; nil while that is not known, and for a
+	// decision that was not the first.
+	Ending *broker.Ending `json:"ending,omitempty"`
+}
+
+// decide answers an escalation and waits for what becomes of its call.
+func (s *Server) decide(ctx context.Context, d broker.Decision) (Decided, error) {
+	ctx, cancel := context.WithTimeout(ctx, endingWait)
+	defer cancel()
+	events, err := s.api.Subscribe(ctx) // first: the ending can be told at once
+	if err != nil {
+		return Decided{}, err
+	}
+	r, err := s.api.Decide(ctx, d)
+	out := Decided{Resolution: r}
+	if err != nil || !r.Won {
+		return out, err
+	}
+	for {
+		select {
+		case ev, more := <-events:
+			if !more || ev.Ending != nil && ev.Ending.ID == r.ID {
+				out.Ending = ev.Ending
+				return out, nil
+			}
+		case <-s.stop:
+			return out, nil
+		}
+	}
 }
 
 // grantRoutes are about grants.

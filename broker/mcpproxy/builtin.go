@@ -54,8 +54,7 @@ func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
 		return c.withdrawn(ctx)
 	}
 	if err := c.append(ctx, c.record); err != nil {
-		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
-			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
+		return c.unrecorded(err)
 	}
 	c.ending.began = time.Now()
 	value, err := b.Run(ctx, c.verdict.Arguments)

@@ -38,6 +38,8 @@ type Approver interface {
 	// let through, and Abandon takes back what nobody is to decide any more.
 	Resume(session, ticket string) bool
 	Abandon(session, ticket, reason string)
+	// Ended is told what became of the call of an item that was settled.
+	Ended(id string, state approval.EndState, reason string)
 }
 
 // Granter knows what a person allowed beforehand; *grant.Store is one.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
@@ -49,6 +50,8 @@ func (c *call) stillShown(ctx context.Context) json.RawMessage {
 		return c.deny(ctx, ruleAudit, "what happened to it could not be recorded: "+err.Error())
 	}
 	c.again = true
+	c.outcome.is(approval.EndRefused, "what it would do changed since it was shown; it waits again")
+	c.tellOutcome()
 	return c.escalate(ctx)
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
@@ -28,8 +29,10 @@ func (e *errLate) Error() string { return e.text }
 func (c *call) answered(result json.RawMessage, toolFailed bool) {
 	c.ending.ended = time.Now()
 	c.ending.decision, c.ending.outcome, c.ending.bytes = audit.Done, audit.Answered, len(result)
+	c.outcome.is(approval.EndDone, "")
 	if toolFailed {
 		c.ending.outcome = audit.ToolError
+		c.outcome.is(approval.EndFailed, firstText(result))
 	}
 }
 

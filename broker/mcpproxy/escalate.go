@@ -37,6 +37,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
 			" needs a person's approval, and it could not be asked for: "+err.Error()+". Do not repeat the call now.", err.Error())
 	}
+	c.outcome = outcome{item: res.ID, approved: res.Outcome == approval.Approved}
 	c.record.EscalationID, c.record.DecidedBy = res.ID, res.By
 	c.record.WaitMs = res.Waited.Milliseconds()
 	c.record.Detail = evidence(res)

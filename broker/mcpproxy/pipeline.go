@@ -14,6 +14,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -49,7 +50,8 @@ type call struct {
 	again   bool            // the person is asked again, because the effect changed
 	asked   int             // how often an approval came too late for what was shown
 	ending  ending
-	answer  hold // what its result takes until the agent has it
+	answer  hold    // what its result takes until the agent has it
+	outcome outcome // of the item that was decided about it
 }
 
 // run carries a call out. It returns the message that answers it, and the call,
@@ -74,7 +76,9 @@ func (p *Proxy) carryOut(ctx context.Context, s *session, r *request, id string,
 	if !c.keepLess() {
 		return answer(r.id, c.unkept(ctx)), c
 	}
-	return answer(r.id, c.decide(ctx, offered, catalog.hidden[where])), c
+	result := c.decide(ctx, offered, catalog.hidden[where])
+	c.tellOutcome()
+	return answer(r.id, result), c
 }
 
 // judge asks the policy and prepares the record. A call that is taken back before its
@@ -147,9 +151,11 @@ func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reaso
 		// Nothing canonical came of them; what was written is evidence only.
 		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.params.arguments[:min(len(c.params.arguments), maxEvidence)]), "\uFFFD")}
 	}
-	if err := c.append(ctx, r); err != nil {
+	err := c.append(ctx, r)
+	if err != nil {
 		text += " (This decision could not be recorded: " + err.Error() + ")"
 	}
+	c.outcome.refused(reason, err)
 	return errorResult(c.proxy.present(text, false))
 }
 
@@ -194,8 +200,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	c.record.Sandboxed = b.sandboxed()
 	if err := c.append(ctx, c.record); err != nil {
-		return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
-			ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
+		return c.unrecorded(err)
 	}
 	c.ending.began = time.Now()
 	got, err := b.call(ctx, job{
@@ -220,8 +225,17 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	return clean
 }
 
+// unrecorded tells that a call goes nowhere, because the decision about it could not be
+// recorded.
+func (c *call) unrecorded(err error) json.RawMessage {
+	c.outcome.is(approval.EndRefused, "its record could not be written: "+err.Error())
+	return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
+		ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
+}
+
 // failed tells that an allowed call did not work out.
 func (c *call) failed(err error) json.RawMessage {
+	c.outcome.is(approval.EndFailed, err.Error())
 	text := c.proxy.present(err.Error(), c.record.Sandboxed)
 	c.ending.failure(err, text)
 	var down *DownError

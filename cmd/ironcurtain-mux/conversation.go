@@ -163,7 +163,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 		}
 		select {
 		case e := <-done:
-			return c.answer(task, e)
+			return errors.Join(c.answer(task, e), c.catchUpEvents(ctx))
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
 				cancel()

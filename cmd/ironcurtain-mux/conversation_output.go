@@ -59,12 +59,32 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 			c.note("call %d: %s by %s", ev.Resolution.Number, ev.Resolution.Outcome, safeName(ev.Resolution.By))
 		}
 		delete(c.waiting, ev.Resolution.Number)
+	case ev.Ending != nil && !ev.Ending.Expected():
+		c.note("call %d: %s", ev.Ending.Number, escaped(ev.Ending.Text()))
 	case ev.Notice != nil:
 		c.note("%s", safeText(ev.Notice.Text))
 	case ev.Session != nil && ev.Session.ID == c.session.ID:
 		return c.changed(*ev.Session)
 	}
 	return nil
+}
+
+// catchUpEvents takes the events that have come already: what became of a call that was
+// decided is told, also at the end.
+func (c *conversation) catchUpEvents(ctx context.Context) error {
+	for {
+		select {
+		case ev, more := <-c.events:
+			if !more {
+				return nil // whoever wants another one says so
+			}
+			if err := c.event(ctx, ev, more); err != nil {
+				return err
+			}
+		default:
+			return nil
+		}
+	}
 }
 
 // changed tells that the agent is out of reach, or in reach again; its end ends

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,8 +20,9 @@ func approveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "approve ID",
 		Short: "Approve one waiting call",
-		Long: `Approve one waiting call, by the id that 'pending' prints. Exits 1 and says who
-was first when somebody else decided it.
+		Long: `Approve one waiting call, by the id that 'pending' prints, and wait some seconds for
+what becomes of it. Exits 1 when the call failed or was refused all the same, and says
+why; so it does, with who was first, when somebody else decided it.
 
 With --remember the approval stands for calls to come, within one of the scopes
 that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
@@ -51,7 +54,7 @@ func denyCommand() *cobra.Command {
 		Use:   "deny ID",
 		Short: "Deny one waiting call",
 		Long: `Deny one waiting call, by the id that 'pending' prints. Exits 1 and says who was
-first when somebody else decided it.`,
+first when somebody else decided it, or that the refusal could not be recorded.`,
 		Example: "  ironcurtain-mux deny 6f1c… --reason 'use the copy in the workspace'",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -89,7 +92,24 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, safeName(r.By)),
 			"nothing is left to do")
 	}
-	return nil
+	return fail(cmd.Name(), tellEnding(cmd.OutOrStdout(), r), "look at 'ironcurtain-mux audit tail'")
+}
+
+// tellEnding prints what became of a call that was decided; when that is not what the
+// decision was for, it is an error.
+func tellEnding(w io.Writer, r control.Decided) error {
+	text := string(r.Outcome)
+	switch e := r.Ending; {
+	case e == nil && r.Outcome == broker.Approved:
+		text += "; the call is still under way, 'ironcurtain-mux audit tail' tells how it ends"
+	case e == nil || e.Expected():
+	case e.State == broker.EndDone, e.State == broker.EndKept:
+		text += "; " + e.Text()
+	default:
+		return errors.New(text + "; " + escaped(e.Text()))
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
 }
 
 // seal says in a decision which call it is for. A call that waits no longer is left

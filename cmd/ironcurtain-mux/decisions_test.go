@@ -232,3 +232,44 @@ func TestExpire(t *testing.T) {
 		t.Error("the audit does not tell that the call expired")
 	}
 }
+
+// A call that is approved while its record cannot be written is refused: whoever
+// approved it is told so, in another terminal and in the multiplexer.
+func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
+	t.Parallel()
+	d, id := demoShell(t, newHome(t))
+	notes := d.state("demo", "outside", "notes.txt")
+	answer := d.write(id, notes, "first")
+	out, errs, code := d.command("approve", d.waits().ID)
+	if code != exitOK || out != "approved; the call is done\n" {
+		t.Errorf("approve exits %d: %s%s", code, out, errs)
+	}
+	<-answer
+	log := d.state("sessions", string(id), "audit.jsonl")
+	if err := os.Rename(log, log+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	const why = "the call was refused because its record could not be written"
+	answer = d.write(id, notes, "second")
+	out, errs, code = d.command("approve", d.waits().ID)
+	if code != exitFailure || !strings.Contains(errs, "approved; "+why) || !complaintLine.MatchString(strings.TrimSpace(errs)) {
+		t.Errorf("approve exits %d: %s%s", code, out, errs)
+	}
+	d.see(patience, why)
+	if got := <-answer; !strings.Contains(got, "DENIED") {
+		t.Errorf("the agent is told %s", got)
+	}
+	answer = d.write(id, notes, "third")
+	d.waits()
+	d.send("\x01")
+	d.see(patience, "third")
+	d.decide("/approve", func() bool { return strings.Contains(d.text(), "approved by you") && strings.Contains(d.text(), "the call was refused") })
+	<-answer
+	if text, err := os.ReadFile(notes); err != nil || string(text) != "first" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := os.Rename(log+".moved", log); err != nil {
+		t.Fatal(err)
+	}
+	d.quit()
+}

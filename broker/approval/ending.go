@@ -1,0 +1,52 @@
+package approval
+
+import "strings"
+
+// EndState says what became of a call whose item was settled.
+type EndState string
+
+// The states in which a call can end.
+const (
+	EndDone    EndState = "done"
+	EndFailed  EndState = "failed"  // it was begun
+	EndRefused EndState = "refused" // it was not
+	// EndKept means that no caller waited for the answer: it is recorded, and stands
+	// for AnswerHold. The call that takes it has an ending of its own.
+	EndKept EndState = "kept"
+)
+
+// Ending is what became of a call after its item was settled.
+type Ending struct {
+	ID      string
+	Number  int
+	Session string
+	State   EndState
+	// Reason is why it failed or was refused. It is empty for a refusal that somebody
+	// decided, unless that could not be recorded.
+	Reason string
+}
+
+// maxReason bounds the reason of an ending, in bytes.
+const maxReason = 600
+
+// Ended tells everybody what became of the call of a settled item. The first word of
+// it counts; an item that was forgotten since has none.
+func (q *Queue) Ended(id string, state EndState, reason string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.settled[id]
+	if s == nil || s.ended {
+		return
+	}
+	s.ended = state != EndKept
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "…"
+	}
+	q.announce(Change{Ended: &Ending{ID: id, Number: s.res.Number, Session: s.res.Session, State: state, Reason: reason}})
+}
+
+// settledItem is an item that waits no longer.
+type settledItem struct {
+	res   Resolution
+	ended bool // what became of its call is told
+}

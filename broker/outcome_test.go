@@ -1,0 +1,135 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// ending waits for what everybody is told of a call.
+func ending(t *testing.T, events <-chan Event) Ending {
+	t.Helper()
+	for {
+		select {
+		case ev := <-events:
+			if ev.Ending != nil {
+				return *ev.Ending
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("nobody is told what became of the call")
+		}
+	}
+}
+
+// What became of a model request that somebody decided is told when its record says so,
+// or when there could be none.
+func TestWhatBecameOfARequestIsTold(t *testing.T) {
+	full := errors.New("no space left on device")
+	for name, test := range map[string]struct {
+		phase    mitm.Phase
+		decision mitm.Decision
+		deny     bool
+		write    error
+		state    EndState
+		reason   string
+	}{
+		"done":            {phase: mitm.PhaseResponse, decision: mitm.Allow, state: EndDone},
+		"broken off":      {phase: mitm.PhaseResponse, decision: "error", state: EndFailed, reason: "detail"},
+		"no record":       {phase: mitm.PhaseRequest, decision: mitm.Allow, write: full, state: EndRefused, reason: "its record could not be written: no space left"},
+		"refused anyway":  {phase: mitm.PhaseRequest, decision: mitm.Deny, state: EndRefused, reason: "detail"},
+		"denied":          {phase: mitm.PhaseRequest, decision: mitm.Deny, deny: true, state: EndRefused},
+		"denied, no room": {phase: mitm.PhaseRequest, decision: mitm.Deny, deny: true, write: full, state: EndRefused, reason: "its record could not be written"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _ := askingSession(t)
+			events, err := s.broker.Subscribe(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked := make(chan mitm.Ruling, 1)
+			go func() {
+				r, err := s.askRequest(context.Background(), mitm.Request{Host: "api.x.com", Method: "POST", Path: "/", Digest: "d"})
+				if err != nil {
+					t.Error(err)
+				}
+				asked <- r
+			}()
+			e := waiting(t, s.broker)
+			decideOn(t, s.broker, e, !test.deny)
+			ruling := <-asked
+			record := mitm.Record{Phase: test.phase, Decision: test.decision, Detail: "detail", Ruling: &ruling}
+			if err := s.tellOutcomes(func(mitm.Record) error { return test.write })(record); !errors.Is(err, test.write) {
+				t.Error(err)
+			}
+			if got := ending(t, events); got.ID != e.ID || got.State != test.state || !strings.HasPrefix(got.Reason, test.reason) || got.Expected() != (test.deny && test.write == nil) {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// So is what became of an answer that no caller waited for, and of a question about a
+// session that is paused.
+func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
+	for _, broken := range []bool{false, true} {
+		d := newDesk(t)
+		u := d.leave("ticket", writeCall, d.outside+"/a.txt")
+		stack := &teardown{}
+		if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
+			t.Fatal(err)
+		}
+		events, err := d.broker.Subscribe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := EndKept
+		if broken {
+			want = EndRefused
+			if err := d.log.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := ending(t, events); got.ID != u.ID || got.State != want {
+			t.Errorf("kept, broken %v: %+v", broken, got)
+		}
+		if err := stack.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		s, log, _ := askingSession(t)
+		if events, err = s.broker.Subscribe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		p := pausedSession(t, s, log)
+		e := waiting(t, s.broker)
+		if want = EndDone; broken {
+			want = EndRefused
+			if err := log.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		decideOn(t, s.broker, e, true)
+		if got := ending(t, events); got.ID != e.ID || got.State != want {
+			t.Errorf("paused, broken %v: %+v", broken, got)
+		}
+		settled(t, p)
+	}
+}
+
+// pausedSession is the pause of a session whose provider has sent a credential back.
+func pausedSession(t *testing.T, s *session, log *audit.Log) *pause {
+	t.Helper()
+	stack := &teardown{}
+	p := newPause(t.Context(), s, stack, log)
+	t.Cleanup(func() { _ = stack.run(context.Background()) })
+	p.begin(mitm.Activity{Host: "api.x.com", Path: "/"})
+	return p
+}
