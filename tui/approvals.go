@@ -40,7 +40,7 @@ type approvals struct {
 	scroll int    // first row of the item that is shown
 	batch  *batch // the latest calls that were decided together; may be nil
 	agreed string // the item that was shown when the command was begun
-	log    []broker.Resolution
+	log    []settledCall
 	drawn  map[uint64]drawnRows // scenes whose painting is not reported yet
 	stay   int                  // counts the times that an item came into the panel
 }
@@ -226,17 +226,37 @@ func (it *pendingItem) update(e broker.Escalation) {
 	it.call.More, it.call.Unclaimed, it.call.Auto = e.More, e.Unclaimed, e.Auto
 }
 
-// record keeps the last twenty resolutions.
-func (a *approvals) record(r broker.Resolution) {
-	for _, known := range a.log {
-		if known.ID == r.ID {
-			return
-		}
+// settledCall is a call that was decided, and what became of it, once that is known.
+type settledCall struct {
+	broker.Resolution
+	ending *broker.Ending
+}
+
+// keptCalls is how many settled calls are remembered.
+const keptCalls = 256
+
+// record keeps the last resolutions. Of a call that is kept already it takes over what
+// only the answer to a decision tells.
+func (a *approvals) record(r broker.Resolution) *settledCall {
+	if s := a.settled(r.ID); s != nil {
+		s.Rule = max(s.Rule, r.Rule)
+		return s
 	}
-	a.log = append(a.log, r)
-	if len(a.log) > 20 {
+	a.log = append(a.log, settledCall{Resolution: r})
+	if len(a.log) > keptCalls {
 		a.log = a.log[1:]
 	}
+	return &a.log[len(a.log)-1]
+}
+
+// settled is a call that is remembered, or nil.
+func (a *approvals) settled(id string) *settledCall {
+	for i := range a.log {
+		if a.log[i].ID == id {
+			return &a.log[i]
+		}
+	}
+	return nil
 }
 
 // hide notes that the panel is not on screen: every item has to be looked at anew.

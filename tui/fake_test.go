@@ -15,6 +15,7 @@ import (
 
 // fakeBroker is a broker whose agents are programs in this process.
 type fakeBroker struct {
+	deciding    func() // what happens before a decision is answered; may be nil
 	mu          sync.Mutex
 	sessions    []broker.Session
 	pending     []broker.Escalation
@@ -139,6 +140,9 @@ func (b *fakeBroker) Pending(context.Context) ([]broker.Escalation, error) {
 }
 
 func (b *fakeBroker) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
+	if b.deciding != nil {
+		b.deciding()
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.decided = append(b.decided, d)

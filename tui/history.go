@@ -36,7 +36,7 @@ func (m *Model) onHistory(msg historyMsg) {
 	}
 	for i := len(m.approvals.log) - 1; i >= 0; i-- { // of tabs that are closed by now
 		if r := m.approvals.log[i]; m.tabOf(r.Session) == nil {
-			lines = append(lines, helpLine{text: resolutionText(r)})
+			lines = append(lines, helpLine{text: resolutionText(r.Resolution)})
 		}
 	}
 	if len(lines) == 0 {

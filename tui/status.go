@@ -26,6 +26,7 @@ type flash struct {
 	until      time.Time
 	urgent     bool
 	candidates bool
+	bad        bool // it tells of calls that did not become what was decided
 }
 
 // shown reports whether the message is still to be shown.

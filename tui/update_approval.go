@@ -108,28 +108,6 @@ func (m *Model) decideAll(d decision) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-// batch is what one command decided together.
-type batch struct {
-	calls map[string]bool // by ID
-	done  []string        // the numbers of those that were decided so
-	left  int             // how many waited and were left alone
-}
-
-// result is the result line of a decision of the person's own that was made with
-// others: it names them all.
-func (b *batch) result(r broker.Resolution, text string) string {
-	if b == nil || !b.calls[r.ID] || !r.Won {
-		return text
-	}
-	number := fmt.Sprintf("#%d", r.Number)
-	b.done = append(b.done, number)
-	text = strings.Join(b.done, " ") + strings.TrimPrefix(text, number)
-	if b.left > 0 {
-		text += fmt.Sprintf("; %d not shown in full yet", b.left)
-	}
-	return text
-}
-
 // mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
 // one it is enough to have seen some of it. The call that is shown has to be there for
 // long enough now, any other one at a time since the panel was opened.
@@ -205,51 +183,6 @@ func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	}
 	m.announce(t, onEscalated, fmt.Sprintf("approval #%d: %s/%s", e.Number, e.Server, e.Tool))
 	return m.tick()
-}
-
-// resolved notes that a call waits no longer, and says who decided it. The
-// answer to the person's own decision and the broker's event may come in
-// either order; the second changes nothing.
-func (m *Model) resolved(r broker.Resolution, own bool) {
-	it := m.approvals.remove(r.ID)
-	if it == nil && !own {
-		m.approvals.record(r)
-		return
-	}
-	m.approvals.record(r)
-	text := resolutionText(r)
-	if it != nil && it.sent && own && !r.Won {
-		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By))
-	}
-	if own {
-		text = m.approvals.batch.result(r, text)
-	}
-	if r.Outcome == broker.Approved {
-		m.showSuccess(text)
-	} else {
-		m.showInfo(text)
-	}
-}
-
-// resolutionText is the result line of a decision.
-func resolutionText(r broker.Resolution) string {
-	switch r.Outcome {
-	case broker.Expired:
-		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
-	case broker.Withdrawn:
-		if r.By == "caller" {
-			return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
-		}
-		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
-	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By), r.At.Local().Format("15:04:05"))
-	if r.Grant > 0 {
-		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
-	}
-	if r.Kept {
-		text += "; kept 5 minutes for the same call, once"
-	}
-	return text
 }
 
 // tick makes the seconds that are counted on screen count.

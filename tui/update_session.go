@@ -73,6 +73,8 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	case ev.Resolution != nil:
 		m.resolved(*ev.Resolution, false)
 		m.dirty = true
+	case ev.Ending != nil:
+		m.onEnding(*ev.Ending)
 	case ev.Budget != nil:
 		m.onBudget(*ev.Budget)
 	case ev.AutoApproval != nil:
