@@ -263,7 +263,9 @@ func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
 	d.waits()
 	d.send("\x01")
 	d.see(patience, "third")
-	d.decide("/approve", func() bool { return strings.Contains(d.text(), "approved by you") && strings.Contains(d.text(), "the call was refused") })
+	d.decide("/approve", func() bool {
+		return strings.Contains(d.text(), "approved by you") && strings.Contains(d.text(), "the call was refused")
+	})
 	<-answer
 	if text, err := os.ReadFile(notes); err != nil || string(text) != "first" {
 		t.Errorf("%q, %v", text, err)
