@@ -120,47 +120,6 @@ const (
 	Withdrawn Outcome = "withdrawn" // the agent canceled the call or its session ended
 )
 
-// EndState says what became of a call that was decided.
-type EndState string
-
-// The states in which a call can end.
-const (
-	EndDone    EndState = "done"
-	EndFailed  EndState = "failed"  // it was begun
-	EndRefused EndState = "refused" // it was not
-	EndKept    EndState = "kept"    // the answer waits for the call, see Resolution.Kept
-)
-
-// Ending is what became of a call after it was decided: an approval is no promise that
-// it was done.
-type Ending struct {
-	ID      string    `json:"id"` // of the escalation
-	Number  int       `json:"number"`
-	Session SessionID `json:"session"`
-	State   EndState  `json:"state"`
-	// Reason is why it failed or was refused, not to be trusted. It is empty for a
-	// refusal that somebody decided, unless that could not be recorded.
-	Reason string `json:"reason,omitempty"`
-}
-
-// Expected says that the call was refused because somebody decided so, and no more.
-func (e Ending) Expected() bool { return e.State == EndRefused && e.Reason == "" }
-
-// Text is the ending in words; it holds the reason as it is.
-func (e Ending) Text() string {
-	switch {
-	case e.State == EndDone:
-		return "the call is done"
-	case e.State == EndKept:
-		return "its agent does not wait at present; the answer is kept 5 minutes for the same call, once"
-	case e.State == EndFailed:
-		return "the call failed: " + e.Reason
-	case e.Reason == "":
-		return "the call was refused"
-	}
-	return "the call was refused because " + e.Reason
-}
-
 // Resolution is the one answer an escalation got.
 type Resolution struct {
 	ID      string    `json:"id"`

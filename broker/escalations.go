@@ -82,10 +82,7 @@ func (b *Broker) relay(change approval.Change) {
 		b.recount(r.Session)
 		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})
 	case change.Ended != nil:
-		e := change.Ended
-		b.hub.publish(Event{Kind: EventEnding, Ending: &Ending{
-			ID: e.ID, Number: e.Number, Session: SessionID(e.Session), State: EndState(e.State), Reason: e.Reason,
-		}})
+		b.hub.publish(Event{Kind: EventEnding, Ending: change.Ended})
 	}
 }
 

@@ -239,7 +239,7 @@ const keptCalls = 256
 // only the answer to a decision tells.
 func (a *approvals) record(r broker.Resolution) *settledCall {
 	if s := a.settled(r.ID); s != nil {
-		s.Rule = max(s.Rule, r.Rule)
+		s.Grant = max(s.Grant, r.Grant)
 		return s
 	}
 	a.log = append(a.log, settledCall{Resolution: r})

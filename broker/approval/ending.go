@@ -17,13 +17,31 @@ const (
 
 // Ending is what became of a call after its item was settled.
 type Ending struct {
-	ID      string
-	Number  int
-	Session string
-	State   EndState
-	// Reason is why it failed or was refused. It is empty for a refusal that somebody
-	// decided, unless that could not be recorded.
-	Reason string
+	ID      string   `json:"id"` // of the item
+	Number  int      `json:"number"`
+	Session string   `json:"session"`
+	State   EndState `json:"state"`
+	// Reason is why it failed or was refused, not to be trusted. It is empty for a
+	// refusal that somebody decided, unless that could not be recorded.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Expected says that the call was refused because somebody decided so, and no more.
+func (e Ending) Expected() bool { return e.State == EndRefused && e.Reason == "" }
+
+// Text is the ending in words; it holds the reason as it is.
+func (e Ending) Text() string {
+	switch {
+	case e.State == EndDone:
+		return "the call is done"
+	case e.State == EndKept:
+		return "its agent does not wait at present; the answer is kept 5 minutes for the same call, once"
+	case e.State == EndFailed:
+		return "the call failed: " + e.Reason
+	case e.Reason == "":
+		return "the call was refused"
+	}
+	return "the call was refused because " + e.Reason
 }
 
 // maxReason bounds the reason of an ending, in bytes.

@@ -1,7 +1,6 @@
 package approval
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -10,94 +9,169 @@ import (
 	"unicode"
 )
 
-// leastShown is how long a call must have been on the screen before an answer to it
+// LeastShown is how long a call must have been on the screen before an answer to it
 // counts: what was typed ahead was meant for another one, or for none.
-const leastShown = 300 * time.Millisecond
+const LeastShown = 300 * time.Millisecond
 
-// typed is a line and when it was read.
+// maxAnswer is how much of a line is read, in bytes; a longer one approves nothing.
+const maxAnswer = 256
+
+// Terminal is where a person is asked.
+type Terminal interface {
+	io.ReadWriter
+	// DropInput discards what was typed and not read yet, the beginning of a line too.
+	DropInput() error
+}
+
+// typed is what was read at once, and when.
 type typed struct {
 	text string
 	at   time.Time
 }
 
+// prompt asks at a terminal.
+type prompt struct {
+	queue    *Queue
+	terminal Terminal
+	input    chan typed // must-deliver; has room, so that it is read when it is typed
+	line     string     // typed so far
+	begun    time.Time  // when that line was begun
+	changes  <-chan Change
+	asked    *Item // the question on the screen, or nil
+	shown    time.Time
+	approved map[string]bool // here; what becomes of them is told
+}
+
 // ServePrompt asks the person at a terminal, one item after the other. Only
-// "y" or "yes" approves. It returns when ctx ends or the input does; what then
+// "y" or "yes", typed while that item was asked about, approves. What became of an
+// approved call is told there. It returns when ctx ends or the input does; what then
 // still waits runs into its deadline.
-func ServePrompt(ctx context.Context, q *Queue, in io.Reader, out io.Writer) error {
-	lines := make(chan typed, 64) // must-deliver; has room, so that lines are read when they are typed
-	go func() {
-		defer close(lines)
-		s := bufio.NewScanner(in)
-		for s.Scan() {
+func ServePrompt(ctx context.Context, q *Queue, t Terminal) error {
+	p := &prompt{queue: q, terminal: t, input: make(chan typed, 64), approved: map[string]bool{}}
+	go p.read(ctx)
+	_, p.changes = q.Subscribe(ctx)
+	for {
+		if p.asked == nil {
+			if err := p.askNext(); err != nil {
+				return fmt.Errorf("ask for approval: %w", err)
+			}
+		}
+		select {
+		case c, more := <-p.changes:
+			if !more && q.ended(ctx) {
+				return nil
+			}
+			if !more { // it fell behind
+				_, p.changes = q.Subscribe(ctx)
+				p.recheck()
+			}
+			p.change(c)
+		case in, more := <-p.input:
+			if !more {
+				return nil
+			}
+			p.take(in)
+		}
+	}
+}
+
+// read reads the terminal until it or ctx ends.
+func (p *prompt) read(ctx context.Context) {
+	defer close(p.input)
+	buffer := make([]byte, 4096)
+	for {
+		n, err := p.terminal.Read(buffer)
+		if n > 0 {
 			select {
-			case lines <- typed{s.Text(), q.options.Clock.Now()}:
+			case p.input <- typed{string(buffer[:n]), p.queue.options.Clock.Now()}:
 			case <-ctx.Done():
 				return
 			}
 		}
-	}()
-	for {
-		if done, err := promptNext(ctx, q, lines, out); done || err != nil {
-			return err
+		if err != nil {
+			return
 		}
 	}
 }
 
-// promptNext waits for an item and asks about it.
-func promptNext(ctx context.Context, q *Queue, lines <-chan typed, out io.Writer) (done bool, err error) {
-	subscribed, cancel := context.WithCancel(ctx)
-	defer cancel()
-	items, changes := q.Subscribe(subscribed)
-	for len(items) == 0 {
-		select {
-		case _, ok := <-changes:
-			if !ok {
-				return q.ended(ctx), nil
-			}
-		case _, ok := <-lines: // typed while nothing was asked: not an answer
-			if !ok {
-				return true, nil
-			}
-		}
-		items = q.Pending()
+// askNext asks about the item that has waited longest. Nothing that was typed before
+// belongs to the answer.
+func (p *prompt) askNext() error {
+	waiting := p.queue.Pending()
+	if len(waiting) == 0 {
+		return nil
 	}
-	return promptFor(ctx, q, items[0], changes, lines, out)
-}
-
-// promptFor shows one item and takes the answer to it.
-func promptFor(ctx context.Context, q *Queue, i Item, changes <-chan Change, lines <-chan typed, out io.Writer) (done bool, err error) {
-	question := "approve until " + i.ExpiresAt.Format(time.TimeOnly) + "? [y/N] "
-	_, err = fmt.Fprintf(out, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    %s",
-		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason), question)
+	i := waiting[0]
+	p.asked = &i
+	_, err := fmt.Fprintf(p.terminal, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    %s",
+		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason), p.question())
 	if err != nil {
-		return true, fmt.Errorf("ask for approval: %w", err)
+		return err
 	}
-	shown := q.options.Clock.Now()
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				return true, nil
-			}
-			if line.at.Sub(shown) < leastShown {
-				fmt.Fprint(out, "\n    that was typed before you could read this; "+question)
-				continue
-			}
-			word := strings.ToLower(strings.TrimSpace(line.text))
-			res, won, err := q.Answer(i.ID, i.Digest, Answer{Approve: word == "y" || word == "yes", Effect: i.Fingerprint(), By: "prompt"})
-			if err == nil && !won {
-				fmt.Fprintf(out, "already %s by %s\n", res.Outcome, res.By)
-			}
-			return false, nil
-		case c, ok := <-changes:
-			if !ok {
-				return q.ended(ctx), nil
-			}
-			if c.Settled != nil && c.Settled.ID == i.ID {
-				fmt.Fprintf(out, "\n    %s\n", c.Settled.Outcome)
-				return false, nil
-			}
+	if err := p.terminal.DropInput(); err != nil {
+		return err
+	}
+	p.line, p.shown = "", p.queue.options.Clock.Now()
+	return nil
+}
+
+func (p *prompt) question() string {
+	return "approve until " + p.asked.ExpiresAt.Format(time.TimeOnly) + "? [y/N] "
+}
+
+// take adds what was typed, and answers with a line that is complete. What is typed
+// while nothing is asked is no answer, and neither is what stands behind one.
+func (p *prompt) take(in typed) {
+	if p.asked == nil {
+		return
+	}
+	if p.line == "" {
+		p.begun = in.at
+	}
+	line, _, complete := strings.Cut(p.line+in.text, "\n")
+	p.line = line[:min(len(line), maxAnswer)]
+	if !complete {
+		return
+	}
+	answer := strings.ToLower(strings.TrimSpace(p.line))
+	p.line = ""
+	if p.begun.Sub(p.shown) < LeastShown {
+		fmt.Fprint(p.terminal, "\n    that was typed before you could read this; "+p.question())
+		return
+	}
+	i := p.asked
+	p.asked = nil
+	res, won, err := p.queue.Answer(i.ID, i.Digest, Answer{Approve: answer == "y" || answer == "yes", Effect: i.Fingerprint(), By: "prompt"})
+	switch {
+	case err == nil && !won:
+		fmt.Fprintf(p.terminal, "already %s by %s\n", res.Outcome, res.By)
+	case err == nil && res.Outcome == Approved:
+		p.approved[i.ID] = true
+	}
+}
+
+// change takes over what happened to the queue.
+func (p *prompt) change(c Change) {
+	switch {
+	case c.Settled != nil && p.asked != nil && c.Settled.ID == p.asked.ID:
+		fmt.Fprintf(p.terminal, "\n    %s\n", c.Settled.Outcome)
+		p.asked = nil
+	case c.Ended != nil && p.approved[c.Ended.ID]:
+		delete(p.approved, c.Ended.ID)
+		fmt.Fprintf(p.terminal, "\n    [%d] %s\n", c.Ended.Number, visible(c.Ended.Text()))
+		if p.asked != nil {
+			fmt.Fprint(p.terminal, "    "+p.question())
 		}
+	}
+}
+
+// recheck drops a question that was settled unseen.
+func (p *prompt) recheck() {
+	if p.asked == nil {
+		return
+	}
+	if _, waits := p.queue.Find(p.asked.ID); !waits {
+		p.asked = nil
 	}
 }
 

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"context"
 	"io"
 	"strings"
 	"sync"
@@ -9,12 +10,34 @@ import (
 	"time"
 )
 
-// person is somebody at a terminal.
+// person is somebody at a terminal that hands out whole lines.
 type person struct {
-	mu   sync.Mutex
-	text strings.Builder
-	in   *io.PipeReader
-	keys *io.PipeWriter
+	mu    sync.Mutex
+	text  strings.Builder
+	begun string // typed behind the last whole line
+	in    *io.PipeReader
+	keys  *io.PipeWriter
+}
+
+func (p *person) Read(b []byte) (int, error) { return p.in.Read(b) }
+
+func (p *person) DropInput() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.begun = ""
+	return nil
+}
+
+// types presses keys.
+func (p *person) types(keys string) {
+	p.mu.Lock()
+	whole := p.begun + keys
+	end := strings.LastIndexByte(whole, '\n') + 1
+	p.begun = whole[end:]
+	p.mu.Unlock()
+	if end > 0 {
+		_, _ = io.WriteString(p.keys, whole[:end])
+	}
 }
 
 func newPerson() *person {
@@ -41,7 +64,7 @@ func atPrompt(t *testing.T, work func(*testing.T, *Queue, *person)) {
 	synctest.Test(t, func(t *testing.T) {
 		q, p := New(Options{}), newPerson()
 		served := make(chan error, 1)
-		go func() { served <- ServePrompt(t.Context(), q, p.in, p) }()
+		go func() { served <- ServePrompt(t.Context(), q, p) }()
 		synctest.Wait()
 		work(t, q, p)
 		_ = p.keys.Close()
@@ -60,7 +83,7 @@ func TestOnlyYesApprovesAtThePrompt(t *testing.T) {
 			r.Reason = "\x1b[2Jrun \u202eaway"
 			got := ask(t.Context(), q, r)
 			<-time.After(time.Second) // of the bubble's time: the person reads
-			_, _ = io.WriteString(p.keys, answer)
+			p.types(answer)
 			if res := <-got; res.Outcome != want {
 				t.Errorf("%q: %+v", answer, res)
 			}
@@ -79,7 +102,8 @@ func TestTypingAheadApprovesNothing(t *testing.T) {
 		synctest.Wait()
 		second := ask(t.Context(), q, request("s", 2))
 		<-time.After(time.Second)
-		_, _ = io.WriteString(p.keys, "y\ny\n")
+		p.types("y\n") // a terminal hands out line by line
+		p.types("y\n")
 		if res := <-first; res.Outcome != Approved {
 			t.Errorf("the call on the screen: %+v", res)
 		}
@@ -92,9 +116,58 @@ func TestTypingAheadApprovesNothing(t *testing.T) {
 			t.Errorf("the second call is not asked about again:\n%s", seen)
 		}
 		<-time.After(time.Second)
-		_, _ = io.WriteString(p.keys, "n\n")
+		p.types("n\n")
 		if res := <-second; res.Outcome != Denied || res.By != "prompt" {
 			t.Errorf("the call that came after it: %+v", res)
+		}
+	})
+}
+
+// What is typed for one call and not finished is no answer to the next one, however
+// long that has been on the screen.
+func TestABegunLineAnswersNoOtherCall(t *testing.T) {
+	atPrompt(t, func(t *testing.T, q *Queue, p *person) {
+		t.Helper()
+		ctx, withdraw := context.WithCancel(t.Context())
+		first := ask(ctx, q, request("s", 1))
+		<-time.After(time.Second)
+		p.types("y")
+		withdraw()
+		<-first
+		second := ask(t.Context(), q, request("s", 2))
+		<-time.After(time.Minute)
+		p.types("\n")
+		if res := <-second; res.Outcome != Denied {
+			t.Errorf("the other call: %+v\n%s", res, p.seen())
+		}
+	})
+}
+
+// What became of an approved call is told where it was approved, also while another one
+// is asked about.
+func TestThePromptTellsWhatBecameOfACall(t *testing.T) {
+	atPrompt(t, func(t *testing.T, q *Queue, p *person) {
+		t.Helper()
+		first := ask(t.Context(), q, request("s", 1))
+		synctest.Wait()
+		second := ask(t.Context(), q, request("s", 2))
+		<-time.After(time.Second)
+		p.types("y\n")
+		res := <-first
+		synctest.Wait()
+		q.Ended(res.ID, EndRefused, "its record could not be written: \x1b[2Jfull")
+		q.Ended(res.ID, EndDone, "")
+		synctest.Wait()
+		const want = "[1] the call was refused because its record could not be written: \\u001b[2Jfull\n    approve until "
+		if seen := p.seen(); !strings.Contains(seen, want) || strings.Contains(seen, "is done") {
+			t.Errorf("shown: %s", seen)
+		}
+		<-time.After(time.Second)
+		p.types("y\n")
+		q.Ended((<-second).ID, EndDone, "")
+		synctest.Wait()
+		if seen := p.seen(); !strings.Contains(seen, "[2] the call is done\n") {
+			t.Errorf("shown: %s", seen)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
@@ -28,15 +29,15 @@ type conversation struct {
 	session  broker.Session
 	home     string
 	events   <-chan broker.Event
-	lines    <-chan string // what a person or a script types; nil: nobody does
-	unread   func() error  // why lines ended before the input did; nil where it did not
-	person   bool          // the input is a terminal
-	terminal bool          // the output is one
-	out      io.Writer     // answers
-	notes    io.Writer     // everything else
+	lines    <-chan typedLine // what a person or a script types; nil: nobody does
+	unread   func() error     // why lines ended before the input did; nil where it did not
+	person   bool             // the input is a terminal
+	terminal bool             // the output is one
+	out      io.Writer        // answers
+	notes    io.Writer        // everything else
 	asJSON   bool
-	waiting  map[int]broker.Escalation // by number
-	trouble  string                    // of the container engine, as it was told last
+	waiting  map[int]shownCall // by number
+	trouble  string            // of the container engine, as it was told last
 
 	mu     sync.Mutex
 	record *audit.Follower
@@ -55,11 +56,23 @@ var errLeave = errors.New("leave")
 // maxInput is the longest line of the input, in bytes.
 const maxInput = 1 << 20
 
-// readLines delivers the input's lines, one at a time, until it ends; once lines is
-// closed, unread says why that was before its end. The last reader may stay in a
-// read when ctx has ended; the program ends then.
-func readLines(ctx context.Context, in io.Reader) (lines <-chan string, unread func() error) {
-	out := make(chan string) // must-deliver, one at a time
+// typedLine is a line of the input, and when it was read.
+type typedLine struct {
+	text string
+	at   time.Time
+}
+
+// shownCall is a call that waits, and when it was shown.
+type shownCall struct {
+	broker.Escalation
+	at time.Time
+}
+
+// readLines delivers the input's lines until it ends; once lines is closed, unread says
+// why that was before its end. The last reader may stay in a read when ctx has ended; the
+// program ends then.
+func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unread func() error) {
+	out := make(chan typedLine, 16) // must-deliver; has room, so that lines are read when they are typed
 	var failed error
 	go func() {
 		defer close(out)
@@ -67,7 +80,7 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan string, unread f
 		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
 			select {
-			case out <- scanner.Text():
+			case out <- typedLine{scanner.Text(), time.Now()}:
 			case <-ctx.Done():
 				return
 			}
@@ -105,8 +118,8 @@ func (c *conversation) run(ctx context.Context, task string) error {
 			if !more {
 				return errors.Join(c.unread(), outcome())
 			}
-			order := strings.TrimSpace(line)
-			err := c.line(ctx, order)
+			order := strings.TrimSpace(line.text)
+			err := c.line(ctx, typedLine{order, line.at})
 			if errors.Is(err, errLeave) {
 				return outcome()
 			}
@@ -131,14 +144,14 @@ func (c *conversation) run(ctx context.Context, task string) error {
 }
 
 // line is one line between tasks: a command or a task.
-func (c *conversation) line(ctx context.Context, line string) error {
+func (c *conversation) line(ctx context.Context, line typedLine) error {
 	switch {
-	case line == "":
+	case line.text == "":
 		return nil
-	case isCommand(line):
+	case isCommand(line.text):
 		return c.command(ctx, line)
 	}
-	return c.carryOut(ctx, strings.TrimPrefix(line, "/"))
+	return c.carryOut(ctx, strings.TrimPrefix(line.text, "/"))
 }
 
 // carryOut gives the agent a task and, until it answers, tells what waits and
@@ -188,11 +201,11 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 }
 
 // lineWhileBusy is a line that is typed while the agent works.
-func (c *conversation) lineWhileBusy(ctx context.Context, line string) error {
-	switch line = strings.TrimSpace(line); {
-	case line == "":
+func (c *conversation) lineWhileBusy(ctx context.Context, line typedLine) error {
+	switch line.text = strings.TrimSpace(line.text); {
+	case line.text == "":
 		return nil
-	case strings.HasPrefix(line, "/"):
+	case strings.HasPrefix(line.text, "/"):
 		return c.command(ctx, line)
 	}
 	return errors.New("the agent is at work; /quit ends it")

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
@@ -18,47 +22,45 @@ func isCommand(line string) bool {
 }
 
 // command is what a line with a slash asks for.
-func (c *conversation) command(ctx context.Context, line string) error {
-	name, args, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+func (c *conversation) command(ctx context.Context, line typedLine) error {
+	name, args, _ := strings.Cut(strings.TrimPrefix(line.text, "/"), " ")
 	args = strings.TrimSpace(args)
 	switch strings.ToLower(name) {
 	case "quit", "exit":
 		return errLeave
 	case "approve":
-		return c.decide(ctx, true, args, "")
+		return c.decide(ctx, line.at, broker.Decision{Approve: true}, args)
 	case "deny":
 		number, reason, _ := strings.Cut(args, " ")
-		if _, err := strconv.Atoi(strings.TrimPrefix(number, "#")); err != nil {
-			number, reason = "", args
-		}
-		return c.decide(ctx, false, number, reason)
+		return c.decide(ctx, line.at, broker.Decision{Reason: reason}, number)
 	case "budget":
 		return c.budget(ctx, args)
 	case "logs":
 		return c.logs()
 	}
-	return fmt.Errorf("/%s: no such command; there are /approve [N], /deny [N] [REASON], /budget [+5], /logs and /quit", safeText(name))
+	return fmt.Errorf("/%s: no such command; there are /approve N, /deny N [REASON], /budget [+5], /logs and /quit", safeText(name))
 }
 
-// decide answers a waiting call: the one with that number, or the only one.
-func (c *conversation) decide(ctx context.Context, approve bool, number, reason string) error {
-	n, err := strconv.Atoi(strings.TrimPrefix(number, "#"))
-	switch {
-	case number == "" && len(c.waiting) == 1:
-		for n = range c.waiting {
-		}
-	case number == "" && len(c.waiting) == 0:
+// decide answers the waiting call with that number, by a line that was typed at that
+// time. The number is needed: the one call that waits may be another one than when the
+// line was begun. And a person needs a moment to read what they decide about.
+func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Decision, number string) error {
+	if len(c.waiting) == 0 {
 		return errors.New("nothing waits")
-	case number == "":
-		return fmt.Errorf("%d calls wait; name one by its number", len(c.waiting))
-	case err != nil:
-		return fmt.Errorf("%q is no number", number)
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(number, "#"))
+	if err != nil {
+		return fmt.Errorf("name the call by its number; waiting: %s", c.numbers())
 	}
 	e, waits := c.waiting[n]
-	if !waits {
-		return fmt.Errorf("call %d does not wait", n)
+	switch {
+	case !waits:
+		return fmt.Errorf("call %d does not wait; waiting: %s", n, c.numbers())
+	case c.person && typed.Sub(e.at) < approval.LeastShown:
+		return fmt.Errorf("call %d has only just appeared; look at it, then type that again", n)
 	}
-	r, err := c.broker.Decide(ctx, broker.Decision{ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: approve, Reason: reason, By: "start"})
+	d.ID, d.Digest, d.Effect, d.By = e.ID, e.Digest, e.Fingerprint(), "start"
+	r, err := c.broker.Decide(ctx, d)
 	if err == nil {
 		delete(c.waiting, n) // a script's next line is no decision any more
 	}
@@ -66,6 +68,15 @@ func (c *conversation) decide(ctx context.Context, approve bool, number, reason 
 		c.note("call %d was decided already: %s by %s", n, r.Outcome, safeName(r.By))
 	}
 	return err
+}
+
+// numbers lists the calls that wait.
+func (c *conversation) numbers() string {
+	var all []string
+	for _, n := range slices.Sorted(maps.Keys(c.waiting)) {
+		all = append(all, strconv.Itoa(n))
+	}
+	return strings.Join(all, ", ")
 }
 
 // budget tells what the session has used, or lets it use more.

@@ -118,15 +118,15 @@ func (c *conversation) progress(p broker.Progress) {
 
 // ask shows a call that waits, and how to decide it.
 func (c *conversation) ask(e broker.Escalation) error {
-	_, again := c.waiting[e.Number]
-	c.waiting[e.Number] = e
-	if again {
+	if before, again := c.waiting[e.Number]; again {
+		c.waiting[e.Number] = shownCall{e, before.at}
 		return nil // one more like it
 	}
 	c.note("call %d waits for you:", e.Number)
 	if err := printPending(c.notes, []waitingCall{{Escalation: e}}); err != nil {
 		return err
 	}
+	c.waiting[e.Number] = shownCall{e, time.Now()}
 	if c.lines != nil {
 		c.note("decide it by /approve %d or /deny %d [reason]", e.Number, e.Number)
 	} else {

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 )
 
 // taskStub answers tasks by calling a function.
@@ -29,7 +31,7 @@ func converse(t *testing.T, input string, turn func(string) (broker.Turn, error)
 	t.Helper()
 	c := &conversation{
 		broker: taskStub{turn: turn}, session: broker.Session{ID: "a"}, home: t.TempDir(), events: make(chan broker.Event),
-		out: io.Discard, notes: io.Discard, waiting: map[int]broker.Escalation{},
+		out: io.Discard, notes: io.Discard, waiting: map[int]shownCall{},
 	}
 	c.lines, c.unread = readLines(t.Context(), strings.NewReader(input))
 	if err := os.MkdirAll(filepath.Dir(c.auditPath()), 0o700); err != nil {
@@ -86,5 +88,81 @@ func TestASignalIsTheReasonForTheEnd(t *testing.T) {
 		if err := c.run(ctx, ""); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
+	}
+}
+
+// decisionStub notes what is decided.
+type decisionStub struct {
+	taskHost
+	decided []broker.Decision
+}
+
+func (s *decisionStub) Decide(_ context.Context, d broker.Decision) (broker.Resolution, error) {
+	s.decided = append(s.decided, d)
+	return broker.Resolution{ID: d.ID, Outcome: broker.Approved, By: d.By, Won: true}, nil
+}
+
+// A call is decided by its number, so that a line that was begun for one never decides
+// another; and a person has had a moment to read what they decide about.
+func TestACallIsDecidedByItsNumberOnceItWasRead(t *testing.T) {
+	stub := &decisionStub{}
+	c := &conversation{broker: stub, notes: io.Discard, waiting: map[int]shownCall{}, person: true}
+	shown := func(n int, id string) {
+		t.Helper()
+		e := broker.Escalation{ID: id, Number: n, Digest: "digest of " + id, Effect: &broker.Effect{Fingerprint: "effect of " + id}}
+		if err := c.event(t.Context(), broker.Event{Escalation: &e}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	types := func(line string, after time.Duration) error {
+		var last time.Time
+		for _, e := range c.waiting {
+			last = e.at
+		}
+		return c.lineWhileBusy(t.Context(), typedLine{line, last.Add(after)})
+	}
+	shown(1, "first")
+	for _, line := range []string{"/approve", "/deny", "/deny because", "/approve 2"} {
+		if err := types(line, time.Hour); err == nil || !strings.Contains(err.Error(), "waiting: 1") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	// The agent withdraws the call, and asks another.
+	withdrawn := broker.Resolution{ID: "first", Number: 1, Outcome: broker.Withdrawn, By: "caller"}
+	if err := c.event(t.Context(), broker.Event{Resolution: &withdrawn}, true); err != nil {
+		t.Fatal(err)
+	}
+	shown(2, "second")
+	if err := types("/approve 1", time.Hour); err == nil {
+		t.Error("the other call was approved")
+	}
+	if err := types("/approve 2", approval.LeastShown-1); err == nil || !strings.Contains(err.Error(), "only just appeared") {
+		t.Errorf("typed ahead: %v", err)
+	}
+	if len(stub.decided) != 0 {
+		t.Fatalf("%+v", stub.decided)
+	}
+	if err := types("/approve #2", approval.LeastShown); err != nil {
+		t.Error(err)
+	}
+	want := broker.Decision{ID: "second", Digest: "digest of second", Effect: "effect of second", Approve: true, By: "start"}
+	if len(stub.decided) != 1 || stub.decided[0] != want {
+		t.Errorf("%+v", stub.decided)
+	}
+}
+
+// What became of a call is told, also when its task has ended meanwhile.
+func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
+	events := make(chan broker.Event, 2)
+	events <- broker.Event{Ending: &broker.Ending{Number: 1, State: broker.EndRefused, Reason: "its record could not be written: \x1b[2Jfull"}}
+	events <- broker.Event{Ending: &broker.Ending{Number: 2, State: broker.EndRefused}} // as somebody decided
+	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
+	var notes strings.Builder
+	c.events, c.notes = events, &notes
+	if err := c.run(t.Context(), "push"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := notes.String(), "call 1: the call was refused because its record could not be written: \\x1b[2Jfull\n"; got != want {
+		t.Errorf("%q", got)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 func policyCheckCommand() *cobra.Command {
@@ -42,8 +41,8 @@ says whether the calls could be judged, not how.`,
 	return cmd
 }
 
-// eachLine calls f for every line of in and writes the JSON that it returns as a
-// line of out, in plain ASCII, nothing for nil. Of a line longer than limit only the beginning is
+// eachLine calls f for every line of in and writes what it returns as a line
+// of out, nothing for nil. Of a line longer than limit only the beginning is
 // kept. Answers are held back only as long as more input is at hand.
 func eachLine(in io.Reader, out io.Writer, limit int, f func(line []byte, tooLong bool) []byte) error {
 	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
@@ -55,7 +54,7 @@ func eachLine(in io.Reader, out io.Writer, limit int, f func(line []byte, tooLon
 		end := errors.Is(err, io.EOF)
 		if !end || len(line) > 0 {
 			if answer := f(line, tooLong); answer != nil {
-				_, _ = w.Write(append(jsonx.ASCII(answer), '\n'))
+				_, _ = w.Write(append(answer, '\n'))
 			}
 		}
 		if end || r.Buffered() == 0 {

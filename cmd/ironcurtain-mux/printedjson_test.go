@@ -63,8 +63,6 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 		{args: []string{"audit", "tail", "--jsonl", record}},
 		{args: []string{"audit", "show", "--jsonl", record}},
 		{args: []string{"policy", "explain", "--json", "--sandbox", sandbox, "filesystem", "write_file", call}},
-		{args: []string{"policy", "check", "--sandbox", sandbox}, input: `{"id":1,"server":"filesystem","tool":"write_file","arguments":` + call + "}\n"},
-		{args: []string{"screen", "--cols", "40", "--rows", "2", "--format", "json"}, input: "a\u202ez"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(t.Context(), test.args, strings.NewReader(test.input), &out, &errs); code != exitOK {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
 // escalationHandler is whoever decides what the policy escalates.
@@ -15,6 +16,11 @@ type escalationHandler struct {
 	approver mcpproxy.Approver // nil: nobody
 	stop     func()
 }
+
+// personTerminal is the terminal that this process was started at.
+type personTerminal struct{ *os.File }
+
+func (t personTerminal) DropInput() error { return outer.DropInput(t.File) }
 
 // approver sets up the chosen way to decide.
 func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHandler, error) {
@@ -34,7 +40,7 @@ func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHa
 		a.stop = func() { q.Close(); cancel(); _ = tty.Close(); <-done }
 		go func() {
 			defer close(done)
-			_ = approval.ServePrompt(ctx, q, tty, tty)
+			_ = approval.ServePrompt(ctx, q, personTerminal{tty})
 		}()
 		return a, nil
 	}

@@ -84,7 +84,7 @@ func runScreen(flags screenFlags, in io.Reader, out io.Writer) error {
 	case "svg":
 		err = s.DumpSVG(out)
 	default:
-		err = s.DumpJSON(asciiWriter{out}, replies)
+		err = s.DumpJSON(out, replies)
 	}
 	return fail("screen", err, "")
 }

@@ -31,8 +31,8 @@ same container, proxies, policy, audit and budget; only the agent runs without a
 terminal. Calls that wait for a person are asked about here, or decided from
 another terminal with 'ironcurtain-mux approve'.
 
-Without TASK, tasks are read from standard input, one a line; /approve, /deny, /budget,
-/logs and /quit are commands. Answers go to standard output, everything else to
+Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
+/budget, /logs and /quit are commands. Answers go to standard output, everything else to
 standard error. Exits 1 when a task got no answer.`,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
@@ -121,7 +121,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 	c := &conversation{
 		broker: b, session: s, home: w.paths.home, events: events,
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json",
-		waiting: map[int]broker.Escalation{},
+		waiting: map[int]shownCall{},
 	}
 	if in, isFile := cmd.InOrStdin().(*os.File); isFile {
 		c.person = outer.IsTerminal(in)

@@ -96,7 +96,7 @@ func TestStartTalk(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	notes := filepath.Join(home, "state", "demo", "outside", "notes.txt")
-	script := "write " + notes + " first-text\n/approve\nwrite " + notes + " second-text\n/deny 2 not that one\n/frobnicate\n/budget\n/logs\n/quit\n"
+	script := "write " + notes + " first-text\n/approve 1\nwrite " + notes + " second-text\n/deny 2 not that one\n/frobnicate\n/budget\n/logs\n/quit\n"
 	out, errs, code := runStart(t, home, script)
 	if code != 0 {
 		t.Fatalf("code %d: %s%s", code, out, errs)

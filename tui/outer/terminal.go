@@ -104,6 +104,20 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
+// DropInput discards what was typed into a terminal and not read yet, the beginning of a
+// line too.
+func DropInput(f *os.File) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("drop what was typed: %w", err)
+	}
+	var failed error
+	if err := conn.Control(func(fd uintptr) { failed = dropInput(int(fd)) }); err != nil || failed != nil {
+		return fmt.Errorf("drop what was typed: %w", errors.Join(err, failed))
+	}
+	return nil
+}
+
 // check returns the line discipline of in when both files are terminals that
 // can place a cursor.
 func check(in, out *os.File) (*unix.Termios, error) {
