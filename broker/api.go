@@ -126,6 +126,8 @@ type Session struct {
 	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
 	// Ephemeral says that nothing of the agent is kept: it cannot be resumed.
 	Ephemeral bool `json:"ephemeral,omitempty"`
+	// Multiplexer is as in Escalation.
+	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
 // StoredSession is a session as its directory tells of it.

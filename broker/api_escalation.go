@@ -33,6 +33,9 @@ type Escalation struct {
 	Unclaimed bool `json:"unclaimed,omitempty"`
 	// Auto is what the automatic approval makes of it; nil when it has no say.
 	Auto *AutoReview `json:"auto,omitempty"`
+	// Multiplexer says which of several on one home it belongs to, from 1; 0 when there
+	// is but one. Numbers of tabs and calls are each multiplexer's own.
+	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
 // Fingerprint is that of its effect; empty when it has none.
@@ -91,6 +94,8 @@ type Grant struct {
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Used      int       `json:"used"` // calls it has let through
+	// Multiplexer is as in Escalation.
+	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
 // Decided is one decision as the audit has it.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -38,12 +41,14 @@ func Dial(home string) *Client {
 	return c
 }
 
-// collect joins what all multiplexers list. One that answers with an error fails
-// the whole: half a list would be taken for all of it.
-func collect[T any](c *Client, ask func(*connection) ([]T, error)) ([]T, error) {
+// collect joins what all multiplexers list. When there are several, each entry is told
+// whose it is. One that answers with an error fails the whole: half a list would be
+// taken for all of it.
+func collect[T any](c *Client, ask func(*connection) ([]T, error), belongs func(entry *T, multiplexer int)) ([]T, error) {
 	var all []T
-	running := false
-	for _, one := range c.each {
+	var whose []int // by entry
+	running := 0
+	for n, one := range c.each {
 		list, err := ask(one)
 		if errors.Is(err, ErrNotRunning) {
 			continue
@@ -51,11 +56,18 @@ func collect[T any](c *Client, ask func(*connection) ([]T, error)) ([]T, error) 
 		if err != nil {
 			return nil, err
 		}
-		running = true
+		running++
 		all = append(all, list...)
+		whose = append(whose, slices.Repeat([]int{n + 1}, len(list))...)
 	}
-	if !running {
+	switch running {
+	case 0:
 		return nil, ErrNotRunning
+	case 1:
+		return all, nil
+	}
+	for i := range all {
+		belongs(&all[i], whose[i])
 	}
 	return all, nil
 }
@@ -84,17 +96,20 @@ func first[T any](c *Client, ask func(*connection) (T, error)) (T, error) {
 
 // Sessions lists the open sessions.
 func (c *Client) Sessions(ctx context.Context) ([]broker.Session, error) {
-	return collect(c, func(one *connection) ([]broker.Session, error) { return one.sessions(ctx) })
+	return collect(c, func(one *connection) ([]broker.Session, error) { return one.sessions(ctx) },
+		func(s *broker.Session, n int) { s.Multiplexer = n })
 }
 
 // Pending lists what waits for a person.
 func (c *Client) Pending(ctx context.Context) ([]broker.Escalation, error) {
-	return collect(c, func(one *connection) ([]broker.Escalation, error) { return one.pending(ctx) })
+	return collect(c, func(one *connection) ([]broker.Escalation, error) { return one.pending(ctx) },
+		func(e *broker.Escalation, n int) { e.Multiplexer = n })
 }
 
 // Grants lists the grants in force.
 func (c *Client) Grants(ctx context.Context) ([]broker.Grant, error) {
-	return collect(c, func(one *connection) ([]broker.Grant, error) { return one.grants(ctx) })
+	return collect(c, func(one *connection) ([]broker.Grant, error) { return one.grants(ctx) },
+		func(r *broker.Grant, n int) { r.Multiplexer = n })
 }
 
 // Scopes lists what an approval of a waiting call could be remembered for.
@@ -112,7 +127,8 @@ func (c *Client) Decide(ctx context.Context, d broker.Decision) (Decided, error)
 // a number that two of them have is refused.
 func (c *Client) Revoke(ctx context.Context, number int) (broker.Grant, error) {
 	var holders Client
-	for _, one := range c.each {
+	var names []string
+	for n, one := range c.each {
 		list, err := one.grants(ctx)
 		if err != nil && !errors.Is(err, ErrNotRunning) {
 			return broker.Grant{}, err
@@ -120,6 +136,7 @@ func (c *Client) Revoke(ctx context.Context, number int) (broker.Grant, error) {
 		for _, r := range list {
 			if r.Number == number {
 				holders.each = append(holders.each, one)
+				names = append(names, strconv.Itoa(n+1))
 			}
 		}
 	}
@@ -130,7 +147,7 @@ func (c *Client) Revoke(ctx context.Context, number int) (broker.Grant, error) {
 		return holders.each[0].revoke(ctx, number)
 	}
 	return broker.Grant{}, &RemoteError{
-		Message: fmt.Sprintf("revoke: %d multiplexers have a grant %d", len(holders.each), number),
+		Message: fmt.Sprintf("revoke: the multiplexers %s have a grant %d each", strings.Join(names, " and "), number),
 		Next:    "end it with /revoke where it was made",
 	}
 }

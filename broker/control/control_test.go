@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,7 +71,7 @@ func (a *api) Grants(context.Context) ([]broker.Grant, error) {
 
 func (a *api) Revoke(_ context.Context, n int, by string) (broker.Grant, error) {
 	if n != 7 || by != "cli" {
-		return broker.Grant{}, errors.New("no such rule is in force")
+		return broker.Grant{}, errors.New("no such grant is in force")
 	}
 	return broker.Grant{Number: n}, nil
 }
@@ -82,8 +83,8 @@ func TestRules(t *testing.T) {
 	if scopes, err := c.Scopes(t.Context(), "e1&?"); err != nil || len(scopes) != 1 || scopes[0].Matched != 2 {
 		t.Fatal(scopes, err)
 	}
-	if rules, err := c.Grants(t.Context()); err != nil || len(rules) != 1 || rules[0].Number != 7 {
-		t.Fatal(rules, err)
+	if grants, err := c.Grants(t.Context()); err != nil || len(grants) != 1 || grants[0].Number != 7 {
+		t.Fatal(grants, err)
 	}
 	if r, err := c.Revoke(t.Context(), 7); err != nil || r.Number != 7 {
 		t.Fatal(r, err)
@@ -130,7 +131,7 @@ func TestRoundTrip(t *testing.T) {
 	c := control.Dial(dir)
 
 	sessions, err := c.Sessions(t.Context())
-	if err != nil || len(sessions) != 1 || sessions[0].ID != "s1" {
+	if err != nil || len(sessions) != 1 || sessions[0].ID != "s1" || sessions[0].Multiplexer != 0 {
 		t.Fatalf("sessions: %v %v", sessions, err)
 	}
 	pending, err := c.Pending(t.Context())
@@ -198,11 +199,17 @@ func TestTwoMultiplexers(t *testing.T) {
 	serve(t, dir, &api{waits: "there"})
 	client := control.Dial(dir)
 	list, err := client.Pending(t.Context())
-	if err != nil || len(list) != 2 || list[0].ID != "here" || list[1].ID != "there" {
+	if err != nil || len(list) != 2 || list[0].ID != "here" || list[1].ID != "there" || list[0].Multiplexer != 1 || list[1].Multiplexer != 2 {
 		t.Errorf("waiting: %+v, %v", list, err)
 	}
-	if sessions, err := client.Sessions(t.Context()); err != nil || len(sessions) != 2 {
+	if sessions, err := client.Sessions(t.Context()); err != nil || len(sessions) != 2 || sessions[1].Multiplexer != 2 {
 		t.Errorf("sessions: %+v, %v", sessions, err)
+	}
+	if grants, err := client.Grants(t.Context()); err != nil || len(grants) != 2 || grants[1].Multiplexer != 2 {
+		t.Errorf("grants: %+v, %v", grants, err)
+	}
+	if _, err := client.Revoke(t.Context(), 7); err == nil || !strings.Contains(err.Error(), "multiplexers 1 and 2") {
+		t.Errorf("a grant of both: %v", err)
 	}
 	for _, id := range []string{"here", "there"} {
 		if r, err := client.Decide(t.Context(), broker.Decision{ID: id}); err != nil || r.ID != id || !r.Won {

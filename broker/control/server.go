@@ -44,11 +44,12 @@ func socketPath(home string, n int) string {
 
 // Server answers other commands of the same user.
 type Server struct {
-	api  broker.API
-	http *http.Server
-	lock *flock.Flock
-	stop chan struct{} // closed when the server is to end
-	done chan struct{}
+	api    broker.API
+	http   *http.Server
+	lock   *flock.Flock
+	number int           // of this multiplexer among those of its home, from 1
+	stop   chan struct{} // closed when the server is to end
+	done   chan struct{}
 }
 
 // ErrBusy says that as many multiplexers serve this home as can.
@@ -57,10 +58,11 @@ var ErrBusy = errors.New("too many multiplexers serve this home")
 // Listen opens a control socket and serves api on it until Close. Multiplexers
 // that share a home have one socket each.
 func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
-	path, lock, err := claim(home)
+	number, lock, err := claim(home)
 	if err != nil {
 		return nil, err
 	}
+	path := socketPath(home, number)
 	// The lock is ours, so a socket that stands here belongs to nobody.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
@@ -69,7 +71,7 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
 	}
-	s := &Server{api: api, lock: lock, stop: make(chan struct{}), done: make(chan struct{})}
+	s := &Server{api: api, lock: lock, number: number, stop: make(chan struct{}), done: make(chan struct{})}
 	s.http = &http.Server{
 		Handler:           s.routes(),
 		ReadHeaderTimeout: 5 * time.Second,
@@ -86,23 +88,25 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 }
 
 // claim takes the first socket that no running multiplexer has.
-func claim(home string) (path string, lock *flock.Flock, err error) {
+func claim(home string) (number int, lock *flock.Flock, err error) {
 	if err := os.MkdirAll(filepath.Join(home, "run"), 0o700); err != nil {
-		return "", nil, fmt.Errorf("control socket: %w", err)
+		return 0, nil, fmt.Errorf("control socket: %w", err)
 	}
 	for n := 1; n <= maxServers; n++ {
-		path := socketPath(home, n)
-		lock := flock.New(path + ".lock")
+		lock := flock.New(socketPath(home, n) + ".lock")
 		held, err := lock.TryLock()
 		if err != nil {
-			return "", nil, fmt.Errorf("control socket: %w", err)
+			return 0, nil, fmt.Errorf("control socket: %w", err)
 		}
 		if held {
-			return path, lock, nil
+			return n, lock, nil
 		}
 	}
-	return "", nil, &broker.Problem{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
+	return 0, nil, &broker.Problem{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
 }
+
+// Number is which of the multiplexers of its home this one is, from 1.
+func (s *Server) Number() int { return s.number }
 
 // RemoveStale removes the sockets of multiplexers that were killed, and returns
 // their paths. With dryRun it only looks.

@@ -51,7 +51,7 @@ func grantsCommand() *cobra.Command {
 func printGrants(w io.Writer, list []broker.Grant) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, safeName(r.Scope), safeName(r.By), r.Used,
+		fmt.Fprintf(t, "%d\ttab %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, tabText(r.Tab, r.Multiplexer), safeName(r.Scope), safeName(r.By), r.Used,
 			time.Until(r.ExpiresAt).Round(time.Second), safeText(r.Text))
 	}
 	return t.Flush()

@@ -115,7 +115,7 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 // run checks what can be checked before the screen is taken, opens the
 // multiplexer and ends everything when it closes.
 func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
-	b, done, err := w.open(cmd, "open multiplexer")
+	b, number, done, err := w.open(cmd, "open multiplexer")
 	if err != nil {
 		return err
 	}
@@ -142,6 +142,9 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	options.NotifyOn, options.NotifyCommand = w.config.NotifyOn, w.config.NotifyCommand
 	options.CommandKey, options.Prefix, options.Keys = w.config.CommandKey, w.config.Prefix, w.config.Keys
 	options.Phrase = newPhrase()
+	if number > 1 { // the same numbers of tabs and calls stand in another one
+		options.Notices = append(options.Notices, fmt.Sprintf("multiplexer %d", number))
+	}
 	return fail("multiplexer", tui.Run(cmd.Context(), options), "")
 }
 

@@ -25,15 +25,16 @@ const (
 	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
-// open starts the trusted process: its log, the broker and the control socket. done
-// ends all of it, with every session, and tells the person what could not be ended.
-func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
+// open starts the trusted process: its log, the broker and the control socket, with the
+// number that this multiplexer has among those of its home. done ends all of it, with
+// every session, and tells the person what could not be ended.
+func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number int, done func(), err error) {
 	log, logFile, err := openLog(w.paths)
 	if err != nil {
-		return nil, nil, err
+		return nil, 0, nil, err
 	}
 	if b, err = w.broker(log); err != nil {
-		return nil, nil, errors.Join(err, logFile.Close())
+		return nil, 0, nil, errors.Join(err, logFile.Close())
 	}
 	end := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
@@ -60,9 +61,9 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, done func
 	server, err := control.Listen(w.paths.home, b, log)
 	if err != nil {
 		end()
-		return nil, nil, fail(op, err, "")
+		return nil, 0, nil, fail(op, err, "")
 	}
-	return b, func() {
+	return b, server.Number(), func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), controlLimit)
 		defer cancel()
 		if err := server.Close(ctx); err != nil {

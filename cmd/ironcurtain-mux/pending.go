@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -104,7 +105,7 @@ func printLeft(w io.Writer) error {
 // agent: it goes to a terminal.
 func printPending(w io.Writer, list []waitingCall) error {
 	for _, e := range list {
-		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, e.Tab,
+		_, err := fmt.Fprintf(w, "%s  tab %s  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, tabText(e.Tab, e.Multiplexer),
 			safeName(e.Server), safeName(e.Tool), e.Arguments, e.Reason,
 			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
 		if err != nil {
@@ -123,6 +124,14 @@ func printPending(w io.Writer, list []waitingCall) error {
 		}
 	}
 	return nil
+}
+
+// tabText names a tab, and its multiplexer when there are several.
+func tabText(tab, multiplexer int) string {
+	if multiplexer == 0 {
+		return strconv.Itoa(tab)
+	}
+	return fmt.Sprintf("%d of multiplexer %d", tab, multiplexer)
 }
 
 // restoredText says of a call that a killed multiplexer was asked.

@@ -84,7 +84,7 @@ func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) 
 func printSessions(w io.Writer, list []broker.StoredSession) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, s := range list {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, stateWord(s),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, tabText(s.Tab, s.Multiplexer), s.Agent, stateWord(s),
 			s.LastActivity.Local().Format("2006-01-02 15:04"), safeName(s.Workspace), quotedIfAny(s.LastPrompt))
 	}
 	return t.Flush()
