@@ -65,7 +65,7 @@ func (e *emulator) privateModeReport(n int) modeReport {
 		return reportOf(e.mouse.mode == mouseModes[n])
 	case 1005, 1006, 1016:
 		return reportOf(e.mouse.format == mouseFormats[n])
-	case 3, 60: // the width is the pane's, and all of it is seen
+	case 60: // all of the width is seen
 		return modeAlwaysReset
 	}
 	return modeUnknown

@@ -11,6 +11,7 @@ type modeSet uint32
 // person sees of scrolling, and there is no printer.
 const (
 	applicationCursor modeSet = 1 << iota // 1
+	wideColumns                           // 3
 	smoothScroll                          // 4
 	reverseVideo                          // 5
 	originMode                            // 6
@@ -56,6 +57,7 @@ var privateModes = []struct {
 	mode   modeSet
 }{
 	{1, applicationCursor},
+	{3, wideColumns},
 	{4, smoothScroll},
 	{5, reverseVideo},
 	{6, originMode},
@@ -116,7 +118,7 @@ func (e *emulator) setPrivateModes(on bool) {
 func (e *emulator) setPrivateMode(n int, on bool) {
 	switch n {
 	case 3:
-		e.changeColumns()
+		e.changeColumns(on)
 	case 47:
 		e.showAlternate(on, true)
 	case 1047:
@@ -202,11 +204,13 @@ func (e *emulator) alternateWithCursor(on bool) {
 }
 
 // changeColumns is DECCOLM, for a program that asked for it with mode 40. It erases
-// and ends margins as that does; the width is the pane's and stays.
-func (e *emulator) changeColumns() {
+// and ends margins as that does; the width is the pane's and stays, as it does where
+// xterm's window cannot grow.
+func (e *emulator) changeColumns(on bool) {
 	if !e.modes.has(columnsChange) {
 		return
 	}
+	e.modes.set(wideColumns, on)
 	e.clearMargins()
 	e.eraseRows(0, e.rows-1)
 	e.moveTo(0, 0)
