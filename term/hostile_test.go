@@ -56,6 +56,11 @@ var attacks = map[string]func(*Screen){
 	"titles without end": func(s *Screen) {
 		repeat(s, 100_000, func(i int) string { return fmt.Sprintf("\x1b]0;%d\x07\x1b[22t", i) })
 	},
+	"colors without end": func(s *Screen) {
+		repeat(s, 100_000, func(i int) string {
+			return fmt.Sprintf("\x1b]4;%d;TekHVC:%d/50/200\x07\x1b]104\x07", i%256, i%360)
+		})
+	},
 	"bells without end":       func(s *Screen) { repeat(s, 1_000_000, always("\a")) },
 	"kitty flags without end": func(s *Screen) { repeat(s, 500_000, always("\x1b[>31u")) },
 	"newlines without end":    func(s *Screen) { repeat(s, 1_000_000, always("\n")) },

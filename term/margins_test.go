@@ -51,6 +51,7 @@ func TestLeftAndRightMargins(t *testing.T) {
 		{"DECFI right of them stops at the last column", filled + "\x1b[9G\x1b9\x1b9", []string{"abcdefghij", "klmnopqrst", "uvwxyzABCD", "EFGHIJKLMN"}, 9, 0},
 		{"ECH, EL and ED know nothing of them", filled + "\x1b[2;2H\x1b[9X\x1b[1;2H\x1b[K\x1b[3H\x1b[J", []string{"a", "k"}, 0, 2},
 		{"scrolling cuts no wide character", "12\u65e5\u65e5\r\n\u65e5\u65e5\u65e5" + "\x1b[?69h\x1b[4;6s\x1b[S", []string{"12  \u65e5", "\u65e5"}, 0, 0},
+		{"setting mode 69 again keeps them", margins + "\x1b[?69h\x1b[3Gabcd", []string{"  abc", "  d"}, 3, 1},
 		{"resetting mode 69 ends them", margins + "\x1b[?69labcdef", []string{"abcdef"}, 6, 0},
 		{"DECSTR ends them", margins + "\x1b[!pabcdef", []string{"abcdef"}, 6, 0},
 	})

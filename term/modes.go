@@ -162,7 +162,9 @@ func (e *emulator) setFlag(n int, on bool) {
 		e.moveTo(0, 0)
 	case 69:
 		e.modes.set(columnMargins, on && e.level >= 4)
-		e.clearColumns()
+		if !e.modes.has(columnMargins) {
+			e.clearColumns()
+		}
 	case 2026:
 		if on {
 			e.sync.begin()

@@ -89,20 +89,21 @@ func (e *emulator) setOrAnswer(what, spec string, which ownColor, told Color, be
 
 // resetIndexed gives back the colors of the fields, or all when there are none.
 func (e *emulator) resetIndexed(number string, fields []string) {
-	if len(fields) == 0 {
-		n := 256
-		if number == "5" {
-			n = len(ownColors{}.special)
-		}
-		for i := range n {
-			fields = append(fields, strconv.Itoa(i))
-		}
-	}
 	for _, field := range fields {
 		if which, _, ok := e.indexedColor(number, field); ok {
 			e.changeColor(which, 0)
 		}
 	}
+	if len(fields) > 0 || e.own == nil {
+		return
+	}
+	rest := *e.own
+	if number == "4" {
+		rest.palette = ownColors{}.palette
+	} else {
+		rest.special = ownColors{}.special
+	}
+	e.setOwn(rest)
 }
 
 func (e *emulator) answerColor(what string, c Color, bell bool) {

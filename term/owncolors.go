@@ -15,19 +15,23 @@ type ownColors struct {
 // changeColor sets one of the program's own colors, or with zero gives the person's
 // back. which chooses it.
 func (e *emulator) changeColor(which ownColor, c Color) {
-	if e.own == nil {
-		if c == 0 {
-			return
-		}
-		e.own = new(ownColors)
+	var own ownColors
+	if e.own != nil {
+		own = *e.own
 	}
-	at := which(e.own)
-	if *at == c {
+	*which(&own) = c
+	e.setOwn(own)
+}
+
+// setOwn gives the program its own colors, which may be none.
+func (e *emulator) setOwn(own ownColors) {
+	switch {
+	case e.own == nil && own == ownColors{}, e.own != nil && own == *e.own:
 		return
-	}
-	*at = c
-	if c == 0 && *e.own == (ownColors{}) {
+	case own == ownColors{}:
 		e.own = nil
+	default:
+		e.own = &own
 	}
 	e.damage.all()
 }
