@@ -28,8 +28,8 @@ func (c xyz) uv() (u, v float64) {
 	return 4 * c.x / d, 9 * c.y / d
 }
 
-// shown says whether the display can show light, as exactly as slack.
-func shown(light [3]float64, slack float64) bool {
+// showable says whether the display can show light, give or take slack.
+func showable(light [3]float64, slack float64) bool {
 	return min(light[0], light[1], light[2]) >= -slack && max(light[0], light[1], light[2]) <= 1+slack
 }
 
@@ -38,7 +38,7 @@ func shown(light [3]float64, slack float64) bool {
 func (c xyz) color() Color {
 	light := c.light()
 	switch {
-	case shown(light, 0.001):
+	case showable(light, 0.001):
 		return lightColor(light)
 	case c.y <= 0:
 		return RGB(0, 0, 0)
@@ -52,7 +52,7 @@ func (c xyz) color() Color {
 	for range 40 {
 		middle := (inside + outside) / 2
 		tried := fromUVY(whiteU+(u-whiteU)*middle, whiteV+(v-whiteV)*middle, c.y).light()
-		if shown(tried, 0) {
+		if showable(tried, 0) {
 			inside, light = middle, tried
 		} else {
 			outside = middle
@@ -74,13 +74,13 @@ func luminance(lightness float64) float64 {
 
 func fromXYZ(x, y, z float64) xyz { return xyz{x, y, z} }
 
-func fromXYY(x, y, luminance float64) xyz {
-	return xyz{x * luminance / y, luminance, (1 - x - y) * luminance / y}
+func fromXYY(x, y, light float64) xyz {
+	return xyz{x * light / y, light, (1 - x - y) * light / y}
 }
 
-func fromUVY(u, v, luminance float64) xyz {
+func fromUVY(u, v, light float64) xyz {
 	d := 6*u - 16*v + 12
-	return fromXYY(9*u/d, 4*v/d, luminance)
+	return fromXYY(9*u/d, 4*v/d, light)
 }
 
 func fromLuv(lightness, u, v float64) xyz {

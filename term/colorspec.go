@@ -41,7 +41,7 @@ func parseColor(spec string) (c Color, ok bool) {
 		n[i] = v
 	}
 	if prefix == "rgbi" {
-		return lightColor(n), shown(n, 0)
+		return lightColor(n), showable(n, 0)
 	}
 	space, ok := colorSpaces[prefix]
 	if !ok {

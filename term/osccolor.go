@@ -18,8 +18,8 @@ func (e *emulator) colorCommand(number string, s []byte, bell bool) {
 	switch number {
 	case "4", "5":
 		for i := 0; i+1 < len(fields); i += 2 {
-			if which, told, ok := e.indexedColor(number, fields[i]); ok {
-				e.setOrAnswer(number+";"+fields[i], fields[i+1], which, told, bell)
+			if which, told, n := e.indexedColor(number, fields[i]); which != nil {
+				e.setOrAnswer(number+";"+strconv.Itoa(n), fields[i+1], which, told, bell)
 			}
 		}
 	case "10", "11", "12":
@@ -41,25 +41,27 @@ func (e *emulator) colorCommand(number string, s []byte, bell bool) {
 type ownColor func(*ownColors) *Color
 
 // indexedColor is entry n of the palette, or of the special colors that follow it, and
-// what the program is told of it; OSC 5 counts from the first special one. The digits
-// are canonical, for answers repeat them.
-func (e *emulator) indexedColor(number, digits string) (which ownColor, told Color, ok bool) {
-	n, err := strconv.ParseUint(digits, 10, 16)
-	if err != nil || strconv.FormatUint(n, 10) != digits {
-		return nil, 0, false
+// what the program is told of it; OSC 5 counts from the first special one. Without such
+// an entry which is nil.
+func (e *emulator) indexedColor(number, digits string) (which ownColor, told Color, n int) {
+	parsed, err := strconv.ParseUint(digits, 10, 16)
+	if err != nil {
+		return nil, 0, 0
 	}
-	if number == "4" && n < 256 {
-		which = func(o *ownColors) *Color { return &o.palette[n] }
-		return which, e.color(which, PaletteColor(uint8(n))), true
-	}
+	n = int(parsed)
+	special := n
 	if number == "4" {
-		n -= 256
+		if n < 256 {
+			which = func(o *ownColors) *Color { return &o.palette[n] }
+			return which, e.color(which, PaletteColor(uint8(n))), n
+		}
+		special -= 256
 	}
-	if n >= uint64(len(ownColors{}.special)) {
-		return nil, 0, false
+	if special >= len(ownColors{}.special) {
+		return nil, 0, 0
 	}
-	which = func(o *ownColors) *Color { return &o.special[n] }
-	return which, e.color(which, e.foreground), true
+	which = func(o *ownColors) *Color { return &o.special[special] }
+	return which, e.color(which, e.foreground), n
 }
 
 // dynamicColor is the color that OSC 10, 11 or 12 is about, and what the program is
@@ -90,7 +92,7 @@ func (e *emulator) setOrAnswer(what, spec string, which ownColor, told Color, be
 // resetIndexed gives back the colors of the fields, or all when there are none.
 func (e *emulator) resetIndexed(number string, fields []string) {
 	for _, field := range fields {
-		if which, _, ok := e.indexedColor(number, field); ok {
+		if which, _, _ := e.indexedColor(number, field); which != nil {
 			e.changeColor(which, 0)
 		}
 	}

@@ -65,7 +65,7 @@ func TestOwnColorAnswers(t *testing.T) {
 		{"cursor", "\x1b]12;#111\a\x1b]12;?\a", "\x1b]12;rgb:1010/1010/1010\a"},
 		{"bold, both ways", "\x1b]5;0;#111\a\x1b]4;256;?\a\x1b]5;0;?\a", "\x1b]4;256;rgb:1010/1010/1010\a\x1b]5;0;rgb:1010/1010/1010\a"},
 		{"no special color beyond", "\x1b]5;5;#111;5;?\a", ""},
-		{"an index is answered as it is written", "\x1b]4;01;?;+1;?;1 ;?\a", ""},
+		{"only digits are an index", "\x1b]4;01;?;+1;?;1 ;?\a", "\x1b]4;1;rgb:cdcd/0000/0000\a"},
 		{"104 of one", "\x1b]4;1;#111;2;#222\a\x1b]104;1\a\x1b]4;1;?;2;?\a", "\x1b]4;1;rgb:cdcd/0000/0000\a\x1b]4;2;rgb:2020/2020/2020\a"},
 		{"104 of all", "\x1b]4;1;#111;2;#222\a\x1b]104\a\x1b]4;1;?;2;?\a", "\x1b]4;1;rgb:cdcd/0000/0000\a\x1b]4;2;rgb:0000/cdcd/0000\a"},
 		{"105", "\x1b]5;0;#111\a\x1b]105\a\x1b]5;0;?\a", "\x1b]5;0;rgb:d0d0/d0d0/d0d0\a"},
