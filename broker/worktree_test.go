@@ -1,13 +1,16 @@
 package broker
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
@@ -83,17 +86,16 @@ func TestChooseWorktree(t *testing.T) {
 	}
 }
 
-// A stored session whose worktree has something that nobody else has is removed
-// only by somebody who insists; what was committed is in the repository by then.
-func TestRemoveStoredKeepsWork(t *testing.T) {
-	home := shortTemp(t)
-	repo := filepath.Join(realPath(home), "repo")
+// storeWorktree makes the directory of a session that had a worktree of a repository.
+func storeWorktree(t *testing.T, home string) (id SessionID, repo string, l layout) {
+	t.Helper()
+	repo = filepath.Join(realPath(home), "repo")
 	if err := os.Mkdir(repo, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	shell(t, repo, "git init -q; "+commit)
-	id := SessionID("01234567-89ab-4def-8123-456789abcdef")
-	l := layoutOf(home, id)
+	id = SessionID("01234567-89ab-4def-8123-456789abcdef")
+	l = layoutOf(home, id)
 	if err := os.MkdirAll(l.dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -112,8 +114,16 @@ func TestRemoveStoredKeepsWork(t *testing.T) {
 	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return id, repo, l
+}
+
+// A stored session whose worktree has something that nobody else has is removed
+// only by somebody who insists; what was committed is in the repository by then.
+func TestRemoveStoredKeepsWork(t *testing.T) {
+	home := shortTemp(t)
+	id, repo, l := storeWorktree(t, home)
 	shell(t, l.worktree().Dir, commit+"; echo new >new")
-	err = RemoveStored(t.Context(), home, id, false, noEngine)
+	err := RemoveStored(t.Context(), home, id, false, noEngine)
 	if err == nil || !strings.Contains(err.Error(), "changes that are not committed") {
 		t.Errorf("got %v", err)
 	}
@@ -151,5 +161,34 @@ func TestWorkOf(t *testing.T) {
 		if got := workOf(s, o); got != want {
 			t.Errorf("%+v: %q, want %q", o, got, want)
 		}
+	}
+}
+
+// A removal that waits for git, because an agent has put a pipe where git reads patterns,
+// ends at once when it is told to, and git with it.
+func TestRemovalStopsWhileGitWaits(t *testing.T) {
+	home := shortTemp(t)
+	id, _, l := storeWorktree(t, home)
+	pipe := filepath.Join(l.worktree().Dir, "new", ".gitignore")
+	shell(t, l.worktree().Dir, "mkdir new; touch new/file; mkfifo new/.gitignore")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1) // one value: how it ended
+	go func() { ended <- RemoveStored(ctx, home, id, false, noEngine) }()
+	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // returns once git waits for what is in it
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	stop()
+	told := time.Now()
+	if err := <-ended; !errors.Is(err, context.Canceled) || time.Since(told) > 2*time.Second {
+		t.Errorf("it ended after %v: %v", time.Since(told), err)
+	}
+	if _, err := w.Write([]byte("x")); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("git still reads: %v", err)
+	}
+	if err := RemoveStored(t.Context(), home, id, true, noEngine); err != nil {
+		t.Error(err)
 	}
 }

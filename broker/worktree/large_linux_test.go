@@ -72,11 +72,11 @@ func TestSourceIsTreeBomb(t *testing.T) {
 func TestZerosComeOver(t *testing.T) {
 	dir, _ := person(t)
 	p, tree := made(t, dir)
-	sh(t, p.Dir, "for i in 1 2 3 4 5 6 7 8; do echo $i >z$i; truncate -s 50M z$i; done; git -c core.bigFileThreshold=1m add . && git commit -q -m zeros")
+	sh(t, p.Dir, "for i in 1 2 3 4 5 6 7 8; do echo $i >z$i; truncate -s 40M z$i; done; git -c core.bigFileThreshold=1m add . && git commit -q -m zeros")
 	if o := settle(t, p, tree); o.Stuck != "" || o.Commits != 1 || o.Left != "" {
 		t.Errorf("got %+v", o)
 	}
-	if got := sh(t, dir, "git cat-file -s ironcurtain/6f1c0a77:z8"); got != fmt.Sprint(50<<20) {
+	if got := sh(t, dir, "git cat-file -s ironcurtain/6f1c0a77:z8"); got != fmt.Sprint(40<<20) {
 		t.Errorf("a file has %s bytes", got)
 	}
 	notLarge(t)
@@ -90,7 +90,7 @@ func TestNestedDirectories(t *testing.T) {
 			dir, _ := person(t)
 			p, tree := made(t, dir)
 			for _, place := range []string{".git/refs/heads", ".git/objects", "."} {
-				nest(t, filepath.Join(p.Dir, place), 3000, kept && place == ".")
+				nest(t, filepath.Join(p.Dir, place), 2000, kept && place == ".")
 			}
 			o := settle(t, p, tree)
 			if o.Removed == kept || (o.Left != "") != kept {
