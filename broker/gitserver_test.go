@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -90,8 +91,16 @@ func gitServer(t *testing.T, dir string) *sandbox.Process {
 	return nil
 }
 
-// callGitServer shakes hands with a server and makes one call, which must work.
+// callGitServer is askGitServer for a call that must work.
 func callGitServer(t *testing.T, p *sandbox.Process, params string) {
+	t.Helper()
+	if answer := askGitServer(t, p, params); strings.Contains(answer, `"isError":true`) || strings.Contains(answer, `"success":false`) || !strings.Contains(answer, `"result"`) {
+		t.Fatalf("the call failed: %s", answer)
+	}
+}
+
+// askGitServer shakes hands with a server, makes one call and returns the answer.
+func askGitServer(t *testing.T, p *sandbox.Process, params string) string {
 	t.Helper()
 	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"m","version":"1"}}}` + "\n" +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n" +
@@ -100,24 +109,36 @@ func callGitServer(t *testing.T, p *sandbox.Process, params string) {
 		t.Fatal(err)
 	}
 	for answers := json.NewDecoder(p.Stdout()); ; {
-		var m struct {
-			ID     json.RawMessage
-			Result struct{ IsError bool }
-			Error  json.RawMessage
-		}
 		var raw json.RawMessage
 		if err := answers.Decode(&raw); err != nil {
 			t.Fatalf("%v: %s", err, p.Stderr())
 		}
+		var m struct{ ID json.RawMessage }
 		if err := json.Unmarshal(raw, &m); err != nil {
 			t.Fatal(err)
 		}
-		if string(m.ID) != "2" {
-			continue
+		if string(m.ID) == "2" {
+			return string(raw)
 		}
-		if m.Result.IsError || m.Error != nil || strings.Contains(string(raw), `"success":false`) {
-			t.Fatalf("the call failed: %s", raw)
-		}
-		return
+	}
+}
+
+// A commit of a few objects that stand for a billion files takes no more memory of the
+// host than a tool server is given, whatever it is asked to do with it.
+func TestTheGitServerIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	script := `git init -q -b main . && git config user.name A && git config user.email a@example.org && git commit -q --allow-empty -m first
+id=$(echo x | git hash-object -w --stdin); tree=$(for i in $(seq 1000); do printf '100644 blob %s\tf%d\n' $id $i; done | git mktree)
+`
+	script += strings.Repeat("tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\\t%d\\n' $tree $i; done | git mktree)\n", 6)
+	shell(t, dir, script+"git branch bomb $(git commit-tree -p HEAD -m bomb $tree)")
+	p := gitServer(t, dir)
+	if answer := askGitServer(t, p, fmt.Sprintf(`{"name":"git_merge","arguments":{"path":%q,"branch":"bomb"}}`, dir)); !strings.Contains(answer, "emory") {
+		t.Errorf("got %.2000s", answer)
+	}
+	p.Stop()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil || used.Maxrss > 300<<10 {
+		t.Errorf("a process took %d kB, %v", used.Maxrss, err)
 	}
 }

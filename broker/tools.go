@@ -178,6 +178,11 @@ func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.
 	})
 }
 
+// serverMemory bounds each process of a tool server, which works on files that an agent
+// made: a few trees can stand for billions of files. The servers need a fifth of it
+// themselves; the index of the largest public repositories takes half.
+const serverMemory = 256 << 20
+
 // toolServers lists the servers a session has.
 func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	c := s.broker.config
@@ -197,18 +202,21 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Argv:    files,
 			Sandbox: servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
 			Roots:   open,
+			Memory:  serverMemory,
 		},
 		{
 			Name:    "git",
 			Argv:    git,
 			Env:     gitEnvironment(s.fixed.Workspace),
 			Sandbox: servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
+			Memory:  serverMemory,
 		},
 	}
 	if len(c.FetchServer) > 0 {
 		all = append(all, sandbox.Spec{
 			Name: "fetch", Argv: c.FetchServer,
 			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
+			Memory:  serverMemory,
 		})
 	}
 	return all, nil

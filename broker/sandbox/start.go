@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +30,9 @@ type Spec struct {
 	// Roots are the directories that the server is told are open, by MCP roots,
 	// when it asks; the first is the session's. None: it is told nothing.
 	Roots []string
+	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
+	// where the system can; 0 is no bound.
+	Memory int64
 }
 
 // Probe is one attempt to break out, made from inside before the server began.
@@ -49,7 +53,7 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 		return nil, fmt.Errorf("start server %s: %w", s.Name, err)
 	}
 	if s.Sandbox.Off || h.unavailable != nil {
-		return launch(s.Name, s.Argv, h.environment(s.Env), private)
+		return launch(s.Name, bounded(s.Memory, s.Argv), h.environment(s.Env), private)
 	}
 	p, err := h.startConfined(ctx, s, private)
 	if err != nil {
@@ -86,7 +90,7 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 	defer bait.remove()
 	script := bait.script() + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
-	p, err := launch(s.Name, argv, h.environment(s.Env), private)
+	p, err := launch(s.Name, bounded(s.Memory, argv), h.environment(s.Env), private)
 	if err != nil {
 		return nil, err
 	}
@@ -108,6 +112,14 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 		}
 	}
 	return p, nil
+}
+
+// bounded is a command that bounds its memory and that of its children before it begins.
+func bounded(memory int64, argv []string) []string {
+	if memory == 0 || runtime.GOOS != "linux" {
+		return argv
+	}
+	return append([]string{"/bin/sh", "-c", fmt.Sprintf("ulimit -d %d && exec \"$@\"", memory>>10), "sh"}, argv...)
 }
 
 // hasList tells whether the sandbox lets a server reach some hosts, of which the
