@@ -61,7 +61,7 @@ func (c *Class) Run(ctx context.Context, cmd Command) error {
 		return fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
 	case limited.Err() != nil:
 		return &Limit{fmt.Sprintf("more than %v for %s", c.time, verb(cmd.Args))}
-	case err != nil && outOfMemory(said):
+	case crashed(err), err != nil && outOfMemory(said):
 		return &Limit{fmt.Sprintf("more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
 	case err != nil && said == "":
 		return fmt.Errorf("git %s: %w", verb(cmd.Args), err)
@@ -108,6 +108,17 @@ func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint i
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return run.Run()
+}
+
+// crashed reports whether git was ended by a signal that nobody sent: trees inside each
+// other by the thousand use up its stack.
+func crashed(err error) bool {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled()
 }
 
 // outOfMemory reports whether that is what git complains of.

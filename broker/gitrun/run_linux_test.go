@@ -2,7 +2,10 @@ package gitrun
 
 import (
 	"bytes"
+	"compress/zlib"
 	"context"
+	"crypto/sha1" //nolint:gosec // it is what names objects
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -77,6 +80,40 @@ func TestTreeBomb(t *testing.T) {
 		t.Errorf("left locked: %q", left)
 	}
 	notLarge(t)
+}
+
+// Trees inside each other use up git's stack: that, too, is more than it gets.
+func TestDeepTrees(t *testing.T) {
+	dir, _ := repository(t)
+	var limit *Limit
+	err := Thorough.Run(t.Context(), Command{Args: []string{"read-tree", deepTree(t, dir, 5_000)}, Env: []string{"GIT_DIR=" + dir}})
+	if !errors.As(err, &limit) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// deepTree puts so many trees, each in the next, into a repository.
+func deepTree(t *testing.T, dir string, depth int) string {
+	t.Helper()
+	id := sha1.Sum([]byte("tree 0\x00")) //nolint:gosec // it is what names objects
+	z := zlib.NewWriter(nil)
+	for range depth {
+		tree := append([]byte("40000 d\x00"), id[:]...)
+		object := append(fmt.Appendf(nil, "tree %d\x00", len(tree)), tree...)
+		id = sha1.Sum(object) //nolint:gosec // likewise
+		name := hex.EncodeToString(id[:])
+		var packed bytes.Buffer
+		z.Reset(&packed)
+		_, err := z.Write(object)
+		place := filepath.Join(dir, "objects", name[:2])
+		if err = errors.Join(err, z.Close(), os.MkdirAll(place, 0o700)); err == nil {
+			err = os.WriteFile(filepath.Join(place, name[2:]), packed.Bytes(), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return hex.EncodeToString(id[:])
 }
 
 // notLarge fails when a process that this one has waited for was larger than 300 MB.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 )
@@ -13,13 +12,13 @@ import (
 // compares them: the largest repositories of public projects have fewer.
 const (
 	maxEntries = 500_000
-	maxEntry   = 64 << 10 // bytes of what git says of one
-	maxPaths   = 64 << 20 // bytes of all of it
+	maxEntry   = 4096 + 128 // bytes of what git says of one: the longest path there can be, and what it is
+	maxPaths   = 64 << 20   // bytes of all of it
 )
 
 // entries passes on what git lists, each ending in a NUL, up to the bounds.
 type entries struct {
-	each        func(entry []byte)
+	each        func(entry []byte) // which it must not keep; may be nil
 	rest        []byte
 	count, size int
 }
@@ -28,23 +27,23 @@ func (e *entries) Write(p []byte) (int, error) {
 	e.size += len(p)
 	for data := p; ; {
 		head, tail, whole := bytes.Cut(data, []byte{0})
+		if e.rest = append(e.rest, head...); len(e.rest) > maxEntry {
+			return 0, &gitrun.Limit{What: "paths longer than there can be, in a commit"}
+		}
 		if !whole {
-			e.rest = append(e.rest, head...)
 			break
 		}
 		if e.each != nil {
-			e.each(append(e.rest, head...))
+			e.each(e.rest)
 		}
 		e.rest, data = e.rest[:0], tail
 		e.count++
 	}
-	if e.count > maxEntries || e.size > maxPaths || len(e.rest) > maxEntry {
+	if e.count > maxEntries || e.size > maxPaths {
 		return 0, &gitrun.Limit{What: fmt.Sprintf("more than %d files, or %d MB of paths, in a commit", maxEntries, maxPaths>>20)}
 	}
 	return len(p), nil
 }
-
-var _ io.Writer = (*entries)(nil)
 
 // fits refuses a commit with more files and directories than git is given memory for.
 // A few trees, each many times in another, can stand for billions of them.

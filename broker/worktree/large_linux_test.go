@@ -140,3 +140,24 @@ func TestLocksOfBefore(t *testing.T) {
 		t.Error("half a pack stays")
 	}
 }
+
+// What git lists is read in pieces of any size, and only so much of it.
+func TestEntries(t *testing.T) {
+	var got []string
+	e := &entries{each: func(entry []byte) { got = append(got, string(entry)) }}
+	for _, piece := range []string{"a\x00b", "", "c\x00\x00d", "\x00e"} {
+		if _, err := e.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Join(got, ",") != "a,bc,,d" || e.count != 4 {
+		t.Errorf("got %q", got)
+	}
+	for name, text := range map[string]string{
+		"many": strings.Repeat("\x00", maxEntries+1), "a long one": strings.Repeat("x", maxEntry+1), "much": strings.Repeat(strings.Repeat("x", maxEntry)+"\x00", maxPaths/maxEntry+1),
+	} {
+		if _, err := (&entries{}).Write([]byte(text)); err == nil {
+			t.Errorf("%s: taken", name)
+		}
+	}
+}
