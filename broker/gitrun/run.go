@@ -30,7 +30,7 @@ var ErrNoGit = errors.New("there is no git on this machine")
 // Limit is a run that would have taken more than it gets.
 type Limit struct{ What string }
 
-func (l *Limit) Error() string { return "git needs " + l.What }
+func (l *Limit) Error() string { return l.What }
 
 // maxComplaint bounds what is kept of git's complaints, in bytes.
 const maxComplaint = 2048
@@ -60,9 +60,9 @@ func (c *Class) Run(ctx context.Context, cmd Command) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("git %s: %w", verb(cmd.Args), context.Cause(ctx))
 	case limited.Err() != nil:
-		return &Limit{fmt.Sprintf("more than %v for %s", c.time, verb(cmd.Args))}
+		return &Limit{fmt.Sprintf("git needs more than %v for %s", c.time, verb(cmd.Args))}
 	case crashed(err), err != nil && outOfMemory(said):
-		return &Limit{fmt.Sprintf("more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
+		return &Limit{fmt.Sprintf("git needs more than %d MB of memory for %s", c.memory>>20, verb(cmd.Args))}
 	case err != nil && said == "":
 		return fmt.Errorf("git %s: %w", verb(cmd.Args), err)
 	case err != nil:
@@ -161,7 +161,7 @@ type keeper struct {
 
 func (k *keeper) Write(p []byte) (int, error) {
 	if k.Len()+len(p) > k.most {
-		return 0, &Limit{fmt.Sprintf("more than %d bytes for its answer", k.most)}
+		return 0, &Limit{fmt.Sprintf("git answers with more than %d bytes", k.most)}
 	}
 	return k.Buffer.Write(p)
 }

@@ -28,7 +28,7 @@ func (e *entries) Write(p []byte) (int, error) {
 	for data := p; ; {
 		head, tail, whole := bytes.Cut(data, []byte{0})
 		if e.rest = append(e.rest, head...); len(e.rest) > maxEntry {
-			return 0, &gitrun.Limit{What: "paths longer than there can be, in a commit"}
+			return 0, &gitrun.Limit{What: "a commit has longer paths than there can be"}
 		}
 		if !whole {
 			break
@@ -40,7 +40,7 @@ func (e *entries) Write(p []byte) (int, error) {
 		e.count++
 	}
 	if e.count > maxEntries || e.size > maxPaths {
-		return 0, &gitrun.Limit{What: fmt.Sprintf("more than %d files, or %d MB of paths, in a commit", maxEntries, maxPaths>>20)}
+		return 0, &gitrun.Limit{What: fmt.Sprintf("a commit has more than %d files, or %d MB of paths", maxEntries, maxPaths>>20)}
 	}
 	return len(p), nil
 }

@@ -90,7 +90,7 @@ func TestNestedDirectories(t *testing.T) {
 			dir, _ := person(t)
 			p, tree := made(t, dir)
 			for _, place := range []string{".git/refs/heads", ".git/objects", "."} {
-				nest(t, filepath.Join(p.Dir, place), 2000, kept && place == ".")
+				nest(t, filepath.Join(p.Dir, place), 1000, kept && place == ".")
 			}
 			o := settle(t, p, tree)
 			if o.Removed == kept || (o.Left != "") != kept {
