@@ -291,8 +291,8 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 func TestDeepDirectoriesGo(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	nest(t, l.home(), 3_000)
-	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"), 3_000)
+	nest(t, l.home())
+	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"))
 	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err != nil {
 		t.Error(err)
 	}
@@ -310,14 +310,15 @@ func TestDeepDirectoriesGo(t *testing.T) {
 	}
 }
 
-// nest makes so many directories inside each other below dir.
-func nest(t *testing.T, dir string, depth int) {
+// nest makes directories inside each other below dir, whose path is longer than the
+// system takes.
+func nest(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	in, err := os.OpenRoot(dir)
-	for range depth {
+	for range 3000 {
 		var below *os.Root
 		if err == nil {
 			err = in.Mkdir("d", 0o700)

@@ -14,8 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nest makes so many directories inside each other, and a file in the last of them.
-func nest(t *testing.T, dir string, depth int) {
+// depth is how many directories nest makes inside each other.
+const depth = 5000
+
+// nest makes directories inside each other, and a file in the last of them.
+func nest(t *testing.T, dir string) {
 	t.Helper()
 	fd, err := unix.Open(dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	for range depth {
@@ -64,12 +67,11 @@ func fewDescriptors(t *testing.T) {
 // takes, are walked and removed with few descriptors.
 func TestDeep(t *testing.T) {
 	fewDescriptors(t)
-	const depth = 5_000
 	dir := filepath.Join(t.TempDir(), "tree")
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	nest(t, dir, depth)
+	nest(t, dir)
 	// Names that directories would get on their way up.
 	for _, name := range []string{"0", "1/in", "2"} {
 		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {

@@ -86,18 +86,18 @@ func TestTreeBomb(t *testing.T) {
 func TestDeepTrees(t *testing.T) {
 	dir, _ := repository(t)
 	var limit *Limit
-	err := Thorough.Run(t.Context(), Command{Args: []string{"read-tree", deepTree(t, dir, 5_000)}, Env: []string{"GIT_DIR=" + dir}})
+	err := Thorough.Run(t.Context(), Command{Args: []string{"read-tree", deepTree(t, dir)}, Env: []string{"GIT_DIR=" + dir}})
 	if !errors.As(err, &limit) {
 		t.Errorf("got %v", err)
 	}
 }
 
-// deepTree puts so many trees, each in the next, into a repository.
-func deepTree(t *testing.T, dir string, depth int) string {
+// deepTree puts 5000 trees, each in the next, into a repository.
+func deepTree(t *testing.T, dir string) string {
 	t.Helper()
 	id := sha1.Sum([]byte("tree 0\x00")) //nolint:gosec // it is what names objects
 	z := zlib.NewWriter(nil)
-	for range depth {
+	for range 5000 {
 		tree := append([]byte("40000 d\x00"), id[:]...)
 		object := append(fmt.Appendf(nil, "tree %d\x00", len(tree)), tree...)
 		id = sha1.Sum(object) //nolint:gosec // likewise
@@ -131,7 +131,7 @@ func TestZeros(t *testing.T) {
 	dir, git := repository(t)
 	var entries strings.Builder
 	for i := range 4 {
-		blob := zeros(t, dir, 64<<20, byte('a'+i))
+		blob := zeros(t, dir, byte('a'+i))
 		fmt.Fprintf(&entries, "100644 blob %s\t%d\n", blob, i)
 	}
 	tree := git(entries.String(), "mktree")
@@ -144,14 +144,14 @@ func TestZeros(t *testing.T) {
 	notLarge(t)
 }
 
-// zeros puts a large blob of one byte and then zeros into a repository.
-func zeros(t *testing.T, dir string, size int, first byte) string {
+// zeros puts a blob of one byte and then 64 MB of zeros into a repository.
+func zeros(t *testing.T, dir string, first byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "zeros")
 	if err := os.WriteFile(file, []byte{first}, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(file, int64(size)); err != nil {
+	if err := os.Truncate(file, 64<<20); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), "git", "--git-dir", dir, "-c", "core.bigFileThreshold=1m", "hash-object", "-w", "--no-filters", file).Output()

@@ -90,7 +90,7 @@ func TestNestedDirectories(t *testing.T) {
 			dir, _ := person(t)
 			p, tree := made(t, dir)
 			for _, place := range []string{".git/refs/heads", ".git/objects", "."} {
-				nest(t, filepath.Join(p.Dir, place), 1000, kept && place == ".")
+				nest(t, filepath.Join(p.Dir, place), kept && place == ".")
 			}
 			o := settle(t, p, tree)
 			if o.Removed == kept || (o.Left != "") != kept {
@@ -103,11 +103,11 @@ func TestNestedDirectories(t *testing.T) {
 	}
 }
 
-// nest makes so many directories inside each other, and a file in the last.
-func nest(t *testing.T, dir string, depth int, file bool) {
+// nest makes a thousand directories inside each other, and a file in the last.
+func nest(t *testing.T, dir string, file bool) {
 	t.Helper()
 	in, err := os.OpenRoot(dir)
-	for range depth {
+	for range 1000 {
 		if err != nil {
 			t.Fatal(err)
 		}
