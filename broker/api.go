@@ -106,6 +106,7 @@ const (
 	StateIdle     SessionState = "idle"     // the agent runs and asks for nothing
 	StateWorking  SessionState = "working"  // a model request or a tool call is under way
 	StateWaiting  SessionState = "waiting"  // a call waits for a person
+	StateUnknown  SessionState = "unknown"  // nothing is asked for, and whether the agent runs cannot be seen
 	StateDead     SessionState = "dead"     // the agent has ended; the tab keeps its last screen
 	StateClosed   SessionState = "closed"   // everything of it is removed
 )

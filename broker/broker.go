@@ -71,6 +71,7 @@ func New(c Config) (*Broker, error) {
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
 	b.work.Go(b.relayApprovals)
 	b.work.Go(b.watchEngine)
+	b.work.Go(b.watchFiles)
 	return b, nil
 }
 

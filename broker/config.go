@@ -55,6 +55,10 @@ type Config struct {
 	SandboxPolicy string
 
 	EscalationTimeout time.Duration
+	// ConfigFile is the file of this configuration, and CheckConfig says whether the next
+	// start would take it as it is now. Without the second nobody is told of its changes.
+	ConfigFile  string
+	CheckConfig func() error
 	// ReceiptHold is how long what a person typed in command mode may stand for
 	// their consent; 0 means receipt.DefaultHold.
 	ReceiptHold time.Duration

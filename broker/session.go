@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,10 +74,12 @@ type session struct {
 	// startedAt is the commit that shows how the workspace was at first; empty
 	// while it is not known.
 	startedAt string
-	task      string // the last one that an idle session was given, as lists show it
-	trouble   string // of the container engine; empty while it answers
-	left      error  // what could not be taken down; set before finished is closed
-	said      string // the latest notice, and when
+	task      string      // the last one that an idle session was given, as lists show it
+	trouble   string      // of the container engine; empty while it answers
+	workspace fs.FileInfo // as it was when it was first looked at; nil before
+	adrift    bool        // another directory is in the workspace's place, or none
+	left      error       // what could not be taken down; set before finished is closed
+	said      string      // the latest notice, and when
 	saidAt    time.Time
 }
 
@@ -89,6 +93,12 @@ func (s *session) snapshot() Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
+	if s.trouble != "" && out.State == StateIdle {
+		out.State = StateUnknown
+	}
+	if s.adrift {
+		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
+	}
 	return out
 }
 

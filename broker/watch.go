@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -36,17 +37,16 @@ func (b *Broker) watchEngine() {
 	}
 }
 
-// contained lists the sessions whose agents run in a container.
-func (b *Broker) contained() []*session {
+// live lists the sessions whose agents have not ended.
+func (b *Broker) live() []*session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	var out []*session
-	for _, s := range b.sessions {
-		if !s.over() && !s.adapter.Host {
-			out = append(out, s)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(b.sessions), (*session).over)
+}
+
+// contained lists those of them whose agents run in a container.
+func (b *Broker) contained() []*session {
+	return slices.DeleteFunc(b.live(), func(s *session) bool { return s.adapter.Host })
 }
 
 // askEngine returns what is wrong with the engine, or nothing. One that nobody

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,4 +115,37 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	if code := d.exit(20 * time.Second); code != exitFailure {
 		t.Errorf("exit code %d", code)
 	}
+}
+
+// Somebody moves the workspace away and spoils config.json. The tab says so within
+// seconds, and when both are right again.
+func TestWorkspaceAndConfigSpoiled(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	allowLocalShell(t, home)
+	d := driveArgv(t, home, 120, 24, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
+	d.see(patience, "here>")
+	work, away, config := d.onlySession().Workspace, filepath.Join(d.home, "away"), d.state("config.json")
+	d.see(patience, "○ local-shell")
+	before, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(work, away); err != nil {
+		t.Fatal(err)
+	}
+	d.see(toldWithin, "was deleted, moved or replaced", "the workspace is gone")
+	if err := os.Rename(away, work); err != nil {
+		t.Fatal(err)
+	}
+	d.until("its return", toldWithin, func(screen string) bool { return !strings.Contains(screen, "workspace is gone") })
+	if err := os.WriteFile(config, []byte("{garbled"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.see(toldWithin, "config.json was changed, and the next start will refuse it")
+	if err := os.WriteFile(config, before, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.see(toldWithin, "config.json is right again")
+	d.quit()
 }

@@ -80,11 +80,20 @@ func configCheckCommand() *cobra.Command {
 		Example: "  ironcurtain-mux config check && echo fine",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, c, err := loadConfig()
-			if err == nil {
-				_, err = agentsOf(c)
+			p, err := findPaths()
+			if err != nil {
+				return err
 			}
-			return err
+			return p.checkConfig()
 		},
 	}
+}
+
+// checkConfig says whether a start would take config.json as it is now.
+func (p paths) checkConfig() error {
+	c, err := p.config()
+	if err == nil {
+		_, err = agentsOf(c)
+	}
+	return err
 }

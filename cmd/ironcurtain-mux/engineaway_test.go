@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // What tabs say while the engine does not answer, and how soon they must: it takes
@@ -62,6 +64,9 @@ func TestQuitWhileEngineHangs(t *testing.T) {
 	d := e.driveShell()
 	e.signal(syscall.SIGSTOP)
 	d.see(toldWithin, engineAway)
+	if s := d.onlySession(); s.State != broker.StateUnknown || s.Trouble == "" {
+		t.Errorf("listed as %+v", s)
+	}
 	d.send("\x01/quit!\r")
 	d.exit(time.Minute)
 	d.see(patience, "is not gone", "ironcurtain-mux gc")

@@ -97,6 +97,8 @@ func stateWord(s broker.StoredSession) string {
 		return fmt.Sprintf("left running, %d waiting", s.Waiting)
 	case s.Detached:
 		return "left running"
+	case s.Trouble != "" && s.State != broker.StateUnknown:
+		return string(s.State) + ", engine away"
 	}
 	return string(s.State)
 }

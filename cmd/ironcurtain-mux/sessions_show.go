@@ -77,6 +77,7 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	line("agent", s.Agent)
 	line("state", stateWord(s))
 	line("reason", quotedIfAny(s.Reason))
+	line("trouble", s.Trouble)
 	line("notice", s.Notice)
 	line("workspace", safeName(s.Workspace))
 	if t := s.Worktree; t != nil {

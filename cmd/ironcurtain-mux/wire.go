@@ -91,6 +91,8 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
 		ReceiptHold:       w.config.ReceiptHold(),
+		ConfigFile:        w.paths.configFile(),
+		CheckConfig:       w.paths.checkConfig,
 		Credentials:       w.keys,
 		Secrets:           w.keys.Secrets(),
 		Providers:         w.table,
