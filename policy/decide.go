@@ -63,7 +63,7 @@ func (p *preparation) judgeRole(role Role) (outcome, bool) {
 		if role.IsPath() && p.tool.traits.SandboxFiles {
 			return o, false
 		}
-		return p.scan(role), true
+		return p.scan(role), !p.passesOver(p.first(role), role)
 	}
 	if sandboxed > 0 {
 		o.rule, o.reason = RuleSandbox, "the files lie inside the sandbox"
@@ -117,16 +117,24 @@ func (p *preparation) discharge(r *rule, role Role, open []int, o *outcome) (res
 	return rest
 }
 
-// scan finds the first rule that holds for a call, or a role of it, that has
-// no values. Conditions on values do not hold.
-func (p *preparation) scan(role Role) outcome {
+// first finds the first rule that holds for a call, or a role of it, that has
+// no values, or nil. Conditions on values do not hold.
+func (p *preparation) first(role Role) *rule {
 	for _, r := range p.tool.rules {
 		if r.paths != nil || r.domains != nil || (role != "" && !r.when.TakesPart(role)) {
 			continue
 		}
 		if p.holds(r, role) {
-			return r.outcome(role)
+			return r
 		}
+	}
+	return nil
+}
+
+// scan judges a call, or a role of it, that has no values.
+func (p *preparation) scan(role Role) outcome {
+	if r := p.first(role); r != nil {
+		return r.outcome(role)
 	}
 	return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s/%s", p.call.Server, p.call.Tool)}
 }

@@ -94,6 +94,8 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 			x.Obstacle = "its hosts, lists or roles do not match"
 		case total == 0 && (r.paths != nil || r.domains != nil):
 			x.Obstacle = "the call has no value that it could hold for"
+		case total == 0 && p.passesOver(r, role):
+			x.Obstacle, decided = "the call tells which remotes there are, and contacts nobody", true
 		case total == 0:
 			x.Applied, decided = true, true
 		default:

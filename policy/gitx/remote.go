@@ -74,6 +74,38 @@ func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 	return addresses, nil
 }
 
+// PlainRemotes reports whether what git says of the remotes comes from the repository's
+// own configuration alone, and is no more than names, network addresses without
+// credentials, and local paths.
+func (r *Repo) PlainRemotes() bool {
+	own := &Repo{config: r.own, own: r.own}
+	known := r.own.remotes()
+	for _, name := range r.config.remotes() {
+		if !slices.Contains(known, name) || strings.ContainsAny(name, ":@") {
+			return false
+		}
+		for _, variable := range []string{"url", "pushurl"} {
+			urls := r.config.all("remote", name, variable)
+			if !slices.Equal(urls, own.config.all("remote", name, variable)) {
+				return false
+			}
+			for _, u := range urls {
+				for _, push := range []bool{false, true} {
+					if shown := r.rewrite(u, push); shown != own.rewrite(u, push) || !plain(shown) {
+						return false
+					}
+				}
+			}
+		}
+	}
+	return true
+}
+
+func plain(u string) bool {
+	_, err := ParseAddress(u)
+	return err == nil || (strings.HasPrefix(u, "/") || strings.HasPrefix(u, "./") || strings.HasPrefix(u, "../")) && !strings.Contains(u, "@")
+}
+
 // Pinned reports whether an address, when it is given to git itself, is
 // contacted as it stands: no rewriting rule touches it, and no remote has it
 // for a name.
