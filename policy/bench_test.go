@@ -94,6 +94,25 @@ func BenchmarkEvaluateFiftyPaths(b *testing.B) {
 	}
 }
 
+// BenchmarkEvaluateGitLog is a call in a repository with objects and branches of its own,
+// which were there before it.
+func BenchmarkEvaluateGitLog(b *testing.B) {
+	w := newWorld(b)
+	git := "iron/sessions/s1/sandbox/repo/.git/"
+	for i := range 100 {
+		w.write(fmt.Sprintf("%sobjects/%02x/%038x", git, i, i), "x")
+		w.write(fmt.Sprintf("%srefs/remotes/origin/b%d", git, i), "0123456789012345678901234567890123456789\n")
+	}
+	e := w.engine()
+	c := Call{Server: "git", Tool: "git_log", Arguments: []byte(`{"path":"/workspace/repo"}`)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if v := e.Evaluate(c); v.Decision != Allow {
+			b.Fatal(v)
+		}
+	}
+}
+
 // BenchmarkEvaluateGitPush reads a repository to find out where a push goes.
 func BenchmarkEvaluateGitPush(b *testing.B) {
 	w := newWorld(b)

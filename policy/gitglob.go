@@ -36,7 +36,11 @@ func selects(pattern, name string, beginning bool) bool {
 	skipStars(pattern, at)
 	for i := 0; i < len(name); i++ {
 		next := make([]bool, len(at))
+		opened := len(pattern) // the first "[" at which the match can stand
 		for j := range len(pattern) {
+			if pattern[j] == ']' && j >= opened+2 {
+				next[j+1] = true
+			}
 			if !at[j] {
 				continue
 			}
@@ -46,13 +50,8 @@ func selects(pattern, name string, beginning bool) bool {
 			case '?', name[i]:
 				next[j+1] = true
 			}
-			if pattern[j] != '[' {
-				continue
-			}
-			for end := j + 2; end < len(pattern); end++ {
-				if pattern[end] == ']' {
-					next[end+1] = true
-				}
+			if pattern[j] == '[' {
+				opened = min(opened, j)
 			}
 		}
 		skipStars(pattern, next)
