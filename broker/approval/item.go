@@ -127,19 +127,6 @@ var (
 	ErrEffect = errors.New("what the call would do is not what was shown")
 )
 
-// FullError means that too many calls of a session wait already.
-type FullError struct {
-	Session string
-	Limit   int
-}
-
-func (e *FullError) Error() string {
-	return fmt.Sprintf("%d calls of this session wait for a person already", e.Limit)
-}
-
-// Hint is the next thing to do.
-func (e *FullError) Hint() string { return "answer the waiting calls first" }
-
 // NewID draws a UUID of version 4.
 func NewID() (string, error) {
 	var b [16]byte

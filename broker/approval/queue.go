@@ -22,6 +22,7 @@ const maxSettled = 1024
 type Options struct {
 	Timeout time.Duration // of a request that names none; 0 means DefaultTimeout
 	Limit   int           // waiting calls of one session; 0 means DefaultLimit
+	Bytes   int           // of the waiting calls of one session; 0 means DefaultBytes
 	Clock   Clock         // nil means the system's
 }
 
@@ -53,6 +54,9 @@ func New(o Options) *Queue {
 	}
 	if o.Limit <= 0 {
 		o.Limit = DefaultLimit
+	}
+	if o.Bytes <= 0 {
+		o.Bytes = DefaultBytes
 	}
 	if o.Clock == nil {
 		o.Clock = systemClock{}
@@ -128,8 +132,8 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 	if w := q.claim(r); w != nil {
 		return w, nil
 	}
-	if q.waitingIn(r.Session) >= q.options.Limit {
-		return nil, &FullError{Session: r.Session, Limit: q.options.Limit}
+	if err := q.crowded(r); err != nil {
+		return nil, err
 	}
 	q.number++
 	now := q.options.Clock.Now()
@@ -141,16 +145,6 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 	item := w.item
 	q.announce(Change{Asked: &item})
 	return w, nil
-}
-
-func (q *Queue) waitingIn(session string) int {
-	n := 0
-	for _, w := range q.pending {
-		if w.item.Session == session {
-			n++
-		}
-	}
-	return n
 }
 
 // Decide answers an item. The first answer wins: won tells whether it was this

@@ -15,6 +15,9 @@ const (
 	reserve = 64 << 20
 )
 
+// Exhausted tells whether nothing new may begin with a log of that size.
+func Exhausted(size int64) bool { return size >= Quota-reserve }
+
 // FullError means that a log has reached its quota.
 type FullError struct {
 	Path  string

@@ -117,7 +117,7 @@ func (l Limits) orDefaults() Limits {
 		}
 	}
 	number(&l.Line, 10<<20)
-	number(&l.Room, 64<<20)
+	number(&l.Room, DefaultRoom)
 	number(&l.Clients, 64)
 	number(&l.InFlight, 256)
 	number(&l.PerServer, 32)

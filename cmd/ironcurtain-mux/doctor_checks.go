@@ -30,6 +30,7 @@ func doctorChecks(p paths) []check {
 		{"terminal", checkTerminal},
 		{"keys", func(context.Context) finding { return checkKeys(p, p.agents()) }},
 		{"disk", func(context.Context) finding { return checkDisk(p) }},
+		{"quotas", func(context.Context) finding { return checkQuotas(p) }},
 		{"clock", func(context.Context) finding { return checkClock(time.Now()) }},
 	}
 }

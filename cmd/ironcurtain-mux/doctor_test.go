@@ -1,10 +1,13 @@
 package main
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
 // A program that is missing is named with the package that brings it.
@@ -34,5 +37,28 @@ func TestClipboardInsideTmux(t *testing.T) {
 		if f := checkTerminal(t.Context()); f.Status != want || (want == "warn") != strings.Contains(f.Remedy, "set-clipboard on") {
 			t.Errorf("%s: %+v", value, f)
 		}
+	}
+}
+
+// A session whose audit is full is refused everything: doctor says which one it is.
+func TestDoctorTellsOfQuotas(t *testing.T) {
+	p := paths{home: t.TempDir()}
+	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "64 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
+		t.Errorf("found %+v", f)
+	}
+	dir := filepath.Join(p.home, "sessions", "some-session")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Truncate(audit.Quota); err != nil { // it takes no space
+		t.Fatal(err)
+	}
+	if f := checkQuotas(p); f.Status != "warn" || !strings.Contains(f.Detail, "by some-session") || f.Remedy == "" {
+		t.Errorf("found %+v", f)
 	}
 }

@@ -40,7 +40,8 @@ func proxyMCPCommand() *cobra.Command {
 tools as one MCP server on a Unix socket, on standard input and output, or on a
 TCP port, where a client begins with the line "Bearer TOKEN". Every
 call is judged; what is forwarded is what was judged, and only after a record of
-it is in the audit log.
+it is in the audit log. A log ends at 1 GiB: from there on everything is refused
+until the proxy is started with another one.
 
 On SIGUSR1 the policy, the annotations and the lists are read again; when they
 cannot be loaded, the error is printed and the old ones stay in force.

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+)
+
+// checkQuotas says what the calls of one session can use up at most, and which sessions
+// have used up their audit.
+func checkQuotas(p paths) finding {
+	text := fmt.Sprintf("each session has %d MiB of memory for its calls, %d MiB on the disk for those that wait, %d MiB for its audit",
+		mcpproxy.DefaultRoom>>20, approval.DefaultBytes>>20, audit.Quota>>20)
+	logs, err := filepath.Glob(filepath.Join(p.home, "sessions", "*", "audit.jsonl"))
+	if err != nil {
+		return warn("", "%s; %v", text, err)
+	}
+	var full []string
+	for _, log := range logs {
+		if info, err := os.Stat(log); err == nil && audit.Exhausted(info.Size()) { // one that was removed meanwhile is none
+			full = append(full, filepath.Base(filepath.Dir(log)))
+		}
+	}
+	if len(full) > 0 {
+		return warn("go on in a new session; 'ironcurtain-mux sessions rm' removes one with its audit",
+			"%s; used up, so that everything is refused, by %s", text, strings.Join(full, ", "))
+	}
+	return ok("%s", text)
+}
