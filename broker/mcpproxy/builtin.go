@@ -50,8 +50,8 @@ func (c *call) futile() error {
 
 // runBuiltin records that the call goes on and carries it out.
 func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
-	if context.Cause(ctx) != nil {
-		return c.withdrawn(ctx)
+	if why := context.Cause(ctx); why != nil {
+		return c.withdrawn(ctx, why)
 	}
 	if err := c.append(ctx, c.record); err != nil {
 		return c.unrecorded(err)

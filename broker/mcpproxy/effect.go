@@ -36,7 +36,7 @@ func (c *call) stillShown(ctx context.Context) json.RawMessage {
 	now, err := c.fingerprint(ctx)
 	switch {
 	case err != nil:
-		return c.withdrawn(ctx)
+		return c.withdrawn(ctx, err)
 	case now == c.effect.Fingerprint:
 		return nil
 	}
@@ -57,7 +57,7 @@ func (c *call) stillShown(ctx context.Context) json.RawMessage {
 
 // fingerprint is that of what the call would do now.
 func (c *call) fingerprint(ctx context.Context) (string, error) {
-	if err := c.proxy.room.showing.take(ctx); err != nil {
+	if err := c.proxy.room.showing.take(ctx, c.proxy.waits); err != nil {
 		return "", err
 	}
 	defer c.proxy.room.showing.give()
@@ -69,7 +69,7 @@ func (c *call) show(ctx context.Context) error {
 	if c.proxy.config.Preview == nil {
 		return nil
 	}
-	if err := c.proxy.room.showing.take(ctx); err != nil {
+	if err := c.proxy.room.showing.take(ctx, c.proxy.waits); err != nil {
 		return err
 	}
 	defer c.proxy.room.showing.give()

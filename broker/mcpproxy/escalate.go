@@ -30,8 +30,8 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 		return c.collapse(ctx)
 	}
 	res, err := c.ask(ctx)
-	if err != nil && context.Cause(ctx) != nil {
-		return c.withdrawn(ctx)
+	if why := context.Cause(ctx); err != nil && why != nil {
+		return c.withdrawn(ctx, why)
 	}
 	if err != nil {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+

@@ -164,9 +164,9 @@ func (c *call) unkept(ctx context.Context) json.RawMessage {
 	return c.refuseAs(ctx, audit.Deny, ruleRoom, "DENIED: "+c.name()+" was denied by rule "+ruleRoom+": "+errNoRoom.Error()+".", errNoRoom.Error())
 }
 
-// withdrawn records that the agent took a call back before it was let through.
-func (c *call) withdrawn(ctx context.Context) json.RawMessage {
-	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was taken back.", context.Cause(ctx).Error())
+// withdrawn records that a call was taken back before it was let through, and why.
+func (c *call) withdrawn(ctx context.Context, why error) json.RawMessage {
+	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was taken back.", why.Error())
 }
 
 // append writes a record even when the call was taken back meanwhile.
@@ -184,13 +184,13 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	if b == nil {
 		return c.deny(ctx, ruleUnknownTool, "there is no such server")
 	}
-	if context.Cause(ctx) != nil {
-		return c.withdrawn(ctx)
+	if why := context.Cause(ctx); why != nil {
+		return c.withdrawn(ctx, why)
 	}
 	c.ending.began = time.Now()
 	if err := b.enter(ctx); err != nil {
-		if context.Cause(ctx) != nil {
-			return c.withdrawn(ctx)
+		if why := context.Cause(ctx); why != nil {
+			return c.withdrawn(ctx, why)
 		}
 		return c.failed(err)
 	}
@@ -210,7 +210,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return c.failed(err)
 	}
 	c.answer = got.room
-	if err := c.proxy.room.passing.take(ctx); err != nil {
+	if err := c.proxy.room.passing.take(ctx, c.proxy.life); err != nil {
 		return c.failed(err)
 	}
 	clean, toolFailed, err := c.proxy.clean(got.result, c.record.Sandboxed)

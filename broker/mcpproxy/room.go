@@ -27,15 +27,21 @@ type room struct {
 // tokens bound what is done at once.
 type tokens chan struct{}
 
-func (t tokens) take(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+// take waits for a token until the call has ended, or the proxy.
+func (t tokens) take(call, proxy context.Context) error {
+	switch {
+	case call.Err() != nil:
+		return context.Cause(call)
+	case proxy.Err() != nil:
+		return errEnding
 	}
 	select {
 	case t <- struct{}{}:
 		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-call.Done():
+		return context.Cause(call)
+	case <-proxy.Done():
+		return errEnding
 	}
 }
 
@@ -58,6 +64,9 @@ func newRoom(bytes int) *room {
 // errNoRoom tells an agent that it has too much under way.
 var errNoRoom = errors.New("too much of this session is under way already; " +
 	"wait for answers or take calls back, then send it again")
+
+// errEnding is the end of a call that the proxy has not let through when it is closed.
+var errEnding = errors.New("the proxy is ending")
 
 // hold is what one request takes of the room. One goroutine at a time has it.
 type hold struct {

@@ -221,7 +221,7 @@ func (s *session) begin(m message, h *hold, run func(context.Context, *session, 
 		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%d requests wait for their answers already", s.proxy.limits.InFlight))
 	case draining:
 		cancel(nil)
-		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "the proxy is ending"))
+		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "%w", errEnding))
 	}
 	r := &request{m, h.pass()}
 	s.workers.do(func() {

@@ -128,7 +128,7 @@ func (l *link) startWeb(e envelope) bool {
 	}
 	l.readers.Go(func() {
 		reply := answerError(e.ID, errLeft)
-		if l.room.fetching.take(w.ctx) == nil {
+		if l.room.fetching.take(w.ctx, l.life) == nil {
 			defer l.room.fetching.give()
 			reply = w.answer(e.ID)
 		}
