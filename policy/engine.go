@@ -38,6 +38,10 @@ type tool struct {
 	rules  []*rule  // those that can speak of it, in order
 }
 
+// maxValues is how many values a call may have. Each one takes a hundred times the bytes
+// that it can be written with.
+const maxValues = 50_000
+
 // New builds an engine. It fails when the sandbox or a pattern cannot be
 // understood; nothing is judged by half a configuration.
 func New(c Config) (*Engine, error) {
@@ -57,7 +61,7 @@ func New(c Config) (*Engine, error) {
 	e := &Engine{
 		config: c, paths: paths, tools: map[toolKey]*tool{}, gates: map[string][]urlx.Pattern{},
 		gitHome: gitx.Home{Dir: c.Home, System: c.SystemGit},
-		limits:  jsonx.Limits{Bytes: c.MaxCall},
+		limits:  jsonx.Limits{Bytes: c.MaxCall, Members: maxValues},
 		hash:    hashOf(c.Policy, c.Annotations, c.Lists),
 	}
 	e.around = gitx.NewSurroundings(e.gitHome, paths.Base)

@@ -51,11 +51,16 @@ func (f *frameReader) line(h *hold) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := f.r.ReadSlice('\n')
-		switch n := len(line) + len(part); {
-		case n > f.limit:
+		n := len(line) + len(part)
+		if n > f.limit {
 			return nil, f.skip(line, part, err, errTooLong)
-		case h != nil && !h.resize(n):
-			return nil, f.skip(line, part, err, errNoRoom)
+		}
+		if n > cap(line) {
+			more := min(max(n, 2*cap(line)), f.limit)
+			if h != nil && !h.resize(more) {
+				return nil, f.skip(line, part, err, errNoRoom)
+			}
+			line = append(make([]byte, 0, more), line...)
 		}
 		line = append(line, part...)
 		switch {
