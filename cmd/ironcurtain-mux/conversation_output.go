@@ -60,7 +60,7 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		}
 		delete(c.waiting, ev.Resolution.Number)
 	case ev.Ending != nil && !ev.Ending.Expected():
-		c.note("call %d: %s", ev.Ending.Number, escaped(ev.Ending.Text()))
+		c.note("call %d: %s", ev.Ending.Number, safeText(ev.Ending.Text()))
 	case ev.Notice != nil:
 		c.note("%s", safeText(ev.Notice.Text))
 	case ev.Session != nil && ev.Session.ID == c.session.ID:

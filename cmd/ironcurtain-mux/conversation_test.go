@@ -162,7 +162,7 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	if err := c.run(t.Context(), "push"); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := notes.String(), "call 1: the call was refused because its record could not be written: \\x1b[2Jfull\n"; got != want {
+	if got, want := notes.String(), `call 1: "the call was refused because its record could not be written: \x1b[2Jfull"`+"\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }

@@ -106,7 +106,7 @@ func tellEnding(w io.Writer, r control.Decided) error {
 	case e.State == broker.EndDone, e.State == broker.EndKept:
 		text += "; " + e.Text()
 	default:
-		return errors.New(text + "; " + escaped(e.Text()))
+		return errors.New(text + "; " + safeText(e.Text()))
 	}
 	_, err := fmt.Fprintln(w, text)
 	return err
