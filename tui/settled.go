@@ -26,7 +26,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	if own {
 		text = m.approvals.batch.result(r, text)
 	}
-	if known.ending != nil {
+	if known.ending != nil && !known.ending.Expected() {
 		if !m.flash.bad && !m.approvals.batch.member(r.ID) {
 			m.showEnding(known)
 		}

@@ -59,3 +59,26 @@ func TestWhatBecameOfABatchIsSaid(t *testing.T) {
 	r.tell(2, broker.EndDone, "")
 	r.wants("all 2 calls that you approved are done")
 }
+
+// That calls were denied together is said of all of them, also when each was told of
+// before the answer to its decision.
+func TestABatchThatWasDenied(t *testing.T) {
+	r := newHarness(t, 120, 24, demo())
+	for n := 1; n <= 2; n++ {
+		r.escalate(n, `{"path":"/tmp/a"}`, "")
+	}
+	r.keys("\x01")
+	r.look()
+	r.keys("\t")
+	r.look()
+	n := 0
+	r.broker.deciding = func() {
+		n++
+		e := broker.Ending{ID: escalation(n, `{}`, "").ID, Number: n, State: broker.EndRefused}
+		r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: e.ID, Number: n, Outcome: broker.Denied, By: "tui", At: testTime}}})
+		r.send(brokerMsg{broker.Event{Ending: &e}})
+	}
+	r.keys("/deny all\r")
+	r.decided(2)
+	r.wants("#1 #2 denied by you")
+}
