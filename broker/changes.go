@@ -62,7 +62,7 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 	}
 	c := Changes{Base: s.base()}
 	if !s.adapter.Host {
-		if c.Obeyed, err = s.obeyed(ctx); err != nil {
+		if c.Obeyed, err = s.obeyed(ctx, lookTime); err != nil {
 			c.Obeyed.Missed = err.Error()
 		}
 	}

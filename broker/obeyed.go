@@ -47,7 +47,7 @@ func (s *session) noteObeyed(ctx context.Context) error {
 	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked there before it was looked at"}}
 	if !s.resumed {
 		s.progress("looking at the workspace", "")
-		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.broker.config.UserHome); err != nil {
+		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.broker.config.UserHome, lookTime); err != nil {
 			return err
 		}
 	}
@@ -87,19 +87,25 @@ func (s *session) fillRepository(ctx context.Context, stack *teardown) error {
 	return held.make(lacks)
 }
 
-// obeyed looks at the workspace and compares with how it was.
-func (s *session) obeyed(ctx context.Context) (Obeyed, error) {
-	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.broker.config.UserHome)
+// How long a workspace is looked at. Who has told a session to end waits for the look.
+const (
+	lookTime    = 10 * time.Second
+	endLookTime = time.Second
+)
+
+// obeyed looks at the workspace for at most that long and compares with how it was.
+func (s *session) obeyed(ctx context.Context, most time.Duration) (Obeyed, error) {
+	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.broker.config.UserHome, most)
 }
 
-func lookObeyed(ctx context.Context, l layout, workspace, userHome string) (Obeyed, error) {
+func lookObeyed(ctx context.Context, l layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
 	before, err := obeyed.Kept(l.obeyed())
 	if errors.Is(err, fs.ErrNotExist) {
 		before.Missed = "how the workspace was at first is not known"
 	} else if err != nil {
 		return Obeyed{}, err
 	}
-	now, err := obeyed.Take(ctx, workspace, userHome)
+	now, err := obeyed.Take(ctx, workspace, userHome, most)
 	return Obeyed{Found: now.Since(before.Look), Missed: now.Missed}, err
 }
 
@@ -110,7 +116,7 @@ func StoredObeyed(ctx context.Context, home, userHome string, s StoredSession) (
 	if _, err := os.Lstat(l.obeyed()); errors.Is(err, fs.ErrNotExist) {
 		return Obeyed{}, nil
 	}
-	o, err := lookObeyed(ctx, l, s.Workspace, userHome)
+	o, err := lookObeyed(ctx, l, s.Workspace, userHome, lookTime)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -156,29 +162,32 @@ const repositoryTick = 2 * time.Second
 // maxTold bounds what is told of a workspace when its session ends, in lines.
 const maxTold = 20
 
-// tellObeyed says what the agent has left in the workspace, once it has ended.
-func (s *session) tellObeyed(ctx context.Context) error {
+// tellObeyed says what the agent has left in the workspace, once it has ended. The look
+// takes at most that long.
+func (s *session) tellObeyed(ctx context.Context, most time.Duration) error {
 	s.mu.Lock()
 	began := s.program != nil
 	s.mu.Unlock()
 	if !began {
 		return nil
 	}
-	o, err := s.obeyed(ctx)
+	o, err := s.obeyed(ctx, most)
 	if errors.Is(err, fs.ErrNotExist) { // a worktree in which nothing was done
 		err = nil
 	}
 	if err != nil {
 		o.Missed = err.Error()
 	}
-	lines := o.Lines()
+	lines, id := o.Lines(), string(s.fixed.ID[:8])
 	if len(lines) == 0 {
 		s.sayFarewell(aboutObeyed)
 		return err
 	}
-	id := string(s.fixed.ID[:8])
-	if more := len(lines) - maxTold; more > 0 {
-		lines = append(lines[:maxTold:maxTold], fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
+	if more := len(o.Found) - maxTold; more > 0 {
+		lines = slices.Replace(lines, maxTold, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
+	}
+	if o.Missed != "" {
+		lines[len(lines)-1] += fmt.Sprintf(" ('ironcurtain-mux sessions show %s' looks again)", id)
 	}
 	title := fmt.Sprintf("session %s leaves in %s what programs of this machine would run; look at it before you use git, an editor or a shell there:", id, s.fixed.Workspace)
 	for i := range lines {

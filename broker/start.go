@@ -143,8 +143,12 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.checkRepository(); err != nil {
 		return err
 	}
-	stack.push("look at what the agent has left", func(ctx context.Context) error {
-		return errors.Join(s.disarm(), s.tellObeyed(ctx))
+	stack.push("look at what the agent has left", func(left context.Context) error {
+		most := lookTime
+		if ctx.Err() != nil { // somebody waits for the end
+			most = endLookTime
+		}
+		return errors.Join(s.disarm(), s.tellObeyed(left, most))
 	})
 	if err := s.makeWorktree(ctx, stack); err != nil {
 		return err

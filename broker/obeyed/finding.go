@@ -30,9 +30,9 @@ func (f Finding) String() string {
 
 // Since tells what of the look is new or has changed since an earlier one: what git
 // obeys first, then what is nearest to the top.
-func (now Look) Since(before Look) []Finding {
+func (l Look) Since(before Look) []Finding {
 	units, names := map[string]*Finding{}, before.names()
-	for name, f := range now.Files {
+	for name, f := range l.Files {
 		was, known := before.Files[name]
 		if known && was.Digest == f.Digest && f.Digest != "" || f.idle || f.inner && !before.around(name) {
 			continue
@@ -63,9 +63,9 @@ func (now Look) Since(before Look) []Finding {
 }
 
 // names are the paths of what was found, and of the directories on the way.
-func (before Look) names() map[string]bool {
+func (l Look) names() map[string]bool {
 	all := map[string]bool{}
-	for name := range before.Files {
+	for name := range l.Files {
 		for ; name != "." && name != "/" && !all[name]; name = path.Dir(name) {
 			all[name] = true
 		}
@@ -74,18 +74,18 @@ func (before Look) names() map[string]bool {
 }
 
 // state says what is known of something that is not as it was.
-func (before Look) state(known bool) string {
+func (l Look) state(known bool) string {
 	switch {
 	case known:
 		return "changed"
-	case before.Missed != "":
+	case l.Missed != "":
 		return "new, or not looked at before"
 	}
 	return "new"
 }
 
 // around reports whether a repository is in the work tree of one that was there before.
-func (before Look) around(name string) bool {
+func (l Look) around(name string) bool {
 	if isGit(path.Base(name)) {
 		if name = path.Dir(name); name == "." {
 			return false
@@ -93,7 +93,7 @@ func (before Look) around(name string) bool {
 	}
 	for {
 		name = path.Dir(name)
-		if _, is := before.Files[path.Join(name, ".git")]; is || name == "." {
+		if _, is := l.Files[path.Join(name, ".git")]; is || name == "." {
 			return is
 		}
 	}

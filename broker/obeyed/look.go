@@ -48,7 +48,7 @@ type limits struct {
 // usual is enough for a large project with all that it depends on.
 var usual = limits{
 	dirs: 200_000, entries: 2_000_000, depth: 64, files: 20_000, names: 8 << 20,
-	repositories: 1000, bytes: 256 << 20, time: 10 * time.Second,
+	repositories: 1000, bytes: 256 << 20,
 }
 
 // quick is enough for one repository.
@@ -57,10 +57,13 @@ var quick = limits{
 	repositories: 1, bytes: 16 << 20, time: time.Second,
 }
 
-// Take looks at a directory. The configuration of git that the person has in their home
-// directory, and that of repositories above, can name files in it.
-func Take(ctx context.Context, dir, userHome string) (Look, error) {
-	return take(ctx, dir, userHome, usual, func(l *looker) { l.enter(&place{}) })
+// Take looks at a directory for at most that long. The configuration of git that the
+// person has in their home directory, and that of repositories above, can name files in
+// it.
+func Take(ctx context.Context, dir, userHome string, most time.Duration) (Look, error) {
+	bounded := usual
+	bounded.time = most
+	return take(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) })
 }
 
 // TakeRepository looks only at the repository whose work tree the directory is, and at

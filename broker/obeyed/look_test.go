@@ -1,6 +1,8 @@
 package obeyed
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,7 +27,7 @@ func sh(t *testing.T, dir, script string) {
 
 func looked(t *testing.T, dir, home string) Look {
 	t.Helper()
-	l, err := Take(t.Context(), dir, home)
+	l, err := Take(t.Context(), dir, home, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,19 +123,19 @@ func TestConfigurationOutside(t *testing.T) {
 // A look at what an agent has made to be looked at for ever ends soon, says what it
 // missed, and has found what is nearest to the top.
 func TestBounds(t *testing.T) {
-	small := limits{dirs: 300, entries: 3000, depth: 20, files: 50, names: 1 << 20, repositories: 10, bytes: 1 << 20, time: 10 * time.Second}
+	small := limits{dirs: 100, entries: 400, depth: 20, files: 50, names: 1 << 20, repositories: 10, bytes: 1 << 20, time: 10 * time.Second}
 	for name, c := range map[string]struct {
 		make   func(t *testing.T, dir string)
 		missed string
 	}{
-		"deep":         {func(t *testing.T, dir string) { nested(t, dir, 3000) }, "deeper than 20 directories"},
-		"wide":         {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 1000 | xargs mkdir") }, "more than 300 directories"},
-		"many files":   {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 4000 | xargs touch") }, "more than 3000 files"},
+		"deep":         {func(t *testing.T, dir string) { nested(t, dir, 300) }, "deeper than 20 directories"},
+		"wide":         {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 200 | xargs mkdir") }, "more than 100 directories"},
+		"many files":   {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 800 | xargs touch") }, "more than 400 files"},
 		"many to name": {func(t *testing.T, dir string) { sh(t, dir, "for i in $(seq 60); do mkdir $i; touch $i/.envrc; done") }, "more to name"},
 		"many repositories": {func(t *testing.T, dir string) {
 			sh(t, dir, "for i in $(seq 20); do mkdir -p $i/objects $i/refs; touch $i/HEAD; done")
 		}, "more than 10 repositories"},
-		"links around": {func(t *testing.T, dir string) { sh(t, dir, "for i in $(seq 40); do ln -s . .a$i; done; mkdir x y z") }, ""},
+		"links around": {func(t *testing.T, dir string) { sh(t, dir, "for i in $(seq 10); do ln -s . .a$i; done; mkdir x y z") }, ""},
 		"includes": {func(t *testing.T, dir string) {
 			sh(t, dir, "mkdir -p .git; for i in $(seq 200); do printf '[include]\npath = ../a\npath = ../b\npath = ../.git/config\n'; done | tee .git/config a >b")
 		}, ""},
@@ -159,6 +161,17 @@ func TestBounds(t *testing.T) {
 			sh(t, dir, "chmod -f 700 x || true")
 		})
 	}
+	t.Run("long", func(t *testing.T) {
+		l, err := Take(t.Context(), t.TempDir(), "", time.Nanosecond)
+		if err != nil || !strings.Contains(l.Missed, "longer than 1ns") {
+			t.Errorf("missed %q, %v", l.Missed, err)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, err := Take(ended, t.TempDir(), "", time.Minute); !errors.Is(err, context.Canceled) {
+			t.Errorf("after its end: %v", err)
+		}
+	})
 	t.Run("large", func(t *testing.T) {
 		dir := t.TempDir()
 		sh(t, dir, "truncate -s 1T .envrc; echo x >.bashrc")
@@ -173,7 +186,7 @@ func TestBounds(t *testing.T) {
 	})
 }
 
-// nested makes directories in each other, deeper than a path can be.
+// nested makes directories in each other.
 func nested(t *testing.T, dir string, depth int) {
 	t.Helper()
 	at, err := unix.Open(dir, unix.O_DIRECTORY, 0)

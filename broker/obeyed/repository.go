@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -120,7 +121,7 @@ func (l *looker) hooks(dir string) {
 		if l.entries += len(entries); l.entries > l.most.entries {
 			l.stop("there are more than %d files", l.most.entries)
 		}
-		if err == io.EOF { //nolint:errorlint // as ReadDir says it
+		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {

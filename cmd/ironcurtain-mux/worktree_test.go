@@ -108,7 +108,12 @@ func TestWorktrees(t *testing.T) {
 	d.until("the branch of the empty worktree to go", patience, func(string) bool {
 		return gitIn(t, repo, "for-each-ref", "--format=%(refname:short)", "refs/heads/ironcurtain/") == branch
 	})
+	d.send("clear; git init -q in; git -C in config core.fsmonitor /tmp/evil; echo in-$((1))\r")
+	d.see(patience, "in-1")
 	d.quit()
+	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "new: in/.git/config (git obeys what it says of core.fsmonitor)") {
+		t.Errorf("the end does not name the repository in the worktree:\n%s", d.text())
+	}
 	if got := gitIn(t, repo, "log", "--format=%s", branch); got != "second\nfirst" {
 		t.Errorf("the person's branch has %q", got)
 	}
