@@ -34,8 +34,13 @@ func (e *emulator) advance(n, edge int) {
 
 // moveTo places the cursor; both count from the region's corner in origin mode.
 func (e *emulator) moveTo(x, y int) {
-	e.moveToColumn(x)
-	e.moveToRow(y)
+	if e.modes.has(originMode) {
+		e.moveToColumn(x)
+		e.moveToRow(y)
+		return
+	}
+	e.x = max(0, min(x, e.cols-1))
+	e.y = max(0, min(y, e.rows-1))
 }
 
 func (e *emulator) moveToColumn(x int) {

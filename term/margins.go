@@ -3,7 +3,7 @@ package term
 // edge is the column before which printing from the cursor on ends: the right
 // margin, or the end of the row for a cursor that is beyond it.
 func (e *emulator) edge() int {
-	if e.x < e.right {
+	if e.narrow && e.x < e.right {
 		return e.right
 	}
 	return e.cols

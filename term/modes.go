@@ -155,6 +155,7 @@ func (e *emulator) setFlag(n int, on bool) {
 	for _, known := range privateModes {
 		if known.number == n {
 			e.modes.set(known.mode, on)
+			break
 		}
 	}
 	switch n {
