@@ -53,12 +53,12 @@ func (f *frameReader) line(h *hold) ([]byte, error) {
 		part, err := f.r.ReadSlice('\n')
 		n := len(line) + len(part)
 		if n > f.limit {
-			return nil, f.skip(line, part, err, errTooLong)
+			return nil, f.skip(h, line, part, err, errTooLong)
 		}
 		if n > cap(line) {
 			more := min(max(n, 2*cap(line)), f.limit)
 			if h != nil && !h.resize(more) {
-				return nil, f.skip(line, part, err, errNoRoom)
+				return nil, f.skip(h, line, part, err, errNoRoom)
 			}
 			line = append(make([]byte, 0, more), line...)
 		}
@@ -75,11 +75,14 @@ func (f *frameReader) line(h *hold) ([]byte, error) {
 	}
 }
 
-// skip drops the rest of a line that cannot be kept for the reason given.
-func (f *frameReader) skip(line, part []byte, err, reason error) error {
+// skip drops a line that cannot be kept, for the reason given, and the rest of it.
+func (f *frameReader) skip(h *hold, line, part []byte, err, reason error) error {
 	var id idFinder
 	id.look(line)
 	id.look(part)
+	if h != nil {
+		h.free() // the rest may be long in coming
+	}
 	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = f.r.ReadSlice('\n')
 		id.look(part)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +61,27 @@ func TestAMessageThatIsNotKeptIsNamed(t *testing.T) {
 				t.Errorf("answer %s", m.Result)
 			}
 		}
+	}
+}
+
+// TestAMessageThatIsNotKeptTakesNothing, however long its end is in coming.
+func TestAMessageThatIsNotKeptTakesNothing(t *testing.T) {
+	r := newHarness(t, func(c *Config) { c.Limits.Room = 1 << 20 })
+	a := r.agent()
+	if _, err := io.WriteString(a.conn, `{"id":1,"x":"`+strings.Repeat("x", 1<<20)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool {
+		all := int64(1<<20) - r.proxy.room.forOne
+		if !r.proxy.room.requests.TryAcquire(all) {
+			return false
+		}
+		r.proxy.room.requests.Release(all)
+		return true
+	}, "the room to be free")
+	a.send(`"}`)
+	if m := a.answerTo("1"); m.Error == nil || !strings.Contains(m.Error.Message, "under way") {
+		t.Errorf("answer %+v", m)
 	}
 }
 
