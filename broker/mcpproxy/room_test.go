@@ -28,7 +28,8 @@ func TestWhatWaitsHasOneBound(t *testing.T) {
 	a.send(r.writeOutside(1, 1<<20)) // kept as it was written and as it was understood
 	item := r.pending(1)[0]
 	for id := 2; id < 5; id++ {
-		if m := b.call(fmt.Sprint(id), "filesystem__write_file", strings.TrimSuffix(strings.SplitN(r.writeOutside(id, 1<<20), `"arguments":`, 2)[1], "}}")); !strings.Contains(fmt.Sprint(m.text(), m.Error), errNoRoom.Error()) {
+		b.send(r.writeOutside(id, 1<<20))
+		if m := b.answerTo(fmt.Sprint(id)); !strings.Contains(fmt.Sprint(m.text(), m.Error), errNoRoom.Error()) {
 			t.Errorf("call %d: %s %v", id, m.Result, m.Error)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -29,7 +30,7 @@ func longServer() {
 	text := strings.Repeat("x", 4<<20)
 	for {
 		line, err := in.ReadSlice('\n')
-		for err == bufio.ErrBufferFull { // of a long message the beginning says all
+		for errors.Is(err, bufio.ErrBufferFull) { // of a long message the beginning says all
 			_, err = in.ReadSlice('\n')
 		}
 		if err != nil {
