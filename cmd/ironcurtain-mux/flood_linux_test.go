@@ -63,7 +63,7 @@ func TestAFloodOfRequestsIsBounded(t *testing.T) {
 	mega := strings.Repeat("x", 1<<20)
 	paths := strings.TrimSuffix(strings.Repeat(`"/srv/a",`, 40_000), ",")
 	for name, tail := range map[string]string{
-		"calls that wait":       write("/srv/a", mega),
+		"calls that wait":       write("/srv/a", mega+mega+mega),
 		"small calls":           write("/srv/a", "x"),
 		"long answers":          `"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"/workspace/a"}}}`,
 		"calls of many values":  `"tools/call","params":{"name":"filesystem__read_multiple_files","arguments":{"paths":[` + paths + `]}}}`,
