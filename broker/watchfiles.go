@@ -44,8 +44,8 @@ func (s *session) lookAtWorkspace() {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	switch s.snapshot().State { // behind the look: what is taken down has ended before
-	case StateStarting, StateDead, StateClosed:
+	// Asked for behind the look: what is taken down has ended before.
+	if state := s.snapshot().State; state == StateStarting || state == StateDead || state == StateClosed {
 		return
 	}
 	s.mu.Lock()

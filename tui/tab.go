@@ -80,6 +80,8 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 		return markWaiting, "waiting for you", true
 	case broker.StateDead, broker.StateClosed:
 		return markEnded, "ended", false
+	case broker.StateUnknown:
+		return markLost, "out of reach", false
 	}
 	return markLost, string(t.session.State), false
 }

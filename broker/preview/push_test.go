@@ -337,8 +337,7 @@ func TestOddFetches(t *testing.T) {
 	}
 	for _, setting := range []string{"fetch.recurseSubmodules", "remote.origin.prune", "fetch.pruneTags", "fetch.all"} {
 		r := newRepository(t)
-		r.git("config", setting, "true")
-		if odd(r) == "" {
+		if r.git("config", setting, "true"); odd(r) == "" {
 			t.Errorf("with %s it is not odd", setting)
 		}
 	}
