@@ -67,6 +67,9 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 	got, ok := p.repos[r.Path]
 	if !ok {
 		got = p.readRepository(r)
+		if p.repos == nil {
+			p.repos = map[string]*repository{}
+		}
 		p.repos[r.Path] = got
 	}
 	if got.err != nil {

@@ -21,7 +21,7 @@ type snapshot struct {
 
 // look begins a judgement.
 func (e *Engine) look(ctx context.Context) *snapshot {
-	return &snapshot{ctx: ctx, paths: e.paths.View(ctx), git: e.around.View(ctx), repos: map[string]*repository{}}
+	return &snapshot{ctx: ctx, paths: e.paths.View(ctx), git: e.around.View(ctx)}
 }
 
 // err says why a judgement cannot stand, whatever it came to.

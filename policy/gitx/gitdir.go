@@ -17,9 +17,12 @@ func isGitDir(dir string) (bool, error) {
 	if !has("HEAD") || !borrows && !whole {
 		return false, nil
 	}
-	common, err := commonDir(dir)
-	if err != nil {
-		return false, err
+	common := dir
+	if borrows {
+		var err error
+		if common, err = commonDir(dir); err != nil {
+			return false, err
+		}
 	}
 	if !validHead(filepath.Join(dir, "HEAD")) || !canEnter(common+"/objects") || !canEnter(common+"/refs") {
 		return false, refuse("the directory looks like a git repository and is none that git would use")
@@ -39,4 +42,4 @@ func validHead(name string) bool {
 	return err == nil && headLine.Match(data[:min(len(data), 255)])
 }
 
-func canEnter(dir string) bool { return isDir(dir) && unix.Access(dir, unix.X_OK) == nil }
+func canEnter(dir string) bool { return unix.Access(dir+"/.", unix.X_OK) == nil }

@@ -2,9 +2,8 @@ package gitx
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,7 +11,8 @@ import (
 // maxLooked bounds the search for links in a repository.
 const maxLooked = 100_000
 
-// shallow are directories of a repository in which git reads or writes files. Their
+// shallow are directories of a repository in which git reads or writes files, first the
+// repository itself. Their
 // subdirectories are looked at elsewhere, or hold no links that matter.
 var shallow = []string{"", "info", "objects", "objects/info", "objects/pack", "objects/pack/multi-pack-index.d", "objects/info/commit-graphs", "modules", "branches", "remotes"}
 
@@ -30,24 +30,25 @@ func (r *Repo) links() ([]string, error) {
 		roots = append(roots, r.CommonDir)
 	}
 	for _, root := range roots {
-		for _, dir := range shallow {
-			if _, err := x.list(filepath.Join(root, dir)); err != nil {
+		var dirs []string // of the root
+		for i, dir := range shallow {
+			below, err := x.list(filepath.Join(root, dir))
+			if err != nil {
 				return nil, err
+			}
+			if i == 0 {
+				dirs = below
 			}
 		}
 		if err := x.loose(filepath.Join(root, "objects")); err != nil {
 			return nil, err
 		}
 		for _, dir := range deep {
-			name := filepath.Join(root, dir)
-			switch info, err := os.Lstat(name); {
-			case errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir():
-			case err != nil:
-				return nil, errUnlisted
-			default:
-				if err := x.walk(name); err != nil {
-					return nil, err
-				}
+			if !slices.Contains(dirs, dir) {
+				continue
+			}
+			if err := x.walk(filepath.Join(root, dir)); err != nil {
+				return nil, err
 			}
 		}
 	}

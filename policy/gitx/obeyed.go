@@ -168,6 +168,9 @@ func (g *gathered) add(dir string) {
 		for _, o := range p.found {
 			p.weight += 256 + len(o.command)
 		}
+		if v.places == nil {
+			v.places = map[string]*place{}
+		}
 		v.places[dir] = p
 	}
 	v.work += p.weight

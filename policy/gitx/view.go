@@ -25,7 +25,7 @@ type View struct {
 
 // View begins to look.
 func (s *Surroundings) View(ctx context.Context) *View {
-	return &View{ctx: ctx, around: s, seen: map[source]*reading{}, places: map[string]*place{}}
+	return &View{ctx: ctx, around: s}
 }
 
 // Open is View.Open for a single repository.
@@ -47,6 +47,9 @@ func (v *View) look(name string, as kind) *reading {
 		return &reading{err: err}
 	}
 	got = v.around.look(from)
+	if v.seen == nil {
+		v.seen = map[source]*reading{}
+	}
 	v.seen[from] = got
 	return got
 }

@@ -2,7 +2,6 @@ package pathx
 
 import (
 	"context"
-	"errors"
 
 	"golang.org/x/sys/unix"
 )
@@ -63,7 +62,7 @@ func (v *View) look(name string) (entry, error) {
 	var e entry
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {
-		errors.As(err, &e.errno)
+		e.errno = errno(err)
 	} else {
 		e = entry{mode: uint32(st.Mode), ident: identOf(&st), links: uint64(st.Nlink), changed: unix.TimespecToNsec(st.Ctim)}
 	}

@@ -40,7 +40,7 @@ type walker struct {
 // walk resolves rel from the directory start, which is resolved already and
 // has the given identities.
 func (v *View) walk(start, rel string, idents []Ident, o walkOptions) (Resolved, error) {
-	w := &walker{view: v, cur: start, opt: o}
+	w := &walker{view: v, cur: start, pending: make([]string, 0, 12), opt: o}
 	w.idents = append(make([]Ident, 0, len(idents)+8), idents...)
 	w.changed = make([]int64, len(idents), len(idents)+8)
 	w.push(rel)
