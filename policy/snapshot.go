@@ -12,7 +12,7 @@ import (
 // snapshot is the file system as one judgement sees it. Whatever it needs is looked up
 // and read once, for all values of the call and for its canonical form, too.
 type snapshot struct {
-	ctx   context.Context //nolint:containedctx // a snapshot is part of one judgement and ends with it
+	ctx   context.Context // a snapshot is part of one judgement and ends with it
 	paths *pathx.View
 	git   *gitx.View
 	guard *guardView             // made when the first path needs it

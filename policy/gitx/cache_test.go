@@ -2,6 +2,7 @@ package gitx
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -113,6 +114,33 @@ func TestTooManyConfigurations(t *testing.T) {
 	write(t, dir+"/r/.git/config", "[a]\n"+strings.Repeat("a\n", maxConfig/2-2))
 	if _, err := Open(dir+"/r", Home{}); err == nil {
 		t.Error("a configuration of half a million variables is read")
+	}
+}
+
+// Nobody writes to a pipe that lies in the place of a directory.
+func TestPipesInPlaceOfDirectories(t *testing.T) {
+	for _, place := range []string{"modules", "branches", "info", "hooks", "objects/info", "objects/ab", "logs"} {
+		dir := tempDir(t)
+		mustGit(t, dir, dir, "init", "-q", "r")
+		pipe := dir + "/r/.git/" + place
+		if err := os.RemoveAll(pipe); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := Open(dir+"/r", Home{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Programs(true, nil)
+		_, nested := r.Nested()
+		_, dirs := r.Dirs()
+		if slices.Contains([]string{"modules", "branches", "info"}, place) && nested == nil && dirs == nil {
+			t.Errorf("%s: a pipe is taken for a directory", place)
+		}
+		write(t, dir+"/r/.git/config", "[core]\n\thooksPath = .git/"+place+"\n")
+		_, _ = NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/r/a", make([]Dir, 99))
 	}
 }
 

@@ -8,8 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLooked bounds the search for links in a repository.
-const maxLooked = 100_000
+// Bounds of the search for links, in names.
+const (
+	maxLooked    = 100_000       // of one repository
+	maxAllLooked = 4 * maxLooked // of all that one call concerns
+)
 
 // shallow are directories of a repository in which git reads or writes files, first the
 // repository itself. Their
@@ -69,10 +72,11 @@ var (
 // names reads the links and the directories in a directory.
 func (x *linkSearch) names(dir string) ([]listed, error) {
 	got := x.view.look(dir, asNames)
-	if x.looked += got.count; x.looked > maxLooked {
-		return nil, errTooMany
-	}
+	x.looked += got.count
+	x.view.looked += got.count
 	switch {
+	case x.looked > maxLooked || x.view.looked > maxAllLooked:
+		return nil, errTooMany
 	case errors.Is(got.err, errTooMany):
 		return nil, errTooMany
 	case got.err != nil || got.errno == unix.ENOTDIR:

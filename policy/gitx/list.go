@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 )
 
-// list reads the names in a directory, in order, and at most so many of them: whoever
-// made the directory chose how many there are.
+// list reads the names in a directory, in order, and little more than so many of them:
+// whoever made the directory chose how many there are. Where there are more it returns
+// those that it read, and errTooMany.
 func list(dir string, most int) ([]fs.DirEntry, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0) // never waits on a pipe in its place
 	if err != nil {
 		return nil, err
 	}
@@ -21,15 +23,18 @@ func list(dir string, most int) ([]fs.DirEntry, error) {
 	for {
 		some, err := d.ReadDir(1024)
 		all = append(all, some...)
+		ended := errors.Is(err, io.EOF)
 		switch {
-		case errors.Is(err, io.EOF):
-			slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
-			return all, nil
-		case err != nil:
+		case err != nil && !ended:
 			return nil, err
-		case len(all) > most:
-			return nil, errTooMany
+		case !ended && len(all) <= most:
+			continue
 		}
+		slices.SortFunc(all, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
+		if !ended {
+			return all, errTooMany
+		}
+		return all, nil
 	}
 }
 

@@ -2,6 +2,7 @@ package gitx
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -57,7 +58,7 @@ func (s *Surroundings) findBesides() []string {
 			continue
 		}
 		entries, err := list(places[i], maxLooked)
-		if err != nil {
+		if err != nil && !errors.Is(err, errTooMany) {
 			continue
 		}
 		for _, e := range entries {

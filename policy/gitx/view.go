@@ -12,7 +12,7 @@ const (
 // read again; what it reads is bounded, and ends with the context. It is not safe for
 // concurrent use.
 type View struct {
-	ctx     context.Context //nolint:containedctx // a view is part of one judgement and ends with it
+	ctx     context.Context // a view is part of one judgement and ends with it
 	around  *Surroundings
 	user    *config // of the system and the user, once it was read
 	seen    map[source]*reading
@@ -20,6 +20,7 @@ type View struct {
 	read    int   // bytes of repositories' configurations
 	entries int   // variables in them
 	indexes int64 // bytes of indexes looked through
+	looked  int   // names in directories of repositories
 	work    int   // of comparing with what git obeys
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -47,7 +48,7 @@ var errUnlisted = &Error{Reason: "the path is not there, and whether it is under
 
 // list reads the names of a directory that have several spellings, once.
 func (v *View) list(dir string) (spellings, error) {
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // never waits on a pipe in its place
 	if err != nil {
 		return nil, errUnlisted
 	}

@@ -17,7 +17,7 @@ const (
 // context. It is not safe for concurrent use.
 type View struct {
 	at        *Resolver
-	ctx       context.Context //nolint:containedctx // a view is part of one judgement and ends with it
+	ctx       context.Context // a view is part of one judgement and ends with it
 	seen      map[string]entry
 	err       error                // why something was not looked up
 	spellings map[string]spellings // by directory
