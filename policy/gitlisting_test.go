@@ -19,9 +19,9 @@ func readingPolicy(t *testing.T, w *world, more string) *Compiled {
 	return c
 }
 
-// Listing the remotes of a repository below a directory that may be read asks nobody,
-// unless it would show more than the repository's own configuration, or a credential.
-func TestListingRemotes(t *testing.T) {
+// remotesWorld has repositories below a directory that may be read, and beside it.
+func remotesWorld(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t)
 	open := "outside/open/"
 	remote := func(url string) string { return "[remote \"origin\"]\n\turl = " + url + "\n" }
@@ -48,7 +48,13 @@ func TestListingRemotes(t *testing.T) {
 	w.must(os.Symlink(w.outside+"/closed", w.outside+"/open/link"))
 	w.repository("outside", githubRemote, nil) // below it lies what may be read, and no repository
 	w.must(os.Mkdir(w.outside+"/open/plain", 0o700))
+	return w
+}
 
+// Listing the remotes of a repository below a directory that may be read asks nobody,
+// unless it would show more than the repository's own configuration, or a credential.
+func TestListingRemotes(t *testing.T) {
+	w := remotesWorld(t)
 	e := w.engine(func(c *Config) { c.Policy = readingPolicy(t, w, "") })
 	call := func(e *Engine, dir, more string) Verdict {
 		return e.Evaluate(Call{Server: "git", Tool: "git_remote", Arguments: []byte(`{"path":"` + dir + `"` + more + `}`)})

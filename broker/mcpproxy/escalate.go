@@ -26,6 +26,9 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	if c.granted(ctx) {
 		return nil
 	}
+	if c.verdict.Decision == policy.Deny { // when it was judged for a grant
+		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
+	}
 	if c.proxy.rate.crowded(c.likeness()) {
 		return c.collapse(ctx)
 	}
