@@ -105,8 +105,8 @@ func (r *sharedRepository) make(lacks []string) error {
 				err = f.Close()
 			}
 		}
-		if errors.Is(err, fs.ErrExist) {
-			continue
+		if errors.Is(err, fs.ErrExist) || errors.Is(err, unix.EROFS) {
+			continue // where nobody can write, no agent can either
 		}
 		if err == nil && os.Geteuid() == 0 {
 			err = giveTo(r.root, name, owner)
