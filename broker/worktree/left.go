@@ -3,6 +3,7 @@ package worktree
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -10,11 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 )
 
-// lookTime bounds looking for changes in the files of a tree; tests shorten it.
-var lookTime = time.Minute
+// lookTime bounds looking for changes in the files of a tree.
+const lookTime = 30 * time.Second
 
 // left says what would be lost with the tree.
 func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
@@ -45,34 +48,35 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 	return strings.Join(what, " and "), nil
 }
 
-// changed says in words what of the files is not in the commit, or nothing. An agent can
-// put a pipe where git looks for patterns, attributes and repositories in the files,
-// and git waits on it; so this has a time of its own, after which there may be changes.
+// changed says in words what of the files is not in the commit, or nothing. It has a time
+// of its own, after which there may be changes.
 func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	_, err := keep.run(limited, "read-tree", "--reset", tip)
+	found, err := p.count(limited)
+	if limited.Err() == nil && err != nil {
+		return fmt.Sprintf("files that were not looked through (%v)", err), nil
+	}
+	if err == nil {
+		_, err = keep.run(limited, "read-tree", "--reset", tip)
+	}
 	var files something
-	unseen, more := false, false
 	if err == nil {
 		err = keep.pipe(limited, nil, &files, "status", "--porcelain", "--ignore-submodules=all")
 	}
+	known := 0
 	if err == nil && !bool(files) {
-		if more, err = p.more(limited, keep); err != nil && limited.Err() == nil {
-			unseen, err = true, nil
-		}
+		known, err = keep.tracked(limited)
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that git did not look through in %v", lookTime), nil
+		return fmt.Sprintf("files that were not looked through in %v", lookTime), nil
 	case err != nil:
 		return "", err
 	case bool(files):
 		return "changes that are not committed", nil
-	case more:
+	case found > known:
 		return "files that git ignores or does not see", nil
-	case unseen:
-		return "files that could not be looked through", nil
 	}
 	return "", nil
 }
@@ -85,30 +89,38 @@ func (s *something) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// more reports whether there are more files in the tree than in its commit, which are
-// all there and unchanged. They may be ignored by patterns of the tree's own, lie in the
-// place of a submodule or in a .git that is no repository, or have paths too long for git.
-func (p Place) more(ctx context.Context, keep git) (bool, error) {
-	known, found := 0, 0
-	if err := keep.pipe(ctx, nil, &entries{each: func(entry []byte) {
-		if !bytes.HasPrefix(entry, []byte("160000 ")) { // a submodule has no file of its own
-			known++
-		}
-	}}, "ls-files", "--stage", "-z"); err != nil {
-		return false, err
-	}
+// errPipe keeps git from waiting.
+var errPipe = errors.New("a pipe is among them, on which git would wait")
+
+// count counts the files of the tree, without those of its repository. Where all that is
+// in the commit is there and unchanged, what is more is ignored by patterns of the tree's
+// own, lies in the place of a submodule or in a .git that is no repository, or has a path
+// too long for git.
+func (p Place) count(ctx context.Context) (int, error) {
+	found := 0
 	err := dirtree.Walk(ctx, p.Dir, func(e *dirtree.Entry) error {
 		switch {
 		case e.Depth == 1 && e.Name == ".git":
 			return fs.SkipDir
+		case e.Stat.Mode&unix.S_IFMT == unix.S_IFIFO:
+			return errPipe
 		case !e.IsDir():
-			if found++; found > known {
-				return fs.SkipAll
-			}
+			found++
 		}
 		return nil
 	})
-	return found > known, err
+	return found, err
+}
+
+// tracked counts the files of the index. A submodule has none of its own.
+func (g git) tracked(ctx context.Context) (int, error) {
+	known := 0
+	err := g.pipe(ctx, nil, &entries{each: func(entry []byte) {
+		if !bytes.HasPrefix(entry, []byte("160000 ")) {
+			known++
+		}
+	}}, "ls-files", "--stage", "-z")
+	return known, err
 }
 
 // usual are what git and we put into a repository, without the directories of objects.
