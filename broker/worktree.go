@@ -185,6 +185,9 @@ func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
 			err = problemf("resume the session to look at them and commit what you need, or give --force to drop them",
 				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
 		}
+		if hinted := interface{ Hint() string }(nil); err != nil && ctx.Err() == nil && !errors.As(err, &hinted) {
+			err = problemf("try again, or give --force to drop what is in the worktree", "%w", err)
+		}
 		if err != nil {
 			return err
 		}

@@ -140,6 +140,26 @@ func TestContextIsObeyed(t *testing.T) {
 	}
 }
 
+// A walk ends at its bounds, here near them already.
+func TestWalkIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a/b/c"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	all := func(*Entry) error { return nil }
+	for name, w := range map[string]*walk{
+		"entries": {ctx: t.Context(), visit: all, seen: maxEntries - 2},
+		"names":   {ctx: t.Context(), visit: all, held: maxHeld},
+	} {
+		if limit := (*Limit)(nil); !errors.As(w.run(dir), &limit) {
+			t.Errorf("%s: walked", name)
+		}
+	}
+	if err := (&walk{ctx: t.Context(), visit: all, seen: maxEntries - 3}).run(dir); err != nil {
+		t.Error(err)
+	}
+}
+
 // Links are removed and never followed, and nothing waits for a pipe.
 func TestLinksAreNotFollowed(t *testing.T) {
 	base := t.TempDir()

@@ -17,6 +17,7 @@ import (
 const (
 	maxEntries = 1 << 20
 	maxDepth   = 1 << 17
+	maxHeld    = 32 << 20 // bytes of the names of directories that are still to be walked
 )
 
 // Entry is what a walk found. What is done with it is done by name in the open
@@ -43,7 +44,8 @@ func (l *Limit) Error() string { return "there are " + l.What }
 // of its subdirectories. For fs.SkipDir it leaves a directory's entries out, and
 // fs.SkipAll ends it; any other error of visit does so, too, and is returned with a path
 // in front. An entry that goes away meanwhile is passed over, a directory that is moved
-// while the walk is in it is an error. More than a million entries are a *Limit.
+// while the walk is in it is an error. More than a million entries, or 32 MB of names of
+// directories at once, are a *Limit.
 func Walk(ctx context.Context, dir string, visit func(*Entry) error) error {
 	return (&walk{ctx: ctx, visit: visit}).run(dir)
 }
@@ -66,6 +68,7 @@ func (w *walk) run(dir string) error {
 		if n := len(last.below); n > 0 {
 			name := last.below[n-1]
 			last.below = last.below[:n-1]
+			w.held -= len(name)
 			err = w.enter(int(w.dir.Fd()), name)
 			if gone(err) {
 				err = nil
@@ -97,6 +100,7 @@ type walk struct {
 	visit  func(*Entry) error
 	prune  bool // remove what is empty when it is left
 	seen   int
+	held   int      // bytes of the names in all levels
 	dir    *os.File // the directory of the last level
 	levels []level
 }
@@ -205,6 +209,9 @@ func (w *walk) look(l *level, name string) error {
 	case err != nil:
 		return err
 	case e.IsDir():
+		if w.held += len(name); w.held > maxHeld {
+			return &Limit{fmt.Sprintf("more than %d MB of names of directories", maxHeld>>20)}
+		}
 		l.below = append(l.below, name)
 	}
 	return nil
