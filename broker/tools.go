@@ -216,7 +216,7 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 		all = append(all, sandbox.Spec{
 			Name: "fetch", Argv: c.FetchServer,
 			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
-			Memory:  serverMemory,
+			Memory:  fetchMemory,
 		})
 	}
 	return all, nil

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/alone"
 )
 
 // helperOf names, for a run of this test program, the repository in which it runs git
@@ -54,6 +56,9 @@ func repository(t *testing.T) (dir string, git func(in string, args ...string) s
 // A few hundred bytes of trees that stand for a billion files do not fit into what git
 // gets, nor into what it may say.
 func TestTreeBomb(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
 	dir, git := repository(t)
 	blob := git("x", "hash-object", "-w", "--stdin")
 	var files strings.Builder
@@ -128,6 +133,9 @@ func notLarge(t *testing.T) {
 // Files of zeros, as small as they are in a repository, are neither compared nor kept
 // in memory.
 func TestZeros(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
 	dir, git := repository(t)
 	var entries strings.Builder
 	for i := range 4 {

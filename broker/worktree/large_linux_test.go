@@ -7,6 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/alone"
 )
 
 // notLarge fails when this process, or one that it has waited for, was larger than
@@ -35,6 +37,9 @@ func bomb() string {
 // repository, nor does git take the memory for it. The tree stays, and a later commit
 // without it comes over.
 func TestTreeBomb(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
 	dir, _ := person(t)
 	p, tree := made(t, dir)
 	sh(t, p.Dir, bomb()+"git update-ref refs/heads/ironcurtain/6f1c0a77 $bomb")
@@ -55,6 +60,9 @@ func TestTreeBomb(t *testing.T) {
 // A person's repository whose newest commit is such a one, because an agent has worked
 // in it, gives no tree.
 func TestSourceIsTreeBomb(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
 	dir, trap := person(t)
 	sh(t, dir, bomb()+"git -c core.hooksPath=/dev/null update-ref refs/heads/main $bomb; rm -f "+trap)
 	s, err := Open(t.Context(), dir, "")
@@ -70,6 +78,9 @@ func TestSourceIsTreeBomb(t *testing.T) {
 
 // Files of zeros, whose objects are small, come over without being held in memory.
 func TestZerosComeOver(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
 	dir, _ := person(t)
 	p, tree := made(t, dir)
 	sh(t, p.Dir, "for i in 1 2 3 4 5 6 7 8; do echo $i >z$i; truncate -s 40M z$i; done; git -c core.bigFileThreshold=1m add . && git commit -q -m zeros")

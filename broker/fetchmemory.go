@@ -1,0 +1,6 @@
+//go:build !race
+
+package broker
+
+// fetchMemory bounds our own tool server as serverMemory does others.
+const fetchMemory = serverMemory
