@@ -43,6 +43,9 @@ func (j *judge) request(conversation, names []string, each func(key string) erro
 		if err := each(key); err != nil || slices.Contains(conversation, key) {
 			return err
 		}
+		if len(key) > mostText {
+			return tooLong("a key of the request", len(key))
+		}
 		if j.settings += len(key) + j.pos - start - (j.free - free); j.settings > mostSettings {
 			return refuse("the request holds more than %d bytes beside the conversation.", mostSettings)
 		}

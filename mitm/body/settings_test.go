@@ -49,7 +49,7 @@ func TestSettingsAreBounded(t *testing.T) {
 		for _, body := range []string{
 			`{"metadata":{"` + strings.Repeat("k", mostText+1) + `":1}}`,
 			`{"seed":` + strings.Repeat("1", mostText+1) + `}`,
-			`{"` + strings.Repeat("k", mostSettings) + `":1}`,
+			`{"` + strings.Repeat("k", mostText+1) + `":1}`,
 			`{"metadata":{"a":[` + strings.Repeat(`"0123456789",`, mostSettings/10) + `1]}}`,
 			`{"metadata":{"a":1` + strings.Repeat(" ", mostSettings) + `}}`,
 			`{"model":"` + strings.Repeat("m", mostText+1) + `"}`,
