@@ -171,7 +171,7 @@ func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 	}
 	// Where a shell of this machine is anyway may be named, too: to open it anew.
 	if r.Workspace != "" && (!adapter.Host || realPath(r.Workspace) != realPath(b.config.UserHome)) {
-		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.UserHome); err != nil {
+		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
 			return nil, err
 		}
 	}
@@ -196,13 +196,13 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 	return s
 }
 
-// CheckWorkspace says whether a session of the multiplexer with that home could
+// CheckWorkspace says whether a session of the multiplexer with that home and cache could
 // be opened on the directory. An empty one stands for a fresh sandbox.
-func CheckWorkspace(given, home, userHome string) error {
+func CheckWorkspace(given, home, cache, userHome string) error {
 	if given == "" {
 		return nil
 	}
-	_, err := resolveWorkspace(given, home, userHome)
+	_, err := resolveWorkspace(given, home, cache, userHome)
 	return err
 }
 

@@ -46,7 +46,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if rec.Worktree != nil {
 		workspace = l.worktree().Dir
 	} else if rec.Workspace != workspace {
-		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.UserHome); err != nil {
+		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
 			return nil, err
 		}
 		if workspace != rec.Workspace { // an agent that works above it can have put a link there

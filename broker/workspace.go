@@ -7,8 +7,9 @@ import (
 )
 
 // resolveWorkspace turns what a person gave as a workspace into a real
-// directory that may be shown to an agent, or says why it may not.
-func resolveWorkspace(given, home, userHome string) (string, error) {
+// directory that may be shown to an agent, or says why it may not. What the cache
+// holds runs in every container and on the host, so no agent may change it.
+func resolveWorkspace(given, home, cache, userHome string) (string, error) {
 	const next = "give an existing project directory with --workspace"
 	path := given
 	if path == "~" || strings.HasPrefix(path, "~/") {
@@ -41,6 +42,10 @@ func resolveWorkspace(given, home, userHome string) (string, error) {
 		return "", problemf(next, "workspace %s contains the state of ironcurtain-mux", dir)
 	case contains(realPath(home), dir) && !managedWorkspace(realPath(home), dir):
 		return "", problemf(next, "workspace %s belongs to ironcurtain-mux itself", dir)
+	case cache != "" && contains(dir, realPath(cache)):
+		return "", problemf(next, "workspace %s contains the cache of ironcurtain-mux", dir)
+	case cache != "" && contains(realPath(cache), dir) && !managedWorkspace(realPath(home), dir):
+		return "", problemf(next, "workspace %s lies in the cache of ironcurtain-mux", dir)
 	}
 	return dir, nil
 }

@@ -13,8 +13,9 @@ func TestResolveWorkspace(t *testing.T) {
 	userHome := filepath.Join(base, "home")
 	state := filepath.Join(userHome, ".ironcurtain")
 	project := filepath.Join(userHome, "project")
+	cache := filepath.Join(userHome, ".cache", "ironcurtain-mux")
 	sandbox := filepath.Join(state, "sessions", "1", "sandbox")
-	for _, dir := range []string{project, sandbox, filepath.Join(state, "sessions", "1", "home"), filepath.Join(state, "demo", "workspace"), filepath.Join(state, "demo", "outside")} {
+	for _, dir := range []string{project, sandbox, filepath.Join(state, "sessions", "1", "home"), filepath.Join(state, "demo", "workspace"), filepath.Join(state, "demo", "outside"), filepath.Join(cache, "servers")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -40,7 +41,7 @@ func TestResolveWorkspace(t *testing.T) {
 		sandbox:                  sandbox,
 		filepath.Join(state, "demo", "workspace"): filepath.Join(state, "demo", "workspace"),
 	} {
-		got, err := resolveWorkspace(given, state, userHome)
+		got, err := resolveWorkspace(given, state, cache, userHome)
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", given, got, err, want)
 		}
@@ -53,13 +54,16 @@ func TestResolveWorkspace(t *testing.T) {
 		base:                             "contains your home",
 		state:                            "state of ironcurtain-mux",
 		filepath.Join(state, "sessions"): "belongs to",
-		filepath.Join(state, "sessions", "1", "home"):  "belongs to",
-		filepath.Join(state, "demo", "outside"):        "belongs to",
-		filepath.Join(base, "missing"):                 "does not exist",
-		file:                                           "not a directory",
+		filepath.Join(state, "sessions", "1", "home"): "belongs to",
+		filepath.Join(state, "demo", "outside"):       "belongs to",
+		filepath.Join(base, "missing"):                "does not exist",
+		filepath.Dir(cache):                           "contains the cache",
+		cache:                                         "contains the cache",
+		filepath.Join(cache, "servers"):               "lies in the cache",
+		file:                                          "not a directory",
 		filepath.Join(project, "../../../../../../.."): "whole machine",
 	} {
-		_, err := resolveWorkspace(given, state, userHome)
+		_, err := resolveWorkspace(given, state, cache, userHome)
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: got %v, want it to say %q", given, err, part)
 		}

@@ -30,10 +30,10 @@ const (
 // the end of the multiplexer, so that a person is told what was not brought back.
 const settleTime = 50 * time.Second
 
-// CheckWorktree says whether a session of the multiplexer with that home could get
+// CheckWorktree says whether a session of the multiplexer with that home and cache could get
 // a worktree of the directory.
-func CheckWorktree(ctx context.Context, given, home, userHome string) error {
-	dir, err := resolveWorkspace(given, home, userHome)
+func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
+	dir, err := resolveWorkspace(given, home, cache, userHome)
 	if err == nil {
 		_, err = worktreeSource(ctx, dir, userHome)
 	}

@@ -55,11 +55,11 @@ func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if err := broker.CheckHome(p.home); err != nil {
 		return paths{}, config.Config{}, fail("open multiplexer", err, "")
 	}
-	if err := broker.CheckWorkspace(f.workspace, p.home, p.userHome); err != nil {
+	if err := broker.CheckWorkspace(f.workspace, p.home, p.cache, p.userHome); err != nil {
 		return paths{}, config.Config{}, fail("open workspace", err, "")
 	}
 	if f.worktree.choice() == broker.WorktreeYes {
-		if err := broker.CheckWorktree(ctx, f.workspace, p.home, p.userHome); err != nil {
+		if err := broker.CheckWorktree(ctx, f.workspace, p.home, p.cache, p.userHome); err != nil {
 			return paths{}, config.Config{}, fail("open workspace", err, "")
 		}
 	}
