@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Worktree says of which repository, branch and commit a session's worktree is.
@@ -185,7 +186,7 @@ func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
 			err = problemf("resume the session to look at them and commit what you need, or give --force to drop them",
 				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
 		}
-		if hinted := interface{ Hint() string }(nil); err != nil && ctx.Err() == nil && !errors.As(err, &hinted) {
+		if err != nil && ctx.Err() == nil && fault.Hint(err) == "" {
 			err = problemf("try again, or give --force to drop what is in the worktree", "%w", err)
 		}
 		if err != nil {

@@ -77,18 +77,25 @@ func Hint(err error) string {
 	if next := Disk(err); next != "" {
 		return next
 	}
-	for err != nil {
-		var h interface {
-			error
-			Hint() string
-		}
-		if !errors.As(err, &h) {
-			return ""
-		}
+	return first(err)
+}
+
+// first is the next step that the error knows, or the first of its causes.
+func first(err error) string {
+	if h, ok := any(err).(interface{ Hint() string }); ok {
 		if next := h.Hint(); next != "" {
 			return next
 		}
-		err = errors.Unwrap(h)
+	}
+	switch e := any(err).(type) {
+	case interface{ Unwrap() error }:
+		return first(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, cause := range e.Unwrap() {
+			if next := first(cause); next != "" {
+				return next
+			}
+		}
 	}
 	return ""
 }

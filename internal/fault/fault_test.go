@@ -27,6 +27,7 @@ func TestHint(t *testing.T) {
 		"behind one that knows none":    {&fault.Error{Op: "run", Err: fault.Wrap("x", knows, "")}, "run: x: no engine at here", "start it"},
 		"of a full disk":                {fault.Wrap("write", syscall.ENOSPC, "make it writable"), "write: no space left on device", "the disk is full: make room on it"},
 		"of several":                    {errors.Join(io.EOF, knows), "EOF\nno engine at here", "start it"},
+		"of several, one of them mute":  {fmt.Errorf("end: %w", errors.Join(mute, knows)), "end: connect: EOF\nno engine at here", "start it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := fault.Hint(c.err); got != c.hint {
