@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -41,7 +42,7 @@ func (b *Broker) watchFiles() {
 // look, and when it is again. What cannot be looked at is not called gone.
 func (s *session) lookAtWorkspace() {
 	info, err := os.Stat(s.fixed.Workspace)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
 	// Asked for behind the look: what is taken down has ended before.

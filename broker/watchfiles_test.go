@@ -12,7 +12,8 @@ import (
 // its return is told, too.
 func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	d := newDesk(t)
-	work := filepath.Join(d.outside, "work")
+	above := filepath.Join(d.outside, "above")
+	work := filepath.Join(above, "work")
 	d.session.fixed.Workspace, d.session.fixed.Notice = work, "scripted model"
 	d.session.lookAtWorkspace() // it starts, and its workspace is made
 	d.session.count(func(t *tally) { t.running, t.connected = true, true })
@@ -22,7 +23,7 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	}
 	create := func() {
 		t.Helper()
-		if err := os.Mkdir(work, 0o700); err != nil {
+		if err := os.MkdirAll(work, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -37,6 +38,8 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 		{func() error { return os.Rename(work, away) }, workspaceGone + " · scripted model", "was deleted, moved or replaced"},
 		{func() error { create(); return nil }, workspaceGone + " · scripted model", ""},
 		{func() error { return errors.Join(os.Remove(work), os.Rename(away, work)) }, "scripted model", "is back"},
+		{func() error { return errors.Join(os.Rename(above, away), os.WriteFile(above, nil, 0o600)) }, workspaceGone + " · scripted model", "was deleted, moved or replaced"},
+		{func() error { return errors.Join(os.Remove(above), os.Rename(away, above)) }, "scripted model", "is back"},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
