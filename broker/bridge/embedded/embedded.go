@@ -10,12 +10,13 @@ import (
 	"embed"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 //go:embed all:built
@@ -41,18 +42,19 @@ func install(cache string, data []byte) (string, error) {
 	if isThere(path, data) {
 		return path, nil
 	}
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", fmt.Errorf("write the bridge for containers: %w", err)
+	err := os.MkdirAll(cache, 0o700)
+	if err == nil {
+		err = write(path, data)
 	}
-	if err := write(path, data); err != nil {
-		return "", fmt.Errorf("write the bridge for containers: %w", err)
+	if err != nil {
+		return "", fault.Wrap("write the bridge for containers", err, "remove "+path+" if it is there, or set IRONCURTAIN_CACHE to a directory of your own")
 	}
 	return path, nil
 }
 
 // write replaces the file whole, whatever stood there and whatever its mode was.
 func write(path string, data []byte) error {
-	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o555))
+	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o555), renameio.WithTempDir(filepath.Dir(path)))
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
@@ -38,6 +41,12 @@ func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 				t.Errorf("installed %q with mode %v, %v", got, mustStat(t, path).Mode(), err)
 			}
 		})
+	}
+	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := install(cache, data); err == nil || !strings.Contains(fault.Hint(err), path) {
+		t.Errorf("a directory in its place: %v, with the hint %q", err, fault.Hint(err))
 	}
 	if other, err := install(cache, []byte("another build")); err != nil || other == path {
 		t.Errorf("another build is at %s, too (%v)", other, err)
