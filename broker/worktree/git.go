@@ -15,6 +15,7 @@ type git struct {
 	dir     string // the repository
 	tree    string // the working tree; may be empty
 	objects string // where objects are written; empty: to the repository
+	borrows string // with objects: where else they are read
 	indexes int64  // bytes of the indexes of packs that are read
 }
 
@@ -36,7 +37,7 @@ func (g git) pipe(ctx context.Context, in io.Reader, out io.Writer, args ...stri
 
 func (g git) command(args []string) gitrun.Command {
 	var env []string
-	for name, value := range map[string]string{"GIT_DIR": g.dir, "GIT_WORK_TREE": g.tree, "GIT_OBJECT_DIRECTORY": g.objects} {
+	for name, value := range map[string]string{"GIT_DIR": g.dir, "GIT_WORK_TREE": g.tree, "GIT_OBJECT_DIRECTORY": g.objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": g.borrows} {
 		if value != "" {
 			env = append(env, name+"="+value)
 		}

@@ -1,7 +1,9 @@
 package worktree
 
 import (
+	"encoding/hex"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -114,5 +116,42 @@ func TestTreeOfPipes(t *testing.T) {
 				t.Errorf("afterwards: %+v, %v", o, err)
 			}
 		})
+	}
+}
+
+// Of commits that git's check complains of, nothing stays in the person's repository,
+// however often they are tried.
+func TestRefusedCommitsLeaveNothing(t *testing.T) {
+	dir, _ := person(t)
+	p, tree := made(t, dir)
+	id, err := hex.DecodeString(sh(t, p.Dir, "git rev-parse HEAD:a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.Keep, "tree"), append([]byte("100644 .git\x00"), id...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, p.Dir, `tree=$(git hash-object --literally -t tree -w '`+p.Keep+`/tree')
+git update-ref refs/heads/ironcurtain/6f1c0a77 $(git commit-tree -p HEAD -m refused $tree)`)
+	before := sh(t, dir, "find .git/objects | sort")
+	for range 2 {
+		if _, err := p.Settle(t.Context(), tree); err == nil {
+			t.Error("nothing was complained of")
+		}
+	}
+	if after := sh(t, dir, "find .git/objects | sort"); after != before || branch(t, tree) != tree.Base {
+		t.Errorf("there is more than before: %s", after)
+	}
+}
+
+// More branches than fit into the arguments of a program.
+func TestManyBranches(t *testing.T) {
+	dir, _ := person(t)
+	p, tree := made(t, dir)
+	sh(t, p.Dir, `git commit -q --allow-empty -m mine
+id=$(git commit-tree -m other HEAD^{tree})
+seq -f "$id refs/heads/b%.0f" 60000 >.git/packed-refs`)
+	if o := settle(t, p, tree); o.Commits != 1 || o.Stuck != "" || o.Left != "commits on other branches" {
+		t.Errorf("got %+v", o)
 	}
 }

@@ -37,11 +37,12 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 		what = append(what, changed)
 	}
 	if len(others) > 0 {
-		count, err := keep.run(ctx, append([]string{"rev-list", "--count", "--not", "--branches", "--tags", "--remotes", t.Base, tip, "--not"}, others...)...)
-		if err != nil {
+		var more something
+		in := strings.NewReader(strings.Join(others, "\n") + "\n") // too many for arguments
+		if err := keep.pipe(ctx, in, &more, "rev-list", "--max-count=1", "--stdin", "--not", "--branches", "--tags", "--remotes", t.Base, tip); err != nil {
 			return "", err
 		}
-		if count != "0" {
+		if more {
 			what = append(what, "commits on other branches")
 		}
 	}

@@ -218,6 +218,37 @@ func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	if _, err := pack.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	keep.objects = t.Objects()
-	return keep.pipe(ctx, pack, nil, "index-pack", "--stdin", "--strict")
+	return t.receive(ctx, keep, pack)
+}
+
+// receive checks a pack in a directory of its own in the person's store, and moves it to
+// the others when it is good: of one that is not, git leaves what it has written. The
+// name is one that git's own gc removes, should this process be killed.
+func (t Tree) receive(ctx context.Context, keep git, pack io.Reader) error {
+	apart, err := os.MkdirTemp(t.Objects(), "tmp_objdir-incoming-")
+	if err != nil {
+		return err
+	}
+	keep.objects, keep.borrows = apart, t.Objects()
+	err = keep.pipe(ctx, pack, nil, "index-pack", "--stdin", "--strict")
+	if err == nil {
+		err = moveFiles(filepath.Join(t.Objects(), "pack"), filepath.Join(apart, "pack"))
+	}
+	return errors.Join(err, dirtree.Remove(context.WithoutCancel(ctx), apart))
+}
+
+// moveFiles moves what git has made of a pack, its index last: by that others find it.
+func moveFiles(to, from string) error {
+	files, err := os.ReadDir(from)
+	if err == nil {
+		err = os.MkdirAll(to, 0o777)
+	}
+	for _, index := range []bool{false, true} {
+		for _, f := range files {
+			if err == nil && index == (filepath.Ext(f.Name()) == ".idx") {
+				err = os.Rename(filepath.Join(from, f.Name()), filepath.Join(to, f.Name()))
+			}
+		}
+	}
+	return err
 }
