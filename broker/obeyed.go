@@ -125,7 +125,7 @@ func StoredObeyed(ctx context.Context, home, userHome string, s StoredSession) (
 
 // watchRepository says at once when git in the workspace would run or obey something that
 // the agent has made, since the person may use git there meanwhile. It looks at the
-// repository alone; what else the agent leaves is named at the end.
+// repository and those of its submodules alone; what else the agent leaves is named at the end.
 func (s *session) watchRepository(ctx context.Context) {
 	kept, err := obeyed.Kept(s.layout.obeyed())
 	if err != nil {

@@ -51,10 +51,10 @@ var usual = limits{
 	repositories: 1000, bytes: 256 << 20,
 }
 
-// quick is enough for one repository.
+// quick is enough for one repository and what it keeps of its submodules.
 var quick = limits{
 	dirs: 1000, entries: 20_000, depth: usual.depth, files: 1000, names: 1 << 20,
-	repositories: 1, bytes: 16 << 20, time: time.Second,
+	repositories: 100, bytes: 16 << 20, time: time.Second,
 }
 
 // Take looks at a directory for at most that long. The configuration of git that the
@@ -66,14 +66,14 @@ func Take(ctx context.Context, dir, userHome string, most time.Duration) (Look, 
 	return take(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) })
 }
 
-// TakeRepository looks only at the repository whose work tree the directory is, and at
-// what its configuration names.
+// TakeRepository looks only at the repository whose work tree the directory is, at those
+// of its submodules, in which 'git status' runs git, and at what their configuration
+// names.
 func TakeRepository(ctx context.Context, dir, userHome string) (Look, error) {
 	return take(ctx, dir, userHome, quick, func(l *looker) {
 		if l.isDir(".git") {
 			l.repository(".git", ".")
 		}
-		l.queue = nil
 	})
 }
 
