@@ -38,7 +38,16 @@ type entry struct {
 
 // config is a parsed configuration, in the order of its lines. Later entries
 // win where git lets the last one win.
-type config struct{ entries []entry }
+type config struct {
+	entries  []entry
+	rewrites map[string][]rewrite // the rules of a variable, once they were asked for
+}
+
+// rewrite is a rule that puts one beginning of an address in the place of another.
+type rewrite struct {
+	from, base string
+	rank       int // of the base, in the order in which git meets them
+}
 
 // parseConfig reads a configuration file.
 func parseConfig(data []byte) (*config, error) {
@@ -109,7 +118,32 @@ func (c *config) remotes() []string {
 	return out
 }
 
+// rules returns the rules of a variable, insteadOf or pushInsteadOf, in order.
+func (c *config) rules(variable string) []rewrite {
+	if found, ok := c.rewrites[variable]; ok {
+		return found
+	}
+	ranks := map[string]int{}
+	found := []rewrite{}
+	for _, e := range c.entries {
+		if e.section != "url" || e.subsection == "" || e.name != variable {
+			continue
+		}
+		rank, met := ranks[e.subsection]
+		if !met {
+			rank = len(ranks)
+			ranks[e.subsection] = rank
+		}
+		found = append(found, rewrite{e.value, e.subsection, rank})
+	}
+	if c.rewrites == nil {
+		c.rewrites = map[string][]rewrite{}
+	}
+	c.rewrites[variable] = found
+	return found
+}
+
 // join puts another configuration behind this one.
 func (c *config) join(o *config) {
-	c.entries = append(c.entries, o.entries...)
+	c.entries, c.rewrites = append(c.entries, o.entries...), nil
 }

@@ -89,13 +89,22 @@ func (x *linkSearch) names(dir string) ([]listed, error) {
 func (x *linkSearch) list(dir string) (dirs []string, err error) {
 	names, err := x.names(dir)
 	for _, n := range names {
-		if n.link {
-			x.found = append(x.found, filepath.Join(dir, n.name))
-		} else {
+		if !n.link {
 			dirs = append(dirs, n.name)
+		} else if err := x.add(filepath.Join(dir, n.name)); err != nil {
+			return nil, err
 		}
 	}
 	return dirs, err
+}
+
+// add takes in a link.
+func (x *linkSearch) add(name string) error {
+	if x.view.kept += len(name); x.view.kept > maxKept {
+		return errTooMany
+	}
+	x.found = append(x.found, name)
+	return nil
 }
 
 // loose lists the objects that are files of their own: their directories are named by
@@ -122,10 +131,11 @@ func (x *linkSearch) walk(dir string) error {
 		return err
 	}
 	for _, n := range names {
-		name := filepath.Join(dir, n.name)
+		next := x.walk
 		if n.link {
-			x.found = append(x.found, name)
-		} else if err := x.walk(name); err != nil {
+			next = x.add
+		}
+		if err := next(filepath.Join(dir, n.name)); err != nil {
 			return err
 		}
 	}

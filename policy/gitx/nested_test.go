@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -94,6 +96,55 @@ func TestIndexOfManyNames(t *testing.T) {
 	x := index{view: alone(Home{}), hash: 20}
 	if err := x.walk(bytes.NewReader(data), int64(len(data)+20)); err == nil || len(x.links) > maxGitlinks {
 		t.Errorf("%d places, %v", len(x.links), err)
+	}
+}
+
+// What one view keeps of a repository is bounded in bytes, not only in names.
+func TestLongNamesOfLinksAreBounded(t *testing.T) {
+	_, dir := nestedWorld(t)
+	deep := filepath.Join(dir, ".git/refs", strings.Repeat(strings.Repeat("x", 200)+"/", 17))
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for i := range maxKept/len(deep) + 100 {
+		if err := os.Symlink("nothing", filepath.Join(deep, strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := Open(dir, Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := r.Dirs(); err == nil {
+		t.Errorf("%d directories", len(got))
+	}
+}
+
+// Rules that rewrite addresses are tried on each address, so their number is bounded.
+func TestManyRulesForAddresses(t *testing.T) {
+	_, dir := nestedWorld(t)
+	name := filepath.Join(dir, ".git/config")
+	own, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[string]bool{
+		strings.Repeat("[url \"a\"]\npushInsteadOf=z\n", maxRemotes):   true,
+		strings.Repeat("[url \"a\"]\npushInsteadOf=z\n", maxRemotes+1): false,
+		strings.Repeat("[branch \"a\"]\nremote=z\n", maxRemotes+1):     true,
+	} {
+		write(t, name, string(own)+what)
+		if _, err := Open(dir, Home{}); (err == nil) != want {
+			t.Errorf("%.30q: %v", what, err)
+		}
+	}
+	var remotes strings.Builder
+	for i := range maxRemotes + 1 {
+		remotes.WriteString("[remote \"r" + strconv.Itoa(i) + "\"]\nurl=https://example.com/\n")
+	}
+	write(t, name, remotes.String())
+	if _, err := Open(dir, Home{}); err == nil {
+		t.Error("too many remotes are taken")
 	}
 }
 

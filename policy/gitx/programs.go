@@ -129,10 +129,13 @@ func isBoolean(s string) bool {
 	return false
 }
 
+// maxHooks bounds how many names in a directory of hooks are looked at.
+const maxHooks = 1000
+
 // installedHooks reports whether a hook would run: any file that git could
 // execute and that is not one of the samples.
 func installedHooks(dir string) bool {
-	entries, err := list(dir, maxLooked)
+	entries, err := list(dir, maxHooks)
 	if err != nil {
 		return exists(dir) && !os.IsNotExist(err)
 	}

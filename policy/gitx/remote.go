@@ -198,19 +198,10 @@ func (r *Repo) rewrite(u string, push bool) string {
 // the base that is the first to have any such rule, whether or not that rule matches.
 // An empty rule matches every address.
 func (r *Repo) rewriteBy(u, variable string) (string, bool) {
-	ranks := map[string]int{} // of the bases, in the order in which git meets them
-	longest, base := -1, ""
-	for _, e := range r.config.entries {
-		if e.section != "url" || e.subsection == "" || e.name != variable {
-			continue
-		}
-		rank, met := ranks[e.subsection]
-		if !met {
-			rank = len(ranks)
-			ranks[e.subsection] = rank
-		}
-		if strings.HasPrefix(u, e.value) && (len(e.value) > longest || len(e.value) == longest && rank < ranks[base]) {
-			longest, base = len(e.value), e.subsection
+	longest, rank, base := -1, 0, ""
+	for _, rule := range r.config.rules(variable) {
+		if strings.HasPrefix(u, rule.from) && (len(rule.from) > longest || len(rule.from) == longest && rule.rank < rank) {
+			longest, rank, base = len(rule.from), rule.rank, rule.base
 		}
 	}
 	if longest < 0 {

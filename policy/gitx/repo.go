@@ -181,6 +181,9 @@ func (r *Repo) readConfig() error {
 		r.own.join(c)
 	}
 	r.config = &config{entries: append(user.entries, r.own.entries...)}
+	if len(r.own.remotes()) > maxRemotes || len(r.own.rules("insteadof"))+len(r.own.rules("pushinsteadof")) > maxRemotes {
+		return errRemotes
+	}
 	return nil
 }
 

@@ -156,6 +156,9 @@ func readHooks(name string) reading {
 	}
 	below := readNames(name)
 	for _, n := range below.names {
+		if len(r.links) > maxHooks {
+			return reading{err: errObeyed}
+		}
 		if n.link {
 			r.links = append(r.links, filepath.Join(name, n.name))
 		}

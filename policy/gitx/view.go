@@ -6,7 +6,11 @@ import "context"
 const (
 	maxRead    = 4 << 20 // bytes
 	maxEntries = 50_000  // variables
+	maxRemotes = 1000    // remotes of one repository, and rules that rewrite addresses
 )
+
+// maxKept bounds what one view keeps of what it has read, in bytes.
+const maxKept = 32 << 20
 
 // View is what git would find while one judgement lasts. What it has read it does not
 // read again; what it reads is bounded, and ends with the context. It is not safe for
@@ -21,6 +25,7 @@ type View struct {
 	entries int   // variables in them
 	indexes int64 // bytes of indexes looked through
 	looked  int   // names in directories of repositories
+	kept    int   // bytes of what was read, and of the names it has
 	work    int   // of comparing with what git obeys
 }
 
@@ -48,6 +53,9 @@ func (v *View) look(name string, as kind) *reading {
 		return &reading{err: err}
 	}
 	got = v.around.look(from)
+	if v.kept += got.weight() + len(name); v.kept > maxKept {
+		return &reading{err: errTooMany}
+	}
 	if v.seen == nil {
 		v.seen = map[source]*reading{}
 	}
@@ -85,5 +93,7 @@ func (v *View) settings(name string) (*config, error) {
 	}
 	return c, nil
 }
+
+var errRemotes = refuse("the repository has more remotes, or rules that rewrite addresses, than can be checked")
 
 var errSettings = refuse("the configurations of the repository and of those in it are too large to check")

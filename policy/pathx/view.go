@@ -8,8 +8,10 @@ import (
 
 // Bounds of what one view looks at.
 const (
-	maxParts   = 256     // components of one path, those of the links on the way included
-	maxLookups = 100_000 // names of all paths
+	maxParts   = 256      // components of one path, those of the links on the way included
+	maxLookups = 100_000  // names of all paths
+	maxNames   = 16 << 20 // bytes of these names
+	maxWalked  = 64 << 20 // bytes of all names on the way, however often they were looked up
 )
 
 // View is the file system as one judgement sees it: however many paths lead through a
@@ -19,6 +21,8 @@ type View struct {
 	at        *Resolver
 	ctx       context.Context // a view is part of one judgement and ends with it
 	seen      map[string]entry
+	names     int                  // bytes in them
+	walked    int                  // bytes of names on the way
 	err       error                // why something was not looked up
 	spellings map[string]spellings // by directory
 	listed    int                  // names in them
@@ -47,18 +51,23 @@ var (
 
 // look finds out what is there under a name, whose directory must be resolved.
 func (v *View) look(name string) (entry, error) {
+	if v.walked += len(name); v.walked > maxWalked {
+		v.err = errCrowded
+		return entry{}, v.err
+	}
 	if e, ok := v.seen[name]; ok {
 		return e, nil
 	}
 	switch {
 	case v.ctx.Err() != nil:
 		v.err = errEnded
-	case len(v.seen) >= maxLookups:
+	case len(v.seen) >= maxLookups || v.names+len(name) > maxNames:
 		v.err = errCrowded
 	}
 	if v.err != nil {
 		return entry{}, v.err
 	}
+	v.names += len(name)
 	var e entry
 	var st unix.Stat_t
 	if err := unix.Lstat(name, &st); err != nil {

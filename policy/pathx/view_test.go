@@ -91,6 +91,37 @@ func TestAViewHasABoundAndAnEnd(t *testing.T) {
 	}
 }
 
+// However often a path is walked that is known already, the work is bounded, and so is
+// what is kept of names that are long.
+func TestLongNamesAreBounded(t *testing.T) {
+	base, path := deep(t, 200)
+	if err := os.Symlink(path, base+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	r, err := New(base, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, more := r.View(t.Context()), r.View(t.Context())
+	n := 0
+	for n < 50_000 && again.Err() == nil {
+		_, _ = again.Resolve("link")
+		n++
+	}
+	if n < 500 || again.Err() == nil {
+		t.Errorf("%d walks of the same path: %v", n, again.Err())
+	}
+	long := base + "/" + strings.Repeat("x", 4000)
+	n = 0
+	for n < maxLookups && more.Err() == nil {
+		more.Exists(long + strconv.Itoa(n))
+		n++
+	}
+	if n > 5000 || more.Err() == nil {
+		t.Errorf("%d long names: %v", n, more.Err())
+	}
+}
+
 // Names that are missing under other spellings, in a directory with many of them: it is
 // read once.
 func TestADirectoryIsListedOnceForItsSpellings(t *testing.T) {
