@@ -123,12 +123,12 @@ func (f *frameWriter) to(w io.Writer) {
 	}
 }
 
-// write sends one message, or leaves it to the write that is under way. After an
-// error every further message fails.
+// write sends one message, or leaves a short one to the write that is under way. After
+// an error every further message fails.
 func (f *frameWriter) write(msg []byte) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for f.writing && len(f.lines) > maxWaiting && f.failed == nil {
+	for f.writing && len(f.lines)+len(msg) > maxWaiting && f.failed == nil {
 		f.room.Wait()
 	}
 	if f.failed != nil {

@@ -65,7 +65,7 @@ func TestLinesThatWaitAreBounded(t *testing.T) {
 		}
 		synctest.Wait()
 		f.mu.Lock()
-		if n := len(f.lines); n > maxWaiting+len(line)+1 {
+		if n := len(f.lines); n > maxWaiting+1 {
 			t.Errorf("%d bytes wait", n)
 		}
 		f.mu.Unlock()
@@ -75,6 +75,29 @@ func TestLinesThatWaitAreBounded(t *testing.T) {
 		if all := strings.Join(g.writes, ""); all != strings.Repeat(string(line)+"\n", 20) {
 			t.Errorf("%d bytes were written", len(all))
 		}
+	})
+}
+
+// A long line is not left to another's write: until it is written, its caller has what
+// it takes of the room.
+func TestALongLineIsWrittenByItsCaller(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &gate{open: make(chan struct{})}
+		var f frameWriter
+		f.to(g)
+		go func() { _ = f.write([]byte("first")) }()
+		synctest.Wait()
+		written := make(chan error, 1)
+		go func() { written <- f.write(bytes.Repeat([]byte("x"), maxWaiting+1)) }()
+		synctest.Wait()
+		if len(written) > 0 {
+			t.Error("a long line was left behind")
+		}
+		close(g.open)
+		if err := <-written; err != nil {
+			t.Error(err)
+		}
+		f.settle()
 	})
 }
 
