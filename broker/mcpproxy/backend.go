@@ -29,8 +29,9 @@ type backend struct {
 	open  []string // its roots: real paths
 	// A call for which more directories are opened takes all slots, so that no other
 	// call finds them open.
-	slots slots
-	late  error // the cause of calls that take too long
+	slots  slots
+	atOnce int64 // how many slots there are
+	late   error // the cause of calls that take too long
 
 	mu    sync.Mutex
 	link  *link         // nil while the server is down
@@ -43,9 +44,16 @@ type backend struct {
 	keeper sync.WaitGroup
 }
 
+// gitAtOnce is how many calls the git server works on at a time: for each it starts a
+// process with memory of its own, of which whoever made the repository chooses how much.
+const gitAtOnce = 2
+
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	b := &backend{proxy: p, spec: s, up: make(chan struct{})}
-	b.slots.free = semaphore.NewWeighted(int64(p.limits.PerServer))
+	if b.atOnce = int64(p.limits.PerServer); s.Name == gitServer {
+		b.atOnce = min(b.atOnce, gitAtOnce)
+	}
+	b.slots.free = semaphore.NewWeighted(b.atOnce)
 	b.late = &errLate{fmt.Sprintf("server %s did not answer within %v", s.Name, p.limits.Call)}
 	for _, dir := range s.Roots {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {

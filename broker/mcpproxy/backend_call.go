@@ -42,7 +42,7 @@ func (b *backend) call(ctx context.Context, j job) (reply, error) {
 	defer cancel()
 	more, share := b.missing(j.paths), int64(1)
 	if len(more) > 0 {
-		share = int64(b.proxy.limits.PerServer)
+		share = b.atOnce
 	}
 	waited, err := b.slots.take(ctx, share, b.unblock)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 )
 
 // taken tells whether a server has no slot left.
@@ -71,6 +73,18 @@ func TestAServerThatAnswersNoCancelledCallIsStartedAgain(t *testing.T) {
 		}
 		if r.taken() {
 			t.Error("the slots did not come back with the server")
+		}
+	}
+}
+
+// TestGitHasTwoSlots: each of its calls has a process, which is given 256 MB.
+func TestGitHasTwoSlots(t *testing.T) {
+	r := newHarness(t, nil)
+	b := newBackend(r.proxy, sandbox.Spec{Name: gitServer})
+	defer b.close()
+	for i, want := range []bool{true, true, false} {
+		if b.slots.free.TryAcquire(1) != want {
+			t.Errorf("slot %d: free %v", i, !want)
 		}
 	}
 }
