@@ -35,6 +35,7 @@ type programCopies struct {
 // heldCopy is what a program wants in the clipboard without the person's having caused it.
 type heldCopy struct {
 	data  []byte
+	since time.Time
 	until time.Time
 }
 
@@ -80,7 +81,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > maxCopy {
 		return nil
 	}
-	t.held = &heldCopy{data, now.Add(copyHold)}
+	t.held = &heldCopy{data, now, now.Add(copyHold)}
 	n := t.session.Tab
 	return m.addToast(toast{
 		parts: []string{
@@ -100,8 +101,13 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	if t == nil || t.held == nil || !m.now().Before(t.held.until) {
+	now := m.now()
+	switch {
+	case t == nil || t.held == nil || !now.Before(t.held.until):
 		return nil, fmt.Errorf("/clipboard: no program waits to copy; what it asks for is kept for %v", copyHold)
+	case t.held.since.After(m.begun) || now.Sub(t.held.since) < minAge:
+		m.begun = now
+		return nil, &hinted{fmt.Errorf("/clipboard: tab %d has only just asked to copy this", t.session.Tab), "look at it, then press Enter again"}
 	}
 	data := t.held.data
 	t.held = nil

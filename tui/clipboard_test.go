@@ -25,6 +25,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.wantCopied()
 	r.wants("/clipboard 2 lets tab 2 copy 14 bytes", "“before any key”")
 	r.send(paneMsg{"s2", clipboard("another")})
+	r.now = r.now.Add(minAge)
 	r.keys("\x01/clipboard\r")
 	r.wantCopied("before any key")
 	r.wants("tab 2 copied 14 bytes")
@@ -42,12 +43,33 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.send(paneMsg{"s1", clipboard("\x1b[31mhidden")})
 	r.wantCopied("before any key", "after a key")
 	r.wants("/clipboard 1 lets tab 1 copy 11 bytes", `“\e[31mhidden”`)
+	r.now = r.now.Add(minAge)
 	r.keys("\x01/clipboard 1\r")
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
 	r.now = r.now.Add(copyHold)
 	r.keys("\x01/clipboard\r")
 	r.wants("no program waits to copy")
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
+}
+
+// A line that was begun for one copy never lets another one, which its program asks for
+// when the first has waited long enough.
+func TestALineLetsTheCopyThatItWasBegunFor(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.send(paneMsg{"s1", clipboard("harmless")})
+	r.now = r.now.Add(copyHold - time.Second)
+	r.keys("\x01/clipboard")
+	r.now = r.now.Add(time.Second)
+	r.send(paneMsg{"s1", clipboard("another")})
+	r.now = r.now.Add(time.Second)
+	r.keys("\r")
+	r.wantCopied()
+	r.wants("tab 1 has only just asked to copy this")
+	r.keys("\r")
+	r.wantCopied("another")
+	r.send(paneMsg{"s1", clipboard("at once")})
+	r.keys("\x01/clipboard\r")
+	r.wantCopied("another")
 }
 
 // A key in another tab, a key's release and the pointer's moving are no use of a program;

@@ -64,7 +64,8 @@ type Model struct {
 	before    broker.SessionID // of the tab shown before, for /last
 	split     split
 	line      commandLine
-	executed  []piece // the line of the command that is being carried out
+	begun     time.Time // when that line was begun
+	executed  []piece   // the line of the command that is being carried out
 	question  *question
 	approvals approvals
 	toasts    []toast

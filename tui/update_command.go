@@ -22,8 +22,9 @@ func (m *Model) enterCommand() {
 	m.beginLine()
 }
 
-// beginLine notes which call the panel shows when a command is begun.
+// beginLine notes when a command is begun, and which call the panel shows then.
 func (m *Model) beginLine() {
+	m.begun = m.now()
 	m.approvals.agreed = ""
 	if it := m.approvals.current(); it != nil {
 		m.approvals.agreed = it.call.ID
