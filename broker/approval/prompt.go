@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // LeastShown is how long a call must have been on the screen before an answer to it
@@ -175,12 +174,12 @@ func (p *prompt) recheck() {
 	}
 }
 
-// visible writes out every character that could disturb a terminal or a
-// reader's eyes.
+// visible writes out every character that could disturb a terminal or a reader's eyes:
+// all but plain ASCII, since letters too can show nothing or be drawn in another order.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r) {
+		if r >= ' ' && r <= '~' {
 			b.WriteRune(r)
 		} else {
 			fmt.Fprintf(&b, `\u%04x`, r)
