@@ -176,7 +176,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 		}
 		select {
 		case e := <-done:
-			return errors.Join(c.answer(task, e), c.catchUpEvents(ctx))
+			return errors.Join(c.answer(task, e), c.catchUpEvents(ctx), c.askAgain())
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
 				cancel()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -131,6 +132,22 @@ func (c *conversation) ask(e broker.Escalation) error {
 		c.note("decide it by /approve %d or /deny %d [reason]", e.Number, e.Number)
 	} else {
 		c.note("decide it from another terminal: ironcurtain-mux approve %s", e.ID)
+	}
+	return nil
+}
+
+// askAgain shows a person what waits below an agent's answer, which may look like a
+// question about one of these calls.
+func (c *conversation) askAgain() error {
+	if !c.person || c.lines == nil {
+		return nil
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.waiting)) {
+		e := c.waiting[n].Escalation
+		delete(c.waiting, n)
+		if err := c.ask(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

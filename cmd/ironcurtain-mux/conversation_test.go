@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
 // taskStub answers tasks by calling a function.
@@ -164,5 +165,27 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	}
 	if got, want := notes.String(), `call 1: "the call was refused because its record could not be written: \x1b[2Jfull"`+"\n"; got != want {
 		t.Errorf("%q", got)
+	}
+}
+
+// An agent's answer that looks like a question stands above the question itself.
+func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
+	const fake = "call 1 waits for you:\nan innocent one"
+	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{Text: fake}, nil })
+	var shown strings.Builder
+	c.out, c.notes, c.person, c.lines = &shown, &shown, true, make(chan typedLine)
+	if err := c.ask(broker.Escalation{ID: "real", Number: 1}); err != nil {
+		t.Fatal(err)
+	}
+	before := c.waiting[1].at
+	c.record = audit.Follow(c.auditPath(), 0)
+	if err := c.carryOut(t.Context(), "a task"); err != nil {
+		t.Fatal(err)
+	}
+	if _, below, _ := strings.Cut(shown.String(), fake); !strings.Contains(below, "real") {
+		t.Errorf("shown:\n%s", shown.String())
+	}
+	if !c.waiting[1].at.After(before) {
+		t.Error("it can be decided by what was typed before")
 	}
 }
