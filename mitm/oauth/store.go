@@ -75,7 +75,7 @@ func (f file) replace(text []byte) error {
 	if err != nil {
 		return err
 	}
-	err = renameio.WriteFile(path, text, 0o600, renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
+	err = renameio.WriteFile(path, text, 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return err
 	}
