@@ -155,3 +155,18 @@ seq -f "$id refs/heads/b%.0f" 60000 >.git/packed-refs`)
 		t.Errorf("got %+v", o)
 	}
 }
+
+// A commit that only the HEAD of a working tree leads to, which was made of the tree's
+// repository elsewhere, is not lost with it.
+func TestCommitInAnotherWorkingTree(t *testing.T) {
+	dir, _ := person(t)
+	p, tree := made(t, dir)
+	sh(t, p.Dir, `git commit -q --allow-empty -m mine; git worktree add -q --detach ../other; git -C ../other commit -q --allow-empty -m hidden`)
+	if o := settle(t, p, tree); o.Commits != 1 || o.Left != "working trees of its own" {
+		t.Errorf("got %+v", o)
+	}
+	sh(t, p.Dir, "git worktree remove --force ../other")
+	if o := settle(t, p, tree); !o.Whole() || o.Commits != 1 {
+		t.Errorf("afterwards: %+v", o)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -45,6 +46,13 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 		if more {
 			what = append(what, "commits on other branches")
 		}
+	}
+	// A working tree that the agent has made of the repository can hold commits that no
+	// reference leads to. Git removes the directory with the last of them.
+	if _, err := os.Lstat(filepath.Join(p.Dir, ".git/worktrees")); err == nil {
+		what = append(what, "working trees of its own")
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return "", err
 	}
 	return strings.Join(what, " and "), nil
 }
