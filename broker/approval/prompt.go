@@ -158,9 +158,7 @@ func (p *prompt) change(c Change) {
 	case c.Ended != nil && p.approved[c.Ended.ID]:
 		delete(p.approved, c.Ended.ID)
 		fmt.Fprintf(p.terminal, "\n    [%d] %s\n", c.Ended.Number, visible(c.Ended.Text()))
-		if p.asked != nil {
-			fmt.Fprint(p.terminal, "    "+p.question())
-		}
+		p.asked = nil // that may look like a question; what waits is asked about in full below it
 	}
 }
 

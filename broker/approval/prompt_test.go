@@ -144,7 +144,7 @@ func TestABegunLineAnswersNoOtherCall(t *testing.T) {
 }
 
 // What became of an approved call is told where it was approved, also while another one
-// is asked about.
+// is asked about; that question stands in full below it, since a reason may look like one.
 func TestThePromptTellsWhatBecameOfACall(t *testing.T) {
 	atPrompt(t, func(t *testing.T, q *Queue, p *person) {
 		t.Helper()
@@ -158,7 +158,7 @@ func TestThePromptTellsWhatBecameOfACall(t *testing.T) {
 		q.Ended(res.ID, EndRefused, "its record could not be written: \x1b[2Jfull")
 		q.Ended(res.ID, EndDone, "")
 		synctest.Wait()
-		const want = "[1] the call was refused because its record could not be written: \\u001b[2Jfull\n    approve until "
+		const want = "[1] the call was refused because its record could not be written: \\u001b[2Jfull\n\n[2] filesystem/read_file wants\n"
 		if seen := p.seen(); !strings.Contains(seen, want) || strings.Contains(seen, "is done") {
 			t.Errorf("shown: %s", seen)
 		}
