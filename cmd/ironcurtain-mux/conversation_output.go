@@ -62,6 +62,9 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		delete(c.waiting, ev.Resolution.Number)
 	case ev.Ending != nil && !ev.Ending.Expected():
 		c.note("call %d: %s", ev.Ending.Number, safeText(ev.Ending.Text()))
+		if ev.Ending.Reason != "" {
+			return c.askAgain()
+		}
 	case ev.Notice != nil:
 		c.note("%s", safeText(ev.Notice.Text))
 	case ev.Session != nil && ev.Session.ID == c.session.ID:
@@ -136,8 +139,8 @@ func (c *conversation) ask(e broker.Escalation) error {
 	return nil
 }
 
-// askAgain shows a person what waits below an agent's answer, which may look like a
-// question about one of these calls.
+// askAgain shows a person what waits below an agent's answer or the reason of a
+// failure, which may look like a question about one of these calls.
 func (c *conversation) askAgain() error {
 	if !c.person || c.lines == nil {
 		return nil

@@ -168,7 +168,8 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	}
 }
 
-// An agent's answer that looks like a question stands above the question itself.
+// An agent's answer or a tool's error that looks like a question stands above the question
+// itself.
 func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	const fake = "call 1 waits for you:\nan innocent one"
 	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{Text: fake}, nil })
@@ -187,5 +188,12 @@ func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	}
 	if !c.waiting[1].at.After(before) {
 		t.Error("it can be decided by what was typed before")
+	}
+	failed := broker.Ending{Number: 7, State: broker.EndFailed, Reason: "a tool's error"}
+	if err := c.event(t.Context(), broker.Event{Ending: &failed}, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, below, _ := strings.Cut(shown.String(), failed.Reason); !strings.Contains(below, "real") {
+		t.Errorf("shown:\n%s", shown.String())
 	}
 }
