@@ -11,13 +11,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // AutoApprove lets calls through that a person has just ordered.
@@ -216,7 +215,7 @@ func (s *session) pinRemotes() error {
 	}
 	s.pinned = s.previewer().Remotes(realPath(s.fixed.Workspace))
 	if data, err = json.Marshal(s.pinned); err == nil {
-		err = renameio.WriteFile(s.layout.remotes(), data, 0o600)
+		err = wholefile.Write(s.layout.remotes(), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("prepare session: %w", err)

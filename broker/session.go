@@ -10,13 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -170,7 +169,7 @@ func (s *session) keep(as Session) error {
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}
-	if err := renameio.WriteFile(s.layout.record(), append(data, '\n'), 0o600); err != nil {
+	if err := wholefile.Write(s.layout.record(), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}
 	return nil

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
@@ -125,7 +125,7 @@ func (f *fileItem) work(q *Queue, dir string) error {
 			return err
 		}
 		f.written = true
-		return renameio.WriteFile(requestName(dir, f.ID), append(jsonx.ASCII(body), '\n'), 0o600) // people look at it, too
+		return wholefile.Write(requestName(dir, f.ID), append(jsonx.ASCII(body), '\n'), 0o600) // people look at it, too
 	}
 	r, err := readResponse(responseName(dir, f.ID))
 	if errors.Is(err, os.ErrNotExist) {

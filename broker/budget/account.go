@@ -9,8 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
@@ -268,7 +267,7 @@ func (a *Account) store(booked *Used) error {
 	if err != nil {
 		return err
 	}
-	if err := renameio.WriteFile(a.o.Path, append(data, '\n'), 0o600); err != nil {
+	if err := wholefile.Write(a.o.Path, append(data, '\n'), 0o600); err != nil {
 		return err
 	}
 	if a.o.Ledger == nil {

@@ -8,8 +8,9 @@ import (
 	"os"
 	"sync"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // Ledger sums up what all sessions of a state directory have used, those that
@@ -62,7 +63,7 @@ func (l *Ledger) add(u Used) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(l.path, append(data, '\n'), 0o600)
+	return wholefile.Write(l.path, append(data, '\n'), 0o600)
 }
 
 func flock(f *os.File) error {

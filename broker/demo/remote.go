@@ -20,6 +20,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // remoteNames are the remotes of the workspace and the repositories behind them.
@@ -101,7 +103,7 @@ func listenAgain(ctx context.Context, note string) (net.Listener, error) {
 	}
 	_, now, err := net.SplitHostPort(l.Addr().String())
 	if err == nil {
-		err = renameio.WriteFile(note, []byte(now+"\n"), 0o600)
+		err = wholefile.Write(note, []byte(now+"\n"), 0o600)
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
@@ -134,7 +136,7 @@ func (r *Remote) tell(workspace string) error {
 	if string(now) == string(old) {
 		return nil
 	}
-	return renameio.WriteFile(path, now, info.Mode().Perm(), renameio.WithExistingPermissions())
+	return wholefile.Write(path, now, info.Mode().Perm(), renameio.WithExistingPermissions())
 }
 
 // makeBare makes a bare repository that can be pushed to, unless it is there.

@@ -8,7 +8,7 @@ import (
 	"os"
 	"strconv"
 
-	"github.com/google/renameio/v2"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // Record is what is kept of a look for later ones, and of what was done to the workspace
@@ -36,7 +36,7 @@ func (r Record) Keep(file string) error {
 	}
 	data, err := json.Marshal(k)
 	if err == nil {
-		err = renameio.WriteFile(file, data, 0o600)
+		err = wholefile.Write(file, data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("note how the workspace was: %w", err)

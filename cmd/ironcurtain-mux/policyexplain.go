@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 func policyExplainCommand() *cobra.Command {
@@ -71,7 +72,7 @@ func printExplanation(w io.Writer, x policy.Explanation) error {
 	v := x.Verdict
 	_, err := fmt.Fprintf(w, "%s by %s: %s\n", v.Decision, v.Rule, v.Reason)
 	if v.Arguments != nil {
-		fmt.Fprintf(w, "forwarded: %s\n", v.Arguments)
+		fmt.Fprintf(w, "forwarded: %s\n", jsonx.ASCII(v.Arguments))
 	}
 	for _, s := range v.Trace {
 		fmt.Fprintf(w, "  %-20s %-20s %s\n    %s by %s\n", s.Argument, s.Role, s.Value, s.Decision, s.Rule)

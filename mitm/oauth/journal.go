@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // journal notes, in a file of its own, which renewal of a login is under way.
@@ -42,7 +42,7 @@ func (j journal) begin(s *Source, refresh string, now time.Time) {
 	}
 	data, err := json.Marshal(underWay{Login: s.Name, By: digest(refresh), Begun: now.UTC()})
 	if err == nil && os.MkdirAll(filepath.Dir(j.path), 0o700) == nil {
-		_ = renameio.WriteFile(j.path, append(data, '\n'), 0o600)
+		_ = wholefile.Write(j.path, append(data, '\n'), 0o600)
 	}
 }
 

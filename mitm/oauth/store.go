@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // store keeps the text that holds a login.
@@ -75,7 +77,7 @@ func (f file) replace(text []byte) error {
 	if err != nil {
 		return err
 	}
-	err = renameio.WriteFile(path, text, 0o600, renameio.WithTempDir(filepath.Dir(path)), renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
+	err = wholefile.Write(path, text, 0o600, renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))
 	if err != nil {
 		return err
 	}
