@@ -23,7 +23,7 @@ func TestBudgetStop(t *testing.T) {
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for agents") ||
 			strings.Contains(screen, "for shortcuts")
 	})
-	d.ask("hello")
+	d.ask("good day") // no word of the hint that is on the screen
 	d.until("the answer", patience, func(screen string) bool {
 		return strings.Contains(screen, "I am a script") && !working.MatchString(screen)
 	})
