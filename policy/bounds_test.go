@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/alone"
 )
 
 // selectsSlowly is selects with every end of every bracket tried for itself.
@@ -144,14 +146,14 @@ const residentVariable = "IRONCURTAIN_TEST_RESIDENT"
 // resident is the most memory this process has had, in bytes.
 func resident(t *testing.T) int64 {
 	t.Helper()
+	if runtime.GOOS == "linux" {
+		return alone.Peak(t)
+	}
 	var r unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {
 		t.Fatal(err)
 	}
-	if runtime.GOOS == "darwin" {
-		return r.Maxrss
-	}
-	return r.Maxrss << 10
+	return r.Maxrss
 }
 
 // Twelve calls at once, on a repository with an index of 255 MB, take little memory. The

@@ -4,6 +4,7 @@
 package alone
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -27,4 +28,20 @@ func Run(t *testing.T) bool {
 		t.Errorf("in a process of its own: %v\n%s", err, out)
 	}
 	return false
+}
+
+// Peak is the most memory that this process itself has had so far, in bytes. Its rusage
+// would begin with what its parent had. It needs Linux.
+func Peak(t *testing.T) int64 {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
+	var kB int64
+	if _, err := fmt.Sscan(peak, &kB); err != nil {
+		t.Fatalf("read /proc/self/status: %v", err)
+	}
+	return kB << 10
 }
