@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // Annotations give every argument of every tool its meaning.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // Answer is a verdict in the form that the command line prints, one a line.

@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // documentedDefaults puts in what the tool's schema says it takes for an

@@ -9,8 +9,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )

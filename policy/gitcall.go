@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 

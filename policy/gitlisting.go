@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // listingModes are those in which git_remote reads the configuration and nothing else.

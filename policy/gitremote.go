@@ -4,8 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // pushingTools send objects; every other tool with a remote receives them.

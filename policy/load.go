@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // load reads a file of the trusted base as a T.

@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // ProxyServer is the reserved name of the tools by which an agent asks for

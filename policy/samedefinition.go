@@ -3,7 +3,7 @@ package policy
 import (
 	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // silent are the keywords that a live schema may leave out. They describe, or

@@ -3,7 +3,7 @@ package policy
 import (
 	"testing"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 func TestSameDefinition(t *testing.T) {

@@ -3,7 +3,7 @@ package policy
 import (
 	"encoding/json"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // Scenario is a call together with the decision it should get.

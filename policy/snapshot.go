@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // freeText are arguments that are text and nothing else, whatever stands in

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // Decision is what became of a request.

@@ -5,8 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // Redactor takes secrets out of text: known values and parts of them (package leak)

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // system is what the confirming model is told.

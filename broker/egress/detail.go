@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // detail is what the log keeps of a decision beside its own members: those of

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // webCall is the web request that a judged call stands for. A server without a

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // Config is one entry of mcp-servers.json.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 func policyExplainCommand() *cobra.Command {

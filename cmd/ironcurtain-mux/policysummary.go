@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // summary tells a person what was compiled.

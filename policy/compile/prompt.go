@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // promptVersion changes whenever a prompt does, so that what was compiled with

@@ -3,8 +3,8 @@ package compile
 import (
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 // schemaOf is a tool's input schema, null when there is none.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/jsonx"
 )
 
 const (
