@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // leaseName is the file in a session's directory that is locked while a process

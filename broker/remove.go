@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // RemoveStored deletes a session that no process owns: its container if one

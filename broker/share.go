@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // shareWorkspace is shareTree for the session's workspace. Of one that is larger than is

@@ -10,8 +10,8 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // sweepLimit is how long looking for what others left behind may take.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // lookTime bounds looking for changes in the files of a tree.

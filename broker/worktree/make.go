@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // Tree says what a tree was made of, for a session's record.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // plain refuses a repository in which the objects or references are not all files and
