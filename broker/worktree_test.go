@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
 // shell runs commands in a directory.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
 // Bounds of the files of a commit, which git holds in memory at once when it writes or

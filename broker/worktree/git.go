@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
 // git runs git where it obeys nobody's configuration but ours.

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
 // Tree says what a tree was made of, for a session's record.

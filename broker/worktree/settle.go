@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
