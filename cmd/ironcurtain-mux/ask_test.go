@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 )
 
 // An endpoint that config.json marks is asked about: the request stands in the

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/scripted"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 )
 
 // loginAt writes the file that Claude Code would keep its login in.
