@@ -42,8 +42,21 @@ func askSlowly(r *harness, j *slowJudge) *agent {
 	for i := range slowCalls {
 		a.send(`{"jsonrpc":"2.0","id":` + strconv.Itoa(i) + `,"method":"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"a"}}}`)
 	}
-	eventually(r.t, func() bool { return j.now.Load() == maxJudged }, "%d calls that are judged", maxJudged)
+	eventually(r.t, func() bool { return j.now.Load() == maxJudged && r.begun() == slowCalls }, "%d calls, %d of them judged", slowCalls, maxJudged)
 	return a
+}
+
+// begun is how many calls were read and are not answered yet.
+func (r *harness) begun() int {
+	r.proxy.mu.Lock()
+	defer r.proxy.mu.Unlock()
+	n := 0
+	for s := range r.proxy.sessions {
+		s.mu.Lock()
+		n += len(s.open)
+		s.mu.Unlock()
+	}
+	return n
 }
 
 // checkWithdrawn waits until every call has its record, and no call went on.
