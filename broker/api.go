@@ -69,7 +69,7 @@ type API interface {
 }
 
 // SessionID names a session for as long as its directory exists.
-type SessionID string
+type SessionID = string
 
 // Agent is one kind of agent that a session can run.
 type Agent struct {

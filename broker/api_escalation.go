@@ -3,56 +3,15 @@ package broker
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 )
 
 // Escalation is a call that waits for a person.
-type Escalation struct {
-	ID        string          `json:"id"`
-	Number    int             `json:"number"` // short, for /approve N; from 1, never reused
-	Session   SessionID       `json:"session"`
-	Tab       int             `json:"tab"`
-	Plane     string          `json:"plane"` // "tool" or "http"
-	Server    string          `json:"server"`
-	Tool      string          `json:"tool"`
-	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded
-	Requested json.RawMessage `json:"requested,omitempty"` // as the agent wrote it
-	Effect    *Effect         `json:"effect,omitempty"`    // what it would do
-	Rule      string          `json:"rule"`
-	Reason    string          `json:"reason"`
-	Digest    string          `json:"digest"` // of server, tool and canonical arguments
-	AskedAt   time.Time       `json:"askedAt"`
-	ExpiresAt time.Time       `json:"expiresAt"`
-	// More counts calls like it that were refused without asking, because too
-	// many asked.
-	More     int    `json:"more,omitempty"`
-	Likeness string `json:"likeness,omitempty"` // the same for calls that differ in details only
-	// Restored says that a multiplexer was asked that was killed while the call
-	// waited. Unclaimed says that no caller waits for the answer at present: it is
-	// kept for a few minutes, for the same call should it be made again.
-	Restored  bool `json:"restored,omitempty"`
-	Unclaimed bool `json:"unclaimed,omitempty"`
-	// Auto is what the automatic approval makes of it; nil when it has no say.
-	Auto *AutoReview `json:"auto,omitempty"`
-	// Multiplexer says which of several on one home it belongs to, from 1; 0 when there
-	// is but one. Numbers of tabs and calls are each multiplexer's own.
-	Multiplexer int `json:"multiplexer,omitempty"`
-}
-
-// Fingerprint is that of its effect; empty when it has none.
-func (e *Escalation) Fingerprint() string {
-	if e.Effect == nil {
-		return ""
-	}
-	return e.Effect.Fingerprint
-}
+type Escalation = approval.Escalation
 
 // AutoReview is what the automatic approval makes of a call that waits.
-type AutoReview struct {
-	Receipt int       `json:"receipt"`
-	Since   time.Time `json:"since"`
-	// Reason is why the call is left to a person; empty while a model judges.
-	Reason string `json:"reason,omitempty"`
-}
+type AutoReview = approval.AutoReview
 
 // Decision answers one escalation.
 type Decision struct {
@@ -115,14 +74,14 @@ type Decided struct {
 }
 
 // Outcome is how an escalation ended.
-type Outcome string
+type Outcome = approval.Outcome
 
 // The outcomes of an escalation.
 const (
-	Approved  Outcome = "approved"
-	Denied    Outcome = "denied"
-	Expired   Outcome = "expired"
-	Withdrawn Outcome = "withdrawn" // the agent canceled the call or its session ended
+	Approved  = approval.Approved
+	Denied    = approval.Denied
+	Expired   = approval.Expired
+	Withdrawn = approval.Withdrawn // the agent cancelled the call or its session ended
 )
 
 // Resolution is the one answer an escalation got.

@@ -31,7 +31,7 @@ func (s *session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	if err != nil {
 		return mitm.Ruling{}, err
 	}
-	res, err := s.broker.approvals.Ask(ctx, approval.Request{
+	res, err := s.broker.approvals.Ask(ctx, approval.Escalation{
 		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
 		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
 		Timeout: s.broker.config.EscalationTimeout,

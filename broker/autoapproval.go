@@ -45,7 +45,7 @@ type AutoApproval struct {
 // autoApprove lets an item through when the receipt of its session orders it. It
 // reports whether it did; one that a model still has to confirm waits for a
 // person meanwhile.
-func (b *Broker) autoApprove(item approval.Item) bool {
+func (b *Broker) autoApprove(item approval.Escalation) bool {
 	auto := b.config.AutoApprove
 	if auto == nil || item.Restored {
 		return false
@@ -82,7 +82,7 @@ func (b *Broker) autoApprove(item approval.Item) bool {
 type attempt struct {
 	broker       *Broker
 	session      *session
-	item         approval.Item
+	item         approval.Escalation
 	receipt      receipt.Receipt
 	question     autoapprove.Question
 	confirmation autoapprove.Confirmation
@@ -157,7 +157,7 @@ func (s *session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layou
 
 // question puts an item and a receipt together, with what the host knows of the
 // place.
-func (s *session) question(item approval.Item, r receipt.Receipt) autoapprove.Question {
+func (s *session) question(item approval.Escalation, r receipt.Receipt) autoapprove.Question {
 	q := autoapprove.Question{
 		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
 		Place: autoapprove.Place{

@@ -51,7 +51,7 @@ func (d *desk) read(path string) <-chan approval.Resolution {
 	}
 	settled := make(chan approval.Resolution, 1)
 	go func() {
-		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Request{
+		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Escalation{
 			Session: string(d.session.fixed.ID), Plane: "tool", Server: "filesystem", Tool: "read_text_file",
 			Arguments: v.Arguments, Rule: v.Rule, Reason: v.Reason, Digest: v.Digest,
 			Offers: grant.Offers(grant.CallOf(string(d.session.fixed.ID), "filesystem", "read_text_file", v)),
@@ -401,10 +401,10 @@ func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
 			}
 			d.order("push my changes to origin", false)
 			set("HEAD", c.called)
-			item := approval.Item{ID: "1", Request: approval.Request{
-				Session: string(d.session.fixed.ID), Plane: "tool", Server: "git", Tool: "git_push", Rule: "escalate-git",
+			item := approval.Escalation{
+				ID: "1", Session: string(d.session.fixed.ID), Plane: "tool", Server: "git", Tool: "git_push", Rule: "escalate-git",
 				Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"https://github.com/me/x.git"}`, d.session.fixed.Workspace),
-			}}
+			}
 			r, held := d.broker.receipts.Current(item.Session)
 			if !held {
 				t.Fatal("there is no receipt")

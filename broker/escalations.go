@@ -94,39 +94,19 @@ func (b *Broker) recount(id SessionID) {
 	}
 	n := 0
 	for _, item := range b.approvals.Pending() {
-		if item.Session == string(id) {
+		if item.Session == id {
 			n++
 		}
 	}
 	s.count(func(t *tally) { t.waiting = n })
 }
 
-// escalation is an item of the queue as user interfaces see it.
-func (b *Broker) escalation(i approval.Item) Escalation {
-	e := Escalation{
-		ID:        i.ID,
-		Number:    i.Number,
-		Session:   SessionID(i.Session),
-		Plane:     i.Plane,
-		Server:    i.Server,
-		Tool:      i.Tool,
-		Arguments: i.Arguments,
-		Requested: i.Requested,
-		Effect:    i.Effect,
-		Rule:      i.Rule,
-		Reason:    i.Reason,
-		Digest:    i.Digest,
-		AskedAt:   i.AskedAt,
-		ExpiresAt: i.ExpiresAt,
-		More:      i.More,
-		Likeness:  i.Likeness,
-		Restored:  i.Restored,
-		Unclaimed: i.Unclaimed,
-	}
+// escalation is what the queue has of a call, with what only the broker knows of it.
+func (b *Broker) escalation(e Escalation) Escalation {
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.fixed.Tab
 	}
-	e.Auto = b.reviewOf(i.ID)
+	e.Auto = b.reviewOf(e.ID)
 	return e
 }
 
@@ -134,8 +114,8 @@ func resolution(r approval.Resolution) Resolution {
 	return Resolution{
 		ID:      r.ID,
 		Number:  r.Number,
-		Session: SessionID(r.Session),
-		Outcome: Outcome(r.Outcome),
+		Session: r.Session,
+		Outcome: r.Outcome,
 		By:      r.By,
 		At:      r.At,
 		Kept:    r.Kept,

@@ -14,7 +14,7 @@ import (
 // pendingGrant is an approval that is about to be remembered.
 type pendingGrant struct {
 	broker *Broker
-	item   approval.Item
+	item   approval.Escalation
 	offer  grant.Offer
 	by     string
 	limit  time.Duration

@@ -95,7 +95,7 @@ func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan ap
 	c := grant.CallOf(string(d.session.fixed.ID), "filesystem", tool, v)
 	settled := make(chan approval.Resolution, 1)
 	go func() {
-		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Request{
+		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Escalation{
 			Session: c.Session, Plane: audit.PlaneTool, Server: c.Server, Tool: c.Tool, Arguments: c.Arguments,
 			Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Offers: grant.Offers(c), Call: c,
 		})

@@ -121,7 +121,7 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 		return false, 0
 	}
 	sum := sha256.Sum256(append([]byte(string(s.fixed.ID)+"\x00"+ruleLeak+"\x00"), arguments...))
-	r := approval.Request{
+	r := approval.Escalation{
 		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: host, Tool: "go on after a leak",
 		Arguments: arguments, Rule: ruleLeak, Reason: "an answer held the real credential, and the session is paused",
 		Digest: hex.EncodeToString(sum[:]), Timeout: s.broker.config.EscalationTimeout,

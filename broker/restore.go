@@ -56,13 +56,14 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 // former is what is put back of a call. What it would do is worked out anew. Where
 // that is not what was shown, it is marked, and the call waits under another id:
 // whoever has read the one before has seen something else.
-func (s *session) former(ctx context.Context, u *waitingRecord) (approval.RestoredCall, error) {
-	f := approval.RestoredCall{Number: u.Number, AskedAt: u.AskedAt, Request: approval.Request{
+func (s *session) former(ctx context.Context, u *waitingRecord) (approval.Escalation, error) {
+	f := approval.Escalation{
+		Number: u.Number, AskedAt: u.AskedAt,
 		Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
 		Timeout: s.broker.config.EscalationTimeout, Ticket: u.Ticket,
 		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
-	}}
+	}
 	if f.Fingerprint() != u.Fingerprint {
 		if f.Effect != nil {
 			f.Effect.Changed = true

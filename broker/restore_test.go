@@ -228,7 +228,7 @@ func TestAnUnrecordedAnswerDoesNotStand(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() {
-		r, err := d.broker.approvals.Ask(t.Context(), item.Request)
+		r, err := d.broker.approvals.Ask(t.Context(), item)
 		if err != nil {
 			t.Error(err)
 		}

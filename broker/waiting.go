@@ -38,7 +38,7 @@ type waitingRecord struct {
 
 // recordOf is what is kept of an item. One with anything secret in it cannot
 // wait again: what is kept would be another call.
-func (b *Broker) recordOf(i approval.Item) waitingRecord {
+func (b *Broker) recordOf(i approval.Escalation) waitingRecord {
 	u := waitingRecord{
 		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
 		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
@@ -53,7 +53,7 @@ func (b *Broker) recordOf(i approval.Item) waitingRecord {
 }
 
 // keepWaiting writes down that a call waits.
-func (b *Broker) keepWaiting(i approval.Item) {
+func (b *Broker) keepWaiting(i approval.Escalation) {
 	if err := writeWaiting(layoutOf(b.config.Home, SessionID(i.Session)), b.recordOf(i)); err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}

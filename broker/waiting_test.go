@@ -59,9 +59,9 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.session.layout.waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.broker.keepWaiting(approval.Item{ID: "a-request", Request: approval.Request{
-		Session: string(d.session.fixed.ID), Plane: audit.PlaneHTTP, Server: "api.x.com", Tool: "POST /v1/x", Digest: "d", Ticket: "t",
-	}})
+	d.broker.keepWaiting(approval.Escalation{
+		ID: "a-request", Session: string(d.session.fixed.ID), Plane: audit.PlaneHTTP, Server: "api.x.com", Tool: "POST /v1/x", Digest: "d", Ticket: "t",
+	})
 	for range 2 {
 		if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func (e *FullError) Error() string {
 func (e *FullError) Hint() string { return "answer the waiting calls first" }
 
 // size is what a call takes that waits.
-func (r *Request) size() int {
+func (r *Escalation) size() int {
 	n := len(r.Arguments) + len(r.Requested)
 	if r.Effect != nil {
 		for _, l := range r.Effect.Lines {
@@ -35,7 +35,7 @@ func (r *Request) size() int {
 }
 
 // crowded tells whether one more call of a session would be too many.
-func (q *Queue) crowded(r Request) error {
+func (q *Queue) crowded(r Escalation) error {
 	n, bytes := 0, r.size()
 	for _, w := range q.pending {
 		if w.item.Session == r.Session {

@@ -16,13 +16,15 @@ func TestWaitingCallsHaveABoundInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New(Options{Bytes: 10_000})
 		defer q.Close()
-		long := func(session string, n int) Request {
+		long := func(session string, n int) Escalation {
 			r := request(session, n)
 			r.Arguments, r.Requested = json.RawMessage(strings.Repeat("x", 1500)), json.RawMessage(strings.Repeat("y", 1500))
 			r.Effect = &preview.Effect{Lines: []preview.Line{{Text: strings.Repeat("z", 1000)}}}
 			return r
 		}
-		if _, err := q.Restore(RestoredCall{Request: long("s", 1), ID: "former"}); err != nil {
+		former := long("s", 1)
+		former.ID = "former"
+		if _, err := q.Restore(former); err != nil {
 			t.Fatal(err)
 		}
 		ask(t.Context(), q, long("s", 2))

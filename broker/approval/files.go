@@ -55,7 +55,7 @@ func ServeFiles(ctx context.Context, q *Queue, dir string) error {
 	items, changes := q.Subscribe(ctx)
 	open := map[string]*fileItem{}
 	for _, item := range items {
-		open[item.ID] = &fileItem{Item: item}
+		open[item.ID] = &fileItem{Escalation: item}
 	}
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -79,7 +79,7 @@ func ServeFiles(ctx context.Context, q *Queue, dir string) error {
 				open = keep(open, items, dir)
 			}
 			if c.Asked != nil {
-				open[c.Asked.ID] = &fileItem{Item: *c.Asked}
+				open[c.Asked.ID] = &fileItem{Escalation: *c.Asked}
 			}
 			if c.Settled != nil {
 				delete(open, c.Settled.ID)
@@ -92,11 +92,11 @@ func ServeFiles(ctx context.Context, q *Queue, dir string) error {
 
 // keep makes the list of open items anew and removes the files of those that
 // were settled unseen.
-func keep(open map[string]*fileItem, items []Item, dir string) map[string]*fileItem {
+func keep(open map[string]*fileItem, items []Escalation, dir string) map[string]*fileItem {
 	now := map[string]*fileItem{}
 	for _, i := range items {
 		if now[i.ID] = open[i.ID]; now[i.ID] == nil {
-			now[i.ID] = &fileItem{Item: i}
+			now[i.ID] = &fileItem{Escalation: i}
 		}
 	}
 	for id := range open {
@@ -109,7 +109,7 @@ func keep(open map[string]*fileItem, items []Item, dir string) map[string]*fileI
 
 // fileItem is an item on its way through the directory.
 type fileItem struct {
-	Item
+	Escalation
 	written bool
 	broken  int // how often its answer could not be understood
 }

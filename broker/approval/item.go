@@ -11,54 +11,67 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
 
-// Request is a call that needs a person.
-type Request struct {
-	Session   string
-	Plane     string // "tool" or "http"
-	Server    string
-	Tool      string
-	Arguments json.RawMessage // canonical: what will be forwarded
-	Requested json.RawMessage // as the agent wrote it
-	Rule      string
-	Reason    string
-	Digest    string        // binds the answer to the call; never empty
-	Timeout   time.Duration // 0 means the queue's
-	// Offers are the scopes an approval can be remembered for; none means that
-	// it cannot.
-	Offers []grant.Offer
-	// Call is the call as grants see it.
-	Call grant.Call
+// Escalation is a call that waits for a person: from the one who asks, through the
+// queue, to every user interface.
+type Escalation struct {
+	ID        string          `json:"id"`
+	Number    int             `json:"number"` // short, for /approve N; from 1, growing, never used twice
+	Session   string          `json:"session"`
+	Tab       int             `json:"tab"`
+	Plane     string          `json:"plane"` // "tool" or "http"
+	Server    string          `json:"server"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded
+	Requested json.RawMessage `json:"requested,omitempty"` // as the agent wrote it
+	// Effect is what it would do; nil when the arguments say it all.
+	Effect    *preview.Effect `json:"effect,omitempty"`
+	Rule      string          `json:"rule"`
+	Reason    string          `json:"reason"`
+	Digest    string          `json:"digest"` // of server, tool and canonical arguments: binds the answer to the call
+	AskedAt   time.Time       `json:"askedAt"`
+	ExpiresAt time.Time       `json:"expiresAt"`
+	// More counts calls like it that were refused without asking, because too
+	// many asked.
+	More int `json:"more,omitempty"`
 	// Likeness is the same for calls that differ in details only; empty for a
 	// call that is like no other.
-	Likeness string
-	// Effect is what it would do; nil when the arguments say it all.
-	Effect *preview.Effect
+	Likeness string `json:"likeness,omitempty"`
+	// Restored says that a process was asked that was killed while the call waited.
+	// Unclaimed says that no caller waits for the answer at present: it is
+	// kept for AnswerHold, for the same call should it be made again.
+	Restored  bool `json:"restored,omitempty"`
+	Unclaimed bool `json:"unclaimed,omitempty"`
+	// Auto is what the automatic approval makes of it; nil when it has no say.
+	Auto *AutoReview `json:"auto,omitempty"`
+	// Multiplexer says which of several on one home it belongs to, from 1; 0 when there
+	// is but one. Numbers of tabs and calls are each multiplexer's own.
+	Multiplexer int `json:"multiplexer,omitempty"`
+
+	Timeout time.Duration `json:"-"` // 0 means the queue's
+	// Offers are the scopes an approval can be remembered for; none means that
+	// it cannot.
+	Offers []grant.Offer `json:"-"`
+	// Call is the call as grants see it.
+	Call grant.Call `json:"-"`
 	// Ticket is what its client can ask for it by, should this process be killed
 	// while it waits; empty when it cannot.
-	Ticket string
+	Ticket string `json:"-"`
 }
 
 // Fingerprint is that of the effect; empty when there is none.
-func (r *Request) Fingerprint() string {
-	if r.Effect == nil {
+func (e *Escalation) Fingerprint() string {
+	if e.Effect == nil {
 		return ""
 	}
-	return r.Effect.Fingerprint
+	return e.Effect.Fingerprint
 }
 
-// Item is a call that waits.
-type Item struct {
-	Request
-	ID        string
-	Number    int // from 1, growing, never used twice
-	AskedAt   time.Time
-	ExpiresAt time.Time
-	More      int // calls like it that were refused without asking, because too many asked
-	// Restored says that it was asked of a process that was killed.
-	Restored bool
-	// Unclaimed says that no caller waits for the answer of a restored call at
-	// present: the answer is kept for when the call is made again.
-	Unclaimed bool
+// AutoReview is what the automatic approval makes of a call that waits.
+type AutoReview struct {
+	Receipt int       `json:"receipt"`
+	Since   time.Time `json:"since"`
+	// Reason is why the call is left to a person; empty while a model judges.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Answer is what somebody makes of an item.

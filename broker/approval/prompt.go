@@ -36,7 +36,7 @@ type prompt struct {
 	line     string     // typed so far
 	begun    time.Time  // when that line was begun
 	changes  <-chan Change
-	asked    *Item // the question on the screen, or nil
+	asked    *Escalation // the question on the screen, or nil
 	shown    time.Time
 	approved map[string]bool // here; what becomes of them is told
 }

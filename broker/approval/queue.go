@@ -43,7 +43,7 @@ type Queue struct {
 
 // waiting is an item together with the caller that waits for it.
 type waiting struct {
-	item Item
+	item Escalation
 	done chan Resolution // must-deliver, room for the one resolution
 }
 
@@ -73,7 +73,7 @@ func New(o Options) *Queue {
 
 // Ask puts a call into the queue and waits until it is settled. When ctx ends
 // first the call is withdrawn. An error means that the call never waited.
-func (q *Queue) Ask(ctx context.Context, r Request) (Resolution, error) {
+func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 	if err := ctx.Err(); err != nil {
 		return Resolution{}, fmt.Errorf("ask for approval: %w", err)
 	}
@@ -112,7 +112,7 @@ func cause(ctx context.Context) string {
 }
 
 // enqueue makes the item and tells everybody about it.
-func (q *Queue) enqueue(r Request) (*waiting, error) {
+func (q *Queue) enqueue(r Escalation) (*waiting, error) {
 	if r.Digest == "" {
 		return nil, errors.New("ask for approval: the call has no digest")
 	}
@@ -137,10 +137,8 @@ func (q *Queue) enqueue(r Request) (*waiting, error) {
 	}
 	q.number++
 	now := q.options.Clock.Now()
-	w := &waiting{
-		item: Item{ID: id, Number: q.number, Request: r, AskedAt: now, ExpiresAt: now.Add(timeout)},
-		done: make(chan Resolution, 1),
-	}
+	r.ID, r.Number, r.AskedAt, r.ExpiresAt = id, q.number, now, now.Add(timeout)
+	w := &waiting{item: r, done: make(chan Resolution, 1)}
 	q.pending[id] = w
 	item := w.item
 	q.announce(Change{Asked: &item})
@@ -221,18 +219,18 @@ func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 }
 
 // Pending lists what waits, oldest first.
-func (q *Queue) Pending() []Item {
+func (q *Queue) Pending() []Escalation {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.pendingLocked()
 }
 
-func (q *Queue) pendingLocked() []Item {
-	items := make([]Item, 0, len(q.pending))
+func (q *Queue) pendingLocked() []Escalation {
+	items := make([]Escalation, 0, len(q.pending))
 	for _, w := range q.pending {
 		items = append(items, w.item)
 	}
-	slices.SortFunc(items, func(a, b Item) int { return a.Number - b.Number })
+	slices.SortFunc(items, func(a, b Escalation) int { return a.Number - b.Number })
 	return items
 }
 
@@ -265,12 +263,12 @@ func (q *Queue) Close() {
 }
 
 // Find returns a waiting item.
-func (q *Queue) Find(id string) (Item, bool) {
+func (q *Queue) Find(id string) (Escalation, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	w, ok := q.pending[id]
 	if !ok {
-		return Item{}, false
+		return Escalation{}, false
 	}
 	return w.item, true
 }

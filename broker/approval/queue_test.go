@@ -20,15 +20,15 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func request(session string, n int) Request {
-	return Request{
+func request(session string, n int) Escalation {
+	return Escalation{
 		Session: session, Plane: "tool", Server: "filesystem", Tool: "read_file",
 		Arguments: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), Rule: "r", Digest: fmt.Sprintf("d%d", n),
 	}
 }
 
 // ask asks in the background and returns where the answer will be.
-func ask(ctx context.Context, q *Queue, r Request) <-chan Resolution {
+func ask(ctx context.Context, q *Queue, r Escalation) <-chan Resolution {
 	got := make(chan Resolution, 1)
 	go func() {
 		res, err := q.Ask(ctx, r)

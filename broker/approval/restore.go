@@ -14,14 +14,6 @@ const AnswerHold = 5 * time.Minute
 // restored.
 const maxSkipped = 10_000
 
-// RestoredCall is a call that waited when the process that asked was killed.
-type RestoredCall struct {
-	Request
-	ID      string
-	Number  int
-	AskedAt time.Time
-}
-
 // Held is a former call in the queue. People can decide it like any other. As
 // long as nobody has made the call again, there is no caller to tell: an answer
 // is kept then, for the first call of its session with the same digest and
@@ -38,9 +30,10 @@ type Held struct {
 	answer  *Resolution // kept until then
 }
 
-// Restore puts a former call back. It keeps its id, and its number unless that is
-// taken; its time to be decided begins anew. Wait must follow.
-func (q *Queue) Restore(f RestoredCall) (*Held, error) {
+// Restore puts a call back that waited when the process that asked was killed. It
+// keeps its id, the time it was asked at, and its number unless that is taken; its
+// time to be decided begins anew. Wait must follow.
+func (q *Queue) Restore(f Escalation) (*Held, error) {
 	if f.Digest == "" || f.ID == "" {
 		return nil, errors.New("restore a call: it has no digest or no id")
 	}
@@ -53,13 +46,9 @@ func (q *Queue) Restore(f RestoredCall) (*Held, error) {
 	if q.closed {
 		return nil, ErrClosed
 	}
-	w := &waiting{
-		item: Item{
-			ID: f.ID, Number: q.renumber(f.Number), Request: f.Request, AskedAt: f.AskedAt,
-			ExpiresAt: q.options.Clock.Now().Add(timeout), Restored: true, Unclaimed: true,
-		},
-		done: make(chan Resolution, 1),
-	}
+	f.Number, f.ExpiresAt = q.renumber(f.Number), q.options.Clock.Now().Add(timeout)
+	f.Restored, f.Unclaimed = true, true
+	w := &waiting{item: f, done: make(chan Resolution, 1)}
 	h := &Held{q: q, w: w, done: w.done, claimed: make(chan struct{})}
 	q.pending[f.ID], q.held[f.ID] = w, h
 	item := w.item
@@ -173,7 +162,7 @@ func (q *Queue) Abandon(session, ticket, reason string) {
 
 // claim gives a caller the held call that is the very same as its own, or nil.
 // The lock is held.
-func (q *Queue) claim(r Request) *waiting {
+func (q *Queue) claim(r Escalation) *waiting {
 	var found *Held
 	for _, h := range q.held {
 		i := &h.w.item

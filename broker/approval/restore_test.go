@@ -10,14 +10,15 @@ import (
 )
 
 // former is request as another process left it.
-func former(session string, n int) RestoredCall {
+func former(session string, n int) Escalation {
 	r := request(session, n)
 	r.Ticket, r.Effect = "t", &preview.Effect{Fingerprint: "f"}
-	return RestoredCall{Request: r, ID: "id", Number: 7, AskedAt: time.Now().Add(-time.Hour)}
+	r.ID, r.Number, r.AskedAt = "id", 7, time.Now().Add(-time.Hour)
+	return r
 }
 
 // restore puts it back and waits in the background.
-func restore(t *testing.T, q *Queue, f RestoredCall) (*Held, <-chan Resolution) {
+func restore(t *testing.T, q *Queue, f Escalation) (*Held, <-chan Resolution) {
 	t.Helper()
 	h, err := q.Restore(f)
 	if err != nil {
@@ -47,7 +48,7 @@ func TestRestoredCallIsTakenOver(t *testing.T) {
 		}
 		forged := request("s", 1)
 		forged.Arguments = []byte(`{"n":2}`)
-		for _, other := range []Request{request("s", 2), request("other", 1), forged} {
+		for _, other := range []Escalation{request("s", 2), request("other", 1), forged} {
 			ask(t.Context(), q, other)
 		}
 		synctest.Wait()

@@ -10,8 +10,8 @@ const backlog = 256
 
 // Change is one thing that happened to the queue; exactly one member is set.
 type Change struct {
-	Asked   *Item
-	Grown   *Item // more calls like it were refused
+	Asked   *Escalation
+	Grown   *Escalation // more calls like it were refused
 	Settled *Resolution
 	Ended   *Ending // of a settled item's call
 }
@@ -27,7 +27,7 @@ type stream struct {
 // Subscribe returns what waits now and a channel with every change from here
 // on. The channel is closed when ctx ends, when the queue closes, or when the
 // subscriber is more than the backlog behind; it then subscribes again.
-func (q *Queue) Subscribe(ctx context.Context) ([]Item, <-chan Change) {
+func (q *Queue) Subscribe(ctx context.Context) ([]Escalation, <-chan Change) {
 	s := &stream{ch: make(chan Change, backlog)}
 	q.mu.Lock()
 	if q.closed {

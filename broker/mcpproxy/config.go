@@ -30,7 +30,7 @@ type Recorder interface {
 
 // Approver asks a person and waits; *approval.Queue is one.
 type Approver interface {
-	Ask(ctx context.Context, r approval.Request) (approval.Resolution, error)
+	Ask(ctx context.Context, r approval.Escalation) (approval.Resolution, error)
 	// Collapse counts a call that is refused without asking on a waiting one
 	// like it, and reports whether there was one.
 	Collapse(session, likeness string) bool

@@ -96,7 +96,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		ticket = c.id
 		c.sayWaiting()
 	}
-	res, err := c.proxy.config.Approvals.Ask(ctx, approval.Request{
+	res, err := c.proxy.config.Approvals.Ask(ctx, approval.Escalation{
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
 		Server: c.target.server, Tool: c.target.tool,
 		Arguments: c.verdict.Arguments, Requested: c.params.arguments,

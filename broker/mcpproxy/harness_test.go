@@ -219,9 +219,9 @@ func (r *harness) records(keep func(audit.Line) bool) []audit.Line {
 }
 
 // pending waits until n calls wait for a person.
-func (r *harness) pending(n int) []approval.Item {
+func (r *harness) pending(n int) []approval.Escalation {
 	r.t.Helper()
-	var items []approval.Item
+	var items []approval.Escalation
 	eventually(r.t, func() bool { items = r.queue.Pending(); return len(items) == n }, "%d pending calls", n)
 	return items
 }

@@ -135,25 +135,25 @@ func (r *harness) outsideCall(id string) string {
 
 func TestEscalations(t *testing.T) {
 	cases := map[string]struct {
-		act      func(*harness, *agent, approval.Item)
+		act      func(*harness, *agent, approval.Escalation)
 		decision audit.Decision
 		text     string // of the answer; empty: there is none
 		through  bool
 	}{
-		"approved": {func(r *harness, _ *agent, i approval.Item) {
+		"approved": {func(r *harness, _ *agent, i approval.Escalation) {
 			if _, won, err := r.queue.Decide(i.ID, i.Digest, true, "tui", ""); !won || err != nil {
 				t.Error(won, err)
 			}
 		}, audit.EscalatedApproved, "done ", true},
-		"denied": {func(r *harness, _ *agent, i approval.Item) {
+		"denied": {func(r *harness, _ *agent, i approval.Escalation) {
 			_, _, _ = r.queue.Decide(i.ID, i.Digest, false, "tui", "not these notes")
 		}, audit.EscalatedDenied, "not these notes", false},
-		"taken back": {func(_ *harness, a *agent, _ approval.Item) {
+		"taken back": {func(_ *harness, a *agent, _ approval.Escalation) {
 			a.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"AbortError"}}`)
 		}, audit.EscalatedWithdrawn, "", false},
-		"agent gone": {func(_ *harness, a *agent, _ approval.Item) { _ = a.conn.Close() }, audit.EscalatedWithdrawn, "", false},
+		"agent gone": {func(_ *harness, a *agent, _ approval.Escalation) { _ = a.conn.Close() }, audit.EscalatedWithdrawn, "", false},
 		"session closed": {
-			func(r *harness, _ *agent, _ approval.Item) { r.queue.Withdraw("s1", "the tab was closed") },
+			func(r *harness, _ *agent, _ approval.Escalation) { r.queue.Withdraw("s1", "the tab was closed") },
 			audit.EscalatedWithdrawn, "the tab was closed", false,
 		},
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // left is a call as a killed process leaves it: it was asked, and nobody decided.
-func (r *harness) left(n int, arguments string) approval.RestoredCall {
+func (r *harness) left(n int, arguments string) approval.Escalation {
 	r.t.Helper()
 	a := r.agent()
 	a.send(callLine("1", "filesystem__write_file", arguments))
@@ -32,11 +32,12 @@ func (r *harness) left(n int, arguments string) approval.RestoredCall {
 	}
 	_ = a.conn.Close()
 	r.pending(0)
-	return approval.RestoredCall{Request: item.Request, ID: fmt.Sprint("restored-", n), Number: 100 + n, AskedAt: item.AskedAt}
+	item.ID, item.Number = fmt.Sprint("restored-", n), 100+n
+	return item
 }
 
 // restore puts a call back and follows it to its end.
-func (r *harness) restore(f approval.RestoredCall) <-chan approval.Resolution {
+func (r *harness) restore(f approval.Escalation) <-chan approval.Resolution {
 	r.t.Helper()
 	h, err := r.queue.Restore(f)
 	if err != nil {
