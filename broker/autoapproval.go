@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -42,104 +43,144 @@ type AutoApproval struct {
 	At      time.Time  `json:"at"`
 }
 
-// autoApprove lets an item through when the receipt of its session orders it. It
-// reports whether it did; one that a model still has to confirm waits for a
-// person meanwhile.
-func (b *Broker) autoApprove(item approval.Escalation) bool {
-	auto := b.config.AutoApprove
-	if auto == nil || item.Restored {
-		return false
+// Ordered lets a call through that the receipt of its session orders. Of one that is
+// left to a person it notes why; while a model still has to confirm, it waits for both.
+func (s *session) Ordered(e *Escalation) (approval.Resolution, bool) {
+	auto := s.broker.config.AutoApprove
+	if auto == nil || s.broker.approvals.Holds(*e) {
+		return approval.Resolution{}, false
 	}
-	r, held := b.receipts.Current(item.Session)
-	s, err := b.session(SessionID(item.Session))
-	if !held || err != nil {
-		return false
+	r, held := s.broker.receipts.Current(e.Session)
+	if !held {
+		return approval.Resolution{}, false
 	}
-	a := &attempt{broker: b, session: s, item: item, receipt: r, question: s.question(item, r)}
-	if err := autoapprove.Match(a.question); err != nil {
-		return a.ask(err.Error())
+	id, err := approval.NewID()
+	if err != nil {
+		return approval.Resolution{}, false // the queue says why
 	}
+	e.ID, e.AskedAt = id, time.Now()
+	a := &attempt{session: s, call: e, receipt: r, since: e.AskedAt, question: s.question(*e, r)}
+	err = autoapprove.Match(a.question)
 	switch {
-	case item.Effect != nil && item.Effect.Changed:
-		return a.ask("what the call would do changed since it was let through")
+	case err != nil:
+	case e.Effect != nil && e.Effect.Changed:
+		err = errors.New("what the call would do changed since it was let through")
 	case !auto.Confirm:
 		return a.let()
 	case auto.Model == nil:
-		return a.ask(fmt.Sprintf("no model can confirm: %v", auto.Missing))
+		err = fmt.Errorf("no model can confirm: %v", auto.Missing)
+	default:
+		e.Auto, e.Confirm = a.review(""), sync.OnceFunc(a.confirm)
+		return approval.Resolution{}, false
 	}
-	b.keepReview(item.ID, a.review(""))
-	b.work.Go(func() {
-		if a.confirmation = autoapprove.Confirm(b.ctx, auto.Model, a.question); a.confirmation.Approve {
-			a.let()
-			return
-		}
-		a.ask("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
-	})
-	return false
+	e.Auto = a.leave(err.Error())
+	return approval.Resolution{}, false
 }
 
-// attempt is one item beside the receipt it could rest on.
+// attempt is one call beside the receipt it could rest on.
 type attempt struct {
-	broker       *Broker
 	session      *session
-	item         approval.Escalation
+	call         *Escalation
 	receipt      receipt.Receipt
+	since        time.Time
 	question     autoapprove.Question
 	confirmation autoapprove.Confirmation
 }
 
-// entry is the line about it in the log of the automatic approval.
-func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
-	return autoapprove.Entry{
-		Time: time.Now().UTC(), Session: a.item.Session, Escalation: a.item.ID, Server: a.item.Server, Tool: a.item.Tool,
-		Digest: a.item.Digest, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Outcome: outcome, Reason: reason,
-		Model: a.confirmation.Model, Prompt: a.confirmation.Prompt, Answer: a.confirmation.Answer,
-		Attempts: a.confirmation.Attempts, TookMs: a.confirmation.Took.Milliseconds(),
+// let lets a call through that nobody has been asked about yet.
+func (a *attempt) let() (approval.Resolution, bool) {
+	answer, review := a.spend()
+	if review != nil {
+		a.call.Auto = review
+		return approval.Resolution{}, false
 	}
+	call, res, err := a.session.broker.approvals.Settle(*a.call, answer)
+	if err != nil {
+		return res, false
+	}
+	a.tell(call)
+	return res, true
 }
 
-// ask leaves the item to a person and notes why.
-func (a *attempt) ask(reason string) bool {
-	a.broker.keepReview(a.item.ID, a.review(reason))
-	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
-		a.broker.log.Error("automatic approval was not recorded", "session", a.item.Session, "error", err)
+// confirm asks the model about a call that waits for a person meanwhile. Who is faster
+// decides.
+func (a *attempt) confirm() {
+	b := a.session.broker
+	a.confirmation = autoapprove.Confirm(b.ctx, b.config.AutoApprove.Model, a.question)
+	call, waits := b.approvals.Find(a.call.ID)
+	review := (*AutoReview)(nil)
+	switch {
+	case !waits:
+		a.leave("somebody was faster")
+		return
+	case !a.confirmation.Approve:
+		review = a.leave("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
+	default:
+		var answer approval.Answer
+		if answer, review = a.spend(); review == nil {
+			if _, won, err := b.approvals.Answer(call.ID, call.Digest, answer); err == nil && won {
+				a.tell(call)
+			}
+			return
+		}
 	}
-	return false
+	b.approvals.Review(call.ID, *review)
 }
 
-// let spends the receipt, records what it was spent on and answers the item. A
-// receipt that somebody else spent first, or a record that cannot be written,
-// leaves the item to a person.
-func (a *attempt) let() bool {
-	b := a.broker
-	if _, waits := b.approvals.Find(a.item.ID); !waits {
-		return a.ask("somebody was faster")
-	}
-	if _, err := b.receipts.Spend(a.receipt.Number, receipt.Call{
-		ID: a.item.ID, Session: a.item.Session, Digest: a.item.Digest, AskedAt: a.item.AskedAt,
+// spend spends the receipt and records what it was spent on. A receipt that was spent
+// already, or a record that cannot be written, leaves the call to a person.
+func (a *attempt) spend() (approval.Answer, *AutoReview) {
+	if _, err := a.session.broker.receipts.Spend(a.receipt.Number, receipt.Call{
+		ID: a.call.ID, Session: a.call.Session, Digest: a.call.Digest, AskedAt: a.since,
 	}); err != nil {
-		return a.ask(err.Error())
+		return approval.Answer{}, a.leave(err.Error())
 	}
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeApproved, a.confirmation.Reason)); err != nil {
-		a.session.notice(true, "a call was not approved automatically, because that could not be recorded: "+err.Error())
-		return false
+		why := "that could not be recorded: " + err.Error()
+		a.session.notice(true, "a call was not approved automatically, because "+why)
+		return approval.Answer{}, a.review(why)
 	}
 	evidence := map[string]any{"receipt": a.receipt.Number, "quote": a.receipt.Quote()}
 	if a.confirmation.Model != "" {
 		evidence["model"], evidence["prompt"] = a.confirmation.Model, a.confirmation.Prompt
 	}
-	_, won, err := b.approvals.Answer(a.item.ID, a.item.Digest, approval.Answer{
-		Approve: true, Effect: a.item.Fingerprint(), By: autoApprover, Automatic: true, Evidence: evidence,
-	})
-	if err != nil || !won {
-		return false // somebody was faster
+	return approval.Answer{
+		Approve: true, Effect: a.call.Fingerprint(), By: autoApprover, Automatic: true, Evidence: evidence,
+	}, nil
+}
+
+// leave notes in the log why the call is left to a person.
+func (a *attempt) leave(reason string) *AutoReview {
+	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
+		a.session.broker.log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
 	}
+	return a.review(reason)
+}
+
+// review is what user interfaces are told of the attempt; a reason says that it has
+// failed.
+func (a *attempt) review(reason string) *AutoReview {
+	return &AutoReview{Receipt: a.receipt.Number, Since: a.since, Reason: reason}
+}
+
+// entry is the line about it in the log of the automatic approval.
+func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
+	return autoapprove.Entry{
+		Time: time.Now().UTC(), Session: a.call.Session, Escalation: a.call.ID, Server: a.call.Server, Tool: a.call.Tool,
+		Digest: a.call.Digest, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Outcome: outcome, Reason: reason,
+		Model: a.confirmation.Model, Prompt: a.confirmation.Prompt, Answer: a.confirmation.Answer,
+		Attempts: a.confirmation.Attempts, TookMs: a.confirmation.Took.Milliseconds(),
+	}
+}
+
+// tell tells everybody that the call was let through.
+func (a *attempt) tell(call Escalation) {
+	b := a.session.broker
 	done := AutoApproval{
-		Call: b.escalation(a.item), Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
+		Call: b.escalation(call), Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
 	}
 	a.session.keepApproval(done)
 	b.hub.publish(Event{Kind: EventAutoApproval, At: done.At, AutoApproval: &done})
-	return true
 }
 
 // keepApproval remembers an automatic approval, so that it can be looked at.

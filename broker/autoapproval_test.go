@@ -51,11 +51,16 @@ func (d *desk) read(path string) <-chan approval.Resolution {
 	}
 	settled := make(chan approval.Resolution, 1)
 	go func() {
-		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Escalation{
-			Session: string(d.session.fixed.ID), Plane: "tool", Server: "filesystem", Tool: "read_text_file",
+		e := approval.Escalation{
+			Session: d.session.fixed.ID, Plane: "tool", Server: "filesystem", Tool: "read_text_file",
 			Arguments: v.Arguments, Rule: v.Rule, Reason: v.Reason, Digest: v.Digest,
-			Offers: grant.Offers(grant.CallOf(string(d.session.fixed.ID), "filesystem", "read_text_file", v)),
-		})
+			Offers: grant.Offers(grant.CallOf(d.session.fixed.ID, "filesystem", "read_text_file", v)),
+		}
+		r, ordered := d.session.Ordered(&e)
+		var err error
+		if !ordered {
+			r, err = d.broker.approvals.Ask(d.t.Context(), e)
+		}
 		if err != nil {
 			d.t.Error(err)
 		}
@@ -69,6 +74,7 @@ func (d *desk) read(path string) <-chan approval.Resolution {
 func (d *desk) asksPerson(settled <-chan approval.Resolution, entries int) autoapprove.Entry {
 	d.t.Helper()
 	all := d.entries(entries)
+	waitFor(d.t, func() bool { return len(d.broker.approvals.Pending()) > 0 || len(settled) > 0 })
 	select {
 	case r := <-settled:
 		d.t.Fatalf("it did not wait: %+v", r)
@@ -150,7 +156,7 @@ func TestAnOrderLetsOneCallThrough(t *testing.T) {
 	}
 }
 
-func waitFor(t *testing.T, ok func() bool) {
+func waitFor(t testing.TB, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

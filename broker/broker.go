@@ -37,7 +37,6 @@ type Broker struct {
 	mu        sync.Mutex
 	sessions  []*session            // in the order of their tabs
 	farewells map[farewell][]string // what is to be known of those that ended
-	reviews   map[string]AutoReview // at what waits, by the escalation's id
 	lastTab   int
 	sweeping  *sweeping // nil before Sweep
 	closed    bool
@@ -62,7 +61,6 @@ func New(c Config) (*Broker, error) {
 		ctx:       ctx,
 		cancel:    cancel,
 		farewells: map[farewell][]string{},
-		reviews:   map[string]AutoReview{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)

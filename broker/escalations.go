@@ -63,8 +63,6 @@ func (b *Broker) relayApprovals() {
 
 func (b *Broker) relay(change approval.Change) {
 	switch {
-	case change.Asked != nil && b.autoApprove(*change.Asked):
-		// That it was let through is told by autoApprove, and by the settling.
 	case change.Asked != nil:
 		if !change.Asked.Restored {
 			b.keepWaiting(*change.Asked) // first: what a person has seen outlives this process
@@ -72,12 +70,14 @@ func (b *Broker) relay(change approval.Change) {
 		e := b.escalation(*change.Asked)
 		b.recount(e.Session)
 		b.hub.publish(Event{Kind: EventEscalation, At: e.AskedAt, Escalation: &e})
+		if e.Confirm != nil {
+			b.work.Go(e.Confirm)
+		}
 	case change.Grown != nil:
 		e := b.escalation(*change.Grown)
 		b.hub.publish(Event{Kind: EventEscalation, Escalation: &e})
 	case change.Settled != nil:
 		b.dropWaiting(change.Settled.Session, change.Settled.ID)
-		b.dropReview(change.Settled.ID)
 		r := resolution(*change.Settled)
 		b.recount(r.Session)
 		b.hub.publish(Event{Kind: EventResolution, At: r.At, Resolution: &r})
@@ -106,7 +106,6 @@ func (b *Broker) escalation(e Escalation) Escalation {
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.fixed.Tab
 	}
-	e.Auto = b.reviewOf(e.ID)
 	return e
 }
 

@@ -84,6 +84,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Sandbox:           host,
 		Approvals:         s.broker.approvals,
 		Grants:            s.broker.grants,
+		Orders:            s,
 		Audit:             log,
 		Preview:           s.previewer(),
 		EscalationTimeout: s.broker.config.EscalationTimeout,

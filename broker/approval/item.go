@@ -41,8 +41,10 @@ type Escalation struct {
 	// kept for AnswerHold, for the same call should it be made again.
 	Restored  bool `json:"restored,omitempty"`
 	Unclaimed bool `json:"unclaimed,omitempty"`
-	// Auto is what the automatic approval makes of it; nil when it has no say.
-	Auto *AutoReview `json:"auto,omitempty"`
+	// Auto is what the automatic approval makes of it; nil when it has no say. While a
+	// model judges, Confirm does that, once the call waits.
+	Auto    *AutoReview `json:"auto,omitempty"`
+	Confirm func()      `json:"-"`
 	// Multiplexer says which of several on one home it belongs to, from 1; 0 when there
 	// is but one. Numbers of tabs and calls are each multiplexer's own.
 	Multiplexer int `json:"multiplexer,omitempty"`
@@ -64,6 +66,17 @@ func (e *Escalation) Fingerprint() string {
 		return ""
 	}
 	return e.Effect.Fingerprint
+}
+
+// identify draws an id for a call that has none.
+func (e *Escalation) identify() (err error) {
+	if e.ID != "" {
+		return nil
+	}
+	if e.ID, err = NewID(); err != nil {
+		return fmt.Errorf("ask for approval: %w", err)
+	}
+	return nil
 }
 
 // AutoReview is what the automatic approval makes of a call that waits.

@@ -116,13 +116,8 @@ func (q *Queue) enqueue(r Escalation) (*waiting, error) {
 	if r.Digest == "" {
 		return nil, errors.New("ask for approval: the call has no digest")
 	}
-	id, err := NewID()
-	if err != nil {
-		return nil, fmt.Errorf("ask for approval: %w", err)
-	}
-	timeout := r.Timeout
-	if timeout <= 0 {
-		timeout = q.options.Timeout
+	if err := r.identify(); err != nil {
+		return nil, err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -135,14 +130,55 @@ func (q *Queue) enqueue(r Escalation) (*waiting, error) {
 	if err := q.crowded(r); err != nil {
 		return nil, err
 	}
-	q.number++
-	now := q.options.Clock.Now()
-	r.ID, r.Number, r.AskedAt, r.ExpiresAt = id, q.number, now, now.Add(timeout)
-	w := &waiting{item: r, done: make(chan Resolution, 1)}
-	q.pending[id] = w
+	w := q.add(r)
 	item := w.item
 	q.announce(Change{Asked: &item})
 	return w, nil
+}
+
+// add gives a call its number. The lock is held.
+func (q *Queue) add(e Escalation) *waiting {
+	timeout := e.Timeout
+	if timeout <= 0 {
+		timeout = q.options.Timeout
+	}
+	q.number++
+	now := q.options.Clock.Now()
+	e.Number, e.AskedAt, e.ExpiresAt = q.number, now, now.Add(timeout)
+	w := &waiting{item: e, done: make(chan Resolution, 1)}
+	q.pending[e.ID] = w
+	return w
+}
+
+// Settle takes a call that nobody has to be asked about: it gets a number and its
+// answer at once. What becomes of it is told as of every other.
+func (q *Queue) Settle(e Escalation, a Answer) (Escalation, Resolution, error) {
+	if err := e.identify(); err != nil {
+		return e, Resolution{}, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return e, Resolution{}, ErrClosed
+	}
+	w := q.add(e)
+	outcome := Denied
+	if a.Approve {
+		outcome = Approved
+	}
+	res := q.settleLocked(w, outcome, a)
+	return w.item, res, nil
+}
+
+// Review notes what the automatic approval makes of a call that waits.
+func (q *Queue) Review(id string, r AutoReview) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if w := q.pending[id]; w != nil {
+		w.item.Auto = &r
+		item := w.item
+		q.announce(Change{Grown: &item})
+	}
 }
 
 // Decide answers an item. The first answer wins: won tells whether it was this

@@ -160,9 +160,16 @@ func (q *Queue) Abandon(session, ticket, reason string) {
 	}
 }
 
-// claim gives a caller the held call that is the very same as its own, or nil.
-// The lock is held.
-func (q *Queue) claim(r Escalation) *waiting {
+// Holds tells whether the very same call is held: whoever decides about that one
+// decides about this one.
+func (q *Queue) Holds(e Escalation) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.heldFor(e) != nil
+}
+
+// heldFor is the held call that is the very same, or nil. The lock is held.
+func (q *Queue) heldFor(r Escalation) *Held {
 	var found *Held
 	for _, h := range q.held {
 		i := &h.w.item
@@ -171,6 +178,13 @@ func (q *Queue) claim(r Escalation) *waiting {
 			found = h
 		}
 	}
+	return found
+}
+
+// claim gives a caller the held call that is the very same as its own, or nil.
+// The lock is held.
+func (q *Queue) claim(r Escalation) *waiting {
+	found := q.heldFor(r)
 	if found == nil {
 		return nil
 	}

@@ -11,7 +11,7 @@ const backlog = 256
 // Change is one thing that happened to the queue; exactly one member is set.
 type Change struct {
 	Asked   *Escalation
-	Grown   *Escalation // more calls like it were refused
+	Grown   *Escalation // something about it is another: more calls like it were refused, or its review
 	Settled *Resolution
 	Ended   *Ending // of a settled item's call
 }

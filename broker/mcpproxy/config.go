@@ -48,6 +48,13 @@ type Granter interface {
 	Use(number int, c grant.Call) (grant.Grant, error)
 }
 
+// Orders knows what a person has just ordered.
+type Orders interface {
+	// Ordered answers a call that they have just ordered; it reports false for one that
+	// they are to be asked about, and may note in it why.
+	Ordered(e *approval.Escalation) (approval.Resolution, bool)
+}
+
 // Starter runs servers; *sandbox.Host is one.
 type Starter interface {
 	Start(ctx context.Context, s sandbox.Spec) (*sandbox.Process, error)
@@ -61,6 +68,7 @@ type Config struct {
 	Sandbox   Starter
 	Approvals Approver  // nil: what would need a person is refused
 	Grants    Granter   // nil: nothing is allowed beforehand
+	Orders    Orders    // nil: what a person types lets no call through
 	Preview   Previewer // nil: a person sees the arguments alone
 	Audit     Recorder
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to

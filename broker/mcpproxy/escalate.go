@@ -14,8 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// escalate asks a person. It returns nil when the call may go on, with the
-// record filled in, and otherwise the refusal for the agent.
+// escalate finds out whether a person is needed, before anything waits for them: a
+// grant comes first, then what they have just ordered, then they are asked. It returns
+// nil when the call may go on, with the record filled in, and otherwise the refusal for
+// the agent.
 func (c *call) escalate(ctx context.Context) json.RawMessage {
 	if c.proxy.config.Approvals == nil {
 		c.record.DecidedBy = "configuration"
@@ -66,7 +68,9 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, text+" Do not repeat the call; choose another way or ask them.", res.Reason)
 }
 
-// ask waits for the person, with signs of life for an agent that wants them.
+// ask works out what the call would do and gets it an answer: by what the person has
+// just ordered, else by waiting for them. There are signs of life for an agent that
+// wants them.
 func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,14 +93,26 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	if !c.request.hold.resize(c.size()) {
 		return approval.Resolution{}, errNoRoom
 	}
+	e := c.escalation()
+	if orders := c.proxy.config.Orders; orders != nil {
+		if res, ordered := orders.Ordered(&e); ordered {
+			return res, nil
+		}
+	}
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
-	ticket := ""
 	if c.proxy.config.Tickets {
-		ticket = c.id
+		e.Ticket = c.id
 		c.sayWaiting()
 	}
-	res, err := c.proxy.config.Approvals.Ask(ctx, approval.Escalation{
+	res, err := c.proxy.config.Approvals.Ask(ctx, e)
+	c.asShown(res)
+	return res, err
+}
+
+// escalation is the call as it waits for a person.
+func (c *call) escalation() approval.Escalation {
+	return approval.Escalation{
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
 		Server: c.target.server, Tool: c.target.tool,
 		Arguments: c.verdict.Arguments, Requested: c.params.arguments,
@@ -106,10 +122,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		Call:     c.grantable(),
 		Likeness: c.likeness(),
 		Effect:   c.effect,
-		Ticket:   ticket,
-	})
-	c.asShown(res)
-	return res, err
+	}
 }
 
 // evidence is what the record of a decision says besides who made it.
