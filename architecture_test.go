@@ -94,7 +94,9 @@ func TestPackageTable(t *testing.T) {
 		}
 	}
 	for name := range may {
-		t.Errorf("the table tells of %s, which does not exist", name)
+		t.Run(name, func(t *testing.T) {
+			t.Errorf("the table tells of %s, which does not exist", name)
+		})
 	}
 }
 
@@ -119,7 +121,9 @@ func TestDependencyTable(t *testing.T) {
 		delete(told, name)
 	}
 	for name := range told {
-		t.Errorf("the table tells of %s, of which nothing is imported", name)
+		t.Run(name, func(t *testing.T) {
+			t.Errorf("the table tells of %s, of which nothing is imported", name)
+		})
 	}
 }
 

@@ -65,9 +65,11 @@ func TestSetupCheckOnlyReports(t *testing.T) {
 		t.Errorf("exits with %d although things are missing", code)
 	}
 	for _, want := range []string{"missing  nodejs ", "missing  npm ", "missing  tmux ", "missing  bubblewrap ", "missing  a running Docker engine"} {
-		if !strings.Contains(stdout, want) {
-			t.Errorf("the report lacks %q:\n%s", want, stdout)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("the report lacks %q:\n%s", want, stdout)
+			}
+		})
 	}
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("--check called apt-get")
@@ -203,20 +205,22 @@ func TestFuzzFindings(t *testing.T) {
 	func FuzzBroken(f *testing.F) { f.Fatal("out of order") }
 `, "1", 1, []string{"FAILED ./p FuzzBroken, every time, without an input", "out of order", "0 passed, 1 failed"}, 0},
 	} {
-		dir := fuzzModule(t, test.targets)
-		cmd := exec.CommandContext(t.Context(), "bash", "scripts/fuzz", "each", test.seconds)
-		cmd.Dir = dir
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != test.code {
-			t.Errorf("%s: exits with %d:\n%s", test.name, code, out)
-		}
-		for _, want := range test.says {
-			if !strings.Contains(string(out), want) {
-				t.Errorf("%s: %q is not said:\n%s", test.name, want, out)
+		t.Run(test.name, func(t *testing.T) {
+			dir := fuzzModule(t, test.targets)
+			cmd := exec.CommandContext(t.Context(), "bash", "scripts/fuzz", "each", test.seconds)
+			cmd.Dir = dir
+			out, _ := cmd.CombinedOutput()
+			if code := cmd.ProcessState.ExitCode(); code != test.code {
+				t.Errorf("%s: exits with %d:\n%s", test.name, code, out)
 			}
-		}
-		if kept, _ := filepath.Glob(filepath.Join(dir, "p/testdata/fuzz/*/*")); len(kept) != test.kept {
-			t.Errorf("%s: kept %v", test.name, kept)
-		}
+			for _, want := range test.says {
+				if !strings.Contains(string(out), want) {
+					t.Errorf("%s: %q is not said:\n%s", test.name, want, out)
+				}
+			}
+			if kept, _ := filepath.Glob(filepath.Join(dir, "p/testdata/fuzz/*/*")); len(kept) != test.kept {
+				t.Errorf("%s: kept %v", test.name, kept)
+			}
+		})
 	}
 }

@@ -160,22 +160,24 @@ func TestEnsureImageErrors(t *testing.T) {
 
 func TestImages(t *testing.T) {
 	for _, want := range []string{"base", "claude-code", "shell"} {
-		line, err := chain(Images(), want)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line[0].Parent != "" || line[len(line)-1].Name != want {
-			t.Errorf("chain of %s: %v", want, line)
-		}
-		one, other := tags(line, "x86_64"), tags(line, "aarch64")
-		if one[0] == other[0] {
-			t.Error("the tag does not depend on the architecture")
-		}
-		changed := append([]ImageSpec{}, line...)
-		changed[0].files = map[string][]byte{"Dockerfile": []byte("other")}
-		if again := tags(changed, "x86_64"); again[len(again)-1] == one[len(one)-1] {
-			t.Errorf("the tag of %s does not depend on its root", want)
-		}
+		t.Run(want, func(t *testing.T) {
+			line, err := chain(Images(), want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line[0].Parent != "" || line[len(line)-1].Name != want {
+				t.Errorf("chain of %s: %v", want, line)
+			}
+			one, other := tags(line, "x86_64"), tags(line, "aarch64")
+			if one[0] == other[0] {
+				t.Error("the tag does not depend on the architecture")
+			}
+			changed := append([]ImageSpec{}, line...)
+			changed[0].files = map[string][]byte{"Dockerfile": []byte("other")}
+			if again := tags(changed, "x86_64"); again[len(again)-1] == one[len(one)-1] {
+				t.Errorf("the tag of %s does not depend on its root", want)
+			}
+		})
 	}
 }
 
@@ -187,10 +189,12 @@ func TestReadImagesRefuses(t *testing.T) {
 		"unknown comment": "#ironcurtain:parrot a\nFROM ${PARENT}\n",
 		"unknown version": "#ironcurtain:parent a\n#ironcurtain:version NONE\nFROM ${PARENT}\n",
 	} {
-		tree := fstest.MapFS{"images/x/Dockerfile": {Data: []byte(dockerfile)}}
-		if _, err := readImages(tree); err == nil {
-			t.Errorf("%s: accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			tree := fstest.MapFS{"images/x/Dockerfile": {Data: []byte(dockerfile)}}
+			if _, err := readImages(tree); err == nil {
+				t.Errorf("%s: accepted", name)
+			}
+		})
 	}
 	loop := []ImageSpec{{Name: "a", Parent: "b"}, {Name: "b", Parent: "a"}}
 	if _, err := chain(loop, "a"); err == nil {
@@ -205,10 +209,12 @@ func TestDefaultCacheDir(t *testing.T) {
 		{"", "relative", "/h/.cache/ironcurtain-mux"},
 		{"", "", "/h/.cache/ironcurtain-mux"},
 	} {
-		env := map[string]string{"IRONCURTAIN_CACHE": tt.own, "XDG_CACHE_HOME": tt.xdg}
-		if got := DefaultCacheDir(func(k string) string { return env[k] }, "/h"); got != tt.want {
-			t.Errorf("%+v: %s", tt, got)
-		}
+		t.Run(tt.own, func(t *testing.T) {
+			env := map[string]string{"IRONCURTAIN_CACHE": tt.own, "XDG_CACHE_HOME": tt.xdg}
+			if got := DefaultCacheDir(func(k string) string { return env[k] }, "/h"); got != tt.want {
+				t.Errorf("%+v: %s", tt, got)
+			}
+		})
 	}
 }
 

@@ -212,10 +212,12 @@ func TestRemedyFitsWhereTheAddressIsFrom(t *testing.T) {
 	for source, want := range map[string]string{
 		"DOCKER_HOST": "unset DOCKER_HOST", "context mine": "start the engine of context mine", "the system's socket": "systemctl start docker",
 	} {
-		_, err := Connect(deadline(t, patience), Endpoint{Address: address, Source: source})
-		var h interface{ Hint() string }
-		if !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
-			t.Errorf("%s: %v, hint %v", source, err, h)
-		}
+		t.Run(source, func(t *testing.T) {
+			_, err := Connect(deadline(t, patience), Endpoint{Address: address, Source: source})
+			var h interface{ Hint() string }
+			if !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
+				t.Errorf("%s: %v, hint %v", source, err, h)
+			}
+		})
 	}
 }

@@ -281,9 +281,11 @@ func TestWithoutTerminal(t *testing.T) {
 	ct := start(t, c, func(s *Spec) { s.TTY = false }, "sh", "-c", "echo out; echo err >&2; test -t 0 || echo no terminal")
 	out := readAll(t, ct)
 	for _, want := range []string{"out\n", "err\n", "no terminal\n"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is missing in %q", want, out)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q is missing in %q", want, out)
+			}
+		})
 	}
 }
 

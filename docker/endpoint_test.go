@@ -175,7 +175,9 @@ func TestWellKnownSockets(t *testing.T) {
 		}
 	}
 	for path := range want {
-		t.Errorf("%s is not looked for", path)
+		t.Run(path, func(t *testing.T) {
+			t.Errorf("%s is not looked for", path)
+		})
 	}
 }
 

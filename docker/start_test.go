@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"path/filepath"
@@ -62,18 +63,22 @@ func TestLimits(t *testing.T) {
 		have   int64
 		limit  int64
 	}{{0, 32 * gib, 4 * gib}, {512, 32 * gib, gib / 2}, {0, 4 * gib, 3 * gib}, {100000, 8 * gib, 6 * gib}, {512, 0, gib / 2}} {
-		if got := limitMemory(tt.wantMB, tt.have); got != tt.limit {
-			t.Errorf("%d MB of %d bytes: %d, want %d", tt.wantMB, tt.have, got, tt.limit)
-		}
+		t.Run(fmt.Sprint(tt.wantMB), func(t *testing.T) {
+			if got := limitMemory(tt.wantMB, tt.have); got != tt.limit {
+				t.Errorf("%d MB of %d bytes: %d, want %d", tt.wantMB, tt.have, got, tt.limit)
+			}
+		})
 	}
 	for _, tt := range []struct {
 		want  float64
 		have  int
 		limit int64
 	}{{0, 8, 2e9}, {0, 1, 1e9}, {4, 2, 2e9}, {0.5, 2, 5e8}, {0.0001, 2, 1e7}, {3, 0, 3e9}} {
-		if got := limitCPUs(tt.want, tt.have); got != tt.limit {
-			t.Errorf("%v of %d processors: %d, want %d", tt.want, tt.have, got, tt.limit)
-		}
+		t.Run(fmt.Sprint(tt.want), func(t *testing.T) {
+			if got := limitCPUs(tt.want, tt.have); got != tt.limit {
+				t.Errorf("%v of %d processors: %d, want %d", tt.want, tt.have, got, tt.limit)
+			}
+		})
 	}
 }
 
@@ -294,16 +299,18 @@ func TestHangingEngine(t *testing.T) {
 			return err
 		},
 	} {
-		began := time.Now()
-		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-		err := call(ctx)
-		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", what, err)
-		}
-		if took := time.Since(began); took > patience/4 {
-			t.Errorf("%s gave up only after %s", what, took)
-		}
+		t.Run(what, func(t *testing.T) {
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+			err := call(ctx)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if took := time.Since(began); took > patience/4 {
+				t.Errorf("%s gave up only after %s", what, took)
+			}
+		})
 	}
 	r.flow()
 }

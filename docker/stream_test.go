@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -79,14 +80,16 @@ func TestNothingBehindTheAnswerIsLost(t *testing.T) {
 		"HTTP/1.1 101 UPGRADED\r\nContent-Type: application/vnd.docker.raw-stream\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Type: application/vnd.docker.raw-stream\r\n\r\n",
 	} {
-		source := strings.NewReader(answer + "hello " + strings.Repeat("again ", headLimit))
-		in := bufio.NewReaderSize(source, headLimit)
-		if err := judgeAnswer(in); err != nil {
-			t.Fatal(err)
-		}
-		got, err := io.ReadAll(&unbuffered{in, source})
-		if err != nil || string(got) != "hello "+strings.Repeat("again ", headLimit) {
-			t.Errorf("behind %.12q: %d bytes, %v", answer, len(got), err)
-		}
+		t.Run(fmt.Sprintf("%.40s", answer), func(t *testing.T) {
+			source := strings.NewReader(answer + "hello " + strings.Repeat("again ", headLimit))
+			in := bufio.NewReaderSize(source, headLimit)
+			if err := judgeAnswer(in); err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(&unbuffered{in, source})
+			if err != nil || string(got) != "hello "+strings.Repeat("again ", headLimit) {
+				t.Errorf("behind %.12q: %d bytes, %v", answer, len(got), err)
+			}
+		})
 	}
 }

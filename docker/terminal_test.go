@@ -14,14 +14,16 @@ import (
 func TestTerminalSizeAtStart(t *testing.T) {
 	c := connect(t)
 	for _, size := range [][2]int{{120, 40}, {1, 1}, {1000, 1000}, {0, 0}} {
-		ct := start(t, c, func(s *Spec) { s.Cols, s.Rows = size[0], size[1] }, "stty", "size")
-		want := fmt.Sprintf("%d %d", size[1], size[0])
-		if size[0] == 0 {
-			want = "24 80"
-		}
-		if got := strings.TrimSpace(readAll(t, ct)); got != want {
-			t.Errorf("the first look at the size says %q, want %q", got, want)
-		}
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			ct := start(t, c, func(s *Spec) { s.Cols, s.Rows = size[0], size[1] }, "stty", "size")
+			want := fmt.Sprintf("%d %d", size[1], size[0])
+			if size[0] == 0 {
+				want = "24 80"
+			}
+			if got := strings.TrimSpace(readAll(t, ct)); got != want {
+				t.Errorf("the first look at the size says %q, want %q", got, want)
+			}
+		})
 	}
 }
 
@@ -44,9 +46,11 @@ func TestResize(t *testing.T) {
 	}
 	readUntil(t, in, "44 133\r\n")
 	for _, bad := range [][2]int{{0, 10}, {10, -1}, {65536, 1}} {
-		if err := ct.Resize(ctx, bad[0], bad[1]); !errors.Is(err, ErrSpec) {
-			t.Errorf("size %v: %v", bad, err)
-		}
+		t.Run(fmt.Sprint(bad), func(t *testing.T) {
+			if err := ct.Resize(ctx, bad[0], bad[1]); !errors.Is(err, ErrSpec) {
+				t.Errorf("size %v: %v", bad, err)
+			}
+		})
 	}
 	if err := ct.Remove(ctx); err != nil {
 		t.Fatal(err)
@@ -82,16 +86,18 @@ func TestEveryByteComesThrough(t *testing.T) {
 		"the start of our own keys":   []byte("\xff\xfe\xff\xfd\xff\xfcx"),
 		"the first of them, repeated": []byte("\xff\xff\xff\xffx"),
 	} {
-		if _, err := ct.Write(text); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		got := make([]byte, len(text))
-		if _, err := io.ReadFull(in, got); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		if !bytes.Equal(got, text) {
-			t.Errorf("%s: %x came back as %x", what, text, got)
-		}
+		t.Run(what, func(t *testing.T) {
+			if _, err := ct.Write(text); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			got := make([]byte, len(text))
+			if _, err := io.ReadFull(in, got); err != nil {
+				t.Fatalf("%s: %v", what, err)
+			}
+			if !bytes.Equal(got, text) {
+				t.Errorf("%s: %x came back as %x", what, text, got)
+			}
+		})
 	}
 }
 

@@ -186,20 +186,26 @@ func TestCheckDomain(t *testing.T) {
 		"", "localhost", "example", "10.0.0.1", "1.2.3.4.5", "0x7f.1", "a.b:443", "a.b/", "A.example", "a.example.", "*.example.org", "host.docker.internal",
 		"metadata.google.internal", "printer.local", "a..b", "-a.example", "ex ample.org", "x.onion", "\u0430pple.com",
 	} {
-		if checkDomain(name) == nil {
-			t.Errorf("%q is accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if checkDomain(name) == nil {
+				t.Errorf("%q is accepted", name)
+			}
+		})
 	}
 	for _, name := range []string{"example.org", "a-b.example.co.uk", "xn--bcher-kva.example"} {
-		if err := checkDomain(name); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := checkDomain(name); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 	s := newDomainHarness(t, nil)
 	for _, name := range []string{"api.anthropic.com", "x.api.openai.com"} {
-		if s.proxy.AddDomain(name, time.Now().Add(time.Hour)) == nil {
-			t.Errorf("the provider's %s was added", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if s.proxy.AddDomain(name, time.Now().Add(time.Hour)) == nil {
+				t.Errorf("the provider's %s was added", name)
+			}
+		})
 	}
 	if newHarness(t, nil).proxy.AddDomain("example.org", time.Now()) == nil {
 		t.Error("a domain was added to a session without runtime domains")
@@ -219,13 +225,15 @@ func TestAuthoritiesAreConstrained(t *testing.T) {
 		{s.proxy.domains.authority, "docs.example.org", true},
 		{s.proxy.domains.authority, "api.anthropic.com", false},
 	} {
-		leaf, err := c.a.leaf(c.host)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := leaf.Leaf.Verify(x509.VerifyOptions{DNSName: c.host, Roots: s.roots}); (err == nil) != c.ok {
-			t.Errorf("%s: %v", c.host, err)
-		}
+		t.Run(c.host, func(t *testing.T) {
+			leaf, err := c.a.leaf(c.host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := leaf.Leaf.Verify(x509.VerifyOptions{DNSName: c.host, Roots: s.roots}); (err == nil) != c.ok {
+				t.Errorf("%s: %v", c.host, err)
+			}
+		})
 	}
 	key, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	sub := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageCertSign}

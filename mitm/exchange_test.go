@@ -65,18 +65,20 @@ func TestEveryProviderTakesItsKeyItsWay(t *testing.T) {
 		{"openrouter", "openrouter.ai", "/api/v1/chat/completions", "Authorization", "Bearer " + realKey},
 		{"anthropic", "api.anthropic.com", "/v1/messages/count_tokens?beta=true", "X-Api-Key", realKey},
 	} {
-		res, body := s.inTunnel(c.host, s.withBody(c.host, c.path, c.header, c.provider, `{"model":"m"}`))
-		if res == nil || res.StatusCode != 200 {
-			t.Errorf("%s: answer %+v %s", c.path, res, body)
-			continue
-		}
-		last := s.requests[len(s.requests)-1]
-		if last.RequestURI != c.path || last.Header.Get(c.header) != c.upstream {
-			t.Errorf("%s: the upstream saw %s with %q", c.path, last.RequestURI, last.Header.Get(c.header))
-		}
-		if bad, _ := s.inTunnel(c.host, strings.Replace(s.withBody(c.host, c.path, c.header, c.provider, `{}`), c.header+": ", c.header+": x", 1)); bad == nil || bad.StatusCode != 403 {
-			t.Errorf("%s: a wrong key got %+v", c.path, bad)
-		}
+		t.Run(c.provider, func(t *testing.T) {
+			res, body := s.inTunnel(c.host, s.withBody(c.host, c.path, c.header, c.provider, `{"model":"m"}`))
+			if res == nil || res.StatusCode != 200 {
+				t.Errorf("%s: answer %+v %s", c.path, res, body)
+				return
+			}
+			last := s.requests[len(s.requests)-1]
+			if last.RequestURI != c.path || last.Header.Get(c.header) != c.upstream {
+				t.Errorf("%s: the upstream saw %s with %q", c.path, last.RequestURI, last.Header.Get(c.header))
+			}
+			if bad, _ := s.inTunnel(c.host, strings.Replace(s.withBody(c.host, c.path, c.header, c.provider, `{}`), c.header+": ", c.header+": x", 1)); bad == nil || bad.StatusCode != 403 {
+				t.Errorf("%s: a wrong key got %+v", c.path, bad)
+			}
+		})
 	}
 }
 
@@ -461,11 +463,13 @@ func TestAdmit(t *testing.T) {
 	})
 	hello := "GET /api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"
 	for _, text := range []string{s.message(), hello} {
-		res, body := s.inTunnel("api.anthropic.com", text)
-		if res == nil || res.StatusCode != 403 || !strings.Contains(body, "the session is paused") {
-			t.Errorf("answer %+v %s", res, body)
-		}
-		checkRefused(t, s, ReasonPaused)
+		t.Run(fmt.Sprintf("%.40s", text), func(t *testing.T) {
+			res, body := s.inTunnel("api.anthropic.com", text)
+			if res == nil || res.StatusCode != 403 || !strings.Contains(body, "the session is paused") {
+				t.Errorf("answer %+v %s", res, body)
+			}
+			checkRefused(t, s, ReasonPaused)
+		})
 	}
 	paused = false
 	if res, _ := s.inTunnel("api.anthropic.com", s.message()); res == nil || res.StatusCode != 200 {
@@ -520,11 +524,13 @@ func TestUsageIsGuessed(t *testing.T) {
 // Who hangs up is charged for the time in which the model can have written.
 func TestTimeIsCharged(t *testing.T) {
 	for reason, charged := range map[Reason]bool{ReasonClientGone: true, ReasonTimeout: false} {
-		x := &exchange{endpoint: &Endpoint{Body: body.AnthropicMessages}}
-		s := &stream{x: x, sent: time.Now().Add(-time.Minute), denial: failure(0, reason, "")}
-		if c, guessed := s.usage(); (c.Out > 0) != charged || !guessed {
-			t.Errorf("%s: %+v, guessed %v", reason, c, guessed)
-		}
+		t.Run(fmt.Sprint(reason), func(t *testing.T) {
+			x := &exchange{endpoint: &Endpoint{Body: body.AnthropicMessages}}
+			s := &stream{x: x, sent: time.Now().Add(-time.Minute), denial: failure(0, reason, "")}
+			if c, guessed := s.usage(); (c.Out > 0) != charged || !guessed {
+				t.Errorf("%s: %+v, guessed %v", reason, c, guessed)
+			}
+		})
 	}
 }
 

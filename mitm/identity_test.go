@@ -66,11 +66,13 @@ func TestIdentityMustFit(t *testing.T) {
 		"a provider too many":  change(func(id *identity) { id.Sentinels["x"] = "y" }),
 		"a sentinel of no use": change(func(id *identity) { id.Sentinels["anthropic"] = "" }),
 	} {
-		c := first.proxy.config
-		c.Identity = id
-		if _, err := New(c); !errors.Is(err, ErrIdentity) {
-			t.Errorf("%s: %v", what, err)
-		}
+		t.Run(what, func(t *testing.T) {
+			c := first.proxy.config
+			c.Identity = id
+			if _, err := New(c); !errors.Is(err, ErrIdentity) {
+				t.Errorf("%s: %v", what, err)
+			}
+		})
 	}
 	c := first.proxy.config
 	c.Identity, c.Domains = data, true

@@ -65,14 +65,16 @@ func TestLeakAtEverySplit(t *testing.T) {
 		"&#x":    strings.ReplaceAll(realKey, "-", `&#x2D;`),
 		"header": base64.StdEncoding.EncodeToString([]byte("Bearer " + realKey + "\r\n")),
 	} {
-		data := []byte("data: {\"x\":\"sk-ant-" + form + "\"}\n\nsk-ant-api03-the")
-		for i := 0; i <= len(data); i++ {
-			w := g.watcher(sent)
-			got := scanAll(w, data[:i], data[i:])
-			if w.found != 1 || !strings.Contains(got, "SENTINEL") || strings.Contains(got, form) {
-				t.Fatalf("%s split at %d: %d found, %q", name, i, w.found, got)
+		t.Run(name, func(t *testing.T) {
+			data := []byte("data: {\"x\":\"sk-ant-" + form + "\"}\n\nsk-ant-api03-the")
+			for i := 0; i <= len(data); i++ {
+				w := g.watcher(sent)
+				got := scanAll(w, data[:i], data[i:])
+				if w.found != 1 || !strings.Contains(got, "SENTINEL") || strings.Contains(got, form) {
+					t.Fatalf("%s split at %d: %d found, %q", name, i, w.found, got)
+				}
 			}
-		}
+		})
 	}
 	// Byte by byte, and twice in a row.
 	w := g.watcher(sent)
@@ -245,13 +247,15 @@ func TestTheRealKeyAppearsNowhere(t *testing.T) {
 	for place, text := range map[string]string{
 		"the client": strings.Join(logged, "\n"), "the log": log.String(), "the audit": string(records), "the activities": strings.Join(told, "\n"),
 	} {
-		for form, needle := range map[string]string{
-			"plain": realKey, "hex": hex.EncodeToString(secret), "base64": base64.StdEncoding.EncodeToString(secret), "a part": realKey[:24],
-		} {
-			if strings.Contains(text, needle) {
-				t.Errorf("%s shows the real key (%s)", place, form)
+		t.Run(place, func(t *testing.T) {
+			for form, needle := range map[string]string{
+				"plain": realKey, "hex": hex.EncodeToString(secret), "base64": base64.StdEncoding.EncodeToString(secret), "a part": realKey[:24],
+			} {
+				if strings.Contains(text, needle) {
+					t.Errorf("%s shows the real key (%s)", place, form)
+				}
 			}
-		}
+		})
 	}
 	if !strings.Contains(string(records), string(ReasonLeak)) {
 		t.Error("no record tells of a leak")

@@ -246,9 +246,11 @@ func TestFeaturesThatAreNoNames(t *testing.T) {
 		"a files-api-2025-04-14":      "",
 		"a,\tFILES-API-2025-04-14 ,b": "a,b",
 	} {
-		if got, taken := dropBetas(value, []string{"files-api"}); got != want || (taken == nil) != (value == want) {
-			t.Errorf("%q: %q, without %q; want %q", value, got, taken, want)
-		}
+		t.Run(value, func(t *testing.T) {
+			if got, taken := dropBetas(value, []string{"files-api"}); got != want || (taken == nil) != (value == want) {
+				t.Errorf("%q: %q, without %q; want %q", value, got, taken, want)
+			}
+		})
 	}
 	g := testGuarded()
 	g.provider = &Provider{RequestHeaders: []string{"anthropic-beta"}, DropBetas: []string{"files-api"}}

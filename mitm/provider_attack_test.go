@@ -232,23 +232,25 @@ func TestServerToolsAreTakenOut(t *testing.T) {
 		tools[name] = entry
 	}
 	for name, c := range tools {
-		s := newHarness(t, nil)
-		w := wires()[name]
-		for _, drop := range c.drop {
-			body := `{"tools":[` + drop + `,` + c.keep + `],"model":"m"}`
-			res, answer := s.inTunnel(w.host, w.request(s, body))
-			if res == nil || res.StatusCode != 200 {
-				t.Errorf("%s %s: answer %+v %s", name, drop, res, answer)
-				continue
+		t.Run(name, func(t *testing.T) {
+			s := newHarness(t, nil)
+			w := wires()[name]
+			for _, drop := range c.drop {
+				body := `{"tools":[` + drop + `,` + c.keep + `],"model":"m"}`
+				res, answer := s.inTunnel(w.host, w.request(s, body))
+				if res == nil || res.StatusCode != 200 {
+					t.Errorf("%s %s: answer %+v %s", name, drop, res, answer)
+					continue
+				}
+				if got, want := s.lastBody(), `{"tools":[`+c.keep+`],"model":"m"}`; got != want {
+					t.Errorf("%s: forwarded %s, want %s", name, got, want)
+				}
+				if r := s.awaitRecords(2)[0]; len(r.Stripped) != 1 {
+					t.Errorf("%s %s: the record says %v was taken out", name, drop, r.Stripped)
+				}
+				s.takeRecords()
 			}
-			if got, want := s.lastBody(), `{"tools":[`+c.keep+`],"model":"m"}`; got != want {
-				t.Errorf("%s: forwarded %s, want %s", name, got, want)
-			}
-			if r := s.awaitRecords(2)[0]; len(r.Stripped) != 1 {
-				t.Errorf("%s %s: the record says %v was taken out", name, drop, r.Stripped)
-			}
-			s.takeRecords()
-		}
+		})
 	}
 }
 
@@ -282,22 +284,26 @@ func TestBearerCredentials(t *testing.T) {
 		"a proxy's beside it":    "Authorization: Bearer " + own + "\r\nProxy-Authorization: Bearer x\r\n",
 		"Google's key beside it": "Authorization: Bearer " + own + "\r\nX-Goog-Api-Key: x\r\n",
 	} {
-		res, answer := s.inTunnel("api.anthropic.com", request(header))
-		if res == nil || res.StatusCode != 403 || !strings.Contains(answer, keyRefusal) {
-			t.Errorf("%s: answer %+v %s", name, res, answer)
-		}
-		state := s.takeRecords()[0].Key
-		if another := strings.HasPrefix(name, "another "); another && (state == KeyForeign) != strings.HasSuffix(name, "'s") {
-			t.Errorf("%s is recorded as %s", name, state)
-		}
+		t.Run(name, func(t *testing.T) {
+			res, answer := s.inTunnel("api.anthropic.com", request(header))
+			if res == nil || res.StatusCode != 403 || !strings.Contains(answer, keyRefusal) {
+				t.Errorf("%s: answer %+v %s", name, res, answer)
+			}
+			state := s.takeRecords()[0].Key
+			if another := strings.HasPrefix(name, "another "); another && (state == KeyForeign) != strings.HasSuffix(name, "'s") {
+				t.Errorf("%s is recorded as %s", name, state)
+			}
+		})
 	}
 	if n := s.conns.Load(); n != 0 {
 		t.Errorf("the upstream saw %d connections", n)
 	}
 	for _, scheme := range []string{"Bearer", "bearer"} {
-		if res, answer := s.inTunnel("api.anthropic.com", request("Authorization: "+scheme+" "+own+"\r\n")); res == nil || res.StatusCode != 200 {
-			t.Errorf("%s: answer %+v %s", scheme, res, answer)
-		}
+		t.Run(scheme, func(t *testing.T) {
+			if res, answer := s.inTunnel("api.anthropic.com", request("Authorization: "+scheme+" "+own+"\r\n")); res == nil || res.StatusCode != 200 {
+				t.Errorf("%s: answer %+v %s", scheme, res, answer)
+			}
+		})
 	}
 }
 
@@ -337,13 +343,15 @@ func TestOtherProvidersEndpoints(t *testing.T) {
 		{"openrouter", "openrouter.ai", "Authorization", "POST /api/v1/keys", ReasonEndpoint},
 		{"openrouter", "openrouter.ai", "Authorization", "POST /api/v1/chat/completions;x", ReasonRawTarget},
 	} {
-		if res, _ := ask(c.provider, c.host, c.header, c.line); res == nil || res.StatusCode/100 != 4 {
-			t.Errorf("%s: answer %+v", c.line, res)
-		}
-		if all := s.awaitRecords(1); len(all) != 1 || all[0].Reason != c.reason {
-			t.Errorf("%s: records %+v, want %s", c.line, all, c.reason)
-		}
-		s.takeRecords()
+		t.Run(c.provider, func(t *testing.T) {
+			if res, _ := ask(c.provider, c.host, c.header, c.line); res == nil || res.StatusCode/100 != 4 {
+				t.Errorf("%s: answer %+v", c.line, res)
+			}
+			if all := s.awaitRecords(1); len(all) != 1 || all[0].Reason != c.reason {
+				t.Errorf("%s: records %+v, want %s", c.line, all, c.reason)
+			}
+			s.takeRecords()
+		})
 	}
 	if n := s.conns.Load(); n != 0 {
 		t.Errorf("the upstream saw %d connections", n)

@@ -234,13 +234,15 @@ func TestTLSPlaneAccepts(t *testing.T) {
 		"h2 and http/1.1": {ServerName: "api.anthropic.com", RootCAs: s.roots, NextProtos: []string{"h2", "http/1.1"}},
 		"TLS 1.2":         {ServerName: "api.anthropic.com", RootCAs: s.roots, MaxVersion: tls.VersionTLS12},
 	} {
-		c := tls.Client(s.connect("api.anthropic.com"), config)
-		if err := c.Handshake(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if p := c.ConnectionState().NegotiatedProtocol; p != "" && p != "http/1.1" {
-			t.Errorf("%s: negotiated %q", name, p)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := tls.Client(s.connect("api.anthropic.com"), config)
+			if err := c.Handshake(); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if p := c.ConnectionState().NegotiatedProtocol; p != "" && p != "http/1.1" {
+				t.Errorf("%s: negotiated %q", name, p)
+			}
+		})
 	}
 }
 

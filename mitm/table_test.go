@@ -28,21 +28,23 @@ func TestProviderTable(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"anthropic", "openai", "chatgpt", "google", "openrouter"} {
-		c := Config{Providers: []string{name}, Audit: func(Record) error { return nil }}
-		if _, err := New(c); err == nil {
-			t.Errorf("%s: a proxy without a source of credentials", name)
-		}
-		c.Credentials = func(context.Context, string) (Credential, error) { return Credential{}, nil }
-		p, err := New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Sentinel(name)) < 40 {
-			t.Errorf("%s: sentinel %q", name, p.Sentinel(name))
-		}
-		if err := p.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := Config{Providers: []string{name}, Audit: func(Record) error { return nil }}
+			if _, err := New(c); err == nil {
+				t.Errorf("%s: a proxy without a source of credentials", name)
+			}
+			c.Credentials = func(context.Context, string) (Credential, error) { return Credential{}, nil }
+			p, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.Sentinel(name)) < 40 {
+				t.Errorf("%s: sentinel %q", name, p.Sentinel(name))
+			}
+			if err := p.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -66,9 +68,11 @@ func TestProviderTablesThatAreRefused(t *testing.T) {
 		"body format":    {`openai-chat`, `xml`},
 		"trailing data":  {`]}]}`, `]}]} {}`},
 	} {
-		if _, err := ParseProviders([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := ParseProviders([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
+				t.Errorf("%s is accepted", name)
+			}
+		})
 	}
 }
 
@@ -131,9 +135,11 @@ func TestEntriesThatAreRefused(t *testing.T) {
 		"base URL, no URL":     `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"https://secret:%zz@x"}]}`,
 		"cookie as credential": `{"name":"acme","errors":"openai","modes":[{"kind":"api-key","header":"x-custom","sentinel":"s"}],"hosts":[{"name":"a.acme.dev"}]}`,
 	} {
-		if _, err := ExtendProviders(Providers(), entries(text)); err == nil || strings.Contains(err.Error(), "secret") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := ExtendProviders(Providers(), entries(text)); err == nil || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,20 +41,22 @@ func TestClusters(t *testing.T) {
 		{"a\x1b[D\u0301", []string{"a"}, 0, []string{"a"}, 0},
 	}
 	for _, tt := range tests {
-		for mode, want := range map[string]struct {
-			cells []string
-			x     int
-		}{"": {tt.plain, tt.plainX}, "\x1b[?2027h": {tt.cluster, tt.clusterX}} {
-			s := play(t, "native", 20, 2, 0, []byte(mode+tt.input))
-			if diff := cmp.Diff(want.cells, cellsOf(s)); diff != "" {
-				t.Errorf("%q after %q: %s", tt.input, mode, diff)
+		t.Run(tt.input, func(t *testing.T) {
+			for mode, want := range map[string]struct {
+				cells []string
+				x     int
+			}{"": {tt.plain, tt.plainX}, "\x1b[?2027h": {tt.cluster, tt.clusterX}} {
+				s := play(t, "native", 20, 2, 0, []byte(mode+tt.input))
+				if diff := cmp.Diff(want.cells, cellsOf(s)); diff != "" {
+					t.Errorf("%q after %q: %s", tt.input, mode, diff)
+				}
+				if s.emulator.x != want.x {
+					t.Errorf("%q after %q: cursor at %d, want %d", tt.input, mode, s.emulator.x, want.x)
+				}
+				checkWhole(t, s)
+				s.Close()
 			}
-			if s.emulator.x != want.x {
-				t.Errorf("%q after %q: cursor at %d, want %d", tt.input, mode, s.emulator.x, want.x)
-			}
-			checkWhole(t, s)
-			s.Close()
-		}
+		})
 	}
 }
 
@@ -97,9 +100,11 @@ func TestWidths(t *testing.T) {
 		{0x2630, 1},
 		{0x4dc0, 1},
 	} {
-		if got := w.of(tt.r); got != tt.want {
-			t.Errorf("%U takes %d columns, want %d", tt.r, got, tt.want)
-		}
+		t.Run(fmt.Sprint(tt.r), func(t *testing.T) {
+			if got := w.of(tt.r); got != tt.want {
+				t.Errorf("%U takes %d columns, want %d", tt.r, got, tt.want)
+			}
+		})
 	}
 }
 

@@ -40,21 +40,23 @@ func TestDumpJSON(t *testing.T) {
 // Playing the ANSI form of a screen gives the same cells again.
 func TestDumpANSIRoundTrip(t *testing.T) {
 	for _, name := range []string{"claude_ghostty", "mc", "unicode_cat", "vttest_colors", "nvim_edit"} {
-		s := play(t, "native", 120, 40, 0, readStream(t, name))
-		var out bytes.Buffer
-		if err := s.DumpANSI(&out); err != nil {
-			t.Fatal(err)
-		}
-		text := strings.TrimSuffix(strings.ReplaceAll(out.String(), "\n", "\r\n"), "\r\n")
-		again := play(t, "native", 120, 40, 0, []byte(text))
-		var f, g Frame
-		s.Snapshot(&f, 0)
-		again.Snapshot(&g, 0)
-		for y := range f.Lines {
-			if diff := cmp.Diff(trimBlank(f.Lines[y].Cells), trimBlank(g.Lines[y].Cells), cmp.Comparer(sameCell)); diff != "" {
-				t.Fatalf("%s, line %d: %s", name, y, diff)
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "native", 120, 40, 0, readStream(t, name))
+			var out bytes.Buffer
+			if err := s.DumpANSI(&out); err != nil {
+				t.Fatal(err)
 			}
-		}
+			text := strings.TrimSuffix(strings.ReplaceAll(out.String(), "\n", "\r\n"), "\r\n")
+			again := play(t, "native", 120, 40, 0, []byte(text))
+			var f, g Frame
+			s.Snapshot(&f, 0)
+			again.Snapshot(&g, 0)
+			for y := range f.Lines {
+				if diff := cmp.Diff(trimBlank(f.Lines[y].Cells), trimBlank(g.Lines[y].Cells), cmp.Comparer(sameCell)); diff != "" {
+					t.Fatalf("%s, line %d: %s", name, y, diff)
+				}
+			}
+		})
 	}
 }
 
@@ -73,19 +75,21 @@ func sameCell(a, b Cell) bool {
 func TestDumpSVGIsXML(t *testing.T) {
 	inputs := [][]byte{readStream(t, "claude_session"), readStream(t, "mc"), []byte("\x1b]2;<&\uffff>\a<b>&\"\uffff\ufffe\x1b[7;4;9;53;1;3;2mx y\x1b[8mz\x1b[6 q")}
 	for _, input := range inputs {
-		s := play(t, "native", 120, 40, 0, input)
-		var out bytes.Buffer
-		if err := s.DumpSVG(&out); err != nil {
-			t.Fatal(err)
-		}
-		decoder := xml.NewDecoder(&out)
-		for {
-			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
+		t.Run(string(input), func(t *testing.T) {
+			s := play(t, "native", 120, 40, 0, input)
+			var out bytes.Buffer
+			if err := s.DumpSVG(&out); err != nil {
 				t.Fatal(err)
 			}
-		}
+			decoder := xml.NewDecoder(&out)
+			for {
+				if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
 	}
 }
 
@@ -101,8 +105,10 @@ func TestDumpsReportFailure(t *testing.T) {
 		"json": s.DumpJSON(failingWriter{}, nil), "text": s.DumpText(failingWriter{}),
 		"ansi": s.DumpANSI(failingWriter{}), "svg": s.DumpSVG(failingWriter{}),
 	} {
-		if err == nil || !strings.Contains(err.Error(), "disk full") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err == nil || !strings.Contains(err.Error(), "disk full") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

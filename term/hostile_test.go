@@ -245,20 +245,22 @@ func TestBulkWorkIsCutUp(t *testing.T) {
 		"SU in margins":    "\n\x1b[?69h\x1b[2s\x1b[S",
 		"RIS":              "\n\x1bc",
 	} {
-		s := play(t, "native", 200, 60, 0, nil)
-		turns := 0
-		for rest := []byte(strings.Repeat(sequence, times)); len(rest) > 0; turns++ {
-			rest, _, _ = s.writePiece(rest)
-		}
-		if least := times * 200 * 60 / maxWork / 2; turns < least {
-			t.Errorf("%s: %d screens were changed in %d turns, want %d at least", name, times, turns, least)
-		}
-		whole, cut := play(t, "native", 200, 60, 0, []byte(strings.Repeat(sequence, times))), s
-		if diff := stateOf(whole).differs(stateOf(cut)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
-		checkFaultless(t, whole)
-		whole.Close()
-		cut.Close()
+		t.Run(name, func(t *testing.T) {
+			s := play(t, "native", 200, 60, 0, nil)
+			turns := 0
+			for rest := []byte(strings.Repeat(sequence, times)); len(rest) > 0; turns++ {
+				rest, _, _ = s.writePiece(rest)
+			}
+			if least := times * 200 * 60 / maxWork / 2; turns < least {
+				t.Errorf("%s: %d screens were changed in %d turns, want %d at least", name, times, turns, least)
+			}
+			whole, cut := play(t, "native", 200, 60, 0, []byte(strings.Repeat(sequence, times))), s
+			if diff := stateOf(whole).differs(stateOf(cut)); diff != "" {
+				t.Errorf("%s: %s", name, diff)
+			}
+			checkFaultless(t, whole)
+			whole.Close()
+			cut.Close()
+		})
 	}
 }

@@ -112,33 +112,35 @@ func TestInheritKeepsThePictureAndTheBounds(t *testing.T) {
 func TestWhatIsInheritedIsOutOfReach(t *testing.T) {
 	const former = "a long line of the first|2|-"
 	for _, engine := range []string{"native", "vt10x"} {
-		s := play(t, engine, 30, 2, 0, nil)
-		s.Inherit(play(t, engine, 30, 2, 0, []byte("a long line of the first\r\n2")), rule("-"))
-		for _, step := range []struct {
-			input      string
-			cols, rows int
-			want       string
-		}{
-			{"", 30, 4, former + "||||"},
-			{"x\r\ny\r\nz", 30, 2, former + "|x|y|z"},
-			{"\x1b[3J", 30, 2, former + "|y|z"},
-			{"", 30, 3, former + "|y|z|"},
-			{"\r\nabcdefghij\r\nk\r\nl", 12, 3, "a long line|of the first|2|-|y|z|abcdefghij|k|l"},
-			{"", 5, 2, "a lon|g lin|e of|the f|irst|2|-|y|z|abcde|fghij|k|l"},
-			{"", 30, 9, former + "|y|z|abcdefghij|k|l||||"},
-			{"\x1bc", 30, 9, former + "|||||||||"},
-			{"", 40, 9, former + "|||||||||"},
-			{"x", 30, 2, former + "|x|"},
-		} {
-			feed(t, s, 0, []byte(step.input))
-			s.Resize(step.cols, step.rows)
-			checkWhole(t, s)
-			checkFaultless(t, s)
-			if got := strings.Join(s.Text(0, 99), "|"); got != step.want {
-				t.Errorf("%s, %q at %dx%d:\n got %s\nwant %s", engine, step.input, step.cols, step.rows, got, step.want)
+		t.Run(engine, func(t *testing.T) {
+			s := play(t, engine, 30, 2, 0, nil)
+			s.Inherit(play(t, engine, 30, 2, 0, []byte("a long line of the first\r\n2")), rule("-"))
+			for _, step := range []struct {
+				input      string
+				cols, rows int
+				want       string
+			}{
+				{"", 30, 4, former + "||||"},
+				{"x\r\ny\r\nz", 30, 2, former + "|x|y|z"},
+				{"\x1b[3J", 30, 2, former + "|y|z"},
+				{"", 30, 3, former + "|y|z|"},
+				{"\r\nabcdefghij\r\nk\r\nl", 12, 3, "a long line|of the first|2|-|y|z|abcdefghij|k|l"},
+				{"", 5, 2, "a lon|g lin|e of|the f|irst|2|-|y|z|abcde|fghij|k|l"},
+				{"", 30, 9, former + "|y|z|abcdefghij|k|l||||"},
+				{"\x1bc", 30, 9, former + "|||||||||"},
+				{"", 40, 9, former + "|||||||||"},
+				{"x", 30, 2, former + "|x|"},
+			} {
+				feed(t, s, 0, []byte(step.input))
+				s.Resize(step.cols, step.rows)
+				checkWhole(t, s)
+				checkFaultless(t, s)
+				if got := strings.Join(s.Text(0, 99), "|"); got != step.want {
+					t.Errorf("%s, %q at %dx%d:\n got %s\nwant %s", engine, step.input, step.cols, step.rows, got, step.want)
+				}
 			}
-		}
-		s.Close()
+			s.Close()
+		})
 	}
 
 	s := bounded(t, 4, "")

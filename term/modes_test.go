@@ -11,11 +11,13 @@ func TestSavedModes(t *testing.T) {
 		{"never saved", "\x1b[?1h\x1b[?1r\x1b[?1$p", "\x1b[?1;1$y"},
 		{"RIS forgets them", "\x1b[?1h\x1b[?1s\x1bc\x1b[?1r\x1b[?1$p", "\x1b[?1;2$y"},
 	} {
-		s := play(t, "native", 10, 4, 0, []byte(test.input))
-		if got := string(s.TakeReplies()); got != test.want {
-			t.Errorf("%s: %q, want %q", test.name, got, test.want)
-		}
-		s.Close()
+		t.Run(test.name, func(t *testing.T) {
+			s := play(t, "native", 10, 4, 0, []byte(test.input))
+			if got := string(s.TakeReplies()); got != test.want {
+				t.Errorf("%s: %q, want %q", test.name, got, test.want)
+			}
+			s.Close()
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,11 +31,13 @@ func TestColorNotations(t *testing.T) {
 		{"TekHVC:0.5/0.5/0.5", "1111/1313/0e0e"},
 		{"CIEuvY:1e6/-1e6/0.5", "ffff/9797/e6e6"},
 	} {
-		s := play(t, "native", 10, 1, 0, []byte("\x1b]4;1;"+test.spec+";1;?\x1b\\"))
-		if got, want := string(s.TakeReplies()), "\x1b]4;1;rgb:"+test.want+"\x1b\\"; got != want {
-			t.Errorf("%s: answer %q, want %q", test.spec, got, want)
-		}
-		s.Close()
+		t.Run(test.spec, func(t *testing.T) {
+			s := play(t, "native", 10, 1, 0, []byte("\x1b]4;1;"+test.spec+";1;?\x1b\\"))
+			if got, want := string(s.TakeReplies()), "\x1b]4;1;rgb:"+test.want+"\x1b\\"; got != want {
+				t.Errorf("%s: answer %q, want %q", test.spec, got, want)
+			}
+			s.Close()
+		})
 	}
 }
 
@@ -46,12 +49,14 @@ func TestNoColors(t *testing.T) {
 		"rgbi:1e999/0/0", "CIEXYZ:1/2/1", "CIEXYZ:1/-1/1", "CIExyY:0/0/0", "CIELab:101/0/0",
 		"CIELuv:0/1/1", "TekHVC:0/0/0", "TekHVC:1/200/1", "hsl:1/1/1", "rgb:1/1/1\u00e9",
 	} {
-		s := play(t, "native", 10, 1, 0, []byte("\x1b]4;1;"+spec+"\x1b\\"))
-		if s.emulator.own != nil {
-			t.Errorf("%q is taken for a color: %+v", spec, s.emulator.own.palette[1])
-		}
-		checkFaultless(t, s)
-		s.Close()
+		t.Run(spec, func(t *testing.T) {
+			s := play(t, "native", 10, 1, 0, []byte("\x1b]4;1;"+spec+"\x1b\\"))
+			if s.emulator.own != nil {
+				t.Errorf("%q is taken for a color: %+v", spec, s.emulator.own.palette[1])
+			}
+			checkFaultless(t, s)
+			s.Close()
+		})
 	}
 }
 
@@ -75,11 +80,13 @@ func TestOwnColorAnswers(t *testing.T) {
 		{"DECSTR leaves them", "\x1b]11;#111\a\x1b[!p\x1b]11;?\a", "\x1b]11;rgb:1010/1010/1010\a"},
 		{"light or dark is the person's", "\x1b]11;#fff\a\x1b[?996n", "\x1b[?997;1n"},
 	} {
-		s := play(t, "native", 10, 1, 0, []byte(test.input))
-		if got := string(s.TakeReplies()); got != test.want {
-			t.Errorf("%s: answer %q, want %q", test.name, got, test.want)
-		}
-		s.Close()
+		t.Run(test.name, func(t *testing.T) {
+			s := play(t, "native", 10, 1, 0, []byte(test.input))
+			if got := string(s.TakeReplies()); got != test.want {
+				t.Errorf("%s: answer %q, want %q", test.name, got, test.want)
+			}
+			s.Close()
+		})
 	}
 }
 
@@ -106,9 +113,11 @@ func TestOwnColorsAreShown(t *testing.T) {
 		{0, 1, RGB(0x65, 0x43, 0x21), back},
 		{1, 1, RGB(1, 2, 3), back},
 	} {
-		if got := f.Lines[want.y].Cells[want.x].Style; got.FG != want.fg || got.BG != want.bg {
-			t.Errorf("cell %d,%d is %+v", want.x, want.y, got)
-		}
+		t.Run(fmt.Sprint(want.x), func(t *testing.T) {
+			if got := f.Lines[want.y].Cells[want.x].Style; got.FG != want.fg || got.BG != want.bg {
+				t.Errorf("cell %d,%d is %+v", want.x, want.y, got)
+			}
+		})
 	}
 	cells, _ := s.Line(0)
 	if cells[0].Style.FG != PaletteColor(1) {

@@ -46,13 +46,15 @@ func TestRectangleChecksum(t *testing.T) {
 		{"beyond the screen", "\x1b[7;1;9;9;9;99*y", "\x1bP7!~0000\x1b\\"},
 		{"in origin mode", "\r\nA\x1b[2;3r\x1b[?6h\x1b[7;1;1;1;1;1*y", "\x1bP7!~FFBF\x1b\\"},
 	} {
-		for _, engine := range []string{"native", "vt10x"} {
-			s := play(t, engine, 10, 4, 0, []byte(test.input))
-			if got := string(s.TakeReplies()); got != test.want {
-				t.Errorf("%s, %s: %q, want %q", test.name, engine, got, test.want)
+		t.Run(test.name, func(t *testing.T) {
+			for _, engine := range []string{"native", "vt10x"} {
+				s := play(t, engine, 10, 4, 0, []byte(test.input))
+				if got := string(s.TakeReplies()); got != test.want {
+					t.Errorf("%s, %s: %q, want %q", test.name, engine, got, test.want)
+				}
+				s.Close()
 			}
-			s.Close()
-		}
+		})
 	}
 }
 
@@ -71,15 +73,17 @@ func TestRectangleAttributes(t *testing.T) {
 		{"turned over", "\x1b[4mab\x1b[mcd\x1b[2*x\x1b[1;2;1;3;4$t", []string{"u-u-"}},
 		{"what nobody defined", "abcd\x1b[2*x\x1b[1;1;1;4;9;31;99$r", []string{"----"}},
 	} {
-		for _, engine := range []string{"native", "vt10x"} {
-			s := play(t, engine, 4, 3, 0, []byte(test.input))
-			for y, want := range test.want {
-				if got := attributeLetters(s, y); got != want {
-					t.Errorf("%s, %s: row %d is %s, want %s", test.name, engine, y, got, want)
+		t.Run(test.name, func(t *testing.T) {
+			for _, engine := range []string{"native", "vt10x"} {
+				s := play(t, engine, 4, 3, 0, []byte(test.input))
+				for y, want := range test.want {
+					if got := attributeLetters(s, y); got != want {
+						t.Errorf("%s, %s: row %d is %s, want %s", test.name, engine, y, got, want)
+					}
 				}
+				s.Close()
 			}
-			s.Close()
-		}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,11 +83,13 @@ func TestScrollbackSurvivesRewrap(t *testing.T) {
 	}
 	before := content()
 	for _, cols := range []int{77, 40, 133, 120} {
-		s.Resize(cols, 40)
-		checkWhole(t, s)
-		if diff := cmp.Diff(before, content()); diff != "" {
-			t.Fatalf("at %d columns: %s", cols, diff)
-		}
+		t.Run(fmt.Sprint(cols), func(t *testing.T) {
+			s.Resize(cols, 40)
+			checkWhole(t, s)
+			if diff := cmp.Diff(before, content()); diff != "" {
+				t.Fatalf("at %d columns: %s", cols, diff)
+			}
+		})
 	}
 }
 
@@ -105,17 +108,19 @@ func TestAlternateScreenIsCut(t *testing.T) {
 
 func TestScrollbackIsBounded(t *testing.T) {
 	for _, tt := range []struct{ lines, want int }{{0, 15_000 - 9}, {-1, 0}, {7, 7}} {
-		s, err := NewScreen(Options{Cols: 20, Rows: 10, Scrollback: tt.lines})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = s.Write([]byte(strings.Repeat("x\r\n", 15_000)))
-		var f Frame
-		s.Snapshot(&f, 0)
-		if want := min(tt.want, defaultScrollback); f.Scrollback != want {
-			t.Errorf("scrollback %d keeps %d lines, want %d", tt.lines, f.Scrollback, want)
-		}
-		s.Close()
+		t.Run(fmt.Sprint(tt.lines), func(t *testing.T) {
+			s, err := NewScreen(Options{Cols: 20, Rows: 10, Scrollback: tt.lines})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = s.Write([]byte(strings.Repeat("x\r\n", 15_000)))
+			var f Frame
+			s.Snapshot(&f, 0)
+			if want := min(tt.want, defaultScrollback); f.Scrollback != want {
+				t.Errorf("scrollback %d keeps %d lines, want %d", tt.lines, f.Scrollback, want)
+			}
+			s.Close()
+		})
 	}
 }
 
@@ -123,28 +128,30 @@ func TestScrollbackIsBounded(t *testing.T) {
 // characters went, and no cell shows that it is.
 func TestResizeKeepsProtection(t *testing.T) {
 	for _, engine := range []string{"native", "vt10x"} {
-		for _, screen := range []string{"", "\x1b[?1049h"} {
-			s := play(t, engine, 8, 3, 0, []byte(screen+"ab\x1b[1\"q漢cd\x1b[0\"qef\r\ngh"))
-			s.Resize(8, 4)
-			if screen == "" {
-				s.Resize(5, 4)
-				s.Resize(9, 4)
-			}
-			checkWhole(t, s)
-			var f Frame
-			s.Snapshot(&f, 0)
-			for _, line := range f.Lines {
-				for _, c := range line.Cells {
-					if c.Style != (Style{}) {
-						t.Fatalf("%s: a cell shows it: %+v", engine, c)
+		t.Run(engine, func(t *testing.T) {
+			for _, screen := range []string{"", "\x1b[?1049h"} {
+				s := play(t, engine, 8, 3, 0, []byte(screen+"ab\x1b[1\"q漢cd\x1b[0\"qef\r\ngh"))
+				s.Resize(8, 4)
+				if screen == "" {
+					s.Resize(5, 4)
+					s.Resize(9, 4)
+				}
+				checkWhole(t, s)
+				var f Frame
+				s.Snapshot(&f, 0)
+				for _, line := range f.Lines {
+					for _, c := range line.Cells {
+						if c.Style != (Style{}) {
+							t.Fatalf("%s: a cell shows it: %+v", engine, c)
+						}
 					}
 				}
+				_, _ = s.Write([]byte("\x1b[?2J"))
+				if diff := cmp.Diff([]string{"  漢cd", "", "", ""}, s.Text(0, 99)); diff != "" {
+					t.Error(engine, diff)
+				}
+				s.Close()
 			}
-			_, _ = s.Write([]byte("\x1b[?2J"))
-			if diff := cmp.Diff([]string{"  漢cd", "", "", ""}, s.Text(0, 99)); diff != "" {
-				t.Error(engine, diff)
-			}
-			s.Close()
-		}
+		})
 	}
 }

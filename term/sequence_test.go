@@ -87,11 +87,13 @@ func TestOddGraphics(t *testing.T) {
 		{"\x1b[38;2;300;1;1m", Style{FG: RGB(44, 1, 1)}},
 		{"\x1b[1\"q\x1b[1m", Style{Attr: Bold}},
 	} {
-		s := play(t, "native", 10, 1, 0, []byte(test.input+"x"))
-		cells, _ := s.Line(0)
-		if cells[0].Style != test.want {
-			t.Errorf("%q: %+v, want %+v", test.input, cells[0].Style, test.want)
-		}
-		s.Close()
+		t.Run(test.input, func(t *testing.T) {
+			s := play(t, "native", 10, 1, 0, []byte(test.input+"x"))
+			cells, _ := s.Line(0)
+			if cells[0].Style != test.want {
+				t.Errorf("%q: %+v, want %+v", test.input, cells[0].Style, test.want)
+			}
+			s.Close()
+		})
 	}
 }

@@ -111,10 +111,12 @@ func TestSubmittedTextIsTyping(t *testing.T) {
 		"a\x03b\u009bc\x00":   "abc",
 		"tab\tstays":          "tab\tstays",
 	} {
-		got := a.Submit(text)
-		if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
-			t.Errorf("%q became %q", text, got.Steps)
-		}
+		t.Run(text, func(t *testing.T) {
+			got := a.Submit(text)
+			if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
+				t.Errorf("%q became %q", text, got.Steps)
+			}
+		})
 	}
 }
 
@@ -126,10 +128,12 @@ func TestCodexGetsPastes(t *testing.T) {
 		"no \x1b[201~ tricks": "\x1b[200~no [201~ tricks\x1b[201~",
 		"/status":             "/status",
 	} {
-		got := a.Submit(text)
-		if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
-			t.Errorf("%q became %q", text, got.Steps)
-		}
+		t.Run(text, func(t *testing.T) {
+			got := a.Submit(text)
+			if len(got.Steps) != 2 || got.Steps[0] != want || got.Steps[1] != "\r" || got.Pause <= 0 {
+				t.Errorf("%q became %q", text, got.Steps)
+			}
+		})
 	}
 }
 

@@ -75,15 +75,17 @@ var asked = map[string]struct{ path, text string }{
 
 func TestKeptConversations(t *testing.T) {
 	for name, path := range kept {
-		a := named(t, name)
-		other := homeWith(t, ".codex/config.toml", "")
-		put(t, other, ".gemini/settings.json", "")
-		if a.Conversation(t.TempDir(), "c").Begun || a.Conversation(other, "c").Begun {
-			t.Errorf("%s: an empty home has a conversation", name)
-		}
-		if !a.Conversation(homeWith(t, path, "x"), "c").Begun {
-			t.Errorf("%s: the conversation is not found", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			a := named(t, name)
+			other := homeWith(t, ".codex/config.toml", "")
+			put(t, other, ".gemini/settings.json", "")
+			if a.Conversation(t.TempDir(), "c").Begun || a.Conversation(other, "c").Begun {
+				t.Errorf("%s: an empty home has a conversation", name)
+			}
+			if !a.Conversation(homeWith(t, path, "x"), "c").Begun {
+				t.Errorf("%s: the conversation is not found", name)
+			}
+		})
 	}
 	if named(t, "claude-code").Conversation(homeWith(t, kept["claude-code"], "x"), "d").Begun {
 		t.Error("Claude Code's conversations are not told apart")
@@ -92,13 +94,15 @@ func TestKeptConversations(t *testing.T) {
 
 func TestLastPrompts(t *testing.T) {
 	for name, is := range asked {
-		a := named(t, name)
-		if got := a.Conversation(homeWith(t, is.path, is.text), "c").LastPrompt; got != "fix it" {
-			t.Errorf("%s: %q", name, got)
-		}
-		if got := a.Conversation(t.TempDir(), "c").LastPrompt; got != "" {
-			t.Errorf("%s: an empty home tells %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			a := named(t, name)
+			if got := a.Conversation(homeWith(t, is.path, is.text), "c").LastPrompt; got != "fix it" {
+				t.Errorf("%s: %q", name, got)
+			}
+			if got := a.Conversation(t.TempDir(), "c").LastPrompt; got != "" {
+				t.Errorf("%s: an empty home tells %q", name, got)
+			}
+		})
 	}
 	for name, is := range map[string]struct{ text, want string }{
 		"a path is no command": {`{"text":"/etc/hosts is wrong"}`, "/etc/hosts is wrong"},
@@ -107,9 +111,11 @@ func TestLastPrompts(t *testing.T) {
 		"another type":         {`{"text":["x"]}`, ""},
 		"only the end is read": {`{"text":"before"}` + "\n" + strings.Repeat("x", 300<<10), ""},
 	} {
-		if got := named(t, "codex").Conversation(homeWith(t, asked["codex"].path, is.text), "c").LastPrompt; got != is.want {
-			t.Errorf("%s: %q", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := named(t, "codex").Conversation(homeWith(t, asked["codex"].path, is.text), "c").LastPrompt; got != is.want {
+				t.Errorf("%s: %q", name, got)
+			}
+		})
 	}
 	if got := named(t, "shell").Conversation(homeWith(t, ".bash_history", "ls"), "c"); got != (agent.Conversation{}) {
 		t.Errorf("a shell: %+v", got)
@@ -121,8 +127,10 @@ func TestLastPrompts(t *testing.T) {
 func TestHostileHomes(t *testing.T) {
 	outside := t.TempDir()
 	for name, is := range asked {
-		put(t, outside, is.path, is.text)
-		put(t, outside, kept[name], "x")
+		t.Run(name, func(t *testing.T) {
+			put(t, outside, is.path, is.text)
+			put(t, outside, kept[name], "x")
+		})
 	}
 	hostile := map[string]func(at, path string) error{
 		"a pipe":   func(at, _ string) error { return unix.Mkfifo(at, 0o600) },
@@ -131,23 +139,25 @@ func TestHostileHomes(t *testing.T) {
 		"a device": func(at, _ string) error { return os.Symlink("/dev/zero", at) },
 	}
 	for name, is := range asked {
-		for what, place := range hostile {
-			for _, file := range []string{kept[name], is.path} {
-				for path := file; path != "."; path = filepath.Dir(path) {
-					home := t.TempDir()
-					at := filepath.Join(home, path)
-					if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-						t.Fatal(err)
-					}
-					if err := place(at, path); err != nil {
-						t.Fatal(err)
-					}
-					if got := soon(t, named(t, name), home); got != (agent.Conversation{}) {
-						t.Errorf("%s, %s at %s: %+v", name, what, path, got)
+		t.Run(name, func(t *testing.T) {
+			for what, place := range hostile {
+				for _, file := range []string{kept[name], is.path} {
+					for path := file; path != "."; path = filepath.Dir(path) {
+						home := t.TempDir()
+						at := filepath.Join(home, path)
+						if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+							t.Fatal(err)
+						}
+						if err := place(at, path); err != nil {
+							t.Fatal(err)
+						}
+						if got := soon(t, named(t, name), home); got != (agent.Conversation{}) {
+							t.Errorf("%s, %s at %s: %+v", name, what, path, got)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 

@@ -36,9 +36,11 @@ func TestCustomAgentIsFilledIn(t *testing.T) {
 		t.Errorf("command: %q", l.Argv)
 	}
 	for _, want := range []string{"ANTHROPIC_API_KEY=" + sentinel, "A={task}", "B=" + sentinel} {
-		if !slices.Contains(l.Env, want) {
-			t.Errorf("the environment lacks %s: %q", want, l.Env)
-		}
+		t.Run(want, func(t *testing.T) {
+			if !slices.Contains(l.Env, want) {
+				t.Errorf("the environment lacks %s: %q", want, l.Env)
+			}
+		})
 	}
 	files := map[string]agent.File{}
 	for _, f := range l.Files {
@@ -81,10 +83,12 @@ func TestCustomAgentIsChecked(t *testing.T) {
 		"an absolute file":        func(c *agent.Custom) { c.Files = map[string]string{"/etc/passwd": ""} },
 		"a directory":             func(c *agent.Custom) { c.Files = map[string]string{"a/": ""} },
 	} {
-		c := mine()
-		change(&c)
-		if _, err := c.Adapter(); err == nil || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := mine()
+			change(&c)
+			if _, err := c.Adapter(); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }

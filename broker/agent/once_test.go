@@ -68,9 +68,11 @@ func TestAnswerOfClaude(t *testing.T) {
 		{"no object", "MCP config file not found\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: MCP config file not found"}},
 		{"nothing", "", 137, agent.Answer{Failure: "the agent ended with code 137 and gave no answer: it printed nothing"}},
 	} {
-		if got := a.Answer(tt.stdout, tt.code); got != tt.want {
-			t.Errorf("%s: %+v", tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := a.Answer(tt.stdout, tt.code); got != tt.want {
+				t.Errorf("%s: %+v", tt.name, got)
+			}
+		})
 	}
 }
 
@@ -118,8 +120,10 @@ func TestAnswersOfOthers(t *testing.T) {
 		},
 		{"goose", "no object", "error: no key\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: error: no key"}},
 	} {
-		if got := named(t, tt.agent).Answer(tt.stdout, tt.code); got != tt.want {
-			t.Errorf("%s, %s: %+v", tt.agent, tt.name, got)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := named(t, tt.agent).Answer(tt.stdout, tt.code); got != tt.want {
+				t.Errorf("%s, %s: %+v", tt.agent, tt.name, got)
+			}
+		})
 	}
 }

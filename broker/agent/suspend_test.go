@@ -29,11 +29,13 @@ func TestNoAgentIsSuspended(t *testing.T) {
 		"ünïcode 世界\x03\r":               "ünïcode 世界\x03\r",
 		"\x1b[122;99999999999999999999u": "\x1b[122;99999999999999999999u",
 	} {
-		before := typed
-		got, found := agent.WithoutSuspend([]byte(typed))
-		if string(got) != want || found != (want != typed) || typed != before {
-			t.Errorf("%q becomes %q (%v), want %q", typed, got, found, want)
-		}
+		t.Run(typed, func(t *testing.T) {
+			before := typed
+			got, found := agent.WithoutSuspend([]byte(typed))
+			if string(got) != want || found != (want != typed) || typed != before {
+				t.Errorf("%q becomes %q (%v), want %q", typed, got, found, want)
+			}
+		})
 	}
 }
 

@@ -77,19 +77,21 @@ func atPrompt(t *testing.T, work func(*testing.T, *Queue, *person)) {
 
 func TestOnlyYesApprovesAtThePrompt(t *testing.T) {
 	for answer, want := range map[string]Outcome{"y\n": Approved, "\n": Denied, "yes please\n": Denied} {
-		atPrompt(t, func(t *testing.T, q *Queue, p *person) {
-			t.Helper()
-			r := request("s", 1)
-			r.Reason = "\x1b[2Jrun \u202eaway \u3164\u05d0e\u0301" // the filler is a letter that shows nothing
-			got := ask(t.Context(), q, r)
-			<-time.After(time.Second) // of the bubble's time: the person reads
-			p.types(answer)
-			if res := <-got; res.Outcome != want {
-				t.Errorf("%q: %+v", answer, res)
-			}
-			if seen := p.seen(); strings.ContainsFunc(seen, func(r rune) bool { return r > '~' || r == 0x1b }) || !strings.Contains(seen, `\u202e`) {
-				t.Errorf("shown: %q", seen)
-			}
+		t.Run(answer, func(t *testing.T) {
+			atPrompt(t, func(t *testing.T, q *Queue, p *person) {
+				t.Helper()
+				r := request("s", 1)
+				r.Reason = "\x1b[2Jrun \u202eaway \u3164\u05d0e\u0301" // the filler is a letter that shows nothing
+				got := ask(t.Context(), q, r)
+				<-time.After(time.Second) // of the bubble's time: the person reads
+				p.types(answer)
+				if res := <-got; res.Outcome != want {
+					t.Errorf("%q: %+v", answer, res)
+				}
+				if seen := p.seen(); strings.ContainsFunc(seen, func(r rune) bool { return r > '~' || r == 0x1b }) || !strings.Contains(seen, `\u202e`) {
+					t.Errorf("shown: %q", seen)
+				}
+			})
 		})
 	}
 }

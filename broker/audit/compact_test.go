@@ -12,9 +12,11 @@ func TestWhatIsCompactIsOneValue(t *testing.T) {
 		`{ }`: false, "{\n}": false, `{"a": 1}`: false, `{},"decision":"allow"`: false, `{}}`: false, `{`: false, `}{`: false,
 		`"a"`: false, `{"a":"b`: false, "{\"a\":\"\n\"}": false, ``: false, `[]{}`: false, `{"a":"\`: false,
 	} {
-		if got := isCompact([]byte(doc)); got != want {
-			t.Errorf("%q: %v, want %v", doc, got, want)
-		}
+		t.Run(doc, func(t *testing.T) {
+			if got := isCompact([]byte(doc)); got != want {
+				t.Errorf("%q: %v, want %v", doc, got, want)
+			}
+		})
 	}
 }
 

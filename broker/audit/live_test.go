@@ -3,6 +3,7 @@ package audit
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,10 +67,12 @@ func TestLastTakesAnyNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n, want := range map[int]int{-3: 0, 0: 0, 2: 2, 6: 6, 20: 6} {
-		lines, err := Last(path, n, func(Line) bool { return true })
-		if err != nil || len(lines) != want || want > 0 && lines[want-1].Seq != 6 {
-			t.Errorf("of the last %d there are %d, %v", n, len(lines), err)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			lines, err := Last(path, n, func(Line) bool { return true })
+			if err != nil || len(lines) != want || want > 0 && lines[want-1].Seq != 6 {
+				t.Errorf("of the last %d there are %d, %v", n, len(lines), err)
+			}
+		})
 	}
 }
 

@@ -37,9 +37,11 @@ func TestRedact(t *testing.T) {
 		`{"path":"/workspace/sk-short","n":4111111111111111,"ok":true,"t":"2026-11-20"}`,
 		`{"n":12345678901234567890,"list":[1,2,"a"],"deep":{"x":"task-force-delta-seven-alpha"}}`, ``,
 	} {
-		if got := string(r.JSON(json.RawMessage(same))); got != same {
-			t.Errorf("%s became %s", same, got)
-		}
+		t.Run(same, func(t *testing.T) {
+			if got := string(r.JSON(json.RawMessage(same))); got != same {
+				t.Errorf("%s became %s", same, got)
+			}
+		})
 	}
 }
 
@@ -53,9 +55,11 @@ func TestSecretNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"phase", "description", "monkey", "path", "keyState", ""} {
-		if secretName([]byte(name)) {
-			t.Errorf("%s is taken for a secret", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if secretName([]byte(name)) {
+				t.Errorf("%s is taken for a secret", name)
+			}
+		})
 	}
 }
 
@@ -77,17 +81,19 @@ func TestPartsOfKnownValues(t *testing.T) {
 		`a\\` + key[7:]:                                `a\\[REDACTED]`,
 		key[:30] + key[:30]:                            "[REDACTED][REDACTED]",
 	} {
-		if got := r.Known(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
-		doc, err := json.Marshal(map[string]string{"a": in})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var back map[string]string
-		if err := json.Unmarshal(r.JSON(doc), &back); err != nil || strings.Contains(want, masked) != strings.Contains(back["a"], masked) {
-			t.Errorf("%s became %s, %v", doc, r.JSON(doc), err)
-		}
+		t.Run(in, func(t *testing.T) {
+			if got := r.Known(in); got != want {
+				t.Errorf("%q became %q, want %q", in, got, want)
+			}
+			doc, err := json.Marshal(map[string]string{"a": in})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back map[string]string
+			if err := json.Unmarshal(r.JSON(doc), &back); err != nil || strings.Contains(want, masked) != strings.Contains(back["a"], masked) {
+				t.Errorf("%s became %s, %v", doc, r.JSON(doc), err)
+			}
+		})
 	}
 }
 

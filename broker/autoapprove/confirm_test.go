@@ -68,10 +68,12 @@ func TestReplies(t *testing.T) {
 		{``, false, true},
 		{`null`, false, true},
 	} {
-		got := Confirm(t.Context(), answering(c.text), writing)
-		if got.Approve != c.approve || (got.Error != "") != c.broken {
-			t.Errorf("%.80q: %+v", c.text, got)
-		}
+		t.Run(fmt.Sprintf("%.40s", c.text), func(t *testing.T) {
+			got := Confirm(t.Context(), answering(c.text), writing)
+			if got.Approve != c.approve || (got.Error != "") != c.broken {
+				t.Errorf("%.80q: %+v", c.text, got)
+			}
+		})
 	}
 }
 
@@ -85,14 +87,18 @@ func TestWhatTheModelSees(t *testing.T) {
 	}
 	user := m.asked[0].User
 	for _, hidden := range []string{"FREE-TEXT", "PASTED-TEXT", "content"} {
-		if strings.Contains(user, hidden) {
-			t.Errorf("it sees %q: %s", hidden, user)
-		}
+		t.Run(hidden, func(t *testing.T) {
+			if strings.Contains(user, hidden) {
+				t.Errorf("it sees %q: %s", hidden, user)
+			}
+		})
 	}
 	for _, shown := range []string{"write it to ~/notes.txt", "/home/me/notes.txt", "write_file", "the file lies outside"} {
-		if !strings.Contains(user, shown) {
-			t.Errorf("it does not see %q: %s", shown, user)
-		}
+		t.Run(shown, func(t *testing.T) {
+			if !strings.Contains(user, shown) {
+				t.Errorf("it does not see %q: %s", shown, user)
+			}
+		})
 	}
 	again := answering(`{"decision":"approve","reason":"x"}`)
 	if Confirm(t.Context(), again, writing).Prompt != got.Prompt {

@@ -37,10 +37,12 @@ func TestCheckMounts(t *testing.T) {
 		"no numbers":           {"x y z\n", "cannot be read"},
 		"no path":              {"1 2\n", "cannot be read"},
 	} {
-		err := CheckMounts(tt.description)
-		if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-			t.Errorf("%s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := CheckMounts(tt.description)
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
 	}
 }
 

@@ -213,9 +213,11 @@ func TestPrices(t *testing.T) {
 		"models/gemini-2.5-flash-lite":       {0.1, true},
 		"":                                   {5, false},
 	} {
-		if got, known := prices.Of(model); got.In != want.in || known != want.known {
-			t.Errorf("%q costs %v, known %t; want %v, %t", model, got.In, known, want.in, want.known)
-		}
+		t.Run(model, func(t *testing.T) {
+			if got, known := prices.Of(model); got.In != want.in || known != want.known {
+				t.Errorf("%q costs %v, known %t; want %v, %t", model, got.In, known, want.in, want.known)
+			}
+		})
 	}
 	if got := (budget.Price{In: 1e6, Out: 1e6}).Cost(usage.Count{In: 1e12, Out: 1e12}); got != 1e17 {
 		t.Errorf("an absurd count costs %d", got)
@@ -231,10 +233,12 @@ func TestPrices(t *testing.T) {
 		"written to stay": {usage.Count{CacheWrite: 8, CacheHour: 5}, 3*12 + 5*20},
 		"more to stay":    {usage.Count{CacheWrite: 8, CacheHour: 500}, 8 * 20},
 	} {
-		price := budget.Price{In: 10, Out: 50, CacheRead: 1, CacheWrite: 12, Fast: 3, Long: &budget.Long{Above: 100, In: 2, Out: 1.5}}
-		if got := price.Cost(c.count); got != 1000*c.want {
-			t.Errorf("%s: it costs %d, want %d", name, got, 1000*c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			price := budget.Price{In: 10, Out: 50, CacheRead: 1, CacheWrite: 12, Fast: 3, Long: &budget.Long{Above: 100, In: 2, Out: 1.5}}
+			if got := price.Cost(c.count); got != 1000*c.want {
+				t.Errorf("%s: it costs %d, want %d", name, got, 1000*c.want)
+			}
+		})
 	}
 	if got := (budget.Price{In: 1}).Cost(usage.Count{In: 1, Fast: true}); got != 2000 {
 		t.Errorf("fast, of a model without a price for that, it costs %d", got)
@@ -256,11 +260,13 @@ func TestWhatAProviderBills(t *testing.T) {
 		{"claude-opus-5", 0.25, 250_000_000, 0},
 		{"claude-opus-5", 1e-9, 25_000, 0},
 	} {
-		b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{}, nil)
-		b.Settle(0, c.model, usage.Count{Out: 1, Billed: c.billed})
-		if s := b.Statement().Used; s.Cost != c.cost || s.Guessed != c.guessed {
-			t.Errorf("%s, billed %v: %d, guessed %d", c.model, c.billed, s.Cost, s.Guessed)
-		}
+		t.Run(c.model, func(t *testing.T) {
+			b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{}, nil)
+			b.Settle(0, c.model, usage.Count{Out: 1, Billed: c.billed})
+			if s := b.Statement().Used; s.Cost != c.cost || s.Guessed != c.guessed {
+				t.Errorf("%s, billed %v: %d, guessed %d", c.model, c.billed, s.Cost, s.Guessed)
+			}
+		})
 	}
 }
 
@@ -273,13 +279,17 @@ func TestParseRaise(t *testing.T) {
 		"+1h30m":       {Time: 90 * time.Minute},
 		"+30s":         {Time: 30 * time.Second},
 	} {
-		if got, err := budget.ParseRaise(text); err != nil || got != want {
-			t.Errorf("%q is %+v, %v; want %+v", text, got, err, want)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := budget.ParseRaise(text); err != nil || got != want {
+				t.Errorf("%q is %+v, %v; want %+v", text, got, err, want)
+			}
+		})
 	}
 	for _, text := range []string{"", "5", "+", "+0", "-5", "+-5", "+NaN", "+Inf", "+1e9", "+5 euros", "+1.5 tokens", "+99999999999m tokens", "+10000h", "+0 requests"} {
-		if got, err := budget.ParseRaise(text); err == nil || !strings.Contains(err.Error(), "+30m") {
-			t.Errorf("%q is %+v, %v", text, got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got, err := budget.ParseRaise(text); err == nil || !strings.Contains(err.Error(), "+30m") {
+				t.Errorf("%q is %+v, %v", text, got, err)
+			}
+		})
 	}
 }

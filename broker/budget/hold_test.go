@@ -2,6 +2,7 @@ package budget_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -95,13 +96,15 @@ func TestTheDearestModelIsHeldBack(t *testing.T) {
 		{[]string{"claude-haiku-4-5", "claude-opus-4-1"}, false},
 		{[]string{"claude-opus-4-1", "claude-haiku-4-5"}, false},
 	} {
-		b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Cost: 1e9}, nil)
-		if err := b.Admit(1, usage.Count{Out: 20_000}, c.models...); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.Admit(2, usage.Count{Out: 1000}, "claude-haiku-4-5"); (err == nil) != c.second {
-			t.Errorf("beside %v: %v", c.models, err)
-		}
+		t.Run(fmt.Sprint(c.models), func(t *testing.T) {
+			b := open(t, filepath.Join(t.TempDir(), "budget.json"), budget.Limits{Cost: 1e9}, nil)
+			if err := b.Admit(1, usage.Count{Out: 20_000}, c.models...); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Admit(2, usage.Count{Out: 1000}, "claude-haiku-4-5"); (err == nil) != c.second {
+				t.Errorf("beside %v: %v", c.models, err)
+			}
+		})
 	}
 }
 
@@ -134,8 +137,10 @@ func TestEachAnswerIsHeldBack(t *testing.T) {
 		{0, 128, 1 << 62, 0, 10_000_000},
 		{0, 1 << 62, 1 << 62, 0, 10_000_000},
 	} {
-		if got := budget.Expect(c.bytes, c.answers, c.most); got != (usage.Count{In: c.in, Out: c.out}) {
-			t.Errorf("%+v: %+v", c, got)
-		}
+		t.Run(fmt.Sprint(c.bytes), func(t *testing.T) {
+			if got := budget.Expect(c.bytes, c.answers, c.most); got != (usage.Count{In: c.in, Out: c.out}) {
+				t.Errorf("%+v: %+v", c, got)
+			}
+		})
 	}
 }

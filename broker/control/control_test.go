@@ -212,9 +212,11 @@ func TestTwoMultiplexers(t *testing.T) {
 		t.Errorf("a grant of both: %v", err)
 	}
 	for _, id := range []string{"here", "there"} {
-		if r, err := client.Decide(t.Context(), broker.Decision{ID: id}); err != nil || r.ID != id || !r.Won {
-			t.Errorf("%s: %+v, %v", id, r, err)
-		}
+		t.Run(id, func(t *testing.T) {
+			if r, err := client.Decide(t.Context(), broker.Decision{ID: id}); err != nil || r.ID != id || !r.Won {
+				t.Errorf("%s: %+v, %v", id, r, err)
+			}
+		})
 	}
 	var remote *control.RemoteError
 	if _, err := client.Decide(t.Context(), broker.Decision{ID: "nope"}); !errors.As(err, &remote) {

@@ -17,18 +17,20 @@ func TestSocketIsPrivateFromTheFirst(t *testing.T) {
 	old := syscall.Umask(0)
 	t.Cleanup(func() { syscall.Umask(old) })
 	for name, config := range map[string]net.ListenConfig{"narrow": {Control: narrow}, "wide": {}} {
-		path := filepath.Join(dir, name)
-		l, err := config.Listen(t.Context(), "unix", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if private := info.Mode().Perm()&0o077 == 0; private != (name == "narrow") {
-			t.Errorf("%s: the socket has mode %v before it is changed", name, info.Mode())
-		}
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, name)
+			l, err := config.Listen(t.Context(), "unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if private := info.Mode().Perm()&0o077 == 0; private != (name == "narrow") {
+				t.Errorf("%s: the socket has mode %v before it is changed", name, info.Mode())
+			}
+		})
 	}
 }

@@ -75,25 +75,27 @@ func TestOnlyItsOwnAddressIsRewritten(t *testing.T) {
 			return os.WriteFile(config, []byte("[remote \"origin\"]\n\turl = https://git.example.org/hello.git\n"), 0o600)
 		},
 	} {
-		if err := os.Remove(config); err != nil {
-			t.Fatal(err)
-		}
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
-		before, err := os.ReadFile(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := demo.Serve(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if after, err := os.ReadFile(config); err != nil || string(after) != string(before) {
-			t.Errorf("%s: %q became %q, %v", name, before, after, err)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.Remove(config); err != nil {
+				t.Fatal(err)
+			}
+			if err := change(); err != nil {
+				t.Fatal(err)
+			}
+			before, err := os.ReadFile(config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := demo.Serve(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after, err := os.ReadFile(config); err != nil || string(after) != string(before) {
+				t.Errorf("%s: %q became %q, %v", name, before, after, err)
+			}
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }

@@ -186,10 +186,12 @@ func TestOneRenewalForAllSessions(t *testing.T) {
 func TestNothingFound(t *testing.T) {
 	c := NewCredentials([]string{"anthropic", "openai", "chatgpt"}, options(t.TempDir(), nil))
 	for provider, want := range map[string]string{"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "chatgpt": "codex login"} {
-		_, err := c.Credential(context.Background(), provider)
-		if err == nil || !strings.Contains(fault.Hint(err), want) {
-			t.Errorf("%s: %v", provider, err)
-		}
+		t.Run(provider, func(t *testing.T) {
+			_, err := c.Credential(context.Background(), provider)
+			if err == nil || !strings.Contains(fault.Hint(err), want) {
+				t.Errorf("%s: %v", provider, err)
+			}
+		})
 	}
 	if len(c.Modes()) != 0 {
 		t.Errorf("modes %v", c.Modes())

@@ -164,21 +164,25 @@ func TestLengthIsCountedInCharacters(t *testing.T) {
 	c := start(t, offering)
 	page := Page{Headers: map[string]string{"content-type": "text/plain"}, Body: []byte("äöüß")}
 	for n, want := range map[int]string{2: "äö", 4: "äöüß"} {
-		text, _ := c.fetch(fmt.Sprintf(`{"url":"u","max_length":%d}`, n), page)
-		var a answer
-		if err := json.Unmarshal([]byte(text), &a); err != nil || a.Body != want || a.Truncated != (n < 4) {
-			t.Errorf("%d: %+v, %v", n, a, err)
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			text, _ := c.fetch(fmt.Sprintf(`{"url":"u","max_length":%d}`, n), page)
+			var a answer
+			if err := json.Unmarshal([]byte(text), &a); err != nil || a.Body != want || a.Truncated != (n < 4) {
+				t.Errorf("%d: %+v, %v", n, a, err)
+			}
+		})
 	}
 }
 
 func TestWhatIsNoTextIsRefused(t *testing.T) {
 	c := start(t, offering)
 	for kind, body := range map[string]string{"image/png": "\x89PNG", "application/octet-stream": "x", "": "\x00\x01\x02", "nonsense;;": "x"} {
-		page := Page{Body: []byte(body), Headers: map[string]string{"content-type": kind}}
-		if text, failed := c.fetch(`{"url":"u"}`, page); !failed {
-			t.Errorf("%q: %q", kind, text)
-		}
+		t.Run(kind, func(t *testing.T) {
+			page := Page{Body: []byte(body), Headers: map[string]string{"content-type": kind}}
+			if text, failed := c.fetch(`{"url":"u"}`, page); !failed {
+				t.Errorf("%q: %q", kind, text)
+			}
+		})
 	}
 }
 
@@ -231,10 +235,12 @@ func TestTheServerDependsOnItsClient(t *testing.T) {
 func TestMessagesThatAreNotUnderstood(t *testing.T) {
 	c := start(t, offering)
 	for _, line := range []string{`{`, `[]`, `{"id":1,"id":2}`, `{"jsonrpc":"2.0","id":1,"method":"none"}`, `{"jsonrpc":"2.0","id":1,"method":7}`} {
-		c.send("%s", line)
-		if f := c.receive(); f.Error == nil {
-			t.Errorf("%s: %+v", line, f)
-		}
+		t.Run(line, func(t *testing.T) {
+			c.send("%s", line)
+			if f := c.receive(); f.Error == nil {
+				t.Errorf("%s: %+v", line, f)
+			}
+		})
 	}
 	c.send(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"other","arguments":{}}}`)
 	if _, failed := resultOf(t, c.receive()); !failed {

@@ -101,9 +101,11 @@ func TestRemoteAndItsFlags(t *testing.T) {
 		`{"path":%q,"remote":"origin","branch":"other"}`,
 		`{"path":%q,"remote":"theirs"}`,
 	} {
-		if o.Matches(p.call("git/git_push", arguments, p.sandbox)) {
-			t.Errorf("%s matches", arguments)
-		}
+		t.Run(arguments, func(t *testing.T) {
+			if o.Matches(p.call("git/git_push", arguments, p.sandbox)) {
+				t.Errorf("%s matches", arguments)
+			}
+		})
 	}
 	p.git("remote", "set-url", "origin", "https://github.com/them/theirs.git")
 	if o.Matches(p.call("git/git_push", `{"path":%q,"remote":"origin"}`, p.sandbox)) {
@@ -123,9 +125,11 @@ func TestFilesAndDirectories(t *testing.T) {
 	}
 	dir := p.offer(c, Directory)
 	for path, want := range map[string]bool{"/a.txt": true, "/b.txt": true, "/.bashrc": false, "/deep/b.txt": false, "/../a.txt": false} {
-		if dir.Matches(write(p.outside+path)) != want {
-			t.Errorf("%s: %v", path, !want)
-		}
+		t.Run(path, func(t *testing.T) {
+			if dir.Matches(write(p.outside+path)) != want {
+				t.Errorf("%s: %v", path, !want)
+			}
+		})
 	}
 	if p.offer(c, File).Matches(write(p.outside + "/b.txt")) {
 		t.Error("another file matches")

@@ -60,10 +60,12 @@ func TestBuiltinFailsClosed(t *testing.T) {
 	r := newHarness(t, func(c *Config) { c.Builtins = []Builtin{domainTool(&ran)} })
 	a := r.agent()
 	for _, domain := range []string{"taken.example.org", "10.0.0.1", "localhost", "a..b", "example.org/path", "example.org:443"} {
-		m := a.call("2", "proxy__add_proxy_domain", `{"domain":"`+domain+`","justification":"x"}`)
-		if !m.isError() || !strings.Contains(m.text(), "DENIED") {
-			t.Errorf("%s: answer %s", domain, m.Result)
-		}
+		t.Run(domain, func(t *testing.T) {
+			m := a.call("2", "proxy__add_proxy_domain", `{"domain":"`+domain+`","justification":"x"}`)
+			if !m.isError() || !strings.Contains(m.text(), "DENIED") {
+				t.Errorf("%s: answer %s", domain, m.Result)
+			}
+		})
 	}
 	a.send(callLine("3", "proxy__add_proxy_domain", `{"domain":"docs.example.org","justification":"x"}`))
 	item := r.pending(1)[0]

@@ -60,10 +60,12 @@ func TestTheReferenceServer(t *testing.T) {
 		{"gzip-file-as-resource", `{"data":"http://127.0.0.1/x"}`, "default-deny", true},
 		{"gzip-file-as-resource", `{"data":"file:///etc/passwd"}`, "DENIED", true},
 	} {
-		m := a.call(string(rune('1'+i%9)), "everything__"+c.tool, c.arguments)
-		if m.isError() != c.failed || !strings.Contains(string(m.Result), c.want) {
-			t.Errorf("%s %s: %.400s", c.tool, c.arguments, m.Result)
-		}
+		t.Run(c.tool, func(t *testing.T) {
+			m := a.call(string(rune('1'+i%9)), "everything__"+c.tool, c.arguments)
+			if m.isError() != c.failed || !strings.Contains(string(m.Result), c.want) {
+				t.Errorf("%s %s: %.400s", c.tool, c.arguments, m.Result)
+			}
+		})
 	}
 	// A long operation tells of itself, in the agent's own words.
 	a.send(`{"jsonrpc":"2.0","id":20,"method":"tools/call","params":{"name":"everything__trigger-long-running-operation","arguments":{"duration":0.2,"steps":4},"_meta":{"progressToken":"mine"}}}`)

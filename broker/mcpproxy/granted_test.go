@@ -63,14 +63,16 @@ func TestGrantedFile(t *testing.T) {
 		"3": callLine("3", "filesystem__write_file", write(file+"x", "two")),
 		"4": callLine("4", "filesystem__read_text_file", fmt.Sprintf(`{"path":%q}`, file)),
 	} {
-		a.send(call)
-		item := r.pending(1)[0]
-		if _, _, err := r.queue.Decide(item.ID, item.Digest, false, "tui", ""); err != nil {
-			t.Fatal(err)
-		}
-		if m := a.answerTo(id); !m.isError() {
-			t.Errorf("%s went through", id)
-		}
+		t.Run(id, func(t *testing.T) {
+			a.send(call)
+			item := r.pending(1)[0]
+			if _, _, err := r.queue.Decide(item.ID, item.Digest, false, "tui", ""); err != nil {
+				t.Fatal(err)
+			}
+			if m := a.answerTo(id); !m.isError() {
+				t.Errorf("%s went through", id)
+			}
+		})
 	}
 	records := r.decisions()
 	granted := records[1]

@@ -110,9 +110,11 @@ func TestDenialsTellTheAgentWhatToDo(t *testing.T) {
 	r := newHarness(t, nil)
 	m := r.agent().call("1", "filesystem__read_text_file", fmt.Sprintf(`{"path":"%s/closed/x"}`, r.dir))
 	for _, part := range []string{"DENIED: ", "structural-protected-path", "do not repeat"} {
-		if !strings.Contains(m.text(), part) {
-			t.Errorf("%q does not contain %q", m.text(), part)
-		}
+		t.Run(part, func(t *testing.T) {
+			if !strings.Contains(m.text(), part) {
+				t.Errorf("%q does not contain %q", m.text(), part)
+			}
+		})
 	}
 }
 
@@ -122,10 +124,12 @@ func TestReasonsSpeakOfTheAgentsPaths(t *testing.T) {
 	r := newHarness(t, func(c *Config) { c.Approvals = nil })
 	a := r.agent()
 	for id, args := range map[string]string{"1": `{"path":"/workspace/.envrc","content":"x"}`, "2": `{"path":"/workspace/.git/config","content":"x"}`} {
-		m := a.call(id, "filesystem__write_file", args)
-		if !strings.HasPrefix(m.text(), "ESCALATION REQUIRED: ") || strings.Contains(m.text(), r.work) || !strings.Contains(m.text(), " /workspace/.") {
-			t.Errorf("%s: %q", args, m.text())
-		}
+		t.Run(id, func(t *testing.T) {
+			m := a.call(id, "filesystem__write_file", args)
+			if !strings.HasPrefix(m.text(), "ESCALATION REQUIRED: ") || strings.Contains(m.text(), r.work) || !strings.Contains(m.text(), " /workspace/.") {
+				t.Errorf("%s: %q", args, m.text())
+			}
+		})
 	}
 }
 
@@ -325,9 +329,11 @@ func TestAServerThatDies(t *testing.T) {
 func TestAnAnswerThatCannotBeUnderstood(t *testing.T) {
 	a := newHarness(t, func(c *Config) { c.Limits.Call = time.Hour }).agent()
 	for _, name := range []string{"twice", "torn"} {
-		if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/`+name+`"}`); !m.isError() || !strings.Contains(m.text(), "cannot be understood") {
-			t.Errorf("%s: %s", name, m.Result)
-		}
+		t.Run(name, func(t *testing.T) {
+			if m := a.call("1", "filesystem__read_text_file", `{"path":"/workspace/`+name+`"}`); !m.isError() || !strings.Contains(m.text(), "cannot be understood") {
+				t.Errorf("%s: %s", name, m.Result)
+			}
+		})
 	}
 }
 
@@ -376,9 +382,11 @@ func TestCancellationReachesTheServer(t *testing.T) {
 func TestLargeIdentifiers(t *testing.T) {
 	a := newHarness(t, nil).agent()
 	for _, id := range []string{"9007199254740993", "1790000000000000001", "-9223372036854775808"} {
-		if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() || m.text() != "done /workspace/a" {
-			t.Errorf("%s: answer %s", id, m.Result)
-		}
+		t.Run(id, func(t *testing.T) {
+			if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() || m.text() != "done /workspace/a" {
+				t.Errorf("%s: answer %s", id, m.Result)
+			}
+		})
 	}
 }
 
@@ -530,10 +538,12 @@ func TestNamesForAgents(t *testing.T) {
 		{"a", "b.c", "a__b_c_"},
 		{"a", strings.Repeat("x", 100), "a__xxx"},
 	} {
-		got := exposedName(c.server, c.tool)
-		if !strings.HasPrefix(got, c.want) || len(got) > 64 {
-			t.Errorf("%s/%s became %q", c.server, c.tool, got)
-		}
+		t.Run(c.server, func(t *testing.T) {
+			got := exposedName(c.server, c.tool)
+			if !strings.HasPrefix(got, c.want) || len(got) > 64 {
+				t.Errorf("%s/%s became %q", c.server, c.tool, got)
+			}
+		})
 	}
 	if exposedName("a", "b.c") == exposedName("a", "b,c") {
 		t.Error("two tools got one name")

@@ -119,11 +119,13 @@ func TestKnownServerThatDoesNotStart(t *testing.T) {
 	})
 	a := r.agent()
 	for _, id := range []string{"1", "2"} {
-		if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "could not be started, so nothing was done") {
-			t.Errorf("call %s: %s", id, m.Result)
-		}
-		if a := <-told; a.Server != "filesystem" || a.Detail == "" {
-			t.Errorf("told: %+v", a)
-		}
+		t.Run(id, func(t *testing.T) {
+			if m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "could not be started, so nothing was done") {
+				t.Errorf("call %s: %s", id, m.Result)
+			}
+			if a := <-told; a.Server != "filesystem" || a.Detail == "" {
+				t.Errorf("told: %+v", a)
+			}
+		})
 	}
 }

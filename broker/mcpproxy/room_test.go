@@ -52,16 +52,18 @@ func TestWhatWaitsHasOneBound(t *testing.T) {
 func TestAMessageThatIsNotKeptIsNamed(t *testing.T) {
 	r := newHarness(t, func(c *Config) { c.Limits.Room, c.Limits.Line = 1<<20, 900<<10 })
 	a := r.agent()
-	for i, bytes := range []int{800 << 10, 1 << 20} { // more than there is room for, and longer than a message may be
-		for j, line := range []string{
-			r.writeOutside(10*i, bytes),
-			fmt.Sprintf(`{"method":"tools/call","params":{"id":7,"x":"\"id\":8,","y":%q},"jsonrpc":"2.0" , "id" : %d}`, strings.Repeat("x", bytes), 10*i+1),
-		} {
-			a.send(line)
-			if m := a.answerTo(fmt.Sprint(10*i + j)); m.Error == nil {
-				t.Errorf("answer %s", m.Result)
+	for i, bytes := range []int{800 << 10, 1 << 20} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) { // more than there is room for, and longer than a message may be
+			for j, line := range []string{
+				r.writeOutside(10*i, bytes),
+				fmt.Sprintf(`{"method":"tools/call","params":{"id":7,"x":"\"id\":8,","y":%q},"jsonrpc":"2.0" , "id" : %d}`, strings.Repeat("x", bytes), 10*i+1),
+			} {
+				a.send(line)
+				if m := a.answerTo(fmt.Sprint(10*i + j)); m.Error == nil {
+					t.Errorf("answer %s", m.Result)
+				}
 			}
-		}
+		})
 	}
 }
 

@@ -108,15 +108,17 @@ func TestTCPGuestsAreBounded(t *testing.T) {
 func TestTokensThatAreTooWeak(t *testing.T) {
 	r := newHarness(t, nil)
 	for _, token := range []string{"", "short", strings.Repeat("x", 31), testToken + " ", testToken + "\n"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.proxy.ServeToken(l, token); err == nil {
-			t.Errorf("%q was accepted", token)
-		}
-		if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
-			t.Error("the port stayed open")
-		}
+		t.Run(token, func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := r.proxy.ServeToken(l, token); err == nil {
+				t.Errorf("%q was accepted", token)
+			}
+			if _, err := net.Dial("tcp", l.Addr().String()); err == nil {
+				t.Error("the port stayed open")
+			}
+		})
 	}
 }

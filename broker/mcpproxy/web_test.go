@@ -196,15 +196,17 @@ func TestAnApprovalCoversOneAddress(t *testing.T) {
 		{"http://other.example.com/?to=/page", "fetch that address by a call of its own", true},
 		{"http://inside.example.com/", "private address", true},
 	} {
-		id := fmt.Sprint(i + 1)
-		a.send(callLine(id, "fetch__http_fetch", fmt.Sprintf(`{"url":%q,"headers":{"X-Note":"n"}}`, c.url)))
-		item := r.pending(1)[0]
-		if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
-			t.Fatal(won, err)
-		}
-		if m := a.answerTo(id); m.isError() != c.failed || !strings.Contains(m.text(), c.want) {
-			t.Errorf("%s: %s", c.url, m.Result)
-		}
+		t.Run(c.url, func(t *testing.T) {
+			id := fmt.Sprint(i + 1)
+			a.send(callLine(id, "fetch__http_fetch", fmt.Sprintf(`{"url":%q,"headers":{"X-Note":"n"}}`, c.url)))
+			item := r.pending(1)[0]
+			if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
+				t.Fatal(won, err)
+			}
+			if m := a.answerTo(id); m.isError() != c.failed || !strings.Contains(m.text(), c.want) {
+				t.Errorf("%s: %s", c.url, m.Result)
+			}
+		})
 	}
 	if slices.ContainsFunc(n.dialed, func(to string) bool { return strings.HasPrefix(to, "10.") }) {
 		t.Errorf("connected to %v", n.dialed)
@@ -233,9 +235,11 @@ func TestNoHopWithoutARecord(t *testing.T) {
 func TestOnlyJudgedServersGetTheWeb(t *testing.T) {
 	l := &link{webs: map[string]*webCall{}}
 	for _, params := range []string{`{"call":"ic-1"}`, `{}`, `7`, ``} {
-		if l.startWeb(envelope{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
-			t.Errorf("%q was served", params)
-		}
+		t.Run(params, func(t *testing.T) {
+			if l.startWeb(envelope{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
+				t.Errorf("%q was served", params)
+			}
+		})
 	}
 	taken := &webCall{taken: true}
 	l.webs[`"ic-1"`] = taken

@@ -125,9 +125,11 @@ func TestNoConnectionLeavesThePublicWeb(t *testing.T) {
 		"http://half.example.com/", "http://inside.example.com/", "http://meta.example.com/", "http://gone.example.com/",
 		"http://127.0.0.1/", "http://[::1]/", "http://169.254.169.254/latest/meta-data", "ftp://example.com/", "http://u:p@example.com/",
 	} {
-		if a, err := w.client.Get(t.Context(), Request{URL: url}, nil); err == nil {
-			t.Errorf("%s: %+v", url, a)
-		}
+		t.Run(url, func(t *testing.T) {
+			if a, err := w.client.Get(t.Context(), Request{URL: url}, nil); err == nil {
+				t.Errorf("%s: %+v", url, a)
+			}
+		})
 	}
 	if len(w.dialed) != 0 {
 		t.Errorf("connected to %v", w.dialed)
@@ -171,9 +173,11 @@ func TestEveryRedirectIsJudged(t *testing.T) {
 		t.Errorf("judged %q, want %q", judged, want)
 	}
 	for i, want := range []string{"v", "v", ""} {
-		if got := w.seen[i].Header.Get("X-Key"); got != want {
-			t.Errorf("request %d carried the header %q, want %q", i, got, want)
-		}
+		t.Run(want, func(t *testing.T) {
+			if got := w.seen[i].Header.Get("X-Key"); got != want {
+				t.Errorf("request %d carried the header %q, want %q", i, got, want)
+			}
+		})
 	}
 	no := errors.New("rule x denies it")
 	w.seen = nil
@@ -223,10 +227,12 @@ func TestAnswersAreBounded(t *testing.T) {
 	})
 	defer close(endless)
 	for _, path := range []string{"/long", "/bomb"} {
-		a, err := w.client.Get(t.Context(), Request{URL: "http://example.com" + path}, nil)
-		if err != nil || !a.Truncated || len(a.Body) != MaxBody {
-			t.Errorf("%s: %d bytes, truncated %v, %v", path, len(a.Body), a.Truncated, err)
-		}
+		t.Run(path, func(t *testing.T) {
+			a, err := w.client.Get(t.Context(), Request{URL: "http://example.com" + path}, nil)
+			if err != nil || !a.Truncated || len(a.Body) != MaxBody {
+				t.Errorf("%s: %d bytes, truncated %v, %v", path, len(a.Body), a.Truncated, err)
+			}
+		})
 	}
 	if _, err := w.client.Get(t.Context(), Request{URL: "http://example.com/slow", Timeout: 50 * time.Millisecond}, nil); err == nil || !strings.Contains(err.Error(), "50ms") {
 		t.Errorf("slow: %v", err)

@@ -220,9 +220,11 @@ func TestCommandsAndUnknownTools(t *testing.T) {
 		{map[string]any{"command": "git", "args": []string{"push", "-f"}}, "* $ git push -f\n"},
 		{map[string]any{"path": "/x"}, "(none)"},
 	} {
-		if got := text(effectOf(t, "shell", "run", c.args)); got != c.want {
-			t.Errorf("%v: got\n%swant\n%s", c.args, got, c.want)
-		}
+		t.Run(c.want, func(t *testing.T) {
+			if got := text(effectOf(t, "shell", "run", c.args)); got != c.want {
+				t.Errorf("%v: got\n%swant\n%s", c.args, got, c.want)
+			}
+		})
 	}
 	if e := (&Previewer{}).Effect(context.Background(), Call{Server: "filesystem", Tool: "write_file", Arguments: []byte("{")}); e != nil {
 		t.Errorf("no JSON: %+v", e)

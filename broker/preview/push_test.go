@@ -83,15 +83,17 @@ func TestPushShowsCommitsFilesAndTarget(t *testing.T) {
 	r.commit("second", "b", "dir/c")
 	r.commit("third", "b")
 	for _, remote := range []string{"origin", "https://github.com/me/project.git"} {
-		e := r.push(map[string]any{"remote": remote})
-		wantLines(t, e, "pushes 2 commits of refs/heads/main", "https://github.com/me/project.git",
-			"third  (Ann <ann@example.org>)", "second  (Ann", "A b", "A dir/c", "M b", "host: github.com")
-		if strings.Contains(text(e), "first") {
-			t.Errorf("a commit that the remote has is listed:\n%s", text(e))
-		}
-		if w := e.Warnings(); len(w) != 0 {
-			t.Errorf("warnings: %q", w)
-		}
+		t.Run(remote, func(t *testing.T) {
+			e := r.push(map[string]any{"remote": remote})
+			wantLines(t, e, "pushes 2 commits of refs/heads/main", "https://github.com/me/project.git",
+				"third  (Ann <ann@example.org>)", "second  (Ann", "A b", "A dir/c", "M b", "host: github.com")
+			if strings.Contains(text(e), "first") {
+				t.Errorf("a commit that the remote has is listed:\n%s", text(e))
+			}
+			if w := e.Warnings(); len(w) != 0 {
+				t.Errorf("warnings: %q", w)
+			}
+		})
 	}
 }
 
@@ -129,18 +131,22 @@ func TestSettingsThatSendMore(t *testing.T) {
 		"push.default": "matching", "Push.Default": "upstream", "push.followTags": "true", "remote.origin.push": "HEAD:refs/for/main",
 		"push.recurseSubmodules": "on-demand",
 	} {
-		r := newRepository(t)
-		r.seen(r.commit("first", "a"))
-		r.git("config", setting, value)
-		wantLines(t, r.push(map[string]any{}), "send more than is named", value)
+		t.Run(setting, func(t *testing.T) {
+			r := newRepository(t)
+			r.seen(r.commit("first", "a"))
+			r.git("config", setting, value)
+			wantLines(t, r.push(map[string]any{}), "send more than is named", value)
+		})
 	}
 	for setting, value := range map[string]string{
 		"remote.origin.mirror": "true", "remote.origin.push": "refs/heads/*:refs/heads/*",
 	} {
-		r := newRepository(t)
-		r.seen(r.commit("first", "a"))
-		r.git("config", setting, value)
-		wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the branch")
+		t.Run(setting, func(t *testing.T) {
+			r := newRepository(t)
+			r.seen(r.commit("first", "a"))
+			r.git("config", setting, value)
+			wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the branch")
+		})
 	}
 
 	r := newRepository(t)
@@ -168,9 +174,11 @@ func TestARepositoryRunsNothing(t *testing.T) {
 		r.git("config", setting, value)
 	}
 	for name, body := range map[string]string{".gitattributes": "* diff=x filter=x\n", ".git/info/attributes": "* diff=x\n"} {
-		if err := os.WriteFile(filepath.Join(r.dir, name), []byte(body), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(r.dir, name), []byte(body), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	wantLines(t, r.push(map[string]any{}), "second")
 	if _, err := os.Stat(mark); err == nil {
@@ -261,9 +269,11 @@ func TestHostileCommits(t *testing.T) {
 		}
 	}
 	for _, n := range names {
-		if !files["A "+n] {
-			t.Errorf("%q is missing in %v", n, files)
-		}
+		t.Run(n, func(t *testing.T) {
+			if !files["A "+n] {
+				t.Errorf("%q is missing in %v", n, files)
+			}
+		})
 	}
 	if len(files) != len(names) {
 		t.Errorf("%d files instead of %d", len(files), len(names))
@@ -336,10 +346,12 @@ func TestOddFetches(t *testing.T) {
 		t.Errorf("a plain fetch is odd: %s", why)
 	}
 	for _, setting := range []string{"fetch.recurseSubmodules", "remote.origin.prune", "fetch.pruneTags", "fetch.all"} {
-		r := newRepository(t)
-		if r.git("config", setting, "true"); odd(r) == "" {
-			t.Errorf("with %s it is not odd", setting)
-		}
+		t.Run(setting, func(t *testing.T) {
+			r := newRepository(t)
+			if r.git("config", setting, "true"); odd(r) == "" {
+				t.Errorf("with %s it is not odd", setting)
+			}
+		})
 	}
 	r, inner := newRepository(t), newRepository(t)
 	inner.commit("first", "a")

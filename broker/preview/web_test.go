@@ -28,14 +28,16 @@ func TestLookAlikes(t *testing.T) {
 		{"192.0.2.7", ""},
 		{"日本語.jp", "punycode"},
 	} {
-		host, err := idna.Lookup.ToASCII(c.host)
-		if err != nil {
-			t.Fatal(c.host, err)
-		}
-		got := strings.Join(LookAlike(host, KnownHosts), "; ")
-		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
-			t.Errorf("%s: got %q, want %q", c.host, got, c.want)
-		}
+		t.Run(c.host, func(t *testing.T) {
+			host, err := idna.Lookup.ToASCII(c.host)
+			if err != nil {
+				t.Fatal(c.host, err)
+			}
+			got := strings.Join(LookAlike(host, KnownHosts), "; ")
+			if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("%s: got %q, want %q", c.host, got, c.want)
+			}
+		})
 	}
 	if got := LookAlike("xn--bücher-999999", KnownHosts); len(got) == 0 {
 		t.Error("malformed punycode is not told")

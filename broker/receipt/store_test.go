@@ -162,9 +162,11 @@ func TestIncompleteCallsSpendNothing(t *testing.T) {
 func TestSpansWithoutOrigin(t *testing.T) {
 	s := New(Options{})
 	for _, spans := range [][]Span{nil, {{0, 3, false}}, {{1, 4, false}}, {{0, 2, false}, {3, 4, false}}, {{0, 5, false}}, {{0, 0, false}, {0, 4, false}}} {
-		if _, err := s.Add("a", "text", spans, Head{}); err == nil {
-			t.Errorf("%v was taken", spans)
-		}
+		t.Run(fmt.Sprint(spans), func(t *testing.T) {
+			if _, err := s.Add("a", "text", spans, Head{}); err == nil {
+				t.Errorf("%v was taken", spans)
+			}
+		})
 	}
 	if _, err := s.Add("", "text", typed("text"), Head{}); err == nil {
 		t.Error("no session")
@@ -200,25 +202,27 @@ func TestSpentExactlyOnce(t *testing.T) {
 		text string
 		uses int64
 	}{{"push to origin", 1}, {"write 3 files", 3}} {
-		s := New(Options{Now: c.now})
-		add(t, s, "a", tc.text)
-		var won, again atomic.Int64
-		var group sync.WaitGroup
-		for i := range 200 {
-			group.Go(func() {
-				_, err := s.Spend(1, call(c, "a", fmt.Sprint(i%20)))
-				switch {
-				case err == nil:
-					won.Add(1)
-				case errors.Is(err, ErrAgain):
-					again.Add(1)
-				}
-			})
-		}
-		group.Wait()
-		if won.Load() != tc.uses {
-			t.Errorf("%q was spent %d times", tc.text, won.Load())
-		}
+		t.Run(tc.text, func(t *testing.T) {
+			s := New(Options{Now: c.now})
+			add(t, s, "a", tc.text)
+			var won, again atomic.Int64
+			var group sync.WaitGroup
+			for i := range 200 {
+				group.Go(func() {
+					_, err := s.Spend(1, call(c, "a", fmt.Sprint(i%20)))
+					switch {
+					case err == nil:
+						won.Add(1)
+					case errors.Is(err, ErrAgain):
+						again.Add(1)
+					}
+				})
+			}
+			group.Wait()
+			if won.Load() != tc.uses {
+				t.Errorf("%q was spent %d times", tc.text, won.Load())
+			}
+		})
 	}
 }
 
@@ -247,9 +251,11 @@ func TestUses(t *testing.T) {
 		"in step 2 files are read":            2,
 		"I want it all, files and everything": 1,
 	} {
-		if got := uses([]string{text}); got != n {
-			t.Errorf("%q: %d, want %d", text, got, n)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := uses([]string{text}); got != n {
+				t.Errorf("%q: %d, want %d", text, got, n)
+			}
+		})
 	}
 	if got := uses([]string{"all", "files"}); got != 1 {
 		t.Errorf("words on both sides of a paste were joined: %d", got)

@@ -122,9 +122,11 @@ env | grep -c -E 'ANTHROPIC|sk-not' | sed 's/^/leaks=/'; echo "own=$OWN"; echo "
 		"write-cwd=yes", "write-tmpdir=yes", "leaks=0", "own=mine", "home=" + g.home,
 	}
 	for _, line := range want {
-		if !strings.Contains(out, line+"\n") {
-			t.Errorf("%s does not hold", line)
-		}
+		t.Run(line, func(t *testing.T) {
+			if !strings.Contains(out, line+"\n") {
+				t.Errorf("%s does not hold", line)
+			}
+		})
 	}
 	if _, err := os.Lstat(filepath.Join(g.state, "new")); err == nil {
 		t.Error("the program's state was written to")
@@ -215,36 +217,38 @@ func TestAccidentsAreTriedAgain(t *testing.T) {
 		accidents int
 		runs      bool
 	}{{startTries - 1, true}, {startTries, false}} {
-		dir := t.TempDir()
-		write := func(name, text string) string {
-			path := filepath.Join(dir, name)
-			if err := os.WriteFile(path, []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil {
+		t.Run(fmt.Sprint(tt.accidents), func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) string {
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, []byte("#!/bin/bash\n"+text+"\n"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				return path
+			}
+			accident := fmt.Sprintf(`for n in {1..%d}; do if mkdir "$0.$n" 2>/dev/null; then echo 'a mount is gone' >&2; exit 1; fi; done`, tt.accidents)
+			bwrap, err := exec.LookPath("bwrap")
+			if err != nil {
 				t.Fatal(err)
 			}
-			return path
-		}
-		accident := fmt.Sprintf(`for n in {1..%d}; do if mkdir "$0.$n" 2>/dev/null; then echo 'a mount is gone' >&2; exit 1; fi; done`, tt.accidents)
-		bwrap, err := exec.LookPath("bwrap")
-		if err != nil {
-			t.Fatal(err)
-		}
-		write("bwrap", accident+"\nexec "+bwrap+` "$@"`)
-		srt := write("srt", accident+"\nexec bash -c \"$4\"")
-		path := os.Getenv("PATH")
-		t.Setenv("PATH", dir+":"+path)
-		namespaces.Store(false)
-		if err := available(t.Context(), []string{srt}); (err == nil) != tt.runs {
-			t.Errorf("after %d accidents of bubblewrap: %v", tt.accidents, err)
-		}
-		t.Setenv("PATH", path)
-		h := host(t, g, Options{Runtime: []string{srt}, Policy: Warn})
-		p, err := h.Start(t.Context(), Spec{Name: "cat", Argv: []string{"/bin/cat"}})
-		if err == nil {
-			p.Stop()
-		}
-		if (err == nil) != tt.runs || err != nil && !strings.Contains(err.Error(), "before the server began: a mount is gone") {
-			t.Errorf("after %d accidents of the runtime: %v", tt.accidents, err)
-		}
+			write("bwrap", accident+"\nexec "+bwrap+` "$@"`)
+			srt := write("srt", accident+"\nexec bash -c \"$4\"")
+			path := os.Getenv("PATH")
+			t.Setenv("PATH", dir+":"+path)
+			namespaces.Store(false)
+			if err := available(t.Context(), []string{srt}); (err == nil) != tt.runs {
+				t.Errorf("after %d accidents of bubblewrap: %v", tt.accidents, err)
+			}
+			t.Setenv("PATH", path)
+			h := host(t, g, Options{Runtime: []string{srt}, Policy: Warn})
+			p, err := h.Start(t.Context(), Spec{Name: "cat", Argv: []string{"/bin/cat"}})
+			if err == nil {
+				p.Stop()
+			}
+			if (err == nil) != tt.runs || err != nil && !strings.Contains(err.Error(), "before the server began: a mount is gone") {
+				t.Errorf("after %d accidents of the runtime: %v", tt.accidents, err)
+			}
+		})
 	}
 }
 
@@ -303,8 +307,10 @@ func TestAnnotate(t *testing.T) {
 		text string
 		in   bool
 	}{{"EPERM", false}, {"no such file", true}} {
-		if got := Annotate(c.text, c.in); got != c.text {
-			t.Error(got)
-		}
+		t.Run(c.text, func(t *testing.T) {
+			if got := Annotate(c.text, c.in); got != c.text {
+				t.Error(got)
+			}
+		})
 	}
 }

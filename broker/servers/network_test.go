@@ -27,8 +27,10 @@ func TestJudgedNetworks(t *testing.T) {
 		`{"judged":true,"allowPrivate":["localhost"]}`:             "unknown field",
 		`{"judged":true,"allowedDomains":["https://example.com"]}`: "is not a domain",
 	} {
-		if c, err := parse(network); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %+v, %v", network, c, err)
-		}
+		t.Run(network, func(t *testing.T) {
+			if c, err := parse(network); err == nil || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %+v, %v", network, c, err)
+			}
+		})
 	}
 }

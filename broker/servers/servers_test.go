@@ -107,9 +107,11 @@ func TestParseRefuses(t *testing.T) {
 		"sandbox typo": `{"a":{"command":"x","sandbox":{"filesystems":{}}}}`, "every domain": `{"a":{"command":"x","sandbox":{"network":{"allowedDomains":["*"]}}}}`,
 		"variable": `{"a":{"command":"x","env":{"A=B":"1"}}}`, "NUL": `{"a":{"command":"x\u0000"}}`,
 	} {
-		if got, err := Parse("f", []byte(text)); err == nil {
-			t.Errorf("%s: accepted as %v", name, got)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := Parse("f", []byte(text)); err == nil {
+				t.Errorf("%s: accepted as %v", name, got)
+			}
+		})
 	}
 }
 

@@ -27,9 +27,11 @@ git -c advice.addEmbeddedRepo=false add . ; git commit -qm three; rm -f `+trap)
 
 	pointer := "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 	for _, name := range []string{"a.bin", "sub/b.bin"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(pointer), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(pointer), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	sh(t, dir, quiet+`echo '*.bin filter=lfs diff=lfs merge=lfs -text' >.gitattributes; git add . ; git commit -qm four
 git config filter.lfs.smudge 'touch `+trap+`'; git config filter.lfs.process 'touch `+trap+`'; git config filter.lfs.required true; rm -f `+trap)

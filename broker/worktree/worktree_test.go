@@ -104,9 +104,11 @@ func TestMake(t *testing.T) {
 		"git fsck 2>&1":                             "",
 		"git count-objects | cut -d' ' -f1; ls .git/objects/pack 2>/dev/null || true": "0",
 	} {
-		if got := sh(t, p.Dir, script); got != want {
-			t.Errorf("%s: %q, want %q", script, got, want)
-		}
+		t.Run(script, func(t *testing.T) {
+			if got := sh(t, p.Dir, script); got != want {
+				t.Errorf("%s: %q, want %q", script, got, want)
+			}
+		})
 	}
 	if branch(t, tree) != tree.Base {
 		t.Errorf("the branch is at %q", branch(t, tree))

@@ -3,6 +3,7 @@ package dirtree
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -74,9 +75,11 @@ func TestDeep(t *testing.T) {
 	nest(t, dir)
 	// Names that directories would get on their way up.
 	for _, name := range []string{"0", "1/in", "2"} {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if err := os.WriteFile(filepath.Join(dir, "3"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -106,9 +109,11 @@ func TestDeep(t *testing.T) {
 		t.Error(err)
 	}
 	for name, want := range map[string]bool{"1": false, "kept/file": true, "a longer name than one": true} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
-			t.Errorf("after empty directories were removed: %s: %v", name, err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, err := os.Lstat(filepath.Join(dir, name)); (err == nil) != want {
+				t.Errorf("after empty directories were removed: %s: %v", name, err)
+			}
+		})
 	}
 	if err := Remove(t.Context(), dir); err != nil {
 		t.Error(err)
@@ -151,9 +156,11 @@ func TestWalkIsBounded(t *testing.T) {
 		"entries": {ctx: t.Context(), visit: all, seen: maxEntries - 2},
 		"names":   {ctx: t.Context(), visit: all, held: maxHeld},
 	} {
-		if limit := (*Limit)(nil); !errors.As(w.run(dir), &limit) {
-			t.Errorf("%s: walked", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if limit := (*Limit)(nil); !errors.As(w.run(dir), &limit) {
+				t.Errorf("%s: walked", name)
+			}
+		})
 	}
 	if err := (&walk{ctx: t.Context(), visit: all, seen: maxEntries - 3}).run(dir); err != nil {
 		t.Error(err)
@@ -225,9 +232,11 @@ func TestClosedDirectories(t *testing.T) {
 
 func TestShort(t *testing.T) {
 	for _, path := range []string{"", "/a/b", strings.Repeat("/ä", 4000), strings.Repeat("日", 100), strings.Repeat("\xff", 5000)} {
-		got := Short(path)
-		if len(got) > maxShown+len("…") || len(path) <= maxShown && got != path || utf8.ValidString(path) && !utf8.ValidString(got) {
-			t.Errorf("%q", got)
-		}
+		t.Run(fmt.Sprintf("%.40s", path), func(t *testing.T) {
+			got := Short(path)
+			if len(got) > maxShown+len("…") || len(path) <= maxShown && got != path || utf8.ValidString(path) && !utf8.ValidString(got) {
+				t.Errorf("%q", got)
+			}
+		})
 	}
 }

@@ -59,13 +59,15 @@ func TestWhichAddressesAreReached(t *testing.T) {
 		{"fc00::1", false, true},
 		{"192.0.0.192", false, false},
 	} {
-		a := netip.MustParseAddr(c.addr)
-		if got := Refuse(a, false) == ""; got != c.public {
-			t.Errorf("%s: reached %v, want %v", c.addr, got, c.public)
-		}
-		if got := Refuse(a, true) == ""; got != c.private {
-			t.Errorf("%s of a private host: reached %v, want %v", c.addr, got, c.private)
-		}
+		t.Run(c.addr, func(t *testing.T) {
+			a := netip.MustParseAddr(c.addr)
+			if got := Refuse(a, false) == ""; got != c.public {
+				t.Errorf("%s: reached %v, want %v", c.addr, got, c.public)
+			}
+			if got := Refuse(a, true) == ""; got != c.private {
+				t.Errorf("%s of a private host: reached %v, want %v", c.addr, got, c.private)
+			}
+		})
 	}
 	if Refuse(netip.Addr{}, true) == "" {
 		t.Error("no address at all was taken for one")

@@ -21,12 +21,14 @@ func TestWriteNeedsNoTemporaryDirectory(t *testing.T) {
 	}
 	path := filepath.Join(dir, "file")
 	for _, text := range []string{"one", "another"} {
-		if err := wholefile.Write(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != text {
-			t.Errorf("read %q, %v", got, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			if err := wholefile.Write(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(path); err != nil || string(got) != text {
+				t.Errorf("read %q, %v", got, err)
+			}
+		})
 	}
 	after, err := os.Stat(os.Getenv("TMPDIR"))
 	if err != nil || !after.ModTime().Equal(before.ModTime()) {

@@ -358,14 +358,16 @@ func TestKeychainThatForgets(t *testing.T) {
 // before anything is renewed that could not be stored.
 func TestAccountsThatCannotBeNamed(t *testing.T) {
 	for _, account := range []string{"", "a\nadd-generic-password", "a\x00b", "jürgen"} {
-		k := newKeychain(t, account)
-		src := claudeKeychain(t.TempDir(), k.Keychain, claudeItem)
-		if _, err := src.Read(); err == nil || !strings.Contains(err.Error(), "cannot be named") {
-			t.Errorf("%q: %v", account, err)
-		}
-		if runs := k.runs(); runs[0] != "" {
-			t.Errorf("%q: ran %q", account, runs)
-		}
+		t.Run(account, func(t *testing.T) {
+			k := newKeychain(t, account)
+			src := claudeKeychain(t.TempDir(), k.Keychain, claudeItem)
+			if _, err := src.Read(); err == nil || !strings.Contains(err.Error(), "cannot be named") {
+				t.Errorf("%q: %v", account, err)
+			}
+			if runs := k.runs(); runs[0] != "" {
+				t.Errorf("%q: ran %q", account, runs)
+			}
+		})
 	}
 }
 

@@ -105,9 +105,11 @@ func TestRenewalKeepsTheRestOfTheFile(t *testing.T) {
 	}
 	data, _ := os.ReadFile(src.Place())
 	for _, part := range []string{`"access-1"`, `"refresh-1"`, `"subscriptionType": "max"`, `"scopes"`, `"kept"`, `1.0`} {
-		if !strings.Contains(string(data), part) {
-			t.Errorf("the file lacks %s:\n%s", part, data)
-		}
+		t.Run(part, func(t *testing.T) {
+			if !strings.Contains(string(data), part) {
+				t.Errorf("the file lacks %s:\n%s", part, data)
+			}
+		})
 	}
 	info, _ := os.Stat(src.Place())
 	if info.Mode().Perm() != 0o600 {

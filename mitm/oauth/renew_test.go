@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -103,16 +104,18 @@ func TestCutOffBeforeTheServiceSawIt(t *testing.T) {
 // A refusal that leaves no doubt needs no journal, whatever it is.
 func TestRefusalEndsTheJournal(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests} {
-		svc := newService(t, "refresh-0")
-		svc.answer = func(w http.ResponseWriter) bool { w.WriteHeader(status); return true }
-		src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
-		_, err := svc.journaled(src, dir).Token(t.Context())
-		if err == nil || strings.Contains(err.Error(), "cut off") {
-			t.Errorf("status %d: %v", status, err)
-		}
-		if got := notes(t, dir); len(got) != 0 {
-			t.Errorf("status %d: the journal holds %v", status, got)
-		}
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			svc := newService(t, "refresh-0")
+			svc.answer = func(w http.ResponseWriter) bool { w.WriteHeader(status); return true }
+			src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
+			_, err := svc.journaled(src, dir).Token(t.Context())
+			if err == nil || strings.Contains(err.Error(), "cut off") {
+				t.Errorf("status %d: %v", status, err)
+			}
+			if got := notes(t, dir); len(got) != 0 {
+				t.Errorf("status %d: the journal holds %v", status, got)
+			}
+		})
 	}
 }
 
@@ -162,9 +165,11 @@ func TestDeadTokens(t *testing.T) {
 		`{"error":null}`:                            false,
 		`{"error":{"code":7,"message":"invalid_grant"}}`: false,
 	} {
-		if got := deadToken([]byte(text)); got != want {
-			t.Errorf("%s: %t", text, got)
-		}
+		t.Run(text, func(t *testing.T) {
+			if got := deadToken([]byte(text)); got != want {
+				t.Errorf("%s: %t", text, got)
+			}
+		})
 	}
 }
 
@@ -182,21 +187,23 @@ func TestOddAnswersOfTheService(t *testing.T) {
 		`"expires_in":7200,"id_token":{"a":1}`:           2 * time.Hour,
 		`"expires_in":7200,"account":[],"id_token":null`: 2 * time.Hour,
 	} {
-		svc := newService(t, "refresh-0")
-		svc.answer = func(w http.ResponseWriter) bool {
-			_, _ = io.WriteString(w, `{"access_token":"new","refresh_token":"next",`+members+`}`)
-			return true
-		}
-		src := claudeLogin(t, time.Now().Add(-time.Minute))
-		m := svc.manager(src)
-		now := time.Now()
-		m.options.Now = func() time.Time { return now }
-		got, err := m.Token(t.Context())
-		if err != nil || got.Access != "new" || got.Expires.Sub(now) != want {
-			t.Errorf("%s: %q for %v, %v", members, got.Access, got.Expires.Sub(now), err)
-		}
-		if stored, err := src.Read(); err != nil || stored.Refresh != "next" {
-			t.Errorf("%s: stored %q, %v", members, stored.Refresh, err)
-		}
+		t.Run(members, func(t *testing.T) {
+			svc := newService(t, "refresh-0")
+			svc.answer = func(w http.ResponseWriter) bool {
+				_, _ = io.WriteString(w, `{"access_token":"new","refresh_token":"next",`+members+`}`)
+				return true
+			}
+			src := claudeLogin(t, time.Now().Add(-time.Minute))
+			m := svc.manager(src)
+			now := time.Now()
+			m.options.Now = func() time.Time { return now }
+			got, err := m.Token(t.Context())
+			if err != nil || got.Access != "new" || got.Expires.Sub(now) != want {
+				t.Errorf("%s: %q for %v, %v", members, got.Access, got.Expires.Sub(now), err)
+			}
+			if stored, err := src.Read(); err != nil || stored.Refresh != "next" {
+				t.Errorf("%s: stored %q, %v", members, stored.Refresh, err)
+			}
+		})
 	}
 }

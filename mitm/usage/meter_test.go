@@ -46,15 +46,17 @@ func TestMeter(t *testing.T) {
 		{"negative", sse, "data: {\"usage\":{\"input_tokens\":-5}}\n\n", "", Count{}},
 		{"broken", sse, "data: {\"usage\":{\"input_tokens\":\n\n", "", Count{}},
 	} {
-		for size := 1; size <= len(c.body); size += 1 + size/3 {
-			m := NewMeter(c.media)
-			for i := 0; i < len(c.body); i += size {
-				m.Write([]byte(c.body[i:min(i+size, len(c.body))]))
+		t.Run(c.name, func(t *testing.T) {
+			for size := 1; size <= len(c.body); size += 1 + size/3 {
+				m := NewMeter(c.media)
+				for i := 0; i < len(c.body); i += size {
+					m.Write([]byte(c.body[i:min(i+size, len(c.body))]))
+				}
+				if got := m.Count(); got != c.want || m.Model() != c.model {
+					t.Errorf("%s in pieces of %d: %+v of %q, want %+v of %q", c.name, size, got, m.Model(), c.want, c.model)
+				}
 			}
-			if got := m.Count(); got != c.want || m.Model() != c.model {
-				t.Errorf("%s in pieces of %d: %+v of %q, want %+v of %q", c.name, size, got, m.Model(), c.want, c.model)
-			}
-		}
+		})
 	}
 }
 
@@ -101,20 +103,22 @@ func TestMeterReadsTheEndOfALongAnswer(t *testing.T) {
 		"event":  {"text/event-stream", `data: {"type":"response.completed","response":{"output":"` + picture + `","usage":{"input_tokens":3,"output_tokens":4}}}` + "\n\n", Count{In: 3, Out: 4}, true},
 		"none":   {"application/json", `{"usage":{"output_tokens":5},"data":"` + picture + `"}`, Count{}, true},
 	} {
-		for _, size := range []int{32 << 10, 1 << 30} {
-			m := NewMeter(c.media)
-			for rest := []byte(c.body); len(rest) > 0; {
-				n := min(size, len(rest))
-				m.Write(rest[:n])
-				rest = rest[n:]
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{32 << 10, 1 << 30} {
+				m := NewMeter(c.media)
+				for rest := []byte(c.body); len(rest) > 0; {
+					n := min(size, len(rest))
+					m.Write(rest[:n])
+					rest = rest[n:]
+				}
+				if got := m.Count(); got != c.want || m.Tells() != c.tells {
+					t.Errorf("%s in pieces of %d: %+v, tells %v", name, size, got, m.Tells())
+				}
+				if guess := Guess(m, 400, 0); name == "none" && (guess.In != 100 || guess.Out < maxEvent/4) {
+					t.Errorf("guessed %+v", guess)
+				}
 			}
-			if got := m.Count(); got != c.want || m.Tells() != c.tells {
-				t.Errorf("%s in pieces of %d: %+v, tells %v", name, size, got, m.Tells())
-			}
-			if guess := Guess(m, 400, 0); name == "none" && (guess.In != 100 || guess.Out < maxEvent/4) {
-				t.Errorf("guessed %+v", guess)
-			}
-		}
+		})
 	}
 }
 

@@ -39,10 +39,12 @@ func TestAGoodProposal(t *testing.T) {
 	for path, want := range map[string]policy.Decision{
 		"~/Documents/report.txt": policy.Allow, "/etc/hosts": policy.Escalate, "~/.ssh/id_ed25519": policy.Deny, // protected in the world "/workspace/README.md": policy.Allow,
 	} {
-		call := policy.Call{Server: "filesystem", Tool: "read_text_file", Arguments: json.RawMessage(encode(object{"path": path}))}
-		if v := e.Evaluate(call); v.Decision != want {
-			t.Errorf("%s: %s by %s", path, v.Decision, v.Rule)
-		}
+		t.Run(path, func(t *testing.T) {
+			call := policy.Call{Server: "filesystem", Tool: "read_text_file", Arguments: json.RawMessage(encode(object{"path": path}))}
+			if v := e.Evaluate(call); v.Decision != want {
+				t.Errorf("%s: %s by %s", path, v.Decision, v.Rule)
+			}
+		})
 	}
 }
 

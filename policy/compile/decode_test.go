@@ -148,16 +148,18 @@ func TestValues(t *testing.T) {
 		"identifiers": {[]string{"octocat", "my-repo_1", "Straße"}, []string{"", "a b", "*", "a\tb", "a@b", "x\x1b[2J"}},
 		"else":        {nil, []string{"x"}},
 	} {
-		for _, v := range values.good {
-			if err := checkValue(listType, v); err != nil {
-				t.Errorf("%s %q: %v", listType, v, err)
+		t.Run(listType, func(t *testing.T) {
+			for _, v := range values.good {
+				if err := checkValue(listType, v); err != nil {
+					t.Errorf("%s %q: %v", listType, v, err)
+				}
 			}
-		}
-		for _, v := range values.bad {
-			if checkValue(listType, v) == nil {
-				t.Errorf("%s: %q was taken", listType, v)
+			for _, v := range values.bad {
+				if checkValue(listType, v) == nil {
+					t.Errorf("%s: %q was taken", listType, v)
+				}
 			}
-		}
+		})
 	}
 }
 

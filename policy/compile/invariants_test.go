@@ -17,17 +17,19 @@ func TestAllowedHosts(t *testing.T) {
 		"[::1]": "without scheme", "http://go.dev": "without scheme", "go.dev:8080": "without scheme", "metadata.google.internal": "one public host",
 		"printer.local": "one public host", "co.uk": "anybody can have a name", "*.github.io": "anybody can have a name", "octocat.github.io": "", "go.dev": "", "*.go.dev": "", "github.com/golang/go": "", "@docs": "",
 	} {
-		r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{
-			Servers: []string{"fetch"}, Domains: &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},
-		}}
-		got := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; ")
-		if (got == "") != (why == "") || !strings.Contains(got, why) {
-			t.Errorf("%s: %q, want %q", host, got, why)
-		}
-		r.If.Lists, r.If.Domains = []policy.ListCondition{{Roles: r.If.Domains.Roles, Allowed: []string{host}, Match: "domains"}}, nil
-		if listed := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; "); (listed == "") != (why == "") {
-			t.Errorf("%s on a list: %q", host, listed)
-		}
+		t.Run(host, func(t *testing.T) {
+			r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{
+				Servers: []string{"fetch"}, Domains: &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},
+			}}
+			got := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; ")
+			if (got == "") != (why == "") || !strings.Contains(got, why) {
+				t.Errorf("%s: %q, want %q", host, got, why)
+			}
+			r.If.Lists, r.If.Domains = []policy.ListCondition{{Roles: r.If.Domains.Roles, Allowed: []string{host}, Match: "domains"}}, nil
+			if listed := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; "); (listed == "") != (why == "") {
+				t.Errorf("%s on a list: %q", host, listed)
+			}
+		})
 	}
 	r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{Servers: []string{"fetch"}, Tools: []string{"http_fetch"}}}
 	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 1 || !strings.Contains(got[0], "fetch-url without domains") {

@@ -114,26 +114,28 @@ func TestAnswersThatAreCutOff(t *testing.T) {
 		"broken, then cut": {map[string][]string{rules: {"{", cut, goodRules}, calls: {goodScenarios}}, "", []int{8192, 8192, 16384, 8192}},
 		"no more room":     {map[string][]string{rules: {cut, tooMuch}}, "cut off at 8192 tokens, and test/script cannot be asked for 16384: the provider answered 400", []int{8192, 16384}},
 	} {
-		m := &script{answers: c.answers}
-		_, err := run(t, m, compile.Options{})
-		if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
-			t.Errorf("%s: %v, want %q", name, err, c.why)
-		}
-		var tokens []int
-		for i, q := range m.asked {
-			tokens = append(tokens, q.MaxTokens)
-			was := i > 0 && m.keys[i] == m.keys[i-1] && c.answers[m.keys[i]][0] == cut
-			if was && !strings.Contains(q.User, q.Shorter) && !strings.Contains(q.User, "It was refused") || q.Shorter == "" {
-				t.Errorf("%s: question %d does not say how to be brief", name, i+1)
+		t.Run(name, func(t *testing.T) {
+			m := &script{answers: c.answers}
+			_, err := run(t, m, compile.Options{})
+			if (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
+				t.Errorf("%s: %v, want %q", name, err, c.why)
 			}
-		}
-		if !slices.Equal(tokens, c.tokens) {
-			t.Errorf("%s: asked for %v tokens, want %v", name, tokens, c.tokens)
-		}
-		var asking *compile.AskError
-		if errors.As(err, &asking) {
-			t.Errorf("%s: it ends the whole compilation", name)
-		}
+			var tokens []int
+			for i, q := range m.asked {
+				tokens = append(tokens, q.MaxTokens)
+				was := i > 0 && m.keys[i] == m.keys[i-1] && c.answers[m.keys[i]][0] == cut
+				if was && !strings.Contains(q.User, q.Shorter) && !strings.Contains(q.User, "It was refused") || q.Shorter == "" {
+					t.Errorf("%s: question %d does not say how to be brief", name, i+1)
+				}
+			}
+			if !slices.Equal(tokens, c.tokens) {
+				t.Errorf("%s: asked for %v tokens, want %v", name, tokens, c.tokens)
+			}
+			var asking *compile.AskError
+			if errors.As(err, &asking) {
+				t.Errorf("%s: it ends the whole compilation", name)
+			}
+		})
 	}
 }
 

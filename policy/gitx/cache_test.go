@@ -1,6 +1,7 @@
 package gitx
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -57,9 +58,11 @@ func TestWhatRestsIsKept(t *testing.T) {
 	}
 	at := time.Unix(0, unix.TimespecToNsec(st.Ctim))
 	for after, want := range map[time.Duration]bool{-time.Hour: false, 0: false, 4 * time.Millisecond: false, time.Second: false, settled + 1: true, time.Hour: true} {
-		if got := rests(unix.TimespecToNsec(st.Ctim), at.Add(after)); got != want {
-			t.Errorf("%v after its last change: %v", after, got)
-		}
+		t.Run(fmt.Sprint(after), func(t *testing.T) {
+			if got := rests(unix.TimespecToNsec(st.Ctim), at.Add(after)); got != want {
+				t.Errorf("%v after its last change: %v", after, got)
+			}
+		})
 	}
 	var c cache
 	c.look(source{"/usr", asNames})
@@ -120,27 +123,29 @@ func TestTooManyConfigurations(t *testing.T) {
 // Nobody writes to a pipe that lies in the place of a directory.
 func TestPipesInPlaceOfDirectories(t *testing.T) {
 	for _, place := range []string{"modules", "branches", "info", "hooks", "objects/info", "objects/ab", "logs"} {
-		dir := tempDir(t)
-		mustGit(t, dir, dir, "init", "-q", "r")
-		pipe := dir + "/r/.git/" + place
-		if err := os.RemoveAll(pipe); err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Mkfifo(pipe, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(dir+"/r", Home{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Programs(true, nil)
-		_, nested := r.Nested()
-		_, dirs := r.Dirs()
-		if slices.Contains([]string{"modules", "branches", "info"}, place) && nested == nil && dirs == nil {
-			t.Errorf("%s: a pipe is taken for a directory", place)
-		}
-		write(t, dir+"/r/.git/config", "[core]\n\thooksPath = .git/"+place+"\n")
-		_, _ = NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/r/a", make([]Dir, 99))
+		t.Run(place, func(t *testing.T) {
+			dir := tempDir(t)
+			mustGit(t, dir, dir, "init", "-q", "r")
+			pipe := dir + "/r/.git/" + place
+			if err := os.RemoveAll(pipe); err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			r, err := Open(dir+"/r", Home{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Programs(true, nil)
+			_, nested := r.Nested()
+			_, dirs := r.Dirs()
+			if slices.Contains([]string{"modules", "branches", "info"}, place) && nested == nil && dirs == nil {
+				t.Errorf("%s: a pipe is taken for a directory", place)
+			}
+			write(t, dir+"/r/.git/config", "[core]\n\thooksPath = .git/"+place+"\n")
+			_, _ = NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/r/a", make([]Dir, 99))
+		})
 	}
 }
 

@@ -44,39 +44,41 @@ func TestBrokenRepositories(t *testing.T) {
 		"no refs":                {files{"HEAD": "ref: refs/heads/main\n", "objects": ""}, false},
 		"no head":                {files{"objects": "", "refs": ""}, false},
 	} {
-		for _, place := range []string{"sub/.git", "sub"} {
-			dir := tempDir(t)
-			mustGit(t, dir, dir, "init", "-q")
-			for file, content := range tc.files {
-				file = filepath.Join(dir, place, file)
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			for _, place := range []string{"sub/.git", "sub"} {
+				dir := tempDir(t)
+				mustGit(t, dir, dir, "init", "-q")
+				for file, content := range tc.files {
+					file = filepath.Join(dir, place, file)
+					if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+						t.Fatal(err)
+					}
+					target, link := strings.CutPrefix(content, "-> ")
+					switch {
+					case link:
+						if err := os.Symlink(target, file); err != nil {
+							t.Fatal(err)
+						}
+					case content == "":
+						if err := os.Mkdir(file, 0o700); err != nil {
+							t.Fatal(err)
+						}
+					default:
+						write(t, file, content)
+					}
 				}
-				target, link := strings.CutPrefix(content, "-> ")
+				gits := strings.TrimSpace(mustGit(t, dir, dir+"/sub", "rev-parse", "--absolute-git-dir"))
+				if used := gits == filepath.Join(dir, place); used != tc.used {
+					t.Errorf("%s in %s: git uses %s", name, place, gits)
+				}
+				repo, err := Open(dir+"/sub", Home{})
 				switch {
-				case link:
-					if err := os.Symlink(target, file); err != nil {
-						t.Fatal(err)
-					}
-				case content == "":
-					if err := os.Mkdir(file, 0o700); err != nil {
-						t.Fatal(err)
-					}
-				default:
-					write(t, file, content)
+				case err != nil && tc.used:
+					t.Errorf("%s in %s: %v", name, place, err)
+				case err == nil && repo.GitDir != gits:
+					t.Errorf("%s in %s: judged by %s, git uses %s", name, place, repo.GitDir, gits)
 				}
 			}
-			gits := strings.TrimSpace(mustGit(t, dir, dir+"/sub", "rev-parse", "--absolute-git-dir"))
-			if used := gits == filepath.Join(dir, place); used != tc.used {
-				t.Errorf("%s in %s: git uses %s", name, place, gits)
-			}
-			repo, err := Open(dir+"/sub", Home{})
-			switch {
-			case err != nil && tc.used:
-				t.Errorf("%s in %s: %v", name, place, err)
-			case err == nil && repo.GitDir != gits:
-				t.Errorf("%s in %s: judged by %s, git uses %s", name, place, repo.GitDir, gits)
-			}
-		}
+		})
 	}
 }

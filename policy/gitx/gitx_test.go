@@ -73,33 +73,35 @@ var configs = []string{
 func TestParseConfigAgreesWithGit(t *testing.T) {
 	dir := tempDir(t)
 	for _, text := range configs {
-		file := dir + "/config"
-		write(t, file, text)
-		out, gitErr := git(t, dir, dir, "config", "--file", file, "--list", "-z")
-		c, err := parseConfig([]byte(text))
-		if (err == nil) != (gitErr == nil) {
-			t.Errorf("%q: error %v, git's %v", text, err, gitErr)
-			continue
-		}
-		if err != nil {
-			continue
-		}
-		var got []string
-		for _, e := range c.entries {
-			key := e.section + "."
-			if e.subsection != "" {
-				key += e.subsection + "."
+		t.Run(text, func(t *testing.T) {
+			file := dir + "/config"
+			write(t, file, text)
+			out, gitErr := git(t, dir, dir, "config", "--file", file, "--list", "-z")
+			c, err := parseConfig([]byte(text))
+			if (err == nil) != (gitErr == nil) {
+				t.Errorf("%q: error %v, git's %v", text, err, gitErr)
+				return
 			}
-			key += e.name
-			if !e.implicit {
-				key += "\n" + e.value
+			if err != nil {
+				return
 			}
-			got = append(got, key)
-		}
-		want := strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
-		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q (-git +ours):\n%s", text, diff)
-		}
+			var got []string
+			for _, e := range c.entries {
+				key := e.section + "."
+				if e.subsection != "" {
+					key += e.subsection + "."
+				}
+				key += e.name
+				if !e.implicit {
+					key += "\n" + e.value
+				}
+				got = append(got, key)
+			}
+			want := strings.FieldsFunc(out, func(r rune) bool { return r == 0 })
+			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("%q (-git +ours):\n%s", text, diff)
+			}
+		})
 	}
 }
 
@@ -120,33 +122,35 @@ func TestResolveAgreesWithGit(t *testing.T) {
 		"two forms":     "[remote \"origin\"]\n\turl = https://github.com/a/b\n[remote.an \"origin\"]\n\turl = https://x.org/\n",
 		"push url kept": "[remote \"origin\"]\n\turl = https://github.com/a/b\n\tpushurl = https://github.com/c/d\n[url \"ssh://git@github.com/\"]\n\tpushInsteadOf = https://github.com/\n[url \"https://z.org/\"]\n\tinsteadOf = https://github.com/c/\n",
 	} {
-		dir := tempDir(t)
-		mustGit(t, dir, dir, "init", "-q", "repo")
-		repo := dir + "/repo"
-		write(t, repo+"/.git/config", "[core]\n\trepositoryformatversion = 0\n"+config)
-		r, err := Open(repo, Home{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range []Direction{Fetch, Push} {
-			args := []string{"remote", "get-url", "--all"}
-			if d == Push {
-				args = append(args, "--push")
-			}
-			want := strings.Fields(mustGit(t, dir, repo, append(args, "origin")...))
-			addresses, err := r.Resolve("origin", d)
+		t.Run(name, func(t *testing.T) {
+			dir := tempDir(t)
+			mustGit(t, dir, dir, "init", "-q", "repo")
+			repo := dir + "/repo"
+			write(t, repo+"/.git/config", "[core]\n\trepositoryformatversion = 0\n"+config)
+			r, err := Open(repo, Home{Dir: dir})
 			if err != nil {
-				t.Errorf("%s: %v", name, err)
-				continue
+				t.Fatal(err)
 			}
-			var got []string
-			for _, a := range addresses {
-				got = append(got, a.String())
+			for _, d := range []Direction{Fetch, Push} {
+				args := []string{"remote", "get-url", "--all"}
+				if d == Push {
+					args = append(args, "--push")
+				}
+				want := strings.Fields(mustGit(t, dir, repo, append(args, "origin")...))
+				addresses, err := r.Resolve("origin", d)
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+					continue
+				}
+				var got []string
+				for _, a := range addresses {
+					got = append(got, a.String())
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%s, push %v (-git +ours):\n%s", name, d, diff)
+				}
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s, push %v (-git +ours):\n%s", name, d, diff)
-			}
-		}
+		})
 	}
 }
 
@@ -161,20 +165,22 @@ func TestPushesElsewhere(t *testing.T) {
 	config := "[core]\n\trepositoryformatversion = 0\n[remote \"origin\"]\n\turl = ../remote.git\n[branch \"main\"]\n\tremote = origin\n" +
 		"\tmerge = refs/heads/production\n[branch \"side\"]\n\tremote = origin\n\tmerge = refs/heads/side\n[push]\n\tdefault = "
 	for _, mode := range []string{"upstream", "tracking", "simple", "current"} {
-		write(t, repo+"/.git/config", config+mode+"\n")
-		r, err := Open(repo, Home{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for branch, args := range map[string][]string{"": nil, "main": {"main"}, "refs/heads/main": {"refs/heads/main"}, "heads/main": {"heads/main"}, "side": {"side"}} {
-			if branch == "" && mode == "simple" {
-				continue // git refuses
+		t.Run(mode, func(t *testing.T) {
+			write(t, repo+"/.git/config", config+mode+"\n")
+			r, err := Open(repo, Home{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
 			}
-			out := mustGit(t, dir, repo, append([]string{"push", "--dry-run", "--porcelain", "origin"}, args...)...)
-			if got, want := r.PushesElsewhere(branch), strings.Contains(out, ":refs/heads/production"); got != want {
-				t.Errorf("%s, branch %q: %v; git says %q", mode, branch, got, out)
+			for branch, args := range map[string][]string{"": nil, "main": {"main"}, "refs/heads/main": {"refs/heads/main"}, "heads/main": {"heads/main"}, "side": {"side"}} {
+				if branch == "" && mode == "simple" {
+					continue // git refuses
+				}
+				out := mustGit(t, dir, repo, append([]string{"push", "--dry-run", "--porcelain", "origin"}, args...)...)
+				if got, want := r.PushesElsewhere(branch), strings.Contains(out, ":refs/heads/production"); got != want {
+					t.Errorf("%s, branch %q: %v; git says %q", mode, branch, got, out)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -182,24 +188,28 @@ func TestPushesElsewhere(t *testing.T) {
 // or in another way since some version.
 func TestReadOnlyOneWay(t *testing.T) {
 	for _, config := range []string{"[core \"\"]\n\tworktree = /\n", "[core.]\n\tworktree = /\n"} {
-		if _, err := parseConfig([]byte(config)); err == nil {
-			t.Errorf("%q is read", config)
-		}
+		t.Run(config, func(t *testing.T) {
+			if _, err := parseConfig([]byte(config)); err == nil {
+				t.Errorf("%q is read", config)
+			}
+		})
 	}
 	for _, addresses := range []string{
 		"url = https://github.com/a/b\nurl =\nurl = https://example.org/x\n",
 		"url = https://github.com/a/b\npushurl = https://example.org/x\npushurl =\n",
 	} {
-		c, err := parseConfig([]byte("[remote \"origin\"]\n" + addresses))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := &Repo{config: c, own: c}
-		for _, d := range []Direction{Fetch, Push} {
-			if got, err := r.Resolve("origin", d); err == nil {
-				t.Errorf("%q, push %v: %v", addresses, d, got)
+		t.Run(addresses, func(t *testing.T) {
+			c, err := parseConfig([]byte("[remote \"origin\"]\n" + addresses))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			r := &Repo{config: c, own: c}
+			for _, d := range []Direction{Fetch, Push} {
+				if got, err := r.Resolve("origin", d); err == nil {
+					t.Errorf("%q, push %v: %v", addresses, d, got)
+				}
+			}
+		})
 	}
 }
 
@@ -269,22 +279,24 @@ func TestAddressesThatAreNames(t *testing.T) {
 		"[remote \"" + address + ".git\"]\n\turl = " + other + "\n": false,
 		"[remote \"origin\"]\n\turl = " + address + "\n":            false,
 	} {
-		dir := tempDir(t)
-		mustGit(t, dir, dir, "init", "-q", "repo")
-		write(t, dir+"/repo/.git/config", "[core]\n\trepositoryformatversion = 0\n"+config)
-		r, err := Open(dir+"/repo", Home{Dir: dir})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if contacted := strings.TrimSpace(mustGit(t, dir, dir+"/repo", "ls-remote", "--get-url", address)); (contacted == other) != named {
-			t.Errorf("%q: git contacts %s", config, contacted)
-		}
-		if got, err := r.Resolve(address, Push); (err != nil) != named {
-			t.Errorf("%q: %v, %v", config, got, err)
-		}
-		if a, err := ParseAddress(address); err != nil || r.Pinned(a, Push) == named {
-			t.Errorf("%q: pinned, %v", config, err)
-		}
+		t.Run(config, func(t *testing.T) {
+			dir := tempDir(t)
+			mustGit(t, dir, dir, "init", "-q", "repo")
+			write(t, dir+"/repo/.git/config", "[core]\n\trepositoryformatversion = 0\n"+config)
+			r, err := Open(dir+"/repo", Home{Dir: dir})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if contacted := strings.TrimSpace(mustGit(t, dir, dir+"/repo", "ls-remote", "--get-url", address)); (contacted == other) != named {
+				t.Errorf("%q: git contacts %s", config, contacted)
+			}
+			if got, err := r.Resolve(address, Push); (err != nil) != named {
+				t.Errorf("%q: %v, %v", config, got, err)
+			}
+			if a, err := ParseAddress(address); err != nil || r.Pinned(a, Push) == named {
+				t.Errorf("%q: pinned, %v", config, err)
+			}
+		})
 	}
 }
 
@@ -354,20 +366,22 @@ func TestParseAddress(t *testing.T) {
 		"https://github.com/a?x": "", "https://github.com/a b": "", "https://github.com/a\nb": "", "git@git hub.com:a": "", "git@2130706433:a/b": "",
 		"https://2130706433/a": "", "a/b:c": "", "http://": "", "ssh://": "", "git@github.com:": "", "transport::ssh://x/y": "", "ssh://github.com:0/a": "",
 	} {
-		a, err := ParseAddress(raw)
-		got := ""
-		if err == nil {
-			got = a.Scheme + "://" + a.Host + ":" + strconv.Itoa(a.Port) + " " + a.Path
-		}
-		if got != want {
-			t.Errorf("%q: %q %v, want %q", raw, got, err, want)
-		}
-		if err != nil {
-			continue
-		}
-		if again, err := ParseAddress(a.String()); err != nil || again != a {
-			t.Errorf("%q is spelled %q, again %+v %v", raw, a, again, err)
-		}
+		t.Run(raw, func(t *testing.T) {
+			a, err := ParseAddress(raw)
+			got := ""
+			if err == nil {
+				got = a.Scheme + "://" + a.Host + ":" + strconv.Itoa(a.Port) + " " + a.Path
+			}
+			if got != want {
+				t.Errorf("%q: %q %v, want %q", raw, got, err, want)
+			}
+			if err != nil {
+				return
+			}
+			if again, err := ParseAddress(a.String()); err != nil || again != a {
+				t.Errorf("%q is spelled %q, again %+v %v", raw, a, again, err)
+			}
+		})
 	}
 }
 
@@ -416,11 +430,13 @@ func TestBooleansAgreeWithGit(t *testing.T) {
 		"false", "No", "OFF", "0", "00", "-0", "+0", "0x0", "0k", "",
 		"y", "t", "maybe", "1x", "0x", "1.5", "k", "--1", "tru", "1 ",
 	} {
-		write(t, file, "[a]\n\tx = \""+text+"\"\n")
-		out, err := git(t, dir, dir, "config", "--file", file, "--type=bool", "a.x")
-		value, known := boolean(text)
-		if known != (err == nil) || known && strconv.FormatBool(value) != strings.TrimSpace(out) {
-			t.Errorf("%q: %v, known %v; git says %q, error %v", text, value, known, out, err)
-		}
+		t.Run(text, func(t *testing.T) {
+			write(t, file, "[a]\n\tx = \""+text+"\"\n")
+			out, err := git(t, dir, dir, "config", "--file", file, "--type=bool", "a.x")
+			value, known := boolean(text)
+			if known != (err == nil) || known && strconv.FormatBool(value) != strings.TrimSpace(out) {
+				t.Errorf("%q: %v, known %v; git says %q, error %v", text, value, known, out, err)
+			}
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -40,20 +41,22 @@ func TestGitlinks(t *testing.T) {
 		"split, 4":  {{"update-index", "--index-version", "4"}, {"update-index", "--split-index"}, {"add", "later"}},
 		"extended":  {{"update-index", "--untracked-cache"}},
 	} {
-		home, dir := nestedWorld(t)
-		write(t, filepath.Join(dir, "later"), "x")
-		for _, a := range args {
-			mustGit(t, home, dir, a...)
-		}
-		r, err := Open(dir, Home{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := r.gitlinks()
-		slices.Sort(got)
-		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: %q %v, want %q", form, got, err, want)
-		}
+		t.Run(form, func(t *testing.T) {
+			home, dir := nestedWorld(t)
+			write(t, filepath.Join(dir, "later"), "x")
+			for _, a := range args {
+				mustGit(t, home, dir, a...)
+			}
+			r, err := Open(dir, Home{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := r.gitlinks()
+			slices.Sort(got)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%s: %q %v, want %q", form, got, err, want)
+			}
+		})
 	}
 }
 
@@ -133,10 +136,12 @@ func TestManyRulesForAddresses(t *testing.T) {
 		strings.Repeat("[url \"a\"]\npushInsteadOf=z\n", maxRemotes+1): false,
 		strings.Repeat("[branch \"a\"]\nremote=z\n", maxRemotes+1):     true,
 	} {
-		write(t, name, string(own)+what)
-		if _, err := Open(dir, Home{}); (err == nil) != want {
-			t.Errorf("%.30q: %v", what, err)
-		}
+		t.Run(fmt.Sprintf("%.40s", what), func(t *testing.T) {
+			write(t, name, string(own)+what)
+			if _, err := Open(dir, Home{}); (err == nil) != want {
+				t.Errorf("%.30q: %v", what, err)
+			}
+		})
 	}
 	var remotes strings.Builder
 	for i := range maxRemotes + 1 {

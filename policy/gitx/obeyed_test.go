@@ -1,6 +1,7 @@
 package gitx
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,9 +47,11 @@ func TestObeyedNames(t *testing.T) {
 		{"../x.sh", "/w/x.sh", true, false},
 		{"", "/w/test", true, false},
 	} {
-		if got := (Obeyed{command: tc.command, top: "/w"}).Names(tc.path, tc.exists); got != tc.want {
-			t.Errorf("%q names %s (there: %v): %v", tc.command, tc.path, tc.exists, got)
-		}
+		t.Run(tc.command, func(t *testing.T) {
+			if got := (Obeyed{command: tc.command, top: "/w"}).Names(tc.path, tc.exists); got != tc.want {
+				t.Errorf("%q names %s (there: %v): %v", tc.command, tc.path, tc.exists, got)
+			}
+		})
 	}
 }
 
@@ -96,10 +99,12 @@ func TestIncludesWithoutEnd(t *testing.T) {
 	write(t, dir+"/r/.git/config", strings.Repeat("[include]\n\tpath = config\n\tpath = more\n", 2000))
 	write(t, dir+"/r/.git/more", strings.Repeat("[include]\n\tpath = config\n\tpath = ../.git/more\n", 2000))
 	for _, place := range []string{"/r/a", "/beside/a"} {
-		named, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+place, make([]Dir, 99))
-		if err == nil || len(named) > 2*maxObeyed {
-			t.Errorf("%s: %d names, %v", place, len(named), err)
-		}
+		t.Run(place, func(t *testing.T) {
+			named, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+place, make([]Dir, 99))
+			if err == nil || len(named) > 2*maxObeyed {
+				t.Errorf("%s: %d names, %v", place, len(named), err)
+			}
+		})
 	}
 }
 
@@ -113,10 +118,12 @@ func TestWhiteSpaceInValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"my hooks", "my\thooks", "my tool", "my\ttool"} {
-		file = dir + "/r/" + file
-		if !slices.ContainsFunc(named, func(o Obeyed) bool { return o.Name == file || o.Names(file, true) }) {
-			t.Errorf("%q is not among what git obeys", file)
-		}
+		t.Run(file, func(t *testing.T) {
+			file = dir + "/r/" + file
+			if !slices.ContainsFunc(named, func(o Obeyed) bool { return o.Name == file || o.Names(file, true) }) {
+				t.Errorf("%q is not among what git obeys", file)
+			}
+		})
 	}
 	r, err := Open(dir+"/r", Home{})
 	if err != nil {
@@ -135,15 +142,17 @@ func TestBrokenBeside(t *testing.T) {
 		"[core\n": true, "[core]\n\tx = \"\n": true,
 		"x = 1\n": false, "[core \"\"]\n": false, strings.Repeat("#", maxConfig) + "\n": false, "[core]\n\tx = \x00\n": false,
 	} {
-		dir := tempDir(t)
-		mustGit(t, dir, dir, "init", "-q", "r")
-		write(t, dir+"/r/.git/config", config)
-		if _, err := git(t, dir, dir+"/r", "status"); (err != nil) != stops {
-			t.Errorf("%.20q: git says %v", config, err)
-		}
-		if _, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/beside/a", make([]Dir, 99)); (err == nil) != stops {
-			t.Errorf("%.20q: %v", config, err)
-		}
+		t.Run(fmt.Sprintf("%.40s", config), func(t *testing.T) {
+			dir := tempDir(t)
+			mustGit(t, dir, dir, "init", "-q", "r")
+			write(t, dir+"/r/.git/config", config)
+			if _, err := git(t, dir, dir+"/r", "status"); (err != nil) != stops {
+				t.Errorf("%.20q: git says %v", config, err)
+			}
+			if _, err := NewSurroundings(Home{}, dir).View(t.Context()).Obeyed(dir+"/beside/a", make([]Dir, 99)); (err == nil) != stops {
+				t.Errorf("%.20q: %v", config, err)
+			}
+		})
 	}
 }
 
@@ -152,8 +161,10 @@ func TestBrokenBeside(t *testing.T) {
 func TestNamesOfLongCommands(t *testing.T) {
 	long := strings.Repeat("a/", 400_000)
 	for command, want := range map[string]bool{long: false, "`" + long: false, long + " a/a": true, "$(" + long + ")/a/a": true} {
-		if got := (Obeyed{command: command, top: "/w"}).Names("/w/a/a", true); got != want {
-			t.Errorf("%.5s… %v, want %v", command, got, want)
-		}
+		t.Run(fmt.Sprintf("%.40s", command), func(t *testing.T) {
+			if got := (Obeyed{command: command, top: "/w"}).Names("/w/a/a", true); got != want {
+				t.Errorf("%.5s… %v, want %v", command, got, want)
+			}
+		})
 	}
 }

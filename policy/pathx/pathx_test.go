@@ -16,9 +16,11 @@ func TestCheck(t *testing.T) {
 		"$HOME": false, "$home/x": false, "a/${X}": false, "a/$(x)": false, "a/$HOME/b": false, "%APPDATA%/x": false, "a\u200bb": false,
 		strings.Repeat("a", 256): false, strings.Repeat("a/", 2100): false, "a\u2028b": false, "a\U000e0041": false,
 	} {
-		if err := Check(p); (err == nil) != ok {
-			t.Errorf("%q: %v", p, err)
-		}
+		t.Run(p, func(t *testing.T) {
+			if err := Check(p); (err == nil) != ok {
+				t.Errorf("%q: %v", p, err)
+			}
+		})
 	}
 }
 
@@ -39,10 +41,12 @@ func TestUnderMount(t *testing.T) {
 		{"/", "/workspace", "", false},
 		{"/workspace", "", "", false},
 	} {
-		rest, ok := underMount(tc.value, tc.mount)
-		if rest != tc.rest || ok != tc.ok {
-			t.Errorf("%q in %q: %q %v", tc.value, tc.mount, rest, ok)
-		}
+		t.Run(tc.value, func(t *testing.T) {
+			rest, ok := underMount(tc.value, tc.mount)
+			if rest != tc.rest || ok != tc.ok {
+				t.Errorf("%q in %q: %q %v", tc.value, tc.mount, rest, ok)
+			}
+		})
 	}
 }
 
@@ -53,9 +57,11 @@ func TestWithin(t *testing.T) {
 	}{
 		{"/a", "/a", true}, {"/a/b", "/a", true}, {"/ab", "/a", false}, {"/", "/", true}, {"/a", "/", true}, {"/a", "/a/b", false},
 	} {
-		if got := Within(tc.p, tc.dir); got != tc.want {
-			t.Errorf("%q within %q: %v", tc.p, tc.dir, got)
-		}
+		t.Run(tc.p, func(t *testing.T) {
+			if got := Within(tc.p, tc.dir); got != tc.want {
+				t.Errorf("%q within %q: %v", tc.p, tc.dir, got)
+			}
+		})
 	}
 }
 
@@ -64,15 +70,19 @@ func TestNewRefuses(t *testing.T) {
 		t.Error("a relative base is accepted")
 	}
 	for _, mount := range []string{"/", "workspace", "//"} {
-		if _, err := New(t.TempDir(), "", mount); err == nil {
-			t.Errorf("mount %q is accepted", mount)
-		}
+		t.Run(mount, func(t *testing.T) {
+			if _, err := New(t.TempDir(), "", mount); err == nil {
+				t.Errorf("mount %q is accepted", mount)
+			}
+		})
 	}
 	var zero Resolver
 	for _, p := range []string{"a", "~/a"} {
-		if _, err := zero.Resolve(p); err == nil {
-			t.Errorf("%q resolves without a base", p)
-		}
+		t.Run(p, func(t *testing.T) {
+			if _, err := zero.Resolve(p); err == nil {
+				t.Errorf("%q resolves without a base", p)
+			}
+		})
 	}
 	if got, err := zero.Resolve("/"); err != nil || got.Path != "/" {
 		t.Errorf("root: %v %v", got, err)
@@ -160,9 +170,11 @@ func TestBaseBelowTheMountsName(t *testing.T) {
 		"link":                 "",
 		root + "/ws/../x":      "",
 	} {
-		got, err := r.Resolve(in)
-		if got.Path != want || (err == nil) != (want != "") {
-			t.Errorf("%s: %q %v, want %q", in, got.Path, err, want)
-		}
+		t.Run(in, func(t *testing.T) {
+			got, err := r.Resolve(in)
+			if got.Path != want || (err == nil) != (want != "") {
+				t.Errorf("%s: %q %v, want %q", in, got.Path, err, want)
+			}
+		})
 	}
 }

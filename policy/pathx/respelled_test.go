@@ -23,9 +23,11 @@ func TestSpellingsOfAName(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"\u212aeys", decomposed + ".txt"} {
-		if err := os.WriteFile(filepath.Join(base, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(base, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	r, err := New(base, "", "/workspace")
 	if err != nil {
@@ -42,16 +44,18 @@ func TestSpellingsOfAName(t *testing.T) {
 		"new-" + decomposed + "/a":  "new-" + decomposed + "/a",
 		"new-" + composed + "/../a": "",
 	} {
-		got, err := r.Resolve(value)
-		if want == "" {
-			if err == nil {
-				t.Errorf("%q is %q", value, got.Path)
+		t.Run(value, func(t *testing.T) {
+			got, err := r.Resolve(value)
+			if want == "" {
+				if err == nil {
+					t.Errorf("%q is %q", value, got.Path)
+				}
+				return
 			}
-			continue
-		}
-		if err != nil || got.Path != filepath.Join(r.Base, want) {
-			t.Errorf("%q is %q (%v), want %q", value, got.Path, err, want)
-		}
+			if err != nil || got.Path != filepath.Join(r.Base, want) {
+				t.Errorf("%q is %q (%v), want %q", value, got.Path, err, want)
+			}
+		})
 	}
 	host, err := r.ResolveHost(filepath.Join(r.Base, composed+".txt"))
 	if err != nil || host.Exists {
@@ -63,9 +67,11 @@ func TestSpellingsOfAName(t *testing.T) {
 func TestSeveralSpellingsAreRefused(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{"a\u0323\u0302", "a\u0302\u0323"} {
-		if err := os.WriteFile(filepath.Join(base, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(filepath.Join(base, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	r, err := New(base, "", "")
 	if err != nil {

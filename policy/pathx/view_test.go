@@ -63,9 +63,11 @@ func TestAPathHasABoundedNumberOfComponents(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, long := range []string{path + "/d", "./" + path, "link", strings.Repeat("none/", maxParts) + "x"} {
-		if got, err := r.Resolve(long); err == nil {
-			t.Errorf("%.20q leads to %q", long, got.Path)
-		}
+		t.Run(long, func(t *testing.T) {
+			if got, err := r.Resolve(long); err == nil {
+				t.Errorf("%.20q leads to %q", long, got.Path)
+			}
+		})
 	}
 }
 
@@ -82,12 +84,14 @@ func TestAViewHasABoundAndAnEnd(t *testing.T) {
 		full.seen[strconv.Itoa(i)] = entry{}
 	}
 	for name, v := range map[string]*View{"ended": ended, "full": full} {
-		if got, err := v.Resolve(path); err == nil || v.Err() == nil {
-			t.Errorf("%s: resolved to %q", name, got.Path)
-		}
-		if v.Exists(base) {
-			t.Errorf("%s: found something", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got, err := v.Resolve(path); err == nil || v.Err() == nil {
+				t.Errorf("%s: resolved to %q", name, got.Path)
+			}
+			if v.Exists(base) {
+				t.Errorf("%s: found something", name)
+			}
+		})
 	}
 }
 

@@ -35,10 +35,12 @@ func TestParse(t *testing.T) {
 		"https://exa mple.com": "", "https://example.com/a b": "", "https://example.com\\a": "", "https://example.com/\n": "", "https://exa\u00admple.com": "",
 		"https://example.com%00": "", "https://%be": "", "https://a%ddb.com": "", "https://\xbe.com": "", "https://example%2ecom": "", "https://example.com／a": "", "https://xn--zzzzz--": "", "https://xn--a.example.com": "", "https://a.XN--A.example.com": "", "https://a\u200d.com": "",
 	} {
-		u, err := Parse(raw)
-		if got := u.String(); got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: %q %v, want %q", raw, got, err, want)
-		}
+		t.Run(raw, func(t *testing.T) {
+			u, err := Parse(raw)
+			if got := u.String(); got != want || (err == nil) != (want != "") {
+				t.Errorf("%q: %q %v, want %q", raw, got, err, want)
+			}
+		})
 	}
 }
 
@@ -72,23 +74,27 @@ func TestPatterns(t *testing.T) {
 		{"[2606:4700::1111]", "https://[2606:4700::1111]", true},
 		{"2606:4700::1111", "https://[2606:4700::1111]", true},
 	} {
-		p, err := ParsePattern(tc.pattern)
-		if err != nil {
-			t.Errorf("%s: %v", tc.pattern, err)
-			continue
-		}
-		u, err := Parse(tc.url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := p.Match(u.Target(), false); got != tc.want {
-			t.Errorf("%s matches %s: %v", tc.pattern, tc.url, got)
-		}
+		t.Run(tc.pattern, func(t *testing.T) {
+			p, err := ParsePattern(tc.pattern)
+			if err != nil {
+				t.Errorf("%s: %v", tc.pattern, err)
+				return
+			}
+			u, err := Parse(tc.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Match(u.Target(), false); got != tc.want {
+				t.Errorf("%s matches %s: %v", tc.pattern, tc.url, got)
+			}
+		})
 	}
 	for _, bad := range []string{"", "*.com", "*.co.uk", "*.1.1.1.1", "a b", "ftp://x.com", "x.com:0", "x.com:y", "*/x", "*.", "**", "a.*.com", "@list"} {
-		if _, err := ParsePattern(bad); err == nil {
-			t.Errorf("pattern %q is accepted", bad)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if _, err := ParsePattern(bad); err == nil {
+				t.Errorf("pattern %q is accepted", bad)
+			}
+		})
 	}
 }
 
@@ -125,13 +131,15 @@ func TestPatternPathsOfRulesThatHoldBack(t *testing.T) {
 		"Acme/Widget": true, "acme/widget": true, "": true, "Acme//Widget": true, "Acme/Wid%67et": true, "~/Acme/Widget": true,
 		"Acme/Widget.git": true, "Acme/Widget.": true, "Acme/Other": false, "other/acme/widget": false, ".github/x": false,
 	} {
-		target := Target{Scheme: "https", Host: "git.example.com", Port: 443, Path: path}
-		if got := p.Match(target, true); got != want {
-			t.Errorf("%q: %v, want %v", path, got, want)
-		}
-		if path != "Acme/Widget" && p.Match(target, false) {
-			t.Errorf("%q is allowed", path)
-		}
+		t.Run(path, func(t *testing.T) {
+			target := Target{Scheme: "https", Host: "git.example.com", Port: 443, Path: path}
+			if got := p.Match(target, true); got != want {
+				t.Errorf("%q: %v, want %v", path, got, want)
+			}
+			if path != "Acme/Widget" && p.Match(target, false) {
+				t.Errorf("%q is allowed", path)
+			}
+		})
 	}
 }
 
@@ -173,9 +181,11 @@ func TestPatternKinds(t *testing.T) {
 		"printer.local": {false, false, false}, "[::1]": {false, false, true}, "github.io": {false, true, true}, "*.vercel.app": {false, true, true}, "octocat.github.io": {false, true, false}, "*.octocat.github.io": {false, true, false},
 		"*.amazonaws.com": {false, true, false}, "raw.githubusercontent.com": {false, true, false},
 	} {
-		p, err := ParsePattern(s)
-		if got := [3]bool{p.Everywhere(), p.Public(), p.CoversSuffix()}; err != nil || got != want {
-			t.Errorf("%s: %v, %v", s, got, err)
-		}
+		t.Run(s, func(t *testing.T) {
+			p, err := ParsePattern(s)
+			if got := [3]bool{p.Everywhere(), p.Public(), p.CoversSuffix()}; err != nil || got != want {
+				t.Errorf("%s: %v, %v", s, got, err)
+			}
+		})
 	}
 }

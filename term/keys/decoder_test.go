@@ -83,10 +83,12 @@ func TestDecodeKeyFields(t *testing.T) {
 		{"\x1b[97;9u", Key{Code: 'a', Mods: Super}},
 	}
 	for _, tt := range tests {
-		got := decodeAll(tt.input)
-		if len(got) != 1 || got[0].Kind != KeyEvent || got[0].Key != tt.want {
-			t.Errorf("decode %q: %+v, want %+v", tt.input, got, tt.want)
-		}
+		t.Run(tt.input, func(t *testing.T) {
+			got := decodeAll(tt.input)
+			if len(got) != 1 || got[0].Kind != KeyEvent || got[0].Key != tt.want {
+				t.Errorf("decode %q: %+v, want %+v", tt.input, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -111,11 +113,13 @@ func TestDecodeMouse(t *testing.T) {
 		{"\x1b[32;10;20M", false, Mouse{X: 9, Y: 19, Button: ButtonLeft}},
 	}
 	for _, tt := range tests {
-		d := Decoder{UTF8Mouse: tt.utf8}
-		got := d.Feed([]byte(tt.input))
-		if len(got) != 1 || got[0].Kind != MouseEvent || got[0].Mouse != tt.want {
-			t.Errorf("decode %q: %+v, want %+v", tt.input, got, tt.want)
-		}
+		t.Run(tt.input, func(t *testing.T) {
+			d := Decoder{UTF8Mouse: tt.utf8}
+			got := d.Feed([]byte(tt.input))
+			if len(got) != 1 || got[0].Kind != MouseEvent || got[0].Mouse != tt.want {
+				t.Errorf("decode %q: %+v, want %+v", tt.input, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -137,13 +141,15 @@ func TestDecodeReplies(t *testing.T) {
 		{"\x1b]52;c;YQ==\x07", Reply{ReplyOther, nil, "52;c;YQ=="}},
 	}
 	for _, tt := range tests {
-		got := decodeAll(tt.input)
-		if len(got) != 1 || got[0].Kind != ReplyEvent {
-			t.Fatalf("decode %q: %+v", tt.input, got)
-		}
-		if diff := cmp.Diff(tt.want, got[0].Reply); diff != "" {
-			t.Errorf("decode %q (-want +got):\n%s", tt.input, diff)
-		}
+		t.Run(tt.input, func(t *testing.T) {
+			got := decodeAll(tt.input)
+			if len(got) != 1 || got[0].Kind != ReplyEvent {
+				t.Fatalf("decode %q: %+v", tt.input, got)
+			}
+			if diff := cmp.Diff(tt.want, got[0].Reply); diff != "" {
+				t.Errorf("decode %q (-want +got):\n%s", tt.input, diff)
+			}
+		})
 	}
 }
 
@@ -212,22 +218,24 @@ func TestDecodeBoundsHostileInput(t *testing.T) {
 		"SS3":          "\x1bO" + strings.Repeat("1", 1e4),
 		"broken UTF-8": strings.Repeat("\xf0\x9f", 1e4),
 	} {
-		var whole, chunked Decoder
-		events := append(whole.Feed([]byte(input)), whole.Close()...)
-		var pieces []Event
-		for rest := []byte(input); len(rest) > 0; {
-			n := min(1000, len(rest))
-			pieces = append(pieces, chunked.Feed(rest[:n])...)
-			if len(chunked.held) > maxSequence+1000 {
-				t.Fatalf("%s: %d bytes held", name, len(chunked.held))
+		t.Run(name, func(t *testing.T) {
+			var whole, chunked Decoder
+			events := append(whole.Feed([]byte(input)), whole.Close()...)
+			var pieces []Event
+			for rest := []byte(input); len(rest) > 0; {
+				n := min(1000, len(rest))
+				pieces = append(pieces, chunked.Feed(rest[:n])...)
+				if len(chunked.held) > maxSequence+1000 {
+					t.Fatalf("%s: %d bytes held", name, len(chunked.held))
+				}
+				rest = rest[n:]
 			}
-			rest = rest[n:]
-		}
-		pieces = append(pieces, chunked.Close()...)
-		checkRaw(t, input, events)
-		if !reflect.DeepEqual(merge(events), merge(pieces)) {
-			t.Errorf("%s: whole and in pieces differ", name)
-		}
+			pieces = append(pieces, chunked.Close()...)
+			checkRaw(t, input, events)
+			if !reflect.DeepEqual(merge(events), merge(pieces)) {
+				t.Errorf("%s: whole and in pieces differ", name)
+			}
+		})
 	}
 }
 
@@ -344,23 +352,25 @@ func TestFlushResolvesOnlyWhatItMust(t *testing.T) {
 		{"\xe6\xbc", false, "unknown"},
 	}
 	for _, tt := range tests {
-		var d Decoder
-		if got := d.Feed([]byte(tt.held)); len(got) != 0 {
-			t.Errorf("feed %q: %v before it was complete", tt.held, got)
-		}
-		want := sequenceWait
-		if tt.wait {
-			want = escapeWait
-		}
-		if d.Wait() != want {
-			t.Errorf("%q waits %v, want %v", tt.held, d.Wait(), want)
-		}
-		var got []string
-		for _, ev := range d.Flush() {
-			got = append(got, ev.String())
-		}
-		if strings.Join(got, " ") != tt.want || d.Wait() != 0 {
-			t.Errorf("flush %q: %v (wait %v), want %s", tt.held, got, d.Wait(), tt.want)
-		}
+		t.Run(tt.held, func(t *testing.T) {
+			var d Decoder
+			if got := d.Feed([]byte(tt.held)); len(got) != 0 {
+				t.Errorf("feed %q: %v before it was complete", tt.held, got)
+			}
+			want := sequenceWait
+			if tt.wait {
+				want = escapeWait
+			}
+			if d.Wait() != want {
+				t.Errorf("%q waits %v, want %v", tt.held, d.Wait(), want)
+			}
+			var got []string
+			for _, ev := range d.Flush() {
+				got = append(got, ev.String())
+			}
+			if strings.Join(got, " ") != tt.want || d.Wait() != 0 {
+				t.Errorf("flush %q: %v (wait %v), want %s", tt.held, got, d.Wait(), tt.want)
+			}
+		})
 	}
 }

@@ -109,17 +109,19 @@ func TestTranslateKeys(t *testing.T) {
 		{"an answer", []string{"\x1b[?62c", "\x1b]11;rgb:0/0/0\x07", "\x1b[24;80R"}, none, none, none, none},
 	}
 	for _, tt := range tests {
-		for _, sent := range tt.sent {
-			for _, c := range []struct {
-				program string
-				modes   Modes
-				want    string
-			}{{"legacy", usual, tt.legacy}, {"modifyOtherKeys 1", other(1), tt.mok1}, {"modifyOtherKeys 2", other(2), tt.mok2}, {"kitty 1", kitty(1), tt.kitty}} {
-				if got := translate(sent, c.modes); got != c.want {
-					t.Errorf("%s sent as %q: a program in %s gets %q, want %q", tt.key, sent, c.program, got, c.want)
+		t.Run(tt.key, func(t *testing.T) {
+			for _, sent := range tt.sent {
+				for _, c := range []struct {
+					program string
+					modes   Modes
+					want    string
+				}{{"legacy", usual, tt.legacy}, {"modifyOtherKeys 1", other(1), tt.mok1}, {"modifyOtherKeys 2", other(2), tt.mok2}, {"kitty 1", kitty(1), tt.kitty}} {
+					if got := translate(sent, c.modes); got != c.want {
+						t.Errorf("%s sent as %q: a program in %s gets %q, want %q", tt.key, sent, c.program, got, c.want)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -148,9 +150,11 @@ func TestTranslateOtherModes(t *testing.T) {
 		{"focus not asked for", "\x1b[I\x1b[O", usual, ""},
 	}
 	for _, tt := range tests {
-		if got := translate(tt.sent, tt.modes); got != tt.want {
-			t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := translate(tt.sent, tt.modes); got != tt.want {
+				t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
+			}
+		})
 	}
 }
 
@@ -169,9 +173,11 @@ func TestTranslatePaste(t *testing.T) {
 		{"nothing after the end is pasted", "\x1b[200~a\x1b[20\x1b[201~1~", bracketed, "\x1b[200~a\x1b[20\x1b[201~1~"},
 	}
 	for _, tt := range tests {
-		if got := translate(tt.sent, tt.modes); got != tt.want {
-			t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := translate(tt.sent, tt.modes); got != tt.want {
+				t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
+			}
+		})
 	}
 	own := Event{Kind: PasteEvent, Paste: Paste{Start: true, End: true, Data: []byte("a\x1b[20\x1b[201~1~b")}}
 	if got := string(Encode(own, bracketed)); got != "\x1b[200~a\x1b[20\ufffd201~1~b\x1b[201~" {
@@ -209,9 +215,11 @@ func TestTranslateMouse(t *testing.T) {
 		{"wheel on the main screen", up, with(func(m *Modes) { m.AlternateScroll = true }), ""},
 	}
 	for _, tt := range tests {
-		if got := translate(tt.sent, tt.modes); got != tt.want {
-			t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := translate(tt.sent, tt.modes); got != tt.want {
+				t.Errorf("%s: %q becomes %q, want %q", tt.name, tt.sent, got, tt.want)
+			}
+		})
 	}
 	outside := Event{Kind: MouseEvent, Mouse: Mouse{X: -1, Button: ButtonLeft}}
 	if got := Encode(outside, sgr(MouseMotion)); got != nil {
@@ -282,27 +290,29 @@ func TestPasteNeverEndsItself(t *testing.T) {
 	for _, body := range []string{
 		"a\x9b201~b", "a\u009b201~b", "雛201~b漢字", "\x1b[20\x9b201~1~b", "\x1b[\u009b201~b", "\x1b\x1b[20x\x9b\x9b201~201~b", "漢\x9b201~",
 	} {
-		input := "\x1b[200~" + body + "\x1b[201~"
-		for first := range len(input) {
-			for second := first; second <= len(input); second++ {
-				var d Decoder
-				var out []byte
-				for _, read := range []string{input[:first], input[first:second], input[second:]} {
-					for _, ev := range d.Feed([]byte(read)) {
-						out = AppendEncode(out, ev, bracketed)
-						if data := ev.Paste.Data; utf8.ValidString(body) && !utf8.Valid(data) {
-							t.Fatalf("%q cut at %d and %d: the piece %q cuts a character", input, first, second, data)
+		t.Run(body, func(t *testing.T) {
+			input := "\x1b[200~" + body + "\x1b[201~"
+			for first := range len(input) {
+				for second := first; second <= len(input); second++ {
+					var d Decoder
+					var out []byte
+					for _, read := range []string{input[:first], input[first:second], input[second:]} {
+						for _, ev := range d.Feed([]byte(read)) {
+							out = AppendEncode(out, ev, bracketed)
+							if data := ev.Paste.Data; utf8.ValidString(body) && !utf8.Valid(data) {
+								t.Fatalf("%q cut at %d and %d: the piece %q cuts a character", input, first, second, data)
+							}
 						}
 					}
-				}
-				text, found := strings.CutSuffix(string(out), "\x1b[201~")
-				if !found || ends(text) {
-					t.Fatalf("%q cut at %d and %d becomes %q", input, first, second, out)
-				}
-				if want := string(AppendEncode(nil, Event{Kind: PasteEvent, Paste: Paste{Start: true, End: true, Data: []byte(body)}}, bracketed)); string(out) != want {
-					t.Fatalf("%q cut at %d and %d becomes %q, and in one piece %q", input, first, second, out, want)
+					text, found := strings.CutSuffix(string(out), "\x1b[201~")
+					if !found || ends(text) {
+						t.Fatalf("%q cut at %d and %d becomes %q", input, first, second, out)
+					}
+					if want := string(AppendEncode(nil, Event{Kind: PasteEvent, Paste: Paste{Start: true, End: true, Data: []byte(body)}}, bracketed)); string(out) != want {
+						t.Fatalf("%q cut at %d and %d becomes %q, and in one piece %q", input, first, second, out, want)
+					}
 				}
 			}
-		}
+		})
 	}
 }

@@ -9,10 +9,12 @@ func TestParseIsTheInverseOfString(t *testing.T) {
 		"ctrl+space", "pgdown", "f1", "f12", "f13", "f24", "f35", "kp0", "kpenter", "esc", "ctrl+\\", "super+k",
 		"ctrl+shift+a", "hyper+meta+x", "media3", "漢",
 	} {
-		k, ok := Parse(name)
-		if !ok || k.String() != name {
-			t.Errorf("%s is read as %s, %v", name, k, ok)
-		}
+		t.Run(name, func(t *testing.T) {
+			k, ok := Parse(name)
+			if !ok || k.String() != name {
+				t.Errorf("%s is read as %s, %v", name, k, ok)
+			}
+		})
 	}
 	for c := range names {
 		if k, ok := Parse(Key{Code: c}.String()); !ok || k.Code != c {
@@ -20,14 +22,18 @@ func TestParseIsTheInverseOfString(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"Ctrl+A": "ctrl+a", "alt+ctrl+X": "ctrl+alt+x", "PgUp": "pgup", "F5": "f5"} {
-		if k, ok := Parse(name); !ok || k.String() != want {
-			t.Errorf("%s is read as %s, %v; want %s", name, k, ok, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if k, ok := Parse(name); !ok || k.String() != want {
+				t.Errorf("%s is read as %s, %v; want %s", name, k, ok, want)
+			}
+		})
 	}
 	for _, name := range []string{"", "ctrl+", "ctrl+ab", "ctrl+ctrl+a", "shift+a", "nokey", "\x01", "\n", "\xff", "f36"} {
-		if k, ok := Parse(name); ok {
-			t.Errorf("%q is read as %s", name, k)
-		}
+		t.Run(name, func(t *testing.T) {
+			if k, ok := Parse(name); ok {
+				t.Errorf("%q is read as %s", name, k)
+			}
+		})
 	}
 }
 

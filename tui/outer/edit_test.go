@@ -86,38 +86,40 @@ func TestEdit(t *testing.T) {
 		{"exit 3\n", "EDITED sh ended with exit code 3."},
 		{"\x03", "EDITED sh was ended by interrupt."}, // not the program, though it shares the terminal
 	} {
-		l, cmd, dir := startEdit(t)
-		before, during, _ := strings.Cut(l.text(), "FILE")
-		if modes := left(before); len(modes) > 0 {
-			t.Errorf("the editor begins with the modes %v", modes)
-		}
-		if strings.Contains(during, "\x1b[") {
-			t.Errorf("something was painted over the editor: %q", during)
-		}
-		if err := pty.Setsize(l.master, &pty.Winsize{Cols: 90, Rows: 20}); err != nil {
-			t.Fatal(err)
-		}
-		l.send(t, tt.typed)
-		l.wait(t, tt.says)
-		if strings.Contains(tt.says, "nil") {
-			l.wait(t, "SIZE {90 20}.") // which only the foreground job was told
-		}
-		gone(t, dir)
-		_, after, _ := strings.Cut(l.text(), "GO\r\n")
-		for _, mode := range []string{"\x1b[?1049h", "\x1b[?7l", "\x1b[?2004h", "\x1b[?1003h", "\x1b[>7u"} {
-			if !strings.Contains(after, mode) {
-				t.Errorf("the mode %q is not set again: %q", mode, after)
+		t.Run(tt.typed, func(t *testing.T) {
+			l, cmd, dir := startEdit(t)
+			before, during, _ := strings.Cut(l.text(), "FILE")
+			if modes := left(before); len(modes) > 0 {
+				t.Errorf("the editor begins with the modes %v", modes)
 			}
-		}
-		l.send(t, "aq")
-		l.wait(t, "EVENT a.EVENT q.")
-		l.waitTimes(t, "\x1b[23;0t", 2) // given to the editor, given back
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the program ended with %v", err)
-		}
-		if modes := left(l.text()); len(modes) > 0 {
-			t.Errorf("modes are left as %v", modes)
-		}
+			if strings.Contains(during, "\x1b[") {
+				t.Errorf("something was painted over the editor: %q", during)
+			}
+			if err := pty.Setsize(l.master, &pty.Winsize{Cols: 90, Rows: 20}); err != nil {
+				t.Fatal(err)
+			}
+			l.send(t, tt.typed)
+			l.wait(t, tt.says)
+			if strings.Contains(tt.says, "nil") {
+				l.wait(t, "SIZE {90 20}.") // which only the foreground job was told
+			}
+			gone(t, dir)
+			_, after, _ := strings.Cut(l.text(), "GO\r\n")
+			for _, mode := range []string{"\x1b[?1049h", "\x1b[?7l", "\x1b[?2004h", "\x1b[?1003h", "\x1b[>7u"} {
+				if !strings.Contains(after, mode) {
+					t.Errorf("the mode %q is not set again: %q", mode, after)
+				}
+			}
+			l.send(t, "aq")
+			l.wait(t, "EVENT a.EVENT q.")
+			l.waitTimes(t, "\x1b[23;0t", 2) // given to the editor, given back
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("the program ended with %v", err)
+			}
+			if modes := left(l.text()); len(modes) > 0 {
+				t.Errorf("modes are left as %v", modes)
+			}
+		})
 	}
 }
 

@@ -298,12 +298,14 @@ func TestEvents(t *testing.T) {
 		{"\r\n", "enter ctrl+j"},
 		{"\x1b[<0;1;1M", "mouseleft"},
 	} {
-		if _, err := l.master.WriteString(tt.typed); err != nil {
-			t.Fatal(err)
-		}
-		if got := next(); got != tt.want {
-			t.Errorf("%q is %s, want %s", tt.typed, got, tt.want)
-		}
+		t.Run(tt.typed, func(t *testing.T) {
+			if _, err := l.master.WriteString(tt.typed); err != nil {
+				t.Fatal(err)
+			}
+			if got := next(); got != tt.want {
+				t.Errorf("%q is %s, want %s", tt.typed, got, tt.want)
+			}
+		})
 	}
 	cancel()
 	for range events { // closes

@@ -1,6 +1,7 @@
 package paint
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -66,9 +67,11 @@ func TestBlackOfOursIsNotBold(t *testing.T) {
 	for c, want := range map[term.Color]term.Attr{
 		term.PaletteColor(16): 0, term.PaletteColor(0): term.Bold, term.PaletteColor(220): term.Bold, 0: term.Bold,
 	} {
-		if got := o.pen(term.Style{FG: c, Attr: term.Bold}).attr; got != want {
-			t.Errorf("%v bold is drawn with %v, want %v", c, got, want)
-		}
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			if got := o.pen(term.Style{FG: c, Attr: term.Bold}).attr; got != want {
+				t.Errorf("%v bold is drawn with %v, want %v", c, got, want)
+			}
+		})
 	}
 }
 

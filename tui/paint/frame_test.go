@@ -150,9 +150,11 @@ func TestHostileCells(t *testing.T) {
 	})
 	got := string(p.Paint(c))
 	for _, bad := range []string{"[2J", "\u202e", "\a", "\u009b", "file:", "\n"} {
-		if strings.Contains(got, bad) {
-			t.Errorf("%q is painted: %q", bad, got)
-		}
+		t.Run(bad, func(t *testing.T) {
+			if strings.Contains(got, bad) {
+				t.Errorf("%q is painted: %q", bad, got)
+			}
+		})
 	}
 	if !strings.Contains(got, "\x1b]8;;https://example.org/\x1b\\f") || !strings.Contains(got, "a\u0301") {
 		t.Errorf("what is harmless is not painted: %q", got)

@@ -318,27 +318,29 @@ func TestEveryFormatSpeaksTheScript(t *testing.T) {
 func TestEveryFormatHasItsKey(t *testing.T) {
 	s, c := start(t)
 	for _, f := range formats {
-		for _, tt := range []struct {
-			name    string
-			headers []string
-			status  int
-		}{
-			{"the key", f.key(s), http.StatusOK},
-			{"no key", nil, http.StatusUnauthorized},
-			{"the key twice", append(f.key(s), f.key(s)...), http.StatusUnauthorized},
-			{"another provider's key", []string{f.key(s)[0], s.Keys()["anthropic"]}, http.StatusUnauthorized},
-			{"the key where it does not belong", []string{"X-Api-Key", f.key(s)[1]}, http.StatusUnauthorized},
-		} {
-			r := post(t, c, s.URL()+f.whole, []byte(f.body(false, "say x", "")), tt.headers...)
-			v := object(t, r.Body)
-			if r.StatusCode != tt.status || (v["error"] != nil) != (tt.status != http.StatusOK) {
-				t.Errorf("%s, %s: status %d, %v", f.name, tt.name, r.StatusCode, v)
+		t.Run(f.name, func(t *testing.T) {
+			for _, tt := range []struct {
+				name    string
+				headers []string
+				status  int
+			}{
+				{"the key", f.key(s), http.StatusOK},
+				{"no key", nil, http.StatusUnauthorized},
+				{"the key twice", append(f.key(s), f.key(s)...), http.StatusUnauthorized},
+				{"another provider's key", []string{f.key(s)[0], s.Keys()["anthropic"]}, http.StatusUnauthorized},
+				{"the key where it does not belong", []string{"X-Api-Key", f.key(s)[1]}, http.StatusUnauthorized},
+			} {
+				r := post(t, c, s.URL()+f.whole, []byte(f.body(false, "say x", "")), tt.headers...)
+				v := object(t, r.Body)
+				if r.StatusCode != tt.status || (v["error"] != nil) != (tt.status != http.StatusOK) {
+					t.Errorf("%s, %s: status %d, %v", f.name, tt.name, r.StatusCode, v)
+				}
 			}
-		}
-		r := post(t, c, s.URL()+f.whole, []byte("{"), f.key(s)...)
-		if e, ok := object(t, r.Body)["error"].(map[string]any); r.StatusCode != http.StatusBadRequest || !ok || e["message"] == "" {
-			t.Errorf("%s, a bad body: status %d, %v", f.name, r.StatusCode, e)
-		}
+			r := post(t, c, s.URL()+f.whole, []byte("{"), f.key(s)...)
+			if e, ok := object(t, r.Body)["error"].(map[string]any); r.StatusCode != http.StatusBadRequest || !ok || e["message"] == "" {
+				t.Errorf("%s, a bad body: status %d, %v", f.name, r.StatusCode, e)
+			}
+		})
 	}
 	if text := encode(s.Requests()); strings.Contains(text, "-scripted-") {
 		t.Errorf("the log holds a key: %s", text)
@@ -401,9 +403,11 @@ func TestOtherEndpoints(t *testing.T) {
 		t.Errorf("%v tokens", n)
 	}
 	for _, path := range []string{"/v1beta/models/m:deleteEverything", "/v1beta/models/a/b:generateContent", "/v1beta/files"} {
-		if r := post(t, c, s.URL()+path, []byte(`{}`), google...); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: status %d", path, r.StatusCode)
-		}
+		t.Run(path, func(t *testing.T) {
+			if r := post(t, c, s.URL()+path, []byte(`{}`), google...); r.StatusCode != http.StatusNotFound {
+				t.Errorf("%s: status %d", path, r.StatusCode)
+			}
+		})
 	}
 }
 

@@ -27,8 +27,10 @@ func TestResultsAreUnwrapped(t *testing.T) {
 		},
 		{"an error of the agent", "Error: connection closed", result{text: "Error: connection closed", failed: true}},
 	} {
-		if got := resultOf(tt.text); got != tt.want {
-			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
-		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := resultOf(tt.text); got != tt.want {
+				t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+			}
+		})
 	}
 }

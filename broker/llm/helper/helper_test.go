@@ -75,13 +75,15 @@ func TestAskingThroughTheProgram(t *testing.T) {
 		{"broken", "", nil, false},
 		{"chatty", "", llm.ErrFormat, false},
 	} {
-		got, err := model(t, c.model).Ask(t.Context(), llm.Question{User: "question"})
-		if got != c.text || (err == nil) != (c.text != "") || c.err != nil && !errors.Is(err, c.err) || llm.Transient(err) != c.transient {
-			t.Errorf("%s: %q, %v", c.model, got, err)
-		}
-		if err != nil && strings.Contains(err.Error(), "sk-secret") {
-			t.Errorf("%s: the error tells the key: %v", c.model, err)
-		}
+		t.Run(c.model, func(t *testing.T) {
+			got, err := model(t, c.model).Ask(t.Context(), llm.Question{User: "question"})
+			if got != c.text || (err == nil) != (c.text != "") || c.err != nil && !errors.Is(err, c.err) || llm.Transient(err) != c.transient {
+				t.Errorf("%s: %q, %v", c.model, got, err)
+			}
+			if err != nil && strings.Contains(err.Error(), "sk-secret") {
+				t.Errorf("%s: the error tells the key: %v", c.model, err)
+			}
+		})
 	}
 	if got, err := model(t, "environment").Ask(t.Context(), llm.Question{}); err != nil || strings.Contains(got, "elsewhere") || strings.Contains(got, "secret") {
 		t.Errorf("environment %q, %v", got, err)
@@ -100,8 +102,10 @@ func TestAProgramThatHangs(t *testing.T) {
 
 func TestMalformedRequests(t *testing.T) {
 	for _, in := range []string{"", "{", `{"provider":"x","more":1}`, strings.Repeat("x", 1<<20)} {
-		if err := helper.Serve(t.Context(), strings.NewReader(in), io.Discard, answer); err == nil {
-			t.Errorf("%.20q was served", in)
-		}
+		t.Run(in, func(t *testing.T) {
+			if err := helper.Serve(t.Context(), strings.NewReader(in), io.Discard, answer); err == nil {
+				t.Errorf("%.20q was served", in)
+			}
+		})
 	}
 }
