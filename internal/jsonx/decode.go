@@ -8,28 +8,27 @@ import (
 // readers could understand differently.
 func Parse(data []byte, limits Limits) (Value, error) {
 	l := limits.orDefaults()
-	d := &decoder{data: data, limits: l}
+	d := &decoder{Cursor: NewCursor(data), limits: l}
 	if len(data) > l.Bytes {
 		return Value{}, d.fail(l.Bytes, "document is too large")
 	}
 	if !utf8.Valid(data) {
 		return Value{}, d.fail(firstInvalid(data), "invalid UTF-8")
 	}
-	d.space()
+	d.Space()
 	v, err := d.value(1)
 	if err != nil {
 		return Value{}, err
 	}
-	d.space()
-	if d.pos != len(data) {
+	d.Space()
+	if !d.AtEnd() {
 		return Value{}, d.fail(d.pos, "data after the value")
 	}
 	return v, nil
 }
 
 type decoder struct {
-	data   []byte
-	pos    int
+	Cursor
 	values int
 	limits Limits
 }
@@ -49,30 +48,12 @@ func firstInvalid(data []byte) int {
 	return len(data)
 }
 
-func (d *decoder) space() {
-	for d.pos < len(d.data) {
-		switch d.data[d.pos] {
-		case ' ', '\t', '\n', '\r':
-			d.pos++
-		default:
-			return
-		}
-	}
-}
-
-func (d *decoder) peek() byte {
-	if d.pos < len(d.data) {
-		return d.data[d.pos]
-	}
-	return 0
-}
-
 func (d *decoder) value(depth int) (Value, error) {
 	if d.values++; d.values > d.limits.Members {
 		return Value{}, d.fail(d.pos, "too many values")
 	}
 	start := d.pos
-	switch c := d.peek(); {
+	switch c := d.Peek(); {
 	case c == '{':
 		return d.object(depth)
 	case c == '[':
@@ -82,24 +63,16 @@ func (d *decoder) value(depth int) (Value, error) {
 		return Value{Kind: String, Text: s, Offset: start}, err
 	case c == '-' || (c >= '0' && c <= '9'):
 		return d.number()
-	case d.word("true"):
+	case d.Word("true"):
 		return Value{Kind: Bool, Truth: true, Offset: start}, nil
-	case d.word("false"):
+	case d.Word("false"):
 		return Value{Kind: Bool, Offset: start}, nil
-	case d.word("null"):
+	case d.Word("null"):
 		return Value{Offset: start}, nil
-	case d.pos >= len(d.data):
+	case d.AtEnd():
 		return Value{}, d.fail(d.pos, "unexpected end")
 	}
 	return Value{}, d.fail(d.pos, "unexpected character")
-}
-
-func (d *decoder) word(w string) bool {
-	if len(d.data)-d.pos < len(w) || string(d.data[d.pos:d.pos+len(w)]) != w {
-		return false
-	}
-	d.pos += len(w)
-	return true
 }
 
 func (d *decoder) array(depth int) (Value, error) {
@@ -107,30 +80,18 @@ func (d *decoder) array(depth int) (Value, error) {
 	if depth > d.limits.Depth {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
-	d.pos++
-	d.space()
-	if d.peek() == ']' {
-		d.pos++
-		return v, nil
-	}
-	for {
-		d.space()
+	more, ok := d.Open(']'), true
+	for more {
 		item, err := d.value(depth + 1)
 		if err != nil {
 			return v, err
 		}
 		v.Items = append(v.Items, item)
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case ']':
-			d.pos++
-			return v, nil
-		default:
+		if more, ok = d.Next(']'); !ok {
 			return v, d.fail(d.pos, "expected ',' or ']'")
 		}
 	}
+	return v, nil
 }
 
 func (d *decoder) object(depth int) (Value, error) {
@@ -138,15 +99,9 @@ func (d *decoder) object(depth int) (Value, error) {
 	if depth > d.limits.Depth {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
-	d.pos++
-	d.space()
-	if d.peek() == '}' {
-		d.pos++
-		return v, nil
-	}
 	seen := names{exactOnly: d.limits.Trusted}
-	for {
-		d.space()
+	more, ok := d.Open('}'), true
+	for more {
 		name, err := d.name(&seen)
 		if err != nil {
 			return v, err
@@ -156,24 +111,18 @@ func (d *decoder) object(depth int) (Value, error) {
 			return v, err
 		}
 		v.Members = append(v.Members, Member{Name: name, Value: member})
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case '}':
-			d.pos++
-			return v, nil
-		default:
+		if more, ok = d.Next('}'); !ok {
 			return v, d.fail(d.pos, "expected ',' or '}'")
 		}
 	}
+	return v, nil
 }
 
 // name reads a member's name, which must not be among those seen, up to where
 // the value begins.
 func (d *decoder) name(seen *names) (string, error) {
 	at := d.pos
-	if d.peek() != '"' {
+	if d.Peek() != '"' {
 		return "", d.fail(at, "expected a name")
 	}
 	name, err := d.str()
@@ -183,11 +132,27 @@ func (d *decoder) name(seen *names) (string, error) {
 	if reason := seen.add(name); reason != "" {
 		return "", d.fail(at, reason)
 	}
-	d.space()
-	if d.peek() != ':' {
+	if !d.Colon() {
 		return "", d.fail(d.pos, "expected ':'")
 	}
-	d.pos++
-	d.space()
 	return name, nil
+}
+
+// str reads a string. A surrogate on its own is refused.
+func (d *decoder) str() (string, error) {
+	open := d.pos
+	s, fault := d.Text()
+	switch {
+	case s.lone > 0:
+		return "", d.fail(s.lone, "half of a surrogate pair")
+	case fault == Unended:
+		return "", d.fail(open, "string without an end")
+	case fault == BadEscape && d.pos+1 == len(d.data):
+		return "", d.fail(d.pos, "string without an end")
+	case fault == BadEscape:
+		return "", d.fail(d.pos, "unknown escape")
+	case fault == Control:
+		return "", d.fail(d.pos, "control character in a string")
+	}
+	return d.Decode(s), nil
 }

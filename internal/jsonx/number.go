@@ -19,50 +19,19 @@ const maxExact = 1<<53 - 1
 // and -0 is another one than 0, so that these become 1 and 0.
 func (d *decoder) number() (Value, error) {
 	start := d.pos
-	if d.peek() == '-' {
-		d.pos++
-	}
-	integer := true
-	switch {
-	case d.peek() == '0':
-		d.pos++
-	case !d.digits():
+	whole, ok := d.Number()
+	if !ok {
 		return Value{}, d.fail(start, "malformed number")
 	}
-	if d.peek() == '.' {
-		integer = false
-		d.pos++
-		if !d.digits() {
-			return Value{}, d.fail(start, "malformed number")
-		}
-	}
-	if c := d.peek(); c == 'e' || c == 'E' {
-		integer = false
-		d.pos++
-		if c := d.peek(); c == '+' || c == '-' {
-			d.pos++
-		}
-		if !d.digits() {
-			return Value{}, d.fail(start, "malformed number")
-		}
-	}
-	text := string(d.data[start:d.pos])
+	text := string(d.Since(start))
 	if d.limits.Trusted && len(text) <= maxNumber {
 		return Value{Kind: Number, Text: text, Offset: start}, nil
 	}
-	text, reason := exactNumber(text, integer)
+	text, reason := exactNumber(text, whole)
 	if reason != "" {
 		return Value{}, d.fail(start, reason)
 	}
 	return Value{Kind: Number, Text: text, Offset: start}, nil
-}
-
-func (d *decoder) digits() bool {
-	start := d.pos
-	for d.pos < len(d.data) && d.data[d.pos] >= '0' && d.data[d.pos] <= '9' {
-		d.pos++
-	}
-	return d.pos > start
 }
 
 // exactNumber gives a number the spelling that every reader takes alike. It

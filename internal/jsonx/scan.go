@@ -1,6 +1,9 @@
 package jsonx
 
-import "bytes"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Texts can be long, and most of their bytes need no escaping, so they are looked at
 // eight at a time. A mark is the high bit of a byte.
@@ -32,6 +35,22 @@ func plainUntil(s string, i int) int {
 			break
 		}
 		i += 8
+	}
+	return i
+}
+
+// special returns the offset of the first byte from i on that does not stand for
+// itself in a string: a quote, a backslash, a byte below space. Without one it is the
+// length.
+func special(data []byte, i int) int {
+	for ; i+8 <= len(data); i += 8 {
+		w := word(data, i)
+		if marks := below(w, 0x20) | is(w, '"') | is(w, '\\'); marks != 0 {
+			return i + bits.TrailingZeros64(marks)/8
+		}
+	}
+	for i < len(data) && data[i] >= 0x20 && data[i] != '"' && data[i] != '\\' {
+		i++
 	}
 	return i
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // FuzzScan holds what looks at eight bytes at a time against what looks at one.
@@ -53,8 +54,29 @@ func FuzzScan(f *testing.F) {
 			if got := StringEnd(data, 0); got != want {
 				t.Fatalf("%q ends at %d, not %d", data, got, want)
 			}
+			sameText(t, data)
 		}
 	})
+}
+
+// sameText holds a string that a cursor passes over against the standard library's.
+func sameText(t *testing.T, data []byte) {
+	c := NewCursor(data)
+	span, fault := c.Text()
+	passed := c.Since(0)
+	if (fault == Sound) != json.Valid(passed) {
+		t.Fatalf("%q is passed over with fault %d", passed, fault)
+	}
+	if fault != Sound || !utf8.Valid(passed) {
+		return
+	}
+	var want string
+	if err := json.Unmarshal(passed, &want); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Decode(span); got != want {
+		t.Fatalf("%q says %q, not %q", passed, got, want)
+	}
 }
 
 func BenchmarkLongText(b *testing.B) {

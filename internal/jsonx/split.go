@@ -16,53 +16,47 @@ const maxFields = 1024
 // skipped over by its brackets and strings, however deep, so bytes that Parse would
 // refuse reach the caller as they came. Names must be UTF-8, and no two alike.
 func Split(data []byte) ([]Field, error) {
-	d := &decoder{data: data, limits: Limits{Bytes: len(data)}.orDefaults()}
-	d.space()
-	if d.peek() != '{' {
+	d := &decoder{Cursor: NewCursor(data), limits: Limits{Bytes: len(data)}.orDefaults()}
+	d.Space()
+	if d.Peek() != '{' {
 		return nil, d.fail(d.pos, "expected an object")
 	}
-	d.pos++
-	d.space()
 	var fields []Field
 	var seen names
-	if d.peek() == '}' {
-		d.pos++
-		return fields, d.end()
-	}
-	for {
-		d.space()
-		at := d.pos
-		name, err := d.name(&seen)
+	more, ok := d.Open('}'), true
+	for more {
+		field, err := d.field(&seen, len(fields))
 		if err != nil {
 			return fields, err
 		}
-		if !utf8.ValidString(name) {
-			return fields, d.fail(at, "invalid UTF-8")
-		}
-		if len(fields) == maxFields {
-			return fields, d.fail(at, "too many members")
-		}
-		raw, err := d.skip()
-		if err != nil {
-			return fields, err
-		}
-		fields = append(fields, Field{Name: name, Raw: raw})
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case '}':
-			d.pos++
-			return fields, d.end()
-		default:
+		fields = append(fields, field)
+		if more, ok = d.Next('}'); !ok {
 			return fields, d.fail(d.pos, "expected ',' or '}'")
 		}
 	}
+	return fields, d.end()
+}
+
+// field reads one member; there were so many before it.
+func (d *decoder) field(seen *names, before int) (Field, error) {
+	at := d.pos
+	name, err := d.name(seen)
+	if err != nil {
+		return Field{}, err
+	}
+	if !utf8.ValidString(name) {
+		return Field{}, d.fail(at, "invalid UTF-8")
+	}
+	if before == maxFields {
+		return Field{}, d.fail(at, "too many members")
+	}
+	raw, err := d.skip()
+	return Field{Name: name, Raw: raw}, err
 }
 
 func (d *decoder) end() error {
-	d.space()
-	if d.pos != len(d.data) {
+	d.Space()
+	if !d.AtEnd() {
 		return d.fail(d.pos, "data after the value")
 	}
 	return nil

@@ -2,105 +2,139 @@ package jsonx
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// str reads a string; the decoder stands on its opening quote.
-func (d *decoder) str() (string, error) {
-	open := d.pos
-	d.pos++
-	start := d.pos
-	if end := StringEnd(d.data, open); end >= 0 {
-		if part := d.data[start:end]; bytes.IndexByte(part, '\\') < 0 && !HasControl(part) {
-			d.pos = end + 1
-			return string(part), nil
+// Span is a string's place in the data, without its quotes.
+type Span struct {
+	start, end int
+	lone       int  // offset of the first escape that is half of a surrogate pair, or 0
+	escaped    bool // there are escapes
+}
+
+// Escaped reports whether the string is written with escapes.
+func (s Span) Escaped() bool { return s.escaped }
+
+// Fault is what is wrong with a string.
+type Fault uint8
+
+// The faults of strings.
+const (
+	Sound     Fault = iota
+	Unended         // the text ends before the string does
+	Control         // a byte below space
+	BadEscape       // an escape that JSON does not have, or half of one
+)
+
+// Text passes over a string; the cursor stands on its opening quote. Its escapes
+// are checked, but for surrogates: half of a pair is no fault.
+func (c *Cursor) Text() (Span, Fault) {
+	c.pos++
+	s := Span{start: c.pos}
+	for {
+		c.pos = special(c.data, c.pos)
+		if c.pos == len(c.data) {
+			return s, Unended
 		}
-	}
-	var buf []byte
-	for d.pos < len(d.data) {
-		c := d.data[d.pos]
-		switch {
-		case c == '"':
-			part := d.data[start:d.pos]
-			d.pos++
-			if buf == nil {
-				return string(part), nil
+		switch c.data[c.pos] {
+		case '"':
+			s.end = c.pos
+			c.pos++
+			return s, Sound
+		case '\\':
+			r, size := unescape(c.data[c.pos:])
+			if size == 0 {
+				return s, BadEscape
 			}
-			return string(append(buf, part...)), nil
-		case c == '\\':
-			buf = append(buf, d.data[start:d.pos]...)
-			var err error
-			if buf, err = d.escape(buf); err != nil {
-				return "", err
+			if utf16.IsSurrogate(r) && s.lone == 0 {
+				s.lone = c.pos
 			}
-			start = d.pos
-		case c < 0x20:
-			return "", d.fail(d.pos, "control character in a string")
+			s.escaped = true
+			c.pos += size
 		default:
-			d.pos++
+			return s, Control
 		}
 	}
-	return "", d.fail(open, "string without an end")
 }
 
-// escape reads one escape sequence and appends what it stands for.
-func (d *decoder) escape(buf []byte) ([]byte, error) {
-	at := d.pos
-	if at+1 >= len(d.data) {
-		return nil, d.fail(at, "string without an end")
+// Decode returns what a string says. Half of a surrogate pair becomes U+FFFD.
+func (c *Cursor) Decode(s Span) string {
+	raw := c.data[s.start:s.end]
+	if !s.escaped {
+		return string(raw)
 	}
-	c := d.data[at+1]
-	d.pos += 2
-	switch c {
+	var out strings.Builder
+	out.Grow(len(raw))
+	for {
+		plain := bytes.IndexByte(raw, '\\')
+		if plain < 0 {
+			out.Write(raw)
+			return out.String()
+		}
+		out.Write(raw[:plain])
+		r, size := unescape(raw[plain:])
+		out.WriteRune(r)
+		raw = raw[plain+size:]
+	}
+}
+
+// Same reports whether two strings say the same.
+func (c *Cursor) Same(a, b Span) bool {
+	if !a.escaped && !b.escaped {
+		return bytes.Equal(c.data[a.start:a.end], c.data[b.start:b.end])
+	}
+	return c.Decode(a) == c.Decode(b)
+}
+
+// unescape reads the escape that b begins with: what it stands for and its size,
+// which is 0 when it is none. Two that are a surrogate pair are read as one; half of
+// a pair is returned as it is.
+func unescape(b []byte) (r rune, size int) {
+	if len(b) < 2 {
+		return 0, 0
+	}
+	switch c := b[1]; c {
 	case '"', '\\', '/':
-		return append(buf, c), nil
+		return rune(c), 2
 	case 'b':
-		return append(buf, '\b'), nil
+		return '\b', 2
 	case 'f':
-		return append(buf, '\f'), nil
+		return '\f', 2
 	case 'n':
-		return append(buf, '\n'), nil
+		return '\n', 2
 	case 'r':
-		return append(buf, '\r'), nil
+		return '\r', 2
 	case 't':
-		return append(buf, '\t'), nil
+		return '\t', 2
 	case 'u':
-		r, err := d.unicodeEscape(at)
-		if err != nil {
-			return nil, err
-		}
-		return utf8.AppendRune(buf, r), nil
+		return unescapeUnicode(b)
 	}
-	return nil, d.fail(at, "unknown escape")
+	return 0, 0
 }
 
-// unicodeEscape reads the digits after \u and, for a high surrogate, the low
-// one that must follow. A surrogate on its own is refused.
-func (d *decoder) unicodeEscape(at int) (rune, error) {
-	r, ok := d.hex4()
+func unescapeUnicode(b []byte) (rune, int) {
+	const size = len(`\u0000`)
+	r, ok := hex4(b[2:])
 	if !ok {
-		return 0, d.fail(at, "unknown escape")
+		return 0, 0
 	}
-	if !utf16.IsSurrogate(r) {
-		return r, nil
-	}
-	if d.pos+1 < len(d.data) && d.data[d.pos] == '\\' && d.data[d.pos+1] == 'u' {
-		d.pos += 2
-		low, ok := d.hex4()
+	if utf16.IsSurrogate(r) && len(b) >= 2*size && b[size] == '\\' && b[size+1] == 'u' {
+		low, ok := hex4(b[size+2:])
 		if full := utf16.DecodeRune(r, low); ok && full != utf8.RuneError {
-			return full, nil
+			return full, 2 * size
 		}
 	}
-	return 0, d.fail(at, "half of a surrogate pair")
+	return r, size
 }
 
-func (d *decoder) hex4() (rune, bool) {
-	if d.pos+4 > len(d.data) {
+func hex4(b []byte) (rune, bool) {
+	if len(b) < 4 {
 		return 0, false
 	}
 	var r rune
-	for _, c := range d.data[d.pos : d.pos+4] {
+	for _, c := range b[:4] {
 		r <<= 4
 		switch {
 		case c >= '0' && c <= '9':
@@ -113,6 +147,5 @@ func (d *decoder) hex4() (rune, bool) {
 			return 0, false
 		}
 	}
-	d.pos += 4
 	return r, true
 }

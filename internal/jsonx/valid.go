@@ -4,124 +4,52 @@ package jsonx
 // texts may be of any bytes. It is for what is passed on as it is, to a reader
 // who has to make sense of it.
 func Valid(data []byte) bool {
-	d := &decoder{data: data}
-	d.space()
-	if !d.valid(0) {
+	c := NewCursor(data)
+	c.Space()
+	if !c.valid(0) {
 		return false
 	}
-	d.space()
-	return d.pos == len(data)
+	c.Space()
+	return c.AtEnd()
 }
 
 // maxNesting is what encoding/json takes.
 const maxNesting = 10_000
 
-func (d *decoder) valid(depth int) bool {
-	switch c := d.peek(); {
-	case c == '"':
-		return d.validString()
-	case c == '{' || c == '[':
-		return depth < maxNesting && d.validParts(c, depth+1)
-	case c == '-' || c >= '0' && c <= '9':
-		return d.validNumber()
+func (c *Cursor) valid(depth int) bool {
+	switch b := c.Peek(); {
+	case b == '"':
+		_, fault := c.Text()
+		return fault == Sound
+	case b == '{' || b == '[':
+		return depth < maxNesting && c.validParts(b, depth+1)
+	case b == '-' || b >= '0' && b <= '9':
+		_, ok := c.Number()
+		return ok
 	}
-	return d.word("true") || d.word("false") || d.word("null")
+	return c.Word("true") || c.Word("false") || c.Word("null")
 }
 
 // validParts passes over an object or an array.
-func (d *decoder) validParts(open byte, depth int) bool {
+func (c *Cursor) validParts(open byte, depth int) bool {
 	end := open + 2 // '}' of '{', ']' of '['
-	d.pos++
-	d.space()
-	if d.peek() == end {
-		d.pos++
-		return true
-	}
-	for {
-		d.space()
-		if open == '{' {
-			if d.peek() != '"' || !d.validString() {
-				return false
-			}
-			d.space()
-			if d.peek() != ':' {
-				return false
-			}
-			d.pos++
-			d.space()
-		}
-		if !d.valid(depth) {
+	more, ok := c.Open(end), true
+	for more {
+		if open == '{' && !c.validName() {
 			return false
 		}
-		d.space()
-		switch d.peek() {
-		case ',':
-			d.pos++
-		case end:
-			d.pos++
-			return true
-		default:
+		if !c.valid(depth) {
 			return false
 		}
+		more, ok = c.Next(end)
 	}
+	return ok
 }
 
-func (d *decoder) validString() bool {
-	end := StringEnd(d.data, d.pos)
-	if end < 0 || HasControl(d.data[d.pos:end]) {
+func (c *Cursor) validName() bool {
+	if c.Peek() != '"' {
 		return false
 	}
-	for d.pos++; d.pos < end; {
-		rest := d.data[d.pos:end]
-		i := 0
-		for i+8 <= len(rest) && is(word(rest, i), '\\') == 0 {
-			i += 8
-		}
-		for i < len(rest) && rest[i] != '\\' {
-			i++
-		}
-		if d.pos += i; d.pos < end && !d.validEscape() {
-			return false
-		}
-	}
-	d.pos = end + 1
-	return true
-}
-
-func (d *decoder) validEscape() bool {
-	c := d.data[d.pos+1] // there is one: the quote behind it is not escaped
-	d.pos += 2
-	switch c {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return true
-	case 'u':
-		_, ok := d.hex4()
-		return ok
-	}
-	return false
-}
-
-func (d *decoder) validNumber() bool {
-	if d.peek() == '-' {
-		d.pos++
-	}
-	if d.peek() == '0' {
-		d.pos++
-	} else if !d.digits() {
-		return false
-	}
-	if d.peek() == '.' {
-		d.pos++
-		if !d.digits() {
-			return false
-		}
-	}
-	if c := d.peek(); c == 'e' || c == 'E' {
-		d.pos++
-		if c := d.peek(); c == '+' || c == '-' {
-			d.pos++
-		}
-		return d.digits()
-	}
-	return true
+	_, fault := c.Text()
+	return fault == Sound && c.Colon()
 }

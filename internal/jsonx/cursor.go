@@ -1,0 +1,130 @@
+package jsonx
+
+// Cursor stands at a place in JSON text and passes over what stands there. Every
+// reader of JSON here goes by it. It judges the grammar alone: names, depth and
+// sizes are for the reader. When a method fails, the cursor stands on the byte
+// that is no JSON.
+type Cursor struct {
+	data []byte
+	pos  int
+}
+
+// NewCursor returns a cursor on the first byte.
+func NewCursor(data []byte) Cursor { return Cursor{data: data} }
+
+// Pos is the cursor's offset in bytes.
+func (c *Cursor) Pos() int { return c.pos }
+
+// Since returns the text from an offset up to the cursor. It aliases the data.
+func (c *Cursor) Since(start int) []byte { return c.data[start:c.pos] }
+
+// AtEnd reports whether no byte is left.
+func (c *Cursor) AtEnd() bool { return c.pos == len(c.data) }
+
+// Peek returns the byte at the cursor, or 0 at the end.
+func (c *Cursor) Peek() byte {
+	if c.pos < len(c.data) {
+		return c.data[c.pos]
+	}
+	return 0
+}
+
+// Space passes over white space.
+func (c *Cursor) Space() {
+	for c.pos < len(c.data) {
+		switch c.data[c.pos] {
+		case ' ', '\t', '\n', '\r':
+			c.pos++
+		default:
+			return
+		}
+	}
+}
+
+// Word passes over w if it stands at the cursor.
+func (c *Cursor) Word(w string) bool {
+	if len(c.data)-c.pos < len(w) || string(c.data[c.pos:c.pos+len(w)]) != w {
+		return false
+	}
+	c.pos += len(w)
+	return true
+}
+
+// Open passes over the bracket that begins an array or object, and reports
+// whether an element follows. An empty one is passed over whole.
+func (c *Cursor) Open(end byte) bool {
+	c.pos++
+	c.Space()
+	if c.Peek() == end {
+		c.pos++
+		return false
+	}
+	return true
+}
+
+// Next passes over what follows an element: a comma, so that there is one more,
+// or the bracket that ends the array or object. Anything else is not ok.
+func (c *Cursor) Next(end byte) (more, ok bool) {
+	c.Space()
+	switch c.Peek() {
+	case ',':
+		c.pos++
+		c.Space()
+		return true, true
+	case end:
+		c.pos++
+		return false, true
+	}
+	return false, false
+}
+
+// Colon passes over the colon between a name and its value.
+func (c *Cursor) Colon() bool {
+	c.Space()
+	if c.Peek() != ':' {
+		return false
+	}
+	c.pos++
+	c.Space()
+	return true
+}
+
+// Number passes over a number. It is whole when it is written without a fraction
+// and without an exponent.
+func (c *Cursor) Number() (whole, ok bool) {
+	if c.Peek() == '-' {
+		c.pos++
+	}
+	if c.Peek() == '0' {
+		c.pos++
+	} else if !c.digits() {
+		return false, false
+	}
+	whole = true
+	if c.Peek() == '.' {
+		whole = false
+		c.pos++
+		if !c.digits() {
+			return false, false
+		}
+	}
+	if e := c.Peek(); e == 'e' || e == 'E' {
+		whole = false
+		c.pos++
+		if sign := c.Peek(); sign == '+' || sign == '-' {
+			c.pos++
+		}
+		if !c.digits() {
+			return false, false
+		}
+	}
+	return whole, true
+}
+
+func (c *Cursor) digits() bool {
+	start := c.pos
+	for c.pos < len(c.data) && c.data[c.pos] >= '0' && c.data[c.pos] <= '9' {
+		c.pos++
+	}
+	return c.pos > start
+}
