@@ -48,10 +48,10 @@ func (j *judge) anthropicMember(key string) error {
 // fallbacks reads what the provider is to try when the model fails or refuses: a word,
 // or entries that name a model each and may replace other members of the request.
 func (j *judge) fallbacks() error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(func() error {
-			if j.peek() != '{' {
+			if j.Peek() != '{' {
 				return j.readOther()
 			}
 			return j.anthropicRequest(func(key string) error {
@@ -72,7 +72,7 @@ func (j *judge) fallbacks() error {
 
 // blocks reads content: a text, one block or an array of blocks.
 func (j *judge) blocks() error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(j.blocks)
 	case '{':
@@ -124,14 +124,14 @@ func (j *judge) blockType() error {
 // toolChange reads the tool that a block adds to the conversation, or takes away: by its
 // name, or with all that would stand in the list of tools.
 func (j *judge) toolChange() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.skip()
 	}
 	return j.members([]string{"type", "name", "definition"}, func(key string) error {
-		if key != "definition" || j.peek() == 'n' {
+		if key != "definition" || j.Peek() == 'n' {
 			return j.skip()
 		}
-		if j.peek() != '{' {
+		if j.Peek() != '{' {
 			return errors.New("the definition of a tool is not an object")
 		}
 		keep, err := j.anthropicTool()
@@ -144,7 +144,7 @@ func (j *judge) toolChange() error {
 
 // source reads where the data of an image or document comes from.
 func (j *judge) source() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.skip() // the label of a search result
 	}
 	kind := ""
@@ -195,7 +195,7 @@ func (j *judge) anthropicTool() (bool, error) {
 
 // anthropicChoice reads tool_choice.
 func (j *judge) anthropicChoice() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.setting("tool_choice")
 	}
 	return j.members([]string{"type", "name"}, func(key string) (err error) {

@@ -68,8 +68,8 @@ func Judge(f Format, data []byte) (Result, error) {
 	if rules == nil {
 		return Result{}, fmt.Errorf("unknown body format %q", f)
 	}
-	j := &judge{reader: reader{data: data}}
-	err := j.run(rules)
+	j := new(judge)
+	err := j.run(data, rules)
 	r := Result{Model: j.model, Others: j.others, Removed: j.removed, Most: j.most, Answers: max(j.answers, 1)}
 	if r.Model == "" && len(r.Others) > 0 {
 		r.Model, r.Others = r.Others[0], r.Others[1:]
@@ -77,7 +77,7 @@ func Judge(f Format, data []byte) (Result, error) {
 	if err != nil {
 		return r, err
 	}
-	r.Body = j.apply()
+	r.Body = apply(data, j.edits)
 	return r, nil
 }
 

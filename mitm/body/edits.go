@@ -14,18 +14,18 @@ type edit struct {
 }
 
 // apply carries out the edits.
-func (j *judge) apply() []byte {
-	if len(j.edits) == 0 {
-		return j.data
+func apply(data []byte, edits []edit) []byte {
+	if len(edits) == 0 {
+		return data
 	}
-	slices.SortFunc(j.edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
-	out := make([]byte, 0, len(j.data))
+	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
+	out := make([]byte, 0, len(data))
 	at := 0
-	for _, e := range j.edits {
-		out = append(append(out, j.data[at:e.start]...), e.text...)
+	for _, e := range edits {
+		out = append(append(out, data[at:e.start]...), e.text...)
 		at = e.end
 	}
-	return append(out, j.data[at:]...)
+	return append(out, data[at:]...)
 }
 
 // filter walks the array at the cursor; elements for which keep returns false
@@ -35,7 +35,7 @@ func (j *judge) filter(keep func() (bool, error)) error {
 	pending := -1 // start of leading elements to take out
 	pendingEnd := -1
 	err := j.array(func() error {
-		start, marks := j.pos, len(j.edits)
+		start, marks := j.Pos(), len(j.edits)
 		ok, err := keep()
 		if err != nil {
 			return err
@@ -47,15 +47,15 @@ func (j *judge) filter(keep func() (bool, error)) error {
 		case !ok:
 			j.edits = j.edits[:marks] // changes inside do not matter any more
 			if kept {
-				j.edits = append(j.edits, edit{start: last, end: j.pos})
+				j.edits = append(j.edits, edit{start: last, end: j.Pos()})
 			} else {
 				if pending < 0 {
 					pending = start
 				}
-				pendingEnd = j.pos
+				pendingEnd = j.Pos()
 			}
 		}
-		kept, last = kept || ok, j.pos
+		kept, last = kept || ok, j.Pos()
 		return nil
 	})
 	if err == nil && pending >= 0 {

@@ -5,7 +5,7 @@ import "fmt"
 // google judges a request of the Gemini API. Its servers take each name in
 // camel case and in snake case.
 func (j *judge) google() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return fmt.Errorf("the request is not an object")
 	}
 	names := []string{
@@ -37,7 +37,7 @@ func (j *judge) google() error {
 
 // googleGeneration reads how the answer shall be.
 func (j *judge) googleGeneration(setting string) error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.setting(setting)
 	}
 	return j.members([]string{"candidateCount", "candidate_count"}, func(key string) error {
@@ -75,7 +75,7 @@ func (j *judge) googleTool() (bool, error) {
 
 // googleContents reads content or an array of it.
 func (j *judge) googleContents() error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(j.googleContents)
 	case '{':
@@ -93,7 +93,7 @@ func (j *judge) googleContents() error {
 // googleParts reads a part or an array of parts. The arguments and results of
 // function calls are the agent's own data.
 func (j *judge) googleParts() error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(j.googleParts)
 	case '{':

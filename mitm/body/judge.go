@@ -27,11 +27,11 @@ type judge struct {
 	choice       string          // name of the tool that the request insists on
 }
 
-func (j *judge) run(rules func(*judge) error) error {
-	if err := j.begin(); err != nil {
+func (j *judge) run(data []byte, rules func(*judge) error) error {
+	if err := j.begin(data); err != nil {
 		return err
 	}
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return errors.New("it is not an object")
 	}
 	if err := rules(j); err != nil {
@@ -99,7 +99,7 @@ func letter(key string) (rune, string) {
 
 // text reads a string; what names the value in an error.
 func (j *judge) text(what string) (string, error) {
-	if j.peek() != '"' {
+	if j.Peek() != '"' {
 		return "", fmt.Errorf("%s is not a string", what)
 	}
 	return j.str()
@@ -108,11 +108,12 @@ func (j *judge) text(what string) (string, error) {
 // absent reads a value that must be null, false or empty; anything else is
 // refused with the given words.
 func (j *judge) absent(words string) error {
-	start := j.pos
+	start := j.Pos()
 	if err := j.skip(); err != nil {
 		return err
 	}
-	switch strings.Join(strings.Fields(string(j.data[start:min(j.pos, start+64)])), "") {
+	value := j.Since(start)
+	switch strings.Join(strings.Fields(string(value[:min(len(value), 64)])), "") {
 	case "null", "false", "[]", "{}", `""`:
 		return nil
 	}
@@ -130,11 +131,11 @@ func remote(url, what string) error {
 
 // present refuses a member whose mere presence, even empty, means something.
 func (j *judge) present(words string) error {
-	start := j.pos
+	start := j.Pos()
 	if err := j.skip(); err != nil {
 		return err
 	}
-	if string(j.data[start:j.pos]) == "null" {
+	if string(j.Since(start)) == "null" {
 		return nil
 	}
 	return refuse("%s", words)
@@ -142,11 +143,11 @@ func (j *judge) present(words string) error {
 
 // messages walks an array of messages. What stands under the given keys read reads.
 func (j *judge) messages(read func() error, keys ...string) error {
-	if j.peek() != '[' {
+	if j.Peek() != '[' {
 		return errors.New("messages is not an array")
 	}
 	return j.array(func() error {
-		if j.peek() != '{' {
+		if j.Peek() != '{' {
 			return errors.New("messages holds something that is not an object")
 		}
 		return j.members(keys, func(key string) error {
@@ -201,11 +202,11 @@ func (j *judge) readMost() error {
 
 // wholeNumber reads a value that is to be a whole number or null. Anything else is -1.
 func (j *judge) wholeNumber() (n int64, null bool, err error) {
-	start := j.pos
+	start := j.Pos()
 	if err := j.bounded("a number", nil); err != nil {
 		return 0, false, err
 	}
-	text := string(j.data[start:j.pos])
+	text := string(j.Since(start))
 	if n, err = strconv.ParseInt(text, 10, 64); err != nil {
 		n = -1
 	}

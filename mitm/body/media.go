@@ -28,7 +28,7 @@ func (j *judge) media(key string) error {
 
 // mediaURL reads a picture, a video or a sound as a URL, or as an object with one.
 func (j *judge) mediaURL(what string) error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '"':
 		url, err := j.str()
 		if err != nil {
@@ -54,7 +54,7 @@ func (j *judge) mediaURL(what string) error {
 // inline reads data that comes along, one or several, which some providers take as a
 // URL, too: base64 has no colon, and a URL has one whatever else about it is odd.
 func (j *judge) inline(what string) error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '"':
 		data, err := j.str()
 		if err == nil && strings.Contains(data, ":") {
@@ -71,7 +71,7 @@ func (j *judge) inline(what string) error {
 
 // file reads an attached file, which must hold its data.
 func (j *judge) file() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.inline("file")
 	}
 	return j.members([]string{"file_id", "file_url", "file_data"}, j.fileMember)

@@ -54,13 +54,13 @@ func (j *judge) openaiMember(key string) error {
 
 // unstore turns "store": true into false.
 func (j *judge) unstore() error {
-	start := j.pos
+	start := j.Pos()
 	if err := j.skip(); err != nil {
 		return err
 	}
-	switch string(j.data[start:j.pos]) {
+	switch string(j.Since(start)) {
 	case "true":
-		j.edits = append(j.edits, edit{start, j.pos, "false"})
+		j.edits = append(j.edits, edit{start, j.Pos(), "false"})
 		j.note("store")
 	case "false", "null":
 	default:
@@ -76,7 +76,7 @@ func (j *judge) items() error { return j.nested(j.item) }
 // nested reads one object with each, or every object of an array, however deep
 // the array is; texts and other values are passed over.
 func (j *judge) nested(each func() error) error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(func() error { return j.nested(each) })
 	case '{':
@@ -125,14 +125,14 @@ func (j *judge) openaiTool() (bool, error) {
 			name, err = j.text("the name of a tool")
 			return err
 		case "execution":
-			if j.peek() == '"' {
+			if j.Peek() == '"' {
 				execution, err = j.str()
 				return err
 			}
 		case "tools":
 			return j.tools(j.openaiTool)
 		case "function":
-			if j.peek() == '{' {
+			if j.Peek() == '{' {
 				return j.members([]string{"name"}, func(key string) (err error) {
 					if key == "name" {
 						name, err = j.text("the name of a function")
@@ -156,7 +156,7 @@ func (j *judge) openaiTool() (bool, error) {
 
 // openaiChoice reads tool_choice: a word, a tool, or a list of allowed tools.
 func (j *judge) openaiChoice() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.bounded("tool_choice", nil)
 	}
 	kind := ""
@@ -166,7 +166,7 @@ func (j *judge) openaiChoice() error {
 			kind, err = j.named("the type of tool_choice")
 			return err
 		case "tools":
-			if j.peek() != '[' {
+			if j.Peek() != '[' {
 				return fmt.Errorf("the tools of tool_choice are not an array")
 			}
 			return j.array(j.openaiChoice)
@@ -186,11 +186,11 @@ func (j *judge) openaiChoice() error {
 
 // openaiAllowed reads the list of allowed tools as the Chat API nests it.
 func (j *judge) openaiAllowed() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.bounded("tool_choice", nil)
 	}
 	return j.members([]string{"tools"}, func(key string) error {
-		if key == "tools" && j.peek() == '[' {
+		if key == "tools" && j.Peek() == '[' {
 			return j.array(j.openaiChoice)
 		}
 		return j.bounded("tool_choice", nil)

@@ -40,8 +40,8 @@ func (j *judge) routerMember(key string) error {
 	case "models":
 		return j.models()
 	}
-	if start := j.pos; searches(key) { // off is the one value that is known to turn it off
-		if err := j.skip(); err != nil || string(j.data[start:j.pos]) == "false" || string(j.data[start:j.pos]) == "null" {
+	if start := j.Pos(); searches(key) { // off is the one value that is known to turn it off
+		if err := j.skip(); err != nil || string(j.Since(start)) == "false" || string(j.Since(start)) == "null" {
 			return err
 		}
 		return refuse("%s would make the provider search the web.", clip(key))
@@ -63,7 +63,7 @@ func searches(key string) bool {
 
 // routing reads how a provider is chosen. Options of a single provider cannot be judged.
 func (j *judge) routing() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.setting("provider")
 	}
 	return j.members([]string{"options"}, func(key string) error {
@@ -76,7 +76,7 @@ func (j *judge) routing() error {
 
 // models reads the models that are tried one after the other.
 func (j *judge) models() error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.array(j.readOther)
 	case 'n':

@@ -4,36 +4,39 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
 // maxDepth bounds the nesting of arrays and objects.
 const maxDepth = 64
 
-// reader is a strict JSON reader over bytes in memory. Its methods read the
+// reader reads JSON strictly, over bytes in memory. Its methods read the
 // value at the cursor, which stands on the first byte of a value when they are
 // called and right behind the value when they return. It keeps no tree.
 type reader struct {
-	data  []byte
-	pos   int
+	jsonx.Cursor
 	depth int
-	keys  []span // of the objects around the cursor, outermost first
+	keys  []jsonx.Span // of the objects around the cursor, outermost first
 }
 
 func (r *reader) errorf(format string, args ...any) error {
-	return fmt.Errorf("%s at byte %d", fmt.Sprintf(format, args...), r.pos)
+	return fmt.Errorf("%s at byte %d", fmt.Sprintf(format, args...), r.Pos())
 }
 
 // begin checks the encoding and goes to the first value.
-func (r *reader) begin() error {
-	if bytes.HasPrefix(r.data, []byte("\xef\xbb\xbf")) {
+func (r *reader) begin(data []byte) error {
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
 		return errors.New("it begins with a byte order mark")
 	}
-	if !utf8.Valid(r.data) {
+	if !utf8.Valid(data) {
 		return errors.New("it is not valid UTF-8")
 	}
-	r.space()
-	if r.pos == len(r.data) {
+	r.Cursor = jsonx.NewCursor(data)
+	r.Space()
+	if r.AtEnd() {
 		return errors.New("it is empty")
 	}
 	return nil
@@ -41,35 +44,16 @@ func (r *reader) begin() error {
 
 // finish checks that nothing follows.
 func (r *reader) finish() error {
-	r.space()
-	if r.pos != len(r.data) {
+	r.Space()
+	if !r.AtEnd() {
 		return r.errorf("there is data after the end of the value,")
 	}
 	return nil
 }
 
-func (r *reader) space() {
-	for r.pos < len(r.data) {
-		switch r.data[r.pos] {
-		case ' ', '\t', '\n', '\r':
-			r.pos++
-		default:
-			return
-		}
-	}
-}
-
-// peek returns the byte at the cursor, or 0 at the end.
-func (r *reader) peek() byte {
-	if r.pos < len(r.data) {
-		return r.data[r.pos]
-	}
-	return 0
-}
-
 // skip reads a value of any kind, as strictly as any other.
 func (r *reader) skip() error {
-	switch c := r.peek(); c {
+	switch c := r.Peek(); c {
 	case '{':
 		return r.object(nil)
 	case '[':
@@ -92,54 +76,48 @@ func (r *reader) skip() error {
 }
 
 func (r *reader) literal(word string) error {
-	if !bytes.HasPrefix(r.data[r.pos:], []byte(word)) {
+	if !r.Word(word) {
 		return r.errorf("there is no value")
 	}
-	r.pos += len(word)
 	return nil
 }
 
 // number reads a number. Its digits are never converted.
 func (r *reader) number() error {
-	digits := func() bool {
-		from := r.pos
-		for c := r.peek(); c >= '0' && c <= '9'; c = r.peek() {
-			r.pos++
-		}
-		return r.pos > from
-	}
-	if r.peek() == '-' {
-		r.pos++
-	}
-	ok := true
-	if r.peek() == '0' {
-		r.pos++
-	} else {
-		ok = digits()
-	}
-	if ok && r.peek() == '.' {
-		r.pos++
-		ok = digits()
-	}
-	if c := r.peek(); ok && (c == 'e' || c == 'E') {
-		r.pos++
-		if c := r.peek(); c == '+' || c == '-' {
-			r.pos++
-		}
-		ok = digits()
-	}
-	if !ok {
+	if _, ok := r.Number(); !ok {
 		return r.errorf("a number is malformed")
 	}
 	return nil
+}
+
+// span reads a string and checks its escapes.
+func (r *reader) span() (jsonx.Span, error) {
+	s, fault := r.Text()
+	switch fault {
+	case jsonx.Sound:
+		return s, nil
+	case jsonx.Control:
+		return s, r.errorf("a string holds a control character")
+	case jsonx.BadEscape:
+		return s, r.errorf("a string holds an unknown escape")
+	default:
+		return s, r.errorf("a string has no end")
+	}
+}
+
+// str reads a string and decodes it.
+func (r *reader) str() (string, error) {
+	s, err := r.span()
+	if err != nil {
+		return "", err
+	}
+	return r.Decode(s), nil
 }
 
 func (r *reader) enter() error {
 	if r.depth++; r.depth > maxDepth {
 		return r.errorf("it is nested deeper than %d levels", maxDepth)
 	}
-	r.pos++
-	r.space()
 	return nil
 }
 
@@ -149,18 +127,16 @@ func (r *reader) array(each func() error) error {
 		return err
 	}
 	defer func() { r.depth-- }()
-	if r.peek() == ']' {
-		r.pos++
-		return nil
-	}
-	for {
+	more, ok := r.Open(']'), true
+	for more {
 		if err := each(); err != nil {
 			return err
 		}
-		if more, err := r.more(']', "an array"); !more {
-			return err
+		if more, ok = r.Next(']'); !ok {
+			return r.errorf("an array is not well-formed")
 		}
 	}
+	return nil
 }
 
 // object reads an object; each, if there is one, gets the key and reads the
@@ -171,12 +147,9 @@ func (r *reader) object(each func(key string) error) error {
 	}
 	outer := len(r.keys)
 	defer func() { r.depth--; r.keys = r.keys[:outer] }()
-	if r.peek() == '}' {
-		r.pos++
-		return nil
-	}
 	var seen map[string]struct{} // of the keys, when there are many
-	for {
+	more, ok := r.Open('}'), true
+	for more {
 		key, err := r.key(outer, &seen)
 		if err != nil {
 			return err
@@ -184,32 +157,16 @@ func (r *reader) object(each func(key string) error) error {
 		if each == nil {
 			err = r.skip()
 		} else {
-			err = each(r.decode(key))
+			err = each(r.Decode(key))
 		}
 		if err != nil {
 			return err
 		}
-		if more, err := r.more('}', "an object"); !more {
-			return err
+		if more, ok = r.Next('}'); !ok {
+			return r.errorf("an object is not well-formed")
 		}
 	}
-}
-
-// more passes over what follows an element: a comma before the next one, or the
-// end of what is read.
-func (r *reader) more(end byte, what string) (bool, error) {
-	r.space()
-	switch r.peek() {
-	case ',':
-		r.pos++
-		r.space()
-		return true, nil
-	case end:
-		r.pos++
-		return false, nil
-	default:
-		return false, r.errorf("%s is not well-formed", what)
-	}
+	return nil
 }
 
 // fewKeys is how many keys of an object are compared one by one.
@@ -217,42 +174,45 @@ const fewKeys = 16
 
 // key reads a key and the colon behind it, and compares the key with the
 // others of its object, which begin at r.keys[outer].
-func (r *reader) key(outer int, seen *map[string]struct{}) (span, error) {
-	if r.peek() != '"' {
-		return span{}, r.errorf("a key is missing")
+func (r *reader) key(outer int, seen *map[string]struct{}) (jsonx.Span, error) {
+	if r.Peek() != '"' {
+		return jsonx.Span{}, r.errorf("a key is missing")
 	}
 	key, err := r.span()
 	if err != nil {
 		return key, err
 	}
-	if key.escaped && !r.wellFormed(key) {
+	if key.Escaped() && !r.wellFormed(key) {
 		return key, r.errorf("a key holds half a surrogate pair or a null character")
 	}
 	if *seen == nil {
 		for _, other := range r.keys[outer:] {
-			if r.same(key, other) {
+			if r.Same(key, other) {
 				return key, r.errorf("a key appears twice in its object")
 			}
 		}
 		if r.keys = append(r.keys, key); len(r.keys)-outer > fewKeys {
 			*seen = make(map[string]struct{}, 2*fewKeys)
 			for _, other := range r.keys[outer:] {
-				(*seen)[r.decode(other)] = struct{}{}
+				(*seen)[r.Decode(other)] = struct{}{}
 			}
 			r.keys = r.keys[:outer]
 		}
 	} else {
-		name := r.decode(key)
+		name := r.Decode(key)
 		if _, twice := (*seen)[name]; twice {
 			return key, r.errorf("a key appears twice in its object")
 		}
 		(*seen)[name] = struct{}{}
 	}
-	r.space()
-	if r.peek() != ':' {
+	if !r.Colon() {
 		return key, r.errorf("a colon is missing")
 	}
-	r.pos++
-	r.space()
 	return key, nil
+}
+
+// wellFormed says whether no surrogate of an escaped key stands alone, and no
+// null character ends it for those who read texts up to one.
+func (r *reader) wellFormed(key jsonx.Span) bool {
+	return !strings.ContainsAny(r.Decode(key), "\x00\ufffd")
 }

@@ -39,14 +39,14 @@ var labels = []string{"role", "name", "user", "metadata", "cache_control"}
 // request walks the top-level members of a request and counts its settings.
 func (j *judge) request(conversation, names []string, each func(key string) error) error {
 	return j.members(names, func(key string) error {
-		start, free := j.pos, j.free
+		start, free := j.Pos(), j.free
 		if err := each(key); err != nil || slices.Contains(conversation, key) {
 			return err
 		}
 		if len(key) > mostText {
 			return tooLong("a key of the request", len(key))
 		}
-		if j.settings += len(key) + j.pos - start - (j.free - free); j.settings > mostSettings {
+		if j.settings += len(key) + j.Pos() - start - (j.free - free); j.settings > mostSettings {
 			return refuse("the request holds more than %d bytes beside the conversation.", mostSettings)
 		}
 		return nil
@@ -66,8 +66,8 @@ func (j *judge) label(key string) error {
 
 // bounded reads a value each of whose texts is short, but for members that the model reads.
 func (j *judge) bounded(name string, read []string) error {
-	start, size := j.pos, 0
-	switch j.peek() {
+	start, size := j.Pos(), 0
+	switch j.Peek() {
 	case '[':
 		return j.array(func() error { return j.bounded(name, read) })
 	case '{':
@@ -82,7 +82,7 @@ func (j *judge) bounded(name string, read []string) error {
 		if err := j.skip(); err != nil {
 			return err
 		}
-		size = j.pos - start
+		size = j.Pos() - start
 	}
 	if size > mostText {
 		return tooLong(name, size)
@@ -92,9 +92,9 @@ func (j *judge) bounded(name string, read []string) error {
 
 // member reads a member of a setting.
 func (j *judge) member(setting, key string, read []string) error {
-	if start := j.pos; slices.Contains(read, key) {
+	if start := j.Pos(); slices.Contains(read, key) {
 		err := j.skip()
-		j.free += j.pos - start
+		j.free += j.Pos() - start
 		return err
 	}
 	if len(key) > mostText {
@@ -110,18 +110,18 @@ func tooLong(name string, size int) error {
 // clientMetadata reads what Codex tells of itself with each request, and empties what is
 // too long: JSON about the session, the remotes of the workspace among it.
 func (j *judge) clientMetadata() error {
-	if j.peek() != '{' {
+	if j.Peek() != '{' {
 		return j.setting("client_metadata")
 	}
 	return j.object(func(key string) error {
-		if j.peek() != '"' || len(key) > mostText {
+		if j.Peek() != '"' || len(key) > mostText {
 			return j.member("client_metadata", key, nil)
 		}
-		start := j.pos
+		start := j.Pos()
 		text, err := j.str()
 		if err == nil && len(text) > mostText {
-			j.edits = append(j.edits, edit{start, j.pos, `"{}"`})
-			j.free += j.pos - start
+			j.edits = append(j.edits, edit{start, j.Pos(), `"{}"`})
+			j.free += j.Pos() - start
 			j.note("client_metadata:%s", key)
 		}
 		return err

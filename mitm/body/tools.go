@@ -4,10 +4,10 @@ import "fmt"
 
 // tools walks a list of tools, of which one reads one.
 func (j *judge) tools(one func() (bool, error)) error {
-	switch j.peek() {
+	switch j.Peek() {
 	case '[':
 		return j.filter(func() (bool, error) {
-			if j.peek() != '{' {
+			if j.Peek() != '{' {
 				return false, fmt.Errorf("tools holds something that is not an object")
 			}
 			return one()
