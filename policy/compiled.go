@@ -1,13 +1,10 @@
 package policy
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
 // Compiled is a compiled policy: an ordered list of rules.
@@ -46,37 +43,6 @@ type Rule struct {
 	If          Condition `json:"if"`
 	Then        Decision  `json:"then"`
 	Reason      string    `json:"reason"`
-}
-
-// Condition holds when all of its members hold. At least one is set. A rule that allows
-// must hold for all values of a role, those of its directory apart; one that asks or
-// denies speaks of each value that matches, whatever stands beside it.
-type Condition struct {
-	Servers []string         `json:"server,omitempty"`
-	Tools   []string         `json:"tool,omitempty"`
-	Roles   []Role           `json:"roles,omitempty"`
-	Paths   *PathCondition   `json:"paths,omitempty"`
-	Domains *DomainCondition `json:"domains,omitempty"`
-	Lists   []ListCondition  `json:"lists,omitempty"`
-}
-
-// PathCondition holds for the paths of the roles that lie within a directory.
-type PathCondition struct {
-	Roles  []Role `json:"roles"`
-	Within string `json:"within"` // absolute, "~" or "~/…"
-}
-
-// DomainCondition holds for URLs of the roles whose domain matches.
-type DomainCondition struct {
-	Roles   []Role   `json:"roles"`
-	Allowed []string `json:"allowed"`
-}
-
-// ListCondition holds for values of the roles that are on the list.
-type ListCondition struct {
-	Roles   []Role   `json:"roles"`
-	Allowed []string `json:"allowed"`
-	Match   string   `json:"matchType"` // "domains", "emails" or "identifiers"
 }
 
 // ListDefinition declares a dynamic list that rules refer to as @name.
@@ -137,11 +103,13 @@ func compiledFrom(d *document) (*Compiled, error) {
 		c.Lists = append(c.Lists, def)
 	})
 	verified := top.optional("verified")
-	rules := top.required("rules")
-	rules.each(func(n *node) { c.Rules = append(c.Rules, readRule(n)) })
+	top.required("rules").each(func(n *node) {
+		d.rule = n
+		c.Rules = append(c.Rules, readRule(n))
+	})
 	top.done()
 	if d.err == nil {
-		checkReferences(rules, c)
+		c.checkReferences(d)
 	}
 	if verified != nil && d.err == nil {
 		if c.Verified = verified.str(); c.Verified != c.Digest() {
@@ -171,12 +139,6 @@ func listDefinition(n *node) ListDefinition {
 	return def
 }
 
-func matchType(n *node, s string) {
-	if n != nil && s != "domains" && s != "emails" && s != "identifiers" {
-		n.fail("unknown list type %q", s)
-	}
-}
-
 func readRule(n *node) Rule {
 	if !n.object() {
 		return Rule{}
@@ -202,116 +164,42 @@ func readRule(n *node) Rule {
 	return r
 }
 
-func readCondition(n *node) Condition {
-	if n.doc.err != nil || !n.object() {
-		return Condition{}
-	}
-	if len(n.value.Members) == 0 {
-		n.fail("the rule has no condition")
-		return Condition{}
-	}
-	var c Condition
-	c.Servers = n.optional("server").names()
-	c.Tools = n.optional("tool").names()
-	c.Roles = n.optional("roles").someRoles()
-	if p := n.optional("paths"); p != nil && p.object() {
-		c.Paths = &PathCondition{Roles: p.required("roles").someRoles(), Within: p.required("within").str()}
-		checkCategory(p, c.Paths.Roles, Role.IsPath, "is not a path role")
-		checkWithin(p.optional("within"), c.Paths.Within)
-		p.done()
-	}
-	if p := n.optional("domains"); p != nil && p.object() {
-		c.Domains = &DomainCondition{Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings()}
-		checkPatterns(p.optional("allowed"))
-		p.done()
-	}
-	lists := n.optional("lists")
-	if lists != nil && lists.value.Kind == jsonx.Array && len(lists.value.Items) == 0 {
-		lists.fail("the list is empty")
-	}
-	lists.each(func(p *node) {
-		if p.object() {
-			l := ListCondition{
-				Roles: p.required("roles").someRoles(), Allowed: p.required("allowed").strings(),
-				Match: p.required("matchType").str(),
-			}
-			matchType(p.optional("matchType"), l.Match)
-			if l.Match == "domains" {
-				checkPatterns(p.optional("allowed"))
-			}
-			c.Lists = append(c.Lists, l)
-			p.done()
-		}
-	})
-	n.done()
-	return c
+// reference is a list that a rule uses.
+type reference struct {
+	rule  *node
+	place string
+	match string // the type that the list must have
+	name  string // with its "@"
 }
 
-func checkCategory(n *node, list []Role, ok func(Role) bool, complaint string) {
-	for _, r := range list {
-		if !ok(r) {
-			n.fail("role %q %s", string(r), complaint)
+// refers notes the lists that a predicate of the rule uses.
+func (n *node) refers(match string, allowed []string) {
+	for _, a := range allowed {
+		if strings.HasPrefix(a, "@") {
+			n.doc.references = append(n.doc.references, reference{n.doc.rule, n.place, match, a})
 		}
 	}
-}
-
-func checkWithin(n *node, within string) {
-	if n == nil || n.doc.err != nil {
-		return
-	}
-	if within != "~" && !strings.HasPrefix(within, "~/") && !strings.HasPrefix(within, "/") {
-		n.fail("%q is neither absolute nor below ~", within)
-	}
-	if slices.Contains(strings.Split(within, "/"), "..") {
-		n.fail("%q contains \"..\"", within)
-	}
-	if strings.ContainsFunc(within, func(c rune) bool { return c < ' ' || c == 0x7f || c == '*' }) {
-		n.fail("%q contains \"*\" or a control character; a directory is named as it is", within)
-	}
-}
-
-func checkPatterns(n *node) {
-	if n == nil {
-		return
-	}
-	n.each(func(c *node) {
-		if s := c.str(); !strings.HasPrefix(s, "@") {
-			if _, err := urlx.ParsePattern(s); err != nil {
-				c.fail("%q is not a domain pattern: %w", s, err)
-			}
-		}
-	})
 }
 
 // checkReferences refuses rules that refer to lists which are not declared or
 // are of another type.
-func checkReferences(rules *node, c *Compiled) {
-	types := map[string]string{}
-	for _, def := range c.Lists {
-		types[def.Name] = def.Type
-	}
-	check := func(i int, place, match string, allowed []string) {
-		for _, a := range allowed {
-			name, isRef := strings.CutPrefix(a, "@")
-			if !isRef {
-				continue
-			}
-			at := rules.child("["+strconv.Itoa(i)+"]", rules.value.Items[i])
-			at.place += "." + place
-			switch t, ok := types[name]; {
-			case !ok:
-				at.fail("list %q is not defined", a)
-			case t != match:
-				at.fail("list %q holds %s, not %s", a, t, match)
-			}
+func (c *Compiled) checkReferences(d *document) {
+	for _, ref := range d.references {
+		at := &node{doc: d, place: ref.place, value: ref.rule.value}
+		i := slices.IndexFunc(c.Lists, func(def ListDefinition) bool { return "@"+def.Name == ref.name })
+		switch {
+		case i < 0:
+			at.fail("list %q is not defined", ref.name)
+		case c.Lists[i].Type != ref.match:
+			at.fail("list %q holds %s, not %s", ref.name, c.Lists[i].Type, ref.match)
 		}
 	}
-	for i, r := range c.Rules {
-		if r.If.Domains != nil {
-			check(i, "if.domains.allowed", "domains", r.If.Domains.Allowed)
-		}
-		for _, l := range r.If.Lists {
-			check(i, "if.lists", l.Match, l.Allowed)
-		}
-	}
+}
+
+// Digest identifies the rules and the lists that they refer to, whatever else
+// the policy says of itself.
+func (c *Compiled) Digest() string {
+	rules, _ := json.Marshal(append([]Rule{}, c.Rules...)) // plain strings, which can always be written
+	lists, _ := json.Marshal(append([]ListDefinition{}, c.Lists...))
+	return digest(rules, lists)
 }

@@ -1,59 +1,146 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 )
 
+// Condition holds when all of its predicates hold. There is at least one. A rule that
+// allows must hold for all values of a role, those of its directory apart; one that asks
+// or denies speaks of each value that matches, whatever stands beside it.
+type Condition []Predicate
+
+// Find returns the predicate of a kind, or nothing.
+func Find[P Predicate](c Condition) (found P) {
+	for _, p := range c {
+		if got, ok := p.(P); ok {
+			return got
+		}
+	}
+	return found
+}
+
 // SpeaksOf reports whether the condition can hold for calls of a tool at all.
-func (c *Condition) SpeaksOf(server, tool string) bool {
-	return (c.Servers == nil || slices.Contains(c.Servers, server)) &&
-		(c.Tools == nil || slices.Contains(c.Tools, tool))
+func (c Condition) SpeaksOf(server, tool string) bool {
+	return !slices.ContainsFunc(c, func(p Predicate) bool { return !p.SpeaksOf(server, tool) })
 }
 
 // TakesPart reports whether the condition is looked at while a role is judged:
 // when it names no roles at all, or names this one wherever it names any.
-func (c *Condition) TakesPart(role Role) bool {
-	if c.Roles != nil && !slices.Contains(c.Roles, role) {
-		return false
-	}
-	if c.Paths != nil && !slices.Contains(c.Paths.Roles, role) {
-		return false
-	}
-	if c.Domains != nil && !slices.Contains(c.Domains.Roles, role) {
-		return false
-	}
-	if len(c.Lists) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(c.Lists, func(l ListCondition) bool { return slices.Contains(l.Roles, role) })
+func (c Condition) TakesPart(role Role) bool {
+	return !slices.ContainsFunc(c, func(p Predicate) bool {
+		named := p.Named()
+		return named != nil && !slices.Contains(named, role)
+	})
 }
 
-// named lists the roles that the condition names anywhere.
-func (c *Condition) named() []Role {
-	all := slices.Clone(c.Roles)
-	if c.Paths != nil {
-		all = append(all, c.Paths.Roles...)
-	}
-	if c.Domains != nil {
-		all = append(all, c.Domains.Roles...)
-	}
-	for _, l := range c.Lists {
-		all = append(all, l.Roles...)
+// Named lists the roles that the condition names anywhere.
+func (c Condition) Named() []Role {
+	var all []Role
+	for _, p := range c {
+		all = append(all, p.Named()...)
 	}
 	return all
 }
 
+// Limits reports whether the condition says where the values of a role may lie.
+func (c Condition) Limits(role Role) bool {
+	return slices.ContainsFunc(c, func(p Predicate) bool {
+		e, ok := p.(Extent)
+		return ok && e.Limits(role)
+	})
+}
+
+// Opens lists the places that the condition names.
+func (c Condition) Opens() []Opening {
+	var all []Opening
+	for _, p := range c {
+		if e, ok := p.(Extent); ok {
+			all = append(all, e.Opens()...)
+		}
+	}
+	return all
+}
+
+// Objections says what in the condition no rule may allow on a person's machine.
+func (c Condition) Objections(home string, protected []string) []string {
+	var all []string
+	for _, p := range c {
+		if e, ok := p.(Extent); ok {
+			all = append(all, e.Objections(home, protected)...)
+		}
+	}
+	return all
+}
+
+// String says in a few words what the condition asks for.
+func (c Condition) String() string {
+	var parts []string
+	for _, p := range c {
+		if s := p.String(); s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if len(parts) == 0 {
+		return "every tool"
+	}
+	return strings.Join(parts, "; ")
+}
+
 // coherent reports whether there is a role for which the condition takes part.
-func (c *Condition) coherent() bool {
-	all := c.named()
+func (c Condition) coherent() bool {
+	all := c.Named()
 	return len(all) == 0 || slices.ContainsFunc(all, c.TakesPart)
 }
 
-// Digest identifies the rules and the lists that they refer to, whatever else
-// the policy says of itself.
-func (c *Compiled) Digest() string {
-	rules, _ := json.Marshal(append([]Rule{}, c.Rules...)) // plain strings, which can always be written
-	lists, _ := json.Marshal(append([]ListDefinition{}, c.Lists...))
-	return digest(rules, lists)
+// MarshalJSON writes the condition as it is read.
+func (c Condition) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for _, k := range kinds {
+		i := slices.IndexFunc(c, func(p Predicate) bool { return p.Member() == k.Name })
+		if i < 0 {
+			continue
+		}
+		data, err := json.Marshal(c[i])
+		if err != nil {
+			return nil, err
+		}
+		if b.Len() > 1 {
+			b.WriteByte(',')
+		}
+		b.WriteString(`"` + k.Name + `":`)
+		b.Write(data)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func readCondition(n *node) Condition {
+	if n.doc.err != nil || !n.object() {
+		return nil
+	}
+	if len(n.value.Members) == 0 {
+		n.fail("the rule has no condition")
+		return nil
+	}
+	var c Condition
+	for _, k := range kinds {
+		if m := n.optional(k.Name); m != nil {
+			c = append(c, k.readFrom(m))
+		}
+	}
+	n.done()
+	return c
+}
+
+// roleNames lists roles for a person.
+func roleNames(roles []Role) string {
+	names := make([]string, len(roles))
+	for i, r := range roles {
+		names[i] = string(r)
+	}
+	return strings.Join(names, ", ")
 }

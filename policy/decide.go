@@ -84,7 +84,7 @@ func (p *preparation) applyRules(role Role, open []int, o *outcome) {
 		if len(open) == 0 {
 			return
 		}
-		if !r.when.TakesPart(role) || !p.holds(r, role) {
+		if !r.takesPart(role) || !p.holds(r, role) {
 			continue
 		}
 		open = p.discharge(r, role, open, o)
@@ -121,7 +121,7 @@ func (p *preparation) discharge(r *rule, role Role, open []int, o *outcome) (res
 // no values, or nil. Conditions on values do not hold.
 func (p *preparation) first(role Role) *rule {
 	for _, r := range p.tool.rules {
-		if r.paths != nil || r.domains != nil || (role != "" && !r.when.TakesPart(role)) {
+		if r.divides() || (role != "" && !r.takesPart(role)) {
 			continue
 		}
 		if p.holds(r, role) {
@@ -152,8 +152,8 @@ func (p *preparation) holdBack(role Role, o *outcome) {
 	absent := len(open) == 0
 	for _, r := range p.tool.rules {
 		switch {
-		case !r.when.TakesPart(role) || r.then != Allow && !r.names(role) || !p.holds(r, role):
-		case absent && (r.paths != nil || r.domains != nil):
+		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !p.holds(r, role):
+		case absent && r.divides():
 		case absent && r.then == Allow:
 			return
 		case absent:
@@ -170,30 +170,22 @@ func (p *preparation) holdBack(role Role, o *outcome) {
 	}
 }
 
-// holds reports whether everything but the directory of a rule holds for the call
-// while the role is judged. A rule that allows must hold for all values; one that
+// holds reports whether a rule holds for the call while the role is judged, but for what
+// divides the values of the role. A rule that allows must hold for all values; one that
 // holds back, for any: it then speaks of those that it covers.
 func (p *preparation) holds(r *rule, role Role) bool {
-	if r.when.Roles != nil && !slices.ContainsFunc(p.roles, func(x Role) bool { return slices.Contains(r.when.Roles, x) }) {
-		return false
-	}
-	if role.IsURL() && r.then == Allow && !r.namesDomains(role) && p.hasValue(role) {
+	if role.IsURL() && r.then == Allow && !slices.Contains(r.addresses, role) && p.hasValue(role) {
 		return false // an address is allowed by a rule that speaks of addresses, or not at all
 	}
-	if r.domains != nil {
-		match := func(el *element) bool { return matchAny(r.domains.patterns, el, r.then) }
-		if !p.listHolds(r.domains.roles, r.then, role, match) {
-			return false
-		}
-	}
-	if r.paths != nil && !slices.Contains(r.paths.roles, role) {
-		match := func(el *element) bool { return !p.free(el) && r.paths.contains(el, r.then) }
-		if !p.listHolds(r.paths.roles, r.then, role, match) {
-			return false
-		}
-	}
-	for _, l := range r.lists {
-		if !p.listHolds(l.roles, r.then, role, func(el *element) bool { return l.matches(el, r.then) }) {
+	for i := range r.tests {
+		t := &r.tests[i]
+		switch {
+		case t.call != nil:
+			if !t.call(p.roles, p.args) {
+				return false
+			}
+		case t.each && slices.Contains(t.roles, role): // covers asks of each value
+		case !p.passes(t, r.then, role):
 			return false
 		}
 	}
@@ -202,44 +194,34 @@ func (p *preparation) holds(r *rule, role Role) bool {
 
 // covers reports whether a rule that holds speaks of one value of the role.
 func (r *rule) covers(role Role, el *element) bool {
-	if r.paths != nil && slices.Contains(r.paths.roles, role) && !r.paths.contains(el, r.then) {
-		return false
+	for i := range r.tests {
+		t := &r.tests[i]
+		if !t.each && r.then == Allow || !slices.Contains(t.roles, role) {
+			continue // hosts and lists hold for all values
+		}
+		if !t.match(el) {
+			return false
+		}
 	}
-	if r.then == Allow {
-		return true // hosts and lists hold for all values
-	}
-	if r.domains != nil && slices.Contains(r.domains.roles, role) && !matchAny(r.domains.patterns, el, r.then) {
-		return false
-	}
-	return !slices.ContainsFunc(r.lists, func(l listRule) bool { return slices.Contains(l.roles, role) && !l.matches(el, r.then) })
-}
-
-// namesDomains reports whether the rule restricts the hosts of the role.
-func (r *rule) namesDomains(role Role) bool {
-	if r.domains != nil && slices.Contains(r.domains.roles, role) {
-		return true
-	}
-	return slices.ContainsFunc(r.lists, func(l listRule) bool { return l.match == "domains" && slices.Contains(l.roles, role) })
+	return true
 }
 
 func (p *preparation) hasValue(role Role) bool {
 	return slices.ContainsFunc(p.elements, func(el element) bool { return el.role == role })
 }
 
-// listHolds judges one condition on values: over the values of the role when it names
-// the role, else over those of its own roles. A rule that allows wants all to match,
-// any other rule one.
-func (p *preparation) listHolds(own []Role, then Decision, role Role, match func(*element) bool) bool {
-	if slices.Contains(own, role) {
-		own = []Role{role}
-	}
+// passes judges one test of values: over the values of the role when it names the role,
+// else over those of its own roles. A rule that allows wants all to match, any other rule
+// one.
+func (p *preparation) passes(t *test, then Decision, role Role) bool {
+	own := slices.Contains(t.roles, role)
 	found := false
 	for i := range p.elements {
 		el := &p.elements[i]
-		if !slices.Contains(own, el.role) {
+		if own && el.role != role || !own && !slices.Contains(t.roles, el.role) {
 			continue
 		}
-		matches := match(el)
+		matches := !(t.each && p.free(el)) && t.match(el)
 		if matches && then != Allow {
 			return true
 		}

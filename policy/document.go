@@ -15,6 +15,9 @@ type document struct {
 	data []byte
 	root jsonx.Value
 	err  *LoadError
+
+	rule       *node // the rule that is being read
+	references []reference
 }
 
 // node is one value of a document together with its place.

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"fmt"
 	"slices"
 )
 
@@ -86,13 +85,13 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 			if x.Applied = p.holds(r, ""); !x.Applied {
 				x.Obstacle = "its conditions name no role together, and do not all hold for the call"
 			}
-		case role != "" && !r.when.TakesPart(role):
+		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it speaks of other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
 			x.Obstacle = "it does not name the role, which needs no allowance"
 		case !p.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
-		case total == 0 && (r.paths != nil || r.domains != nil):
+		case total == 0 && r.divides():
 			x.Obstacle = "the call has no value that it could hold for"
 		case total == 0 && p.passesOver(r, role):
 			x.Obstacle, decided = "the call tells which remotes there are, and contacts nobody", true
@@ -108,12 +107,8 @@ func (p *preparation) explainRole(role Role) RoleExplanation {
 			x.Values = len(open) - len(rest)
 			x.Applied = x.Values > 0
 			open = rest
-			switch {
-			case x.Applied:
-			case r.paths != nil:
-				x.Obstacle = fmt.Sprintf("no value lies within %s", sanitize(r.paths.within))
-			default:
-				x.Obstacle = "its hosts or lists match no value that is left"
+			if !x.Applied {
+				x.Obstacle = r.miss()
 			}
 		}
 		out.Rules = append(out.Rules, x)

@@ -3,35 +3,7 @@ package policy
 import (
 	"slices"
 	"strings"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
-
-// contains reports whether a path lies within the rule's directory. A rule that holds
-// back speaks of a directory above its own, too, when the call goes on to what is below.
-func (p *pathRule) contains(el *element, then Decision) bool {
-	if p.within == "" {
-		return false
-	}
-	return pathx.Within(el.text, p.within) || then != Allow && el.far && pathx.Within(p.within, el.text)
-}
-
-// matchAny reports whether an address matches a pattern. Without a scheme in
-// the pattern an allowance speaks of encrypted connections at their usual
-// port; whoever is asked or refused sees scheme and port, so other rules
-// speak of every connection to the host.
-func matchAny(patterns []urlx.Pattern, el *element, then Decision) bool {
-	if el.target == nil {
-		return false
-	}
-	for _, p := range patterns {
-		if p.Match(*el.target, then != Allow) {
-			return true
-		}
-	}
-	return false
-}
 
 // gate escalates addresses beyond the hosts that a server's sandbox lets it
 // reach. It never allows anything.

@@ -13,7 +13,7 @@ var listingModes = []string{"list", "get-url"}
 // ask of a call that only tells which remotes there are. The files that it reads are judged
 // by their own role, and a rule that names the tool speaks of all that the tool does.
 func (p *preparation) passesOver(r *rule, role Role) bool {
-	return r != nil && r.then == Escalate && role == GitRemote && !slices.Contains(r.when.Tools, p.tool.key.tool) && p.listsRemotes()
+	return r != nil && r.then == Escalate && role == GitRemote && !slices.Contains(Find[Tools](r.when), p.tool.key.tool) && p.listsRemotes()
 }
 
 // listsRemotes reports whether a call shows the remotes of a repository, and of them no

@@ -30,16 +30,16 @@ var oracleTool = map[string][]Role{
 func oracle(c oracleCase, sandbox string) Decision {
 	worst := oracleValues(c, sandbox)
 	for _, r := range c.rules {
-		if r.Then == Allow || r.Then.severity() <= worst.severity() || !oracleSpeaks(r) || r.If.Roles == nil || r.If.Paths == nil ||
-			slices.ContainsFunc(r.If.Roles, func(role Role) bool { return slices.Contains(r.If.Paths.Roles, role) }) {
+		if r.Then == Allow || r.Then.severity() <= worst.severity() || !oracleSpeaks(r) || Find[Roles](r.If) == nil || Find[*PathCondition](r.If) == nil ||
+			slices.ContainsFunc(Find[Roles](r.If), func(role Role) bool { return slices.Contains(Find[*PathCondition](r.If).Roles, role) }) {
 			continue
 		}
 		for arg, roles := range oracleTool {
-			if !slices.ContainsFunc(roles, func(role Role) bool { return slices.Contains(r.If.Paths.Roles, role) }) {
+			if !slices.ContainsFunc(roles, func(role Role) bool { return slices.Contains(Find[*PathCondition](r.If).Roles, role) }) {
 				continue
 			}
 			for _, value := range c.args[arg] {
-				inBox := strings.HasPrefix(value, sandbox+"/") || value == sandbox && (arg != "from" || !slices.Contains(r.If.Paths.Roles, DeletePath))
+				inBox := strings.HasPrefix(value, sandbox+"/") || value == sandbox && (arg != "from" || !slices.Contains(Find[*PathCondition](r.If).Roles, DeletePath))
 				if !inBox && oracleCovers(r, arg, value) {
 					worst = r.Then
 				}
@@ -52,7 +52,7 @@ func oracle(c oracleCase, sandbox string) Decision {
 // oracleCovers tells whether a value lies in the directory of a rule, or, for one that
 // asks or denies, above it in an argument whose call goes on to what is below.
 func oracleCovers(r Rule, arg, value string) bool {
-	dir := r.If.Paths.Within
+	dir := Find[*PathCondition](r.If).Within
 	return value == dir || strings.HasPrefix(value, dir+"/") || r.Then != Allow && arg == "from" && strings.HasPrefix(dir, value+"/")
 }
 
@@ -86,10 +86,10 @@ func oracleValue(rules []Rule, role Role, arg, value, sandbox string) Decision {
 		if !oracleSpeaks(r) {
 			continue
 		}
-		if r.If.Roles != nil && !slices.Contains(r.If.Roles, role) {
+		if Find[Roles](r.If) != nil && !slices.Contains(Find[Roles](r.If), role) {
 			continue
 		}
-		if p := r.If.Paths; p != nil {
+		if p := Find[*PathCondition](r.If); p != nil {
 			if !slices.Contains(p.Roles, role) || !oracleCovers(r, arg, value) {
 				continue
 			}
@@ -103,7 +103,7 @@ func oracleValue(rules []Rule, role Role, arg, value, sandbox string) Decision {
 // hold, conditions on roles do when the tool has the role.
 func oracleNothing(rules []Rule) Decision {
 	for _, r := range rules {
-		if oracleSpeaks(r) && r.If.Paths == nil {
+		if oracleSpeaks(r) && Find[*PathCondition](r.If) == nil {
 			return r.Then
 		}
 	}
@@ -111,7 +111,7 @@ func oracleNothing(rules []Rule) Decision {
 }
 
 func oracleSpeaks(r Rule) bool {
-	return (r.If.Servers == nil || slices.Contains(r.If.Servers, "filesystem")) && (r.If.Tools == nil || slices.Contains(r.If.Tools, "t"))
+	return (Find[Servers](r.If) == nil || slices.Contains(Find[Servers](r.If), "filesystem")) && (Find[Tools](r.If) == nil || slices.Contains(Find[Tools](r.If), "t"))
 }
 
 func drawCase(t *rapid.T, dirs []string) oracleCase {
@@ -120,13 +120,19 @@ func drawCase(t *rapid.T, dirs []string) oracleCase {
 	for i := range rapid.IntRange(0, 6).Draw(t, "rules") {
 		r := Rule{Name: fmt.Sprintf("rule-%d", i), Then: rapid.SampledFrom([]Decision{Allow, Escalate, Deny}).Draw(t, "then")}
 		if rapid.Bool().Draw(t, "has roles") {
-			r.If.Roles = roles.Draw(t, "roles")
+			r.If = append(r.If, Roles(roles.Draw(t, "roles")))
 		}
 		if rapid.Bool().Draw(t, "has paths") {
-			r.If.Paths = &PathCondition{Roles: roles.Draw(t, "path roles"), Within: rapid.SampledFrom(dirs).Draw(t, "within")}
+			r.If = append(r.If, &PathCondition{Roles: roles.Draw(t, "path roles"), Within: rapid.SampledFrom(dirs).Draw(t, "within")})
 		}
-		r.If.Servers = rapid.SampledFrom([][]string{nil, {"filesystem"}, {"git"}, {"git", "filesystem"}}).Draw(t, "server")
-		r.If.Tools = rapid.SampledFrom([][]string{nil, {"t"}, {"u"}, {"u", "t"}}).Draw(t, "tool")
+		servers := rapid.SampledFrom([][]string{nil, {"filesystem"}, {"git"}, {"git", "filesystem"}}).Draw(t, "server")
+		if servers != nil {
+			r.If = append(r.If, Servers(servers))
+		}
+		tools := rapid.SampledFrom([][]string{nil, {"t"}, {"u"}, {"u", "t"}}).Draw(t, "tool")
+		if tools != nil {
+			r.If = append(r.If, Tools(tools))
+		}
 		c.rules = append(c.rules, r)
 	}
 	for _, arg := range slices.Sorted(maps.Keys(oracleTool)) { // the same draws give the same case

@@ -45,11 +45,11 @@ func textsOnly(args []string) *schema {
 	return newSchema(s)
 }
 
-func proxyRules() []*rule {
-	on := func(name, tool string, then Decision, reason string) *rule {
-		return &rule{name: name, reason: reason, then: then, when: &Condition{Servers: []string{ProxyServer}, Tools: []string{tool}}}
+func proxyRules() []Rule {
+	on := func(name, tool string, then Decision, reason string) Rule {
+		return Rule{Name: name, Reason: reason, Then: then, If: Condition{Servers{ProxyServer}, Tools{tool}}}
 	}
-	return []*rule{
+	return []Rule{
 		on("proxy-add-domain-escalate", "add_proxy_domain", Escalate, "a new domain for the agent's network access needs a person's approval"),
 		on("proxy-remove-domain-allow", "remove_proxy_domain", Allow, "giving up access is always allowed"),
 		on("proxy-list-domains-allow", "list_proxy_domains", Allow, "listing one's own access is always allowed"),

@@ -37,7 +37,7 @@ func (t *tool) hopeful(role Role) bool {
 		return true
 	}
 	for _, r := range t.rules {
-		if r.then != Deny && (role == "" || r.when.TakesPart(role)) {
+		if r.then != Deny && (role == "" || r.takesPart(role)) {
 			return true
 		}
 	}

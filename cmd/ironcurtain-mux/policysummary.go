@@ -41,7 +41,7 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 		return
 	}
 	for _, rule := range r.Rules {
-		fmt.Fprintf(b, "  %-9s %s: %s\n            %s\n", rule.Then, rule.Name, scope(rule.If), rule.Reason)
+		fmt.Fprintf(b, "  %-9s %s: %s\n            %s\n", rule.Then, rule.Name, rule.If, rule.Reason)
 	}
 	for _, def := range r.Lists {
 		fmt.Fprintf(b, "  list      @%s (%s): %s\n", def.Name, def.Type, strings.Join(r.Values[def.Name].Effective(), ", "))
@@ -89,30 +89,6 @@ func gaps(b *strings.Builder, r compile.ServerResult) {
 	for _, what := range order {
 		fmt.Fprintf(b, "  denied    %s: %s\n", cmp.Or(what, "always"), strings.Join(tools[what], ", "))
 	}
-}
-
-// scope says in a few words what a rule speaks of.
-func scope(c policy.Condition) string {
-	var parts []string
-	if c.Tools != nil {
-		parts = append(parts, strings.Join(c.Tools, ", "))
-	}
-	if c.Roles != nil {
-		parts = append(parts, roleNames(c.Roles))
-	}
-	if c.Paths != nil {
-		parts = append(parts, roleNames(c.Paths.Roles)+" within "+c.Paths.Within)
-	}
-	if c.Domains != nil {
-		parts = append(parts, roleNames(c.Domains.Roles)+" on "+strings.Join(c.Domains.Allowed, ", "))
-	}
-	for _, l := range c.Lists {
-		parts = append(parts, roleNames(l.Roles)+" among "+strings.Join(l.Allowed, ", "))
-	}
-	if len(parts) == 0 {
-		return "every tool"
-	}
-	return strings.Join(parts, "; ")
 }
 
 func roleNames(roles []policy.Role) string {

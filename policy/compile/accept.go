@@ -51,7 +51,7 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 		return errors.New("the name is not in kebab-case")
 	case r.Then == policy.Deny:
 		return errors.New("rules do not deny; what no rule speaks of is denied")
-	case len(r.If.Servers) != 1 || r.If.Servers[0] != server:
+	case !slices.Equal(policy.Find[policy.Servers](r.If), policy.Servers{server}):
 		return fmt.Errorf("server has to be exactly [%q]", server)
 	case strings.TrimSpace(r.Reason) == "":
 		return errors.New("there is no reason")
@@ -61,7 +61,7 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 			return err
 		}
 	}
-	for _, name := range r.If.Tools {
+	for _, name := range policy.Find[policy.Tools](r.If) {
 		if !slices.ContainsFunc(tools, func(t policy.ToolDescription) bool { return t.Name == name }) {
 			return fmt.Errorf("the server has no tool %q", clip(name, maxName))
 		}
@@ -78,12 +78,12 @@ func speaksOfSomething(server string, tools []policy.ToolDescription, r policy.R
 			judged = append(judged, judgedRoles(t)...)
 		}
 	}
-	for _, role := range rolesOf(r.If) {
+	for _, role := range r.If.Named() {
 		if !slices.Contains(judged, role) {
 			return fmt.Errorf("role %q is judged in none of the tools that the rule speaks of", string(role))
 		}
 	}
-	if len(rolesOf(r.If)) > 0 && !slices.ContainsFunc(judged, r.If.TakesPart) {
+	if len(r.If.Named()) > 0 && !slices.ContainsFunc(judged, r.If.TakesPart) {
 		return errors.New("its conditions have no role in common, so that it never holds")
 	}
 	return nil
@@ -94,32 +94,11 @@ func judgedRoles(t policy.ToolDescription) []policy.Role {
 	return slices.DeleteFunc(t.Roles(), func(r policy.Role) bool { return !r.Judged() })
 }
 
-// rolesOf are all roles that a condition names.
-func rolesOf(c policy.Condition) []policy.Role {
-	out := slices.Clone(c.Roles)
-	if c.Paths != nil {
-		out = append(out, c.Paths.Roles...)
-	}
-	if c.Domains != nil {
-		out = append(out, c.Domains.Roles...)
-	}
-	for _, l := range c.Lists {
-		out = append(out, l.Roles...)
-	}
-	return out
-}
-
 // wordsOf is every text of a rule that a person may come to see.
 func wordsOf(r policy.Rule) []string {
 	out := []string{r.Name, r.Description, r.Principle, r.Reason}
-	if r.If.Paths != nil {
-		out = append(out, r.If.Paths.Within)
-	}
-	if r.If.Domains != nil {
-		out = append(out, r.If.Domains.Allowed...)
-	}
-	for _, l := range r.If.Lists {
-		out = append(out, l.Allowed...)
+	for _, o := range r.If.Opens() {
+		out = append(out, o.Text)
 	}
 	return out
 }

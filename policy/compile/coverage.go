@@ -2,14 +2,10 @@ package compile
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
-	"golang.org/x/net/publicsuffix"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
 // Gap is a tool with judged roles about which no rule speaks, so that calls with
@@ -30,7 +26,7 @@ func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rul
 				missing = append(missing, role)
 			}
 		}
-		speaks := func(r policy.Rule) bool { return r.If.SpeaksOf(server, t.Name) && len(rolesOf(r.If)) == 0 }
+		speaks := func(r policy.Rule) bool { return r.If.SpeaksOf(server, t.Name) && len(r.If.Named()) == 0 }
 		switch {
 		case len(missing) > 0:
 			out = append(out, Gap{t.Name, missing})
@@ -93,60 +89,26 @@ func unnamed(constitution string, rules []policy.Rule) []string {
 		if r.Then != policy.Allow {
 			continue
 		}
-		if p := r.If.Paths; p != nil {
-			look(r.Name, p.Within, p.Within, path.Base(p.Within))
-		}
-		if d := r.If.Domains; d != nil {
-			for _, host := range d.Allowed {
-				look(r.Name, host, strings.TrimPrefix(host, "*."), ownLabel(host))
-			}
-		}
-		for _, l := range r.If.Lists {
-			for _, v := range l.Allowed {
-				look(r.Name, v, v)
-			}
+		for _, o := range r.If.Opens() {
+			look(r.Name, o.Text, o.Names...)
 		}
 	}
 	return out
 }
 
-// ownLabel is the label of a host before its public suffix: "example" of
-// "www.example.co.uk".
-func ownLabel(host string) string {
-	own, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimPrefix(host, "*."))
-	if err != nil {
-		return ""
-	}
-	label, _, _ := strings.Cut(own, ".")
-	return label
-}
-
 // implied reports whether the first rule holds wherever the second does, while a
 // role is judged in which both take part.
 func implied(role policy.Role, first, second policy.Rule) bool {
-	a, b := first.If, second.If
-	switch {
-	case role.IsURL() && first.Then == policy.Allow && a.Domains == nil:
+	if role.IsURL() && first.Then == policy.Allow && !first.If.Limits(role) {
 		return false // no address is allowed by a rule that speaks of none
-	case len(a.Lists) > 0:
-		return false
-	case a.Paths != nil && (b.Paths == nil || !pathx.Within(b.Paths.Within, a.Paths.Within)):
-		return false
-	case a.Domains != nil && (b.Domains == nil || !subset(b.Domains.Allowed, a.Domains.Allowed)):
-		return false
 	}
-	// An allowance speaks of encrypted connections to a host, other rules of all.
-	return a.Domains == nil || first.Then != policy.Allow || second.Then == policy.Allow
+	return !slices.ContainsFunc(first.If, func(p policy.Predicate) bool { return !p.ImpliedBy(second, first.Then) })
 }
 
 // takesPart is TakesPart, also for calls of tools without judged roles.
 func takesPart(r policy.Rule, role policy.Role) bool {
 	if role == "" {
-		return len(rolesOf(r.If)) == 0
+		return len(r.If.Named()) == 0
 	}
 	return r.If.TakesPart(role)
-}
-
-func subset[T comparable](part, whole []T) bool {
-	return !slices.ContainsFunc(part, func(v T) bool { return !slices.Contains(whole, v) })
 }

@@ -30,7 +30,7 @@ func FuzzProposal(f *testing.F) {
 			return
 		}
 		for _, r := range p.Rules {
-			if r.Then != policy.Allow && r.Then != policy.Escalate || !slices.Equal(r.If.Servers, []string{"filesystem"}) {
+			if r.Then != policy.Allow && r.Then != policy.Escalate || !slices.Equal(policy.Find[policy.Servers](r.If), policy.Servers{"filesystem"}) {
 				t.Fatalf("accepted %+v", r)
 			}
 		}
@@ -113,24 +113,24 @@ func TestShadowedRulesHaveNoEffect(t *testing.T) {
 
 func drawRule(t *rapid.T, server, name string) policy.Rule {
 	r := policy.Rule{Name: name, Reason: "r", Then: rapid.SampledFrom([]policy.Decision{policy.Allow, policy.Escalate}).Draw(t, "then")}
-	r.If.Servers = []string{server}
+	r.If = policy.Condition{policy.Servers{server}}
 	if server == "fetch" {
 		if rapid.Bool().Draw(t, "domains") {
-			r.If.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: rapid.SliceOfNDistinct(
-				rapid.SampledFrom([]string{"*", "example.com", "*.example.com", "github.com"}), 1, 2, rapid.ID[string]).Draw(t, "hosts")}
+			r.If = append(r.If, &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: rapid.SliceOfNDistinct(
+				rapid.SampledFrom([]string{"*", "example.com", "*.example.com", "github.com"}), 1, 2, rapid.ID[string]).Draw(t, "hosts")})
 		}
 		return r
 	}
 	roles := rapid.SliceOfNDistinct(rapid.SampledFrom([]policy.Role{policy.ReadPath, policy.WritePath, policy.DeletePath}), 1, 3, rapid.ID[policy.Role])
 	if rapid.Bool().Draw(t, "tool") {
-		r.If.Tools = []string{rapid.SampledFrom([]string{"read_text_file", "move_file", "edit_file"}).Draw(t, "name")}
+		r.If = append(r.If, policy.Tools{rapid.SampledFrom([]string{"read_text_file", "move_file", "edit_file"}).Draw(t, "name")})
 	}
 	if rapid.Bool().Draw(t, "roles") {
-		r.If.Roles = roles.Draw(t, "own")
+		r.If = append(r.If, policy.Roles(roles.Draw(t, "own")))
 	}
 	if rapid.Bool().Draw(t, "paths") {
 		dir := rapid.SampledFrom([]string{"~/Documents", "~", "/etc", "/tmp"}).Draw(t, "within")
-		r.If.Paths = &policy.PathCondition{Roles: roles.Draw(t, "of"), Within: dir}
+		r.If = append(r.If, &policy.PathCondition{Roles: roles.Draw(t, "of"), Within: dir})
 	}
 	return r
 }

@@ -19,27 +19,27 @@ func TestAllowedHosts(t *testing.T) {
 	} {
 		t.Run(host, func(t *testing.T) {
 			r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{
-				Servers: []string{"fetch"}, Domains: &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},
+				policy.Servers{"fetch"}, &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}},
 			}}
 			got := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; ")
 			if (got == "") != (why == "") || !strings.Contains(got, why) {
 				t.Errorf("%s: %q, want %q", host, got, why)
 			}
-			r.If.Lists, r.If.Domains = []policy.ListCondition{{Roles: r.If.Domains.Roles, Allowed: []string{host}, Match: "domains"}}, nil
+			r.If[1] = policy.ListConditions{{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{host}, Match: "domains"}}
 			if listed := strings.Join(m.invariants("fetch", tools, []policy.Rule{r}), "; "); (listed == "") != (why == "") {
 				t.Errorf("%s on a list: %q", host, listed)
 			}
 		})
 	}
-	r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{Servers: []string{"fetch"}, Tools: []string{"http_fetch"}}}
+	r := policy.Rule{Name: "r", Then: policy.Allow, If: policy.Condition{policy.Servers{"fetch"}, policy.Tools{"http_fetch"}}}
 	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 1 || !strings.Contains(got[0], "fetch-url without domains") {
 		t.Errorf("%q", got)
 	}
-	r.If.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}}
+	r.If = append(r.If, &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}})
 	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 1 || !strings.Contains(got[0], "no host at all") {
 		t.Errorf("%q", got)
 	}
-	r.Then, r.If.Domains = policy.Escalate, nil
+	r.Then, r.If = policy.Escalate, r.If[:2]
 	if got := m.invariants("fetch", tools, []policy.Rule{r}); len(got) != 0 {
 		t.Errorf("an escalation: %q", got)
 	}
@@ -49,11 +49,11 @@ func TestAllowedHosts(t *testing.T) {
 func TestUnnamed(t *testing.T) {
 	rule := func(c policy.Condition) policy.Rule { return policy.Rule{Name: "r", Then: policy.Allow, If: c} }
 	got := unnamed("Read my Documents, and GitHub.", []policy.Rule{
-		rule(policy.Condition{Paths: &policy.PathCondition{Within: "~/Documents"}}),
-		rule(policy.Condition{Paths: &policy.PathCondition{Within: "/srv/data"}}),
-		rule(policy.Condition{Domains: &policy.DomainCondition{Allowed: []string{"*.github.com", "evil.example.com", "@docs"}}}),
-		rule(policy.Condition{Lists: []policy.ListCondition{{Allowed: []string{"octocat"}}}}),
-		{Name: "e", Then: policy.Escalate, If: policy.Condition{Paths: &policy.PathCondition{Within: "/etc"}}},
+		rule(policy.Condition{&policy.PathCondition{Within: "~/Documents"}}),
+		rule(policy.Condition{&policy.PathCondition{Within: "/srv/data"}}),
+		rule(policy.Condition{&policy.DomainCondition{Allowed: []string{"*.github.com", "evil.example.com", "@docs"}}}),
+		rule(policy.Condition{policy.ListConditions{{Allowed: []string{"octocat"}}}}),
+		{Name: "e", Then: policy.Escalate, If: policy.Condition{&policy.PathCondition{Within: "/etc"}}},
 	})
 	if len(got) != 3 || !strings.Contains(got[0], "/srv/data") || !strings.Contains(got[1], "evil.example.com") || !strings.Contains(got[2], "octocat") {
 		t.Errorf("%q", got)

@@ -80,7 +80,7 @@ func (p *Previous) server(name string) (ServerResult, bool) {
 	}
 	r := ServerResult{Name: name, InputHash: p.policy.Servers[i].InputHash, Values: map[string]policy.List{}}
 	for _, rule := range p.policy.Rules {
-		if slices.Equal(rule.If.Servers, []string{name}) {
+		if slices.Equal(policy.Find[policy.Servers](rule.If), policy.Servers{name}) {
 			r.Rules = append(r.Rules, rule)
 		}
 	}

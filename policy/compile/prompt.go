@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -37,22 +38,34 @@ What the engine does before any rule, and no rule can change:
 `
 
 // rulesPrompt asks for the rules of a server.
-const rulesPrompt = common + `
+var rulesPrompt = common + `
 Write the rules for one server. They are ordered. For each role of a call, and each value of it, the first rule that holds decides; over all roles the most severe decision wins. So allow narrow things first, and escalate the wider ones behind them. A call passes only when every judged role of it has a rule.
 
 A rule:
-{"name":"allow-read-documents","description":"Reading below Documents.","principle":"Documents may be read.","if":{"server":["filesystem"],"tool":null,"roles":null,"paths":{"roles":["read-path"],"within":"~/Documents"},"domains":null,"lists":null},"then":"allow","reason":"the constitution opens Documents for reading"}
+{"name":"allow-read-documents","description":"Reading below Documents.","principle":"Documents may be read.","if":` + exampleCondition() + `,"then":"allow","reason":"the constitution opens Documents for reading"}
 
 The members of "if" all have to hold; null means that a member is absent:
-- server: exactly this server's name, alone
-- tool: names of tools; absent means all of them
-- roles: the rule takes part only while one of these roles is judged
-- paths: every path of the roles lies within one directory, written absolute or from ~; never the home directory itself, / or a directory above a protected one; write ~ for the home directory
-- domains: the host of every address of the roles matches "example.com" or "*.example.com" (the host and all below it); escalating rules may say "*" for all public hosts, allowing rules may not
-- lists: every value of the roles is on a list or among the values written out; matchType is domains, emails or identifiers
-"@name" in allowed stands for a list of listDefinitions. Define one only where the constitution names a category, such as "news sites", and say in generationPrompt which values belong on it. requiresMcp is always false.
+` + members() + `"@name" in allowed stands for a list of listDefinitions. Define one only where the constitution names a category, such as "news sites", and say in generationPrompt which values belong on it. requiresMcp is always false.
 
 Every rule that allows must say where: paths for read-path, write-path, delete-path, write-history and delete-history; domains for fetch-url and git-remote-url; lists of emails for email-address. A rule with conditions for different roles holds for none of them; write one rule for each. A rule that escalates usually names roles and no more, so that it catches the rest. A tool without any of the roles above passes only by a rule that names it in tool; allow such a tool when it touches neither files nor the network and the constitution does not forbid it. Beyond that nothing the constitution does not clearly grant is allowed; what it leaves open but plausible is escalated; what it forbids gets no rule. Names are in kebab-case and say what the rule does.`
+
+// exampleCondition is the condition of the rule that a model is shown.
+func exampleCondition() string {
+	var parts []string
+	for _, k := range policy.Kinds() {
+		parts = append(parts, `"`+k.Name+`":`+cmp.Or(k.Example, "null"))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
+}
+
+// members says a line each what a condition can hold.
+func members() string {
+	var b strings.Builder
+	for _, k := range policy.Kinds() {
+		b.WriteString("- " + k.Name + ": " + k.Help + "\n")
+	}
+	return b.String()
+}
 
 // listPrompt asks for the values of a list.
 const listPrompt = `A policy for a coding agent refers to a list. Give its values, only such as you are certain of, at most 200. For type domains: host names such as "example.com", or "*.example.com" for a host and all below it; never a top-level domain, never a domain below which anybody can have a name, such as github.io (name the hosts below it), a bare word, an address, a scheme or a path. For emails: full addresses. For identifiers: the exact names, without spaces.`
@@ -62,7 +75,7 @@ const scenariosPrompt = common + `
 Write calls of one server's tools by which its rules are tested, each with the decision that the constitution asks for. You are not shown the rules: go by the constitution. Give 10 to 25 calls that cover what is allowed, what is escalated and what is denied (neither granted nor plausible), the borders between them, and attempts to get around them with ".." or with several paths in one call. Use only the tools and arguments you are shown. "arguments" is a JSON object written as text. Paths are absolute (/workspace/…, /etc/…) or begin with ~/. /workspace is a git repository whose remote origin is https://github.com/example/project.git; where an argument takes an address, write a full https:// one. Keep to each argument's type, oneOf and pattern. A call with several roles gets the most severe of its decisions. "description" says in a few words what the call does.`
 
 // repairPrompt asks for a patch of rules that failed.
-const repairPrompt = rulesPrompt + `
+var repairPrompt = rulesPrompt + `
 
 The rules below were tried and failed. Give the smallest patch after which they hold:
 - operations, in order: {"op":"update","name":…,"rule":…} replaces a rule and keeps its name; {"op":"add","name":…,"after":the name of the rule before it or null for the first place,"rule":…}; {"op":"delete","name":…}. "after" and "rule" are null where they do not belong.

@@ -1,5 +1,11 @@
 package compile
 
+import (
+	"encoding/json"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
 // The forms of the answers, in the part of JSON Schema that every provider
 // understands: closed objects all of whose members are required, and null for
 // what is not there.
@@ -20,18 +26,24 @@ func orNull(s map[string]any) map[string]any {
 
 var listTypes = among("domains", "emails", "identifiers")
 
-var conditionSchema = object(map[string]any{
-	"server":  array(text),
-	"tool":    orNull(array(text)),
-	"roles":   orNull(array(text)),
-	"paths":   orNull(object(map[string]any{"roles": array(text), "within": text}, "roles", "within")),
-	"domains": orNull(object(map[string]any{"roles": array(text), "allowed": array(text)}, "roles", "allowed")),
-	"lists": orNull(array(object(map[string]any{"roles": array(text), "allowed": array(text), "matchType": listTypes},
-		"roles", "allowed", "matchType"))),
-}, "server", "tool", "roles", "paths", "domains", "lists")
+// conditionSchema has the predicates that there are.
+func conditionSchema() map[string]any {
+	all, names := map[string]any{}, []string{}
+	for _, k := range policy.Kinds() {
+		var s map[string]any
+		if err := json.Unmarshal([]byte(k.Schema), &s); err != nil {
+			panic("policy compile: the schema of " + k.Name + ": " + err.Error())
+		}
+		if !k.Always {
+			s = orNull(s)
+		}
+		all[k.Name], names = s, append(names, k.Name)
+	}
+	return object(all, names...)
+}
 
 var ruleSchema = object(map[string]any{
-	"name": text, "description": text, "principle": text, "if": conditionSchema, "then": among("allow", "escalate"), "reason": text,
+	"name": text, "description": text, "principle": text, "if": conditionSchema(), "then": among("allow", "escalate"), "reason": text,
 }, "name", "description", "principle", "if", "then", "reason")
 
 var definitionSchema = object(map[string]any{

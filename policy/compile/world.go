@@ -68,14 +68,14 @@ func (w *World) Engine(c *policy.Compiled, a *policy.Annotations, l *policy.List
 // rules allow all they can, one that escalates everything and one without rules.
 func (w *World) extremes(server string, a *policy.Annotations) ([]*policy.Engine, error) {
 	of := func(then policy.Decision) []policy.Rule {
-		all := policy.Condition{Servers: []string{server}}
-		web, remotes := all, all
-		web.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.FetchURL}, Allowed: []string{"*"}}
-		remotes.Domains = &policy.DomainCondition{Roles: []policy.Role{policy.GitRemote}, Allowed: []string{"*"}}
+		of := policy.Servers{server}
+		every := func(role policy.Role) policy.Predicate {
+			return &policy.DomainCondition{Roles: []policy.Role{role}, Allowed: []string{"*"}}
+		}
 		return []policy.Rule{
-			{Name: "web", If: web, Then: then, Reason: "web"},
-			{Name: "remotes", If: remotes, Then: then, Reason: "remotes"},
-			{Name: "all", If: all, Then: then, Reason: "all"},
+			{Name: "web", If: policy.Condition{of, every(policy.FetchURL)}, Then: then, Reason: "web"},
+			{Name: "remotes", If: policy.Condition{of, every(policy.GitRemote)}, Then: then, Reason: "remotes"},
+			{Name: "all", If: policy.Condition{of}, Then: then, Reason: "all"},
 		}
 	}
 	var out []*policy.Engine

@@ -1,0 +1,185 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// DomainCondition holds for URLs of the roles whose domain matches.
+type DomainCondition struct {
+	Roles   []Role   `json:"roles"`
+	Allowed []string `json:"allowed"`
+}
+
+var domainsKind = Kind{
+	Name:   "domains",
+	Help:   `the host of every address of the roles matches "example.com" or "*.example.com" (the host and all below it); escalating rules may say "*" for all public hosts, allowing rules may not`,
+	Schema: `{"type":"object","properties":{"roles":{"type":"array","items":{"type":"string"}},"allowed":{"type":"array","items":{"type":"string"}}},"required":["roles","allowed"],"additionalProperties":false}`,
+	readFrom: func(n *node) Predicate {
+		c := &DomainCondition{}
+		if !n.object() {
+			return c
+		}
+		c.Roles, c.Allowed = n.required("roles").someRoles(), n.required("allowed").strings()
+		checkPatterns(n.optional("allowed"))
+		n.optional("allowed").refers("domains", c.Allowed)
+		n.done()
+		return c
+	},
+}
+
+func checkPatterns(n *node) {
+	if n == nil {
+		return
+	}
+	n.each(func(c *node) {
+		if s := c.str(); !strings.HasPrefix(s, "@") {
+			if _, err := urlx.ParsePattern(s); err != nil {
+				c.fail("%q is not a domain pattern: %w", s, err)
+			}
+		}
+	})
+}
+
+// Member is "domains".
+func (*DomainCondition) Member() string { return "domains" }
+
+// SpeaksOf is true: only values decide.
+func (*DomainCondition) SpeaksOf(_, _ string) bool { return true }
+
+// Named are the roles of the addresses.
+func (c *DomainCondition) Named() []Role { return c.Roles }
+
+func (c *DomainCondition) String() string {
+	return roleNames(c.Roles) + " on " + strings.Join(c.Allowed, ", ")
+}
+
+// ImpliedBy reports whether the other rule's hosts are among these. An allowance speaks
+// of encrypted connections to a host, other rules of all.
+func (c *DomainCondition) ImpliedBy(other Rule, then Decision) bool {
+	o := Find[*DomainCondition](other.If)
+	missing := func(host string) bool { return !slices.Contains(c.Allowed, host) }
+	return o != nil && !slices.ContainsFunc(o.Allowed, missing) && (then != Allow || other.Then == Allow)
+}
+
+// Limits reports whether addresses of the role have to match.
+func (c *DomainCondition) Limits(r Role) bool { return r.IsURL() && slices.Contains(c.Roles, r) }
+
+// Opens are the hosts, each by its name or its own label.
+func (c *DomainCondition) Opens() []Opening {
+	var out []Opening
+	for _, host := range c.Allowed {
+		out = append(out, Opening{host, []string{strings.TrimPrefix(host, "*."), ownLabel(host)}})
+	}
+	return out
+}
+
+// ownLabel is the label of a host before its public suffix: "example" of
+// "www.example.co.uk".
+func ownLabel(host string) string {
+	own, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimPrefix(host, "*."))
+	if err != nil {
+		return ""
+	}
+	label, _, _ := strings.Cut(own, ".")
+	return label
+}
+
+// Objections says what is wrong with hosts that a rule allows.
+func (c *DomainCondition) Objections(string, []string) []string { return objectionsTo(c.Allowed) }
+
+func objectionsTo(hosts []string) []string {
+	var broken []string
+	if len(hosts) == 0 {
+		broken = append(broken, "allows no host at all: its list is empty")
+	}
+	for _, s := range hosts {
+		if strings.HasPrefix(s, "@") {
+			continue // its values are checked when they are looked up
+		}
+		p, err := urlx.ParsePattern(s)
+		switch {
+		case strings.Contains(s, ":"):
+			broken = append(broken, fmt.Sprintf("allows %q: a host stands alone, without scheme and port", s))
+		case err != nil:
+			broken = append(broken, fmt.Sprintf("allows %q, which is no host", s))
+		case p.Everywhere():
+			broken = append(broken, fmt.Sprintf("allows %q, every host there is", s))
+		case p.CoversSuffix() && p.Public():
+			broken = append(broken, fmt.Sprintf("allows %q, below which anybody can have a name", s))
+		case !p.Public():
+			broken = append(broken, fmt.Sprintf("allows %q, which is not one public host", s))
+		}
+	}
+	return broken
+}
+
+// missesList is why a value that is left is decided by no host and no list.
+const missesList = "its hosts or lists match no value that is left"
+
+func (c *DomainCondition) bind(e *Engine, r Rule) (tests []test, warnings []string) {
+	patterns, warnings := e.patterns(c.Allowed, r)
+	for _, p := range patterns {
+		if r.Then == Allow && p.Subdomains() && p.CoversSuffix() {
+			warnings = append(warnings, fmt.Sprintf("rule %s allows all hosts below a domain where anybody can have a name; name the hosts", r.Name))
+		}
+	}
+	return []test{{
+		roles: c.Roles, miss: missesList,
+		match: func(el *element) bool { return matchAny(patterns, el, r.Then) },
+	}}, warnings
+}
+
+// patterns parses domain patterns with the lists put in. Those that cannot be read
+// match nothing in a rule that allows, nor does what a list would allow beyond public
+// hosts and what is below them. In any other rule they match everything, as does a list
+// that has not been resolved: whom the rule was to hold back must not slip past it.
+func (e *Engine) patterns(allowed []string, r Rule) (good []urlx.Pattern, warnings []string) {
+	unread := func(pattern, effect string) {
+		warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q %s", r.Name, pattern, effect))
+	}
+	for _, s := range allowed {
+		name, fromList := strings.CutPrefix(s, "@")
+		values := []string{s}
+		if fromList {
+			values = e.config.Lists.values(name)
+		}
+		if r.Then != Allow && e.config.Lists.lacks([]string{s}) {
+			good = append(good, urlx.Anything())
+		}
+		for _, v := range values {
+			p, err := urlx.ParsePattern(v)
+			switch {
+			case err != nil && r.Then != Allow:
+				good = append(good, urlx.Anything())
+				unread(v, "cannot be read, so the rule speaks of every host")
+			case err != nil || (fromList && r.Then == Allow && (!p.Plain() || !p.Public() || p.CoversSuffix())):
+				unread(v, "has no effect")
+			default:
+				good = append(good, p)
+			}
+		}
+	}
+	return good, warnings
+}
+
+// matchAny reports whether an address matches a pattern. Without a scheme in
+// the pattern an allowance speaks of encrypted connections at their usual
+// port; whoever is asked or refused sees scheme and port, so other rules
+// speak of every connection to the host.
+func matchAny(patterns []urlx.Pattern, el *element, then Decision) bool {
+	if el.target == nil {
+		return false
+	}
+	for _, p := range patterns {
+		if p.Match(*el.target, then != Allow) {
+			return true
+		}
+	}
+	return false
+}
