@@ -2,14 +2,13 @@ package docker
 
 import "slices"
 
-// UseBase makes an image of a registry the one that all images are built on,
-// in place of the one that the base's Dockerfile names; an empty name changes
-// nothing. It must be a Debian or Ubuntu. Call it before anything is asked about
-// images. With another base than the Dockerfile's the root file system comes from
-// the registry alone.
+// UseBase chooses the registry image that all images are built on, instead of the one
+// that the base's Dockerfile names. An empty name changes nothing. The image must be a
+// Debian or Ubuntu. Call UseBase before any other method about images. A chosen image
+// comes from its registry only: mmdebstrap is not used as a substitute.
 func (c *Client) UseBase(image string) { c.chosen = image }
 
-// images are the embedded images on the base that was chosen.
+// images returns the embedded images, built on the chosen base.
 func (c *Client) images() []ImageSpec {
 	list := Images()
 	i := slices.IndexFunc(list, func(s ImageSpec) bool { return s.rootfs.suite != "" })

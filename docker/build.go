@@ -17,17 +17,18 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 )
 
-// Labels of images. LabelManaged is not among them: containers inherit the
-// labels of their image, and one that a person starts from it is not ours.
+// Labels of images. LabelManaged is not among them, because containers inherit the
+// labels of their image, and a container that a person starts from our image is not
+// ours.
 const (
 	LabelImage     = "ironcurtain.image"         // the spec's name
 	LabelBuildHash = "ironcurtain.build-hash"    // the hash in the tag
 	LabelVersion   = "ironcurtain.agent-version" // the pinned version of the agent
 )
 
-// build runs the engine's own builder on a context assembled here. Only the
-// first generation of builders works without a registry and without a second
-// protocol, so that one is asked for.
+// build runs the engine's own builder on a context assembled here. It asks for the
+// builder of the first generation, because only that one works without a registry and
+// without a second protocol.
 func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag string, files map[string]string, offline bool) error {
 	contextR, contextW := io.Pipe()
 	sent := make(chan error, 1)
@@ -78,8 +79,8 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 	return nil
 }
 
-// dropLayers removes the nameless images a failed build left, the newest
-// first: that takes its unused ancestors along.
+// dropLayers removes the untagged images that a failed build left. It starts with the
+// newest, because removing an image also removes its unused ancestors.
 func (b *imageBuild) dropLayers(ctx context.Context, layers []string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 	defer cancel()
@@ -89,7 +90,7 @@ func (b *imageBuild) dropLayers(ctx context.Context, layers []string) {
 		if err != nil || len(image.RepoTags) > 0 || len(image.RepoDigests) > 0 {
 			continue
 		}
-		_ = api.RemoveImage(id) // in use by somebody else: then it is theirs
+		_ = api.RemoveImage(id) // it fails when somebody else uses the image, which then stays
 	}
 }
 
@@ -124,7 +125,7 @@ func writeFile(tw *tar.Writer, name, path string) error {
 	if err != nil {
 		return err
 	}
-	// No times: the same content makes the same layer.
+	// The header carries no times, so that the same content makes the same layer.
 	if err := tw.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: info.Size()}); err != nil {
 		return err
 	}
@@ -138,11 +139,11 @@ type buildOutput struct {
 	report  *reporter
 	rest    []byte
 	failure string   // what the engine reported as the error
-	layers  []string // image identifiers, as they came
+	layers  []string // image identifiers, in the order they came
 	seen    func()   // called on every message; may be nil
 }
 
-// message is what is used of one message.
+// message holds the members that are used of one message.
 type message struct {
 	Stream   string `json:"stream"`
 	Status   string `json:"status"`
@@ -156,7 +157,7 @@ const maxMessage = 1 << 20
 
 var layerLine = regexp.MustCompile(`^ ---> ([0-9a-f]{12,64})$`)
 
-// Write takes any part of the stream.
+// Write accepts the stream in pieces of any size.
 func (o *buildOutput) Write(p []byte) (int, error) {
 	o.rest = append(o.rest, p...)
 	for {

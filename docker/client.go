@@ -14,16 +14,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Client talks to one engine. It is safe for concurrent use. It holds no
-// connection while nothing is asked of it.
+// Client talks to one engine. It is safe for concurrent use. It keeps no idle
+// connections.
 type Client struct {
 	endpoint Endpoint
 	dial     dialer
 	base     *http.Transport
-	api      *engine.Client // never used as it is: see bound
+	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
 	chosen   string         // the base image that UseBase chose; empty: the Dockerfile's
-	cleanups sync.WaitGroup // removals that outlive the call that began them
+	cleanups sync.WaitGroup // removals that outlive the call that started them
 }
 
 // Info describes the engine, as far as this program depends on it.
@@ -47,11 +47,11 @@ type Info struct {
 	Endpoint       string   `json:"endpoint"`
 }
 
-// How long the engine may take to say that it is there.
+// pingLimit is how long the engine may take to answer a ping.
 const pingLimit = 10 * time.Second
 
-// Probe checks that something listens at e, without asking anything of it. Its
-// errors are those of Connect.
+// Probe checks that something listens at e, without sending a request. Its errors are
+// those of Connect.
 func Probe(ctx context.Context, e Endpoint) error {
 	d, err := newDialer(e)
 	if err == nil {
@@ -60,9 +60,9 @@ func Probe(ctx context.Context, e Endpoint) error {
 	return fault.Wrap("connect to Docker", err, "")
 }
 
-// Connect checks that an engine answers at e and asks what it can do. Its
-// errors say which of the ways it failed (ErrNoEngine, ErrEngineNotRunning,
-// ErrPermission, ErrEngineRefuses) and carry a hint.
+// Connect checks that an engine answers at e and asks what it can do. Its errors say
+// how it failed (ErrNoEngine, ErrEngineNotRunning, ErrPermission, ErrEngineRefuses) and
+// carry a hint.
 func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	const op = "connect to Docker"
 	d, err := newDialer(e)
@@ -76,8 +76,8 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	if d.tls != nil {
 		address = "https://" + d.address
 	}
-	// Not NewClient: that one learns the engine's version on the first start of
-	// a container, without a lock. This way it is learned here, once.
+	// NewClient would ask for the engine's version at the first start of a container,
+	// without a lock. NewVersionedClient asks here, once.
 	api, err := engine.NewVersionedClient(address, "")
 	if err != nil {
 		return nil, fault.Wrap(op, because(ErrEndpoint, "%s: %v", e.Address, err), "")
@@ -99,7 +99,7 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	return c, nil
 }
 
-// refusal says how the engine failed to answer on a connection it accepted.
+// refusal describes how the engine failed to answer on a connection that it accepted.
 func refusal(ctx context.Context, e Endpoint, err error) error {
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return because(ErrEngineRefuses, "no answer at %s within %s", e.Address, pingLimit)
@@ -110,17 +110,17 @@ func refusal(ctx context.Context, e Endpoint, err error) error {
 	return because(ErrEngineRefuses, "%s: %v", e.Address, translate(err))
 }
 
-// bound returns the library's client with every request under ctx.
+// bound returns the library's client with every request bound to ctx.
 func (c *Client) bound(ctx context.Context) *engine.Client {
 	api := *c.api
-	api.TLSConfig = nil // the dialer has it
+	api.TLSConfig = nil // the dialer does TLS
 	api.HTTPClient = &http.Client{Transport: boundTransport{ctx, c.base}}
 	api.Dialer = boundDialer{ctx, c.dial}
 	return &api
 }
 
-// boundTransport puts every request under one context; some of the library's
-// calls accept none.
+// boundTransport binds every request to one context, because some of the library's
+// calls accept no context.
 type boundTransport struct {
 	ctx  context.Context
 	base http.RoundTripper
@@ -136,7 +136,7 @@ func (c *Client) Version(ctx context.Context) (Info, error) {
 	return info, fault.Wrap("ask the engine for its version", err, refuseHint)
 }
 
-// Ping asks whether the engine answers at all.
+// Ping checks that the engine answers.
 func (c *Client) Ping(ctx context.Context) error {
 	if err := c.bound(ctx).Ping(); err != nil {
 		return fault.Wrap("ask the engine", refusal(ctx, c.endpoint, err), refuseHint)
@@ -144,7 +144,7 @@ func (c *Client) Ping(ctx context.Context) error {
 	return nil
 }
 
-// Endpoint returns where the client is connected to.
+// Endpoint returns the endpoint that the client is connected to.
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 
 // Close waits for removals that are still under way, at most until ctx ends.
@@ -218,8 +218,8 @@ func missingLimits(host *engine.DockerInfo, info Info) []string {
 	return list
 }
 
-// initVersion returns the version of the engine's init program. The engine
-// names one even when it is not installed; then it does not know its version.
+// initVersion returns the version of the engine's init program, or an empty string
+// when the program is not installed: the engine then lists it without a version.
 func initVersion(version *engine.Env) string {
 	var components []struct{ Name, Version string }
 	if err := version.GetJSON("Components", &components); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Container is a running container and the attachment to its terminal. Read
-// and Write may be used at the same time; everything else at any time.
+// Container is a running container and the attachment to its terminal. One goroutine
+// may read while another writes; all other methods may be called at any time.
 type Container struct {
 	client *Client
 	id     string
@@ -23,11 +23,11 @@ type Container struct {
 	life   context.Context // ends with Close
 	detach context.CancelFunc
 
-	renewing sync.Mutex // one at a time
+	renewing sync.Mutex // held by renew, so that one goroutine at a time attaches again
 
 	mu         sync.Mutex
 	stream     *stream
-	cols, rows int // the last size it was given; 0 before
+	cols, rows int // the last size set by Resize; 0 before the first
 }
 
 func newContainer(c *Client, id string, tty bool, st *stream) *Container {
@@ -39,8 +39,8 @@ func newContainer(c *Client, id string, tty bool, st *stream) *Container {
 // ID returns the engine's identifier of the container.
 func (ct *Container) ID() string { return ct.id }
 
-// Read returns what the agent wrote. io.EOF means that the agent has ended; an
-// engine that went away is waited for. After Close it fails.
+// Read returns what the agent wrote. io.EOF means that the agent has ended. When the
+// engine stops, Read waits until it is back. After Close it fails.
 func (ct *Container) Read(p []byte) (int, error) {
 	for {
 		st := ct.current()
@@ -51,8 +51,8 @@ func (ct *Container) Read(p []byte) (int, error) {
 	}
 }
 
-// Write passes bytes to the agent, all of them unchanged. It waits for an engine
-// that went away.
+// Write passes all bytes to the agent, unchanged. When the engine stops, Write waits
+// until it is back.
 func (ct *Container) Write(p []byte) (int, error) {
 	for sent := 0; ; {
 		st := ct.current()
@@ -64,8 +64,8 @@ func (ct *Container) Write(p []byte) (int, error) {
 	}
 }
 
-// TryWrite passes the bytes that the engine takes without waiting, and returns
-// how many those were; none where that cannot be told.
+// TryWrite writes as many bytes as the engine takes without blocking and returns their
+// number. It writes none over a connection that does not support this.
 func (ct *Container) TryWrite(p []byte) (int, error) { return ct.current().TryWrite(p) }
 
 // Close detaches; the agent goes on. It may be called more than once.
@@ -99,8 +99,8 @@ func (ct *Container) resize(ctx context.Context, cols, rows int) error {
 	return translate(err)
 }
 
-// resizeRetrying sets the size right after the start, when some engines do
-// not know the process yet. It gives up when the container has ended.
+// resizeRetrying sets the size right after the start. It retries, because some engines
+// do not know the process yet, and gives up when the container has ended.
 func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
 	pause := time.NewTicker(5 * time.Millisecond)
 	defer pause.Stop()
@@ -127,19 +127,18 @@ func (ct *Container) resizeRetrying(ctx context.Context, cols, rows int) error {
 
 // Exit is how a container ended.
 type Exit struct {
-	Code      int    // of its command; 137 when it was killed
+	Code      int    // exit code of the command; 137 when it was killed
 	OOMKilled bool   // the memory limit was hit, at the end or before
-	Reason    string // for people; empty after a plain end with code 0
+	Reason    string // for people; empty after exit code 0
 }
 
-// Wait returns when the container has ended. The engine says so on a connection that
-// stays open, so nothing is polled while it answers. Wait survives a restart of the
-// engine: it connects again until ctx ends. A container that somebody else removed has
-// ended, too.
+// Wait returns when the container has ended. It waits on one open connection to the
+// engine and does not poll. When the engine restarts, Wait connects again until ctx
+// ends. A container that somebody else removed counts as ended.
 func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	pause := time.NewTicker(250 * time.Millisecond)
 	defer pause.Stop()
-	away := false // the engine has been, since the wait began
+	away := false // the engine was not reachable at some time during the wait
 	for {
 		code, err := ct.client.bound(ctx).WaitContainerWithContext(ct.id, ctx)
 		if ctx.Err() != nil {
@@ -168,13 +167,13 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	}
 }
 
-// exitOf puts the engine's record of the end into words.
+// exitOf translates the engine's state of an ended container into an Exit.
 func exitOf(state engine.State) Exit {
 	e := Exit{Code: state.ExitCode, OOMKilled: state.OOMKilled}
 	switch {
 	case state.OOMKilled && state.ExitCode == 128+int(syscall.SIGKILL):
 		e.Reason = "the memory limit was hit and the kernel ended it"
-	case state.OOMKilled && state.ExitCode != 0: // that ended another program, some time ago
+	case state.OOMKilled && state.ExitCode != 0: // the kernel killed another program earlier
 		e.Reason = fmt.Sprintf("ended with code %d; the memory limit had been hit", state.ExitCode)
 	case state.Error != "":
 		e.Reason = oneLine(state.Error)
@@ -190,10 +189,9 @@ func exitOf(state engine.State) Exit {
 // up, before it is killed.
 const hangUpLimit = 3 * time.Second
 
-// Remove detaches, ends the container if it still runs, and deletes it. The
-// program learns that its terminal is gone, as it would from a window that is
-// closed, and may write down what it has to. A container that is gone already is
-// no error.
+// Remove detaches, ends the container if it still runs, and deletes it. The program
+// first gets SIGHUP, as from a terminal window that is closed, and has hangUpLimit to
+// save its state. A container that no longer exists is not an error.
 func (ct *Container) Remove(ctx context.Context) error {
 	_ = ct.Close()
 	ct.hangUp(ctx)
@@ -204,8 +202,8 @@ func (ct *Container) Remove(ctx context.Context) error {
 	return fault.Wrap("remove container", err, "run 'ironcurtain-mux gc' later")
 }
 
-// hangUp ends the program politely, if it can be done; if not, the removal kills
-// it.
+// hangUp sends SIGHUP and waits for the program to end. It ignores errors, because the
+// removal kills a program that still runs.
 func (ct *Container) hangUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
 	defer cancel()
@@ -215,8 +213,8 @@ func (ct *Container) hangUp(ctx context.Context) {
 	}
 }
 
-// Attach connects again to the terminal of a running container. What the
-// agent wrote meanwhile is not repeated; a change of size makes it draw anew.
+// Attach connects again to the terminal of a running container. Output that the agent
+// wrote while nobody was attached is lost; a change of the size makes it redraw.
 func (c *Client) Attach(ctx context.Context, id string) (*Container, error) {
 	const op = "attach to container"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})
@@ -245,7 +243,8 @@ func (c *Client) state(ctx context.Context, id string) (engine.State, error) {
 	return found.State, nil
 }
 
-// remove deletes a container with its anonymous volumes; gone is fine.
+// remove deletes a container with its anonymous volumes. A container that does not
+// exist is not an error.
 func (c *Client) remove(ctx context.Context, id string) error {
 	pause := time.NewTicker(100 * time.Millisecond)
 	defer pause.Stop()
@@ -256,7 +255,7 @@ func (c *Client) remove(ctx context.Context, id string) error {
 		if err == nil || errors.Is(err, ErrNoContainer) {
 			return nil
 		}
-		// Somebody else is removing it: wait until that is done.
+		// If somebody else is removing it, wait until that is done.
 		if _, serr := c.state(ctx, id); errors.Is(serr, ErrNoContainer) {
 			return nil
 		}

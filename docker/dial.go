@@ -56,14 +56,14 @@ func newDialer(e Endpoint) (dialer, error) {
 	return d, err
 }
 
-// tlsConfig reads the certificates of an endpoint. An incomplete directory is
-// an error: the library would turn verification off instead.
+// tlsConfig reads the certificates of an endpoint. An incomplete directory is an
+// error, because the library would turn verification off instead.
 func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	//nolint:gosec // SkipTLSVerify of a docker context is the person's own choice
+	//nolint:gosec // a person chose SkipTLSVerify in the docker context
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host, InsecureSkipVerify: e.SkipVerify}
 	if e.CertDir == "" {
 		return config, nil
@@ -85,8 +85,8 @@ func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
 	return config, nil
 }
 
-// dialContext opens a plain connection; the arguments the HTTP transport gives
-// are those of a made-up host.
+// dialContext opens a plain connection. It ignores the network and address from the
+// HTTP transport, because they name a placeholder host.
 func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) {
 	var nd net.Dialer
 	return nd.DialContext(ctx, d.network, d.address)
@@ -106,7 +106,7 @@ func (d dialer) open(ctx context.Context) (net.Conn, error) {
 	return secure, nil
 }
 
-// boundDialer is the library's dialer under one context.
+// boundDialer is a dialer for the library, bound to one context.
 type boundDialer struct {
 	ctx context.Context
 	d   dialer
@@ -114,7 +114,7 @@ type boundDialer struct {
 
 func (b boundDialer) Dial(_, _ string) (net.Conn, error) { return b.d.open(b.ctx) }
 
-// probe opens a connection only to learn why none can be had.
+// probe opens a connection and closes it, to learn whether and why that fails.
 func (d dialer) probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -125,8 +125,7 @@ func (d dialer) probe(ctx context.Context) error {
 	return diagnose("open "+d.address, err, engineInstalled())
 }
 
-// diagnose turns the failure to open a connection into one that a person can
-// do something about.
+// diagnose turns a failed connection attempt into an error with a remedy.
 func diagnose(op string, err error, installed bool) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission):
@@ -158,8 +157,8 @@ func engineInstalled() bool {
 	return false
 }
 
-// advise gives the failure to find an engine the remedy that fits how its address
-// was found: an address that somebody chose may be the wrong one.
+// advise replaces the remedy of an error when a person chose the address, because the
+// address may be wrong.
 func (e Endpoint) advise(err error) error {
 	var found *fault.Error
 	if !errors.Is(err, ErrEngineNotRunning) && !errors.Is(err, ErrNoEngine) || !errors.As(err, &found) {

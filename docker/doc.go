@@ -6,26 +6,26 @@
 // hardened container from it (Start: no network, no capabilities, a read-only
 // root, bounded memory, processes and processor time) and hands out the byte
 // stream of its terminal (Container). Every container carries labels, so that
-// whatever outlives its owner is found and removed (RemoveLabeled, Reap).
+// containers that outlive their owner are found and removed (RemoveLabeled, Reap).
 //
 // The package is the only user of go-dockerclient and none of that library's
-// types leave it. The library has known traps; each is dealt with in one place:
+// types leave it. The library has known problems; each is handled in one place:
 //
 //   - the detach keys of an attachment do not reach the engine, and its copier
-//     hangs on its input after the end: attach speaks to the engine itself, and
-//     the connection is the terminal;
+//     blocks on its input after the container ended: attach sends the request
+//     itself and uses the connection as the terminal;
 //   - a refused exec looks like success and its error arrives as output:
 //     handshakeConn reads the engine's status line itself;
 //   - attach, resize and exec inspection take no context: every call goes
 //     through a client bound to the caller's context, every attach through a
 //     connection this package owns;
 //   - a terminal starts with size 0×0: Spec.command sets it before the agent runs;
-//   - events are lossy and unordered: nothing here depends on them, state is
-//     asked for again;
-//   - contexts and the sockets of rootless engines and Docker Desktop are
-//     unknown to it: ResolveEndpoint;
-//   - waiting races automatic removal: containers are never removed by the
-//     engine itself, only by Remove and Reap;
+//   - its events may be lost or come out of order: this package asks for the
+//     state instead;
+//   - it does not know contexts and the sockets of rootless engines and Docker
+//     Desktop: ResolveEndpoint finds them;
+//   - waiting races automatic removal: the engine never removes containers by
+//     itself, only Remove and Reap do;
 //   - a missing host path of a mount is created silently: Spec.validate
 //     refuses it.
 package docker

@@ -16,7 +16,7 @@ import (
 // config.json names the current one, contexts/meta/<sha256 of the name>/meta.json
 // says where it listens, contexts/tls/<same>/docker/ holds its certificates.
 
-// configDir is the configuration directory of the docker command.
+// configDir returns the configuration directory of the docker command.
 func configDir(getenv func(string) string, home string) string {
 	if dir := getenv("DOCKER_CONFIG"); dir != "" {
 		return dir
@@ -24,8 +24,8 @@ func configDir(getenv func(string) string, home string) string {
 	return filepath.Join(home, ".docker")
 }
 
-// currentContext returns the chosen context and who chose it; an empty name
-// means that nobody did.
+// currentContext returns the chosen context and where it was chosen. An empty name
+// means that none was chosen.
 func currentContext(getenv func(string) string, home string) (name, source string, err error) {
 	if name := getenv("DOCKER_CONTEXT"); name != "" {
 		return name, "context " + name + " (DOCKER_CONTEXT)", nil
@@ -47,7 +47,7 @@ func currentContext(getenv func(string) string, home string) (name, source strin
 	return config.CurrentContext, "context " + config.CurrentContext, nil
 }
 
-// contextEndpoint reads where a context's engine listens.
+// contextEndpoint reads the address of a context's engine.
 func contextEndpoint(dir, name string) (Endpoint, error) {
 	sum := sha256.Sum256([]byte(name))
 	id := hex.EncodeToString(sum[:])

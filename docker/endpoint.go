@@ -21,12 +21,12 @@ type Endpoint struct {
 	// CertDir holds ca.pem, cert.pem and key.pem for a tcp address; empty for
 	// a plain connection.
 	CertDir string
-	// SkipVerify trusts whatever certificate the engine shows. Only a docker
-	// context can ask for that.
+	// SkipVerify accepts any certificate of the engine. Only a docker context can
+	// set it.
 	SkipVerify bool
 }
 
-// SocketPath is the path of a Unix endpoint, or an empty string.
+// SocketPath returns the path of a Unix endpoint, or an empty string for another kind.
 func (e Endpoint) SocketPath() string {
 	path, ok := strings.CutPrefix(e.Address, "unix://")
 	if !ok {
@@ -40,10 +40,9 @@ const defaultSocket = "/var/run/docker.sock"
 // ResolveEndpoint finds the engine in the order the docker command uses:
 // DOCKER_HOST, DOCKER_CONTEXT, the current context of the docker
 // configuration, and then the sockets where engines usually listen: the
-// system's, a rootless engine's, Docker Desktop's, Colima's. It looks at
-// files only; whether somebody listens there is told by Connect. Without any
-// of them it answers the system's socket, so that Connect can say what is
-// missing.
+// system's, a rootless engine's, Docker Desktop's, Colima's. It only looks at
+// files; Connect finds out whether an engine listens. When none of the sockets
+// exists, it returns the system's, so that Connect can say what is missing.
 func ResolveEndpoint(getenv func(string) string, home string) (Endpoint, error) {
 	const op = "find the Docker engine"
 	if host := getenv("DOCKER_HOST"); host != "" {
@@ -104,8 +103,8 @@ func isSocket(path string) bool {
 	return err == nil && info.Mode().Type() == fs.ModeSocket
 }
 
-// MaxSocketPath is how many bytes of path fit into a socket address on every
-// system we run on: 104 on some and 108 on others, less the final NUL.
+// MaxSocketPath is the number of bytes of a path that fit into a socket address on
+// every supported system: 104 on some and 108 on others, less the final NUL.
 const MaxSocketPath = 103
 
 // checkEndpoint refuses addresses this program cannot talk to.

@@ -17,10 +17,10 @@ import (
 
 // BuildOptions say how an image is made.
 type BuildOptions struct {
-	// CacheDir keeps what is expensive to get: base-<hash>.tar (a root file
-	// system) and the agents' programs. It also holds the locks. Required.
+	// CacheDir keeps base-<hash>.tar (a root file system) and the agents' programs,
+	// because they are expensive to get. It also holds the locks. Required.
 	CacheDir string
-	// OnProgress is told every step and every line of output.
+	// OnProgress is called with every step and every line of output.
 	OnProgress func(Progress)
 	// Base chooses where the root file system comes from: BaseAuto (a registry
 	// and, without one, mmdebstrap), BaseRegistry or BaseMmdebstrap.
@@ -37,8 +37,8 @@ const (
 	BaseMmdebstrap BaseChoice = "mmdebstrap"
 )
 
-// DefaultCacheDir is the cache directory: IRONCURTAIN_CACHE as it is, else below
-// XDG_CACHE_HOME, of which a relative one does not count, else below home.
+// DefaultCacheDir returns the cache directory: the value of IRONCURTAIN_CACHE, else a
+// directory below XDG_CACHE_HOME if that is an absolute path, else one below home.
 func DefaultCacheDir(getenv func(string) string, home string) string {
 	if dir := getenv("IRONCURTAIN_CACHE"); dir != "" {
 		return dir
@@ -49,8 +49,8 @@ func DefaultCacheDir(getenv func(string) string, home string) string {
 	return filepath.Join(home, ".cache", "ironcurtain-mux")
 }
 
-// ImageTag returns the tag that the image of this name must have now, and
-// whether the engine has it.
+// ImageTag returns the tag that the image of this name has with its present content,
+// and whether the engine has that image.
 func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present bool, err error) {
 	const op = "look for image"
 	line, err := chain(c.images(), name)
@@ -63,11 +63,11 @@ func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present
 	return tag, present, fault.Wrap(op, err, "")
 }
 
-// EnsureImage returns the tag of an image that is ready to use. When the
-// engine does not have it under the hash of its present content, it is built,
-// its parents first. Of several processes that want the same image one builds
-// and the others wait. When ctx ends or anything fails, nothing half-made
-// stays behind except in the cache of downloads.
+// EnsureImage returns the tag of an image that is ready to use. When the engine does
+// not have the image under the hash of its present content, EnsureImage builds it and
+// first its parents. When several processes want the same image, one builds it and the
+// others wait. When ctx ends or anything fails, nothing unfinished stays behind except
+// in the cache of downloads.
 func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (string, error) {
 	op := "prepare image " + name
 	line, err := chain(c.images(), name)
@@ -76,7 +76,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	}
 	all := tags(line, c.info.Architecture)
 	tag := all[len(all)-1]
-	// Nearly always the image is there, and nothing else needs to be looked at.
+	// The usual case: the image exists, and nothing else needs to be checked.
 	if there, err := c.hasImage(ctx, tag); err != nil || there {
 		return tag, fault.Wrap(op, err, "")
 	}
@@ -103,7 +103,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	return tag, nil
 }
 
-// countSteps says how many steps the missing images of a chain need.
+// countSteps returns how many steps the missing images of a chain need.
 func (c *Client) countSteps(ctx context.Context, line []ImageSpec, all []string) (int, error) {
 	n := 0
 	for i, spec := range line {
@@ -131,15 +131,15 @@ func (c *Client) hasImage(ctx context.Context, tag string) (bool, error) {
 	return err == nil, translate(err)
 }
 
-// imageBuild is one run of EnsureImage that found something missing.
+// imageBuild is one run of EnsureImage that has to build something.
 type imageBuild struct {
 	client  *Client
 	options BuildOptions
 	report  *reporter
 }
 
-// ensure builds one image of the chain unless it is there, alone among all
-// processes with the same cache.
+// ensure builds one image of the chain unless the engine has it. A lock lets only one
+// process with the same cache build at a time.
 func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag string) error {
 	lock := flock.New(filepath.Join(b.options.CacheDir, "locks", "image-"+spec.Name+".lock"))
 	defer lock.Close()
@@ -171,7 +171,7 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	b.report.step(spec.Name, "build image "+spec.Name)
 	err = b.build(ctx, spec, parent, tag, files, offline)
 	if err != nil && spec.rootfs.other && ctx.Err() == nil {
-		// With all packages in it no network is needed, and some engines give none.
+		// A base that has all packages needs no network, and some engines have none.
 		b.report.detail("that failed; once more without a network")
 		b.report.step(spec.Name, "build image "+spec.Name+" without a network")
 		if b.build(ctx, spec, parent, tag, files, true) == nil {
@@ -183,7 +183,7 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	if err == nil || offline || spec.rootfs.other || b.options.Base != BaseAuto || ctx.Err() != nil {
 		return err
 	}
-	// There is a registry for images but none for packages.
+	// The image came from its registry, but its packages cannot be downloaded.
 	b.report.step(spec.Name, "get the root file system another way")
 	b.report.detail("the packages cannot be installed (" + err.Error() + "); mmdebstrap makes it here")
 	parent, merr := b.makeRootfs(ctx, spec)

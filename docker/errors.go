@@ -11,8 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// What can be wrong with the engine or with what is asked of it; test with
-// errors.Is.
+// Errors of the engine or of a request to it; test with errors.Is.
 var (
 	ErrNoEngine         = errors.New("no Docker engine is installed")
 	ErrEngineNotRunning = errors.New("the Docker engine is not running")
@@ -27,8 +26,7 @@ var (
 	ErrUnknownImage     = errors.New("there is no such image in this program")
 )
 
-// because joins one of the sentinel errors above with the detail that goes
-// with it.
+// because adds detail to one of the errors above.
 func because(kind error, format string, args ...any) error {
 	return fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...))
 }

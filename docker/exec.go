@@ -14,10 +14,9 @@ import (
 // execOutputLimit bounds what Exec keeps of each output, in bytes.
 const execOutputLimit = 16 << 20
 
-// Exec runs a command in a running container, without a terminal and without
-// input, and returns its output and exit code. An empty user is the
-// container's own. When ctx ends the command goes on: the engine cannot stop
-// it.
+// Exec runs a command in a running container, without a terminal and without input,
+// and returns its output and exit code. An empty user means the container's own user.
+// When ctx ends, the command continues, because the engine cannot stop it.
 func (c *Client) Exec(ctx context.Context, id string, argv []string, user string) (stdout, stderr string, code int, err error) {
 	const op = "run command in container"
 	created, err := c.bound(ctx).CreateExec(engine.CreateExecOptions{
@@ -55,7 +54,7 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 	return out.String(), errs.String(), done.ExitCode, nil
 }
 
-// boundedBuffer keeps what is written to it up to a limit, then refuses.
+// boundedBuffer accepts writes up to a limit and refuses the rest.
 type boundedBuffer struct {
 	bytes.Buffer
 	limit int

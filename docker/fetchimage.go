@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// FetchImage makes sure that the engine has an image that is somebody else's,
-// and gets it from its registry otherwise. It is used as it is.
+// FetchImage makes sure that the engine has an image that this program does not build,
+// and pulls it from its registry if not. The image is used unchanged.
 func (c *Client) FetchImage(ctx context.Context, reference string, o BuildOptions) error {
 	b := &imageBuild{client: c, options: o, report: newReporter(o, 1)}
 	b.report.step(reference, "get image "+reference)

@@ -6,8 +6,8 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 )
 
-// hostConfig is the part of the specification that confines the process. It is
-// the same for every container; only mounts and limits vary.
+// hostConfig returns the part of the specification that confines the process. It is the
+// same for every container, except for mounts, limits and the size of the terminal.
 func (s Spec) hostConfig(info Info) *engine.HostConfig {
 	memory := limitMemory(s.MemoryMB, info.MemoryBytes)
 	pids := int64(orDefault(s.Pids, defaultPids))
@@ -30,19 +30,19 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		ShmSize:   256 << 20,
 		PidsLimit: &pids,
 		Memory:    memory,
-		// Equal to Memory: no swap. What is secret to the agent stays in memory,
-		// and a full container is killed instead of slowing the machine down.
+		// Equal to Memory, which means no swap. The agent's data is not written to disk,
+		// and a container out of memory is killed instead of slowing the machine down.
 		MemorySwap: memory,
 		NanoCPUs:   limitCPUs(s.CPUs, info.CPUs),
-		// Half the usual weight: when all want the processor, the person's
-		// terminal is served first.
+		// Half the usual weight, so that the person's terminal gets the processor
+		// first when everything wants it.
 		CPUShares: 512,
-		// Only lowered: an engine that is itself confined cannot raise a limit,
-		// and the container would not start.
+		// Only lowers limits: an engine that is itself confined cannot raise one, and
+		// the container would not start.
 		Ulimits: []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
-		// Bounded, and kept: what the agent wrote can be shown again after the
-		// multiplexer was restarted (Replay). This driver is the fastest of
-		// those that can be read.
+		// The log is bounded, and kept so that Replay can show the agent's output again
+		// after the multiplexer was restarted. This driver is the fastest of those that
+		// can be read.
 		LogConfig: engine.LogConfig{Type: "local", Config: map[string]string{
 			"max-size": "8m", "max-file": "2", "compress": "false",
 		}},
@@ -59,8 +59,8 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 	return h
 }
 
-// limitMemory returns bytes: what was asked for, but never more than three
-// quarters of what the engine has.
+// limitMemory returns the memory limit in bytes: the requested one, but at most three
+// quarters of the engine's memory.
 func limitMemory(wantMB int, have int64) int64 {
 	want := int64(orDefault(wantMB, defaultMemoryMB)) << 20
 	if most := have / 4 * 3; have > 0 && want > most {
@@ -69,8 +69,8 @@ func limitMemory(wantMB int, have int64) int64 {
 	return want
 }
 
-// limitCPUs returns billionths of a processor: what was asked for, but never
-// more than the engine has; it would refuse that.
+// limitCPUs returns the processor limit in billionths of a processor: the requested
+// one, but at most what the engine has, because it would refuse more.
 func limitCPUs(want float64, have int) int64 {
 	if want == 0 {
 		want = defaultCPUs

@@ -17,14 +17,14 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 )
 
-// handshakeConn is a connection to the engine whose first answer is kept. The
-// library turns the connection into a byte stream without looking at that
-// answer, so a refusal would show up as output of the agent.
+// handshakeConn is a connection to the engine that keeps the engine's first answer.
+// The library turns the connection into a byte stream without checking that answer, so
+// a refusal would appear as output of the agent.
 type handshakeConn struct {
 	net.Conn
 	mu       sync.Mutex
-	head     []byte // what came so far; at most headLimit bytes
-	finished bool   // the handshake is over, nothing more is kept
+	head     []byte // the bytes read so far; at most headLimit
+	finished bool   // the handshake is over and head is no longer filled
 }
 
 const headLimit = 16 << 10
@@ -40,9 +40,8 @@ func (h *handshakeConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CloseWrite tells the engine that there is no more input. The library insists
-// on it when the agent has ended; a connection that cannot half-close is left
-// as it is.
+// CloseWrite tells the engine that there is no more input. The library calls it when
+// the agent has ended. It does nothing on a connection that cannot half-close.
 func (h *handshakeConn) CloseWrite() error {
 	if c, ok := h.Conn.(interface{ CloseWrite() error }); ok {
 		return c.CloseWrite()
@@ -50,34 +49,33 @@ func (h *handshakeConn) CloseWrite() error {
 	return nil
 }
 
-// verdict ends the handshake: nil when the engine switched to a byte stream,
-// its refusal otherwise.
-func (h *handshakeConn) verdict() error {
+// finish ends the handshake. It returns nil when the engine switched to a byte stream,
+// and the engine's refusal otherwise.
+func (h *handshakeConn) finish() error {
 	h.mu.Lock()
 	head := h.head
 	h.head, h.finished = nil, true
 	h.mu.Unlock()
-	// The rest of a refusal may still be under way.
+	// The rest of a refusal may not have arrived yet.
 	_ = h.SetReadDeadline(time.Now().Add(2 * time.Second))
 	err := judgeHandshake(io.MultiReader(bytes.NewReader(head), h.Conn))
 	_ = h.SetReadDeadline(time.Time{})
 	return err
 }
 
-// judgeHandshake reads the engine's answer to a request for a byte stream. Of
-// an accepting answer nothing behind the head is consumed that the caller
-// still needs: it works on a copy.
+// judgeHandshake reads the engine's answer to a request for a byte stream. The caller
+// passes a copy of the bytes, so that reading ahead loses nothing of the stream.
 func judgeHandshake(answer io.Reader) error { return judgeAnswer(bufio.NewReader(answer)) }
 
-// judgeAnswer reads the engine's answer, and of an accepting one nothing behind its
-// head.
+// judgeAnswer reads the engine's answer. If the engine accepted, it reads nothing after
+// the head.
 func judgeAnswer(answer *bufio.Reader) error {
 	resp, err := http.ReadResponse(answer, nil)
 	if err != nil {
 		return fmt.Errorf("the engine closed the connection: %w", err)
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.StatusCode == http.StatusOK {
-		return nil // what follows is not a body to be read or closed
+		return nil // the stream follows; there is no body to read or close
 	}
 	defer resp.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, headLimit))
@@ -88,7 +86,7 @@ func judgeAnswer(answer *bufio.Reader) error {
 	return api
 }
 
-// engineMessage takes the text out of the engine's JSON error.
+// engineMessage returns the text of the engine's JSON error.
 func engineMessage(body string) string {
 	var e struct {
 		Message string `json:"message"`
@@ -105,9 +103,9 @@ type hijacked struct {
 	cw   engine.CloseWaiter
 }
 
-// hijack runs one of the library's attaching calls on a connection of our own
-// and returns when the engine has accepted or refused. After a refusal, an
-// error or the end of ctx it leaves nothing running.
+// hijack runs one of the library's attaching calls on a connection that this package
+// opened. It returns when the engine has accepted or refused. After a refusal, an error
+// or the end of ctx nothing is left running.
 func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan struct{}) (engine.CloseWaiter, error)) (*hijacked, error) {
 	conn, err := c.dial.open(ctx)
 	if err != nil {
@@ -123,9 +121,9 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	<-success // always comes: at the latest when the connection is closed
+	<-success // always sent: at the latest when the connection is closed
 	inTime := stop()
-	err = h.verdict()
+	err = h.finish()
 	if !inTime {
 		err = context.Cause(ctx)
 	}
@@ -140,7 +138,7 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 	return &hijacked{conn: h, cw: cw}, nil
 }
 
-// presetDialer is a dialer that has its connection already.
+// presetDialer is a dialer that returns a connection opened before.
 type presetDialer struct{ conn net.Conn }
 
 func (g presetDialer) Dial(_, _ string) (net.Conn, error) {

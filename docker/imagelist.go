@@ -12,14 +12,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Image is an image of this program: one the engine has, or one that would
-// have to be built.
+// Image is an image of this program: one that the engine has, or one that is missing.
 type Image struct {
 	Name      string    `json:"name"` // "claude-code"
 	Tag       string    `json:"tag"`
 	Version   string    `json:"version,omitempty"` // of the agent in it
 	Present   bool      `json:"present"`           // the engine has it
-	Current   bool      `json:"current"`           // it is what would be built now
+	Current   bool      `json:"current"`           // a build now would make this tag
 	SizeBytes int64     `json:"sizeBytes,omitempty"`
 	CreatedAt time.Time `json:"createdAt,omitzero"`
 }
@@ -61,7 +60,7 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 		if delete(present, i.Tag); ok {
 			i.Present, i.SizeBytes, i.CreatedAt = true, f.Size, time.Unix(f.Created, 0)
 		} else if i.Name == rootfsName {
-			continue // only made where no registry is
+			continue // only made where no registry answers
 		}
 		list = append(list, i)
 	}
@@ -83,7 +82,7 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 
 const rootfsName = "rootfs"
 
-// currentImages lists what would be built now.
+// currentImages lists the images that a build now would make.
 func (c *Client) currentImages() ([]Image, error) {
 	var list []Image
 	specs := c.images()
@@ -102,9 +101,9 @@ func (c *Client) currentImages() ([]Image, error) {
 	return list, nil
 }
 
-// RemoveImages removes the images of this program that choose picks and
-// returns their tags. It goes on after a failure and reports all of them; an
-// image that a container uses is such a failure.
+// RemoveImages removes the images of this program that choose picks and returns their
+// tags. It continues after a failure and reports all failures. An image that a
+// container uses cannot be removed and counts as a failure.
 func (c *Client) RemoveImages(ctx context.Context, choose func(Image) bool) ([]string, error) {
 	list, err := c.ListImages(ctx)
 	if err != nil {

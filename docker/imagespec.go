@@ -27,7 +27,7 @@ var embeddedImages embed.FS
 //	version ARG                   the build argument that pins the agent
 //	npm FILE PACKAGE@VERSION PATH one file of an npm package, put into the build
 //	                              context; a PATH that ends in a slash is a
-//	                              directory, put there as a tar archive. {ARG},
+//	                              directory, which becomes a tar archive. {ARG},
 //	                              {arch} and {machine} are replaced
 //	program NAME                  a program of this machine, found in its PATH, put
 //	                              into the build context
@@ -35,16 +35,16 @@ type ImageSpec struct {
 	Name    string            `json:"name"`    // "claude-code"
 	Title   string            `json:"title"`   // "Claude Code"
 	Parent  string            `json:"parent"`  // name of another spec; empty for the root
-	Version string            `json:"version"` // of the agent; empty when it has none of its own
+	Version string            `json:"version"` // of the agent; empty when none is pinned
 	Args    map[string]string `json:"args"`    // build arguments with their pinned values
 
-	files    map[string][]byte // the directory
+	files    map[string][]byte // of the image's directory, by name
 	rootfs   rootfsSource
 	npm      []npmFile
-	programs []string // of this machine
+	programs []string // names of programs of this machine
 }
 
-// rootfsSource says where the file system below all images comes from.
+// rootfsSource says where the root file system of all images comes from.
 type rootfsSource struct {
 	suite string // "bookworm"; empty for images with a parent
 	image string // "debian:bookworm-slim"
@@ -58,8 +58,8 @@ type npmFile struct {
 	path string // in the package, {machine} not yet replaced
 }
 
-// Images lists the images of the embedded tree by name. The tree is part of
-// the program and proven by its tests, so there is no error to report.
+// Images lists the images of the embedded tree by name. It panics if the tree is
+// invalid; the tests make sure that it is not.
 func Images() []ImageSpec {
 	list, err := readImages(embeddedImages)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *ImageSpec) expand(text string) string {
 	return text
 }
 
-// packages are the Debian packages a root image needs.
+// packages returns the names of the Debian packages that a root image needs.
 func (s ImageSpec) packages() []string { return strings.Fields(s.Args["PACKAGES"]) }
 
 // hash identifies what the image is built from: its files, the pinned values

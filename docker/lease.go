@@ -23,17 +23,17 @@ const (
 // the session.
 var ErrLeaseHeld = errors.New("it belongs to another running process")
 
-// Lease says that a living process owns a session. It is a lock on a file,
-// which the kernel releases when the process ends in whatever way; a number of
-// a process could be that of another one by now.
+// Lease says that a running process owns a session. It is a lock on a file, which the
+// kernel releases however the process ends. A process ID would not do, because the
+// system reuses it.
 type Lease struct {
 	path string
 	file *os.File
 	host string
 }
 
-// AcquireLease takes the lease at path, an absolute path in a directory that
-// exists. It fails with ErrLeaseHeld when somebody has it.
+// AcquireLease takes the lease at path, an absolute path in a directory that exists.
+// It fails with ErrLeaseHeld when somebody else holds the lease.
 func AcquireLease(path string) (*Lease, error) {
 	const op = "take the session"
 	host, err := os.Hostname()
@@ -60,8 +60,8 @@ func AcquireLease(path string) (*Lease, error) {
 	return nil, fault.Wrap(op, errLeaseReplaced, "")
 }
 
-// LeaseHeld reports whether a process has the lease at path. It says no more
-// than how it was a moment ago; only AcquireLease decides.
+// LeaseHeld reports whether a process holds the lease at path. The answer may be out of
+// date at once; only AcquireLease is certain.
 func LeaseHeld(path string) bool {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -71,13 +71,13 @@ func LeaseHeld(path string) bool {
 	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 
-// errLeaseReplaced means that the file was removed between opening and
-// locking it; the lock is on something nobody else sees.
+// errLeaseReplaced means that the file was removed between opening and locking it, so
+// the lock is on a file that no other process can open.
 var errLeaseReplaced = errors.New("the lease was removed while it was taken")
 
-// LeaseHeld takes the lock for a moment, shared with other callers that only look;
-// that must not be mistaken for an owner. On a busy machine the moment may be a
-// long one.
+// LeaseHeld holds a shared lock for a moment. lockLease must not mistake it for an
+// owner, so it retries every leaseLook, for leaseLooks at most: on a busy machine the
+// moment may be long.
 const (
 	leaseLook  = 2 * time.Millisecond
 	leaseLooks = 5 * time.Second
@@ -107,27 +107,27 @@ func lockLease(f *os.File, path string) error {
 	return nil
 }
 
-// Labels are to be put on everything the session starts.
+// Labels returns the labels for every container that the session starts.
 func (l *Lease) Labels() map[string]string {
 	return map[string]string{LabelLease: l.path, LabelHost: l.host}
 }
 
 // Release gives the lease up and removes its file.
 func (l *Lease) Release() error {
-	// Removed first: a process that opens the path afterwards makes a new file.
+	// Remove before unlocking, so that a process that opens the path later creates a
+	// new file.
 	err := os.Remove(l.path)
 	return fault.Wrap("give up the session", errors.Join(err, l.file.Close()), "")
 }
 
 // ReapOptions say what Reap removes.
 type ReapOptions struct {
-	DryRun bool // only say what would be removed
-	// Force removes also what has no lease at all but runs, and what belongs
-	// to a machine of another name. What a living process owns is never
-	// removed.
+	DryRun bool // only report what would be removed
+	// Force also removes running containers without a lease, and containers of a
+	// machine with another name. Containers of a running owner are never removed.
 	Force bool
-	// Keep says which of the containers whose owner was killed stay, because
-	// somebody may take them back. Nil: none.
+	// Keep reports whether a container whose owner was killed stays, because its
+	// session can be resumed. Nil keeps none.
 	Keep func(Summary) bool
 }
 
@@ -138,9 +138,9 @@ type Reaped struct {
 	Reason  string `json:"reason"`  // why, or why not
 }
 
-// Reap removes the containers of this program whose owner has ended. It
-// touches nothing without this program's label. It goes on after a failure
-// and reports all of them.
+// Reap removes the containers of this program whose owner has ended. It leaves every
+// container without this program's label alone. It continues after a failure and
+// reports all failures.
 func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 	list, err := c.List(ctx, nil)
 	if err != nil {
@@ -178,8 +178,8 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 
 const keptReason = "it can be taken back"
 
-// abandoned reports whether a container's lease is there and nobody has it. It only
-// looks: who takes the session back at this moment finds the lease free.
+// abandoned reports whether a container's lease exists and nobody holds it. It does not
+// take the lease, so that a process resuming the session at this moment can.
 func abandoned(s Summary, host string) bool {
 	path := s.Labels[LabelLease]
 	if path == "" || s.Labels[LabelHost] != host {
@@ -189,9 +189,9 @@ func abandoned(s Summary, host string) bool {
 	return err == nil && !LeaseHeld(path)
 }
 
-// judgeOwner says whether nobody owns a container. When it is so, the lease
-// is held until release is called: nobody takes the session back while its
-// container is being removed. release removes the lease's file when told so.
+// judgeOwner reports whether a container has no owner. If it has none, judgeOwner holds
+// the lease until release is called, so that nobody resumes the session while its
+// container is being removed. release(true) also removes the lease's file.
 func judgeOwner(s Summary, host string, force bool) (release func(remove bool), reason string, orphan bool) {
 	none := func(bool) {}
 	path := s.Labels[LabelLease]

@@ -38,8 +38,8 @@ func (c *Client) List(ctx context.Context, labels map[string]string) ([]Summary,
 	}
 	list := make([]Summary, 0, len(found))
 	for _, f := range found {
-		// The engine filtered already; what is removed on the strength of this
-		// list is worth a second look.
+		// The engine has filtered already. The label is checked again, because callers
+		// remove what is in this list.
 		if f.Labels[LabelManaged] != "true" {
 			continue
 		}
@@ -56,9 +56,9 @@ func (c *Client) List(ctx context.Context, labels map[string]string) ([]Summary,
 	return list, nil
 }
 
-// RemoveLabeled ends and removes this program's containers that carry all the
-// given labels and returns how many there were. It goes on after a failure and
-// reports all of them.
+// RemoveLabeled ends and removes this program's containers that carry all the given
+// labels and returns how many it removed. It continues after a failure and reports all
+// failures.
 func (c *Client) RemoveLabeled(ctx context.Context, labels map[string]string) (int, error) {
 	list, err := c.List(ctx, labels)
 	if err != nil {

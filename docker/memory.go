@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// FollowMemory calls full whenever the kernel has ended a program in the
-// container because the memory limit was hit: the agent itself, or one that the
-// agent had started and outlives. The engine tells of it by an event of its own,
-// which comes before a container that is slow to die has ended, and without an
-// end at all. It returns when ctx ends; an engine that went away is listened to
-// again when it is back.
+// FollowMemory calls full whenever the kernel has killed a program in the container
+// because the memory limit was hit: the agent itself, or a program that the agent had
+// started. It reads the engine's events, which report this before the container has
+// ended, and also when it does not end. When the engine restarts, FollowMemory connects
+// again. It returns when ctx ends.
 func (ct *Container) FollowMemory(ctx context.Context, full func()) {
 	pause := time.NewTicker(250 * time.Millisecond)
 	defer pause.Stop()
-	since := time.Now() // an event that comes while nobody is connected is told later
+	since := time.Now() // a new connection also gets the events missed since then
 	for ctx.Err() == nil {
 		_ = ct.client.memoryEvents(ctx, ct.id, since, func(at time.Time) {
 			since = at.Add(1)
@@ -31,8 +30,8 @@ func (ct *Container) FollowMemory(ctx context.Context, full func()) {
 	}
 }
 
-// memoryEvents passes on when the memory limit of a container was hit, from a time
-// on, until the engine ends the connection or ctx does.
+// memoryEvents calls hit for every time since the given one that the memory limit of a
+// container was hit, until the engine closes the connection or ctx ends.
 func (c *Client) memoryEvents(ctx context.Context, id string, since time.Time, hit func(at time.Time)) error {
 	resp, err := c.base.RoundTrip(c.eventsRequest(ctx, id, since))
 	if err != nil {
@@ -56,9 +55,9 @@ func (c *Client) memoryEvents(ctx context.Context, id string, since time.Time, h
 	}
 }
 
-// eventsRequest asks for the events of a container that tell of its memory.
+// eventsRequest asks for the out-of-memory events of a container.
 func (c *Client) eventsRequest(ctx context.Context, id string, since time.Time) *http.Request {
-	filters, _ := json.Marshal(map[string][]string{"container": {id}, "event": {"oom"}}) // strings always can be
+	filters, _ := json.Marshal(map[string][]string{"container": {id}, "event": {"oom"}}) // encoding strings cannot fail
 	at := strconv.FormatInt(since.Unix(), 10) + "." + strconv.FormatInt(1e9+int64(since.Nanosecond()), 10)[1:]
 	query := url.Values{"since": {at}, "filters": {string(filters)}}
 	request := &http.Request{

@@ -15,10 +15,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// mmdebstrap writes the archive of a minimal Debian with the spec's packages
-// to target. It works as root and, where user namespaces are allowed, as
-// anybody else. The mirror and everything about reaching it come from the
-// machine's own apt; of all that nothing stays in the archive.
+// mmdebstrap writes the archive of a minimal Debian with the spec's packages to
+// target. It works as root and, where user namespaces are allowed, as any other user.
+// The mirror and the settings for reaching it come from the machine's own apt. None of
+// them stay in the archive.
 func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say func(string)) error {
 	program, err := exec.LookPath("mmdebstrap")
 	if err != nil {
@@ -38,8 +38,8 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 		`--customize-hook=: > "$1/etc/apt/sources.list"`,
 	}
 	if len(apt.options) > 0 {
-		// In a file: the settings may hold a proxy's password, and arguments
-		// are visible to everybody on the machine.
+		// The options go into a file, because they may contain a proxy's password, and
+		// arguments are visible to every user of the machine.
 		path := filepath.Join(work, "apt.conf")
 		if err := os.WriteFile(path, []byte(strings.Join(apt.options, "\n")+"\n"), 0o600); err != nil {
 			return err
@@ -57,9 +57,9 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 	} else {
 		say("mmdebstrap: from its own default mirror, as this machine's apt has no " + spec.rootfs.suite)
 	}
-	// It cleans up after itself unless it is ended in its first moments; so it
-	// works in a directory that can be removed. Not below the cache: in a user
-	// namespace it could not enter that.
+	// mmdebstrap does not clean up when it is stopped in its first moments, so it gets
+	// a directory that can be removed. That is not below the cache, which it could not
+	// enter in a user namespace.
 	tmp, err := os.MkdirTemp("", "ironcurtain-base-")
 	if err != nil {
 		return err
@@ -76,8 +76,8 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 	return runBuilder(ctx, cmd, say)
 }
 
-// removeUnmounted removes a directory tree, but not when something is still
-// mounted in it: that would be removed as well.
+// removeUnmounted removes a directory tree unless something is still mounted in it,
+// because the content of the mount would be removed as well.
 func removeUnmounted(dir string) {
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
@@ -121,7 +121,7 @@ func parseTargets(text string) []aptTarget {
 			continue
 		}
 		for i := range f {
-			if strings.HasPrefix(f[i], "$(") { // apt leaves unknown names standing
+			if strings.HasPrefix(f[i], "$(") { // apt does not replace names it does not know
 				f[i] = ""
 			}
 		}
@@ -181,8 +181,8 @@ func acquireOptions(dump string) []string {
 	return list
 }
 
-// runBuilder runs a helper program, tells its lines and ends it, with its
-// children, when the context ends.
+// runBuilder runs a helper program and reports its lines of output. When the context
+// ends, it stops the program and its children.
 func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
 	last := &lineSplitter{say: say}
 	cmd.Stdout, cmd.Stderr = last, last
@@ -193,7 +193,7 @@ func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, oneLine(last.complaint()))
+		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, oneLine(last.errorLine()))
 	}
 	return nil
 }
@@ -234,8 +234,8 @@ func (t *lineSplitter) line(line string) {
 	t.say(line)
 }
 
-// complaint returns the line that most likely says what went wrong.
-func (t *lineSplitter) complaint() string {
+// errorLine returns the line that most likely says what went wrong.
+func (t *lineSplitter) errorLine() string {
 	for _, line := range slices.Backward(t.tail) {
 		if strings.HasPrefix(line, "E:") || strings.Contains(strings.ToLower(line), "error") {
 			return line

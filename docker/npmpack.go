@@ -20,9 +20,9 @@ import (
 // maxAgentProgram bounds one file taken out of a package, in bytes.
 const maxAgentProgram = 2 << 30
 
-// fetchAll gets the files of npm packages that an image needs and returns their
-// paths in the cache, by their names in the build context. A package is fetched
-// once for all its files, and only when one of them is missing.
+// fetchAll gets the npm files that an image needs and returns their paths in the
+// cache, by their names in the build context. It fetches a package once for all its
+// files, and only when a file is missing.
 func (b *imageBuild) fetchAll(ctx context.Context, spec ImageSpec) (map[string]string, error) {
 	paths := make(map[string]string, len(spec.npm))
 	for _, group := range spec.packagesOfNpm() {
@@ -48,10 +48,9 @@ func (s ImageSpec) packagesOfNpm() [][]npmFile {
 	return groups
 }
 
-// fetch returns the paths of files of one npm package in the cache, and gets
-// them with npm when one is not there. npm takes the registry from the machine's
-// own configuration and verifies what comes from it; no script of the package is
-// run.
+// fetch returns the cached paths of files of one npm package. When a file is missing,
+// it gets the package with npm, which takes the registry from the machine's own
+// configuration and verifies the download. No script of the package is run.
 func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile) (map[string]string, error) {
 	arch, machine, err := npmArchitecture(b.client.info.Architecture)
 	if err != nil {
@@ -116,7 +115,8 @@ func (b *imageBuild) npmPack(ctx context.Context, work, pkg string) (string, err
 	return archives[0], nil
 }
 
-// npmArchitecture is npm's name of an engine's architecture, and the compilers'.
+// npmArchitecture returns the names that npm and compilers use for an engine's
+// architecture.
 func npmArchitecture(engineArch string) (arch, machine string, err error) {
 	switch engineArch {
 	case "x86_64", "amd64":
@@ -143,9 +143,9 @@ func extractFile(ctx context.Context, archive, name, target string) error {
 	return err
 }
 
-// extractDirectory copies the regular files below a directory of a gzipped tar
-// archive into a tar archive of their own. They keep their paths below it and
-// whether they are programs, and nothing else.
+// extractDirectory copies the regular files below a directory of a gzipped tar archive
+// into a new tar archive. It keeps only their paths below the directory and their
+// execute permissions.
 func extractDirectory(ctx context.Context, archive, dir, target string) error {
 	pr, pw := io.Pipe()
 	copied := make(chan error, 1)
@@ -177,9 +177,9 @@ func extractDirectory(ctx context.Context, archive, dir, target string) error {
 	return errors.Join(err, <-copied)
 }
 
-// eachFile hands over the regular files of a gzipped tar archive, one after the
-// other, until there are no more, or no more are wanted.
-func eachFile(archive string, hand func(*tar.Header, io.Reader) (more bool, err error)) error {
+// eachFile calls visit for each regular file of a gzipped tar archive, until visit
+// returns false or an error.
+func eachFile(archive string, visit func(*tar.Header, io.Reader) (more bool, err error)) error {
 	f, err := os.Open(archive)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func eachFile(archive string, hand func(*tar.Header, io.Reader) (more bool, err 
 		if h.Size > maxAgentProgram {
 			return fmt.Errorf("%s is larger than %d bytes", path.Clean(h.Name), maxAgentProgram)
 		}
-		if more, err := hand(h, tr); err != nil || !more {
+		if more, err := visit(h, tr); err != nil || !more {
 			return err
 		}
 	}

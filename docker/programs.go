@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Lacks lists the programs that the image is made of and that are not installed
-// on this machine. An image that lacks something cannot be built.
+// Lacks lists the programs that the image takes from this machine and that are not
+// installed here. An image that lacks a program cannot be built.
 func (s ImageSpec) Lacks() []string {
 	var missing []string
 	for _, name := range s.programs {
@@ -21,8 +21,8 @@ func (s ImageSpec) Lacks() []string {
 	return missing
 }
 
-// findPrograms returns the paths of the programs of this machine that an image
-// is made of, by their names in the build context.
+// findPrograms adds to the map the paths of the programs that an image takes from this
+// machine, by their names in the build context.
 func (b *imageBuild) findPrograms(spec ImageSpec, into map[string]string) error {
 	if missing := spec.Lacks(); len(missing) > 0 {
 		return &fault.Error{

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// Progress is one moment of making an image.
+// Progress describes how far the making of an image has got.
 type Progress struct {
 	Image   string        `json:"image"`             // the image being made, perhaps a parent of the wanted one
 	Step    int           `json:"step"`              // from 1
 	Steps   int           `json:"steps"`             // of the whole work
 	Title   string        `json:"title"`             // "build image claude-code"
 	Detail  string        `json:"detail"`            // the latest line of output, or empty
-	Passing bool          `json:"passing,omitempty"` // the next line takes the place of this one
+	Passing bool          `json:"passing,omitempty"` // the next line replaces this one
 	Elapsed time.Duration `json:"elapsed"`
 }
 
-// String is the progress as one line.
+// String returns the progress as one line.
 func (p Progress) String() string {
 	s := fmt.Sprintf("[%d/%d] %s", p.Step, p.Steps, p.Title)
 	if p.Detail != "" {
@@ -27,20 +27,20 @@ func (p Progress) String() string {
 	return fmt.Sprintf("%s (%.0f s)", s, p.Elapsed.Seconds())
 }
 
-// reporter counts the steps of one EnsureImage. Its methods are called from
-// several goroutines; the caller's function is called for one after the other.
+// reporter counts the steps of one EnsureImage. Its methods may be called from several
+// goroutines; it calls OnProgress from one at a time.
 type reporter struct {
 	options BuildOptions
 	mu      sync.Mutex
-	began   time.Time
+	started time.Time
 	at      Progress
 }
 
 func newReporter(o BuildOptions, steps int) *reporter {
-	return &reporter{options: o, began: time.Now(), at: Progress{Steps: steps}}
+	return &reporter{options: o, started: time.Now(), at: Progress{Steps: steps}}
 }
 
-// step begins the next step.
+// step starts the next step.
 func (r *reporter) step(image, title string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,13 +48,13 @@ func (r *reporter) step(image, title string) {
 	if r.at.Step++; r.at.Step > r.at.Steps {
 		r.at.Steps = r.at.Step
 	}
-	r.tell()
+	r.report()
 }
 
 // detail reports a line of output of the current step.
 func (r *reporter) detail(line string) { r.line(line, false) }
 
-// line is detail for a line that may be a passing one.
+// line is detail for a line that the next one may replace (Progress.Passing).
 func (r *reporter) line(line string, passing bool) {
 	line = plainLine(line)
 	if line == "" {
@@ -66,20 +66,19 @@ func (r *reporter) line(line string, passing bool) {
 		return
 	}
 	r.at.Detail, r.at.Passing = line, passing
-	r.tell()
+	r.report()
 }
 
-// tell calls the caller's function; r.mu is held so that it sees one moment after
-// the other.
-func (r *reporter) tell() {
-	r.at.Elapsed = time.Since(r.began)
+// report calls OnProgress. The caller holds r.mu, so that the calls come in order.
+func (r *reporter) report() {
+	r.at.Elapsed = time.Since(r.started)
 	if r.options.OnProgress != nil {
 		r.options.OnProgress(r.at)
 	}
 }
 
-// plainLine makes a line of some builder's output fit for a person's screen:
-// no control characters, at most 500 bytes.
+// plainLine makes a line of a builder's output safe to show on a screen: without
+// control characters, at most 500 bytes.
 func plainLine(line string) string {
 	line = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == 0xfffd {

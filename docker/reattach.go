@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// How long a container whose stream has ended is taken to be ending, before the
-// attachment is made anew: the engine closes the stream a moment before it calls
-// the container ended.
+// The engine closes the stream of an ended container shortly before it reports the
+// container as ended. So renew asks for the state endingChecks times, every
+// renewEvery, before it attaches again.
 const (
-	renewEvery = 50 * time.Millisecond
-	endingFor  = 5 // looks
+	renewEvery   = 50 * time.Millisecond
+	endingChecks = 5
 )
 
-// current is the attachment in use.
+// current returns the attachment in use.
 func (ct *Container) current() *stream {
 	ct.mu.Lock()
 	defer ct.mu.Unlock()
 	return ct.stream
 }
 
-// renew makes the attachment anew when the engine has lost it and the agent still
-// runs, as after a restart of an engine that leaves its containers alone. It waits
-// for an engine that is away. It reports false when old has ended for good.
+// renew attaches again when the engine has lost the attachment old and the agent still
+// runs, as after a restart of an engine that keeps its containers running. It waits for
+// an engine that does not answer. It returns false when the container has ended or
+// Close was called.
 func (ct *Container) renew(old *stream) bool {
 	ct.renewing.Lock()
 	defer ct.renewing.Unlock()
@@ -32,12 +33,12 @@ func (ct *Container) renew(old *stream) bool {
 	}
 	pause := time.NewTicker(renewEvery)
 	defer pause.Stop()
-	for looks := 0; ct.life.Err() == nil; looks++ {
+	for checks := 0; ct.life.Err() == nil; checks++ {
 		state, err := ct.client.state(ct.life, ct.id)
 		switch {
 		case errors.Is(err, ErrNoContainer), err == nil && !state.Running:
 			return false
-		case err == nil && looks >= endingFor:
+		case err == nil && checks >= endingChecks:
 			if st, err := ct.client.attach(ct.life, ct.id, ct.tty, ct.tty); err == nil {
 				return ct.replace(st)
 			}
@@ -50,8 +51,9 @@ func (ct *Container) renew(old *stream) bool {
 	return false
 }
 
-// replace puts a new attachment in the place of the lost one, and has the agent
-// draw anew: what it wrote meanwhile is not repeated.
+// replace installs a new attachment for the lost one. It changes the size twice to make
+// the agent redraw, because output written meanwhile is lost. It returns false after
+// Close.
 func (ct *Container) replace(st *stream) bool {
 	ct.mu.Lock()
 	closed := ct.life.Err() != nil
@@ -67,7 +69,7 @@ func (ct *Container) replace(st *stream) bool {
 	if cols > 1 {
 		ctx, cancel := context.WithTimeout(ct.life, pingLimit)
 		defer cancel()
-		// An agent that ends just now has no size any more; its reader learns of it.
+		// Resizing fails if the agent has just ended; Read reports that.
 		_ = ct.resize(ctx, cols-1, rows)
 		_ = ct.resize(ctx, cols, rows)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Replay writes to w what the container's program wrote so far, as far as the
-// engine's log reaches back: at least the last 8 MiB. The bytes are those of
-// the terminal. The engine logs by lines: an unfinished one of up to 16 KiB at
-// the end is missing while the program runs. To take a session back, replay first and
-// then Attach; a change of the terminal's size repairs what was missed in between.
+// Replay writes to w the terminal output of the container's program, as far back as
+// the engine's log goes: at least the last 8 MiB. The engine logs whole lines: while
+// the program runs, an unfinished last line of up to 16 KiB is missing. To resume a
+// session, call Replay and then Attach; a change of the terminal's size makes the
+// program redraw what was missed in between.
 func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	const op = "replay the terminal"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})

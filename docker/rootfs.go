@@ -17,16 +17,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Waiting for a registry: until its first sign of life, and between two.
+// How long to wait for a registry: for its first message, and between two messages.
 const (
 	pullFirst = 8 * time.Second
 	pullIdle  = 60 * time.Second
 )
 
-// rootfs makes sure that the image below all others is there and returns its
-// name, and whether the packages are in it already. A registry is asked first,
-// for a short time; without one the file system is made on this machine by
-// mmdebstrap, from the mirror the machine's own apt uses.
+// rootfs makes sure that the engine has the image below all others. It returns the
+// image's name and whether the packages are installed in it already. It first asks a
+// registry, for a short time. If none answers, mmdebstrap makes the file system on this
+// machine, from the mirror of the machine's own apt.
 func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, offline bool, err error) {
 	b.report.step(spec.Name, "get the root file system")
 	if spec.rootfs.other {
@@ -77,7 +77,7 @@ func (b *imageBuild) rootfsTag(spec ImageSpec) string {
 	return repository + rootfsName + ":" + rootfsHash(spec, b.client.info.Architecture)
 }
 
-// rootfsHash identifies a root file system by what goes into it.
+// rootfsHash identifies a root file system by its suite, architecture and packages.
 func rootfsHash(spec ImageSpec, architecture string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "1\n%s\n%s\n%s\n", spec.rootfs.suite, architecture, strings.Join(spec.packages(), " "))
@@ -165,8 +165,8 @@ func (b *imageBuild) bootstrap(ctx context.Context, spec ImageSpec) (string, err
 	return archive, os.Rename(fresh, archive)
 }
 
-// syncFile brings a file to the disk, so that a power cut does not leave an empty
-// one under the name that it gets next.
+// syncFile writes a file's data to the disk, so that a power failure after the renaming
+// that follows cannot leave an empty file.
 func syncFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

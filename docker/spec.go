@@ -14,13 +14,13 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 )
 
-// LabelManaged marks every container this program made. No container without
-// it is ever removed.
+// LabelManaged marks every container that this program created. Containers without it
+// are never removed.
 const LabelManaged = "ironcurtain.managed"
 
-// Spec says which container to start. What it does not mention is not
-// adjustable: no network, no capabilities, no new privileges, a read-only
-// root, the engine's default seccomp profile, an init process, no restart.
+// Spec says which container to start. The rest is fixed: no network, no capabilities,
+// no new privileges, a read-only root, the engine's default seccomp profile, an init
+// process, no restart.
 type Spec struct {
 	Image      string
 	Name       string // empty: the engine's choice
@@ -45,7 +45,7 @@ type Mount struct {
 	ReadOnly bool
 }
 
-// What a container gets when its Spec is silent.
+// Defaults for fields of a Spec that are zero.
 const (
 	defaultMemoryMB = 4096
 	defaultCPUs     = 2
@@ -54,7 +54,7 @@ const (
 	defaultRows     = 24
 )
 
-// validate refuses what the engine would accept although it should not.
+// validate refuses values that the engine would accept but must not get.
 func (s Spec) validate() error {
 	switch {
 	case s.Image == "":
@@ -85,8 +85,8 @@ func (s Spec) validate() error {
 	return nil
 }
 
-// validateUser wants two numbers, so that no passwd file of an image decides
-// who the agent is, and neither of them root.
+// validateUser requires two numbers, so that no passwd file of an image decides which
+// user the agent is. Neither may be 0, which is root.
 func validateUser(user string) error {
 	uid, gid, ok := strings.Cut(user, ":")
 	for _, n := range []string{uid, gid} {
@@ -101,8 +101,8 @@ func validateUser(user string) error {
 	return nil
 }
 
-// validate refuses a mount whose source is not there: depending on the way of
-// asking, the engine would create a directory owned by root in its place.
+// validate refuses a mount whose source does not exist, because the engine may create
+// a directory owned by root there.
 func (m Mount) validate() error {
 	if !filepath.IsAbs(m.Source) || !path.IsAbs(m.Target) || path.Clean(m.Target) == "/" {
 		return because(ErrMount, "%q to %q: both paths must be absolute, and the target not the root", m.Source, m.Target)
@@ -124,7 +124,7 @@ func (m Mount) validate() error {
 	return nil
 }
 
-// size returns the terminal's size with the default filled in.
+// size returns the terminal's size, or the default one.
 func (s Spec) size() (cols, rows int) {
 	cols, rows = s.Cols, s.Rows
 	if cols == 0 || rows == 0 {
@@ -133,7 +133,7 @@ func (s Spec) size() (cols, rows int) {
 	return cols, rows
 }
 
-// config is the part of the specification that describes the process.
+// config returns the part of the specification that describes the process.
 func (s Spec) config() *engine.Config {
 	labels := maps.Clone(s.Labels)
 	if labels == nil {
@@ -142,7 +142,7 @@ func (s Spec) config() *engine.Config {
 	labels[LabelManaged] = "true"
 	return &engine.Config{
 		Image:        s.Image,
-		Entrypoint:   []string{}, // the image's own would run before the command
+		Entrypoint:   []string{}, // else the image's entry point would run before the command
 		Cmd:          s.command(),
 		Env:          s.Env,
 		User:         s.User,
@@ -159,9 +159,9 @@ func (s Spec) config() *engine.Config {
 	}
 }
 
-// command is what the container runs. Engines before API 1.42 start a terminal
-// with size 0×0 and accept a size only afterwards, which a fast program
-// notices; so the command sets it itself, before the agent exists.
+// command returns the command line of the container. Engines before API 1.42 start a
+// terminal with size 0×0 and accept a size only afterwards, so a fast program would see
+// 0×0. Therefore the command sets the size itself before it starts the agent.
 func (s Spec) command() []string {
 	if !s.TTY {
 		return s.Cmd

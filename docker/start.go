@@ -11,16 +11,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// How long creating and removing may take, independent of the caller: a
-// caller who gives up must not leave half a container behind.
+// How long creating and removing may take. The limits do not depend on the caller's
+// context, because a caller that gives up must not leave an unfinished container.
 const (
 	createLimit = 60 * time.Second
 	removeLimit = 30 * time.Second
 )
 
-// Start creates a container, attaches to its terminal, starts it and sets the
-// size of the terminal, in this order, so that no byte is missed. When
-// anything fails or ctx ends, the container is removed again.
+// Start creates a container, attaches to its terminal, starts it and sets the size of
+// the terminal, in this order, so that no output is missed. When anything fails or ctx
+// ends, Start removes the container again.
 func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
 	const op = "start container"
 	if err := s.validate(); err != nil {
@@ -38,7 +38,7 @@ func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
 	return ct, nil
 }
 
-// startFailureHint says what to do about the failures that have a remedy.
+// startFailureHint returns the remedy for failures that have one.
 func startFailureHint(err error) string {
 	switch {
 	case errors.Is(err, ErrNoImage):
@@ -51,9 +51,9 @@ func startFailureHint(err error) string {
 	return ""
 }
 
-// create asks the engine for a container. The request itself is not canceled:
-// the engine would finish it all the same, and nobody would know the result.
-// When ctx ends first, whatever comes out is removed in the background.
+// create asks the engine for a container. The end of ctx does not cancel the request,
+// because the engine would still finish it and nobody would know the container's
+// identifier. Instead create removes the container in the background.
 func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err
@@ -82,8 +82,8 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 		}
 		done <- result{id: created.ID}
 	}()
-	// Creating takes milliseconds; a caller who gives up waits a little longer
-	// for the clean end, but not for an engine that hangs.
+	// Creating takes milliseconds. After the end of ctx the caller waits a little longer
+	// for the removal, but not for an engine that hangs.
 	select {
 	case r := <-done:
 		return r.id, r.err
@@ -123,8 +123,8 @@ func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, err
 	return ct, nil
 }
 
-// discard removes a container whatever became of the caller's context. When
-// the engine hangs, the removal goes on in the background; Close waits for it.
+// discard removes a container even if ctx has ended. When the engine hangs, the removal
+// continues in the background and Close waits for it.
 func (c *Client) discard(ctx context.Context, id string) {
 	finished := c.discardLater(ctx, func() string { return id })
 	grace := time.NewTimer(5 * time.Second)
@@ -135,7 +135,8 @@ func (c *Client) discard(ctx context.Context, id string) {
 	}
 }
 
-// discardLater removes the container that id returns; an empty one is none.
+// discardLater removes in the background the container that id returns. An empty
+// identifier means that there is none.
 func (c *Client) discardLater(ctx context.Context, id func() string) <-chan struct{} {
 	finished := make(chan struct{})
 	c.cleanups.Add(1)
@@ -145,7 +146,7 @@ func (c *Client) discardLater(ctx context.Context, id func() string) <-chan stru
 		if id := id(); id != "" {
 			lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeLimit)
 			defer cancel()
-			_ = c.remove(lasting, id) // what stays is labeled, and found by Reap
+			_ = c.remove(lasting, id) // if it fails, Reap finds the container by its label
 		}
 	}()
 	return finished

@@ -14,25 +14,24 @@ import (
 	"syscall"
 )
 
-// detachKeys is the sequence that would end an attachment. The engine cannot
-// be told to have none, and it holds back the first key of the sequence until
-// the next one comes; so it gets bytes that never occur in UTF-8 input, in an
-// order nobody sends.
+// detachKeys is the key sequence that ends an attachment. The engine always has one,
+// and it holds back the first key of the sequence until the next key comes. So this
+// sequence consists of bytes that never occur in UTF-8 input.
 const detachKeys = "\xff,\xfe,\xff,\xfd,\xff,\xfc,\xfe,\xff"
 
-// stream is the terminal of a running container: the very connection to the
-// engine, so that a key or its echo is not handed from one goroutine to another.
-// Nothing of it is buffered: an agent that writes faster than the reader reads is
-// held back.
+// stream is the terminal of a running container. It reads and writes the connection to
+// the engine directly, so that a key or its echo does not pass through another
+// goroutine. It has no buffer: an agent that writes faster than the reader reads is
+// blocked.
 type stream struct {
 	conn   net.Conn
-	now    syscall.RawConn // of conn; nil where it cannot be written to without waiting
-	out    io.Reader       // what comes from conn
+	raw    syscall.RawConn // of conn, for TryWrite; nil where conn is no Unix socket
+	out    io.Reader       // the container's output, read from conn
 	closed atomic.Bool
 }
 
-// attach connects to a container's terminal or, without one, to its combined
-// output. The container may not have been started yet.
+// attach connects to a container's terminal or, if it has none, to its combined output.
+// It also works before the container was started.
 func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*stream, error) {
 	conn, err := c.dial.open(ctx)
 	if err != nil {
@@ -52,7 +51,7 @@ func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*strea
 		s.out = &multiplexed{source: s.out}
 	}
 	if local, ok := conn.(*net.UnixConn); ok {
-		if s.now, err = local.SyscallConn(); err != nil {
+		if s.raw, err = local.SyscallConn(); err != nil {
 			conn.Close()
 			return nil, err
 		}
@@ -60,8 +59,8 @@ func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*strea
 	return s, nil
 }
 
-// attachRequest asks for the terminal of a container. The host is made up, as in
-// every request that goes over a connection of our own.
+// attachRequest asks for the terminal of a container. The host is a placeholder,
+// because the connection is open already.
 func attachRequest(id string, input bool) *http.Request {
 	query := url.Values{"stream": {"1"}, "stdout": {"1"}, "stderr": {"1"}, "detachKeys": {detachKeys}}
 	if input {
@@ -75,8 +74,8 @@ func attachRequest(id string, input bool) *http.Request {
 	}
 }
 
-// upgrade has the engine turn a connection into a byte stream. What has come of
-// that already is in the reader it returns.
+// upgrade makes the engine turn a connection into a byte stream. The reader it returns
+// may have buffered the first bytes of that stream.
 func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	if err := request.Write(conn); err != nil {
 		return nil, fmt.Errorf("the engine takes no request: %w", err)
@@ -85,8 +84,8 @@ func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	return in, judgeAnswer(in)
 }
 
-// Read returns what the agent wrote; io.EOF when the stream has ended from
-// either side, and io.ErrClosedPipe after Close.
+// Read returns what the agent wrote. It returns io.EOF when the stream has ended or
+// failed, and io.ErrClosedPipe after Close.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.out.Read(p)
 	switch {
@@ -95,12 +94,12 @@ func (s *stream) Read(p []byte) (int, error) {
 	case s.closed.Load():
 		return 0, io.ErrClosedPipe
 	}
-	// The engine would go on taking what nobody reads.
+	// Otherwise the engine would go on accepting input.
 	_ = s.conn.Close()
 	return 0, io.EOF
 }
 
-// Write passes bytes to the agent as they are.
+// Write passes bytes to the agent unchanged.
 func (s *stream) Write(p []byte) (int, error) {
 	n, err := s.conn.Write(p)
 	if errors.Is(err, net.ErrClosed) {
@@ -109,17 +108,17 @@ func (s *stream) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TryWrite passes the bytes that the engine takes without waiting, and returns
-// how many those were; none where that cannot be told.
+// TryWrite writes as many bytes as the engine takes without blocking and returns their
+// number. It writes none where raw is nil.
 func (s *stream) TryWrite(p []byte) (n int, err error) {
 	if s.closed.Load() {
 		return 0, io.ErrClosedPipe
 	}
-	if s.now == nil || len(p) == 0 {
+	if s.raw == nil || len(p) == 0 {
 		return 0, nil
 	}
 	var failed error
-	err = s.now.Write(func(fd uintptr) bool {
+	err = s.raw.Write(func(fd uintptr) bool {
 		n, failed = syscall.Write(int(fd), p)
 		return true
 	})
@@ -137,7 +136,7 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// unbuffered reads what a buffer has left, and from its source after that.
+// unbuffered reads the rest of a buffer first, and from its source after that.
 type unbuffered struct {
 	rest   *bufio.Reader // nil when it is empty
 	source io.Reader
@@ -153,12 +152,12 @@ func (u *unbuffered) Read(p []byte) (int, error) {
 	return u.source.Read(p)
 }
 
-// multiplexed reads the output of a program without a terminal, standard output
-// and errors alike. Each piece comes behind eight bytes of which the last four
-// are its length.
+// multiplexed reads the output of a program without a terminal: standard output and
+// standard error together. Each piece has a header of eight bytes; the last four are
+// the piece's length.
 type multiplexed struct {
 	source io.Reader
-	left   uint32 // of the piece
+	left   uint32 // bytes left of the current piece
 }
 
 func (m *multiplexed) Read(p []byte) (int, error) {
