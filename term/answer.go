@@ -6,11 +6,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// versionAnswer is what XTVERSION names.
+// versionAnswer is the name and version in the answer to XTVERSION.
 const versionAnswer = "ironcurtain-mux(0.1)"
 
-// maxReplies bounds the answers waiting for the program, in bytes. A program
-// that asks and never reads loses the later ones.
+// maxReplies bounds the answers waiting for the program, in bytes. A program that asks
+// and never reads loses later answers.
 const maxReplies = 64 << 10
 
 // answer queues an answer to the program.
@@ -21,18 +21,19 @@ func (e *emulator) answer(format string, args ...any) {
 	e.replies = fmt.Appendf(e.replies, format, args...)
 }
 
-// maxLevel is that of the VT420, which DA1 claims: with national charsets, selective
-// erasing, horizontal scrolling, color and rectangles. It is no claim to 132 columns, a
-// printer, a locator or windows, which a pane does not have.
+// maxLevel is the conformance level of the VT420. The answer to DA1 claims this level
+// with national charsets, selective erasing, horizontal scrolling, color and
+// rectangles, but without 132 columns, a printer, a locator or windows, which a pane
+// does not have.
 const maxLevel = 4
 
-// likeXterm is the version that DA2 names: of the xterm whose sequences these are.
-// Programs know them by it.
-const likeXterm = 383
+// xtermVersion is the version in the answer to DA2: that of the xterm whose sequences
+// this package implements. Programs decide by it which sequences they may use.
+const xtermVersion = 383
 
 func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?64;6;9;21;22;28c") }
 
-// answerStatus is DSR and CPR.
+// answerStatus answers DSR: the status and the cursor position report (CPR).
 func (e *emulator) answerStatus() {
 	switch e.param(0, 0) {
 	case 5:
@@ -43,8 +44,8 @@ func (e *emulator) answerStatus() {
 	}
 }
 
-// answerPrivateStatus is DECXCPR, the question for light or dark, and those for parts
-// that DEC's terminals could have.
+// answerPrivateStatus answers the private DSR: the extended cursor position (DECXCPR),
+// dark or light colors, and the optional parts of DEC's terminals.
 func (e *emulator) answerPrivateStatus() {
 	switch e.param(0, 0) {
 	case 6:
@@ -53,17 +54,17 @@ func (e *emulator) answerPrivateStatus() {
 	case 15:
 		e.answer("\x1b[?13n") // no printer
 	case 25:
-		e.answer("\x1b[?21n") // programs define no keys
+		e.answer("\x1b[?21n") // programs cannot define keys
 	case 26:
-		e.answer("\x1b[?27;0;0;5n") // a PC's keyboard, ready, its language not known
+		e.answer("\x1b[?27;0;0;5n") // PC keyboard, ready, language unknown
 	case 53, 55:
 		e.answer("\x1b[?50n") // no locator
 	case 56:
-		e.answer("\x1b[?57;0n") // of no kind
+		e.answer("\x1b[?57;0n") // locator type: none
 	case 62:
 		e.answer("\x1b[0*{") // no room for macros
 	case 63:
-		e.answer("\x1bP%d!~0000\x1b\\", e.param(1, 0)) // the checksum of none
+		e.answer("\x1bP%d!~0000\x1b\\", e.param(1, 0)) // checksum of no macros
 	case 75:
 		e.answer("\x1b[?70n") // no errors on the line
 	case 85:
@@ -73,7 +74,7 @@ func (e *emulator) answerPrivateStatus() {
 	}
 }
 
-// reportTheme is the report of mode 2031: dark or light.
+// reportTheme answers whether the background is dark or light (mode 2031).
 func (e *emulator) reportTheme() {
 	theme := 2
 	if e.background.Dark() {
@@ -82,13 +83,14 @@ func (e *emulator) reportTheme() {
 	e.answer("\x1b[?997;%dn", theme)
 }
 
-// reported is the cursor's one-based position as programs are told it.
+// reported returns the cursor's position as reports give it: one-based and from the
+// region's corner in origin mode.
 func (e *emulator) reported() (x, y int) {
 	x0, y0 := e.origin()
 	return e.column() - x0 + 1, e.y - y0 + 1
 }
 
-// reportSize is the report of mode 2048.
+// reportSize answers the screen's size in cells and pixels (mode 2048).
 func (e *emulator) reportSize() {
 	e.answer("\x1b[48;%d;%d;%d;%dt", e.rows, e.cols, e.rows*keys.CellHeight, e.cols*keys.CellWidth)
 }

@@ -1,8 +1,8 @@
 package term
 
-// Color is a cell color: zero is the terminal's default, PaletteColor(n) one
-// of the 256 palette entries, RGB(r, g, b) a direct color. Palette entries stay
-// apart from direct colors with the same value.
+// Color is a cell color: zero is the terminal's default, PaletteColor(n) one of the 256
+// palette entries, RGB(r, g, b) a direct color. A palette entry differs from a direct
+// color with the same value.
 type Color uint32
 
 const (
@@ -10,10 +10,10 @@ const (
 	colorRGB     Color = 2 << 24
 )
 
-// PaletteColor is entry n of the 256-color palette.
+// PaletteColor returns entry n of the 256-color palette.
 func PaletteColor(n uint8) Color { return colorPalette | Color(n) }
 
-// RGB is a direct color.
+// RGB returns a direct color.
 func RGB(r, g, b uint8) Color {
 	return colorRGB | Color(r)<<16 | Color(g)<<8 | Color(b)
 }
@@ -54,7 +54,7 @@ const (
 	DashedUnderline
 )
 
-// Style is everything about a cell but its text. It is comparable.
+// Style is everything about a cell except its text. It is comparable.
 type Style struct {
 	FG, BG         Color
 	UnderlineColor Color
@@ -68,7 +68,7 @@ type Style struct {
 // rune 0 and width 1.
 type Cell struct {
 	Rune  rune   // first code point; 0 for blank cells and second halves
-	Marks string // the rest of the grapheme cluster, mostly empty
+	Marks string // the rest of the grapheme cluster, usually empty
 	Width uint8
 	Style Style
 }

@@ -8,7 +8,8 @@ var lineDrawing = [...]rune{
 	'⎻', '─', '⎼', '⎽', '├', '┤', '┴', '┬', '│', '≤', '≥', 'π', '≠', '£', '·',
 }
 
-// translate is what an ASCII character means in the charset in use.
+// translate returns the character that an ASCII character stands for in the charset in
+// use.
 func (e *emulator) translate(r rune) rune {
 	set := e.charsets[e.shift]
 	if e.singleShift != 0 {
@@ -27,10 +28,10 @@ func (e *emulator) translate(r rune) rune {
 	return r
 }
 
-// nationalPlaces are the characters of ASCII that national charsets change.
+// nationalPlaces are the ASCII characters that national charsets replace.
 const nationalPlaces = "#@[\\]^_`{|}~"
 
-// nationalCharsets are the national replacement sets by the byte that designates them.
+// nationalCharsets are the national replacement sets, by the byte that designates them.
 var nationalCharsets = map[byte][]rune{
 	'A': []rune("£@[\\]^_`{|}~"), // British
 	'4': []rune("£¾ĳ½|^_`¨ƒ¼´"),  // Dutch
@@ -45,16 +46,16 @@ var nationalCharsets = map[byte][]rune{
 	'=': []rune("ùàéçêîèôäöüû"),  // Swiss
 }
 
-// nationalAliases are further bytes that designate the same sets.
+// nationalAliases are other bytes that designate the same sets.
 var nationalAliases = map[byte]byte{'5': 'C', 'f': 'R', '9': 'Q', '6': 'E', '`': 'E', '7': 'H'}
 
-// designate carries out an escape sequence with an intermediate byte: those
-// that choose a charset, and DECALN.
+// designate executes an escape sequence with an intermediate byte: one that chooses a
+// charset, or DECALN.
 func (e *emulator) designate(inter, final byte) {
 	switch inter {
 	case '(', ')', '*', '+':
 		e.chooseCharset(int(inter-'('), final)
-	case '-', '.', '/': // sets of 96 characters: none of them changes ASCII
+	case '-', '.', '/': // sets of 96 characters, none of which changes ASCII
 		e.charsets[inter-'-'+1] = 'B'
 	case '#':
 		if final == '8' {
@@ -63,8 +64,8 @@ func (e *emulator) designate(inter, final byte) {
 	}
 }
 
-// chooseCharset designates a set of 94 characters. A national one other than the
-// British takes mode 42; what is not known leaves the set as it is.
+// chooseCharset designates a set of 94 characters. National sets other than the British
+// need mode 42. An unknown final byte changes nothing.
 func (e *emulator) chooseCharset(slot int, final byte) {
 	if alias, ok := nationalAliases[final]; ok {
 		final = alias

@@ -7,16 +7,16 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// Bounds of clusters. A store can tell maxClusters of them apart: the vt10x
-// store names them by private-use code points of planes 15 and 16, which is also
-// why real characters from there are kept as clusters.
+// Bounds of clusters. A grid can distinguish maxClusters clusters, because the vt10x
+// grid represents them by private-use code points of planes 15 and 16. For the same
+// reason, real characters of these planes are stored as clusters.
 const (
 	maxClusterBytes = 128
 	maxClusters     = 0x1f000
 	firstReserved   = 0xf0000
 )
 
-// reserved is the glyph text of a character from planes 15 and 16.
+// reserved returns the glyph text of a character of planes 15 and 16.
 func (e *emulator) reserved(r rune) uint32 {
 	n, ok := e.clusters.number([]byte(string(r)))
 	if !ok {
@@ -25,9 +25,9 @@ func (e *emulator) reserved(r rune) uint32 {
 	return n | clusterRef
 }
 
-// join adds r to the character just printed, when it belongs there: always for
-// marks without a width of their own, and by the rules for grapheme clusters when
-// mode 2027 is set.
+// join adds r to the character just printed if it belongs to it. Marks of width 0
+// always do; in mode 2027 the rules for grapheme clusters decide. It returns false if r
+// is to be printed as a character of its own.
 func (e *emulator) join(r rune, width int) bool {
 	x := e.after() - e.lastWidth
 	if x < 0 {
@@ -42,7 +42,7 @@ func (e *emulator) join(r rune, width int) bool {
 	if e.modes.has(graphemeClusters) {
 		first, _, w, _ := uniseg.FirstGraphemeCluster(cluster, -1)
 		if len(first) != len(cluster) {
-			return width == 0 // a mark that joins nothing is dropped
+			return width == 0 // a mark that does not join is dropped
 		}
 		cols = max(1, min(w, 2))
 		if isKeycap(cluster) {
@@ -61,8 +61,8 @@ func (e *emulator) join(r rune, width int) bool {
 	return true
 }
 
-// joinLeft adds a mark to the character left of the cursor when something came
-// in between that left the cursor behind it, such as a change of colors.
+// joinLeft adds a mark to the character left of the cursor when a sequence came in
+// between, such as a change of colors.
 func (e *emulator) joinLeft(r rune) {
 	x := e.after() - 1
 	if x < 0 {
@@ -77,7 +77,7 @@ func (e *emulator) joinLeft(r rune) {
 	}
 }
 
-// isKeycap says whether the cluster is a digit, # or * drawn as an emoji.
+// isKeycap reports whether the cluster is a digit, # or * drawn as an emoji.
 func isKeycap(cluster []byte) bool {
 	const emojiPresentation = "\ufe0f"
 	b := cluster[0]
@@ -85,14 +85,14 @@ func isKeycap(cluster []byte) bool {
 		bytes.HasPrefix(cluster[1:], []byte(emojiPresentation))
 }
 
-// putCluster replaces the character at x, which ends at the cursor, by one of
-// cols columns.
+// putCluster replaces the character at x, which ends at the cursor, by g, which is cols
+// columns wide.
 func (e *emulator) putCluster(x int, g glyph, cols int) {
 	edge := e.cols
 	if x < e.right {
 		edge = e.right
 	}
-	if x+cols > edge { // it grew at the right edge
+	if x+cols > edge { // it became wider at the right edge
 		if !e.modes.has(autoWrap) || e.cols < 2 {
 			cols = 1
 		} else {

@@ -2,9 +2,9 @@ package term
 
 import "math"
 
-// The display that Xlib assumes for colors that are given as light: what each channel
-// gives off, in millionths of its most, at the values from the first one on that gives
-// any, in steps of 5 up to 255.
+// The display that Xlib assumes for device-independent colors. Each table lists the
+// intensity of a channel in millionths of its maximum, for channel values in steps of 5
+// up to 255. It starts at the first value whose intensity is not 0.
 var redLight = [...]int32{
 	936, 1481, 2329, 3529, 5127, 7169, 9699, 12759, 16392, 20637, 25533, 31119, 37431,
 	44504, 52373, 61069, 70624, 81070, 92433, 104744, 118026, 132307, 147610, 163958,
@@ -29,7 +29,7 @@ var blueLight = [...]int32{
 	802178, 840891, 880093, 919723, 959715, 1000000,
 }
 
-// channelValue is the value at which a channel gives off light between 0 and 1.
+// channelValue returns the channel value for an intensity between 0 and 1.
 func channelValue(table []int32, light float64) uint8 {
 	if light <= 0 {
 		return 0
@@ -40,7 +40,7 @@ func channelValue(table []int32, light float64) uint8 {
 	for i < len(table)-1 && light > float64(table[i]) {
 		i++
 	}
-	if i == 0 { // one value below, the channel is dark
+	if i == 0 { // at the value before the first, the intensity is 0
 		return uint8(first - 1 + int(math.Round(min(light/float64(table[0]), 1))))
 	}
 	below, above := float64(table[i-1]), float64(table[i])
@@ -48,7 +48,7 @@ func channelValue(table []int32, light float64) uint8 {
 	return uint8(first + 5*(i-1) + int(math.Round(5*part)))
 }
 
-// lightColor is the color whose channels give off so much light.
+// lightColor returns the color whose channels have these intensities.
 func lightColor(light [3]float64) Color {
 	return RGB(
 		channelValue(redLight[:], light[0]),

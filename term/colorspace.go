@@ -5,14 +5,15 @@ import "math"
 // xyz is a color in the CIE's XYZ space, with Y from 0 to 1.
 type xyz struct{ x, y, z float64 }
 
-// lightOfXYZ gives the light of red, green and blue on the display that Xlib assumes.
+// lightOfXYZ converts XYZ to the intensities of red, green and blue on the display that
+// Xlib assumes.
 var lightOfXYZ = [3][3]float64{
 	{3.483404812535390, -1.521763749272852, -0.559231333540498},
 	{-1.071527513061936, 1.965937952043724, 0.036736913395535},
 	{0.063511797904978, -0.200205010004965, 0.810709420316482},
 }
 
-// displayWhite is its white.
+// displayWhite is the white of that display.
 var displayWhite = xyz{0.949664400, 1, 1.406040270}
 
 func (c xyz) light() (light [3]float64) {
@@ -22,19 +23,19 @@ func (c xyz) light() (light [3]float64) {
 	return light
 }
 
-// uv are the chromaticity coordinates of 1976.
+// uv returns the CIE 1976 chromaticity coordinates u′ and v′.
 func (c xyz) uv() (u, v float64) {
 	d := c.x + 15*c.y + 3*c.z
 	return 4 * c.x / d, 9 * c.y / d
 }
 
-// showable says whether the display can show light, give or take slack.
-func showable(light [3]float64, slack float64) bool {
-	return min(light[0], light[1], light[2]) >= -slack && max(light[0], light[1], light[2]) <= 1+slack
+// showable reports whether the display can show these intensities, with a tolerance.
+func showable(light [3]float64, tolerance float64) bool {
+	return min(light[0], light[1], light[2]) >= -tolerance && max(light[0], light[1], light[2]) <= 1+tolerance
 }
 
-// color is the color on the display. One that it cannot show becomes the most
-// saturated one of the same hue and luminance that it can.
+// color returns the color on the display. If the display cannot show c, it returns the
+// most saturated color of the same hue and luminance that the display can show.
 func (c xyz) color() Color {
 	light := c.light()
 	switch {
@@ -61,7 +62,7 @@ func (c xyz) color() Color {
 	return lightColor(light)
 }
 
-// luminance is Y for the lightness L* from 0 to 100.
+// luminance returns Y for a lightness L* from 0 to 100.
 func luminance(lightness float64) float64 {
 	if lightness < 8 {
 		return lightness / 903.29
@@ -70,7 +71,7 @@ func luminance(lightness float64) float64 {
 	return t * t * t
 }
 
-// The spaces of Xlib, each from its three numbers.
+// The color spaces of Xlib, each from its three numbers.
 
 func fromXYZ(x, y, z float64) xyz { return xyz{x, y, z} }
 
@@ -85,13 +86,13 @@ func fromUVY(u, v, light float64) xyz {
 
 func fromLuv(lightness, u, v float64) xyz {
 	whiteU, whiteV := displayWhite.uv()
-	scale := 13 * lightness / 100 // Xlib's u* and v* are a hundredth of the CIE's
+	scale := 13 * lightness / 100 // Xlib's u* and v* are a hundredth of CIE's
 	return fromUVY(u/scale+whiteU, v/scale+whiteV, luminance(lightness))
 }
 
 func fromLab(lightness, a, b float64) xyz {
 	if lightness < 8 {
-		t := lightness / 903.29 * 100 // as Xlib has it, a hundred times the CIE's
+		t := lightness / 903.29 * 100 // like Xlib, a hundred times CIE's value
 		return xyz{displayWhite.x * (a/3893.5 + t), t, displayWhite.z * (t - b/1557.4)}
 	}
 	t := (lightness + 16) / 116
@@ -99,7 +100,7 @@ func fromLab(lightness, a, b float64) xyz {
 	return xyz{displayWhite.x * x * x * x, t * t * t, displayWhite.z * z * z * z}
 }
 
-// fromHVC is Tektronix' hue in degrees, value and chroma. Hue 0 is the best red.
+// fromHVC converts Tektronix's hue in degrees, value and chroma. Hue 0 is red.
 func fromHVC(hue, value, chroma float64) xyz {
 	const redU, redV, chromaScale = 0.7127, 0.4931, 7.50725
 	u, v := displayWhite.uv()

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// colorSpaces are the notations of three numbers that name light, by prefix.
+// colorSpaces are the notations for device-independent colors, by prefix.
 var colorSpaces = map[string]func(a, b, c float64) xyz{
 	"ciexyz": fromXYZ,
 	"ciexyy": fromXYY,
@@ -17,8 +17,8 @@ var colorSpaces = map[string]func(a, b, c float64) xyz{
 }
 
 // parseColor reads a color in the notations of X11: #rgb with one to four digits
-// each, rgb:r/g/b likewise, rgbi:r/g/b with numbers from 0 to 1, and the CIE's spaces.
-// Names are not among them.
+// each, rgb:r/g/b likewise, rgbi:r/g/b with numbers from 0 to 1, and the CIE color
+// spaces. It does not know color names.
 func parseColor(spec string) (c Color, ok bool) {
 	if digits, ok := strings.CutPrefix(spec, "#"); ok {
 		return parseHash(digits)
@@ -54,8 +54,8 @@ func parseColor(spec string) (c Color, ok bool) {
 	return at.color(), true
 }
 
-// parseHash reads the digits after #: as many for each component, which are its
-// highest ones.
+// parseHash reads the digits after #, a third of them for each component. They are the
+// component's most significant digits.
 func parseHash(digits string) (c Color, ok bool) {
 	n := len(digits) / 3
 	if n < 1 || n > 4 || len(digits) != 3*n {

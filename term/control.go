@@ -1,6 +1,6 @@
 package term
 
-// c0 obeys a control character.
+// c0 executes a control character of ASCII.
 func (e *emulator) c0(b byte) {
 	e.lastWidth = 0
 	switch b {
@@ -24,7 +24,7 @@ func (e *emulator) c0(b byte) {
 	}
 }
 
-// c1 obeys a control character beyond ASCII, written as UTF-8.
+// c1 executes a control character from 0x80 to 0x9f, written as UTF-8.
 func (e *emulator) c1(b byte) {
 	e.repeatable, e.lastWidth = e.lastWidth, 0
 	switch b {
@@ -37,7 +37,7 @@ func (e *emulator) c1(b byte) {
 	}
 }
 
-// dispatchEscape carries out an escape sequence without intermediate bytes.
+// dispatchEscape executes an escape sequence without intermediate bytes.
 func (e *emulator) dispatchEscape(b byte) {
 	switch b {
 	case '[': // CSI
@@ -85,7 +85,7 @@ func (e *emulator) dispatchEscape(b byte) {
 	}
 }
 
-// param is parameter i, or fallback where the sequence left it out.
+// param returns parameter i, or fallback when the sequence left it out.
 func (e *emulator) param(i, fallback int) int {
 	if i < e.count && e.params[i] >= 0 {
 		return int(e.params[i])
@@ -93,14 +93,14 @@ func (e *emulator) param(i, fallback int) int {
 	return fallback
 }
 
-// number1 is parameter i where both leaving it out and 0 mean 1.
+// number1 returns parameter i. A missing parameter and 0 both mean 1.
 func (e *emulator) number1(i int) int { return max(1, e.param(i, 1)) }
 
-// dispatchControl carries out a control sequence.
+// dispatchControl executes a control sequence.
 func (e *emulator) dispatchControl(final byte) {
 	switch {
 	case e.subs != 0 && final != 'm':
-		// A colon anywhere else makes a sequence that nobody defines.
+		// Only SGR defines colons; any other sequence with one is ignored.
 	case e.inter != 0:
 		e.dispatchIntermediate(final)
 	case e.prefix != 0:
@@ -114,7 +114,8 @@ func (e *emulator) dispatchControl(final byte) {
 	}
 }
 
-// dispatchMotion carries out the sequences that move the cursor.
+// dispatchMotion executes the sequences that move the cursor. It returns false for any
+// other sequence.
 func (e *emulator) dispatchMotion(final byte) bool {
 	switch final {
 	case 'H', 'f': // CUP, HVP
@@ -158,7 +159,8 @@ func (e *emulator) dispatchMotion(final byte) bool {
 	return true
 }
 
-// dispatchEdit carries out the sequences that change cells or modes, or ask.
+// dispatchEdit executes the sequences that change cells or modes, and those that
+// request a report.
 func (e *emulator) dispatchEdit(final byte) {
 	switch final {
 	case 'K', 'J', 'X': // EL, ED, ECH
@@ -176,7 +178,7 @@ func (e *emulator) dispatchEdit(final byte) {
 	case 'S': // SU
 		e.scrollUp(e.number1(0))
 	case 'T', '^': // SD
-		if e.count == 1 { // with more it starts mouse tracking
+		if e.count == 1 { // with more parameters it starts highlight mouse tracking
 			e.scrollRegion(e.top, e.bottom, -e.number1(0))
 		}
 	case 'b': // REP
@@ -198,7 +200,7 @@ func (e *emulator) dispatchEdit(final byte) {
 	}
 }
 
-// dispatchErase carries out the sequences that erase.
+// dispatchErase executes the sequences that erase.
 func (e *emulator) dispatchErase(final byte) {
 	switch final {
 	case 'K': // EL
@@ -210,7 +212,7 @@ func (e *emulator) dispatchErase(final byte) {
 	}
 }
 
-// dispatchPrivate carries out the sequences marked with one of < = > ?.
+// dispatchPrivate executes the sequences whose parameters begin with one of < = > ?.
 func (e *emulator) dispatchPrivate(final byte) {
 	switch string([]byte{e.prefix, final}) {
 	case "?h", "?l": // DECSET, DECRST
@@ -229,7 +231,7 @@ func (e *emulator) dispatchPrivate(final byte) {
 		e.answerPrivateStatus()
 	case ">c": // DA2
 		if e.param(0, 0) == 0 {
-			e.answer("\x1b[>41;%d;0c", likeXterm)
+			e.answer("\x1b[>41;%d;0c", xtermVersion)
 		}
 	case ">q": // XTVERSION
 		if e.param(0, 0) == 0 {
@@ -242,7 +244,7 @@ func (e *emulator) dispatchPrivate(final byte) {
 	}
 }
 
-// dispatchIntermediate carries out the sequences with an intermediate byte.
+// dispatchIntermediate executes the sequences with an intermediate byte.
 func (e *emulator) dispatchIntermediate(final byte) {
 	switch string([]byte{e.inter, final}) {
 	case "$p": // DECRQM
@@ -280,7 +282,8 @@ func (e *emulator) dispatchIntermediate(final byte) {
 	}
 }
 
-// dispatchRectangle carries out the sequences that change or sum up rectangles.
+// dispatchRectangle executes the sequences that change rectangles or return their
+// checksum.
 func (e *emulator) dispatchRectangle(final byte) {
 	switch final {
 	case 'v': // DECCRA
@@ -304,7 +307,7 @@ func (e *emulator) dispatchRectangle(final byte) {
 	}
 }
 
-// softReset is DECSTR. It leaves cells and cursor where they are.
+// softReset is DECSTR. It does not change cells or move the cursor.
 func (e *emulator) softReset() {
 	e.modes.set(originMode, false)
 	e.modes.set(autoWrap, true)

@@ -1,6 +1,6 @@
 package term
 
-// column is the column that the cursor is in, also while a wrap is due.
+// column returns the cursor's column, also while a wrap is pending.
 func (e *emulator) column() int {
 	if e.x < e.cols {
 		return e.x
@@ -8,7 +8,7 @@ func (e *emulator) column() int {
 	return e.due
 }
 
-// after is the column behind the character just printed.
+// after returns the column after the character just printed.
 func (e *emulator) after() int {
 	if e.x < e.cols {
 		return e.x
@@ -16,7 +16,7 @@ func (e *emulator) after() int {
 	return e.due + 1
 }
 
-// unwrap takes the cursor back onto the last column when a wrap was due.
+// unwrap cancels a pending wrap: the cursor is on the last column again.
 func (e *emulator) unwrap() {
 	if e.x >= e.cols {
 		e.x = e.due
@@ -32,7 +32,7 @@ func (e *emulator) advance(n, edge int) {
 	e.x = x
 }
 
-// moveTo places the cursor; both count from the region's corner in origin mode.
+// moveTo places the cursor. In origin mode x and y count from the region's corner.
 func (e *emulator) moveTo(x, y int) {
 	if e.modes.has(originMode) {
 		e.moveToColumn(x)
@@ -60,7 +60,7 @@ func (e *emulator) moveToRow(y int) {
 	e.y = max(0, min(y, e.rows-1))
 }
 
-// origin is the corner from which positions count.
+// origin returns the corner from which positions count.
 func (e *emulator) origin() (x, y int) {
 	if e.modes.has(originMode) {
 		return e.left, e.top
@@ -68,7 +68,7 @@ func (e *emulator) origin() (x, y int) {
 	return 0, 0
 }
 
-// up moves the cursor, but not over the top of the region from inside it.
+// up moves the cursor up. From inside the region it stops at the region's top.
 func (e *emulator) up(n int) {
 	e.unwrap()
 	limit := 0
@@ -78,7 +78,7 @@ func (e *emulator) up(n int) {
 	e.y = max(e.y-n, limit)
 }
 
-// down moves the cursor, but not over the bottom of the region from inside it.
+// down moves the cursor down. From inside the region it stops at the region's bottom.
 func (e *emulator) down(n int) {
 	e.unwrap()
 	limit := e.rows - 1
@@ -88,19 +88,20 @@ func (e *emulator) down(n int) {
 	e.y = min(e.y+n, limit)
 }
 
-// backward moves the cursor, but not over the left margin from inside it.
+// backward moves the cursor left. From inside the margins it stops at the left margin.
 func (e *emulator) backward(n int) {
 	e.unwrap()
 	e.x = max(e.x-n, e.startOfRow())
 }
 
-// forward moves the cursor, but not over the right margin from inside it.
+// forward moves the cursor right. From inside the margins it stops at the right margin.
 func (e *emulator) forward(n int) {
 	e.unwrap()
 	e.x = min(e.x+n, e.edge()-1)
 }
 
-// startOfRow is the first column for a cursor that does not leave the margins.
+// startOfRow returns the leftmost column that the cursor can move to: the left margin,
+// or 0 if the cursor is left of it.
 func (e *emulator) startOfRow() int {
 	if e.column() >= e.left {
 		return e.left
@@ -125,7 +126,8 @@ func (e *emulator) saveCursor() {
 	}
 }
 
-// restoreCursor is DECRC; without a saved cursor it goes home.
+// restoreCursor is DECRC. Without a saved cursor, the cursor moves to the upper left
+// corner.
 func (e *emulator) restoreCursor() {
 	s := e.saved[e.screenIndex()]
 	e.x, e.y = min(s.x, e.cols-1), min(s.y, e.rows-1)
@@ -134,7 +136,7 @@ func (e *emulator) restoreCursor() {
 	e.setPen(s.pen)
 }
 
-// extendTabs gives columns that have none a tab stop every eight.
+// extendTabs sets a tab stop in every eighth of the columns that are new.
 func (e *emulator) extendTabs() {
 	for x := len(e.tabs); x < e.cols; x++ {
 		e.tabs = append(e.tabs, x > 0 && x%8 == 0)
@@ -142,8 +144,8 @@ func (e *emulator) extendTabs() {
 	e.tabs = e.tabs[:e.cols]
 }
 
-// tab moves forward n tab stops, at most to the right margin. A due wrap stays due,
-// except in mode 41, where it comes first.
+// tab moves forward n tab stops, at most to the right margin. A pending wrap stays
+// pending, except in mode 41, where tab wraps first.
 func (e *emulator) tab(n int) {
 	if e.x >= e.cols && e.modes.has(tabWraps) {
 		e.wrap()

@@ -1,10 +1,10 @@
 package term
 
-// damage collects which rows changed since it was last taken.
+// damage collects the rows that changed since the last take.
 type damage struct {
 	rows     []bool
 	any      bool
-	from, to int // rows of scrolled regions; none when from > to
+	from, to int // one range of rows that changed as well; empty when from > to
 }
 
 func (d *damage) resize(rows int) {

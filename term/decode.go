@@ -2,9 +2,9 @@ package term
 
 import "unicode/utf8"
 
-// readRune prints the character at the start of p, which begins with a byte
-// beyond ASCII, and returns how many bytes it took. Bytes that are not UTF-8 are
-// dropped; a character that p cuts off is kept for the next write.
+// readRune prints the character at the start of p, whose first byte is not ASCII, and
+// returns how many bytes it used. It drops bytes that are not UTF-8. If p ends within
+// the character, readRune keeps its bytes for the next write.
 func (e *emulator) readRune(p []byte) int {
 	r, size := utf8.DecodeRune(p)
 	if r == utf8.RuneError && size <= 1 {
@@ -18,9 +18,9 @@ func (e *emulator) readRune(p []byte) int {
 	return size
 }
 
-// readText prints the text at the start of p, which begins beyond ASCII, and
-// returns how many bytes it took. It takes what simply goes into the next columns
-// in one piece and leaves everything else to readRune.
+// readText prints the text at the start of p, whose first byte is not ASCII, and
+// returns how many bytes it used. It prints in one piece the characters that simply go
+// into the next columns. readRune handles everything else.
 func (e *emulator) readText(p []byte) int {
 	edge := e.edge()
 	room := edge - e.x
@@ -67,12 +67,12 @@ func (e *emulator) readText(p []byte) int {
 	return size
 }
 
-// decodeRune is the character at the start of p, which is not ASCII; 0 if it is
-// broken or cut off.
+// decodeRune returns the character at the start of p, which is not ASCII, and its
+// length. It returns 0 if the character is invalid or incomplete.
 func decodeRune(p []byte) (rune, int) {
 	const first, next = 0xe1, 0x3f
-	// Three bytes from U+1000 to U+CFFF, where no surrogates and no overlong
-	// forms are, are nearly all there is beyond ASCII on a screen.
+	// Most characters on a screen that are not ASCII are between U+1000 and U+CFFF.
+	// These have three bytes, no surrogates and no overlong forms.
 	if len(p) >= 3 && p[0] >= first && p[0] <= 0xec && p[1]&0xc0 == 0x80 && p[2]&0xc0 == 0x80 {
 		return rune(p[0]&0xf)<<12 | rune(p[1]&next)<<6 | rune(p[2]&next), 3
 	}
@@ -83,8 +83,8 @@ func decodeRune(p []byte) (rune, int) {
 	return r, n
 }
 
-// finishPartial completes the character that the last write cut off, and
-// returns what of p is left.
+// finishPartial completes the character whose first bytes the last write brought, and
+// returns the rest of p.
 func (e *emulator) finishPartial(p []byte) []byte {
 	for len(p) > 0 {
 		e.partial[e.partials] = p[0]
@@ -99,8 +99,8 @@ func (e *emulator) finishPartial(p []byte) []byte {
 			e.rune(r)
 			return p[1:]
 		}
-		// The bytes so far are broken. The new one may begin something else,
-		// and so may those behind the first.
+		// The bytes so far are invalid. A new character may begin at any of them
+		// except the first.
 		rest := make([]byte, 0, len(known)-1+len(p)-1)
 		rest = append(append(rest, known[1:]...), p[1:]...)
 		return rest
@@ -108,12 +108,12 @@ func (e *emulator) finishPartial(p []byte) []byte {
 	return nil
 }
 
-// rune prints a decoded character or obeys a control beyond ASCII.
+// rune prints a decoded character or executes a C1 control character.
 func (e *emulator) rune(r rune) {
 	switch {
 	case r < 0xa0:
 		e.c1(byte(r))
-	case r == 0xfeff: // a byte order mark shows nothing
+	case r == 0xfeff: // a byte order mark is not printed
 	default:
 		e.printRune(r)
 	}

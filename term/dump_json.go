@@ -26,7 +26,7 @@ type cursorJSON struct {
 	Shape   string `json:"shape"`
 }
 
-// cellJSON is one cell; what it leaves out is not there.
+// cellJSON is one cell. Its JSON leaves out members with default values.
 type cellJSON struct {
 	text  string
 	width int
@@ -46,8 +46,8 @@ var attrNames = [...]string{
 // underlineNames name the underline styles.
 var underlineNames = [...]string{"", "single", "double", "curly", "dotted", "dashed"}
 
-// DumpJSON writes the screen as one JSON object. replies are the answers that
-// the program was owed. Modes are the numbers of the private modes in force.
+// DumpJSON writes the screen as one JSON object. replies are the answers to the
+// program. Modes are the numbers of the private modes that are set.
 func (s *Screen) DumpJSON(w io.Writer, replies []byte) error {
 	var f Frame
 	s.Snapshot(&f, 0)
@@ -73,8 +73,8 @@ func (s *Screen) DumpJSON(w io.Writer, replies []byte) error {
 	return nil
 }
 
-// privateModes are the numbers of the private modes in force, in ascending order,
-// but for 1007, which is no more than a wish about the wheel and in force from the
+// privateModes returns the numbers of the private modes that are set, in ascending
+// order. It leaves out 1007, which only concerns the mouse wheel and is set from the
 // start.
 func (s *Screen) privateModes() []int {
 	s.mu.Lock()
@@ -91,7 +91,7 @@ func (s *Screen) privateModes() []int {
 	return modes
 }
 
-// text is what the cell shows: a space for a blank, nothing for the second
+// text returns the cell's text: a space for a blank, an empty string for the second
 // half of a wide character.
 func (c *Cell) text() string {
 	switch {
@@ -103,7 +103,7 @@ func (c *Cell) text() string {
 	return string(c.Rune) + c.Marks
 }
 
-// MarshalJSON writes the members that the cell has.
+// MarshalJSON writes the members that differ from their defaults.
 func (c cellJSON) MarshalJSON() ([]byte, error) {
 	text, err := json.Marshal(c.text)
 	if err != nil {
@@ -144,7 +144,7 @@ func (c cellJSON) MarshalJSON() ([]byte, error) {
 	return append(out, '}'), nil
 }
 
-// json is the color as a JSON value: null, a palette index or "#rrggbb".
+// json returns the color as a JSON value: null, a palette index or "#rrggbb".
 func (c Color) json() string {
 	if n, ok := c.Palette(); ok {
 		return fmt.Sprint(n)

@@ -23,8 +23,8 @@ type svgPainter struct {
 	fg, bg Color
 }
 
-// DumpSVG draws the screen as an SVG picture in the colors that it answers to
-// OSC 10 and 11.
+// DumpSVG draws the screen as an SVG picture, with the default colors that the screen
+// reports for OSC 10 and 11.
 func (s *Screen) DumpSVG(w io.Writer) error {
 	var f Frame
 	s.Snapshot(&f, 0)
@@ -69,8 +69,9 @@ func (p *svgPainter) line(y int, cells []Cell) {
 	}
 }
 
-// run draws cells that share a style: what is behind them, then each word, so
-// that a font of other widths cannot push text out of its columns.
+// run draws cells that share a style: first their background, then each word. Words are
+// placed one by one, so that a font of another width cannot move text out of its
+// columns.
 func (p *svgPainter) run(x, y int, cells []Cell) {
 	style := cells[0].Style
 	fg, bg := svgColor(style.FG, p.fg), svgColor(style.BG, p.bg)
@@ -104,7 +105,7 @@ func (p *svgPainter) run(x, y int, cells []Cell) {
 	}
 }
 
-// svgLook are the SVG attributes for a style's attributes.
+// svgLook returns the SVG attributes for a style's attributes.
 func svgLook(style Style) string {
 	var look string
 	if style.Attr&Bold != 0 {
@@ -146,7 +147,7 @@ func (p *svgPainter) cursor(c Cursor) {
 		x, y, w, h, svgColor(p.fg, p.fg))
 }
 
-// svgText is text as XML may hold it.
+// svgText returns s escaped for XML.
 func svgText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if r == 0xfffe || r == 0xffff {
@@ -156,7 +157,7 @@ func svgText(s string) string {
 	}, s))
 }
 
-// svgColor is a color as SVG spells it; the default color becomes fallback.
+// svgColor returns a color in SVG notation; the default color becomes fallback.
 func svgColor(c, fallback Color) string {
 	r, g, b := c.resolve(fallback)
 	return fmt.Sprintf("#%02x%02x%02x", r, g, b)

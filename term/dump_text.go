@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// DumpText writes the screen's rows as plain lines, without the blanks at
-// their ends.
+// DumpText writes the screen's rows as plain lines, without trailing blanks.
 func (s *Screen) DumpText(w io.Writer) error {
 	var f Frame
 	s.Snapshot(&f, 0)
@@ -26,8 +25,8 @@ func (s *Screen) DumpText(w io.Writer) error {
 	return nil
 }
 
-// DumpANSI writes the screen's rows as lines with the escape sequences that
-// give them their colors and attributes, for a terminal to show.
+// DumpANSI writes the screen's rows as lines with escape sequences for colors and
+// attributes, to be shown by a terminal.
 func (s *Screen) DumpANSI(w io.Writer) error {
 	var f Frame
 	s.Snapshot(&f, 0)

@@ -3,22 +3,22 @@ package term
 // emulator is the terminal itself: it reads a program's bytes and changes the
 // cells of its grid. It is not safe for concurrent use; Screen guards it.
 //
-// Its invariants: 0 ≤ x ≤ cols, where x == cols means that the last column before
-// an edge was written, which due names, and the next character wraps; 0 ≤ top ≤
-// bottom < rows; 0 ≤ left < right ≤ cols; 0 ≤ y < rows; the first half of a wide
-// character is always followed by its second half on the same row.
+// Its invariants: 0 ≤ x ≤ cols, where x == cols means that a wrap is pending: the last
+// column before an edge was written, due is that column, and the next character wraps;
+// 0 ≤ top ≤ bottom < rows; 0 ≤ left < right ≤ cols; 0 ≤ y < rows; the first half of a
+// wide character is always followed by its second half on the same row.
 type emulator struct {
 	grid        grid
 	cols, rows  int
 	x, y        int
 	top, bottom int  // the scroll region, both inclusive
 	left, right int  // its columns, right exclusive (DECSLRM)
-	narrow      bool // they are not all columns
-	due         int  // the cursor's column while x == cols
+	narrow      bool // the region does not have all columns
+	due         int  // the cursor's column while a wrap is pending (x == cols)
 
 	meta    [2][]rowState // of the main and the alternate screen
 	alt     bool          // the alternate screen is shown
-	altKept bool          // it is not, and holds what was on it
+	altKept bool          // the alternate screen is not shown and keeps its cells
 	saved   [2]savedCursor
 	history *history
 	tabs    []bool
@@ -27,8 +27,8 @@ type emulator struct {
 	penID    uint32 // number of pen, when penKnown
 	eraseID  uint32 // number of the style that erasing leaves
 	penKnown bool
-	sparing  bool // erasing spares protected characters
-	guarded  bool // they are from SPA: ED, EL and ECH spare them, too, and DECSERA does not
+	sparing  bool // erasing is selective: it spares protected characters
+	guarded  bool // SPA protects them: ED, EL and ECH spare them as well, and DECSERA does not
 	extent   int  // DECSACE
 	styles   *styleTable
 	clusters *textPool
@@ -36,14 +36,14 @@ type emulator struct {
 	widths   widths
 
 	charsets    [4]byte // designated to G0–G3: 'B' ASCII, '0' line drawing, 'A' British
-	shift       uint8   // which of them is in use
-	singleShift uint8   // for the next character only; 0 is none
+	shift       uint8   // index of the charset in use
+	singleShift uint8   // index of the charset for the next character only; 0 for none
 
 	modes     modeSet
 	insert    bool // IRM
 	newline   bool // LNM
 	keypad    bool // DECKPAM
-	level     int  // of the VT100's successors, 1 to 4, that the program chose (DECSCL)
+	level     int  // conformance level that the program chose (DECSCL), 1 to 4
 	shape     CursorShape
 	mouse     mouseState
 	kitty     [2]kittyStack
@@ -51,13 +51,13 @@ type emulator struct {
 
 	title         string
 	iconTitle     string
-	titleHexSet   bool // titles are set, and told, in hexadecimal (XTSMTITLE)
-	titleHexAsked bool
+	titleHexSet   bool // programs set titles in hexadecimal (XTSMTITLE)
+	titleHexAsked bool // reports of titles are in hexadecimal
 	titleStack    []string
 	foreground    Color // of the person's terminal
 	background    Color
-	own           *ownColors   // nil while the program has none
-	savedModes    map[int]bool // what XTSAVE kept, by number; only of modes that there are
+	own           *ownColors   // nil while the program has set no colors
+	savedModes    map[int]bool // what XTSAVE saved, by number; known modes only
 
 	lastWidth int // columns of the character just printed; 0 after anything else
 	parser
@@ -71,7 +71,7 @@ type emulator struct {
 	sync    syncHold
 }
 
-// savedCursor is what DECSC keeps.
+// savedCursor is what DECSC saves.
 type savedCursor struct {
 	x, y     int
 	pen      attrs
@@ -80,7 +80,7 @@ type savedCursor struct {
 	origin   bool
 }
 
-// asciiCharsets is what every charset slot holds at first.
+// asciiCharsets are the initial charsets of all slots.
 var asciiCharsets = [4]byte{'B', 'B', 'B', 'B'}
 
 func newEmulator(g grid, cols, rows int, h *history) *emulator {
@@ -98,8 +98,7 @@ func newEmulator(g grid, cols, rows int, h *history) *emulator {
 	return e
 }
 
-// clearState brings everything but cells, scrollback and title to its initial
-// state.
+// clearState resets everything except cells, scrollback and title.
 func (e *emulator) clearState() {
 	e.alt, e.altKept = false, false
 	e.grid.show(false)
@@ -127,8 +126,8 @@ func (e *emulator) clearState() {
 	e.sync.end()
 }
 
-// reset is RIS: everything as at the start, scrollback included. Only the title
-// stays, as in other terminals: programs that reset do not set it again.
+// reset is RIS. It resets everything including the scrollback. Only the title stays, as
+// in other terminals, because programs that reset do not set it again.
 func (e *emulator) reset() {
 	e.clearState()
 	e.work += e.cols * e.rows
@@ -139,7 +138,7 @@ func (e *emulator) reset() {
 	e.damage.all()
 }
 
-// screenIndex is 1 on the alternate screen.
+// screenIndex returns 1 on the alternate screen and 0 on the main screen.
 func (e *emulator) screenIndex() int {
 	if e.alt {
 		return 1
@@ -147,7 +146,7 @@ func (e *emulator) screenIndex() int {
 	return 0
 }
 
-// rowStates are those of the screen that is shown.
+// rowStates returns the row states of the screen that is shown.
 func (e *emulator) rowStates() []rowState { return e.meta[e.screenIndex()] }
 
 // setPen changes the style of what is printed next.
@@ -168,7 +167,7 @@ func (e *emulator) number() {
 	e.penKnown = true
 }
 
-// penStyle is the number of the style to print in.
+// penStyle returns the number of the style to print in.
 func (e *emulator) penStyle() uint32 {
 	if !e.penKnown {
 		e.number()
@@ -176,7 +175,7 @@ func (e *emulator) penStyle() uint32 {
 	return e.penID
 }
 
-// blank is what erasing leaves: nothing, on the pen's background.
+// blank returns the glyph that erasing leaves: no text, in the pen's background.
 func (e *emulator) blank() glyph {
 	if !e.penKnown {
 		e.number()
@@ -184,7 +183,7 @@ func (e *emulator) blank() glyph {
 	return glyph{style: e.eraseID}
 }
 
-// text is the text of a glyph, and its columns. A blank has no text.
+// text returns the text of a glyph and its width in columns. A blank has no text.
 func (e *emulator) text(g glyph) (string, int) {
 	switch {
 	case g.text&wideTail != 0:

@@ -1,7 +1,7 @@
 package term
 
-// erase blanks columns x0 to x1-1 of a row with the pen's background, or those
-// of them that nothing protects while erasing is selective.
+// erase blanks columns x0 to x1-1 of a row with the pen's background. While erasing is
+// selective, it leaves protected characters.
 func (e *emulator) erase(y, x0, x1 int) {
 	e.work += x1 - x0
 	if e.sparing {
@@ -27,7 +27,7 @@ func (e *emulator) eraseAll(y, x0, x1 int) {
 	e.damage.row(y)
 }
 
-// eraseRows blanks whole rows, which then continue nothing.
+// eraseRows blanks whole rows. They no longer continue the row above them.
 func (e *emulator) eraseRows(from, to int) {
 	for y := from; y <= to; y++ {
 		e.erase(y, 0, e.cols)
@@ -35,8 +35,8 @@ func (e *emulator) eraseRows(from, to int) {
 	}
 }
 
-// eraseLine is EL. A wrap that is due stays due: there is nothing right of the
-// cursor to erase.
+// eraseLine is EL. A pending wrap stays pending, because there is nothing to erase to
+// the right of the cursor.
 func (e *emulator) eraseLine(which int) {
 	switch which {
 	case 0:
@@ -51,7 +51,7 @@ func (e *emulator) eraseLine(which int) {
 	}
 }
 
-// eraseDisplay is ED; 3 erases the scrollback and leaves the screen.
+// eraseDisplay is ED. With 3 it erases the scrollback and not the screen.
 func (e *emulator) eraseDisplay(which int) {
 	switch which {
 	case 0:
@@ -79,7 +79,7 @@ func (e *emulator) eraseColumns(n int) {
 	e.erase(e.y, e.x, min(e.x+n, e.cols))
 }
 
-// alignmentTest fills the screen with E and ends all margins (DECALN).
+// alignmentTest fills the screen with E and clears all margins (DECALN).
 func (e *emulator) alignmentTest() {
 	e.work += e.cols * e.rows
 	fill := glyph{text: 'E', style: e.penStyle()}

@@ -10,20 +10,20 @@ const (
 	EventClipboard                     // OSC 52: Data is what to copy, Text the selection's name
 	EventNotification                  // OSC 9 or 777: Title and Text
 	EventStatus                        // OSC 7501: Text is the program's report of its own state
-	EventFault                         // the screen failed and was begun anew, empty: Text says how
+	EventFault                         // the screen failed and was replaced by an empty one: Text is the cause
 )
 
-// Event is one such request, or EventFault, which no program asks for. It carries the
-// program's words and no authority: whoever receives it decides what becomes of it.
-// Text and Title hold no control characters.
+// Event is a request of the program, or EventFault, which the screen itself raises. The
+// receiver must not trust it: its text is the program's. Text and Title contain no
+// control characters.
 type Event struct {
 	Kind        EventKind
 	Text, Title string
 	Data        []byte
 }
 
-// maxEvents bounds what one Write can queue; a flood of bells or titles keeps
-// the first ones and, of titles, the last.
+// maxEvents bounds the events that one Write can queue. Later events are dropped,
+// except the last title.
 const maxEvents = 64
 
 // raise queues an event for delivery after the current Write.

@@ -2,7 +2,7 @@ package term
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 
-// CursorShape is the shape a program chose with DECSCUSR.
+// CursorShape is the shape that a program chose with DECSCUSR.
 type CursorShape uint8
 
 // The cursor shapes, in DECSCUSR's order.
@@ -16,7 +16,7 @@ const (
 	CursorBar
 )
 
-// Cursor is where the next character goes and how that is shown.
+// Cursor is the cursor's position and how it is shown.
 type Cursor struct {
 	X, Y    int // zero-based
 	Visible bool
@@ -29,8 +29,8 @@ type Line struct {
 	Generation uint64 // of the screen, when this line last changed
 }
 
-// Frame is a painter's copy of a screen. The zero Frame is ready for use;
-// giving the same one to every Snapshot copies only what changed in between.
+// Frame is a painter's copy of a screen. The zero Frame is ready for use. Snapshot into
+// the same Frame copies only what changed since the last time.
 type Frame struct {
 	Cols, Rows int
 	Lines      []Line
@@ -42,5 +42,5 @@ type Frame struct {
 	Offset     int    // how many of them this frame is scrolled back
 	Generation uint64 // of the screen when the frame was taken
 
-	screen *Screen // whose lines these are
+	screen *Screen // the screen that the lines are from
 }

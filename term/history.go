@@ -1,6 +1,6 @@
 package term
 
-// Bounds and grain of the scrollback.
+// Bounds and block size of the scrollback.
 const (
 	defaultScrollback = 10_000
 	maxScrollback     = 1_000_000
@@ -8,23 +8,23 @@ const (
 	bytesPerLine      = 1600     // a scrollback of n lines holds at most n times this
 )
 
-// history is the scrollback of the main screen: packed lines in blocks of
-// bytes, oldest first. It is bounded in lines and in bytes; the oldest lines go.
+// history is the scrollback of the main screen: packed lines in blocks of bytes, oldest
+// first. Lines and bytes are bounded; the oldest lines are dropped first.
 type history struct {
 	max     int // lines
 	lines   []packedLine
 	head    int // index in lines of the oldest
 	count   int
-	kept    int    // so many of the oldest are another program's, which this one cannot touch
-	dropped uint64 // lines forgotten so far to keep the bounds
+	kept    int    // number of oldest lines that are another program's, which this one cannot erase
+	dropped uint64 // lines dropped so far to keep the bounds
 	blocks  []historyBlock
 	first   uint32 // number of blocks[0]
-	spare   []byte // a block that was emptied, for the next one
+	spare   []byte // an empty block, to be used again
 	bytes   int    // allocated in blocks
 	pack    packer
 }
 
-// packedLine is where a line is kept.
+// packedLine is the place of a line in the blocks.
 type packedLine struct {
 	block      uint32 // number of the block, counted from the first ever
 	start, end uint32
@@ -32,7 +32,7 @@ type packedLine struct {
 
 type historyBlock struct {
 	data  []byte
-	lines int // still alive
+	lines int // in it that are not dropped
 }
 
 func newHistory(lines int) *history {
@@ -43,10 +43,10 @@ func newHistory(lines int) *history {
 
 func (h *history) enabled() bool { return h.max > 0 }
 
-// own is how many lines are the program's that writes now.
+// own returns how many lines are from the current program.
 func (h *history) own() int { return h.count - h.kept }
 
-// clear forgets every line of the program's, and the memory.
+// clear drops every line of the current program, and releases the memory.
 func (h *history) clear() {
 	if h.kept > 0 {
 		h.dropNewest(h.own())
@@ -82,7 +82,7 @@ func (h *history) addPacked(line []byte) {
 	}
 }
 
-// push adds a place to the ring of lines, which grows up to max.
+// push adds a line's place to the ring of lines, which grows up to max.
 func (h *history) push(l packedLine) {
 	if h.count == len(h.lines) {
 		grown := make([]packedLine, min(h.max, max(256, 2*len(h.lines))))
@@ -98,7 +98,7 @@ func (h *history) push(l packedLine) {
 	h.count++
 }
 
-// addBlock opens a block with room for a line of size bytes.
+// addBlock adds a block with room for a line of size bytes.
 func (h *history) addBlock(size int) {
 	data := h.spare
 	h.spare = nil
@@ -109,7 +109,7 @@ func (h *history) addBlock(size int) {
 	h.bytes += cap(data)
 }
 
-// dropOldest forgets the oldest line, and its block with the last of them.
+// dropOldest drops the oldest line, and its block when no line is left in it.
 func (h *history) dropOldest() {
 	h.head++
 	if h.head == len(h.lines) {
@@ -132,7 +132,7 @@ func (h *history) dropOldest() {
 	h.first++
 }
 
-// line is packed line i, 0 being the oldest. It is valid until the next change.
+// line returns packed line i, where 0 is the oldest. It is valid until the next change.
 func (h *history) line(i int) []byte {
 	i += h.head
 	if i >= len(h.lines) {
@@ -142,7 +142,7 @@ func (h *history) line(i int) []byte {
 	return h.blocks[l.block-h.first].data[l.start:l.end]
 }
 
-// dropNewest forgets the n newest lines.
+// dropNewest drops the n newest lines.
 func (h *history) dropNewest(n int) {
 	for ; n > 0 && h.count > 0; n-- {
 		h.count--

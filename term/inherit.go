@@ -1,17 +1,16 @@
 package term
 
-// Inherit moves what another screen has shown, its scrollback and the lines of its
-// main screen, above everything that this one has, with a line of the caller's
-// between them. What is above that line stays out of reach: this screen's program does
-// not erase it, and it never comes down to the screen. The other screen keeps its
-// picture and loses its scrollback.
+// Inherit moves the scrollback of another screen and the lines of its main screen to
+// the top of this screen's scrollback, followed by the divider line. This screen's
+// program cannot erase the lines down to the divider, and they never move down to the
+// screen. The other screen keeps its cells and loses its scrollback.
 func (s *Screen) Inherit(from *Screen, divider []Cell) {
 	cols, rows := s.Size()
 	if s == from || cols == 0 {
 		return
 	}
-	from.Resize(cols, rows) // so that its lines are as wide as these
-	h := from.bequeath()
+	from.Resize(cols, rows) // so that its lines are as wide as this screen's
+	h := from.giveHistory()
 	if h == nil {
 		return
 	}
@@ -31,9 +30,10 @@ func (s *Screen) Inherit(from *Screen, divider []Cell) {
 	s.settle()
 }
 
-// bequeath gives away the scrollback with the rows of the main screen at its end, but
-// for the empty ones below them; nil when there is nothing or nothing is kept.
-func (s *Screen) bequeath() *history {
+// giveHistory returns the scrollback with the rows of the main screen at its end,
+// except the empty rows at the bottom, and starts an empty scrollback. It returns nil
+// when there are no lines or the scrollback is disabled.
+func (s *Screen) giveHistory() *history {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.emulator == nil || !s.emulator.history.enabled() {

@@ -1,11 +1,11 @@
 package term
 
-// kittyStack is the kitty keyboard protocol's stack of flags; each screen has
-// its own. When it is full, the oldest entry goes.
+// kittyStack is the kitty keyboard protocol's stack of flags; each screen has its own.
+// When it is full, push drops the oldest entry.
 type kittyStack struct {
 	entries [16]uint8
 	depth   int
-	base    uint8 // in force when nothing is pushed
+	base    uint8 // the flags when nothing is pushed
 }
 
 const kittyFlags = 0x1f // the flags that the protocol defines
@@ -41,7 +41,7 @@ func (s *kittyStack) set(flags uint8) {
 	s.entries[s.depth-1] = flags
 }
 
-// kittyKeyboard asks for, pushes, pops or changes the flags.
+// kittyKeyboard reports, pushes, pops or changes the flags.
 func (e *emulator) kittyKeyboard() {
 	s := &e.kitty[e.screenIndex()]
 	flags := uint8(e.param(0, 0) & kittyFlags)
@@ -64,8 +64,8 @@ func (e *emulator) kittyKeyboard() {
 	}
 }
 
-// keyModifiers sets, resets or reports xterm's modifyOtherKeys; the other
-// resources of that family are not kept.
+// keyModifiers sets, resets or reports xterm's modifyOtherKeys. It ignores the other
+// XTMODKEYS resources.
 func (e *emulator) keyModifiers() {
 	const modifyOtherKeys = 4
 	if e.prefix == '?' {

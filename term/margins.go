@@ -1,7 +1,7 @@
 package term
 
-// edge is the column before which printing from the cursor on ends: the right
-// margin, or the end of the row for a cursor that is beyond it.
+// edge returns the column at which printing wraps: the right margin, or the end of the
+// row if the cursor is beyond the margin.
 func (e *emulator) edge() int {
 	if e.narrow && e.x < e.right {
 		return e.right
@@ -9,13 +9,13 @@ func (e *emulator) edge() int {
 	return e.cols
 }
 
-// inColumns says whether the cursor is between the left and the right margin.
+// inColumns reports whether the cursor is between the left and the right margin.
 func (e *emulator) inColumns() bool {
 	x := e.column()
 	return !e.narrow || x >= e.left && x < e.right
 }
 
-// inRegion says whether the cursor is inside all four margins.
+// inRegion reports whether the cursor is inside all four margins.
 func (e *emulator) inRegion() bool {
 	return e.y >= e.top && e.y <= e.bottom && e.inColumns()
 }
@@ -31,7 +31,7 @@ func (e *emulator) clearColumns() {
 	e.left, e.right, e.narrow = 0, e.cols, false
 }
 
-// setRegion sets the region's rows from one-based ones (DECSTBM).
+// setRegion sets the region's rows (DECSTBM); top and bottom are one-based.
 func (e *emulator) setRegion(top, bottom int) {
 	if bottom == 0 || bottom > e.rows {
 		bottom = e.rows
@@ -43,7 +43,7 @@ func (e *emulator) setRegion(top, bottom int) {
 	e.moveTo(0, 0)
 }
 
-// setColumns sets the region's columns from one-based ones (DECSLRM).
+// setColumns sets the region's columns (DECSLRM); left and right are one-based.
 func (e *emulator) setColumns(left, right int) {
 	if right == 0 || right > e.cols {
 		right = e.cols

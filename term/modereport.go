@@ -1,9 +1,9 @@
 package term
 
-// modeReport is what DECRQM tells of a mode.
+// modeReport is the state of a mode in the answer to DECRQM.
 type modeReport uint8
 
-// The reports, as they are numbered in the answer.
+// The states, with their numbers in the answer.
 const (
 	modeUnknown modeReport = iota
 	modeIsSet
@@ -19,7 +19,7 @@ func reportOf(on bool) modeReport {
 	return modeIsReset
 }
 
-// answerModeRequest is DECRQM, which terminals have from level 3 on.
+// answerModeRequest answers DECRQM, which terminals have from level 3 on.
 func (e *emulator) answerModeRequest() {
 	if e.level < 3 {
 		return
@@ -33,8 +33,9 @@ func (e *emulator) answerModeRequest() {
 	}
 }
 
-// ansiModeReport is about the modes of SM. A program locks nobody's keyboard, and
-// what is typed is never echoed here, only by the program.
+// ansiModeReport returns the state of a mode of SM. Mode 2 is always reset, because a
+// program cannot lock the keyboard. SRM is always set, because only the program echoes
+// input.
 func (e *emulator) ansiModeReport(n int) modeReport {
 	switch n {
 	case 4:
@@ -49,7 +50,7 @@ func (e *emulator) ansiModeReport(n int) modeReport {
 	return modeUnknown
 }
 
-// privateModeReport is about the modes of DECSET.
+// privateModeReport returns the state of a mode of DECSET.
 func (e *emulator) privateModeReport(n int) modeReport {
 	for _, m := range privateModes {
 		if m.number == n {
@@ -65,13 +66,13 @@ func (e *emulator) privateModeReport(n int) modeReport {
 		return reportOf(e.mouse.mode == mouseModes[n])
 	case 1005, 1006, 1016:
 		return reportOf(e.mouse.format == mouseFormats[n])
-	case 60: // all of the width is seen
+	case 60: // horizontal cursor coupling: the whole width is always visible
 		return modeAlwaysReset
 	}
 	return modeUnknown
 }
 
-// saveModes is XTSAVE: it keeps what the private modes of the parameters are now.
+// saveModes is XTSAVE: it saves the current state of the given private modes.
 func (e *emulator) saveModes() {
 	for _, n := range e.params[:e.count] {
 		if report := e.privateModeReport(int(n)); report == modeIsSet || report == modeIsReset {
@@ -83,7 +84,7 @@ func (e *emulator) saveModes() {
 	}
 }
 
-// restoreModes is XTRESTORE: it sets private modes to what XTSAVE kept of them.
+// restoreModes is XTRESTORE: it sets private modes to the state that XTSAVE saved.
 func (e *emulator) restoreModes() {
 	for _, n := range e.params[:e.count] {
 		if on, ok := e.savedModes[int(n)]; ok {

@@ -2,13 +2,13 @@ package term
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 
-// modeSet is the set of private modes in force.
+// modeSet is a set of private modes.
 type modeSet uint32
 
-// The private modes that a screen knows. Those of the mouse and of the
-// alternate screen live in mouseState and emulator.alt. Smooth scrolling, form feed
-// and print extent are kept as settings and change nothing: frames decide what a
-// person sees of scrolling, and there is no printer.
+// The private modes that a screen knows. The modes of the mouse and of the alternate
+// screen are in mouseState and emulator.alt. Smooth scrolling, form feed and print
+// extent can be set and reported but have no effect: frames decide what a person sees
+// of scrolling, and there is no printer.
 const (
 	applicationCursor modeSet = 1 << iota // 1
 	wideColumns                           // 3
@@ -36,9 +36,9 @@ const (
 	sizeReports                           // 2048
 )
 
-// initialModes are those of a fresh terminal. The wheel goes to programs on the
-// alternate screen as cursor keys unless they say otherwise, as most terminals
-// have it.
+// initialModes are the modes that are set at the start and after a reset. As in most
+// terminals, programs on the alternate screen get the mouse wheel as cursor keys unless
+// they reset that mode.
 const initialModes = autoWrap | cursorVisible | alternateScroll
 
 func (m modeSet) has(mode modeSet) bool { return m&mode != 0 }
@@ -51,7 +51,7 @@ func (m *modeSet) set(mode modeSet, on bool) {
 	}
 }
 
-// privateModes are the modes by number, in ascending order.
+// privateModes lists the modes by number, in ascending order.
 var privateModes = []struct {
 	number int
 	mode   modeSet
@@ -82,7 +82,7 @@ var privateModes = []struct {
 	{2048, sizeReports},
 }
 
-// mouseState is what the program wants to hear of the mouse.
+// mouseState is which mouse events the program wants, and in which format.
 type mouseState struct {
 	mode   keys.MouseMode
 	format keys.MouseFormat
@@ -149,8 +149,8 @@ func (e *emulator) setPrivateMode(n int, on bool) {
 	}
 }
 
-// setFlag sets one of the modes that are plain flags, with what follows from
-// it at once.
+// setFlag sets one of the modes that are plain flags, and applies the mode's immediate
+// effects.
 func (e *emulator) setFlag(n int, on bool) {
 	for _, known := range privateModes {
 		if known.number == n {
@@ -179,8 +179,8 @@ func (e *emulator) setFlag(n int, on bool) {
 	}
 }
 
-// showAlternate switches screens (47, 1047); the cursor stays where it is. Only with
-// keep the alternate screen still shows what was on it when it was left.
+// showAlternate switches screens (47, 1047) and does not move the cursor. With keep, the
+// alternate screen still shows what was on it the last time.
 func (e *emulator) showAlternate(on, keep bool) {
 	if on == e.alt {
 		return
@@ -194,8 +194,8 @@ func (e *emulator) showAlternate(on, keep bool) {
 	e.damage.all()
 }
 
-// alternateWithCursor is 1049: the cursor of the screen that is left is kept
-// meanwhile.
+// alternateWithCursor is mode 1049: it switches screens, and saves and restores the
+// cursor of the main screen.
 func (e *emulator) alternateWithCursor(on bool) {
 	if on {
 		e.saveCursor()
@@ -206,9 +206,9 @@ func (e *emulator) alternateWithCursor(on bool) {
 	e.restoreCursor()
 }
 
-// changeColumns is DECCOLM, for a program that asked for it with mode 40. It erases
-// and ends margins as that does; the width is the pane's and stays, as it does where
-// xterm's window cannot grow.
+// changeColumns is DECCOLM, for a program that allowed it with mode 40. It erases the
+// screen and clears the margins as DECCOLM does. The width does not change, because it
+// is the pane's; xterm does the same when its window cannot grow.
 func (e *emulator) changeColumns(on bool) {
 	if !e.modes.has(columnsChange) {
 		return
@@ -219,7 +219,7 @@ func (e *emulator) changeColumns(on bool) {
 	e.moveTo(0, 0)
 }
 
-// keyModes is what the program asked of the keyboard and mouse.
+// keyModes returns the modes of keyboard and mouse that the program set.
 func (e *emulator) keyModes() keys.Modes {
 	return keys.Modes{
 		ApplicationCursor: e.modes.has(applicationCursor),

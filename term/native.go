@@ -1,7 +1,7 @@
 package term
 
-// nativeGrid keeps each screen as one flat array of glyphs. Rows are found
-// through an index, so that scrolling moves row numbers and not cells.
+// nativeGrid keeps each screen as one flat array of glyphs. An index gives the place of
+// each row, so that scrolling moves index entries and not cells.
 type nativeGrid struct {
 	cols, rows int
 	screens    [2]nativeScreen
@@ -10,9 +10,9 @@ type nativeGrid struct {
 
 // nativeScreen is one of the two screens.
 type nativeScreen struct {
-	cells []glyph // rows of cols glyphs, in the order of allocation
-	index []int32 // row number to its place in cells
-	used  []int32 // by place: glyphs from here on are zero
+	cells []glyph // rows of cols glyphs each, by place
+	index []int32 // the place of each row in cells
+	used  []int32 // by place: the glyphs from this column on are zero
 	spare []int32 // scratch for rotating the index
 }
 
@@ -29,7 +29,7 @@ func (g *nativeGrid) resize(cols, rows int) {
 	g.show(shown)
 }
 
-// show selects a screen. The alternate one takes memory only once it is used.
+// show selects a screen. The alternate screen takes memory only from its first use on.
 func (g *nativeGrid) show(alternate bool) {
 	g.nativeScreen = &g.screens[0]
 	if alternate {
@@ -48,12 +48,13 @@ func (g *nativeGrid) show(alternate bool) {
 	}
 }
 
-// line is a whole row; touching raises its used mark to x.
+// line returns a whole row.
 func (g *nativeGrid) line(y int) []glyph {
 	at := int(g.index[y]) * g.cols
 	return g.cells[at : at+g.cols : at+g.cols]
 }
 
+// touch records that the columns of a row up to x may be in use.
 func (g *nativeGrid) touch(y, x int) {
 	if u := &g.used[g.index[y]]; int(*u) < x {
 		*u = int32(x)
@@ -115,7 +116,7 @@ func (g *nativeGrid) scroll(top, bottom, n int, fill glyph) {
 	}
 }
 
-// rotateLeft moves the first n elements of s behind the others.
+// rotateLeft moves the first n elements of s to its end.
 func rotateLeft[T any](s []T, n int, spare []T) {
 	if n == 0 || n == len(s) {
 		return

@@ -8,15 +8,15 @@ import (
 	"unicode"
 )
 
-// Bounds of what an operating system command may carry.
+// Bounds of the payload of an operating system command.
 const (
 	maxTitle = 1 << 10 // bytes; twice that in hexadecimal
-	maxLink  = 2083    // bytes; longer targets are no links
+	maxLink  = 2083    // bytes; longer targets are ignored
 	maxNote  = 4 << 10 // bytes of a notification or status
 )
 
-// dispatchOSC carries out an operating system command. bell says how the
-// program ended it, for answers end the same way.
+// dispatchOSC executes an operating system command. bell says that the program ended it
+// with BEL, because the answer must end the same way.
 func (e *emulator) dispatchOSC(s []byte, bell bool) {
 	number, rest, _ := bytes.Cut(s, []byte{';'})
 	switch string(number) {
@@ -38,14 +38,14 @@ func (e *emulator) dispatchOSC(s []byte, bell bool) {
 		e.notifyTitled(rest)
 	case "7501":
 		if string(rest) == "?" {
-			e.answer("\x1b]7501;?\x1b\\") // reports are read here
+			e.answer("\x1b]7501;?\x1b\\") // this terminal reads reports
 			return
 		}
 		e.raise(Event{Kind: EventStatus, Text: cleanText(rest, maxNote)})
 	}
 }
 
-// cleanText is at most limit bytes of s as text without control characters.
+// cleanText returns at most limit bytes of s as text without control characters.
 func cleanText(s []byte, limit int) string {
 	if len(s) > limit {
 		s = s[:limit]
@@ -58,7 +58,7 @@ func cleanText(s []byte, limit int) string {
 	}, strings.ToValidUTF8(string(s), ""))
 }
 
-// setLink begins or ends a hyperlink: params;target.
+// setLink starts or ends a hyperlink: params;target.
 func (e *emulator) setLink(s []byte) {
 	_, target, _ := bytes.Cut(s, []byte{';'})
 	pen := e.pen
@@ -73,8 +73,8 @@ func (e *emulator) setLink(s []byte) {
 	}
 }
 
-// copyToClipboard is OSC 52. A program may write the clipboard and never read
-// it: the question for its contents gets no answer.
+// copyToClipboard is OSC 52. A program may write the clipboard but not read it: a
+// request for its contents gets no answer.
 func (e *emulator) copyToClipboard(s []byte) {
 	selection, encoded, ok := bytes.Cut(s, []byte{';'})
 	if !ok || len(encoded) == 0 || encoded[0] == '?' {
@@ -87,8 +87,8 @@ func (e *emulator) copyToClipboard(s []byte) {
 	e.raise(Event{Kind: EventClipboard, Text: cleanText(selection, 16), Data: data})
 }
 
-// notify is OSC 9. A payload that begins with a number is one of ConEmu's
-// commands, such as progress, and nothing to tell a person.
+// notify is OSC 9. It ignores a payload that begins with a number, because that is a
+// ConEmu command, such as progress, and not a message.
 func (e *emulator) notify(s []byte) {
 	if command, _, _ := bytes.Cut(s, []byte{';'}); len(command) > 0 {
 		if _, err := strconv.Atoi(string(command)); err == nil && bytes.IndexByte(s, ';') >= 0 {

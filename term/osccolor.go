@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxColors is how many colors one command may name: the palette and some.
+// maxColors bounds the colors of one command: the palette and a few more.
 const maxColors = 300
 
-// colorCommand asks for colors, changes them or gives the person's back (OSC 4, 5, 10,
-// 11, 12 and 104, 105, 110, 111, 112). bell says how answers end.
+// colorCommand reports colors, sets them (OSC 4, 5, 10, 11, 12) or resets them to the
+// person's (OSC 104, 105, 110, 111, 112). bell says that answers end with BEL.
 func (e *emulator) colorCommand(number string, s []byte, bell bool) {
 	fields := strings.SplitN(string(s), ";", 2*maxColors+1)
 	if len(s) == 0 {
@@ -18,14 +18,14 @@ func (e *emulator) colorCommand(number string, s []byte, bell bool) {
 	switch number {
 	case "4", "5":
 		for i := 0; i+1 < len(fields); i += 2 {
-			if which, told, n := e.indexedColor(number, fields[i]); which != nil {
-				e.setOrAnswer(number+";"+strconv.Itoa(n), fields[i+1], which, told, bell)
+			if which, now, n := e.indexedColor(number, fields[i]); which != nil {
+				e.setOrAnswer(number+";"+strconv.Itoa(n), fields[i+1], which, now, bell)
 			}
 		}
 	case "10", "11", "12":
 		for n, _ := strconv.Atoi(number); n <= 12 && len(fields) > 0; n++ {
-			which, told := e.dynamicColor(n)
-			e.setOrAnswer(strconv.Itoa(n), fields[0], which, told, bell)
+			which, now := e.dynamicColor(n)
+			e.setOrAnswer(strconv.Itoa(n), fields[0], which, now, bell)
 			fields = fields[1:]
 		}
 	case "104", "105":
@@ -37,13 +37,13 @@ func (e *emulator) colorCommand(number string, s []byte, bell bool) {
 	}
 }
 
-// ownColor chooses one of a program's own colors.
+// ownColor selects one of a program's own colors.
 type ownColor func(*ownColors) *Color
 
-// indexedColor is entry n of the palette, or of the special colors that follow it, and
-// what the program is told of it; OSC 5 counts from the first special one. Without such
-// an entry which is nil.
-func (e *emulator) indexedColor(number, digits string) (which ownColor, told Color, n int) {
+// indexedColor returns a selector for entry n of the palette or of the special colors
+// after it, and the entry's present color as reported to the program. OSC 5 counts from
+// the first special color. which is nil if there is no such entry.
+func (e *emulator) indexedColor(number, digits string) (which ownColor, now Color, n int) {
 	parsed, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil {
 		return nil, 0, 0
@@ -64,24 +64,24 @@ func (e *emulator) indexedColor(number, digits string) (which ownColor, told Col
 	return which, e.color(which, e.foreground), n
 }
 
-// dynamicColor is the color that OSC 10, 11 or 12 is about, and what the program is
-// told of it.
-func (e *emulator) dynamicColor(n int) (which ownColor, told Color) {
+// dynamicColor returns a selector for the color of OSC 10, 11 or 12, and its present
+// color as reported to the program.
+func (e *emulator) dynamicColor(n int) (which ownColor, now Color) {
 	switch n {
 	case 10:
-		which, told = func(o *ownColors) *Color { return &o.foreground }, e.foreground
+		which, now = func(o *ownColors) *Color { return &o.foreground }, e.foreground
 	case 11:
-		which, told = func(o *ownColors) *Color { return &o.background }, e.background
+		which, now = func(o *ownColors) *Color { return &o.background }, e.background
 	default:
-		which, told = func(o *ownColors) *Color { return &o.cursor }, e.foreground
+		which, now = func(o *ownColors) *Color { return &o.cursor }, e.foreground
 	}
-	return which, e.color(which, told)
+	return which, e.color(which, now)
 }
 
-// setOrAnswer changes a color to spec, or tells what it is.
-func (e *emulator) setOrAnswer(what, spec string, which ownColor, told Color, bell bool) {
+// setOrAnswer sets a color to spec, or reports its present value now if spec is "?".
+func (e *emulator) setOrAnswer(what, spec string, which ownColor, now Color, bell bool) {
 	if spec == "?" {
-		e.answerColor(what, told, bell)
+		e.answerColor(what, now, bell)
 		return
 	}
 	if c, ok := parseColor(spec); ok {
@@ -89,7 +89,7 @@ func (e *emulator) setOrAnswer(what, spec string, which ownColor, told Color, be
 	}
 }
 
-// resetIndexed gives back the colors of the fields, or all when there are none.
+// resetIndexed resets the colors that the fields name, or all when there are no fields.
 func (e *emulator) resetIndexed(number string, fields []string) {
 	for _, field := range fields {
 		if which, _, _ := e.indexedColor(number, field); which != nil {

@@ -1,9 +1,10 @@
 package term
 
-// ownColors are the colors that a program gave its own screen; zero are those that it
-// left as they are. The person's terminal, and other screens, keep theirs. Frames show
-// them, but for the special ones, which xterm does not show either unless told to, and
-// the cursor's, which is the person's: a program is told these two as it set them.
+// ownColors are the colors that a program set for its own screen; a zero color is not
+// set. They do not change the person's terminal or other screens. Frames show them,
+// except two kinds that are only reported back to the program: the special colors,
+// which xterm does not show by default either, and the cursor's, which stays the
+// person's.
 type ownColors struct {
 	palette    [256]Color
 	special    [5]Color // of bold, underlined, blinking, inverse and italic text
@@ -12,8 +13,8 @@ type ownColors struct {
 	cursor     Color
 }
 
-// changeColor sets one of the program's own colors, or with zero gives the person's
-// back. which chooses it.
+// changeColor sets the one of the program's own colors that which selects. Zero resets
+// it to the person's.
 func (e *emulator) changeColor(which ownColor, c Color) {
 	var own ownColors
 	if e.own != nil {
@@ -23,7 +24,7 @@ func (e *emulator) changeColor(which ownColor, c Color) {
 	e.setOwn(own)
 }
 
-// setOwn gives the program its own colors, which may be none.
+// setOwn replaces the program's own colors.
 func (e *emulator) setOwn(own ownColors) {
 	switch {
 	case e.own == nil && own == ownColors{}, e.own != nil && own == *e.own:
@@ -36,7 +37,7 @@ func (e *emulator) setOwn(own ownColors) {
 	e.damage.all()
 }
 
-// color is the color that a program is told: its own, or else fallback.
+// color returns the color to report to the program: its own, or else fallback.
 func (e *emulator) color(which ownColor, fallback Color) Color {
 	if e.own != nil {
 		if c := *which(e.own); c != 0 {
@@ -46,7 +47,7 @@ func (e *emulator) color(which ownColor, fallback Color) Color {
 	return fallback
 }
 
-// paint gives cells the program's own colors.
+// paint replaces the colors of cells by the program's own.
 func (o *ownColors) paint(cells []Cell) {
 	if o == nil {
 		return
@@ -59,7 +60,7 @@ func (o *ownColors) paint(cells []Cell) {
 	}
 }
 
-// shown is what is seen instead of c, which is own when it is the default color.
+// shown returns the color to show for c. For the default color it returns own.
 func (o *ownColors) shown(c, own Color) Color {
 	if c == 0 {
 		return own

@@ -9,10 +9,10 @@ import (
 //
 //	flags, columns (uvarint), [length of runs (uvarint), runs], text
 //
-// Text is UTF-8, one character a cell, except that packedBlank and packedOther
-// introduce blanks and cells whose width their first code point does not tell.
-// Runs are (columns (uvarint), style) pairs from the left; what they do not
-// reach has the default style.
+// Text is UTF-8, one character a cell. packedBlank introduces blanks; packedOther
+// introduces a cell whose width does not follow from its first code point. Runs are
+// (columns (uvarint), style) pairs from the left; the columns after the last run have
+// the default style.
 const (
 	packedContinues = 1 << iota // the line continues the one before it
 	packedPrompt                // a shell's prompt begins on it
@@ -25,8 +25,8 @@ const (
 	packedOther = 0x01 // followed by width, length (uvarint) and bytes of one cell
 )
 
-// What a packed style holds: two bits for each of the main colors, and
-// whether the rest follows.
+// Bits of the first byte of a packed style: two for each of the main colors, and flags
+// for what follows.
 const (
 	packedForeground = 0 // shift of the foreground's kind: 0 none, 1 palette, 2 direct
 	packedBackground = 2
@@ -35,10 +35,10 @@ const (
 	packedSameLink   = 1 << 6 // the link of the run before
 )
 
-// packer builds packed lines in buffers that it keeps.
+// packer builds packed lines. It reuses its buffers.
 type packer struct {
 	out, text, runs []byte
-	blanks          int // seen, not yet written
+	blanks          int // not yet written
 	columns         int
 	run             packedRun
 	link            string // of the last run that had one
@@ -59,7 +59,7 @@ func (p *packer) begin() {
 	p.link = ""
 }
 
-// style extends the current run by columns, or begins another.
+// style extends the current run by columns, or starts another one.
 func (p *packer) style(columns int, a attrs, link string) {
 	a.link = 0
 	a.attr &^= protected
@@ -156,8 +156,8 @@ func (p *packer) cell(text string, width int) {
 	p.text = append(p.text, text...)
 }
 
-// end returns the packed line; it is valid until the next begin. Blanks at the
-// end in the default style are not kept.
+// end returns the packed line, which is valid until the next begin. It drops trailing
+// blanks in the default style.
 func (p *packer) end(flags byte) []byte {
 	if p.run.style == (attrs{}) && p.run.link == "" {
 		p.columns -= p.blanks
@@ -196,8 +196,8 @@ func (p *packer) glyphs(e *emulator, row []glyph, state rowState) []byte {
 	return p.end(state.packedFlags())
 }
 
-// glyphRun adds the text of the glyphs that share the first one's style, and
-// returns how many those are. Nearly all of them are ASCII or blank.
+// glyphRun adds the text of the glyphs at the start of the row that share the first
+// one's style, and returns their number. Nearly all glyphs are ASCII or blank.
 func (p *packer) glyphRun(e *emulator, row []glyph) int {
 	style := row[0].style
 	for i := 0; i < len(row); {

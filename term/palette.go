@@ -1,7 +1,7 @@
 package term
 
-// paletteRGB is the color of a palette entry in xterm's default palette: 16
-// named colors, a 6×6×6 cube and 24 grays.
+// paletteRGB returns the color of a palette entry in xterm's default palette: 16 named
+// colors, a 6×6×6 cube and 24 grays.
 func paletteRGB(n uint8) (r, g, b uint8) {
 	switch {
 	case n < 16:
@@ -41,7 +41,7 @@ func cubeLevel(n uint8) uint8 {
 	return 55 + n*40
 }
 
-// The colors a screen tells programs that ask, when its owner named none.
+// The default colors that a screen reports to programs when its owner has set none.
 var (
 	defaultForeground = RGB(0xd0, 0xd0, 0xd0)
 	defaultBackground = RGB(0x1e, 0x1e, 0x1e)
@@ -60,8 +60,8 @@ func (c Color) resolve(fallback Color) (r, g, b uint8) {
 	return r, g, b
 }
 
-// Dark reports whether the color is one to draw light text on; the default color
-// counts as one.
+// Dark reports whether light text is readable on the color. It returns true for the
+// default color.
 func (c Color) Dark() bool {
 	r, g, b := c.resolve(defaultBackground)
 	return 299*int(r)+587*int(g)+114*int(b) < 128*1000

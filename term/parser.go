@@ -10,8 +10,8 @@ const (
 	str                        // an OSC, DCS, APC, PM or SOS string
 )
 
-// Bounds of what one sequence can make the parser remember. A sequence that
-// exceeds them is read to its end and ignored.
+// Bounds of one sequence. The parser reads a sequence that exceeds them to its end and
+// ignores it.
 const (
 	maxParams = 32
 	maxParam  = 1 << 24
@@ -19,8 +19,8 @@ const (
 	maxDCS    = 4 << 10
 )
 
-// parser is the state between bytes. The same bytes give the same screen
-// however they are cut into writes.
+// parser is the state between bytes. The same bytes give the same screen however they
+// are split into writes.
 type parser struct {
 	state parserState
 
@@ -29,25 +29,25 @@ type parser struct {
 	subs      uint32           // bit i: parameter i was joined to the one before by a colon
 	prefix    byte             // one of < = > ? or 0
 	inter     byte             // the intermediate byte, or 0
-	malformed bool             // read on, but do nothing
+	malformed bool             // read the sequence to its end and ignore it
 
 	repeatable int // columns of the character right before the sequence
 
 	strKind byte // ']' OSC, 'P' DCS, others are dropped
-	strLast byte // the byte before, within the string
+	strLast byte // the previous byte of the string
 	payload []byte
-	dropped bool // the payload grew too long
+	dropped bool // the payload was too long
 
-	partial  [4]byte // first bytes of a character cut by the end of a write
+	partial  [4]byte // first bytes of a character that the last write did not complete
 	partials int
 }
 
 // maxWork is how many cells sequences may change in bulk before write returns. A few
-// bytes can stand for a whole screen: without it, one that repeats and erases without
-// pause would keep the screen locked for seconds.
+// bytes can change a whole screen, so without this bound a program that repeats and
+// erases without pause would keep the screen locked for seconds.
 const maxWork = 1 << 16
 
-// write interprets p until it has done its share of work, and returns what is left.
+// write interprets p until it has done maxWork, and returns the rest.
 func (e *emulator) write(p []byte) (rest []byte) {
 	for e.work = 0; len(p) > 0 && e.work < maxWork; {
 		switch e.state {
@@ -64,8 +64,8 @@ func (e *emulator) write(p []byte) (rest []byte) {
 	return p
 }
 
-// readGround prints text and obeys controls until a sequence begins. It
-// returns the bytes that it left.
+// readGround prints text and executes control characters until a sequence begins. It
+// returns the remaining bytes.
 func (e *emulator) readGround(p []byte) []byte {
 	if e.partials > 0 {
 		if p = e.finishPartial(p); e.state != ground {
@@ -150,8 +150,7 @@ func (e *emulator) beginControl() {
 	e.malformed = false
 }
 
-// readControl reads a control sequence as far as p goes, and carries it out at
-// its end.
+// readControl reads a control sequence as far as p goes, and executes it at its end.
 func (e *emulator) readControl(p []byte) []byte {
 	for i, b := range p {
 		switch {
@@ -194,12 +193,12 @@ func (e *emulator) readControl(p []byte) []byte {
 			}
 			e.prefix = b
 		}
-		// DEL and bytes beyond ASCII inside a sequence are passed over.
+		// DEL and bytes that are not ASCII are ignored inside a sequence.
 	}
 	return nil
 }
 
-// nextParam begins another parameter.
+// nextParam starts another parameter; sub means that a colon joins it to the one before.
 func (e *emulator) nextParam(sub bool) {
 	if e.count == maxParams || e.inter != 0 {
 		e.malformed = true
@@ -222,15 +221,15 @@ func (e *emulator) beginString(kind byte) {
 	e.lastWidth = 0
 }
 
-// The two bytes of U+009C in UTF-8, which ends a string as ESC \ does. The first
-// one is in no other place of a character.
+// The two bytes of U+009C in UTF-8, which ends a string as ESC \ does. The first byte
+// occurs only at the start of a character.
 const (
 	terminator0 = 0xc2
 	terminator1 = 0x9c
 )
 
-// readString collects a string as far as p goes. ESC ends it: the backslash of
-// a proper terminator is then an escape sequence that does nothing.
+// readString collects a string as far as p goes. ESC ends the string; the backslash of
+// a proper terminator is then read as an escape sequence that does nothing.
 func (e *emulator) readString(p []byte) []byte {
 	for i := 0; i < len(p); {
 		b := p[i]
@@ -268,7 +267,7 @@ func (e *emulator) readString(p []byte) []byte {
 	return nil
 }
 
-// collect adds to the payload of a string that is wanted.
+// collect adds to the payload of an OSC or DCS string and drops other strings.
 func (e *emulator) collect(p []byte) {
 	limit := maxString
 	switch e.strKind {
@@ -285,7 +284,7 @@ func (e *emulator) collect(p []byte) {
 	e.payload = append(e.payload, p...)
 }
 
-// endString acts on a complete string.
+// endString executes a complete string.
 func (e *emulator) endString(bell bool) {
 	if !e.dropped {
 		switch e.strKind {
@@ -298,7 +297,7 @@ func (e *emulator) endString(bell bool) {
 	e.releasePayload()
 }
 
-// releasePayload forgets a string, and the memory of a long one.
+// releasePayload empties the payload, and releases the memory of a long one.
 func (e *emulator) releasePayload() {
 	e.payload = e.payload[:0]
 	if cap(e.payload) > 64<<10 {

@@ -58,7 +58,7 @@ func (e *emulator) printRune(r rune) {
 	}
 }
 
-// place puts a character of the given width at the cursor and moves on.
+// place puts a character of the given width at the cursor and moves the cursor.
 func (e *emulator) place(text uint32, width int) {
 	style := e.penStyle()
 	edge := e.edge()
@@ -69,7 +69,7 @@ func (e *emulator) place(text uint32, width int) {
 				return
 			}
 		} else {
-			if e.x < edge { // a wide character does not fit the last column
+			if e.x < edge { // a wide character does not fit into the last column
 				e.setBlank(e.y, e.x, edge, style)
 			}
 			e.wrap()
@@ -99,7 +99,7 @@ func (e *emulator) place(text uint32, width int) {
 	e.lastWidth = width
 }
 
-// placeRun puts glyphs that fit before edge at the cursor and moves on.
+// placeRun puts glyphs that fit before edge at the cursor and moves the cursor.
 func (e *emulator) placeRun(run []glyph, wide bool, edge int) {
 	state := &e.rowStates()[e.y]
 	if state.wide {
@@ -113,8 +113,8 @@ func (e *emulator) placeRun(run []glyph, wide bool, edge int) {
 	e.advance(len(run), edge)
 }
 
-// wrap moves to the start of the next row, which continues this one unless margins
-// leave out columns.
+// wrap moves to the start of the next row. That row continues this one unless margins
+// exclude some columns.
 func (e *emulator) wrap() {
 	if e.y == e.bottom {
 		if e.inColumns() {
@@ -127,8 +127,8 @@ func (e *emulator) wrap() {
 	e.rowStates()[e.y].continues = !e.narrow
 }
 
-// splitWide blanks the halves of wide characters that changing columns x0 to
-// x1-1 of a row would leave behind on either side.
+// splitWide blanks wide characters that are only half inside columns x0 to x1-1 of a
+// row, so that changing these columns leaves no half character.
 func (e *emulator) splitWide(y, x0, x1 int, blank glyph) {
 	if !e.rowStates()[y].wide {
 		return
@@ -141,7 +141,7 @@ func (e *emulator) splitWide(y, x0, x1 int, blank glyph) {
 	}
 }
 
-// setBlank blanks columns in a style and keeps wide characters whole.
+// setBlank blanks columns in a style and leaves no half of a wide character.
 func (e *emulator) setBlank(y, x0, x1 int, style uint32) {
 	blank := glyph{style: style}
 	e.splitWide(y, x0, x1, blank)
@@ -149,8 +149,8 @@ func (e *emulator) setBlank(y, x0, x1 int, style uint32) {
 	e.damage.row(y)
 }
 
-// minRepeats is how often at least REP may repeat on the smallest of screens;
-// otherwise as often as the screen has cells.
+// REP may repeat a character as often as the screen has cells, and on small screens
+// minRepeats times.
 const minRepeats = 1 << 12
 
 // repeatLast prints the last character n more times (REP).
@@ -174,7 +174,7 @@ func (e *emulator) repeatLast(n int) {
 	}
 }
 
-// repeatASCII prints a character n times as it is, whatever charset is in use.
+// repeatASCII prints a character n times without translating it to the charset in use.
 func (e *emulator) repeatASCII(b byte, n int) {
 	line := bytes.Repeat([]byte{b}, min(n, e.cols))
 	saved, shift := e.charsets, e.singleShift

@@ -1,8 +1,8 @@
 package term
 
-// protected marks characters that selective erasing leaves alone (DECSCA). It is
-// an attribute of the pen that no SGR changes and nothing shows: cells beyond the
-// emulator do not have it, nor have lines of the scrollback.
+// protected marks characters that selective erasing leaves (DECSCA). It is an attribute
+// of the pen that SGR does not change and frames do not show. Only the emulator's
+// glyphs have it, not Cells or lines of the scrollback.
 const protected Attr = 1 << 15
 
 // protect is DECSCA.
@@ -15,8 +15,7 @@ func (e *emulator) protect(on bool) {
 	e.setPen(pen)
 }
 
-// eraseUnprotected blanks the characters of columns x0 to x1-1 that nothing
-// protects.
+// eraseUnprotected blanks the unprotected characters of columns x0 to x1-1.
 func (e *emulator) eraseUnprotected(y, x0, x1 int) {
 	from := x0
 	for x := x0; x <= x1; x++ {

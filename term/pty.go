@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// PTY is a program of this host on a pseudoterminal of its own. The program
-// leads a session and process group, and never outlives Close.
+// PTY is a program of this host on its own pseudoterminal. The program is the leader of
+// a session and process group, and Close always ends it.
 type PTY struct {
 	master *os.File
 	conn   syscall.RawConn // of master
@@ -26,12 +26,11 @@ type PTY struct {
 	close  func() error
 }
 
-// hangupGrace is how long a program may take to end after its terminal hung
-// up, before it is killed.
+// hangupGrace is how long a program may take to end after SIGHUP, before it is killed.
 const hangupGrace = 500 * time.Millisecond
 
-// Start runs argv in dir with exactly the given environment, on a terminal of
-// the given size. When ctx ends, the program is ended as Close does it.
+// Start runs argv in dir with exactly the given environment, on a terminal of the given
+// size. When ctx ends, the program is ended as by Close.
 func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) (*PTY, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("start program: no command given")
@@ -39,8 +38,8 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	// Ending the context closes the terminal first, so that the program can
-	// leave by itself; CommandContext would kill it at once.
+	// When ctx ends, the program first gets SIGHUP, so that it can exit by itself.
+	// CommandContext would kill it at once.
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // context.AfterFunc below watches ctx
 	cmd.Env, cmd.Dir = env, dir
 	if env == nil {
@@ -69,9 +68,9 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	return p, nil
 }
 
-// polled is the same terminal as a file that waits in the runtime's poller. As
-// package pty leaves it, a read holds a thread, and every byte of output pays
-// for the thread's way back to a processor.
+// polled returns the same terminal as a file that waits in the runtime's poller. The
+// file of package pty blocks a thread in each read, and waking that thread would delay
+// every byte of output.
 func polled(blocking *os.File) (*os.File, error) {
 	defer blocking.Close()
 	fd, err := unix.FcntlInt(blocking.Fd(), unix.F_DUPFD_CLOEXEC, 0)
@@ -89,7 +88,8 @@ func winsize(cols, rows int) *pty.Winsize {
 	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}
 }
 
-// reap waits for the program. It ends with it, and Close sees to that.
+// reap waits for the program and records its exit code. It returns at the latest after
+// Close, which ends the program.
 func (p *PTY) reap() {
 	defer close(p.done)
 	err := p.cmd.Wait()
@@ -106,10 +106,10 @@ func (p *PTY) reap() {
 	}
 }
 
-// Resize tells the program of a new size.
+// Resize sets the size of the program's terminal.
 func (p *PTY) Resize(cols, rows int) error {
-	// The connection holds the descriptor while it is used: Close may come at
-	// any time, and the number would then be somebody else's.
+	// Control keeps the descriptor open during the call. Otherwise a concurrent Close
+	// could free its number for another file.
 	size := winsize(cols, rows)
 	var failed error
 	err := p.conn.Control(func(fd uintptr) {
@@ -121,8 +121,8 @@ func (p *PTY) Resize(cols, rows int) error {
 	return nil
 }
 
-// Wait waits for the program's end and returns its exit code: 128 plus the
-// number for a signal, as shells have it.
+// Wait waits for the program's end and returns its exit code. For a signal that is 128
+// plus the signal's number, as in shells.
 func (p *PTY) Wait() int {
 	<-p.done
 	return p.code
@@ -141,8 +141,8 @@ func (p *PTY) Signal(s syscall.Signal) error {
 // Done is closed when the program has ended.
 func (p *PTY) Done() <-chan struct{} { return p.done }
 
-// Close hangs up, kills the program's group if that does not end it, and waits
-// for it. Only the first call does something; all return its error.
+// Close sends SIGHUP, kills the program's group if that does not end it, and waits for
+// it. Only the first call has an effect; all calls return its error.
 func (p *PTY) Close() error {
 	p.stop()
 	return p.close()
@@ -150,7 +150,7 @@ func (p *PTY) Close() error {
 
 func (p *PTY) shutdown() error {
 	group := -p.cmd.Process.Pid
-	// The group may be gone already, which is as good.
+	// The group may have ended already, so errors are ignored.
 	_ = syscall.Kill(group, syscall.SIGHUP)
 	_ = syscall.Kill(group, syscall.SIGCONT)
 	timer := time.NewTimer(hangupGrace)

@@ -8,12 +8,12 @@ import (
 	"syscall"
 )
 
-// What is read and written here goes to the kernel without telling the runtime:
-// the descriptor never blocks, so no thread has to be watched over meanwhile,
-// and watching costs more than a key does.
+// Reads and writes are raw system calls that the Go runtime does not track. The
+// descriptor never blocks, so the runtime need not watch the thread, and watching costs
+// more time than a key does.
 
-// Read reads what the program wrote. After the program and everyone else on
-// its terminal are gone, it returns io.EOF.
+// Read reads what the program wrote. It returns io.EOF after the program and all other
+// processes on its terminal have ended.
 func (p *PTY) Read(b []byte) (int, error) {
 	var n int
 	var failed error
@@ -21,14 +21,14 @@ func (p *PTY) Read(b []byte) (int, error) {
 		n, failed = readNow(int(fd), b)
 		return !errors.Is(failed, syscall.EAGAIN)
 	})
-	// Either this side is closed, or the other, of which Linux says EIO.
+	// Either this side is closed, or the other side is, for which Linux returns EIO.
 	if err != nil || errors.Is(failed, syscall.EIO) || failed == nil && n == 0 && len(b) > 0 {
 		return 0, io.EOF
 	}
 	return max(n, 0), failed
 }
 
-// Write types to the program. It blocks while the program does not read.
+// Write sends input to the program. It blocks while the program does not read.
 func (p *PTY) Write(b []byte) (int, error) {
 	done := 0
 	for done < len(b) {
@@ -41,11 +41,11 @@ func (p *PTY) Write(b []byte) (int, error) {
 	return done, nil
 }
 
-// TryWrite types what the program's terminal takes without waiting, and returns
-// how many bytes that was.
+// TryWrite sends as much input as the program's terminal takes without blocking, and
+// returns the number of bytes.
 func (p *PTY) TryWrite(b []byte) (int, error) { return p.write(b, false) }
 
-// write writes once; it waits for room when it may.
+// write writes once. With wait it blocks until there is room.
 func (p *PTY) write(b []byte, wait bool) (int, error) {
 	var n int
 	var failed error
