@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Programs decide by these answers what they dare to use; each is written out.
+// Programs decide by these answers which features they use.
 func TestAnswers(t *testing.T) {
 	tests := []struct{ name, ask, want string }{
 		{"primary attributes", "\x1b[c", "\x1b[?64;6;9;21;22;28c"},

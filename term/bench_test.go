@@ -125,7 +125,7 @@ func benchmarkXterm(b *testing.B, cols, rows int, input []byte) {
 			}
 		}
 		b.ReportMetric(float64(len(input))/1e6/seconds, "MB/cpu-s")
-		b.ReportMetric(0, "ns/op") // node's start is not what is measured
+		b.ReportMetric(0, "ns/op") // it would include the start of node
 	})
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// cellsOf are the texts of a row's cells up to its last character; second
-// halves are left out.
+// cellsOf returns the texts of a row's cells up to its last character, without second
+// halves.
 func cellsOf(s *Screen) []string {
 	cells, _ := s.Line(0)
 	var out []string
@@ -108,8 +108,8 @@ func TestWidths(t *testing.T) {
 	}
 }
 
-// A program that has used up all clusters gets new ones once its screen shows the old
-// ones no more.
+// A program that has used up all clusters gets new ones once its screen no longer shows
+// the old ones.
 func TestClustersComeBack(t *testing.T) {
 	s, err := NewScreen(Options{Cols: 400, Rows: 400, Scrollback: -1})
 	if err != nil {
@@ -118,7 +118,7 @@ func TestClustersComeBack(t *testing.T) {
 	defer s.Close()
 	repeat(s, maxClusters, func(i int) string { return string(rune(firstReserved + i)) })
 	_, _ = s.Write([]byte("\x1b[H\x1b[2J"))
-	repeat(s, patience+1, func(i int) string { return "\r" + string(rune('a'+i%26)) + string(rune(0x300+i/26%0x70)) })
+	repeat(s, maxRefused+1, func(i int) string { return "\r" + string(rune('a'+i%26)) + string(rune(0x300+i/26%0x70)) })
 	_, _ = s.Write([]byte("\rq\u20dd"))
 	if got := cellsOf(s); len(got) != 1 || got[0] != "q\u20dd" {
 		t.Errorf("it shows %q", got)

@@ -60,7 +60,7 @@ func TestDumpANSIRoundTrip(t *testing.T) {
 	}
 }
 
-// sameCell takes a blank for a space.
+// sameCell treats a blank and a space as equal.
 func sameCell(a, b Cell) bool {
 	if a.Rune == 0 && a.Width == 1 {
 		a.Rune = ' '
@@ -93,7 +93,7 @@ func TestDumpSVGIsXML(t *testing.T) {
 	}
 }
 
-// failingWriter takes nothing.
+// failingWriter fails on every write.
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A program that asks whether its reports are read is told so.
+// A program that asks whether the terminal reads its reports gets an answer.
 func TestStatusReportsAreOffered(t *testing.T) {
 	s, err := NewScreen(Options{Cols: 20, Rows: 5})
 	if err != nil {

@@ -66,7 +66,7 @@ func fuzzScreen(t *testing.T, engine string, input []byte, cols, rows, resize ui
 	return s
 }
 
-// screenState is everything that two screens could differ in.
+// screenState is everything in which two screens could differ.
 type screenState struct {
 	frame   Frame
 	replies string
@@ -143,8 +143,8 @@ func checkWhole(t rapid.TB, s *Screen) {
 	}
 }
 
-// Whatever a program writes, the screen stays whole, does not fail, and does
-// not depend on how the bytes were cut.
+// Whatever a program writes, the screen does not fail, holds no half characters, and
+// does not depend on how the bytes were split.
 func FuzzScreen(f *testing.F) {
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, input []byte, cols, rows, resize uint8, chunk uint16) {

@@ -57,7 +57,7 @@ func drawProgram(t *rapid.T) []string {
 	return pieces
 }
 
-// Both stores, and bytes cut anywhere, show the same.
+// Both stores show the same, however the bytes are split.
 func TestStoresAgree(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		pieces := drawProgram(rt)
@@ -95,7 +95,7 @@ func TestStoresAgree(t *testing.T) {
 	})
 }
 
-// A line comes out of the scrollback as it went in.
+// Packing and unpacking a line does not change it.
 func TestPackedLines(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := NewScreen(Options{Cols: 40, Rows: 4})

@@ -26,7 +26,7 @@ func repeat(s *Screen, n int, piece func(i int) string) {
 
 func always(s string) func(int) string { return func(int) string { return s } }
 
-// attacks are streams that make terminals slow, big or dead.
+// attacks are streams that make terminals slow, use much memory or crash.
 var attacks = map[string]func(*Screen){
 	"a million digits":     func(s *Screen) { _, _ = s.Write([]byte("\x1b[")); repeat(s, 1_000_000, always("7")) },
 	"a million parameters": func(s *Screen) { _, _ = s.Write([]byte("\x1b[")); repeat(s, 1_000_000, always(";1")) },
@@ -224,8 +224,8 @@ func TestNoControlsInCells(t *testing.T) {
 	}
 }
 
-// Nobody waits long for a screen on which a few bytes stand for millions of cells: what
-// is interpreted under one lock is little, and nothing of the rest is lost.
+// Sequences whose few bytes change millions of cells do not keep the screen locked for
+// long: each lock covers little work, and none of the input is lost.
 func TestBulkWorkIsCutUp(t *testing.T) {
 	const times = 100
 	for name, sequence := range map[string]string{

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// rule is a line between what two programs have shown.
+// rule is a line between the output of two programs.
 func rule(text string) []Cell {
 	var cells []Cell
 	for _, r := range text {
@@ -61,7 +61,7 @@ func TestInherit(t *testing.T) {
 	}
 }
 
-// bounded is a screen of two rows that keeps so many lines above them.
+// bounded returns a screen of two rows with a scrollback of so many lines.
 func bounded(t *testing.T, lines int, input string) *Screen {
 	t.Helper()
 	s, err := NewScreen(Options{Cols: 20, Rows: 2, Scrollback: lines})
@@ -72,8 +72,8 @@ func bounded(t *testing.T, lines int, input string) *Screen {
 	return s
 }
 
-// The picture of the screen that gave its scrollback away stays, colors and links
-// come along, and the bounds of the scrollback hold.
+// The screen that gave its scrollback away keeps its cells, colors and links move along,
+// and the scrollback keeps its bounds.
 func TestInheritKeepsThePictureAndTheBounds(t *testing.T) {
 	from := bounded(t, 3, "1\r\n2\r\n3\r\n4\r\n\x1b[31mred\x1b[m \x1b]8;;http://x/\x1b\\link\x1b]8;;\x1b\\")
 	s := bounded(t, 3, "")
@@ -107,8 +107,8 @@ func TestInheritKeepsThePictureAndTheBounds(t *testing.T) {
 	}
 }
 
-// A program cannot erase what another one has written, nor does a screen that grows
-// show it; the bounds of the scrollback drop it all the same.
+// A program cannot erase the inherited lines of another one, and a screen that grows
+// does not show them. The bounds of the scrollback still drop them.
 func TestWhatIsInheritedIsOutOfReach(t *testing.T) {
 	const former = "a long line of the first|2|-"
 	for _, engine := range []string{"native", "vt10x"} {

@@ -5,8 +5,8 @@ import "testing"
 // filled is four rows of letters, with margins at columns 3 and 5 and the cursor home.
 const filled = "\x1b[?7labcdefghij\r\nklmnopqrst\r\nuvwxyzABCD\r\nEFGHIJKLMN\x1b[?7h\x1b[?69h\x1b[3;5s"
 
-// With left and right margins, what edits and scrolls stays between them, and the
-// cursor does not leave them from inside.
+// With left and right margins, editing and scrolling change only the cells between them,
+// and the cursor does not leave them from inside.
 func TestLeftAndRightMargins(t *testing.T) {
 	const margins = "\x1b[?69h\x1b[3;5s"
 	runSequences(t, []sequenceTest{
@@ -57,7 +57,7 @@ func TestLeftAndRightMargins(t *testing.T) {
 	})
 }
 
-// Columns that scroll between margins are no lines that leave the screen.
+// Scrolling columns between margins adds no lines to the scrollback.
 func TestMarginsKeepNothing(t *testing.T) {
 	s := play(t, "native", 10, 4, 100, []byte(filled+"\x1b[4;4H\n\n\n"))
 	defer s.Close()
@@ -71,7 +71,7 @@ func TestMarginsKeepNothing(t *testing.T) {
 	}
 }
 
-// Both tell a program its place, which counts from the margins in origin mode.
+// Both reports give the cursor's position, which counts from the margins in origin mode.
 func TestMarginAnswers(t *testing.T) {
 	s := play(t, "native", 10, 4, 0, []byte("\x1b[?69h\x1b[3;5s\x1bP$qs\x1b\\\x1b[?69$p\x1b[2;3r\x1b[?6h\x1b[2;2H\x1b[6n"))
 	defer s.Close()

@@ -2,7 +2,7 @@ package term
 
 import "testing"
 
-// XTSAVE keeps modes, XTRESTORE sets them to that.
+// XTRESTORE sets modes to the state that XTSAVE saved.
 func TestSavedModes(t *testing.T) {
 	for _, test := range []struct{ name, input, want string }{
 		{"set, reset and restored", "\x1b[?1h\x1b[?1s\x1b[?1l\x1b[?1r\x1b[?1$p", "\x1b[?1;1$y"},
@@ -21,7 +21,7 @@ func TestSavedModes(t *testing.T) {
 	}
 }
 
-// Modes that nobody defined are not kept, however many a program names.
+// XTSAVE does not save undefined modes, however many a program names.
 func TestSavedModesAreBounded(t *testing.T) {
 	s := play(t, "native", 10, 4, 0, nil)
 	defer s.Close()
@@ -41,7 +41,7 @@ func appendMode(b []byte, n int) []byte {
 	return append(b, 's')
 }
 
-// What modes do to the screen.
+// The effects of modes on the screen.
 func TestModesOnScreen(t *testing.T) {
 	runSequences(t, []sequenceTest{
 		{"47 shows again what was there", "main\x1b[?47halt\x1b[?47l\x1b[?47h", []string{"    alt"}, 7, 0},

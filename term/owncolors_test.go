@@ -41,7 +41,7 @@ func TestColorNotations(t *testing.T) {
 	}
 }
 
-// What is no color changes nothing.
+// An invalid color changes nothing.
 func TestNoColors(t *testing.T) {
 	for _, spec := range []string{
 		"", "red", "#", "#ff", "#ffff", "#ggg", "#fffffffffffffff", "rgb:", "rgb:1/2", "rgb:1/2/3/4", "rgb:/1/2",
@@ -60,7 +60,8 @@ func TestNoColors(t *testing.T) {
 	}
 }
 
-// A program's own colors are answered until it, or RIS, gives the person's back.
+// A program's own colors are reported until the program or RIS resets them to the
+// person's.
 func TestOwnColorAnswers(t *testing.T) {
 	const person = "\x1b]11;rgb:1e1e/1e1e/1e1e\a"
 	for _, test := range []struct{ name, input, want string }{
@@ -90,8 +91,8 @@ func TestOwnColorAnswers(t *testing.T) {
 	}
 }
 
-// A frame shows a program's own colors, on the screen and above it, and the person's
-// again once they are given back.
+// A frame shows a program's own colors, on the screen and in the scrollback, and the
+// person's again after a reset.
 func TestOwnColorsAreShown(t *testing.T) {
 	s := play(t, "native", 4, 2, 10, []byte("\x1b[31;44mab\x1b[m\r\n\x1b[38;5;200mc\x1b[38;2;1;2;3md\r\n"))
 	defer s.Close()

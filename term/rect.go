@@ -5,9 +5,9 @@ type rect struct{ left, top, right, bottom int }
 
 func (r rect) cols() int { return r.right - r.left }
 
-// rectangle reads top, left, bottom and right from parameter i on. They count from
-// the origin, and those left out mean all there is. In origin mode the rectangle ends
-// at the margins. ok is false when nothing of it is on the screen.
+// rectangle reads top, left, bottom and right from parameter i on. They count from the
+// origin; missing ones mean the edge of the screen. In origin mode the rectangle ends at
+// the margins. ok is false when no part of it is on the screen.
 func (e *emulator) rectangle(i int) (r rect, ok bool) {
 	bounds := e.rectBounds()
 	r = rect{
@@ -25,7 +25,7 @@ func (e *emulator) rectangle(i int) (r rect, ok bool) {
 	return r, r.top < r.bottom && r.left < r.right
 }
 
-// rectBounds is where rectangles may be.
+// rectBounds returns the area in which rectangles may be.
 func (e *emulator) rectBounds() rect {
 	if e.modes.has(originMode) {
 		return rect{left: e.left, top: e.top, right: e.right, bottom: e.bottom + 1}
@@ -33,7 +33,7 @@ func (e *emulator) rectBounds() rect {
 	return rect{right: e.cols, bottom: e.rows}
 }
 
-// copyRectangle is DECCRA. There is one page, whatever number the program gives it.
+// copyRectangle is DECCRA. It ignores the page numbers, because there is only one page.
 func (e *emulator) copyRectangle() {
 	from, ok := e.rectangle(0)
 	bounds := e.rectBounds()
@@ -45,14 +45,15 @@ func (e *emulator) copyRectangle() {
 	rows := min(from.bottom-from.top, bounds.bottom-y)
 	e.work += rows * from.cols()
 	for i := range rows {
-		if y > from.top { // from below, so that nothing is overwritten before it is copied
+		if y > from.top { // start at the bottom, so that no row is overwritten before it is copied
 			i = rows - 1 - i
 		}
 		e.copyCells(from.left, from.right, from.top+i, x, y+i)
 	}
 }
 
-// fillRectangle is DECFRA: one printable character of one column, in the pen's style.
+// fillRectangle is DECFRA: it fills a rectangle with one printable character of one
+// column, in the pen's style.
 func (e *emulator) fillRectangle() {
 	char := e.param(0, ' ')
 	r, ok := e.rectangle(1)
@@ -68,7 +69,7 @@ func (e *emulator) fillRectangle() {
 	}
 }
 
-// eraseRectangle is DECERA, and DECSERA when erasing spares what is protected.
+// eraseRectangle is DECERA or, with sparing, DECSERA, which spares protected characters.
 func (e *emulator) eraseRectangle(sparing bool) {
 	r, ok := e.rectangle(0)
 	if !ok {
@@ -81,9 +82,9 @@ func (e *emulator) eraseRectangle(sparing bool) {
 	e.sparing = false
 }
 
-// answerChecksum is DECRQCRA: the sum of the characters in a rectangle, negated as
-// terminals of DEC do. Blanks count as spaces, and attributes do not count. It tells
-// a program what is on its own screen, which is all that it wrote itself.
+// answerChecksum answers DECRQCRA: the sum of the characters in a rectangle, negated as
+// in DEC's terminals. Blanks count as spaces, and attributes do not count. This reveals
+// nothing to a program, because it wrote everything on its screen itself.
 func (e *emulator) answerChecksum() {
 	r, ok := e.rectangle(2)
 	if !ok {
@@ -104,7 +105,7 @@ func (e *emulator) answerChecksum() {
 	e.answer("\x1bP%d!~%04X\x1b\\", e.param(0, 0), -sum)
 }
 
-// checksum is what a glyph adds to the sum.
+// checksum returns the value that a glyph adds to the sum.
 func (e *emulator) checksum(g glyph) (sum uint16) {
 	if g.text == 0 {
 		return ' '

@@ -8,8 +8,8 @@ import (
 // letters are four full rows, with the cursor home.
 const letters = "\x1b[?7labcdefghij\r\nklmnopqrst\r\nuvwxyzABCD\r\nEFGHIJKLMN\x1b[?7h\x1b[H"
 
-// What programs do to rectangles, each counted from the origin: top, left, bottom,
-// right.
+// The effects of the sequences for rectangles: top, left, bottom and right count from
+// the origin.
 func TestRectangles(t *testing.T) {
 	all := []string{"abcdefghij", "klmnopqrst", "uvwxyzABCD", "EFGHIJKLMN"}
 	runSequences(t, []sequenceTest{

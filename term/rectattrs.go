@@ -1,9 +1,9 @@
 package term
 
-// changeRectangle gives the characters of a rectangle other attributes: those that
-// DECCARA names, or with toggle those that DECRARA names turned over. After DECSACE 2
-// the rectangle is one; otherwise it is all from its first position to its last, row
-// by row.
+// changeRectangle changes the attributes of the characters in a rectangle: it sets them
+// (DECCARA) or, with toggle, inverts them (DECRARA). After DECSACE 2 the area is the
+// rectangle; otherwise it is the stream of characters from the rectangle's first
+// position to its last, row by row.
 func (e *emulator) changeRectangle(toggle bool) {
 	r, ok := e.rectangle(0)
 	exact := e.extent == 2
@@ -34,7 +34,7 @@ func (e *emulator) changeRow(y, x0, x1 int, toggle bool) {
 	e.work += x1 - x0
 	row := e.grid.row(y, e.run)
 	cells := append(e.copied[:0], row[min(x0, len(row)):min(x1, len(row))]...)
-	for len(cells) < x1-x0 { // blanks take attributes, too
+	for len(cells) < x1-x0 { // blanks get attributes as well
 		cells = append(cells, glyph{})
 	}
 	e.copied = cells
@@ -51,8 +51,8 @@ func (e *emulator) changeRow(y, x0, x1 int, toggle bool) {
 	e.damage.row(y)
 }
 
-// change carries out the parameters of DECCARA, or of DECRARA with toggle. None at
-// all mean 0.
+// change applies the parameters of DECCARA or, with toggle, of DECRARA. No parameters
+// mean 0.
 func (a *attrs) change(params []int32, toggle bool) {
 	if len(params) == 0 {
 		params = []int32{0}
@@ -81,7 +81,7 @@ func (a *attrs) change(params []int32, toggle bool) {
 	}
 }
 
-// toggle turns over what SGR n turns on.
+// toggle inverts the attribute that SGR n turns on.
 func (a *attrs) toggle(n int) {
 	switch {
 	case n != 4:

@@ -1,8 +1,8 @@
 package term
 
-// resize gives both screens a new size. The main screen and the scrollback are
-// wrapped anew when the width changes, and the cursor stays on its character; the
-// alternate screen, which its program repaints, is cut or filled up.
+// resize gives both screens a new size. When the width changes, it wraps the main screen
+// and the scrollback again and keeps the cursor on its character. It only cuts or pads
+// the alternate screen, because the program repaints it.
 func (e *emulator) resize(cols, rows int) {
 	if cols == e.cols && rows == e.rows {
 		return
@@ -44,7 +44,7 @@ func (e *emulator) resize(cols, rows int) {
 	e.finishResize()
 }
 
-// finishResize brings what depends on the size in line with it.
+// finishResize updates the state that depends on the size.
 func (e *emulator) finishResize() {
 	e.clearMargins()
 	e.altKept = false
@@ -62,21 +62,21 @@ func (e *emulator) finishResize() {
 	}
 }
 
-// place is a position that follows its character through a resize.
+// place is a position that stays on its character during a resize.
 type place struct{ x, y int }
 
-// screenLine is a line on its way to another size.
+// screenLine is a line during a resize.
 type screenLine struct {
 	cells []Cell
 	state rowState
 }
 
-// mainLines are the rows of the main screen.
+// mainLines returns the rows of the main screen.
 func (e *emulator) mainLines() []screenLine {
 	return e.lines(0)
 }
 
-// alternateLines are the rows of the alternate screen, if it is shown.
+// alternateLines returns the rows of the alternate screen if it is shown.
 func (e *emulator) alternateLines() []screenLine {
 	if !e.alt {
 		return nil
@@ -97,7 +97,7 @@ func (e *emulator) lines(screen int) []screenLine {
 	return lines
 }
 
-// trimBlank cuts the blanks in the default style off a line's end.
+// trimBlank removes trailing blanks in the default style.
 func trimBlank(cells []Cell) []Cell {
 	for len(cells) > 0 && cells[len(cells)-1] == (Cell{Width: 1}) {
 		cells = cells[:len(cells)-1]
@@ -105,9 +105,10 @@ func trimBlank(cells []Cell) []Cell {
 	return cells
 }
 
-// fitRows makes the number of lines right before any wrapping: rows below the
-// cursor go first, then the top ones go to the scrollback; a taller screen takes
-// lines back from the scrollback when its bottom is in use.
+// fitRows makes the number of lines equal to rows, before any wrapping. When there are
+// too many, it drops rows below the cursor and then moves the top ones to the
+// scrollback. A taller screen takes lines back from the scrollback if its bottom row is
+// in use.
 func (e *emulator) fitRows(lines []screenLine, at *place, rows int) []screenLine {
 	for len(lines) > rows && len(lines) > at.y+1 {
 		lines = lines[:len(lines)-1]
@@ -143,7 +144,7 @@ func (e *emulator) keepCells(l screenLine) {
 	}
 }
 
-// store writes lines to a screen of the new size; the grid must show it.
+// store writes lines to a screen of the new size; the grid must show that screen.
 func (e *emulator) store(screen int, lines []screenLine) {
 	for y, l := range lines {
 		if y >= e.rows {
@@ -172,7 +173,7 @@ func (e *emulator) store(screen int, lines []screenLine) {
 	}
 }
 
-// glyph is the glyph of a cell, with its style and cluster numbered.
+// glyph returns a cell as a glyph, with numbers for its style and cluster.
 func (e *emulator) glyph(c *Cell) glyph {
 	var g glyph
 	if c.Style != (Style{}) {
@@ -205,7 +206,7 @@ func (e *emulator) glyph(c *Cell) glyph {
 	return g
 }
 
-// appendCells appends glyphs as public cells.
+// appendCells appends glyphs as Cells.
 func (e *emulator) appendCells(dst []Cell, row []glyph) []Cell {
 	style, number := Style{}, uint32(0)
 	for _, g := range row {
@@ -233,7 +234,7 @@ func (e *emulator) appendCells(dst []Cell, row []glyph) []Cell {
 	return dst
 }
 
-// style is the public form of a numbered style.
+// style returns the public form of a style number.
 func (e *emulator) style(n uint32) Style {
 	a := &e.styles.entries[n]
 	return Style{

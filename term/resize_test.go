@@ -124,8 +124,8 @@ func TestScrollbackIsBounded(t *testing.T) {
 	}
 }
 
-// Selective erasing leaves alone what was protected before a resize, wherever the
-// characters went, and no cell shows that it is.
+// Selective erasing spares characters that were protected before a resize, wherever
+// they moved, and no cell shows the protection.
 func TestResizeKeepsProtection(t *testing.T) {
 	for _, engine := range []string{"native", "vt10x"} {
 		t.Run(engine, func(t *testing.T) {

@@ -1,7 +1,7 @@
 package term
 
-// back moves the cursor left by n (BS, CUB). With reverse wraparound it goes on from
-// the left margin at the right one of the row above.
+// back moves the cursor left by n (BS, CUB). With reverse wraparound it continues from
+// the left margin to the right margin of the row above.
 func (e *emulator) back(n int) {
 	if !e.modes.has(autoWrap) || !e.modes.has(reverseWrap|reverseWrapAny) {
 		e.backward(n)
@@ -9,7 +9,7 @@ func (e *emulator) back(n int) {
 	}
 	n = min(n, e.cols*e.rows)
 	e.work += n
-	if e.x >= e.cols { // the due wrap is what it takes back first
+	if e.x >= e.cols { // the first step cancels the pending wrap
 		e.unwrap()
 		n--
 	}
@@ -26,9 +26,9 @@ func (e *emulator) back(n int) {
 	}
 }
 
-// backToRowAbove moves from the start of a row to the end of the one above: in mode
-// 45 only of one that it continues, in mode 1045 of any, and from the top to the
-// bottom.
+// backToRowAbove moves from the start of a row to the end of the row above. In mode 45
+// it does so only if the row continues the one above; in mode 1045 always, and from the
+// top row to the bottom row.
 func (e *emulator) backToRowAbove() bool {
 	top, bottom := 0, e.rows-1
 	if e.y >= e.top && e.y <= e.bottom {

@@ -2,8 +2,8 @@ package term
 
 import "testing"
 
-// BS and CUB go back over a wrap: in mode 45 to the row that goes on in this one, in
-// mode 1045 to any. Both need autowrap.
+// BS and CUB move back over a wrap: in mode 45 only to a row that this one continues, in
+// mode 1045 to any row above. Both need autowrap.
 func TestReverseWraparound(t *testing.T) {
 	runSequences(t, []sequenceTest{
 		{"CUB over several rows", "\x1b[?45h0123456789abcdefghijkl\x1b[22Dx", []string{"x123456789", "abcdefghij", "kl"}, 1, 0},

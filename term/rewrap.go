@@ -2,9 +2,9 @@ package term
 
 import "unicode/utf8"
 
-// rewrap lays scrollback and screen out for another width and returns the new
-// screen's lines, rows of them. Lines of the scrollback that neither wrap nor
-// need to are copied as they are packed.
+// rewrap wraps scrollback and screen to another width and returns the lines of the new
+// screen. Scrollback lines that were not wrapped and need not be are copied without
+// unpacking.
 func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []screenLine {
 	old := e.history
 	e.history = newHistory(old.max)
@@ -34,7 +34,7 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 	if old.own() == 0 {
 		e.history.kept = e.history.count
 	}
-	// A line that began in the scrollback may run on into the screen.
+	// A line that began in the scrollback may continue on the screen.
 	var out []screenLine
 	emit := func(l screenLine) {
 		l.cells = append([]Cell(nil), l.cells...)
@@ -59,11 +59,11 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 	return e.placeScreen(out, at, rows, old.own() > 0)
 }
 
-// placeScreen decides which of the lines the new screen shows: the last ones,
-// with the cursor's among them. Those above go to the scrollback.
+// placeScreen chooses the lines of the new screen: the last ones, including the cursor's
+// line. It moves the lines above them to the scrollback.
 func (e *emulator) placeScreen(out []screenLine, at *place, rows int, scrolled bool) []screenLine {
 	if !scrolled {
-		// A screen that has not filled yet stays at its top.
+		// A screen that has not scrolled yet keeps its first line at the top.
 		for len(out) > rows && len(out) > at.y+1 && len(out[len(out)-1].cells) == 0 {
 			out = out[:len(out)-1]
 		}
@@ -82,7 +82,7 @@ func (e *emulator) placeScreen(out []screenLine, at *place, rows int, scrolled b
 	return out
 }
 
-// takeBack puts up to n lines of the scrollback before lines.
+// takeBack moves up to n lines of the scrollback to the front of lines.
 func (e *emulator) takeBack(lines []screenLine, n int) ([]screenLine, int) {
 	n = min(n, e.history.own())
 	taken := make([]screenLine, 0, n+len(lines))
@@ -94,25 +94,25 @@ func (e *emulator) takeBack(lines []screenLine, n int) ([]screenLine, int) {
 	return append(taken, lines...), n
 }
 
-// rewrapper joins the lines that continue each other and cuts them anew.
+// rewrapper joins the lines that continue each other and cuts them to the new width.
 type rewrapper struct {
 	from, to int // widths
 	cells    []Cell
 	state    rowState // of the first row to cut
 	begun    bool     // a line was added since the last flush
-	joined   bool     // and then another one that continues it
+	joined   bool     // another line that continues it was added as well
 	open     bool     // the next line continues the last one
 	length   int      // of the last line added
 	buffer   []Cell   // scratch
 
 	marked       bool // the cursor is in this line, at cell markAt
 	markAt       int
-	markX, markY int // where the cursor went
+	markX, markY int // the cursor's new position
 }
 
-// fill makes what was added so far as long as it is before a line that
-// continues it: a wrapped row is full, but for the last column if a wide
-// character did not fit there.
+// fill pads the cells added so far to a full row before next, a line that continues it.
+// A wrapped row is full, except for its last column if a wide character did not fit
+// there.
 func (w *rewrapper) fill(next screenLine) {
 	if !w.begun {
 		return
@@ -130,7 +130,7 @@ func (w *rewrapper) fill(next screenLine) {
 	}
 }
 
-// mark notes that the cursor is at column x of the line that is added next.
+// mark records that the cursor is at column x of the line that is added next.
 func (w *rewrapper) mark(x int) {
 	w.marked = true
 	w.markAt = len(w.cells) + x
@@ -150,11 +150,11 @@ func (w *rewrapper) add(l screenLine, more bool) {
 	w.open = more
 }
 
-// maxUncut is how many cells wait for the end of their line. A program that
-// never ends a line would otherwise have all of them in memory at once.
+// maxUncut is how many cells are collected before rows are cut off. Without it, a line
+// that never ends would be unpacked into memory as a whole.
 const maxUncut = 1 << 14
 
-// spill cuts off full rows when many cells are waiting.
+// spill cuts off full rows when many cells are collected.
 func (w *rewrapper) spill(emit func(screenLine)) {
 	if len(w.cells) < maxUncut {
 		return
@@ -198,8 +198,8 @@ func (w *rewrapper) flush(emit func(screenLine)) {
 	w.begun, w.joined, w.marked, w.open = false, false, false, false
 }
 
-// trim cuts off the color right of the text that erasing or scrolling left there,
-// which is no text to wrap. A row that stays one row keeps it.
+// trim removes the colored blanks after the text that erasing or scrolling left, because
+// they must not wrap. A line that stays one row keeps them.
 func (w *rewrapper) trim() {
 	text := len(w.cells)
 	for text > 0 && empty(w.cells[text-1]) {
@@ -213,10 +213,10 @@ func (w *rewrapper) trim() {
 	}
 }
 
-// empty says that nothing was printed into the cell.
+// empty reports that nothing was printed into the cell.
 func empty(c Cell) bool { return c.Rune == 0 && c.Width == 1 }
 
-// narrow blanks wide characters, for which a single column has no room.
+// narrow replaces wide characters by blanks, for a screen of a single column.
 func narrow(cells []Cell) []Cell {
 	kept := cells[:0]
 	for _, c := range cells {
@@ -230,7 +230,7 @@ func narrow(cells []Cell) []Cell {
 	return kept
 }
 
-// cutAt is how many cells fit a row without cutting a wide character.
+// cutAt returns how many cells fit into a row without cutting a wide character.
 func cutAt(cells []Cell, cols int) int {
 	if len(cells) <= cols {
 		return len(cells)
@@ -241,7 +241,7 @@ func cutAt(cells []Cell, cols int) int {
 	return cols
 }
 
-// splitCluster is a cluster as a cell holds it.
+// splitCluster splits a cluster into Cell's Rune and Marks.
 func splitCluster(text string) (rune, string) {
 	r, size := utf8.DecodeRuneInString(text)
 	return r, text[size:]

@@ -10,13 +10,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Bounds of a screen's size. Sizes beyond them are brought inside.
+// Bounds of a screen's size. Larger sizes are reduced to them.
 const (
 	maxCols = 1000
 	maxRows = 1000
 )
 
-// Options are what a new Screen needs to know.
+// Options are the settings of a new Screen.
 type Options struct {
 	Cols, Rows int
 
@@ -24,11 +24,12 @@ type Options struct {
 	// default of 10,000, a negative number none.
 	Scrollback int
 
-	// Engine is the store of cells: "native", the default, or "vt10x".
+	// Engine is the implementation that stores cells: "native", the default, or
+	// "vt10x".
 	Engine string
 
-	// Foreground and Background are what programs that ask (OSC 10 and 11) and set
-	// none of their own are told; zero means the colors of a dark theme.
+	// Foreground and Background are the colors that OSC 10 and 11 report to programs
+	// that have set none. Zero means the colors of a dark theme.
 	Foreground, Background Color
 
 	// Notify, if set, is called after a Write for each event in it, outside
@@ -36,8 +37,8 @@ type Options struct {
 	Notify func(Event)
 }
 
-// Screen is a terminal: bytes of a program go in, cells come out. All its
-// methods may be called by several goroutines at once.
+// Screen is a terminal: it accepts a program's output (Write) and produces cells
+// (Snapshot). Several goroutines may call its methods at once.
 type Screen struct {
 	notify     func(Event)
 	changed    chan struct{}
@@ -46,13 +47,14 @@ type Screen struct {
 	mu       sync.Mutex
 	emulator *emulator // nil once closed
 	lineGens []uint64
-	shown    face
+	shown    frameState
 	faults   int
 	fault    string // the last one, with its stack
 }
 
-// face is what a frame shows beside its lines.
-type face struct {
+// frameState is what a frame shows besides its lines. A change of it starts a new
+// generation.
+type frameState struct {
 	cursor   Cursor
 	modes    keys.Modes
 	title    string
@@ -89,9 +91,9 @@ func NewScreen(o Options) (*Screen, error) {
 	return s, nil
 }
 
-// SetColors says what programs that ask (OSC 10 and 11) are told from now on, as
-// the Options of the same names do. Zero leaves a color as it is. A program that wants
-// to hear of it (mode 2031) is owed a report when light becomes dark or dark light.
+// SetColors changes the colors that OSC 10 and 11 report, like the Options of the same
+// names. Zero does not change a color. When the background changes between light and
+// dark, a program that set mode 2031 gets a report.
 func (s *Screen) SetColors(foreground, background Color) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,15 +117,15 @@ func clampSize(cols, rows int) (int, int) {
 	return max(1, min(cols, maxCols)), max(1, min(rows, maxRows))
 }
 
-// writePiece is how much of a Write is interpreted under one lock at most, so that a
-// painter never waits for a long one; see maxWork, too.
+// writePiece is how many bytes of a Write are interpreted under one lock at most, so
+// that a painter never waits for a long Write. See also maxWork.
 const writePiece = 16 << 10
 
 // errClosed is what Write returns after Close.
 var errClosed = errors.New("write to screen: closed")
 
-// Write interprets a program's output. It never blocks, consumes everything,
-// and fails only after Close.
+// Write interprets a program's output. It never blocks, always consumes all of p, and
+// fails only after Close.
 func (s *Screen) Write(p []byte) (int, error) {
 	n := len(p)
 	for {
@@ -147,7 +149,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	}
 }
 
-// writePiece interprets the beginning of p and returns what is left of it.
+// writePiece interprets the beginning of p and returns the rest. ok is false after Close.
 func (s *Screen) writePiece(p []byte) (rest []byte, events []Event, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,8 +165,8 @@ func (s *Screen) writePiece(p []byte) (rest []byte, events []Event, ok bool) {
 	return rest, events, true
 }
 
-// interpret feeds the emulator and returns what it left. Should it panic, the screen
-// starts over and the program's bytes are lost; the person's terminal is not.
+// interpret passes p to the emulator and returns the rest. If the emulator panics, the
+// screen starts over and p is lost, but the multiplexer continues.
 func (s *Screen) interpret(p []byte) (rest []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -174,8 +176,8 @@ func (s *Screen) interpret(p []byte) (rest []byte) {
 	return s.emulator.write(p)
 }
 
-// startOver replaces an emulator whose state cannot be trusted any more, and keeps what
-// went wrong for Fault.
+// startOver replaces an emulator whose state is no longer reliable, and keeps the cause
+// for Fault.
 func (s *Screen) startOver(fault any) {
 	s.faults++
 	s.fault = fmt.Sprintf("%v\n%s", fault, debug.Stack())
@@ -192,10 +194,10 @@ func (s *Screen) startOver(fault any) {
 	s.emulator = e
 }
 
-// settle gives what changed a new generation and wakes whoever waits.
+// settle starts a new generation if anything changed, and signals Changed.
 func (s *Screen) settle() {
 	e := s.emulator
-	now := face{
+	now := frameState{
 		cursor: s.cursor(), modes: e.keyModes(), title: e.title,
 		scrolled: e.history.count, synced: e.sync.active,
 	}
@@ -223,8 +225,8 @@ func (s *Screen) cursor() Cursor {
 	}
 }
 
-// Resize changes the size, and wraps main screen and scrollback anew. A size
-// out of bounds is brought inside.
+// Resize changes the size and wraps main screen and scrollback again. A size out of
+// bounds is moved into them.
 func (s *Screen) Resize(cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +246,7 @@ func (s *Screen) Resize(cols, rows int) {
 	s.settle()
 }
 
-// Size is the screen's size in columns and rows; zero once it is closed.
+// Size returns the screen's size in columns and rows, and zero after Close.
 func (s *Screen) Size() (cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -254,8 +256,9 @@ func (s *Screen) Size() (cols, rows int) {
 	return s.emulator.cols, s.emulator.rows
 }
 
-// TakeReplies returns the answers owed to the program since the last call, or
-// nil. There may be some after a Write, a Resize and SetColors. The queue is bounded: a program that asks without end loses answers.
+// TakeReplies returns the answers to the program that were queued since the last call,
+// or nil. Write, Resize and SetColors can queue answers. The queue is bounded: a program
+// that asks without end loses answers.
 func (s *Screen) TakeReplies() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -267,22 +270,22 @@ func (s *Screen) TakeReplies() []byte {
 	return replies
 }
 
-// Generation grows with every change of what a frame would show.
+// Generation returns a number that grows with every change of what a frame would show.
 func (s *Screen) Generation() uint64 { return s.generation.Load() }
 
-// Changed receives a value after a change. It is lossy: several changes may
-// give one value.
+// Changed returns a channel that receives a value after a change. It is lossy: several
+// changes may give one value.
 func (s *Screen) Changed() <-chan struct{} { return s.changed }
 
-// Held says that the program is in the middle of a synchronized update, so
-// that a frame should wait for its end; never for longer than 150 ms.
+// Held reports that the program is in the middle of a synchronized update, so that
+// painting should wait for its end. It returns true for at most 150 ms.
 func (s *Screen) Held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.emulator != nil && s.emulator.sync.holding()
 }
 
-// Modes are the input modes that the program asked for.
+// Modes returns the input modes that the program asked for.
 func (s *Screen) Modes() keys.Modes {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,7 +295,7 @@ func (s *Screen) Modes() keys.Modes {
 	return s.emulator.keyModes()
 }
 
-// Title is the title that the program chose, without control characters.
+// Title returns the title that the program chose, without control characters.
 func (s *Screen) Title() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +305,8 @@ func (s *Screen) Title() string {
 	return s.emulator.title
 }
 
-// Fault says how often the emulator failed and started over, and describes the
-// last time; anything but zero is a defect worth reporting.
+// Fault returns how often the emulator failed and started over, and a description of
+// the last failure. A number other than zero is a defect that should be reported.
 func (s *Screen) Fault() (times int, last string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

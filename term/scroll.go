@@ -21,8 +21,8 @@ func (e *emulator) keep(y int) {
 	e.history.add(e, row, e.meta[0][y])
 }
 
-// scrollRegion moves the rows from top to bottom up by n, or down by -n, and
-// keeps nothing.
+// scrollRegion moves the rows from top to bottom up by n, or down by -n. It adds nothing
+// to the scrollback.
 func (e *emulator) scrollRegion(top, bottom, n int) {
 	height := bottom - top + 1
 	n = max(-height, min(n, height))

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sequenceTest is input and what it leaves on a screen of 10 columns and 4 rows.
+// sequenceTest is input and its result on a screen of 10 columns and 4 rows.
 type sequenceTest struct {
 	name, input string
 	want        []string
@@ -74,7 +74,7 @@ func TestSequences(t *testing.T) {
 	})
 }
 
-// SGR parameters that are odd mean what they mean in most terminals.
+// Unusual SGR parameters mean the same as in most terminals.
 func TestOddGraphics(t *testing.T) {
 	for _, test := range []struct {
 		input string

@@ -25,8 +25,8 @@ func (e *emulator) dispatchDCS(s []byte) {
 	e.answer("\x1bP0$r\x1b\\")
 }
 
-// setting is what DECRQSS tells of a setting, which is named by the end of the
-// sequence that sets it.
+// setting returns a setting for the answer to DECRQSS. name is the end of the sequence
+// that sets it.
 func (e *emulator) setting(name string) (value string, ok bool) {
 	switch name {
 	case "m":
@@ -53,8 +53,8 @@ func (e *emulator) setting(name string) (value string, ok bool) {
 	return "", false
 }
 
-// answerTerminfo is XTGETTCAP, for the number of colors alone; what the name in TERM
-// says of anything else holds.
+// answerTerminfo answers XTGETTCAP, but only for the number of colors. For all other
+// capabilities, the terminfo entry of TERM applies.
 func (e *emulator) answerTerminfo(names string) {
 	for name := range strings.SplitSeq(names, ";") {
 		switch plain, _ := hex.DecodeString(name); string(plain) {
@@ -67,7 +67,7 @@ func (e *emulator) answerTerminfo(names string) {
 	}
 }
 
-// sgr spells the style as SGR parameters that set it from any other.
+// sgr returns the SGR parameters that set this style, whatever the style before.
 func (a *attrs) sgr() string {
 	var b strings.Builder
 	b.WriteByte('0')

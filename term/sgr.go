@@ -2,7 +2,7 @@ package term
 
 // selectGraphics is SGR: it changes the pen.
 func (e *emulator) selectGraphics() {
-	if e.count == 1 && e.params[0] <= 0 { // by far the most frequent
+	if e.count == 1 && e.params[0] <= 0 { // by far the most frequent case
 		e.setPen(e.pen.plain())
 		return
 	}
@@ -41,7 +41,7 @@ func (e *emulator) selectGraphics() {
 	}
 }
 
-// underlineOf is the style of SGR 4:n. One that nobody defines is a plain line.
+// underlineOf returns the style of SGR 4:n. An undefined n means a single line.
 func underlineOf(n int32) Underline {
 	if n < 0 || n > int32(DashedUnderline) {
 		return SingleUnderline
@@ -61,7 +61,7 @@ func (a *attrs) setColor(which int, c Color) {
 	}
 }
 
-// apply carries out one SGR parameter that stands alone.
+// apply executes an SGR parameter that has no further parts.
 func (a *attrs) apply(n int) {
 	switch {
 	case n == 0:
@@ -93,7 +93,7 @@ func (a *attrs) apply(n int) {
 	}
 }
 
-// plain is what SGR 0 leaves: what other sequences than SGR set.
+// plain returns the style after SGR 0, which keeps what other sequences than SGR set.
 func (a *attrs) plain() attrs { return attrs{link: a.link, attr: a.attr & protected} }
 
 // sgrAttrs are the attributes that SGR 1 to 9 turn on.
@@ -118,8 +118,8 @@ func (a *attrs) turnOff(n int) {
 	}
 }
 
-// semicolonColor reads 5;n or 2;r;g;b, and says how many parameters that took.
-// An unfinished color takes all that is left.
+// semicolonColor reads 5;n or 2;r;g;b, and returns how many parameters it used. An
+// incomplete color uses all remaining parameters.
 func semicolonColor(p []int32) (c Color, used int, ok bool) {
 	switch {
 	case len(p) >= 2 && p[0] == 5:
@@ -143,6 +143,6 @@ func colonColor(p []int32) (c Color, ok bool) {
 	return 0, false
 }
 
-// component is a color component or palette index; one left out is 0, and of one
-// too large the low byte counts, as in other terminals.
+// component returns a color component or palette index. A missing one is 0; of one that
+// is too large it returns the low byte, as other terminals do.
 func component(v int32) uint8 { return uint8(max(0, v)) }

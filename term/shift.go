@@ -1,7 +1,7 @@
 package term
 
-// insertColumns shifts the rest of the row right, up to the right margin (ICH, and
-// printing in insert mode).
+// insertColumns shifts the row's cells from the cursor to the right margin right by n
+// (ICH, and printing in insert mode).
 func (e *emulator) insertColumns(n int, blank glyph) {
 	e.unwrap()
 	if e.inColumns() {
@@ -9,7 +9,7 @@ func (e *emulator) insertColumns(n int, blank glyph) {
 	}
 }
 
-// insertAt shifts what is in row y from column x to the right margin by n.
+// insertAt shifts the cells of row y from column x to the right margin right by n.
 func (e *emulator) insertAt(x, y, n int, blank glyph) {
 	n = min(n, e.right-x)
 	e.splitWide(y, x, x, blank)
@@ -23,8 +23,8 @@ func (e *emulator) insertAt(x, y, n int, blank glyph) {
 	e.damage.row(y)
 }
 
-// deleteColumns shifts what is right of the cursor over it, from as far as the right
-// margin (DCH).
+// deleteColumns deletes n cells at the cursor and shifts the cells up to the right
+// margin left (DCH).
 func (e *emulator) deleteColumns(n int) {
 	e.unwrap()
 	if e.inColumns() {
@@ -32,7 +32,7 @@ func (e *emulator) deleteColumns(n int) {
 	}
 }
 
-// deleteAt shifts what is in row y from column x+n to the right margin to column x.
+// deleteAt shifts the cells of row y from column x+n to the right margin to column x.
 func (e *emulator) deleteAt(x, y, n int) {
 	n = min(n, e.right-x)
 	blank := e.blank()
@@ -48,8 +48,8 @@ func (e *emulator) deleteAt(x, y, n int) {
 }
 
 // shiftColumns inserts n columns at column x in all rows of the region, or deletes
-// -n (DECIC and DECDC; SR and SL at the left margin). The cursor has to be in the
-// region.
+// -n (DECIC and DECDC; SR and SL at the left margin). It does nothing if the cursor is
+// outside the region.
 func (e *emulator) shiftColumns(x, n int) {
 	if !e.inRegion() {
 		return
@@ -65,11 +65,11 @@ func (e *emulator) shiftColumns(x, n int) {
 	}
 }
 
-// scrollColumns moves the columns between the margins, in the rows from top to
-// bottom, up by n rows, or down by -n; there are as many rows at least.
+// scrollColumns moves the columns between the margins, in the rows from top to bottom,
+// up by n rows, or down by -n. n must not exceed the number of rows.
 func (e *emulator) scrollColumns(top, bottom, n int) {
 	e.work += (bottom - top + 1) * e.cols
-	free := bottom + 1 - n // the first row that comes free
+	free := bottom + 1 - n // the first row to blank
 	if n > 0 {
 		for y := top; y < free; y++ {
 			e.copyCells(e.left, e.right, y+n, e.left, y)
@@ -88,8 +88,8 @@ func (e *emulator) scrollColumns(top, bottom, n int) {
 	}
 }
 
-// copyCells copies columns x0 to x1-1 of row y to column x of row to. Halves of wide
-// characters become blanks at both ends of the copy and beside it.
+// copyCells copies columns x0 to x1-1 of row y to column x of row to. It blanks halves
+// of wide characters at both ends of the copy and next to it.
 func (e *emulator) copyCells(x0, x1, y, x, to int) {
 	if x0 >= x1 {
 		return
@@ -113,7 +113,7 @@ func (e *emulator) copyCells(x0, x1, y, x, to int) {
 	e.damage.row(to)
 }
 
-// indexForward is DECFI: it moves the cursor right, and at the right margin the
+// indexForward is DECFI: it moves the cursor right. At the right margin it shifts the
 // region's columns left instead.
 func (e *emulator) indexForward() {
 	e.unwrap()
@@ -125,7 +125,7 @@ func (e *emulator) indexForward() {
 	}
 }
 
-// indexBackward is DECBI: it moves the cursor left, and at the left margin the
+// indexBackward is DECBI: it moves the cursor left. At the left margin it shifts the
 // region's columns right instead.
 func (e *emulator) indexBackward() {
 	e.unwrap()

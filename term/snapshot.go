@@ -2,20 +2,19 @@ package term
 
 import "slices"
 
-// Snapshot brings f up to date with the screen scrolled back by offset lines,
-// as far as there are any; the offset in force is in f.Offset. It copies the lines
-// that changed since f was last taken, and all of them when f shows something
-// else: another screen, size or offset.
+// Snapshot updates f to show the screen scrolled back by offset lines, or by as many as
+// there are; f.Offset is the actual offset. It copies the lines that changed since the
+// last Snapshot into f, or all lines if f shows another screen, size or offset.
 func (s *Screen) Snapshot(f *Frame, offset int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.snapshot(f, offset)
 }
 
-// SnapshotAt is Snapshot with a certain line in the first row, as far as there are
-// enough lines below it: top counts like Line's when Dropped said dropped. That keeps a
-// view that is scrolled back still, however fast the program writes. A frame with the
-// right lines is left as it is while a synchronized update goes on.
+// SnapshotAt is Snapshot with line top in the first row, if there are enough lines below
+// it. top counts like Line's argument at the time when Dropped returned dropped. So a
+// view that is scrolled back does not move, however fast the program writes. During a
+// synchronized update SnapshotAt does not change a frame that shows these lines.
 func (s *Screen) SnapshotAt(f *Frame, top int, dropped uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +77,7 @@ func (s *Screen) snapshot(f *Frame, offset int) {
 	e.sync.taken()
 }
 
-// padCells fills a line up with blanks, or cuts it, to cols cells.
+// padCells pads a line with blanks, or cuts it, to cols cells.
 func padCells(cells []Cell, cols int) []Cell {
 	for len(cells) < cols {
 		cells = append(cells, Cell{Width: 1})
@@ -92,8 +91,7 @@ func padCells(cells []Cell, cols int) []Cell {
 	return cells
 }
 
-// scrollback is how many lines are above the screen; the alternate screen has
-// none.
+// scrollback returns how many lines are above the screen; the alternate screen has none.
 func (e *emulator) scrollback() int {
 	if e.alt {
 		return 0

@@ -54,7 +54,7 @@ const (
 	goldenVisible   = goldenUnderline | 128 | 256 // what shows on a blank cell
 )
 
-// goldenOf is a cell of ours in the golden form.
+// goldenOf converts a Cell to the golden form.
 func goldenOf(c Cell) goldenCell {
 	text := ""
 	if c.Rune != 0 {
@@ -82,8 +82,8 @@ func goldenColor(c Color) string {
 	return ""
 }
 
-// compareCell says whether text and width, and whether colors and attributes
-// agree. Of blank cells only the background and lines count.
+// compareCell reports whether text and width agree, and whether colors and attributes
+// agree. For blank cells it compares only the background and lines.
 func compareCell(got, want goldenCell) (text, look bool) {
 	blank := func(s string) bool { return s == "" || s == " " }
 	if blank(got.text) && blank(want.text) {
@@ -256,8 +256,8 @@ func checkGolden(t *testing.T, s *Screen, want *goldenScreen, how string) {
 	}
 }
 
-// byTheManual are sequences made by hand that do here what DEC's manuals say; the
-// terminals that the others were taken from do not have them.
+// byTheManual are handmade sequences whose results follow DEC's manuals, because the
+// terminals that gave the other results do not support them.
 var byTheManual = map[string]bool{"DECFRA/DECERA": true, "DECCARA $r not DECSTBM": true}
 
 // Sequences made by hand end on the screen that most terminals show.

@@ -2,8 +2,7 @@ package term
 
 import "math/rand/v2"
 
-// attrs is a Style with its link as a number: what the style table compares
-// and stores.
+// attrs is a Style with its link as a number. The style table stores and compares attrs.
 type attrs struct {
 	fg, bg, underlineColor Color
 	link                   uint32
@@ -11,13 +10,13 @@ type attrs struct {
 	underline              Underline
 }
 
-// styleTable numbers the styles in use. Number 0 is the default style. Cells
-// hold numbers; only the two screens do, because scrollback spells its styles
-// out, so a sweep has little to look at.
+// styleTable numbers the styles in use. Number 0 is the default style. Only the glyphs
+// of the two screens hold style numbers, because packed lines contain their styles. So a
+// sweep has few cells to check.
 type styleTable struct {
 	entries []attrs
 	slots   []uint32 // open addressing; number+1, 0 is empty
-	free    []uint32 // numbers that nothing uses
+	free    []uint32 // unused numbers
 	seed    uint64
 	limit   int // sweep when this many numbers are in use
 }
@@ -26,7 +25,7 @@ type styleTable struct {
 const minStyles = 1 << 15
 
 func newStyleTable() *styleTable {
-	t := &styleTable{seed: rand.Uint64() | 1, limit: minStyles} //nolint:gosec // it spreads hash values and keeps no secret
+	t := &styleTable{seed: rand.Uint64() | 1, limit: minStyles} //nolint:gosec // the seed only spreads hash values
 	t.reset()
 	return t
 }
@@ -49,7 +48,7 @@ func (t *styleTable) hash(a *attrs) uint64 {
 	return h ^ h>>31
 }
 
-// number finds the style, or gives it a number.
+// number returns the style's number. It adds a style that the table does not have.
 func (t *styleTable) number(a *attrs) uint32 {
 	mask := uint64(len(t.slots) - 1)
 	for i := t.hash(a) & mask; ; i = (i + 1) & mask {
@@ -90,14 +89,14 @@ func (t *styleTable) place(n uint32) {
 	t.slots[i] = n + 1
 }
 
-// used is how many numbers stand for a style.
+// used returns how many numbers are in use.
 func (t *styleTable) used() int { return len(t.entries) - len(t.free) }
 
-// full says that it is time for a sweep.
+// full reports that a sweep is needed.
 func (t *styleTable) full() bool { return t.used() >= t.limit }
 
-// rehash rebuilds the slots from the entries that are not free; live, when
-// given, says which those are.
+// rehash rebuilds the slots from the entries that live marks or, if live is nil, from
+// all that are not free.
 func (t *styleTable) rehash(size int, live []bool) {
 	t.slots = make([]uint32, size)
 	if live == nil {

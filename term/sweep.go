@@ -1,13 +1,13 @@
 package term
 
-// sweep frees the numbers of styles, clusters and links that neither screen,
-// pen nor saved cursor uses any more. Scrollback holds no numbers.
+// sweep frees the numbers of styles, clusters and links that the screens, the pen and
+// the saved cursors no longer use. Packed lines contain no numbers.
 func (e *emulator) sweep() {
 	styles := make([]bool, len(e.styles.entries))
 	clusters := make([]bool, len(e.clusters.texts))
 	for _, alternate := range []bool{false, true} {
 		if alternate && !e.alt && !e.altKept {
-			continue // it is entered empty
+			continue // it will be erased before it is shown
 		}
 		e.grid.show(alternate)
 		for y := range e.rows {

@@ -2,16 +2,15 @@ package term
 
 import "time"
 
-// maxHold is how long a synchronized update may keep a screen from being
-// painted.
+// maxHold is how long a synchronized update may delay painting.
 const maxHold = 150 * time.Millisecond
 
-// syncHold keeps track of synchronized updates (mode 2026). The time counts
-// from the first one since a frame was last taken, so that a program that ends and
-// begins them without pause cannot stop painting.
+// syncHold tracks synchronized updates (mode 2026). The time counts from the start of
+// the first update after the last frame, so that a program that ends and begins updates
+// without pause cannot prevent painting.
 type syncHold struct {
 	active bool
-	since  time.Time // zero when a frame was taken since
+	since  time.Time // start of the first update; zero after a frame was taken
 }
 
 func (h *syncHold) begin() {
@@ -23,12 +22,12 @@ func (h *syncHold) begin() {
 
 func (h *syncHold) end() { h.active = false }
 
-// holding says whether a frame taken now would show an unfinished update.
+// holding reports whether a frame taken now would show an unfinished update.
 func (h *syncHold) holding() bool {
 	return h.active && time.Since(h.since) < maxHold
 }
 
-// taken notes that a frame was taken.
+// taken records that a frame was taken.
 func (h *syncHold) taken() {
 	if !h.active {
 		h.since = time.Time{}

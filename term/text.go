@@ -2,7 +2,7 @@ package term
 
 import "strings"
 
-// LineCount is how many lines Line and Text know: scrollback and screen.
+// LineCount returns the number of lines that Line and Text count: scrollback and screen.
 func (s *Screen) LineCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -12,8 +12,8 @@ func (s *Screen) LineCount() int {
 	return s.emulator.scrollback() + s.emulator.rows
 }
 
-// Dropped grows by one with every line of the scrollback that is forgotten to
-// keep its bounds: what was line i before is line i-1 afterwards.
+// Dropped returns how many lines the scrollback has dropped so far to keep its bounds.
+// Each dropped line makes line i line i-1.
 func (s *Screen) Dropped() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,9 +23,9 @@ func (s *Screen) Dropped() uint64 {
 	return s.emulator.history.dropped
 }
 
-// Line is line i of scrollback and screen, counted from the oldest, without
-// the blanks at its end. wrapped says that it runs on in the next one. Beyond the
-// last line it is nil.
+// Line returns line i of scrollback and screen, counted from the oldest, without
+// trailing blanks. wrapped says that the next line continues it. After the last line it
+// returns nil.
 func (s *Screen) Line(i int) (cells []Cell, wrapped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +41,8 @@ func (s *Screen) Line(i int) (cells []Cell, wrapped bool) {
 	return trimBlank(cells), ok && next.continues
 }
 
-// Text is the text of up to n lines from line top on, counted like Line's, one
-// string each, without the blanks at its end.
+// Text returns the text of up to n lines from line top on, counted as by Line, one
+// string for each line, without trailing blanks.
 func (s *Screen) Text(top, n int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (s *Screen) Text(top, n int) []string {
 	return lines
 }
 
-// Prompts are the lines, counted like Line's, at which a shell said that its
-// prompt begins (OSC 133).
+// Prompts returns the lines, counted as by Line, that a shell marked as the start of its
+// prompt (OSC 133).
 func (s *Screen) Prompts() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ func (s *Screen) Prompts() []int {
 	return found
 }
 
-// line is line i of scrollback and screen.
+// line returns line i of scrollback and screen.
 func (e *emulator) line(i int) (cells []Cell, ok bool) {
 	scrollback := e.scrollback()
 	switch {
@@ -95,7 +95,7 @@ func (e *emulator) line(i int) (cells []Cell, ok bool) {
 	return e.appendCells(nil, e.grid.row(i-scrollback, e.run)), true
 }
 
-// lineState is what is known of line i.
+// lineState returns the state of line i.
 func (e *emulator) lineState(i int) (state rowState, ok bool) {
 	scrollback := e.scrollback()
 	switch {

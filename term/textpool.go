@@ -1,18 +1,18 @@
 package term
 
-// textPool numbers strings: the grapheme clusters of the cells, or the targets
-// of hyperlinks. Number 0 is the empty string. Like styles they are swept, and
-// the bytes they hold are bounded.
+// textPool numbers strings: the grapheme clusters of the cells, or the targets of
+// hyperlinks. Number 0 is the empty string. Unused strings are swept like styles, and
+// the bytes of all strings are bounded.
 type textPool struct {
 	texts   []string
 	numbers map[string]uint32
 	free    []uint32
 	bytes   int
-	refused int // strings turned away since the last sweep
+	refused int // strings refused since the last sweep
 	limit   int // sweep when this many numbers are in use
-	grown   int // or this many bytes
+	grown   int // or when the strings have this many bytes
 	minimum int // lowest limit after a sweep
-	ceiling int // numbers that can be told apart at all
+	ceiling int // most numbers that there can be
 	maxSize int // bytes of all strings together
 }
 
@@ -25,8 +25,8 @@ func newTextPool(minimum, ceiling, maxSize int) *textPool {
 	}
 }
 
-// number finds the string or gives it a number; ok is false when the pool is
-// at its bounds.
+// number returns the string's number. It adds a string that the pool does not have; ok
+// is false when the pool is at its bounds.
 func (p *textPool) number(s []byte) (n uint32, ok bool) {
 	if n, ok = p.numbers[string(s)]; ok {
 		return n, true
@@ -53,16 +53,16 @@ func (p *textPool) number(s []byte) (n uint32, ok bool) {
 	return n, true
 }
 
-// text is the string of a number.
+// text returns the string of a number.
 func (p *textPool) text(n uint32) string { return p.texts[n] }
 
-// patience is how many strings a pool at its bounds turns away before another
-// sweep is worth its cost.
-const patience = 4096
+// maxRefused is how many strings a pool at its bounds refuses before another sweep is
+// worth its cost.
+const maxRefused = 4096
 
-// full says that it is time for a sweep.
+// full reports that a sweep is needed.
 func (p *textPool) full() bool {
-	return len(p.texts)-len(p.free) >= p.limit || p.bytes > p.grown || p.refused > patience
+	return len(p.texts)-len(p.free) >= p.limit || p.bytes > p.grown || p.refused > maxRefused
 }
 
 // sweep frees every number that live does not mark.

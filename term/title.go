@@ -28,8 +28,9 @@ func (e *emulator) setTitle(title string) {
 	e.raise(Event{Kind: EventTitle, Title: title})
 }
 
-// setTitleModes is XTSMTITLE and XTRMTITLE: titles that are set, or asked for, are in
-// hexadecimal. They are in UTF-8 otherwise, whatever else a program chooses.
+// setTitleModes is XTSMTITLE and XTRMTITLE: it chooses whether programs set titles, and
+// get reports of titles, in hexadecimal. Otherwise titles are UTF-8; the other title
+// modes have no effect.
 func (e *emulator) setTitleModes(on bool) {
 	for _, n := range e.params[:e.count] {
 		switch n {
@@ -41,9 +42,9 @@ func (e *emulator) setTitleModes(on bool) {
 	}
 }
 
-// answerTitle tells a title in hexadecimal digits, to a program that wants it so. As
-// text it is never told: somebody else may have written it, and a program that does
-// not expect the answer would take it as typed.
+// answerTitle reports a title in hexadecimal digits, if the program chose that. It never
+// reports a title as text, because another program may have set it, and a program that
+// does not expect the answer would read it as typed input.
 func (e *emulator) answerTitle(mark byte, title string) {
 	if e.titleHexAsked {
 		e.answer("\x1b]%c%X\x1b\\", mark, title)

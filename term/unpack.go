@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// packedState is what a packed line says of its row.
+// packedState returns the row state in a packed line.
 func packedState(line []byte) rowState {
 	return rowState{continues: line[0]&packedContinues != 0, prompt: line[0]&packedPrompt != 0}
 }
 
-// packedColumns is how many columns a packed line fills.
+// packedColumns returns how many columns a packed line fills.
 func packedColumns(line []byte) int {
 	n, _ := binary.Uvarint(line[1:])
 	return int(n)
@@ -90,7 +90,7 @@ func unpackStyles(cells []Cell, runs []byte) {
 	}
 }
 
-// unpackStyle reads one style; link is that of the last run that had one.
+// unpackStyle reads one style. link is the link of the last run that had one.
 func unpackStyle(p []byte, link *string) (Style, []byte) {
 	var s Style
 	kind := p[0]

@@ -7,18 +7,17 @@ import (
 	"github.com/hinshun/vt10x"
 )
 
-// vt10xGrid keeps cells inside terminals of hinshun/vt10x, one for each screen.
-// It speaks to them in a small dialect that they handle well: absolute cursor
-// positions, one scroll region, erase, insert, delete, scroll. A glyph's style
-// number travels as a direct foreground color; what vt10x has no cells for, as a
-// private-use code point.
+// vt10xGrid keeps cells inside terminals of hinshun/vt10x, one for each screen. It
+// writes only sequences that vt10x handles well: absolute cursor positions, one scroll
+// region, erase, insert, delete, scroll. It encodes a glyph's style number as a direct
+// foreground color, and text that vt10x cannot store as a private-use code point.
 type vt10xGrid struct {
 	cols, rows int
 	screens    [2]*vt10xScreen
 	*vt10xScreen
 }
 
-// vt10xScreen is one terminal, with what is known of its state.
+// vt10xScreen is one terminal, with the known part of its state.
 type vt10xScreen struct {
 	terminal    vt10x.Terminal
 	pending     []byte // not yet written to the terminal
@@ -28,11 +27,11 @@ type vt10xScreen struct {
 	top, bottom int
 }
 
-// How glyphs that are no plain code point are spelled.
+// How glyphs that are not plain code points are encoded.
 const (
-	vt10xStyleBase = 256      // added to style numbers: lower colors would be palette entries
+	vt10xStyleBase = 256      // added to style numbers, because lower colors are palette entries
 	vt10xCluster   = 0xf0000  // plus the cluster's number
-	vt10xSpace     = 0x10fffc // a space that was written, as opposed to a blank
+	vt10xSpace     = 0x10fffc // a space that a program wrote; a blank is ' '
 	vt10xTail      = 0x10fffd // second half of a wide character
 )
 
@@ -65,14 +64,14 @@ func (g *vt10xGrid) show(alternate bool) {
 	g.vt10xScreen = g.screens[i]
 }
 
-// flushSize is how many bytes wait before the terminal gets them.
+// flushSize is how many bytes are collected before they are written to the terminal.
 const flushSize = 32 << 10
 
 func (s *vt10xScreen) flush() {
 	if len(s.pending) == 0 {
 		return
 	}
-	// vt10x writes to memory of its own and returns no error.
+	// vt10x writes to its own memory and returns no error.
 	_, _ = s.terminal.Write(s.pending)
 	s.pending = s.pending[:0]
 }
@@ -117,7 +116,7 @@ func (g *vt10xGrid) put(x, y int, glyphs []glyph) {
 	g.moveTo(x, y)
 	for _, glyph := range glyphs {
 		g.setStyle(glyph.style)
-		g.pending = utf8.AppendRune(g.pending, spell(glyph.text))
+		g.pending = utf8.AppendRune(g.pending, encode(glyph.text))
 	}
 	g.advance(len(glyphs))
 }
@@ -135,7 +134,7 @@ func (g *vt10xGrid) putASCII(x, y int, text []byte, style uint32) {
 	g.advance(len(text))
 }
 
-// advance notes where the cursor is after n glyphs.
+// advance records where the cursor is after n glyphs.
 func (g *vt10xGrid) advance(n int) {
 	g.x += n
 	if g.x >= g.cols {
@@ -146,8 +145,8 @@ func (g *vt10xGrid) advance(n int) {
 	}
 }
 
-// spell is the code point that stands for a glyph's text.
-func spell(text uint32) rune {
+// encode returns the code point that represents a glyph's text in vt10x.
+func encode(text uint32) rune {
 	switch {
 	case text&wideTail != 0:
 		return vt10xTail
@@ -174,7 +173,7 @@ func (g *vt10xGrid) fill(x0, x1, y int, fill glyph) {
 		g.sequence('X', x1-x0)
 	default:
 		for range x1 - x0 {
-			g.pending = utf8.AppendRune(g.pending, spell(fill.text))
+			g.pending = utf8.AppendRune(g.pending, encode(fill.text))
 		}
 		g.advance(x1 - x0)
 	}
@@ -228,7 +227,7 @@ func (g *vt10xGrid) row(y int, buf []glyph) []glyph {
 	return buf
 }
 
-// read is a cell of the terminal as a glyph, but for wideLead.
+// read returns a cell of the terminal as a glyph, without wideLead.
 func (g *vt10xGrid) read(x, y int) glyph {
 	cell := g.terminal.Cell(x, y)
 	var out glyph

@@ -8,8 +8,8 @@ import (
 // widthPage holds the widths of 256 consecutive code points.
 type widthPage [256]uint8
 
-// widthPages builds the width table on first use: a page for each 256 code
-// points, pages of one width shared.
+// widthPages builds the width table on first use: a page for each 256 code points.
+// Pages with a single width are shared.
 var widthPages = sync.OnceValue(func() *[unicode.MaxRune>>8 + 1]*widthPage {
 	var pages [unicode.MaxRune>>8 + 1]*widthPage
 	var uniform [3]widthPage
@@ -52,21 +52,21 @@ var widthPages = sync.OnceValue(func() *[unicode.MaxRune>>8 + 1]*widthPage {
 			}
 		}
 	}
-	set(0x1160, 0x11ff, 0) // Hangul vowels and final consonants join what is before
+	set(0x1160, 0x11ff, 0) // Hangul vowels and final consonants join the character before
 	set(0x00ad, 0x00ad, 1) // the soft hyphen is drawn
-	set(0x0890, 0x0891, 1) // and so are the Arabic pound and piastre marks
+	set(0x0890, 0x0891, 1) // the Arabic pound and piastre marks are drawn
 	return &pages
 })
 
-// widths turns code points into columns.
+// widths looks up how many columns code points take.
 type widths struct {
 	pages *[unicode.MaxRune>>8 + 1]*widthPage
 }
 
 func newWidths() widths { return widths{widthPages()} }
 
-// of is how many columns r takes by itself: 0 for marks that join the
-// character before them, else 1 or 2.
+// of returns how many columns r takes by itself: 0 for marks that join the character
+// before them, else 1 or 2.
 func (w widths) of(r rune) int {
 	if r < 0x300 || r > unicode.MaxRune {
 		return 1

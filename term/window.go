@@ -2,14 +2,14 @@ package term
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 
-// windowRequest answers questions about the window, which for a program is its pane,
-// and keeps the stack of titles. A pane does not obey: no program moves, resizes, hides
-// or raises the person's window.
+// windowRequest reports the window's size and state, where the window is the program's
+// pane, and keeps the stack of titles. It ignores commands: no program can move, resize,
+// hide or raise the person's window.
 func (e *emulator) windowRequest() {
 	switch e.param(0, 0) {
 	case 11: // not iconified
 		e.answer("\x1b[1t")
-	case 13: // its place
+	case 13: // position
 		e.answer("\x1b[3;0;0t")
 	case 14:
 		e.answer("\x1b[4;%d;%dt", e.rows*keys.CellHeight, e.cols*keys.CellWidth)
