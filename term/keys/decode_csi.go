@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// sequence is a control sequence taken apart: CSI prefix body inter final.
+// sequence is a control sequence in parts: CSI prefix body inter final.
 type sequence struct {
 	prefix byte   // one of < = > ?, or 0
 	body   []byte // parameters: digits, semicolons, colons
@@ -13,10 +13,10 @@ type sequence struct {
 	final  byte
 }
 
-// maxNumber is the value of every parameter above it.
+// maxNumber replaces every larger parameter.
 const maxNumber = 10_000_000
 
-// field is parameter i (from 0), sub-parameter j, and whether it is there.
+// field returns parameter i (from 0), sub-parameter j; ok is false when it is missing.
 func (s sequence) field(i, j int) (field []byte, ok bool) {
 	rest := s.body
 	for ; i >= 0; i-- {
@@ -43,7 +43,7 @@ func cut(b []byte, sep byte) (head, rest []byte) {
 	return b, nil
 }
 
-// number is parameter i, sub-parameter j, or def when it is not given.
+// number returns parameter i, sub-parameter j, or def when it is missing.
 func (s sequence) number(i, j, def int) int {
 	f, ok := s.field(i, j)
 	if !ok {
@@ -63,7 +63,7 @@ func number(digits []byte) int {
 	return n
 }
 
-// params are all parameters, without their sub-parameters, at most 32.
+// params returns all parameters without their sub-parameters, at most 32.
 func (s sequence) params() []int {
 	if len(s.body) == 0 {
 		return nil
@@ -92,7 +92,7 @@ func (d *Decoder) csi(buf []byte) (Event, int) {
 	switch {
 	case n == 0:
 		return Event{}, 0
-	case n == 2: // nothing that could follow CSI
+	case n == 2: // CSI cannot be followed by this byte, so it was Alt+[
 		return Event{Kind: KeyEvent, Key: altKey(asciiKey('['))}, 2
 	case n > maxSequence:
 		return Event{Kind: ReplyEvent}, n
@@ -106,8 +106,8 @@ func (d *Decoder) csi(buf []byte) (Event, int) {
 	return ev, n
 }
 
-// scan takes the control sequence at the start of buf apart. n is zero when it
-// is incomplete; ok is false when it is broken off after n bytes.
+// scan splits the control sequence at the start of buf into its parts. n is zero when it
+// is incomplete; ok is false when an invalid byte ends it after n bytes.
 func scan(buf []byte) (s sequence, n int, ok bool) {
 	n = 2
 	if c := buf[n]; c >= '<' && c <= '?' {
@@ -137,13 +137,13 @@ func scan(buf []byte) (s sequence, n int, ok bool) {
 	return s, n + 1, true
 }
 
-// rxvtShift reports whether $ is the end of the sequence: rxvt's way to write a
-// key with Shift. A mode report, where it is not, has two parameters.
+// rxvtShift reports whether $ ends the sequence, as in rxvt's form of a key with Shift.
+// In a mode report $ is not the end; such a report has two parameters.
 func (s sequence) rxvtShift() bool {
 	return s.prefix == 0 && len(s.body) > 0 && bytes.IndexByte(s.body, ';') < 0 && tildeKeys[s.number(0, 0, 0)] != 0
 }
 
-// readSequence gives a control sequence its meaning.
+// readSequence turns a control sequence into an event.
 func readSequence(s sequence) Event {
 	switch {
 	case s.prefix == '<' && s.inter == 0 && (s.final == 'M' || s.final == 'm'):
@@ -165,8 +165,8 @@ func readSequence(s sequence) Event {
 	case 'c', 'n', 't', 'y', 'x':
 		return readReply(s)
 	case 'R':
-		// F3 with modifiers and a cursor report in line 1 look alike. Here
-		// only the report with CSI ? is ever asked for.
+		// F3 with modifiers looks like a cursor report of line 1. It is read as F3,
+		// because this program only requests the report with CSI ?.
 		if s.number(0, 0, 1) != 1 || s.number(1, 0, 1) > 256 || len(s.body) > 0 && bytes.IndexByte(s.body, ';') < 0 {
 			return readReply(s)
 		}
@@ -192,8 +192,8 @@ func kittyKey(s sequence) Event {
 	return Event{Kind: KeyEvent, Key: complete(k)}
 }
 
-// complete brings a key that was given by code and modifiers into the usual
-// form: a capital code becomes the small one, and what it types is worked out.
+// complete normalizes a key that was given by code and modifiers: a capital letter
+// becomes the small one, and Text is derived.
 func complete(k Key) Key {
 	if lower, ok := capital(k.Code); ok && k.Mods&Shift != 0 {
 		k.Code, k.Shifted = lower, k.Code
@@ -222,7 +222,7 @@ func (s sequence) modifiers(i int) (Mods, Action) {
 	return Mods(m), Press
 }
 
-// text reads parameter i as code points, and whether there was any.
+// text reads parameter i as code points, and reports whether there were any.
 func (s sequence) text(i int) (string, bool) {
 	var out []rune
 	for j := range 64 {

@@ -12,7 +12,7 @@ const (
 	sub = 0x1a
 )
 
-// escape reads what begins with ESC: a sequence, or a key with Alt.
+// escape reads an event that begins with ESC: a sequence, or a key with Alt.
 func (d *Decoder) escape(buf []byte) (Event, int) {
 	if len(buf) < 2 {
 		return Event{}, 0
@@ -39,8 +39,8 @@ func (d *Decoder) escape(buf []byte) (Event, int) {
 	return Event{Kind: KeyEvent, Key: altKey(textKey(r))}, 1 + n
 }
 
-// doubleEscape reads ESC ESC: a key sequence with Alt as rxvt and others write
-// it, the Escape key followed by some other sequence, or Alt+Escape.
+// doubleEscape reads ESC ESC: a key sequence with Alt in the form of rxvt and others,
+// the Escape key followed by another sequence, or Alt+Escape.
 func (d *Decoder) doubleEscape(buf []byte) (Event, int) {
 	if len(buf) < 3 {
 		return Event{}, 0
@@ -63,8 +63,8 @@ func (d *Decoder) doubleEscape(buf []byte) (Event, int) {
 // SOS and PM are left out: no terminal sends them, and they are Alt+X and Alt+^.
 func stringIntroducer(c byte) bool { return c == ']' || c == 'P' || c == '_' }
 
-// stringBegins reports whether c can follow the introducer in an answer of a
-// terminal. Anything else means that a person pressed Alt+], Alt+P or Alt+_.
+// stringBegins reports whether c can follow the introducer in an answer of a terminal.
+// If not, a person pressed Alt+], Alt+P or Alt+_.
 func stringBegins(introducer, c byte) bool {
 	switch introducer {
 	case ']':
@@ -97,9 +97,9 @@ func stringReply(buf []byte) (Event, int) {
 	return Event{Kind: ReplyEvent, Reply: readString(buf[1], body)}, n
 }
 
-// stringEnd finds the end of a string from offset from: after BEL or ST, after
-// CAN or SUB, or before an ESC that begins something else. When it is not done,
-// n is how far the string certainly goes.
+// stringEnd finds the end of a string from offset from on: after BEL or ST, after CAN or
+// SUB, or before an ESC that begins another sequence. If buf does not have the end, done
+// is false and n is the length that certainly belongs to the string.
 func stringEnd(buf []byte, from int) (n int, done bool) {
 	for i := from; i < len(buf); i++ {
 		switch buf[i] {
@@ -118,8 +118,7 @@ func stringEnd(buf []byte, from int) (n int, done bool) {
 	return len(buf), false
 }
 
-// asciiKey is the key behind one byte below 0x80 of a terminal in its legacy
-// dialect.
+// asciiKey returns the key for one byte below 0x80 in the legacy encoding.
 func asciiKey(c byte) Key {
 	switch {
 	case c == '\t', c == '\r', c == esc, c == 0x7f:
@@ -134,8 +133,8 @@ func asciiKey(c byte) Key {
 	return textKey(rune(c))
 }
 
-// textKey is the key that types r: for a capital letter the small one with
-// Shift; for anything else the layout is not known, so it is r itself.
+// textKey returns the key that types r: for a capital letter the small one with Shift.
+// For other characters it returns r itself, because the keyboard layout is not known.
 func textKey(r rune) Key {
 	if lower, ok := capital(r); ok {
 		return Key{Code: lower, Mods: Shift, Shifted: r, Text: string(r)}
@@ -143,7 +142,7 @@ func textKey(r rune) Key {
 	return Key{Code: r, Text: asciiText(r)}
 }
 
-// altKey is k with Alt held, which types nothing.
+// altKey returns k with Alt held, which types no text.
 func altKey(k Key) Key {
 	k.Mods |= Alt
 	k.Text = ""

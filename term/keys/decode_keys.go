@@ -33,7 +33,7 @@ func tildeKey(s sequence) Event {
 	case n == 200 && s.final == '~':
 		return Event{Kind: PasteEvent, Paste: Paste{Start: true}}
 	case n == 201 && s.final == '~':
-		return Event{Kind: ReplyEvent} // the end of no paste: for nobody
+		return Event{Kind: ReplyEvent} // an end without a paste: no program gets it
 	}
 	k := Key{Code: tildeKeys[n]}
 	if k.Code == 0 {
@@ -139,7 +139,7 @@ func ss3(buf []byte) (Event, int) {
 	return Event{Kind: KeyEvent, Key: k}, n + 1
 }
 
-// keypadText is what a keypad key types with the keypad in numeric mode.
+// keypadText returns what a keypad key types with the keypad in numeric mode.
 func keypadText(code rune) string {
 	if code >= KeyPad0 && code <= KeyPadSeparator && code != KeyPadEnter {
 		const text = "0123456789./*-+\r=,"

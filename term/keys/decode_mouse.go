@@ -25,7 +25,8 @@ func sgrMouse(s sequence) Event {
 	return Event{Kind: MouseEvent, Mouse: m}
 }
 
-// urxvtMouse reads CSI b ; x ; y M of mode 1015, with the 32 of the oldest form.
+// urxvtMouse reads CSI b ; x ; y M of mode 1015, whose b is 32 larger, as in the oldest
+// format.
 func urxvtMouse(s sequence) Event {
 	p := s.params()
 	if len(p) != 3 || p[0] < 32 {
@@ -60,7 +61,7 @@ func (d *Decoder) legacyMouse(buf []byte) (Event, int) {
 	return Event{Kind: MouseEvent, Mouse: legacyRelease(mouse(v[0]-32, v[1]-32, v[2]-32))}, n
 }
 
-// mouse gives the button number its meaning; x and y count from 1.
+// mouse decodes the button number; x and y count from 1.
 func mouse(b, x, y int) Mouse {
 	m := Mouse{X: x - 1, Y: y - 1}
 	if b&mouseShift != 0 {
@@ -86,8 +87,8 @@ func mouse(b, x, y int) Mouse {
 	return m
 }
 
-// legacyRelease turns "no button, no motion" into a release, which the older
-// formats write for every button.
+// legacyRelease turns "no button, no motion" into a release, because the older formats
+// write that for the release of any button.
 func legacyRelease(m Mouse) Mouse {
 	if m.Button == ButtonNone && m.Action == MousePress {
 		m.Action = MouseRelease

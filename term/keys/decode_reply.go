@@ -2,8 +2,7 @@ package keys
 
 import "bytes"
 
-// readReply gives a control sequence that no key sends its meaning as an
-// answer.
+// readReply decodes a control sequence that no key sends as an answer.
 func readReply(s sequence) Event {
 	r := Reply{Params: s.params()}
 	switch s.final {
@@ -34,7 +33,7 @@ func readReply(s sequence) Event {
 	return Event{Kind: ReplyEvent, Reply: r}
 }
 
-// readString gives an OSC, DCS or APC its meaning.
+// readString decodes an OSC, DCS or APC.
 func readString(introducer byte, body []byte) Reply {
 	switch {
 	case introducer == ']':

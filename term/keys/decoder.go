@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// escapeWait is how long a lone ESC may still become the start of a
-	// sequence. A person cannot press two keys that fast; a link is seldom slower
-	// within one write.
+	// escapeWait is how long to wait after a lone ESC for the rest of a sequence. A
+	// person cannot press two keys that fast, and a connection seldom delays the rest
+	// of one write longer.
 	escapeWait = 25 * time.Millisecond
-	// sequenceWait is how long the rest of a sequence that has clearly begun
-	// is waited for: long enough for any link, so that a stalled one does not type
+	// sequenceWait is how long to wait for the rest of a sequence that has clearly
+	// begun. It is long enough for any connection, so that a stalled one does not type
 	// half a sequence into a program.
 	sequenceWait = time.Second
-	// maxSequence bounds a sequence that is held back for its end. What goes
-	// on longer is handed out in pieces that no program gets.
+	// maxSequence bounds the bytes held of an incomplete sequence. A longer sequence
+	// becomes ReplyEvents in pieces, which no program gets.
 	maxSequence = 16 << 10
 )
 
@@ -25,13 +25,13 @@ var (
 	pasteEnd   = []byte("\x1b[201~")
 )
 
-// introducers are the ways to write CSI: in 7 bits, as UTF-8, in 8 bits. Any of them
-// with pasteEndTail behind it may end a paste for a program.
+// introducers are the ways to write CSI: in 7 bits, as UTF-8, in 8 bits. A program may
+// read any of them followed by pasteEndTail as the end of a paste.
 var introducers = [...]string{"\x1b[", "\u009b", "\x9b"}
 
 const pasteEndTail = "201~"
 
-// inside says what a Decoder is in the middle of, beyond its held bytes.
+// inside says whether a Decoder is in the middle of a paste or an overlong sequence.
 type inside uint8
 
 const (
@@ -41,21 +41,20 @@ const (
 	insideSequence // of an overlong CSI
 )
 
-// Decoder turns the bytes of a terminal into events. It looks at the bytes
-// alone and not at the clock, so any way of cutting the input into pieces gives
-// the same events, only pastes being cut where the input was. The zero Decoder
-// is ready for use; it is for one goroutine.
+// Decoder turns the bytes of a terminal into events. It uses the bytes only and not the
+// clock, so the events do not depend on how the input is split; only the pieces of a
+// paste do. The zero Decoder is ready for use. It is not safe for concurrent use.
 type Decoder struct {
-	// UTF8Mouse says that the terminal was switched to mouse mode 1005, which
-	// cannot be told from the older form by looking at it.
+	// UTF8Mouse says that the terminal was switched to mouse mode 1005, whose events
+	// look like those of the older format.
 	UTF8Mouse bool
 
-	held []byte // the beginning of something, up to now
+	held []byte // an incomplete event
 	in   inside
 }
 
-// Feed decodes the next bytes of the input and keeps what is incomplete. It
-// does not keep p.
+// Feed decodes the next bytes of the input. It holds the bytes of an incomplete event
+// for the next call, but does not keep p.
 func (d *Decoder) Feed(p []byte) []Event {
 	if len(p) == 0 {
 		return nil
@@ -65,8 +64,8 @@ func (d *Decoder) Feed(p []byte) []Event {
 	return d.decode(buf)
 }
 
-// Wait is how long the input has to stay quiet before the owner calls Flush;
-// zero when nothing is held that time could complete.
+// Wait returns how long there must be no input before the owner calls Flush. It is zero
+// when Flush would do nothing.
 func (d *Decoder) Wait() time.Duration {
 	switch {
 	case d.in == insidePaste:
@@ -81,8 +80,8 @@ func (d *Decoder) Wait() time.Duration {
 	return sequenceWait
 }
 
-// Flush takes the held bytes for complete: a lone ESC is the Escape key, ESC
-// and a character that character with Alt. The owner calls it when Wait has
+// Flush decodes the held bytes as if they were complete: a lone ESC is the Escape key,
+// ESC and a character is that character with Alt. The owner calls Flush when Wait has
 // passed without input. A paste stays open.
 func (d *Decoder) Flush() []Event {
 	if d.in == insidePaste {
@@ -111,7 +110,7 @@ func (d *Decoder) Flush() []Event {
 	return []Event{{Kind: UnknownEvent, Raw: held}}
 }
 
-// Close ends the input: whatever is held comes out, an open paste is ended.
+// Close ends the input. It returns the held bytes as events and ends an open paste.
 func (d *Decoder) Close() []Event {
 	if d.in != insidePaste {
 		return d.Flush()
@@ -121,7 +120,7 @@ func (d *Decoder) Close() []Event {
 	return []Event{{Kind: PasteEvent, Paste: Paste{End: true, Data: held}, Raw: held}}
 }
 
-// decode takes buf for its own: events and held bytes share it.
+// decode decodes buf and takes ownership of it: events and held bytes refer to it.
 func (d *Decoder) decode(buf []byte) []Event {
 	d.held = nil
 	events := make([]Event, 0, min(1+len(buf)/8, 16))
@@ -141,8 +140,8 @@ func (d *Decoder) decode(buf []byte) []Event {
 	return events
 }
 
-// next reads one event from the start of buf and says how many bytes it took,
-// zero when more are needed.
+// next reads one event from the start of buf and returns how many bytes it used, or
+// zero when it needs more.
 func (d *Decoder) next(buf []byte) (Event, int) {
 	switch d.in {
 	case insidePaste:
@@ -166,8 +165,8 @@ func (d *Decoder) next(buf []byte) (Event, int) {
 	return Event{Kind: KeyEvent, Key: textKey(r)}, n
 }
 
-// paste reads a piece of a paste: up to the end marker, or as much as may be handed
-// out before the rest is known.
+// paste reads a piece of a paste: up to the end marker or, if that has not come yet, up
+// to where a piece may end.
 func (d *Decoder) paste(buf []byte) (Event, int) {
 	if i := bytes.Index(buf, pasteEnd); i >= 0 {
 		d.in = insideNothing
@@ -177,8 +176,8 @@ func (d *Decoder) paste(buf []byte) (Event, int) {
 	return Event{Kind: PasteEvent, Paste: Paste{Data: buf[:n:n]}}, n
 }
 
-// pieceEnd is where a piece of pasted text may end: not within a marker, a CR LF or a
-// character.
+// pieceEnd returns where a piece of pasted text may end: not within a marker, a CR LF or
+// a character.
 func pieceEnd(buf []byte) int {
 	n := len(buf)
 	for _, csi := range introducers {
@@ -205,8 +204,8 @@ func pieceEnd(buf []byte) int {
 	return n
 }
 
-// overlong hands out the part of a sequence that has become too long to hold
-// and remembers to skip the rest.
+// overlong returns the part of a sequence that has become too long to hold, and makes
+// the Decoder skip the rest.
 func (d *Decoder) overlong(buf []byte) (Event, int) {
 	if buf[1] == esc {
 		return Event{Kind: KeyEvent, Key: Key{Code: KeyEscape}}, 1
@@ -216,13 +215,13 @@ func (d *Decoder) overlong(buf []byte) (Event, int) {
 	if stringIntroducer(buf[1]) {
 		d.in = insideString
 		if buf[n-1] == esc {
-			n-- // perhaps the first half of the terminator
+			n-- // it may be the first half of the terminator
 		}
 	}
 	return Event{Kind: ReplyEvent}, n
 }
 
-// skip reads on in an overlong sequence, to its end if that is here.
+// skip reads more of an overlong sequence, up to its end if buf has it.
 func (d *Decoder) skip(buf []byte) (Event, int) {
 	n := 0
 	if d.in == insideSequence {

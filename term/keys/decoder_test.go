@@ -283,7 +283,7 @@ func anonymous(ev Event) bool {
 	return ev.Kind == ReplyEvent && ev.Reply.Kind == ReplyOther && ev.Reply.Params == nil && ev.Reply.Text == ""
 }
 
-// tokens are pieces of input that make the generator find the corners.
+// tokens are pieces of input that make the generator find corner cases.
 var tokens = []string{
 	"a", "é", "漢", "\x1b", "\x1b[", "\x1bO", "\x1b]", "\x1bP", "\x1b_", "\x1b\\", "\x07", "[", "O", "A", "u", "~", "M", "m", "R",
 	"0", "1", "27", "200~", "201~", "\x1b[200~", "\x1b[201~", ";", ":", "<", "?", "$", "\r", "\n", "\x00", "\x7f", "\xff", "\xe6", "\xbc",

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Encode is AppendEncode to a fresh slice; nil when the program gets nothing.
+// Encode is AppendEncode to a new slice. It returns nil when the program gets nothing.
 func Encode(ev Event, m Modes) []byte { return AppendEncode(nil, ev, m) }
 
-// AppendEncode appends to dst what a program in the modes m gets for ev, which
-// may be nothing: mouse and focus events it did not ask for, key releases, and
-// answers of the person's terminal, which are for nobody else. Bytes that could
-// not be read as anything go through as they came.
+// AppendEncode appends to dst the bytes that a program in the modes m gets for ev. It
+// appends nothing for mouse and focus events that the program did not ask for, for key
+// releases, and for answers of the person's terminal, which only this program may get.
+// Unknown events are passed on unchanged.
 func AppendEncode(dst []byte, ev Event, m Modes) []byte {
 	switch ev.Kind {
 	case KeyEvent:
@@ -34,8 +34,8 @@ func AppendEncode(dst []byte, ev Event, m Modes) []byte {
 	return dst
 }
 
-// appendPaste writes a piece of a paste: between markers when the program asked
-// for them, else as typed, with every line end an Enter.
+// appendPaste writes a piece of a paste: between markers if the program asked for them,
+// else like typed text, with an Enter for every line end.
 func appendPaste(dst []byte, p Paste, m Modes) []byte {
 	if !m.BracketedPaste {
 		return appendTyped(dst, p.Data)
@@ -50,10 +50,10 @@ func appendPaste(dst []byte, p Paste, m Modes) []byte {
 	return dst
 }
 
-// appendUnmarked appends data with the CSI of every end marker within it made
-// U+FFFD, so that what was pasted cannot end the paste and go on as if it were typed.
-// Were it left out, what is before and behind it could make a marker, also with
-// another piece of the paste.
+// appendUnmarked appends data and replaces the CSI of every end marker in it by U+FFFD,
+// so that pasted text cannot end the paste and continue as if it were typed. It does not
+// delete the CSI, because the bytes before and after it, or another piece of the paste,
+// could then form a marker.
 func appendUnmarked(dst, data []byte) []byte {
 	for len(data) > 0 {
 		i := bytes.Index(data, []byte(pasteEndTail))
@@ -73,8 +73,8 @@ func appendUnmarked(dst, data []byte) []byte {
 	return dst
 }
 
-// introducerSize is how many bytes at the end of text are a CSI. The last byte of a
-// longer character is none.
+// introducerSize returns how many bytes at the end of text are a CSI. A byte that is the
+// last one of a longer character is not a CSI.
 func introducerSize(text []byte) int {
 	for _, csi := range introducers {
 		if !bytes.HasSuffix(text, []byte(csi)) {
@@ -87,7 +87,7 @@ func introducerSize(text []byte) int {
 	return 0
 }
 
-// appendTyped appends data with CR LF and LF as CR, which is what Enter sends.
+// appendTyped appends data with CR LF and LF replaced by CR, which is what Enter sends.
 func appendTyped(dst, data []byte) []byte {
 	for i, c := range data {
 		switch {

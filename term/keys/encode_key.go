@@ -9,13 +9,13 @@ import (
 // Flags of the kitty keyboard protocol, as in Modes.Kitty.
 const (
 	KittyDisambiguate  uint8 = 1 << iota // keys that type nothing are unambiguous
-	KittyEventTypes                      // repeats and releases are told apart
+	KittyEventTypes                      // repeats and releases are reported
 	KittyAlternateKeys                   // the shifted key and the US layout's key
 	KittyAllKeys                         // every key is an escape sequence
-	KittyText                            // with the text it types
+	KittyText                            // together with the text that it types
 )
 
-// appendKey writes a key in the dialect of the program.
+// appendKey writes a key in the encoding that the program chose.
 func appendKey(dst []byte, ev Event, m Modes) []byte {
 	k := ev.Key
 	switch {
@@ -42,12 +42,12 @@ func appendKey(dst []byte, ev Event, m Modes) []byte {
 // keypadLetters are the SS3 letters of KeyPad0 to KeyPadSeparator.
 const keypadLetters = "pqrstuvwxynojmkMXl"
 
-// plainPad are the keys that KeyPadLeft to KeyPadBegin double.
+// plainPad are the main keyboard's keys for KeyPadLeft to KeyPadBegin.
 var plainPad = [...]rune{
 	KeyLeft, KeyRight, KeyUp, KeyDown, KeyPageUp, KeyPageDown, KeyHome, KeyEnd, KeyInsert, KeyDelete, KeyBegin,
 }
 
-// plainKey is the key of the main keyboard that a keypad key doubles.
+// plainKey returns the key of the main keyboard with the same meaning as a keypad key.
 func plainKey(k Key) Key {
 	switch {
 	case k.Code == KeyPadEnter:
@@ -64,14 +64,14 @@ func plainKey(k Key) Key {
 	return k
 }
 
-// vt220 reports whether ev is one of F13 to F20 in the VT220 form, which xterm
-// sends for the real keys and programs know as well as the modified F1 to F12.
+// vt220 reports whether ev is one of F13 to F20 in the VT220 form. xterm sends this form
+// for the real keys, and programs understand it as well as Shift with F1 to F12.
 func vt220(ev Event) bool {
 	k := ev.Key
 	return k.Code >= KeyF13 && k.Code <= KeyF20 && k.Mods == 0 && len(ev.Raw) == 5 && ev.Raw[4] == '~'
 }
 
-// appendLegacy writes a key as xterm does when a program has asked for nothing.
+// appendLegacy writes a key as xterm does when a program has set no keyboard mode.
 func appendLegacy(dst []byte, k Key, m Modes) []byte {
 	if k.Code >= KeyF13 && k.Code <= KeyF24 { // terminfo's kf13 to kf24
 		k.Code, k.Mods = k.Code-KeyF13+KeyF1, k.Mods|Shift
@@ -80,7 +80,7 @@ func appendLegacy(dst []byte, k Key, m Modes) []byte {
 		return appendFunction(dst, k, letter, number, m)
 	}
 	if k.Mods&(Super|Hyper|Meta) != 0 {
-		return dst // no legacy form; the bare key would be another one
+		return dst // there is no legacy form, and without the modifier it would be another key
 	}
 	if k.Mods&Alt != 0 && (!k.functional() || k.Code < utf8.RuneSelf) {
 		dst = append(dst, esc)
@@ -115,7 +115,7 @@ func appendLegacy(dst []byte, k Key, m Modes) []byte {
 	return append(dst, legacyText(k)...)
 }
 
-// legacyText is what a key types, with Alt or without.
+// legacyText returns what a key types, ignoring Alt.
 func legacyText(k Key) string {
 	if k.Text != "" {
 		return k.Text
@@ -124,8 +124,8 @@ func legacyText(k Key) string {
 	return typed(k)
 }
 
-// appendControl writes a key with Ctrl: its control character when it has one,
-// else the key as if Ctrl were not held, as terminals have always done.
+// appendControl writes a key with Ctrl: its control character if it has one, else the
+// key without Ctrl, as terminals have always done.
 func appendControl(dst []byte, k Key) []byte {
 	candidates := [...]rune{k.Code, k.Shifted, k.Base}
 	if k.Mods&Shift != 0 && k.Shifted != 0 {
@@ -140,7 +140,7 @@ func appendControl(dst []byte, k Key) []byte {
 	return append(dst, legacyText(k)...)
 }
 
-// control is the control character of Ctrl with c.
+// control returns the control character of Ctrl with c.
 func control(c rune) (byte, bool) {
 	switch {
 	case c >= 'a' && c <= 'z':
@@ -161,8 +161,8 @@ func control(c rune) (byte, bool) {
 	return 0, false
 }
 
-// functionForm is how a key that types nothing is written: a letter with
-// number 1, or ~ with its number; letter is 0 for all others.
+// functionForm returns how a function key is written: a letter with number 1, or ~ with
+// the key's number. letter is 0 for all other keys.
 func functionForm(code rune) (letter byte, number int) {
 	switch code {
 	case KeyUp:
@@ -196,8 +196,8 @@ func functionForm(code rune) (letter byte, number int) {
 	return 0, 0
 }
 
-// appendFunction writes CSI number ; mods letter, and without modifiers the
-// short forms: SS3 for F1 to F4 and, in application mode, for the cursor keys.
+// appendFunction writes CSI number ; mods letter. Without modifiers it writes the short
+// forms: SS3 for F1 to F4 and, in application mode, for the cursor keys.
 func appendFunction(dst []byte, k Key, letter byte, number int, m Modes) []byte {
 	switch {
 	case k.Mods != 0:
@@ -216,8 +216,8 @@ func appendFunction(dst []byte, k Key, letter byte, number int, m Modes) []byte 
 	return append(dst, letter)
 }
 
-// extended reports whether xterm at the program's level of modifyOtherKeys
-// writes the key, which has its locks removed, as CSI 27.
+// extended reports whether xterm, at the program's level of modifyOtherKeys, writes the
+// key as CSI 27. k must not contain locks.
 func extended(k Key, m Modes) bool {
 	if m.ModifyOtherKeys == 0 || k.Mods == 0 || k.functional() && k.Code >= utf8.RuneSelf {
 		return false
@@ -242,7 +242,7 @@ func extended(k Key, m Modes) bool {
 	return !c0 || k.Mods&^(Ctrl|Shift|Alt) != 0
 }
 
-// appendOther writes modifyOtherKeys' CSI 27 ; mods ; code ~.
+// appendOther writes a key in the form of modifyOtherKeys: CSI 27 ; mods ; code ~.
 func appendOther(dst []byte, k Key) []byte {
 	code := k.Code
 	switch {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// appendKitty writes a key by the kitty keyboard protocol in the flags the
+// appendKitty writes a key in the kitty keyboard protocol with the flags that the
 // program has set.
 func appendKitty(dst []byte, k Key, m Modes) []byte {
 	f := m.Kitty
@@ -51,8 +51,8 @@ func appendKitty(dst []byte, k Key, m Modes) []byte {
 	return appendCSI(dst, k, mods, letter, number, f)
 }
 
-// appendCSI writes CSI number:shifted:base ; mods:action ; text letter, without
-// what is not there or not asked for.
+// appendCSI writes CSI number:shifted:base ; mods:action ; text letter. It leaves out
+// parts that the key does not have or the program did not ask for.
 func appendCSI(dst []byte, k Key, mods Mods, letter byte, number int, f uint8) []byte {
 	action := Press
 	if f&KittyEventTypes != 0 {
@@ -95,7 +95,8 @@ func appendCSI(dst []byte, k Key, mods Mods, letter byte, number int, f uint8) [
 	return append(appendCodePoints(dst, text), letter)
 }
 
-// appendCodePoints writes text as ; and its code points, nothing for no text.
+// appendCodePoints writes ; and the code points of text. For empty text it writes
+// nothing.
 func appendCodePoints(dst []byte, text string) []byte {
 	for i, r := range text {
 		if i == 0 {

@@ -5,12 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// alternateScrollLines is how many cursor keys one turn of the wheel is worth
-// to a program on the alternate screen that knows no mouse.
+// alternateScrollLines is how many cursor keys one wheel event becomes for a program on
+// the alternate screen that has not set a mouse mode.
 const alternateScrollLines = 3
 
-// Wants reports whether a program in the modes m gets anything of the mouse
-// event; its owner may use the event otherwise when not.
+// Wants reports whether a program in the modes m gets the mouse event. If not, the
+// caller may use the event for something else.
 func (m Modes) Wants(e Mouse) bool {
 	switch m.Mouse {
 	case MouseX10:
@@ -80,7 +80,7 @@ func appendLegacyMouse(dst []byte, b int, e Mouse, inUTF8 bool) []byte {
 		limit = 2047
 	}
 	if e.X+33 > limit || e.Y+33 > limit {
-		return dst // the format has no way to say it
+		return dst // the format cannot express this position
 	}
 	dst = append(dst, "\x1b[M"...)
 	for _, v := range [...]int{b + 32, e.X + 33, e.Y + 33} {
@@ -93,8 +93,8 @@ func appendLegacyMouse(dst []byte, b int, e Mouse, inUTF8 bool) []byte {
 	return dst
 }
 
-// buttonNumber is the event's first number. Only SGR says which button was
-// released.
+// buttonNumber returns the event's first number. Only the SGR format says which button
+// was released.
 func buttonNumber(e Mouse, sgr bool) int {
 	b := 3
 	switch {

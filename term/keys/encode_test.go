@@ -41,8 +41,8 @@ func translate(input string, m Modes) string {
 	return string(out)
 }
 
-// TestTranslateKeys feeds what terminals send for a key, in every dialect they
-// have for it, and checks what a program gets in each of its modes.
+// TestTranslateKeys feeds a key in every encoding that terminals use for it, and checks
+// what a program gets in each of its modes.
 func TestTranslateKeys(t *testing.T) {
 	const none = ""
 	tests := []struct {
@@ -227,8 +227,8 @@ func TestTranslateMouse(t *testing.T) {
 	}
 }
 
-// TestSameDialectIsExact checks that what xterm sends in a mode reaches a
-// program in that mode unchanged, and the same for a kitty keyboard.
+// TestSameDialectIsExact checks that a program in a mode gets unchanged what xterm sends
+// in that mode, and that a program with a kitty keyboard gets what kitty sends.
 func TestSameDialectIsExact(t *testing.T) {
 	legacy := []string{
 		"a", "Z", "é", " ", "\x00", "\x01", "\t", "\r", "\x1a", "\x1c", "\x1f", "\x7f", "\x1ba", "\x1b1", "\x1b\r", "\x1b\x7f", "\x1b\x01",
@@ -279,8 +279,8 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// However a paste is cut by reads, a program finds one end marker, the last, and
-// everything else that was pasted.
+// However reads split a paste, a program gets exactly one end marker, at the end, and
+// everything that was pasted.
 func TestPasteNeverEndsItself(t *testing.T) {
 	ends := func(text string) bool {
 		head, _, found := strings.Cut(text, "\x9b201~")

@@ -1,6 +1,6 @@
 package keys
 
-// Kind says what an Event is, and so which of its parts is set.
+// Kind says what an Event is, and therefore which of its fields is set.
 type Kind uint8
 
 // The kinds of events.
@@ -10,22 +10,21 @@ const (
 	MouseEvent                   // Event.Mouse
 	FocusEvent                   // Event.Focused
 	ReplyEvent                   // Event.Reply: an answer of the person's terminal
-	UnknownEvent                 // nothing but Event.Raw
+	UnknownEvent                 // only Event.Raw
 )
 
-// Event is one thing that came from the person's terminal. Events follow each
-// other as their bytes did: the Raw parts of all events, one after the other,
-// are the input.
+// Event is one piece of input from the person's terminal. Events are in the order of
+// their bytes: the Raw fields of all events, joined, are the input.
 type Event struct {
 	Kind    Kind
 	Key     Key
 	Paste   Paste
 	Mouse   Mouse
-	Focused bool // whether the person's terminal has gained or lost the focus
+	Focused bool // true when the person's terminal gained the focus, false when it lost it
 	Reply   Reply
 
-	// Raw are the bytes the event was read from; empty for an event that was
-	// made by the program. They stay valid and unchanged.
+	// Raw are the bytes that the event was decoded from; empty for an event that this
+	// program made. They stay valid and unchanged.
 	Raw []byte
 }
 
@@ -37,11 +36,11 @@ type Paste struct {
 	Data       []byte
 }
 
-// Button is what a mouse event is about.
+// Button is the mouse button of an event.
 type Button uint8
 
-// The mouse buttons. ButtonNone stands for motion with no button held, and for
-// a release that does not say of which button.
+// The mouse buttons. ButtonNone means motion with no button held, or a release that
+// does not name its button.
 const (
 	ButtonNone Button = iota
 	ButtonLeft
@@ -51,8 +50,8 @@ const (
 	WheelDown
 	WheelLeft
 	WheelRight
-	Button8 // the additional buttons, mostly "back"
-	Button9 // and "forward"
+	Button8 // the first additional button, usually "back"
+	Button9 // usually "forward"
 	Button10
 	Button11
 )
@@ -60,7 +59,7 @@ const (
 // Wheel reports whether b is a turn of a wheel, which has no release.
 func (b Button) Wheel() bool { return b >= WheelUp && b <= WheelRight }
 
-// MouseAction is what a mouse did.
+// MouseAction is what happened to a mouse button, or a motion.
 type MouseAction uint8
 
 // The mouse actions.
@@ -70,9 +69,9 @@ const (
 	MouseMove // with Button held, or none
 )
 
-// Mouse is a mouse event. X and Y are zero-based cells. To hand it to a pane,
-// subtract the pane's origin first: Encode writes X and Y as they are, and
-// nothing when they are negative.
+// Mouse is a mouse event. X and Y are zero-based cells. Before encoding an event for a
+// pane, subtract the pane's origin: Encode writes X and Y unchanged, and writes nothing
+// when one of them is negative.
 type Mouse struct {
 	X, Y   int
 	Button Button
@@ -85,7 +84,7 @@ type ReplyKind uint8
 
 // The kinds of answers. Params and Text of the Reply hold their content.
 const (
-	ReplyOther      ReplyKind = iota // an answer of a form that nothing here asks for
+	ReplyOther      ReplyKind = iota // an answer that this package does not decode
 	ReplyAttributes                  // DA1 (Text "?") or DA2 (Text ">"): Params are the attributes
 	ReplyCursor                      // CPR: Params are row and column, one-based
 	ReplyStatus                      // DSR: Params as sent; 997;1 is dark, 997;2 is light
@@ -96,8 +95,8 @@ const (
 	ReplyVersion                     // XTVERSION: Text is name and version
 )
 
-// Reply is an answer of the person's terminal. It is never for a program in a
-// tab, so Encode writes nothing for it. Text may hold any bytes.
+// Reply is an answer of the person's terminal to this program. Programs in tabs never
+// get it, so Encode writes nothing for it. Text may hold any bytes.
 type Reply struct {
 	Kind   ReplyKind
 	Params []int

@@ -6,7 +6,7 @@ import "unicode/utf8"
 // kitty keyboard protocol.
 type Mods uint8
 
-// The modifiers. The last two are locks, which never make a key another one.
+// The modifiers. The last two are locks, which key bindings ignore.
 const (
 	Shift Mods = 1 << iota
 	Alt
@@ -18,10 +18,10 @@ const (
 	NumLock
 )
 
-// locks are the modifiers that a key binding does not look at.
+// locks are the modifiers that key bindings ignore.
 const locks = CapsLock | NumLock
 
-// Action is what was done to a key.
+// Action is what happened to a key.
 type Action uint8
 
 // The key actions. Terminals without event types send Press only.
@@ -38,11 +38,11 @@ type Key struct {
 	Mods    Mods
 	Action  Action
 	Text    string // what the key types; empty for keys that type nothing
-	Shifted rune   // Code with Shift held, where it is known
-	Base    rune   // the key at this place of a US keyboard, where it is known
+	Shifted rune   // Code with Shift held; 0 when not known
+	Base    rune   // the key at this position of a US keyboard; 0 when not known
 }
 
-// Keys that have a code point of their own.
+// Keys that have a code point.
 const (
 	KeyTab       rune = 0x09
 	KeyEnter     rune = 0x0d
@@ -51,7 +51,7 @@ const (
 	KeyBackspace rune = 0x7f
 )
 
-// Keys without a code point, above all of Unicode.
+// Keys without a code point; their values are above Unicode.
 const (
 	KeyUp rune = utf8.MaxRune + 1 + iota
 	KeyDown
@@ -78,7 +78,7 @@ const (
 	KeyF12
 )
 
-// Keys with the numbers the kitty keyboard protocol gives them.
+// Keys with their numbers in the kitty keyboard protocol.
 const (
 	KeyCapsLock    rune = 57358
 	KeyScrollLock  rune = 57359
@@ -135,11 +135,10 @@ func (k Key) IsModifier() bool {
 		k.Code >= KeyCapsLock && k.Code <= KeyNumLock
 }
 
-// Is reports whether the key was pressed or repeated and is called name, as
-// String names it.
+// Is reports whether the key was pressed or repeated and String returns name.
 func (k Key) Is(name string) bool { return k.Action != Release && k.String() == name }
 
-// functional reports whether the key is one that never types text.
+// functional reports whether the key never types text.
 func (k Key) functional() bool {
 	return k.Code > utf8.MaxRune || k.Code >= KeyCapsLock && k.Code <= KeyModifierLast ||
 		k.Code == KeyTab || k.Code == KeyEnter || k.Code == KeyEscape || k.Code == KeyBackspace

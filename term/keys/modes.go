@@ -1,6 +1,6 @@
 package keys
 
-// MouseMode is what a program asked to hear of the mouse.
+// MouseMode is which mouse events a program asked for.
 type MouseMode uint8
 
 // The mouse modes, by their private mode numbers.
@@ -8,8 +8,8 @@ const (
 	MouseOff    MouseMode = iota
 	MouseX10              // 9: presses only
 	MouseClick            // 1000: presses and releases
-	MouseDrag             // 1002: and motion with a button held
-	MouseMotion           // 1003: and all motion
+	MouseDrag             // 1002: also motion with a button held
+	MouseMotion           // 1003: also all other motion
 )
 
 // MouseFormat is how mouse events are written.
@@ -20,17 +20,17 @@ const (
 	MouseLegacy MouseFormat = iota // three bytes after CSI M
 	MouseUTF8                      // 1005
 	MouseSGR                       // 1006
-	MousePixels                    // 1016: SGR with pixels, those of the middle of the cell
+	MousePixels                    // 1016: SGR with pixels; here those of the cell's middle
 )
 
-// CellWidth and CellHeight are the pixels of a cell as programs are told them: how many
-// there are on the person's terminal nobody has to know.
+// CellWidth and CellHeight are the size of a cell in pixels as reported to programs. The
+// true size on the person's terminal is not revealed.
 const (
 	CellWidth  = 10
 	CellHeight = 20
 )
 
-// Modes are the input modes a program has asked its terminal for.
+// Modes are the input modes that a program has set.
 type Modes struct {
 	ApplicationCursor bool  // DECCKM: cursor keys send SS3
 	ApplicationKeypad bool  // DECKPAM
@@ -40,7 +40,7 @@ type Modes struct {
 	FocusEvents       bool  // 1004
 	AlternateScroll   bool  // 1007: the wheel sends cursor keys on the alternate screen
 	ModifyOtherKeys   uint8 // xterm's level, 0 to 2
-	Kitty             uint8 // flags of the kitty keyboard protocol in force
+	Kitty             uint8 // current flags of the kitty keyboard protocol
 	Mouse             MouseMode
 	MouseFormat       MouseFormat
 	AltScreen         bool // the alternate screen is shown

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// names are the names of keys that do not show what they are called.
+// names are the names of keys that have no visible character.
 var names = map[rune]string{
 	KeyTab: "tab", KeyEnter: "enter", KeyEscape: "esc", KeySpace: "space", KeyBackspace: "backspace",
 	KeyUp: "up", KeyDown: "down", KeyRight: "right", KeyLeft: "left",
@@ -23,15 +23,15 @@ var names = map[rune]string{
 	KeyPadInsert: "kpinsert", KeyPadDelete: "kpdelete", KeyPadBegin: "kpbegin",
 }
 
-// modNames are the modifiers in the order they are written.
+// modNames are the modifiers' names, in the order in which String writes them.
 var modNames = []struct {
 	mod  Mods
 	name string
 }{{Ctrl, "ctrl+"}, {Alt, "alt+"}, {Shift, "shift+"}, {Super, "super+"}, {Hyper, "hyper+"}, {Meta, "meta+"}}
 
-// String names the key for bindings: what it types when that is visible ("a",
-// "A", "é"), else modifiers and key in a fixed order ("ctrl+a", "alt+1",
-// "shift+enter", "ctrl+alt+f5"). Locks and the action are left out.
+// String names the key for bindings: its text if that is visible ("a", "A", "é"), else
+// its modifiers in a fixed order and its name ("ctrl+a", "alt+1", "shift+enter",
+// "ctrl+alt+f5"). It leaves out locks and the action.
 func (k Key) String() string {
 	if k.Mods&^(Shift|locks) == 0 && k.Text != "" && k.Text != " " && !k.functional() {
 		return k.Text
@@ -64,8 +64,7 @@ func codeName(c rune) string {
 	return string(c)
 }
 
-// codes are the keys by their names, those that show what they are called left
-// out.
+// codes are the keys that have names, by name.
 var codes = func() map[string]rune {
 	m := map[string]rune{}
 	for c := range names {
@@ -79,9 +78,9 @@ var codes = func() map[string]rune {
 	return m
 }()
 
-// Parse returns the key with a name as String gives it; for names of more than
-// one letter the case does not matter, nor does the order of the modifiers. It
-// reports false when no key is called so.
+// Parse returns the key with the given name, in the form of String. It ignores case in
+// names of more than one letter, and the order of the modifiers. It returns false if no
+// key has that name.
 func Parse(name string) (Key, bool) {
 	var k Key
 	rest := name

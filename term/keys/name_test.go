@@ -2,7 +2,7 @@ package keys
 
 import "testing"
 
-// Every name reads as the key that is called so.
+// Parse reads every name that String gives.
 func TestParseIsTheInverseOfString(t *testing.T) {
 	for _, name := range []string{
 		"a", "A", "é", "É", "?", "+", "-", "ctrl+a", "ctrl++", "alt+1", "ctrl+alt+f5", "shift+enter", "space",

@@ -5,7 +5,7 @@ import "unicode"
 const printable = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ" +
 	"[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~"
 
-// asciiText is string(r) without the allocation for what is typed most.
+// asciiText is string(r) without an allocation for ASCII.
 func asciiText(r rune) string {
 	if r >= ' ' && r <= '~' {
 		return printable[r-' ' : r-' '+1]
@@ -13,8 +13,8 @@ func asciiText(r rune) string {
 	return string(r)
 }
 
-// capital returns the small letter of a capital one, when the two belong to
-// each other alone.
+// capital returns the small letter of a capital one. ok is false if r is no capital
+// letter, or if the small letter has another capital.
 func capital(r rune) (lower rune, ok bool) {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A', true
@@ -26,8 +26,8 @@ func capital(r rune) (lower rune, ok bool) {
 	return lower, lower != r && unicode.ToUpper(lower) == r
 }
 
-// typed is the text of a key whose terminal did not say it, empty when the
-// modifiers mean that it types nothing.
+// typed derives the text of a key when the terminal did not send it. It is empty when
+// the key with its modifiers types nothing.
 func typed(k Key) string {
 	if k.Mods&^(Shift|locks) != 0 || k.functional() || !validText(k.Code) {
 		return ""
