@@ -200,7 +200,7 @@ func (c *compositor) take(s *scene) {
 	c.canvas.Resize(s.Cols, s.Rows)
 	for _, p := range s.Panes {
 		if former != nil && !former.shows(p) {
-			c.canvas.Anew(p.At.X, p.At.Y, p.At.W, p.At.H)
+			c.canvas.Redraw(p.At.X, p.At.Y, p.At.W, p.At.H)
 		}
 	}
 	c.chrome = c.chrome[:0]

@@ -2,18 +2,18 @@ package paint
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// Canvas is a picture of cells. It remembers which cells were changed since it
-// was last painted, so that painting looks at those alone. A Canvas belongs to
-// one goroutine at a time and to one Painter.
+// Canvas is a picture of cells. It records which cells changed since it was last
+// painted, so that painting checks only these. A Canvas belongs to one goroutine at a
+// time and to one Painter.
 //
-// Drawing outside the canvas is cut off. A wide character of which one half is
-// drawn over loses the other half.
+// Drawing outside the canvas is cut off. Drawing over one half of a wide character
+// blanks the other half.
 type Canvas struct {
 	cols, rows int
 	cells      []term.Cell
 	dirty      []extent
-	whole      []extent // per row: what is drawn as a whole if any of it is drawn
-	blits      [][]blit // per row: what Frame has copied there and is still whole
+	whole      []extent // per row: columns to draw as a whole if any of them changed
+	blits      [][]blit // per row: lines that Frame copied there and nothing drew over
 	cursor     term.Cursor
 }
 
@@ -22,7 +22,7 @@ type extent struct{ lo, hi int }
 
 func (e extent) empty() bool { return e.hi <= e.lo }
 
-// with is the shortest extent that holds e and the columns lo to hi.
+// with returns the shortest extent that contains e and the columns lo to hi.
 func (e extent) with(lo, hi int) extent {
 	switch {
 	case hi <= lo:
@@ -33,8 +33,8 @@ func (e extent) with(lo, hi int) extent {
 	return extent{min(e.lo, lo), max(e.hi, hi)}
 }
 
-// blit is a line of a frame in a row of the canvas. Scrolling and the other
-// screen show other lines whose generations may be the same.
+// blit is a line of a frame in a row of the canvas. It includes the offset and the
+// screen, because the generations of different lines may be equal.
 type blit struct {
 	frame      *term.Frame
 	line       int
@@ -44,14 +44,15 @@ type blit struct {
 	x, w       int
 }
 
-// NewCanvas makes a blank canvas. Sizes below 1 are taken for 1.
+// NewCanvas makes a blank canvas. Sizes below 1 become 1.
 func NewCanvas(cols, rows int) *Canvas {
 	c := new(Canvas)
 	c.Resize(cols, rows)
 	return c
 }
 
-// Resize gives the canvas a new size and blanks it, unless it has that size.
+// Resize gives the canvas a new size and blanks it. It does nothing if the canvas has
+// that size.
 func (c *Canvas) Resize(cols, rows int) {
 	cols, rows = max(cols, 1), max(rows, 1)
 	if cols == c.cols && rows == c.rows {
@@ -71,10 +72,10 @@ func (c *Canvas) Resize(cols, rows int) {
 	c.cursor = term.Cursor{}
 }
 
-// Size is the size of the canvas in cells.
+// Size returns the size of the canvas in cells.
 func (c *Canvas) Size() (cols, rows int) { return c.cols, c.rows }
 
-// Cell is the cell in column x of row y; a blank one outside the canvas.
+// Cell returns the cell in column x of row y, or a blank cell outside the canvas.
 func (c *Canvas) Cell(x, y int) term.Cell {
 	if x < 0 || y < 0 || x >= c.cols || y >= c.rows {
 		return blank
@@ -82,8 +83,8 @@ func (c *Canvas) Cell(x, y int) term.Cell {
 	return c.cells[y*c.cols+x]
 }
 
-// SetCursor says where the person's cursor shall be and how it looks. It is
-// hidden when it is outside the canvas.
+// SetCursor sets the position and look of the person's cursor. It hides a cursor outside
+// the canvas.
 func (c *Canvas) SetCursor(cur term.Cursor) {
 	if cur.X < 0 || cur.Y < 0 || cur.X >= c.cols || cur.Y >= c.rows {
 		cur.Visible = false
@@ -91,7 +92,7 @@ func (c *Canvas) SetCursor(cur term.Cursor) {
 	c.cursor = cur
 }
 
-// HideCursor says that no cursor shall be shown.
+// HideCursor hides the cursor.
 func (c *Canvas) HideCursor() { c.cursor.Visible = false }
 
 // Fill blanks a rectangle with the background and attributes of style.
@@ -106,8 +107,8 @@ func (c *Canvas) Fill(x, y, w, h int, style term.Style) {
 	}
 }
 
-// Restyle gives the cells of a rectangle the style that change returns for
-// theirs, as a selection or a highlight does.
+// Restyle replaces the style of each cell in a rectangle by what change returns for it,
+// for example to show a selection.
 func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
 	x0, x1 := max(x, 0), min(x+w, c.cols)
 	for row := max(y, 0); row < min(y+h, c.rows); row++ {
@@ -120,12 +121,11 @@ func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
 	}
 }
 
-// Anew says that a rectangle shows something else from the next frame on: the
-// rows of it that differ are then drawn in one piece, and not the few cells alone
-// that happen to differ from what was there. It costs little, and mends a row that
-// something else has written over. A frame that was shown there may be filled from
-// another screen then.
-func (c *Canvas) Anew(x, y, w, h int) {
+// Redraw makes the next frame draw a rectangle's changed rows in one piece, instead of
+// only the cells that differ. Call it when the rectangle is to show something else. It
+// costs little, and repairs a row that something else has written over. After it, a
+// term.Frame that was shown there may be filled from another screen.
+func (c *Canvas) Redraw(x, y, w, h int) {
 	x0, x1 := max(x, 0), min(x+w, c.cols)
 	for row := max(y, 0); row < min(y+h, c.rows); row++ {
 		c.whole[row] = c.whole[row].with(x0, x1)
@@ -133,8 +133,8 @@ func (c *Canvas) Anew(x, y, w, h int) {
 	}
 }
 
-// split prepares row y for drawing over columns x0 to x1: a wide character that
-// would keep one half becomes blanks, and what was copied there is forgotten.
+// split prepares row y for drawing over columns x0 to x1: it blanks wide characters
+// that would lose one half, and drops the blits there.
 func (c *Canvas) split(x0, x1, y int) {
 	if x0 >= x1 {
 		return
@@ -162,7 +162,7 @@ func (c *Canvas) forget(x0, x1, y int) {
 	c.blits[y] = kept
 }
 
-// set changes one cell and notes that it did.
+// set changes one cell and marks it as changed.
 func (c *Canvas) set(x, y int, cell term.Cell) {
 	p := &c.cells[y*c.cols+x]
 	if *p == cell {
@@ -175,11 +175,11 @@ func (c *Canvas) set(x, y int, cell term.Cell) {
 // blank is an empty cell in the default style.
 var blank = term.Cell{Width: 1}
 
-// visibleBlank are the attributes that show on a cell without text.
+// visibleBlank are the attributes that are visible on a cell without text.
 const visibleBlank = term.Inverse | term.Strike | term.Overline
 
-// tidy gives cells that look the same one form: a space is a blank, and a blank
-// keeps only the style that can be seen on it.
+// tidy gives cells that look the same the same value: a space becomes a blank, and a
+// blank keeps only the parts of its style that are visible.
 func tidy(cell term.Cell) term.Cell {
 	if cell.Rune == ' ' && cell.Marks == "" {
 		cell.Rune = 0

@@ -13,7 +13,7 @@ type ColorProfile uint8
 const (
 	TrueColor ColorProfile = iota // 24 bits
 	ANSI256                       // the palette of 256
-	ANSI16                        // the first 16 of it, in the terminal's own shades
+	ANSI16                        // the first 16 of the palette, in the terminal's own shades
 	NoColor                       // attributes only
 )
 
@@ -22,8 +22,8 @@ func (p ColorProfile) String() string {
 	return [...]string{"truecolor", "256 colors", "16 colors", "no color"}[min(p, NoColor)]
 }
 
-// DetectProfile says what the terminal described by the environment can show.
-// NO_COLOR, when not empty, means none.
+// DetectProfile returns how many colors the terminal can show, judged by the
+// environment. If NO_COLOR is not empty, the result is NoColor.
 func DetectProfile(getenv func(string) string) ColorProfile {
 	name := getenv("TERM")
 	switch {
@@ -47,7 +47,7 @@ func DetectProfile(getenv func(string) string) ColorProfile {
 	return ANSI16
 }
 
-// Color is the color of the profile that comes nearest to c.
+// Color returns the color of the profile that is nearest to c.
 func (p ColorProfile) Color(c term.Color) term.Color {
 	if p == TrueColor || c == 0 {
 		return c
@@ -67,8 +67,8 @@ func (p ColorProfile) Color(c term.Color) term.Color {
 	return c
 }
 
-// nearest256 is the entry of the 6×6×6 cube or of the gray ramp nearest to a
-// color. The first 16 are left out: every terminal shows them differently.
+// nearest256 returns the entry of the 6×6×6 cube or of the gray ramp nearest to a color.
+// It ignores the first 16 entries, because terminals show them in different shades.
 func nearest256(r, g, b uint8) uint8 {
 	cr, cg, cb := cubeStep(r), cubeStep(g), cubeStep(b)
 	cube := rgb{cubeLevel[cr], cubeLevel[cg], cubeLevel[cb]}
@@ -84,7 +84,7 @@ func nearest256(r, g, b uint8) uint8 {
 
 var cubeLevel = [6]uint8{0, 95, 135, 175, 215, 255}
 
-// cubeStep is the index of the cube level nearest to v.
+// cubeStep returns the index of the cube level nearest to v.
 func cubeStep(v uint8) int {
 	switch {
 	case v < 48:
@@ -95,8 +95,8 @@ func cubeStep(v uint8) int {
 	return int(v-35) / 40
 }
 
-// nearest16 is the one of the first 16 colors, in xterm's shades, nearest to a
-// color.
+// nearest16 returns the one of the first 16 colors, in xterm's shades, that is nearest
+// to a color.
 func nearest16(r, g, b uint8) uint8 {
 	want, best, least := rgb{r, g, b}, 0, 1<<30
 	for i, c := range ansiShades {
@@ -109,8 +109,8 @@ func nearest16(r, g, b uint8) uint8 {
 
 type rgb [3]uint8
 
-// distance is a squared distance with red weighted by how bright it is, which
-// is close to what the eye sees and needs no floating point.
+// distance returns a squared distance in which the weights of red and blue depend on the
+// mean of red. It is close to human perception and needs no floating point.
 func (a rgb) distance(b rgb) int {
 	mean := (int(a[0]) + int(b[0])) / 2
 	dr, dg, db := int(a[0])-int(b[0]), int(a[1])-int(b[1]), int(a[2])-int(b[2])
@@ -150,7 +150,7 @@ var ansi16 = func() (table [256]uint8) {
 	return table
 }()
 
-// paletteShade is the color of palette entry n, 16 or above.
+// paletteShade returns the color of palette entry n, 16 or above.
 func paletteShade(n int) rgb {
 	if n >= 232 {
 		g := uint8(8 + 10*(n-232))

@@ -60,8 +60,8 @@ func TestColorDowngrade(t *testing.T) {
 	}
 }
 
-// Where black stands for a color the terminal lacks it is not bold, which many
-// terminals show as gray; what a program made bold and black stays so.
+// Black that replaces a color that the terminal lacks is not bold, because many
+// terminals show bold black as gray. Bold black of a program stays so.
 func TestBlackOfOursIsNotBold(t *testing.T) {
 	o := Options{Colors: ANSI16}
 	for c, want := range map[term.Color]term.Attr{
@@ -75,7 +75,7 @@ func TestBlackOfOursIsNotBold(t *testing.T) {
 	}
 }
 
-// TestNearest256IsNearest compares the short way to the palette with the long.
+// TestNearest256IsNearest compares nearest256 with a search of all entries.
 func TestNearest256IsNearest(t *testing.T) {
 	worse := 0
 	for r := 0; r < 256; r += 15 {

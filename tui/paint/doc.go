@@ -1,10 +1,10 @@
-// Package paint puts cells on the person's terminal. A Canvas is the picture
-// as it shall be: panes copied from their screens, host chrome drawn around
-// them. A Painter knows the picture as it is, and writes the difference as few
-// bytes: changed cells only, short cursor motions, style deltas, scroll regions,
-// erases. A Loop decides when: at once when the line was quiet, at most 120
-// times a second under flood.
+// Package paint puts cells on the person's terminal. A Canvas is the wanted picture:
+// panes copied from their screens, and the multiplexer's own parts around them. A
+// Painter knows what the terminal shows, and writes the difference in few bytes:
+// changed cells only, short cursor motions, style deltas, scroll regions, erases. A
+// Loop decides when: at once if there was no output just before, at most 120 times a
+// second under flood.
 //
-// Nothing of a program's bytes gets here but cells, and of those only what is
-// printable is written, so that no cell can act on the terminal it is shown on.
+// A program's bytes never get here, only cells. The Painter writes only printable text
+// of them, so that no cell can send a control sequence to the person's terminal.
 package paint

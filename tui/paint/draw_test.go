@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// text draws s from column x of row y to the right. What cannot be shown is left out;
-// a wide character that would cross the edge is a blank.
+// text draws s from column x of row y to the right. It leaves out what cannot be shown,
+// and draws a blank for a wide character that would cross the edge.
 func (c *Canvas) text(x, y int, style term.Style, s string) {
 	for len(s) > 0 {
 		cluster, rest, w, _ := uniseg.FirstGraphemeClusterInString(s, -1)

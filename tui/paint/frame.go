@@ -2,11 +2,10 @@ package paint
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// Frame copies the screen f into the rectangle of w columns and h rows at x, y.
-// Lines that have not changed since they were last copied to this place, and
-// have not been drawn over, are not looked at. Where the frame is smaller than
-// the rectangle it is blank. A Frame is to be filled from one Screen only;
-// see Anew for when it is not.
+// Frame copies the screen f into the rectangle of w columns and h rows at x, y. It skips
+// lines that have not changed since the last copy to this place and were not drawn over.
+// If the frame is smaller than the rectangle, the rest is blank. A term.Frame must
+// always be filled from the same Screen; otherwise call Redraw first.
 func (c *Canvas) Frame(x, y, w, h int, f *term.Frame) {
 	for i := range h {
 		row := y + i
@@ -21,8 +20,8 @@ func (c *Canvas) Frame(x, y, w, h int, f *term.Frame) {
 	}
 }
 
-// FrameCursor shows the cursor of a frame that Frame put at this place, when it
-// is visible and inside.
+// FrameCursor shows the cursor of a frame that Frame copied to this place, if it is
+// visible and inside the rectangle.
 func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame) {
 	cur := f.Cursor
 	if cur.X < 0 || cur.X >= w || cur.Y < 0 || cur.Y >= h {
@@ -62,8 +61,8 @@ func (c *Canvas) line(x, y, w int, f *term.Frame, i int) {
 	c.blits[y] = append(c.blits[y], want)
 }
 
-// whole is cell src of a line as it may stand in column col of columns x0 to
-// x1: a wide character without its other half is a blank.
+// whole returns cell src of a line for column col, where the columns x0 to x1 are drawn.
+// It returns a blank for a wide character whose other half is outside of them.
 func whole(cells []term.Cell, src, col, x0, x1 int) term.Cell {
 	cell := cells[src]
 	switch {

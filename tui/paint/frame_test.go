@@ -96,10 +96,10 @@ func TestFramesAreBracketed(t *testing.T) {
 	}
 }
 
-func TestAnewDrawsRowsThatDifferInOnePiece(t *testing.T) {
+func TestRedrawDrawsRowsThatDifferInOnePiece(t *testing.T) {
 	p := newPane(t, 80, 24)
 	p.paint(t, "\x1b[2J\x1b[Hone line\r\nof AAA many")
-	p.canvas.Anew(0, 1, 80, 22)
+	p.canvas.Redraw(0, 1, 80, 22)
 	if got := p.paint(t, "\x1b[2;4HBBB\x1b[2;12H"); !strings.Contains(got, "of BBB many") || strings.Contains(got, "one line") {
 		t.Errorf("painted as %q", got)
 	}

@@ -6,8 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// text writes what a cell holds and says whether every terminal agrees on how
-// wide that is.
+// text writes a cell's text and reports whether all terminals agree on its width.
 func (p *Painter) text(cell term.Cell) (sure bool) {
 	r := cell.Rune
 	if r < 0x7f && r > 0x20 && cell.Marks == "" {
@@ -24,7 +23,7 @@ func (p *Painter) text(cell term.Cell) (sure bool) {
 		}
 		return narrow(r)
 	}
-	if cell.Width == 2 { // the second column is blank should the first be all
+	if cell.Width == 2 { // blank both columns, in case the terminal draws only one
 		p.buf = append(p.buf, "\x1b[2X"...)
 	}
 	p.buf = utf8.AppendRune(p.buf, r)
@@ -34,8 +33,8 @@ func (p *Painter) text(cell term.Cell) (sure bool) {
 
 const joiner = '\u200d'
 
-// marks writes what follows the first character of a cell. A joiner at the end
-// joins nothing here and must not join the next cell.
+// marks writes the marks after the first character of a cell. It leaves out a joiner at
+// the end, because it would join the next cell.
 func (p *Painter) marks(marks string) {
 	for i, r := range marks {
 		if r == joiner && (!p.clusters.Load() || i+len(string(joiner)) == len(marks)) {
@@ -47,16 +46,15 @@ func (p *Painter) marks(marks string) {
 	}
 }
 
-// eastAsianWide reports whether r is of the scripts that every terminal shows
-// in two columns.
+// eastAsianWide reports whether r is in a script that all terminals show in two columns.
 func eastAsianWide(r rune) bool {
 	return r >= 0x1100 && r <= 0x115f || r >= 0x2e80 && r <= 0xa4cf && r != 0x303f ||
 		r >= 0xac00 && r <= 0xd7a3 || r >= 0xf900 && r <= 0xfaff || r >= 0xff01 && r <= 0xff60 ||
 		r >= 0x20000 && r <= 0x3fffd
 }
 
-// narrow reports whether r is of the blocks that every terminal shows in one
-// column: Latin to Cyrillic, punctuation, box drawing, blocks and braille.
+// narrow reports whether r is in a block that all terminals show in one column: Latin to
+// Cyrillic, punctuation, box drawing, blocks and braille.
 func narrow(r rune) bool {
 	return r < 0x0300 || r >= 0x0370 && r < 0x0483 || r >= 0x2010 && r < 0x2028 || r >= 0x2030 && r < 0x2060 ||
 		r >= 0x2190 && r < 0x231a || r >= 0x2500 && r < 0x25fd || r >= 0x2800 && r < 0x2900

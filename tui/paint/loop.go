@@ -12,46 +12,45 @@ import (
 const (
 	// Interval is the time between frames under flood: 120 a second.
 	Interval = time.Second / 120
-	// quiet is how long the loop must not have been woken for a frame to be
-	// painted at once. Keys come slower than this, floods do not.
+	// quiet is how long there must have been no wake-up for a frame to be painted at
+	// once. Keys come slower than this, floods faster.
 	quiet = 2 * time.Millisecond
-	// smallFrame is the size in bytes of a frame that may be followed by
-	// another before its Interval has passed, and that whoever brought the
-	// change writes itself.
+	// smallFrame is the size in bytes up to which Show writes a frame itself, and
+	// up to which the next frame need not wait for the Interval.
 	smallFrame = 1024
 )
 
-// Loop paints frames when it is woken: at once when the line was quiet, at most
-// one per Interval under flood. It owns the canvas and the painter while it
-// runs. There are two ways to paint: Run does it on its own goroutine, and Show
-// on the caller's, which spares an echoed key the way through the scheduler.
+// Loop paints frames when it is woken: at once if there was no wake-up just before, at
+// most one per Interval under flood. It owns the canvas and the painter while it runs.
+// Run paints on its own goroutine. Show paints on the caller's, so that an echoed key
+// need not wait for another goroutine.
 type Loop struct {
 	out     io.Writer
 	ready   func() bool
 	painter *Painter
 	draw    func() *Canvas
-	due     chan struct{} // lossy, bound 1: Run has something to do
+	due     chan struct{} // lossy, bound 1: tells Run that there is work
 
 	mu        sync.Mutex // never held while drawing or writing
 	pace      pace
-	scheduled bool // Run will paint, now or when the pace lets it
+	scheduled bool // Run will paint, as soon as pace allows
 	err       error
 
 	painting sync.Mutex // held from drawing until the frame is written
-	unsent   []byte     // a frame too large to be written by whoever drew it
+	unsent   []byte     // a frame that Show drew and that is too large for it to write
 }
 
-// Awaiter is an out that may be behind with what was written. Run lets it catch up
-// before it draws, so that the frame shows what has happened meanwhile.
+// Awaiter is an output that may be behind with what was written. Run waits for it
+// before drawing, so that the frame includes what happened meanwhile.
 type Awaiter interface {
-	// Await waits, for a bounded time, until another frame is of use.
+	// Await waits, for a bounded time, until another frame is useful.
 	Await()
 }
 
-// NewLoop makes a loop that asks draw for the picture and writes each frame to
-// out in one Write. ready says that out takes a small frame without waiting; nil
-// is for never. draw runs on one goroutine at a time, which may be any that
-// calls Show; it may return the same canvas every time, and nil for "as it was".
+// NewLoop makes a loop that calls draw for the picture and writes each frame to out in
+// one Write. ready reports whether out takes a small frame without blocking; nil means
+// never. draw runs on one goroutine at a time, which may be any that calls Show. It may
+// return the same canvas every time, or nil if nothing changed.
 func NewLoop(out io.Writer, ready func() bool, painter *Painter, draw func() *Canvas) *Loop {
 	if ready == nil {
 		ready = func() bool { return false }
@@ -59,8 +58,8 @@ func NewLoop(out io.Writer, ready func() bool, painter *Painter, draw func() *Ca
 	return &Loop{out: out, ready: ready, painter: painter, draw: draw, due: make(chan struct{}, 1)}
 }
 
-// Wake says that the picture may have changed. It never blocks, and many calls
-// before the next frame are one. It is safe for concurrent use.
+// Wake tells the loop that the picture may have changed. It never blocks, and many calls
+// before the next frame count as one. It is safe for concurrent use.
 func (l *Loop) Wake() {
 	l.mu.Lock()
 	early, scheduled := l.woken(), l.scheduled
@@ -71,8 +70,9 @@ func (l *Loop) Wake() {
 	}
 }
 
-// woken notes a wake-up and reports whether it is too early for a frame. When
-// one is due already, it is not the first of a flood. The caller holds mu.
+// woken records a wake-up and reports whether it is too early for a frame. It does not
+// record a wake-up while a frame is scheduled that may be painted now. The caller holds
+// mu.
 func (l *Loop) woken() (early bool) {
 	now := time.Now()
 	if !l.scheduled || l.pace.wait(now) > 0 {
@@ -81,9 +81,9 @@ func (l *Loop) woken() (early bool) {
 	return l.pace.wait(now) > 0
 }
 
-// Show is Wake for a goroutine that can afford to paint a frame itself, and does
-// when the line was quiet and the terminal takes the frame. It reports whether
-// the picture is on its way to the terminal. It is safe for concurrent use.
+// Show is Wake for a goroutine that has time to paint a frame itself. It paints if there
+// was no wake-up just before and out is ready; otherwise Run does. It reports whether it
+// has written the frame. It is safe for concurrent use.
 func (l *Loop) Show() bool {
 	l.mu.Lock()
 	early, scheduled := l.woken(), l.scheduled
@@ -103,7 +103,7 @@ func (l *Loop) Show() bool {
 	return false
 }
 
-// schedule has Run paint as soon as the pace lets it.
+// schedule makes Run paint as soon as pace allows.
 func (l *Loop) schedule() {
 	l.mu.Lock()
 	l.scheduled = true
@@ -111,7 +111,7 @@ func (l *Loop) schedule() {
 	l.signal()
 }
 
-// signal gives Run something to do.
+// signal tells Run that there is work.
 func (l *Loop) signal() {
 	select {
 	case l.due <- struct{}{}:
@@ -149,9 +149,8 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-// await waits until the frame that is scheduled may be painted, and reports
-// whether there is one: false when there is none, or when ctx ends. What comes in
-// the meantime will be in that frame.
+// await waits until the scheduled frame may be painted. It returns false when none is
+// scheduled or ctx ends. Changes in the meantime will be in that frame.
 func (l *Loop) await(ctx context.Context, timer *time.Timer) bool {
 	for {
 		l.mu.Lock()
@@ -173,8 +172,8 @@ func (l *Loop) await(ctx context.Context, timer *time.Timer) bool {
 	}
 }
 
-// paint draws one frame and writes it, unless it is longer than limit: then Run
-// is told to, and paint reports false. The caller holds painting.
+// paint draws one frame and writes it. If the frame is longer than limit, paint leaves
+// the writing to Run and returns false. The caller holds painting.
 func (l *Loop) paint(limit int) bool {
 	l.send()
 	canvas := l.draw()
@@ -194,7 +193,7 @@ func (l *Loop) paint(limit int) bool {
 	return true
 }
 
-// send writes the frame that waits to be written. The caller holds painting.
+// send writes the unsent frame, if there is one. The caller holds painting.
 func (l *Loop) send() {
 	if len(l.unsent) == 0 {
 		return
@@ -204,7 +203,7 @@ func (l *Loop) send() {
 	l.painted(n, err)
 }
 
-// painted notes a frame of n bytes and whether it could be written.
+// painted records a frame of n bytes and the error of writing it.
 func (l *Loop) painted(n int, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,21 +214,21 @@ func (l *Loop) painted(n int, err error) {
 	}
 }
 
-// pace decides how long a frame has to wait.
+// pace decides how long a frame must wait.
 type pace struct {
 	last  time.Time // when the last frame was written; zero before the first
 	size  int       // of that frame, in bytes
 	wake  time.Time // the last wake-up
-	quiet bool      // whether the line had been quiet before it
+	quiet bool      // there was no wake-up for a time of quiet before it
 }
 
-// woken notes a wake-up.
+// woken records a wake-up.
 func (p *pace) woken(now time.Time) {
 	p.quiet = now.Sub(p.wake) >= quiet
 	p.wake = now
 }
 
-// wait is how long from now the next frame has to wait.
+// wait returns how long from now the next frame must wait.
 func (p *pace) wait(now time.Time) time.Duration {
 	since := now.Sub(p.last)
 	if p.last.IsZero() || since >= Interval || p.quiet && p.size <= smallFrame {
@@ -238,7 +237,7 @@ func (p *pace) wait(now time.Time) time.Duration {
 	return Interval - since
 }
 
-// painted notes a frame of n bytes; one of none is none.
+// painted records a frame of n bytes. An empty frame does not count.
 func (p *pace) painted(now time.Time, n int) {
 	if n > 0 {
 		p.last, p.size = now, n

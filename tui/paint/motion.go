@@ -6,12 +6,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// maxRewrite is how many cells it is worth to write again instead of skipping
-// them: the shortest motion takes three bytes.
+// maxRewrite is how many cells are written again instead of moving the cursor over them.
+// The shortest motion takes three bytes.
 const maxRewrite = 3
 
-// move brings the terminal's cursor to column x of row y by the shortest way.
-// have is what row y shows, or nil.
+// move moves the terminal's cursor to column x of row y in the fewest bytes. have is
+// what row y shows, or nil.
 func (p *Painter) move(have []term.Cell, x, y int) {
 	switch {
 	case p.x == x && p.y == y:
@@ -45,7 +45,7 @@ func (p *Painter) moveTo(x, y int) {
 	p.buf = append(p.buf, 'H')
 }
 
-// moveInRow moves within the row, from p.x when that is certain.
+// moveInRow moves within the row, relative to p.x if that is known.
 func (p *Painter) moveInRow(x int) {
 	switch d := x - p.x; {
 	case x == 0:
@@ -74,8 +74,8 @@ func (p *Painter) step(n int, forward, back byte) {
 	p.buf = append(p.buf, letter)
 }
 
-// rewrite moves right over a few plain cells by writing them again, when they
-// are in the style at hand, and says whether it did.
+// rewrite moves right over a few plain cells by writing them again. It returns false if
+// they are too many or not in the current style.
 func (p *Painter) rewrite(have []term.Cell, x int) bool {
 	if have == nil || p.x < 0 || x <= p.x || x-p.x > maxRewrite {
 		return false

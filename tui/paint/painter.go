@@ -8,48 +8,47 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Options are what a Painter knows of the terminal it paints on. The zero
-// Options are a modern one.
+// Options describe the terminal that a Painter paints on. The zero Options describe a
+// modern one.
 type Options struct {
 	Colors ColorProfile
 }
 
-// Painter turns canvases into the bytes that bring the person's terminal from
-// what it shows to what it shall show. It is for one goroutine, but for what
-// tells it of the terminal's abilities. The terminal is taken to be in its raw
-// mode with autowrap off; autowrap on does no harm.
+// Painter turns canvases into the bytes that make the person's terminal show them. It is
+// for one goroutine, except Answer, Synchronized and Clusters. It assumes that the
+// terminal is in raw mode with autowrap off; autowrap on does no harm.
 type Painter struct {
 	opts       Options
 	cols, rows int
-	shown      []term.Cell // what is on the terminal, row by row
-	fresh      bool        // shown is true; otherwise all is to be drawn anew
+	shown      []term.Cell // what the terminal shows, row by row
+	valid      bool        // shown is correct; otherwise everything must be drawn again
 
-	synced   atomic.Bool // the terminal is known to know mode 2026
-	clusters atomic.Bool // the terminal is known to join grapheme clusters
+	synced   atomic.Bool // the terminal supports mode 2026
+	clusters atomic.Bool // the terminal joins grapheme clusters
 
 	buf   []byte // the frame being made
 	drawn int    // rows written to in this frame
 
-	x, y   int // where the terminal's cursor is; -1 where that is not certain
+	x, y   int // where the terminal's cursor is; -1 where that is not known
 	pen    pen
-	last   term.Style // what pen was made of, when styled says so
+	last   term.Style // the style that pen was made from, if styled is set
 	styled bool
 	cursor term.Cursor // shape and visibility as the terminal has them
 
 	sgr, reset []byte   // two ways to write one change of style
-	want, have []uint64 // rows by their content; see hash
+	want, have []uint64 // hashes of rows; see hash
 }
 
-// NewPainter makes a painter for a terminal of which nothing is known yet: the
-// first frame clears and draws all of it.
+// NewPainter makes a painter for a terminal whose content is not known yet: the first
+// frame clears the terminal and draws everything.
 func NewPainter(o Options) *Painter { return &Painter{opts: o} }
 
-// Invalidate says that the terminal may show something else than was painted.
-// The next frame clears it and draws everything.
-func (p *Painter) Invalidate() { p.fresh = false }
+// Invalidate tells the painter that the terminal may show something other than was
+// painted. The next frame clears it and draws everything.
+func (p *Painter) Invalidate() { p.valid = false }
 
-// Answer learns from an answer of the terminal whether it knows modes 2026 and
-// 2027; any other answer tells it nothing. It is safe for concurrent use.
+// Answer reads from an answer of the terminal whether it supports modes 2026 and 2027.
+// It ignores other answers. It is safe for concurrent use.
 func (p *Painter) Answer(r keys.Reply) {
 	if r.Kind != keys.ReplyMode || len(r.Params) != 2 {
 		return
@@ -62,18 +61,19 @@ func (p *Painter) Answer(r keys.Reply) {
 	}
 }
 
-// Synchronized says that the terminal has confirmed to know mode 2026, so that
-// the cursor need not be hidden while a frame is drawn. It is safe for
-// concurrent use.
+// Synchronized sets whether the terminal has confirmed that it supports mode 2026. Then
+// the cursor need not be hidden while a frame is drawn. It is safe for concurrent use.
 func (p *Painter) Synchronized(on bool) { p.synced.Store(on) }
 
-// Clusters says that the terminal has confirmed to join grapheme clusters, as in
-// mode 2027. On another one only their first character is written, lest the rest
-// take columns of its own. It is safe for concurrent use.
+// Clusters sets whether the terminal has confirmed that it joins grapheme clusters, as
+// in mode 2027. On other terminals, only the part of a cluster before a joiner is
+// written, because the rest could take columns of its own. It is safe for concurrent
+// use.
 func (p *Painter) Clusters(on bool) { p.clusters.Store(on) }
 
-// The frame's brackets: what is between them appears at once. Without the mode
-// the cursor is hidden instead, lest it be seen jumping about.
+// The frame's brackets: the terminal shows everything between them at once. If the
+// terminal does not support them, the cursor is hidden as well, so that nobody sees it
+// jump.
 const (
 	syncBegin  = "\x1b[?2026h"
 	syncEnd    = "\x1b[?2026l"
@@ -81,19 +81,18 @@ const (
 	showCursor = "\x1b[?25h"
 )
 
-// bracketAbove is the length of a change within one row above which it is
-// bracketed.
+// bracketAbove is the length in bytes above which a change within one row is bracketed.
 const bracketAbove = 128
 
-// Paint returns the bytes of one frame, to be written in one piece, or nil when
-// the terminal shows the canvas already. They are valid until the next call.
-// Frames are bracketed as synchronized output, but for a few bytes within one
-// row, which cannot tear and are worth less than the brackets.
+// Paint returns the bytes of one frame, to be written in one piece, or nil when the
+// terminal shows the canvas already. They are valid until the next call. Frames are
+// bracketed as synchronized output, except a few bytes within one row, which cannot tear
+// and are shorter than the brackets.
 func (p *Painter) Paint(c *Canvas) []byte {
 	p.begin(c)
 	prefix := len(p.buf)
 	hidden := len(p.buf) > len(syncBegin)
-	if p.fresh {
+	if p.valid {
 		p.scroll(c)
 	} else {
 		p.clear(c)
@@ -101,7 +100,7 @@ func (p *Painter) Paint(c *Canvas) []byte {
 	for y := range c.rows {
 		if d := c.dirty[y]; d.hi > d.lo {
 			before := len(p.buf)
-			p.row(c, y, p.anew(c, y, d))
+			p.row(c, y, p.redraw(c, y, d))
 			if len(p.buf) > before {
 				p.drawn++
 			}
@@ -124,10 +123,10 @@ func (p *Painter) Paint(c *Canvas) []byte {
 	return p.buf[prefix:]
 }
 
-// begin starts a frame with the brackets it may turn out to need.
+// begin starts a frame with the brackets that it may need.
 func (p *Painter) begin(c *Canvas) {
 	if c.cols != p.cols || c.rows != p.rows {
-		p.cols, p.rows, p.fresh = c.cols, c.rows, false
+		p.cols, p.rows, p.valid = c.cols, c.rows, false
 	}
 	p.drawn = 0
 	p.buf = append(p.buf[:0], syncBegin...)
@@ -136,7 +135,8 @@ func (p *Painter) begin(c *Canvas) {
 	}
 }
 
-// clear blanks the terminal and has every cell drawn that is not blank.
+// clear blanks the terminal and marks all cells, so that those that are not blank are
+// drawn.
 func (p *Painter) clear(c *Canvas) {
 	p.buf = append(p.buf, "\x1b[r\x1b[m\x1b[H\x1b[2J"...)
 	p.x, p.y, p.pen, p.styled = 0, 0, pen{}, false
@@ -152,19 +152,18 @@ func (p *Painter) clear(c *Canvas) {
 	for y := range c.dirty {
 		c.dirty[y] = extent{0, c.cols}
 	}
-	// Shape and visibility are not known either: neither of the values below
-	// is one a canvas can ask for, so both are written.
+	// The cursor's shape is not known either; this value makes placeCursor write it.
 	p.cursor = term.Cursor{Shape: unknownShape}
 	p.buf = append(p.buf, hideCursor...)
-	p.fresh = true
+	p.valid = true
 }
 
-// unknownShape is a shape that differs from all.
+// unknownShape is a shape that differs from all others.
 const unknownShape term.CursorShape = 255
 
-// anew forgets what the terminal shows of row y where that is to be drawn as a
-// whole, if any of it differs, and returns what may differ then.
-func (p *Painter) anew(c *Canvas, y int, d extent) extent {
+// redraw returns the columns of row y to compare. If any column differs in the part of
+// the row that is drawn as a whole, all of that part is marked as unknown and included.
+func (p *Painter) redraw(c *Canvas, y int, d extent) extent {
 	whole := c.whole[y]
 	if whole.empty() {
 		return d
@@ -183,10 +182,10 @@ func (p *Painter) anew(c *Canvas, y int, d extent) extent {
 	return d
 }
 
-// unknown is a cell that differs from all.
+// unknown is a cell that differs from all others.
 var unknown = term.Cell{Width: 255}
 
-// row draws what differs in row y within d.
+// row draws the cells of row y within d that differ.
 func (p *Painter) row(c *Canvas, y int, d extent) {
 	want := c.cells[y*c.cols : (y+1)*c.cols]
 	have := p.shown[y*c.cols : (y+1)*c.cols]
@@ -199,7 +198,7 @@ func (p *Painter) row(c *Canvas, y int, d extent) {
 			continue
 		}
 		if want[x].Width == 0 {
-			have[x] = want[x] // drawn with its first half
+			have[x] = want[x] // it was drawn with its first half
 			continue
 		}
 		if want[x].Rune == 0 && !c.beforeCursor(x, y) {
@@ -212,8 +211,8 @@ func (p *Painter) row(c *Canvas, y int, d extent) {
 	}
 }
 
-// beforeCursor says whether the cursor shall stand a little to the right of a
-// cell: a prompt and the blank behind it are written as one.
+// beforeCursor reports whether the cursor is at most maxRewrite columns to the right of
+// a cell. A prompt and the blanks after it are then written in one piece.
 func (c *Canvas) beforeCursor(x, y int) bool {
 	return c.cursor.Visible && c.cursor.Y == y && x < c.cursor.X && c.cursor.X-x <= maxRewrite
 }
@@ -237,21 +236,21 @@ func (p *Painter) cell(want, have []term.Cell, x, y int) {
 	p.x = x + w
 	switch {
 	case p.x >= len(want):
-		p.x, p.y = -1, -1 // at the edge: terminals differ
+		p.x, p.y = -1, -1 // terminals differ in where the cursor is after the last column
 	case !sure:
 		p.x = -1
 	}
 }
 
-// Runs of blanks shorter than these are cheaper written as spaces.
+// Runs of blanks shorter than these take fewer bytes as spaces.
 const (
 	minEraseLine  = 4
 	minEraseChars = 8
 )
 
-// erase blanks a run of cells from x by an erase sequence where that is
-// shorter, and returns how many cells it took care of. Only the default
-// background is erased: not every terminal erases with another one.
+// erase blanks a run of cells from x with an erase sequence if that is shorter, and
+// returns how many cells it blanked. It only erases to the default background, because
+// some terminals cannot erase to another one.
 func (p *Painter) erase(want, have []term.Cell, x, y int) int {
 	n, last := 0, 0
 	for i := x; i < len(want) && want[i] == blank; i++ {
@@ -280,7 +279,8 @@ func (p *Painter) erase(want, have []term.Cell, x, y int) int {
 	return last
 }
 
-// placeCursor ends a frame with the cursor as the canvas wants it.
+// placeCursor ends a frame: it sets the cursor to the canvas's position, shape and
+// visibility.
 func (p *Painter) placeCursor(want term.Cursor) {
 	if !want.Visible {
 		if p.cursor.Visible {

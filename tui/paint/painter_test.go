@@ -35,7 +35,7 @@ func (p *player) write(b []byte) {
 	p.screen.Snapshot(&p.frame, 0)
 }
 
-// difference says where the terminal does not show the canvas, "" for nowhere.
+// difference says where the terminal does not show the canvas; it is "" when it does.
 func (p *player) difference(c *Canvas, o Options) string {
 	for y := range c.rows {
 		for x := range c.cols {
@@ -67,7 +67,7 @@ func (p *player) text() string {
 	return b.String()
 }
 
-// look is how a cell looks to a person on a terminal with options.
+// look describes how a cell looks on a terminal with options.
 type look struct {
 	text  string
 	width uint8
@@ -109,7 +109,7 @@ var (
 	})
 )
 
-// scribble draws something anywhere, also outside.
+// scribble draws something at random, also outside the canvas.
 func scribble(t *rapid.T, c *Canvas) {
 	x, y := rapid.IntRange(-3, c.cols).Draw(t, "x"), rapid.IntRange(-1, c.rows).Draw(t, "y")
 	switch rapid.IntRange(0, 7).Draw(t, "what") {
@@ -124,7 +124,7 @@ func scribble(t *rapid.T, c *Canvas) {
 	case 4:
 		c.Restyle(x, y, 4, 2, func(s term.Style) term.Style { s.Attr ^= term.Inverse; return s })
 	case 5:
-		c.Anew(x, y, rapid.IntRange(0, c.cols).Draw(t, "w"), rapid.IntRange(0, c.rows).Draw(t, "h"))
+		c.Redraw(x, y, rapid.IntRange(0, c.cols).Draw(t, "w"), rapid.IntRange(0, c.rows).Draw(t, "h"))
 	default:
 		c.text(x, y, styles.Draw(t, "style"), texts.Draw(t, "text"))
 	}

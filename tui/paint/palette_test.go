@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Colors that a program gave its screen are drawn in its pane, and beside it nothing
-// changes.
+// Colors that a program set for its screen are drawn in its pane and change nothing
+// next to it.
 func TestProgramsOwnPalette(t *testing.T) {
 	p := newPane(t, 20, 5)
 	if got := p.paint(t, "\x1b]4;1;#102030\a\x1b[31mred"); !strings.Contains(got, "38;2;16;32;48") {

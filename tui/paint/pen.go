@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// pen is the style the terminal writes in, in colors it has.
+// pen is the terminal's current style, in colors that it can show.
 type pen struct {
 	fg, bg, line term.Color // line is the underline's color
 	attr         term.Attr
@@ -15,7 +15,7 @@ type pen struct {
 	link         string
 }
 
-// pen is the style as this terminal can show it.
+// pen returns the style in colors that the terminal can show.
 func (o Options) pen(s term.Style) pen {
 	t := pen{
 		fg:        o.Colors.Color(s.FG),
@@ -25,7 +25,7 @@ func (o Options) pen(s term.Style) pen {
 		link:      s.Link,
 	}
 	if t.fg == term.PaletteColor(0) && t.fg != s.FG {
-		t.attr &^= term.Bold // black of ours: many terminals make a bold one gray
+		t.attr &^= term.Bold // the black is a replacement, and many terminals show bold black as gray
 	}
 	if t.underline != term.NoUnderline {
 		t.line = o.Colors.Color(s.UnderlineColor)
@@ -36,8 +36,8 @@ func (o Options) pen(s term.Style) pen {
 	return t
 }
 
-// style changes the terminal's style to that of cell. A blank takes any style
-// that looks the same on it, so that words of one style are one run.
+// style changes the terminal's style to that of cell. For a blank it keeps a style that
+// looks the same on it, so that words of one style form one run.
 func (p *Painter) style(cell term.Cell) {
 	if p.styled && cell.Style == p.last {
 		return
@@ -50,13 +50,13 @@ func (p *Painter) style(cell term.Cell) {
 	p.last, p.styled = cell.Style, true
 }
 
-// plain reports whether nothing of the pen but its background shows on a blank.
+// plain reports whether only the pen's background is visible on a blank.
 func (t pen) plain() bool {
 	return t.attr&visibleBlank == 0 && t.underline == term.NoUnderline && t.link == ""
 }
 
-// setPen writes the shorter of two ways to the wanted style: what changes, or a
-// reset and what is not default.
+// setPen changes the terminal's style in the shorter of two ways: only the changes, or a
+// reset and everything that is not default.
 func (p *Painter) setPen(want pen) {
 	p.styled = false
 	if p.pen == want {
@@ -74,7 +74,7 @@ func (p *Painter) setPen(want pen) {
 	p.reset = appendChange(append(p.reset[:0], "\x1b["...), pen{link: want.link}, want)
 	p.sgr = append(p.sgr[:0], "\x1b["...)
 	p.sgr = appendChange(p.sgr, p.pen, want)
-	if extra := len(p.reset) - 2; extra == 0 { // all default: CSI m
+	if extra := len(p.reset) - 2; extra == 0 { // everything is default
 		p.buf = append(p.buf, "\x1b[m"...)
 	} else if len(p.sgr) <= len(p.reset)+2 {
 		p.buf = append(append(p.buf, p.sgr[:len(p.sgr)-1]...), 'm')
@@ -100,8 +100,8 @@ var attrCodes = [...]struct {
 	{term.Overline, "53;", "55;"},
 }
 
-// appendChange appends the parameters, each with a semicolon after it, that
-// lead from one style to another.
+// appendChange appends the SGR parameters that change one style to another, each
+// followed by a semicolon.
 func appendChange(dst []byte, from, to pen) []byte {
 	if off := from.attr &^ to.attr; off&(term.Bold|term.Dim) != 0 {
 		from.attr &^= term.Bold | term.Dim // one code clears both
@@ -167,8 +167,8 @@ func appendColor(dst []byte, c term.Color, base int64) []byte {
 	return append(dst, ';')
 }
 
-// appendLineColor appends an underline color, in the form with colons: a
-// terminal that does not know it skips it as one parameter.
+// appendLineColor appends an underline color in the form with colons, because a terminal
+// that does not know it then skips it as one parameter.
 func appendLineColor(dst []byte, c term.Color) []byte {
 	if n, ok := c.Palette(); ok {
 		dst = append(dst, "58:5:"...)
@@ -187,12 +187,13 @@ func appendLineColor(dst []byte, c term.Color) []byte {
 	return append(dst, ';')
 }
 
-// maxLink is the longest link target that is handed on, as terminals limit it.
+// maxLink is the length of the longest link target that is passed on. Terminals have the
+// same limit.
 const maxLink = 2083
 
-// safeLink reports whether a program's link target may be given to the person's
-// terminal: printable ASCII that cannot end the sequence it stands in, of a
-// scheme that opens a page or a letter and not a file or a program of the host.
+// safeLink reports whether a program's link target may be passed to the person's
+// terminal. It must be printable ASCII, which cannot end the sequence, and its scheme
+// must open a web page or an e-mail, not a file or a program of the host.
 func safeLink(target string) bool {
 	if len(target) > maxLink {
 		return false

@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	// minScroll is how many rows must be saved before a scroll is worth its
-	// bytes and the eye's notice.
+	// minScroll is how many rows a scroll must save. Fewer are not worth its bytes
+	// and the visible motion.
 	minScroll = 3
-	// maxShift bounds how far a scroll is looked for.
+	// maxShift bounds the distances, in rows, that scroll tries.
 	maxShift = 40
 )
 
-// scroll looks whether many of the changed rows are rows that have moved up or
-// down, and has the terminal move them. The rows are then compared as ever, so
-// a wrong guess costs bytes and nothing else.
+// scroll checks whether many of the changed rows have moved up or down, and makes the
+// terminal move them. The rows are compared afterwards as usual, so a wrong guess only
+// costs bytes.
 func (p *Painter) scroll(c *Canvas) {
 	top, bottom, changed := changedRows(c)
 	if changed < minScroll {
@@ -37,8 +37,9 @@ func (p *Painter) scroll(c *Canvas) {
 	}
 }
 
-// changedRows is the range of rows with changes and how many of them have any. A
-// picture that is drawn anew has not moved, and has none.
+// changedRows returns the range of rows with changes and the number of changed rows. It
+// returns none for a picture that Redraw was called for, because its rows have not
+// moved.
 func changedRows(c *Canvas) (top, bottom, changed int) {
 	top = len(c.dirty)
 	for y, d := range c.dirty {
@@ -53,9 +54,9 @@ func changedRows(c *Canvas) (top, bottom, changed int) {
 	return top, bottom, changed
 }
 
-// hash numbers rows top to bottom of the canvas and of the terminal by what
-// they hold, blank ones with 0. Two rows of one number may differ: then a scroll
-// is not worth what it seemed.
+// hash computes a hash for each of the rows top to bottom of the canvas and of the
+// terminal; a blank row has 0. Different rows may have equal hashes; a scroll then saves
+// less than expected.
 func (p *Painter) hash(c *Canvas, top, bottom int) {
 	p.want, p.have = p.want[:0], p.have[:0]
 	for y := top; y < bottom; y++ {
@@ -79,8 +80,8 @@ func hashRow(row []term.Cell) (h uint64) {
 	return h
 }
 
-// same counts the rows with text of the canvas that the terminal shows shift
-// rows further down.
+// same counts the canvas's rows with text that the terminal shows shift rows further
+// down.
 func (p *Painter) same(shift int) (n int) {
 	for y := max(0, -shift); y < min(len(p.want), len(p.want)-shift); y++ {
 		if p.want[y] == p.have[y+shift] && p.want[y] != 0 {
@@ -90,11 +91,11 @@ func (p *Painter) same(shift int) (n int) {
 	return n
 }
 
-// shift moves what the terminal shows in rows top to bottom up by n rows, or
-// down when n is negative, within a scroll region.
+// shift moves the terminal's rows top to bottom up by n rows, or down when n is
+// negative, within a scroll region.
 func (p *Painter) shift(c *Canvas, top, bottom, n int) {
 	p.drawn += 2
-	p.setPen(pen{}) // the rows that appear are in the default background
+	p.setPen(pen{}) // so that the new rows have the default background
 	p.buf = append(p.buf, "\x1b["...)
 	p.buf = strconv.AppendInt(p.buf, int64(top)+1, 10)
 	p.buf = append(p.buf, ';')
