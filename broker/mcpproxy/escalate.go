@@ -90,7 +90,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	if err := c.show(ctx); err != nil {
 		return approval.Resolution{}, err
 	}
-	if !c.request.hold.resize(c.size()) {
+	if !c.request.hold.Resize(c.size()) {
 		return approval.Resolution{}, errNoRoom
 	}
 	e := c.escalation()

@@ -4,12 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"sync"
+	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
@@ -21,7 +24,7 @@ var errServerGone = errors.New("the server ended")
 // parameters and results stay the bytes they are.
 type link struct {
 	process *sandbox.Process
-	out     frameWriter
+	out     *jsonrpc.Writer
 	soon    nonblock.Linger // for an answer
 	limit   int
 	room    *room
@@ -51,11 +54,19 @@ func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link
 		requests: make(chan serverRequest, 16),
 	}
 	l.life, l.leave = context.WithCancel(context.Background())
-	l.out.to(p.Stdin())
-	l.out.broken = l.end // a caller that left its line to another's write waits for an answer
+	// A caller that left its line to another's write waits for an answer, so it is told by end.
+	l.out = jsonrpc.NewWriter(nonblock.Writer(p.Stdin()), writeDeadline(p.Stdin()), l.end)
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
 	return l
+}
+
+// writeDeadline is what moves the deadline of writes to w, or nil.
+func writeDeadline(w io.Writer) func(time.Time) error {
+	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
+		return d.SetWriteDeadline
+	}
+	return nil
 }
 
 // Start is part of the transport interface; a link has started when it exists.
@@ -94,7 +105,7 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 	if err != nil {
 		return err
 	}
-	return l.out.write(msg)
+	return l.out.Send(msg)
 }
 
 // Close ends the process and waits for the readers.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
 // request is ask with an id of our own.
@@ -93,11 +95,7 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	l.waiting[string(id)] = w
 	alone := len(l.waiting) == 1
 	l.mu.Unlock()
-	msg := make([]byte, 0, len(params)+len(method)+64)
-	msg = append(append(msg, `{"jsonrpc":"2.0","id":`...), id...)
-	msg = append(strconv.AppendQuote(append(msg, `,"method":`...), method), `,"params":`...)
-	msg = append(append(msg, params...), '}')
-	if err := l.out.write(msg); err != nil {
+	if err := l.out.Send(jsonrpc.Request(id, method, params)); err != nil {
 		l.forget(id)
 		return reply{}, fmt.Errorf("%w: %w", errServerGone, err)
 	}
@@ -112,7 +110,7 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 			return reply{}, context.Cause(ctx)
 		}
 		if method == "tools/call" {
-			_ = l.out.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, id))
+			_ = l.out.Send(jsonrpc.Notification("notifications/cancelled", fmt.Appendf(nil, `{"requestId":%s}`, id)))
 		}
 		if over == nil {
 			return reply{}, context.Cause(ctx)

@@ -8,7 +8,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 )
 
 // serverRequest is a request of a server to us.
@@ -17,51 +18,16 @@ type serverRequest struct {
 	method string
 }
 
-// envelope is any message of a server. Its parts are not looked into: what is
-// in them is checked where it is used.
-type envelope struct {
-	ID     json.RawMessage
-	Method string
-	Params json.RawMessage
-	Result json.RawMessage
-	Error  json.RawMessage
-}
-
-// open takes a line apart. Of a line that cannot be understood the envelope has
-// what stands before the fault.
-func open(line []byte) (e envelope, ok bool) {
-	fields, err := jsonx.Split(line)
-	for _, f := range fields {
-		switch f.Name {
-		case "id":
-			e.ID = f.Raw
-		case "method":
-			if json.Unmarshal(f.Raw, &e.Method) != nil {
-				return e, false
-			}
-		case "params":
-			e.Params = f.Raw
-		case "result":
-			e.Result = f.Raw
-		case "error":
-			if string(f.Raw) != "null" {
-				e.Error = f.Raw
-			}
-		}
-	}
-	return e, err == nil
-}
-
 // unreadable is the error in place of an answer that cannot be understood.
 var unreadable = json.RawMessage(`{"message":"the server's answer cannot be understood"}`)
 
 // read takes the server's messages until it ends.
 func (l *link) read() {
 	defer close(l.requests)
-	frames := newFrameReader(l.process.Stdout(), l.limit)
+	frames := jsonrpc.NewReader(l.process.Stdout(), l.limit)
 	for {
-		line, err := frames.next(nil)
-		if errors.Is(err, errTooLong) {
+		line, err := frames.Next(nil)
+		if errors.Is(err, jsonrpc.ErrTooLong) {
 			// Whose answer it was cannot be known, so nobody can be answered.
 			err = errors.New("the server sent a message that is too long")
 			go l.process.Stop()
@@ -70,17 +36,17 @@ func (l *link) read() {
 			l.end(err)
 			return
 		}
-		switch e, ok := open(line); {
-		case ok:
+		switch e, err := strict.Open(line); {
+		case err == nil:
 			l.dispatch(e)
 		case e.ID != nil && e.Method == "":
-			l.deliver(envelope{ID: e.ID, Error: unreadable})
+			l.deliver(jsonrpc.Message{ID: e.ID, Error: unreadable})
 		default: // servers do print other things than messages
 		}
 	}
 }
 
-func (l *link) dispatch(e envelope) {
+func (l *link) dispatch(e jsonrpc.Message) {
 	switch {
 	case e.Method == fetch.WebMethod && e.ID != nil && l.startWeb(e):
 	case e.Method != "" && e.ID != nil:
@@ -113,7 +79,7 @@ func (l *link) dispatch(e envelope) {
 	}
 }
 
-func (l *link) deliver(e envelope) {
+func (l *link) deliver(e jsonrpc.Message) {
 	l.mu.Lock()
 	w, ok := l.waiting[string(e.ID)]
 	delete(l.waiting, string(e.ID))
@@ -175,11 +141,11 @@ func (l *link) answerServer() {
 		var err error
 		switch {
 		case r.method == "ping":
-			err = l.out.write(answer(r.id, json.RawMessage("{}")))
+			err = l.out.Send(jsonrpc.Answer(r.id, json.RawMessage("{}")))
 		case r.method == "roots/list" && len(l.roots.base) > 0:
-			err = l.roots.answer(r.id, l.out.write)
+			err = l.roots.answer(r.id, l.out.Send)
 		default:
-			err = l.out.write(answerError(r.id, refuse(mcp.METHOD_NOT_FOUND, "this client does not offer that")))
+			err = l.out.Send(jsonrpc.AnswerError(r.id, jsonrpc.Refuse(jsonrpc.MethodNotFound, "this client does not offer that")))
 		}
 		if err != nil {
 			return

@@ -12,11 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -57,10 +56,10 @@ type call struct {
 // run carries a call out. It returns the message that answers it, and the call,
 // to be finished when that was sent; nil when the message was none.
 func (p *Proxy) run(ctx context.Context, s *session, r *request) ([]byte, *call) {
-	params, err := decodeCall(r.params)
+	params, err := decodeCall(r.Params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(r.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
+		return jsonrpc.AnswerError(r.ID, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err)), nil
 	}
 	return p.carryOut(ctx, s, r, newCallID(), params)
 }
@@ -74,11 +73,11 @@ func (p *Proxy) carryOut(ctx context.Context, s *session, r *request, id string,
 	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge(ctx)
 	if !c.keepLess() {
-		return answer(r.id, c.unkept(ctx)), c
+		return jsonrpc.Answer(r.ID, c.unkept(ctx)), c
 	}
 	result := c.decide(ctx, offered, catalog.hidden[where])
 	c.tellOutcome()
-	return answer(r.id, result), c
+	return jsonrpc.Answer(r.ID, result), c
 }
 
 // judge asks the policy and prepares the record. A call that is taken back before its

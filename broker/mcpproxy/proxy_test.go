@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -574,14 +575,14 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
-		m, err := decode(line)
-		if err != nil || m.method == "" {
+		m, err := strict.Decode(line)
+		if err != nil || m.Method == "" {
 			return
 		}
-		if m.id != nil && (string(m.id) == "null" || len(m.id) == 0) {
-			t.Fatalf("id %q", m.id)
+		if m.ID != nil && (string(m.ID) == "null" || len(m.ID) == 0) {
+			t.Fatalf("id %q", m.ID)
 		}
-		if p, err := decodeCall(m.params); err == nil && p.name == "" {
+		if p, err := decodeCall(m.Params); err == nil && p.name == "" {
 			t.Fatal("a call without a name was accepted")
 		}
 	})

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -24,11 +24,9 @@ const (
 
 // sayWaiting gives the bridge the call's ticket.
 func (c *call) sayWaiting() {
-	msg, err := encode(map[string]any{
-		"jsonrpc": "2.0", "method": notifyWaiting, "params": map[string]any{"requestId": c.request.id, "ticket": c.id},
-	})
+	params, err := encode(map[string]any{"requestId": c.request.ID, "ticket": c.id})
 	if err == nil {
-		_ = c.session.out.write(msg)
+		_ = c.session.out.Send(jsonrpc.Notification(notifyWaiting, params))
 	}
 }
 
@@ -41,7 +39,7 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 	for _, f := range fields {
 		switch f.Name {
 		case "ticket":
-			ticket, err = text(f.Raw)
+			ticket, err = strict.Text(f.Raw)
 		case "call":
 			call, err = decodeCall(f.Raw)
 		default:
@@ -61,13 +59,13 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 // queue holds it only if the audit shows that it was never let through; that is
 // asked once per call. Whatever else is resumed ends as interrupted.
 func (p *Proxy) resume(ctx context.Context, s *session, r *request) ([]byte, *call) {
-	ticket, params, err := decodeResume(r.params)
+	ticket, params, err := decodeResume(r.Params)
 	if err != nil {
 		p.recordRefused(ctx, err)
-		return answerError(r.id, refuse(mcp.INVALID_PARAMS, "%v", err)), nil
+		return jsonrpc.AnswerError(r.ID, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err)), nil
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
-		return answer(r.id, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
+		return jsonrpc.Answer(r.ID, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
 			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again.")), nil
 	}
 	defer p.config.Approvals.Abandon(p.config.Session, ticket, "the call has ended without it")

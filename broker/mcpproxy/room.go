@@ -74,8 +74,8 @@ type hold struct {
 	bytes int64
 }
 
-// resize changes what is taken. It reports false when there is not that much.
-func (h *hold) resize(bytes int) bool {
+// Resize changes what is taken. It reports false when there is not that much.
+func (h *hold) Resize(bytes int) bool {
 	more := int64(bytes) - h.bytes
 	switch {
 	case more > 0 && !h.of.TryAcquire(more):
@@ -87,7 +87,7 @@ func (h *hold) resize(bytes int) bool {
 	return true
 }
 
-func (h *hold) free() { h.resize(0) }
+func (h *hold) free() { h.Resize(0) }
 
 // pass hands over all that is taken.
 func (h *hold) pass() hold {
@@ -134,6 +134,6 @@ func (c *call) keepLess() bool {
 	default:
 		asked = bytes.Clone(asked[:min(len(asked), maxEvidence)])
 	}
-	c.params.arguments, c.request.params = asked, nil
-	return c.request.hold.resize(c.size())
+	c.params.arguments, c.request.Params = asked, nil
+	return c.request.hold.Resize(c.size())
 }

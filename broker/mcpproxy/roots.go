@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -66,7 +67,7 @@ func (r *roots) answer(id json.RawMessage, write func([]byte) error) error {
 	if err != nil {
 		return err
 	}
-	if err := write(answer(id, result)); err != nil {
+	if err := write(jsonrpc.Answer(id, result)); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -167,7 +168,7 @@ func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done fu
 	ctx, cancel := context.WithTimeout(ctx, l.roots.limit)
 	defer cancel()
 	told := l.roots.set(extra)
-	if err := l.out.write([]byte(`{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)); err != nil {
+	if err := l.out.Send(jsonrpc.Notification("notifications/roots/list_changed", nil)); err != nil {
 		return err
 	}
 	select {

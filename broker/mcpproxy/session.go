@@ -10,6 +10,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
@@ -28,7 +30,7 @@ type session struct {
 	proxy *Proxy
 	conn  io.ReadWriteCloser
 	in    *nonblock.Stream // of conn, to look for requests; may be nil
-	out   frameWriter
+	out   *jsonrpc.Writer
 	soon  nonblock.Linger // for the agent's next request
 
 	ctx     context.Context // ends with the connection
@@ -46,7 +48,7 @@ type session struct {
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 	s := &session{proxy: p, conn: conn, in: nonblock.New(conn), open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
-	s.out.to(conn)
+	s.out = jsonrpc.NewWriter(nonblock.Writer(conn), writeDeadline(conn), nil)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.heard, s.deaf = context.WithCancel(p.waits)
 	return s
@@ -56,8 +58,9 @@ func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 func (s *session) run() error {
 	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
 	defer unblock()
-	frames := newFrameReader(nonblock.Reader(s.conn), s.proxy.limits.Line)
-	err := s.read(frames)
+	lines := jsonrpc.NewReader(nonblock.Reader(s.conn), s.proxy.limits.Line)
+	lines.FindIDs(strict.FindID)
+	err := s.read(lines)
 	// An agent that closed only its sending side still gets its answers, but
 	// nobody is asked for one that may be gone.
 	s.deaf()
@@ -65,7 +68,7 @@ func (s *session) run() error {
 		s.cancel(errLeft)
 	}
 	s.calls.Wait()
-	s.out.settle()
+	s.out.Settle()
 	s.workers.dismiss()
 	s.cancel(errLeft)
 	_ = s.conn.Close()
@@ -75,16 +78,16 @@ func (s *session) run() error {
 	return err
 }
 
-func (s *session) read(frames *frameReader) error {
+func (s *session) read(lines *jsonrpc.Reader) error {
 	for {
 		h := hold{of: s.proxy.room.requests}
-		line, err := frames.next(&h)
-		var skipped *skippedError
+		line, err := lines.Next(&h)
+		var skipped *jsonrpc.SkippedError
 		switch {
-		case errors.As(err, &skipped) && errors.Is(err, errTooLong):
-			err = s.refused(message{id: skipped.id}, refuse(mcp.INVALID_REQUEST, "the message is longer than %d bytes", s.proxy.limits.Line))
+		case errors.As(err, &skipped) && errors.Is(err, jsonrpc.ErrTooLong):
+			err = s.refused(jsonrpc.Message{ID: skipped.ID}, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message is longer than %d bytes", s.proxy.limits.Line))
 		case skipped != nil:
-			err = s.refused(message{id: skipped.id}, refuse(mcp.INVALID_REQUEST, "%w", errNoRoom))
+			err = s.refused(jsonrpc.Message{ID: skipped.ID}, jsonrpc.Refuse(jsonrpc.InvalidRequest, "%w", errNoRoom))
 		case err == nil:
 			err = s.handle(line, &h)
 		}
@@ -98,24 +101,24 @@ func (s *session) read(frames *frameReader) error {
 // handle answers one message or begins to. An error ends the connection. What the
 // message takes is left to the caller, unless a call begins.
 func (s *session) handle(line []byte, h *hold) error {
-	m, err := decode(line)
+	m, err := strict.Decode(line)
 	if err != nil {
 		return s.refused(m, err)
 	}
-	if m.method == "" {
+	if m.Method == "" {
 		return nil // an answer; we ask agents nothing
 	}
-	if m.id == nil {
+	if m.ID == nil {
 		s.notified(m)
 		return nil
 	}
-	switch m.method {
+	switch m.Method {
 	case "initialize":
 		return s.respond(m, s.initialize)
 	case "ping":
-		return s.out.write(answer(m.id, json.RawMessage("{}")))
+		return s.out.Send(jsonrpc.Answer(m.ID, json.RawMessage("{}")))
 	case "tools/list":
-		err := s.out.write(answer(m.id, s.proxy.catalog.Load().list))
+		err := s.out.Send(jsonrpc.Answer(m.ID, s.proxy.catalog.Load().list))
 		s.proxy.announce(Activity{Kind: ToolsListed})
 		return err
 	case "tools/call":
@@ -123,29 +126,29 @@ func (s *session) handle(line []byte, h *hold) error {
 	case methodResume:
 		return s.begin(m, h, s.proxy.resume)
 	}
-	return s.out.write(answerError(m.id, refuse(mcp.METHOD_NOT_FOUND, "there is no such method")))
+	return s.out.Send(jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.MethodNotFound, "there is no such method")))
 }
 
 // refused answers a message that was not understood, and records it: it may
 // have been meant as a call.
-func (s *session) refused(m message, err error) error {
+func (s *session) refused(m jsonrpc.Message, err error) error {
 	s.proxy.recordRefused(s.ctx, err)
-	return s.out.write(answerError(m.id, err))
+	return s.out.Send(jsonrpc.AnswerError(m.ID, err))
 }
 
-func (s *session) respond(m message, f func(json.RawMessage) (json.RawMessage, error)) error {
-	result, err := f(m.params)
+func (s *session) respond(m jsonrpc.Message, f func(json.RawMessage) (json.RawMessage, error)) error {
+	result, err := f(m.Params)
 	if err != nil {
-		return s.out.write(answerError(m.id, err))
+		return s.out.Send(jsonrpc.AnswerError(m.ID, err))
 	}
-	return s.out.write(answer(m.id, result))
+	return s.out.Send(jsonrpc.Answer(m.ID, result))
 }
 
 // initialize agrees on a protocol version.
 func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 	v, err := jsonx.Parse(params, jsonx.Limits{Bytes: 1 << 20})
 	if err != nil {
-		return nil, refuse(mcp.INVALID_PARAMS, "initialize: %v", err)
+		return nil, jsonrpc.Refuse(jsonrpc.InvalidParams, "initialize: %v", err)
 	}
 	version := versions[0]
 	if wanted, ok := v.Member("protocolVersion"); ok && slices.Contains(versions, wanted.Text) {
@@ -164,10 +167,10 @@ func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 }
 
 // notified takes a notification. Only one of them matters here.
-func (s *session) notified(m message) {
-	switch m.method {
+func (s *session) notified(m jsonrpc.Message) {
+	switch m.Method {
 	case "notifications/cancelled":
-		v, err := jsonx.Parse(m.params, jsonx.Limits{Bytes: 64 << 10})
+		v, err := jsonx.Parse(m.Params, jsonx.Limits{Bytes: 64 << 10})
 		if err != nil {
 			return
 		}
@@ -188,21 +191,21 @@ func (s *session) notified(m message) {
 
 // request is a call on its way through the proxy.
 type request struct {
-	message
+	jsonrpc.Message
 	hold hold
 }
 
 // begin starts to work on a call.
-func (s *session) begin(m message, h *hold, run func(context.Context, *session, *request) ([]byte, *call)) error {
+func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *session, *request) ([]byte, *call)) error {
 	if err := s.proxy.config.Audit.Full(); err != nil {
-		return s.out.write(answer(m.id, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
+		return s.out.Send(jsonrpc.Answer(m.ID, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
 			"because this session's record of decisions is full. So will every other be: do not repeat it, and tell the person, who can open a new session.")))
 	}
-	if !h.resize(int(h.bytes) + requestCost) {
-		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%w", errNoRoom))
+	if !h.Resize(int(h.bytes) + requestCost) {
+		return s.refused(m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "%w", errNoRoom))
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	id := string(m.id)
+	id := string(m.ID)
 	s.mu.Lock()
 	_, used := s.open[id]
 	full := len(s.open) >= s.proxy.limits.InFlight
@@ -215,13 +218,13 @@ func (s *session) begin(m message, h *hold, run func(context.Context, *session, 
 	switch {
 	case used:
 		cancel(nil)
-		return s.refused(m, refuse(mcp.INVALID_REQUEST, "a request with this id is not answered yet"))
+		return s.refused(m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "a request with this id is not answered yet"))
 	case full:
 		cancel(nil)
-		return s.refused(m, refuse(mcp.INVALID_REQUEST, "%d requests wait for their answers already", s.proxy.limits.InFlight))
+		return s.refused(m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "%d requests wait for their answers already", s.proxy.limits.InFlight))
 	case draining:
 		cancel(nil)
-		return s.refused(m, refuse(mcp.INTERNAL_ERROR, "%w", errEnding))
+		return s.refused(m, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
 	}
 	r := &request{m, h.pass()}
 	s.workers.do(func() {
@@ -233,7 +236,7 @@ func (s *session) begin(m message, h *hold, run func(context.Context, *session, 
 		alone := len(s.open) == 0
 		s.mu.Unlock()
 		if !errors.Is(context.Cause(ctx), errCancelled) {
-			_ = s.out.write(msg)
+			_ = s.out.Send(msg)
 		}
 		r.hold.free()
 		if c != nil {
@@ -250,7 +253,7 @@ func (s *session) toolsChanged() {
 	ready := s.initial
 	s.mu.Unlock()
 	if ready {
-		_ = s.out.write([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		_ = s.out.Send(jsonrpc.Notification("notifications/tools/list_changed", nil))
 	}
 }
 
@@ -260,9 +263,9 @@ func (s *session) progress(token json.RawMessage, done, total float64, text stri
 	if total > 0 {
 		params["total"] = total
 	}
-	msg, err := encode(map[string]any{"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+	raw, err := encode(params)
 	if err == nil {
-		_ = s.out.write(msg)
+		_ = s.out.Send(jsonrpc.Notification("notifications/progress", raw))
 	}
 }
 
@@ -275,7 +278,7 @@ func (s *session) drain(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
 		s.calls.Wait()
-		s.out.settle()
+		s.out.Settle()
 		close(done)
 	}()
 	select {

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -109,7 +108,7 @@ func (l *link) openWeb(ctx context.Context, id json.RawMessage, w *webCall) (con
 // startWeb begins to make a request that the server asks for. It reports false
 // when there is none to be made; the server is then refused like for anything
 // else that it is not offered.
-func (l *link) startWeb(e envelope) bool {
+func (l *link) startWeb(e jsonrpc.Message) bool {
 	var p struct {
 		Call json.RawMessage `json:"call"`
 	}
@@ -127,12 +126,12 @@ func (l *link) startWeb(e envelope) bool {
 		return false
 	}
 	l.readers.Go(func() {
-		reply := answerError(e.ID, errLeft)
+		reply := jsonrpc.AnswerError(e.ID, errLeft)
 		if l.room.fetching.take(w.ctx, l.life) == nil {
 			defer l.room.fetching.give()
 			reply = w.answer(e.ID)
 		}
-		_ = l.out.write(reply) // a server that is gone needs no answer
+		_ = l.out.Send(reply) // a server that is gone needs no answer
 	})
 	return true
 }
@@ -141,13 +140,13 @@ func (l *link) startWeb(e envelope) bool {
 func (w *webCall) answer(id json.RawMessage) []byte {
 	got, err := w.get(w.ctx)
 	if err != nil {
-		return answerError(id, refuse(mcp.INTERNAL_ERROR, "%v", err))
+		return jsonrpc.AnswerError(id, jsonrpc.Refuse(jsonrpc.InternalError, "%v", err))
 	}
 	result, err := encode(fetch.Page{
 		URL: got.URL, Status: got.Status, Headers: got.Headers, Body: got.Body, Truncated: got.Truncated, Redirects: got.Redirects,
 	})
 	if err != nil {
-		return answerError(id, err)
+		return jsonrpc.AnswerError(id, err)
 	}
-	return answer(id, result)
+	return jsonrpc.Answer(id, result)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -143,17 +144,19 @@ func TestFetchJudgesEveryHop(t *testing.T) {
 		{"http://plain.example.com/go?to=https://example.com/", "# Welcome to example.com", false, 2},
 		{"https://example.com/go?to=file:///etc/passwd", "neither http nor https", true, 1},
 	} {
-		before := len(n.asked)
-		m := a.call(fmt.Sprint(i+1), "fetch__http_fetch", fmt.Sprintf(`{"url":%q}`, c.url))
-		if m.isError() != c.failed || !strings.Contains(m.text(), c.want) {
-			t.Errorf("%s: %s", c.url, m.Result)
-		}
-		if strings.Contains(string(m.Result), "tell-nobody") {
-			t.Errorf("%s: a secret came back", c.url)
-		}
-		if got := len(n.asked) - before; got != c.asked {
-			t.Errorf("%s: %d requests, want %d", c.url, got, c.asked)
-		}
+		t.Run(c.url, func(t *testing.T) {
+			before := len(n.asked)
+			m := a.call(fmt.Sprint(i+1), "fetch__http_fetch", fmt.Sprintf(`{"url":%q}`, c.url))
+			if m.isError() != c.failed || !strings.Contains(m.text(), c.want) {
+				t.Errorf("%s: %s", c.url, m.Result)
+			}
+			if strings.Contains(string(m.Result), "tell-nobody") {
+				t.Errorf("%s: a secret came back", c.url)
+			}
+			if got := len(n.asked) - before; got != c.asked {
+				t.Errorf("%s: %d requests, want %d", c.url, got, c.asked)
+			}
+		})
 	}
 	for _, to := range n.dialed {
 		if !strings.HasPrefix(to, "93.184.216.34:") {
@@ -177,9 +180,11 @@ func TestFetchJudgesEveryHop(t *testing.T) {
 	for url, want := range map[string]audit.Decision{
 		"https://example.com/there": audit.Allow, "https://other.example.com": audit.Deny, "http://169.254.169.254/latest": audit.Deny,
 	} {
-		if hops[url] != want {
-			t.Errorf("the redirect to %s is recorded as %q, want %q (%v)", url, hops[url], want, hops)
-		}
+		t.Run(url, func(t *testing.T) {
+			if hops[url] != want {
+				t.Errorf("the redirect to %s is recorded as %q, want %q (%v)", url, hops[url], want, hops)
+			}
+		})
 	}
 }
 
@@ -236,14 +241,14 @@ func TestOnlyJudgedServersGetTheWeb(t *testing.T) {
 	l := &link{webs: map[string]*webCall{}}
 	for _, params := range []string{`{"call":"ic-1"}`, `{}`, `7`, ``} {
 		t.Run(params, func(t *testing.T) {
-			if l.startWeb(envelope{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
+			if l.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(params)}) {
 				t.Errorf("%q was served", params)
 			}
 		})
 	}
 	taken := &webCall{taken: true}
 	l.webs[`"ic-1"`] = taken
-	if l.startWeb(envelope{ID: json.RawMessage("1"), Params: json.RawMessage(`{"call":"ic-1"}`)}) {
+	if l.startWeb(jsonrpc.Message{ID: json.RawMessage("1"), Params: json.RawMessage(`{"call":"ic-1"}`)}) {
 		t.Error("a request was made twice")
 	}
 }

@@ -1,4 +1,4 @@
-package mcpproxy
+package jsonrpc
 
 import (
 	"bytes"
@@ -35,17 +35,16 @@ func (g *gate) Write(b []byte) (int, error) {
 func TestLinesShareAWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		var f frameWriter
-		f.to(g)
-		go func() { _ = f.write([]byte("first")) }()
+		w := NewWriter(g, nil, nil)
+		go func() { _ = w.Send([]byte("first")) }()
 		synctest.Wait()
 		for i := range 5 {
-			if err := f.write(fmt.Append(nil, i)); err != nil {
+			if err := w.Send(fmt.Append(nil, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		close(g.open)
-		f.settle()
+		w.Settle()
 		if want := []string{"first\n", "0\n1\n2\n3\n4\n"}; !slices.Equal(g.writes, want) {
 			t.Errorf("writes %q", g.writes)
 		}
@@ -56,22 +55,21 @@ func TestLinesShareAWrite(t *testing.T) {
 func TestLinesThatWaitAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		var f frameWriter
-		f.to(g)
+		w := NewWriter(g, nil, nil)
 		line := bytes.Repeat([]byte("x"), maxWaiting/4)
 		var group sync.WaitGroup
 		for range 20 {
-			group.Go(func() { _ = f.write(line) })
+			group.Go(func() { _ = w.Send(line) })
 		}
 		synctest.Wait()
-		f.mu.Lock()
-		if n := len(f.lines); n > maxWaiting+1 {
+		w.mu.Lock()
+		if n := len(w.lines); n > maxWaiting+1 {
 			t.Errorf("%d bytes wait", n)
 		}
-		f.mu.Unlock()
+		w.mu.Unlock()
 		close(g.open)
 		group.Wait()
-		f.settle()
+		w.Settle()
 		if all := strings.Join(g.writes, ""); all != strings.Repeat(string(line)+"\n", 20) {
 			t.Errorf("%d bytes were written", len(all))
 		}
@@ -83,12 +81,11 @@ func TestLinesThatWaitAreBounded(t *testing.T) {
 func TestALongLineIsWrittenByItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{})}
-		var f frameWriter
-		f.to(g)
-		go func() { _ = f.write([]byte("first")) }()
+		w := NewWriter(g, nil, nil)
+		go func() { _ = w.Send([]byte("first")) }()
 		synctest.Wait()
 		written := make(chan error, 1)
-		go func() { written <- f.write(bytes.Repeat([]byte("x"), maxWaiting+1)) }()
+		go func() { written <- w.Send(bytes.Repeat([]byte("x"), maxWaiting+1)) }()
 		synctest.Wait()
 		if len(written) > 0 {
 			t.Error("a long line was left behind")
@@ -97,7 +94,7 @@ func TestALongLineIsWrittenByItsCaller(t *testing.T) {
 		if err := <-written; err != nil {
 			t.Error(err)
 		}
-		f.settle()
+		w.Settle()
 	})
 }
 
@@ -105,18 +102,16 @@ func TestALongLineIsWrittenByItsCaller(t *testing.T) {
 func TestAWriteThatFailsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{open: make(chan struct{}), err: errors.New("gone")}
-		var f frameWriter
 		var told error
-		f.broken = func(err error) { told = err }
-		f.to(g)
-		go func() { _ = f.write([]byte("first")) }()
+		w := NewWriter(g, nil, func(err error) { told = err })
+		go func() { _ = w.Send([]byte("first")) }()
 		synctest.Wait()
-		if err := f.write([]byte("second")); err != nil {
+		if err := w.Send([]byte("second")); err != nil {
 			t.Fatal(err)
 		}
 		close(g.open)
 		synctest.Wait()
-		if !errors.Is(told, g.err) || !errors.Is(f.write([]byte("third")), g.err) {
+		if !errors.Is(told, g.err) || !errors.Is(w.Send([]byte("third")), g.err) {
 			t.Errorf("told %v", told)
 		}
 	})

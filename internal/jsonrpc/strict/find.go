@@ -1,16 +1,13 @@
-package mcpproxy
+package strict
 
-import "encoding/json"
+import (
+	"encoding/json"
 
-// skippedError is a message that was not kept. Its id, as far as it has one, is known,
-// so that the agent can be told which call it was.
-type skippedError struct {
-	reason error
-	id     json.RawMessage
-}
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+)
 
-func (e *skippedError) Error() string { return e.reason.Error() }
-func (e *skippedError) Unwrap() error { return e.reason }
+// FindID finds the id of a message that goes by.
+func FindID() jsonrpc.Finder { return new(idFinder) }
 
 // maxID is the longest id that is looked for.
 const maxID = 256
@@ -26,7 +23,8 @@ type idFinder struct {
 	ids             int
 }
 
-func (f *idFinder) look(part []byte) {
+// Look looks at the next part of the message.
+func (f *idFinder) Look(part []byte) {
 	for _, c := range part {
 		f.step(c)
 	}
@@ -68,13 +66,13 @@ func (f *idFinder) step(c byte) {
 func (f *idFinder) member() {
 	if f.name == `"id"` {
 		f.ids++
-		f.id, _ = identifier(f.token)
+		f.id, _ = Identifier(f.token)
 	}
 	f.name, f.token = "", f.token[:0]
 }
 
-// found is the id, or nil when there is none that is certain.
-func (f *idFinder) found() json.RawMessage {
+// Found is the id, or nil when there is none that is certain.
+func (f *idFinder) Found() json.RawMessage {
 	if f.ids != 1 {
 		return nil
 	}

@@ -1,0 +1,111 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+// Message is a message, taken apart but for its parameters, result and error. They
+// alias the line.
+type Message struct {
+	ID     json.RawMessage // nil for a notification
+	Method string          // empty for an answer
+	Params json.RawMessage // nil when absent
+	Result json.RawMessage // of an answer
+	Error  json.RawMessage // of an answer
+}
+
+// The codes of errors that JSON-RPC defines.
+const (
+	ParseError     = -32700
+	InvalidRequest = -32600
+	MethodNotFound = -32601
+	InvalidParams  = -32602
+	InternalError  = -32603
+)
+
+// Error is why a message is answered with an error.
+type Error struct {
+	Code int
+	Text string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// Refuse makes an *Error.
+func Refuse(code int, format string, args ...any) error {
+	return &Error{Code: code, Text: fmt.Errorf(format, args...).Error()}
+}
+
+// Request is a request with parameters that are JSON already.
+func Request(id json.RawMessage, method string, params json.RawMessage) []byte {
+	b := begin(id, len(method)+len(params)+len(`,"method":"","params":`))
+	return append(withMethod(b, method, params), '}')
+}
+
+// Notification is a notification with parameters that are JSON already, or none.
+func Notification(method string, params json.RawMessage) []byte {
+	b := append(make([]byte, 0, len(method)+len(params)+48), `{"jsonrpc":"2.0"`...)
+	return append(withMethod(b, method, params), '}')
+}
+
+// Answer is a response with a result that is JSON already.
+func Answer(id, result json.RawMessage) []byte {
+	b := append(begin(id, len(result)+len(`,"result":`)), `,"result":`...)
+	return append(append(b, result...), '}')
+}
+
+// AnswerError is an error response. Without an id it is to a message whose id is not
+// known. What is no *Error is an internal one.
+func AnswerError(id json.RawMessage, err error) []byte {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Code: InternalError, Text: err.Error()}
+	}
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	b := append(begin(id, len(e.Text)+48), `,"error":{"code":`...)
+	b = append(strconv.AppendInt(b, int64(e.Code), 10), `,"message":`...)
+	return append(appendText(b, e.Text), "}}"...)
+}
+
+// begin is the beginning of a message with an id, and has room for so much more.
+func begin(id json.RawMessage, more int) []byte {
+	const head = `{"jsonrpc":"2.0","id":`
+	b := append(make([]byte, 0, len(head)+len(id)+more+1), head...)
+	return append(b, id...)
+}
+
+func withMethod(b []byte, method string, params json.RawMessage) []byte {
+	b = appendText(append(b, `,"method":`...), method)
+	if params == nil {
+		return b
+	}
+	return append(append(b, `,"params":`...), params...)
+}
+
+// appendText appends a text without changing characters for HTML.
+func appendText(b []byte, text string) []byte {
+	if plain(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
+	var quoted bytes.Buffer
+	e := json.NewEncoder(&quoted)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(text) // of a text there is no error
+	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
+}
+
+// plain reports whether a text stands for itself in JSON.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}

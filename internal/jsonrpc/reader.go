@@ -1,0 +1,131 @@
+package jsonrpc
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// ErrTooLong is a line above the limit.
+var ErrTooLong = errors.New("the message is too long")
+
+// ErrNoRoom is a line for which the budget has no room.
+var ErrNoRoom = errors.New("there is no room for the message")
+
+// SkippedError is a line that was not kept. The reader has passed over it and can go
+// on with the next.
+type SkippedError struct {
+	Reason error           // ErrTooLong or ErrNoRoom
+	ID     json.RawMessage // of the message, when FindIDs was called and it is certain
+}
+
+func (e *SkippedError) Error() string { return e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *SkippedError) Unwrap() error { return e.Reason }
+
+// Budget bounds what lines take together.
+type Budget interface {
+	// Resize changes what is taken of it. It reports false, and changes nothing,
+	// when there is not that much.
+	Resize(bytes int) bool
+}
+
+// Reader takes lines of bounded length from a stream. It never holds more than the
+// limit.
+type Reader struct {
+	r      *bufio.Reader
+	limit  int
+	finder func() Finder // nil when nobody asks for ids of lines that are not kept
+}
+
+// Finder looks for the id of one message that goes by.
+type Finder interface {
+	// Look looks at the next part of the message.
+	Look(part []byte)
+	// Found is the id, or nil when there is none that is certain.
+	Found() json.RawMessage
+}
+
+// NewReader reads lines of at most limit bytes. A *bufio.Reader is used as it is.
+func NewReader(r io.Reader, limit int) *Reader {
+	if b, ok := r.(*bufio.Reader); ok {
+		return &Reader{r: b, limit: limit}
+	}
+	return &Reader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
+}
+
+// FindIDs has the reader look for the id of each message that is not kept, with what
+// finder makes.
+func (r *Reader) FindIDs(finder func() Finder) { r.finder = finder }
+
+// Next returns the next line that is not empty, without its end. The bytes belong to
+// the caller; the budget, if there is one, is charged with what they take. What stands
+// behind the last end of a line is returned with io.ErrUnexpectedEOF.
+func (r *Reader) Next(budget Budget) ([]byte, error) {
+	for {
+		line, err := r.line(budget)
+		if n := len(line); n > 0 && line[n-1] == '\r' {
+			line = line[:n-1]
+		}
+		if err != nil || len(line) > 0 {
+			return line, err
+		}
+	}
+}
+
+func (r *Reader) line(budget Budget) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.r.ReadSlice('\n')
+		n := len(line) + len(part)
+		if n > r.limit {
+			return nil, r.skip(budget, line, part, err, ErrTooLong)
+		}
+		if n > cap(line) {
+			more := min(max(n, 2*cap(line)), r.limit)
+			if budget != nil && !budget.Resize(more) {
+				return nil, r.skip(budget, line, part, err, ErrNoRoom)
+			}
+			line = append(make([]byte, 0, more), line...)
+		}
+		line = append(line, part...)
+		switch {
+		case err == nil:
+			return line[:len(line)-1], nil
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, io.ErrUnexpectedEOF
+		default:
+			return nil, err
+		}
+	}
+}
+
+// skip drops a line that cannot be kept, for the reason given, and the rest of it.
+func (r *Reader) skip(budget Budget, line, part []byte, err, reason error) error {
+	look := func([]byte) {}
+	var f Finder
+	if r.finder != nil {
+		f = r.finder()
+		look = f.Look
+	}
+	look(line)
+	look(part)
+	if budget != nil {
+		budget.Resize(0) // the rest may be long in coming
+	}
+	for errors.Is(err, bufio.ErrBufferFull) {
+		part, err = r.r.ReadSlice('\n')
+		look(part)
+	}
+	if err != nil {
+		return err
+	}
+	skipped := &SkippedError{Reason: reason}
+	if f != nil {
+		skipped.ID = f.Found()
+	}
+	return skipped
+}

@@ -1,0 +1,111 @@
+package jsonrpc
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+)
+
+// writeLimit is how long a client may leave a message unread; at least half of
+// it.
+const writeLimit = 30 * time.Second
+
+// Writer writes whole lines. Those that are ready at the same time go in one
+// write: a caller that finds no write under way writes for all that come meanwhile.
+type Writer struct {
+	to       io.Writer
+	deadline func(time.Time) error // nil when the writer has none
+	broken   func(error)           // told of the first error; may be nil
+
+	mu      sync.Mutex
+	room    sync.Cond // signalled when a write has ended
+	lines   []byte    // that wait
+	writing bool
+	failed  error
+	spare   []byte    // memory of the lines before
+	until   time.Time // the deadline that is set
+}
+
+// maxWaiting is how many bytes may wait for a write that is under way.
+const maxWaiting = 256 << 10
+
+// NewWriter writes to to. deadline, if there is one, bounds the time of each write, and
+// broken, if there is one, is told of the first error.
+func NewWriter(to io.Writer, deadline func(time.Time) error, broken func(error)) *Writer {
+	w := &Writer{to: to, deadline: deadline, broken: broken}
+	w.room.L = &w.mu
+	return w
+}
+
+// Send sends one message, or leaves a short one to the write that is under way. After
+// an error every further message fails.
+func (w *Writer) Send(msg []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing && len(w.lines)+len(msg) > maxWaiting && w.failed == nil {
+		w.room.Wait()
+	}
+	if w.failed != nil {
+		return w.failed
+	}
+	w.lines = append(append(w.lines, msg...), '\n')
+	if w.writing {
+		return nil
+	}
+	w.writing = true
+	w.mu.Unlock()
+	runtime.Gosched() // lets in callers with a line for the same write
+	w.mu.Lock()
+	for len(w.lines) > 0 && w.failed == nil {
+		w.flush()
+	}
+	w.writing = false
+	w.room.Broadcast()
+	err := w.failed
+	if err != nil && w.broken != nil {
+		w.mu.Unlock()
+		w.broken(err)
+		w.mu.Lock()
+	}
+	return err
+}
+
+// Settle waits until what others left to a write that is under way is written.
+func (w *Writer) Settle() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.writing {
+		w.room.Wait()
+	}
+}
+
+// flush writes what waits. The lock is held, but not during the write.
+func (w *Writer) flush() {
+	lines := w.lines
+	w.lines, w.spare = w.spare[:0], nil
+	w.extend()
+	w.mu.Unlock()
+	_, err := w.to.Write(lines)
+	w.mu.Lock()
+	if err != nil {
+		w.failed = fmt.Errorf("write message: %w", err)
+	}
+	if cap(lines) <= maxWaiting {
+		w.spare = lines[:0]
+	}
+	w.room.Broadcast()
+}
+
+// extend moves the deadline. That costs as much as a short write, so it is done
+// once in a while only.
+func (w *Writer) extend() {
+	if w.deadline == nil {
+		return
+	}
+	if now := time.Now(); w.until.Sub(now) < writeLimit/2 {
+		w.until = now.Add(writeLimit)
+		_ = w.deadline(w.until)
+	}
+}
