@@ -14,6 +14,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// frame is one message, either way.
+type frame struct {
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  *struct {
+		Code    int
+		Message string
+	}
+}
+
 // client drives a server over pipes.
 type client struct {
 	t   *testing.T

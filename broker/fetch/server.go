@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -37,7 +38,7 @@ type Page struct {
 // server is one run of the server: one client on one pair of streams.
 type server struct {
 	mu      sync.Mutex
-	out     io.Writer
+	out     *jsonrpc.Writer
 	offered bool // the client makes web requests
 	asked   uint64
 	waiting map[string]chan reply // room for the one reply
@@ -50,95 +51,73 @@ type reply struct {
 	err  error
 }
 
-// frame is one message, either way.
-type frame struct {
-	JSONRPC string          `json:"jsonrpc"`
-	ID      json.RawMessage `json:"id,omitempty"`
-	Method  string          `json:"method,omitempty"`
-	Params  json.RawMessage `json:"params,omitempty"`
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   *rpcError       `json:"error,omitempty"`
-}
-
-type rpcError struct {
-	Code    int    `json:"code"`
-	Message string `json:"message"`
-}
-
 // Serve answers a client until its stream ends. It returns when all calls have
 // been answered or, once the stream has ended, given up.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	s := &server{out: out, waiting: map[string]chan reply{}, calls: map[string]context.CancelFunc{}}
+	s := &server{out: jsonrpc.NewWriter(out, nil, nil), waiting: map[string]chan reply{}, calls: map[string]context.CancelFunc{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.group.Wait()
 	defer cancel()
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
-	for lines.Scan() {
-		if err := s.handle(ctx, lines.Bytes()); err != nil {
+	lines := jsonrpc.NewReader(in, maxLine)
+	for {
+		line, err := lines.Next(nil)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("fetch server: read: %w", err)
+		}
+		if err := s.handle(ctx, line); err != nil {
 			return fmt.Errorf("fetch server: %w", err)
 		}
 	}
-	if err := lines.Err(); err != nil {
-		return fmt.Errorf("fetch server: read: %w", err)
-	}
-	return nil
-}
-
-func (s *server) send(f frame) error {
-	f.JSONRPC = "2.0"
-	line, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, err = s.out.Write(append(line, '\n'))
-	return err
 }
 
 func (s *server) fail(id json.RawMessage, code int, text string) error {
-	return s.send(frame{ID: id, Error: &rpcError{code, text}})
+	return s.out.Send(jsonrpc.AnswerError(id, &jsonrpc.Error{Code: code, Text: text}))
+}
+
+func (s *server) answer(id, result json.RawMessage) error {
+	return s.out.Send(jsonrpc.Answer(id, result))
 }
 
 // handle takes one message. An error ends the server.
 func (s *server) handle(ctx context.Context, line []byte) error {
-	if _, err := jsonx.Split(line); err != nil {
-		return s.fail(json.RawMessage("null"), -32700, "the message is not JSON that has one meaning")
+	if !jsonx.Valid(line) {
+		return s.fail(nil, jsonrpc.ParseError, "the message is not JSON")
 	}
-	var f frame
-	if err := json.Unmarshal(line, &f); err != nil {
-		return s.fail(json.RawMessage("null"), -32600, "the message is not JSON-RPC")
-	}
+	m, err := strict.Open(line)
 	switch {
-	case f.Method == "":
-		s.deliver(f)
-	case f.Method == "notifications/cancelled":
-		s.cancelled(f.Params)
-	case f.ID == nil:
-	case f.Method == "initialize":
-		return s.initialize(f)
-	case f.Method == "ping":
-		return s.send(frame{ID: f.ID, Result: json.RawMessage("{}")})
-	case f.Method == "tools/list":
-		return s.send(frame{ID: f.ID, Result: toolList})
-	case f.Method == "tools/call":
-		return s.begin(ctx, f)
+	case err != nil:
+		return s.out.Send(jsonrpc.AnswerError(nil, err))
+	case m.Method == "":
+		s.deliver(m)
+	case m.Method == "notifications/cancelled":
+		s.cancelled(m.Params)
+	case m.ID == nil:
+	case m.Method == "initialize":
+		return s.initialize(m)
+	case m.Method == "ping":
+		return s.answer(m.ID, json.RawMessage("{}"))
+	case m.Method == "tools/list":
+		return s.answer(m.ID, toolList)
+	case m.Method == "tools/call":
+		return s.begin(ctx, m)
 	default:
-		return s.fail(f.ID, -32601, "there is no such method")
+		return s.fail(m.ID, jsonrpc.MethodNotFound, "there is no such method")
 	}
 	return nil
 }
 
-func (s *server) initialize(f frame) error {
+func (s *server) initialize(m jsonrpc.Message) error {
 	var p struct {
 		ProtocolVersion string `json:"protocolVersion"`
 		Capabilities    struct {
 			Experimental map[string]json.RawMessage `json:"experimental"`
 		} `json:"capabilities"`
 	}
-	if err := json.Unmarshal(f.Params, &p); err != nil {
-		return s.fail(f.ID, -32602, "initialize: the parameters cannot be understood")
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		return s.fail(m.ID, jsonrpc.InvalidParams, "initialize: the parameters cannot be understood")
 	}
 	_, offered := p.Capabilities.Experimental[WebMethod]
 	s.mu.Lock()
@@ -152,13 +131,13 @@ func (s *server) initialize(f frame) error {
 	if err != nil {
 		return err
 	}
-	return s.send(frame{ID: f.ID, Result: result})
+	return s.answer(m.ID, result)
 }
 
 // begin starts to work on a call.
-func (s *server) begin(ctx context.Context, f frame) error {
+func (s *server) begin(ctx context.Context, m jsonrpc.Message) error {
 	ctx, cancel := context.WithCancel(ctx)
-	id := string(f.ID)
+	id := string(m.ID)
 	s.mu.Lock()
 	_, used := s.calls[id]
 	full := len(s.calls) >= maxCalls
@@ -168,16 +147,16 @@ func (s *server) begin(ctx context.Context, f frame) error {
 	s.mu.Unlock()
 	if used || full {
 		cancel()
-		return s.fail(f.ID, -32600, "the id is in use, or too many calls are")
+		return s.fail(m.ID, jsonrpc.InvalidRequest, "the id is in use, or too many calls are")
 	}
 	s.group.Go(func() {
-		text, err := s.call(ctx, f)
+		text, err := s.call(ctx, m)
 		result := toolResult(text, err)
 		s.mu.Lock()
 		delete(s.calls, id)
 		s.mu.Unlock()
 		cancel()
-		_ = s.send(frame{ID: f.ID, Result: result}) // a client that is gone needs no answer
+		_ = s.answer(m.ID, result) // a client that is gone needs no answer
 	})
 	return nil
 }
@@ -216,7 +195,7 @@ func (s *server) page(ctx context.Context, call json.RawMessage) (Page, error) {
 	}()
 	params, err := json.Marshal(map[string]json.RawMessage{"call": call})
 	if err == nil {
-		err = s.send(frame{ID: json.RawMessage(id), Method: WebMethod, Params: params})
+		err = s.out.Send(jsonrpc.Request(json.RawMessage(id), WebMethod, params))
 	}
 	if err != nil {
 		return Page{}, err
@@ -230,18 +209,19 @@ func (s *server) page(ctx context.Context, call json.RawMessage) (Page, error) {
 }
 
 // deliver hands an answer of the client to the call that waits for it.
-func (s *server) deliver(f frame) {
+func (s *server) deliver(m jsonrpc.Message) {
 	s.mu.Lock()
-	got := s.waiting[string(f.ID)]
-	delete(s.waiting, string(f.ID))
+	got := s.waiting[string(m.ID)]
+	delete(s.waiting, string(m.ID))
 	s.mu.Unlock()
 	if got == nil {
 		return
 	}
 	var r reply
-	if f.Error != nil {
-		r.err = errors.New(f.Error.Message)
-	} else if err := json.Unmarshal(f.Result, &r.page); err != nil {
+	var failed struct{ Message string }
+	if m.Error != nil && json.Unmarshal(m.Error, &failed) == nil {
+		r.err = errors.New(failed.Message)
+	} else if err := json.Unmarshal(m.Result, &r.page); err != nil {
 		r.err = errors.New("the client's answer cannot be understood")
 	}
 	got <- r

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
 // toolName is the one tool.
@@ -40,7 +42,7 @@ type answer struct {
 
 // call carries out one call. The address, the headers and the time limit are
 // the client's business: it judged them.
-func (s *server) call(ctx context.Context, f frame) (string, error) {
+func (s *server) call(ctx context.Context, m jsonrpc.Message) (string, error) {
 	var p struct {
 		Name      string `json:"name"`
 		Arguments struct {
@@ -48,13 +50,13 @@ func (s *server) call(ctx context.Context, f frame) (string, error) {
 			Format    string `json:"format"`
 		} `json:"arguments"`
 	}
-	if err := json.Unmarshal(f.Params, &p); err != nil {
+	if err := json.Unmarshal(m.Params, &p); err != nil {
 		return "", errors.New("the parameters cannot be understood")
 	}
 	if p.Name != toolName {
 		return "", errors.New("there is no such tool")
 	}
-	page, err := s.page(ctx, f.ID)
+	page, err := s.page(ctx, m.ID)
 	if err != nil {
 		return "", err
 	}
