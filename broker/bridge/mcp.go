@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
 // maxOpen is how many requests of an agent may be unanswered; more are refused.
@@ -77,9 +79,9 @@ type item struct {
 
 // read takes the agent's messages until there are no more.
 func (m *mcp) read(in io.Reader) error {
-	from := newLines(in)
+	from := jsonrpc.NewReader(in, maxLine)
 	for {
-		line, err := from.next()
+		line, err := next(from)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
 // serve connects to the host again and again until ctx ends.
@@ -48,7 +50,7 @@ func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
 	greeted := make(chan struct{})
 	reading.Go(func() {
 		defer cancel()
-		m.receive(newLines(conn), greeted)
+		m.receive(jsonrpc.NewReader(conn, maxLine), greeted)
 	})
 	if !m.greet(ctx, conn, greeted) {
 		return
@@ -123,7 +125,7 @@ func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan stru
 		if _, err := conn.Write(append(initialized[:len(initialized):len(initialized)], '\n')); err != nil {
 			return false
 		}
-		m.answer([]byte(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`))
+		m.answer(jsonrpc.Notification("notifications/tools/list_changed", nil))
 	}
 	return true
 }
@@ -139,9 +141,9 @@ func withID(line []byte, id json.RawMessage) ([]byte, error) {
 }
 
 // receive passes the host's messages on until the connection ends.
-func (m *mcp) receive(from *lines, greeted chan<- struct{}) {
+func (m *mcp) receive(from *jsonrpc.Reader, greeted chan<- struct{}) {
 	for {
-		line, err := from.next()
+		line, err := next(from)
 		if err != nil {
 			return
 		}

@@ -1,19 +1,17 @@
 package bridge
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
 // maxLine bounds one message, in bytes. The host's own limit is lower; it says so
 // to the agent itself.
 const maxLine = 32 << 20
-
-// errTooLong is the end of a connection that sends no messages.
-var errTooLong = errors.New("a message is too long")
 
 // envelope is what the bridge needs to know of a message.
 type envelope struct {
@@ -37,34 +35,19 @@ func parseEnvelope(line []byte) envelope {
 	return e
 }
 
-// lines reads messages: one a line.
-type lines struct{ r *bufio.Reader }
-
-func newLines(r io.Reader) *lines { return &lines{bufio.NewReaderSize(r, 64<<10)} }
-
-// next returns the next line that is not empty, without its end. It belongs to
-// the caller.
-func (l *lines) next() ([]byte, error) {
+// next returns the next line that is not blank. It belongs to the caller. The end may
+// come without an end of the last line.
+func next(from *jsonrpc.Reader) ([]byte, error) {
 	for {
-		var line []byte
-		for {
-			part, err := l.r.ReadSlice('\n')
-			line = append(line, part...)
-			if len(line) > maxLine {
-				return nil, errTooLong
-			}
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, bufio.ErrBufferFull) {
-				if errors.Is(err, io.EOF) && len(bytes.TrimSpace(line)) > 0 {
-					return bytes.TrimSpace(line), nil // the end comes with the next read
-				}
-				return nil, err
-			}
-		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil
+		line, err := from.Next(nil)
+		line = bytes.TrimSpace(line)
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF) && len(line) > 0:
+			return line, nil // the end comes with the next read
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return nil, io.EOF
+		case err != nil || len(line) > 0:
+			return line, err
 		}
 	}
 }
@@ -74,28 +57,25 @@ func (l *lines) next() ([]byte, error) {
 func interrupted(id json.RawMessage) []byte {
 	const text = "INTERRUPTED: the connection to the host was lost during this call. " +
 		"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."
-	return compose(map[string]any{
-		"jsonrpc": "2.0",
-		"id":      id,
-		"result": map[string]any{
-			"isError": true,
-			"content": []any{map[string]any{"type": "text", "text": text}},
-		},
-	})
+	return jsonrpc.Answer(id, compose(map[string]any{
+		"isError": true,
+		"content": []any{map[string]any{"type": "text", "text": text}},
+	}))
 }
+
+// errRefused is the code for a request that is not passed on.
+const errRefused = -32000
 
 // refused is the answer to a request that is not passed on.
 func refused(id json.RawMessage, text string) []byte {
-	return compose(map[string]any{
-		"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": -32000, "message": text},
-	})
+	return jsonrpc.AnswerError(id, &jsonrpc.Error{Code: errRefused, Text: text})
 }
 
-// compose encodes a message of the bridge's own.
-func compose(message map[string]any) []byte {
-	line, err := json.Marshal(message)
+// compose encodes a part of a message of the bridge's own.
+func compose(part map[string]any) []byte {
+	raw, err := json.Marshal(part)
 	if err != nil {
 		panic(err) // ids were decoded from JSON, the rest is text
 	}
-	return line
+	return raw
 }

@@ -1,6 +1,10 @@
 package bridge
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+)
 
 // What the host and the bridge say to each other beside MCP.
 const (
@@ -27,10 +31,8 @@ func resumption(it item) item {
 		Params json.RawMessage `json:"params"`
 	}
 	_ = json.Unmarshal(it.line, &message) // the host has understood it once
-	it.line = compose(map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(it.id), "method": methodResume,
-		"params": map[string]any{"ticket": it.ticket, "call": message.Params},
-	})
+	params := compose(map[string]any{"ticket": it.ticket, "call": message.Params})
+	it.line = jsonrpc.Request(json.RawMessage(it.id), methodResume, params)
 	it.method = methodResume
 	return it
 }
