@@ -7,7 +7,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
 // Serve accepts connections until Close, then returns nil. It closes l.
@@ -29,7 +29,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 	}()
 	failed := func(err error, pause time.Duration) { p.log.Warn("accept", "error", err, "pause", pause) }
 	for {
-		c, err := nonblock.Accept(p.ctx, l, failed)
+		c, err := accept.Next(p.ctx, l, failed)
 		switch {
 		case p.ctx.Err() != nil || errors.Is(err, net.ErrClosed) && p.isClosed():
 			if err == nil {

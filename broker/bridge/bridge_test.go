@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -340,6 +341,20 @@ func echo(t *testing.T, listener net.Listener) {
 	t.Cleanup(func() { _ = listener.Close() })
 }
 
+// scarce is a listener that has no descriptor for its first connection.
+type scarce struct {
+	net.Listener
+	failed bool
+}
+
+func (s *scarce) Accept() (net.Conn, error) {
+	if !s.failed {
+		s.failed = true
+		return nil, syscall.EMFILE
+	}
+	return s.Listener.Accept()
+}
+
 // startProxy starts the bridge of connections and returns its address.
 func startProxy(t *testing.T, socket string) string {
 	t.Helper()
@@ -349,7 +364,7 @@ func startProxy(t *testing.T, socket string) string {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- bridge.Proxy(ctx, listener, socket) }()
+	go func() { ended <- bridge.Proxy(ctx, &scarce{Listener: listener}, socket) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {

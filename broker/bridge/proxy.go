@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
 // Limits of the way to the model.
@@ -35,7 +37,7 @@ func Proxy(ctx context.Context, listener net.Listener, socket string) error {
 		case <-ctx.Done():
 			return nil
 		}
-		conn, err := listener.Accept()
+		conn, err := accept.Next(ctx, listener, func(error, time.Duration) {}) // nobody here could do anything about it
 		if ctx.Err() != nil {
 			return nil
 		}

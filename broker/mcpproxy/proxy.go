@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
 // Proxy is the tool side of one session.
@@ -128,7 +128,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 	p.mu.Unlock()
 	defer p.group.Done()
 	for {
-		conn, err := nonblock.Accept(p.waits, l, p.acceptFailed)
+		conn, err := accept.Next(p.waits, l, p.acceptFailed)
 		if err != nil {
 			p.mu.Lock()
 			closed := p.closed

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
 // A client that comes over TCP begins with one line, "Bearer TOKEN". It has
@@ -86,7 +86,7 @@ func (t *tokenListener) Close() error {
 func (t *tokenListener) accept() {
 	defer t.once.Do(func() { close(t.ended) })
 	for {
-		conn, err := nonblock.Accept(t.life, t.Listener, t.failed)
+		conn, err := accept.Next(t.life, t.Listener, t.failed)
 		if err != nil {
 			t.cause = err
 			return

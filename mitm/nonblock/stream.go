@@ -9,8 +9,6 @@
 // To sleep and be woken costs most of all. So a goroutine that has passed on a lone
 // message may poll for the reply before it sleeps (Linger): a local server answers in
 // less time than that takes.
-//
-// Accept is here because both proxies need it: one failed call must not end a session.
 package nonblock
 
 import (

@@ -1,4 +1,6 @@
-package nonblock
+// Package accept takes connections from a listener and survives what passes: one
+// failed call of accept(2) must end neither a session nor the bridge.
+package accept
 
 import (
 	"context"
@@ -13,11 +15,11 @@ const (
 	mostPause  = time.Second
 )
 
-// Accept returns the next connection. An error of accept(2) passes: the process has
+// Next returns the next connection. An error of accept(2) passes: the process has
 // no descriptors left, or the peer hung up before it was let in. So it is told to
-// failed, and after a pause Accept tries again. It gives up only when the listener is
+// failed, and after a pause Next tries again. It gives up only when the listener is
 // closed or ctx has ended.
-func Accept(ctx context.Context, l net.Listener, failed func(err error, pause time.Duration)) (net.Conn, error) {
+func Next(ctx context.Context, l net.Listener, failed func(err error, pause time.Duration)) (net.Conn, error) {
 	for pause := leastPause; ; pause = min(2*pause, mostPause) {
 		conn, err := l.Accept()
 		if err == nil || errors.Is(err, net.ErrClosed) {

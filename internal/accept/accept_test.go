@@ -1,4 +1,4 @@
-package nonblock
+package accept
 
 import (
 	"context"
@@ -24,10 +24,10 @@ func (b *broken) Accept() (net.Conn, error) {
 }
 
 // Errors pass, after longer and longer pauses; a listener that is closed does not.
-func TestAcceptTriesAgain(t *testing.T) {
+func TestNextTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, told := time.Now(), 0
-		_, err := Accept(t.Context(), &broken{left: 12}, func(err error, _ time.Duration) {
+		_, err := Next(t.Context(), &broken{left: 12}, func(err error, _ time.Duration) {
 			if told++; !errors.Is(err, syscall.EMFILE) {
 				t.Error(err)
 			}
@@ -42,11 +42,11 @@ func TestAcceptTriesAgain(t *testing.T) {
 }
 
 // Whoever ends it does not wait for a pause.
-func TestAcceptEndsWhilePausing(t *testing.T) {
+func TestNextEndsWhilePausing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
-		_, err := Accept(ctx, &broken{left: 12}, func(error, time.Duration) { cancel() })
+		_, err := Next(ctx, &broken{left: 12}, func(error, time.Duration) { cancel() })
 		if !errors.Is(err, context.Canceled) || time.Since(began) > 0 {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
