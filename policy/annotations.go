@@ -25,7 +25,8 @@ type annotation struct {
 	key     toolKey
 	comment string // as the file has it; never shown as it is
 	args    map[string]argument
-	schema  *schema // nil when the file brings none
+	schema  *schema  // nil when the file brings none
+	effects *Effects // nil when the file says nothing of them
 }
 
 // argument says which roles an argument has. The first of the cases that
@@ -110,6 +111,9 @@ func (a *Annotations) readTool(n *node, server string) {
 	n.ignore("sideEffects", "description")
 	if s := n.optional("inputSchema"); s != nil && s.object() {
 		t.schema = newSchema(s.value)
+	}
+	if e := n.optional("effects"); e != nil {
+		t.effects = readEffects(e)
 	}
 	args := n.required("args")
 	if n.doc.err == nil && args.object() {

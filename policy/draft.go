@@ -30,6 +30,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		Comment string            `json:"comment"`
 		Args    map[string][]Role `json:"args"`
 		Schema  json.RawMessage   `json:"inputSchema"`
+		Effects json.RawMessage   `json:"effects,omitempty"`
 	}
 	drafts, h := []toolDraft{}, sha256.New()
 	for _, t := range slices.SortedFunc(slices.Values(tools), func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
@@ -39,7 +40,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
 			return nil, nil, fmt.Errorf("tool %q: its schema cannot be read: %w", t.Name, err)
 		}
-		d := toolDraft{Tool: t.Name, Server: server, Comment: firstLine(t.Description), Args: map[string][]Role{}, Schema: t.InputSchema}
+		d := toolDraft{Tool: t.Name, Server: server, Comment: firstLine(t.Description), Args: map[string][]Role{}, Schema: t.InputSchema, Effects: usual()[t.Name].text}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			guess, sure := guessRoles(words(t.Name), words(name), schema.Properties[name])
 			d.Args[name] = guess

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -54,7 +53,7 @@ func (p *preparation) hostExecution(o *outcome) {
 // unseenHosts escalates a clone that brings the repository's submodules along:
 // where those come from only the repository says, which is not there yet.
 func (p *preparation) unseenHosts(o *outcome) {
-	if !p.tool.traits.Git || !slices.Contains(creatingTools, p.tool.key.tool) {
+	if !p.tool.traits.Git || !p.tool.can(creates) {
 		return
 	}
 	for _, m := range p.args.Members {

@@ -10,12 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// creatingTools make a repository where none needs to be yet.
-var creatingTools = []string{"git_init", "git_clone"}
-
-// continuingTools can go on with work that git was interrupted in.
-var continuingTools = []string{"git_rebase", "git_cherry_pick", "git_revert", "git_merge", "git_pull", "git_am"}
-
 // gitDirectory resolves the directory of a git call before anything else: the
 // other arguments mean something only inside it. A call without one, or with
 // "." or nothing in it, means the working directory; the server must be told
@@ -55,7 +49,7 @@ func (p *preparation) gitDirectory() error {
 	if err := p.addPath("path", p.rootRole, r); err != nil {
 		return err
 	}
-	if r.Exists && r.Dir && (!slices.Contains(creatingTools, p.tool.key.tool) || gitx.Begun(r.Path)) {
+	if r.Exists && r.Dir && (!p.tool.can(creates) || gitx.Begun(r.Path)) {
 		return p.openRepository(r)
 	}
 	return nil
@@ -98,7 +92,7 @@ type repository struct {
 
 func (p *preparation) readRepository(r pathx.Resolved) *repository {
 	repo, err := p.git.Open(r.Path)
-	creating := slices.Contains(creatingTools, p.tool.key.tool)
+	creating := p.tool.can(creates)
 	switch none := errors.Is(err, gitx.ErrNoRepository); {
 	case none && !creating:
 		return &repository{}
@@ -113,8 +107,8 @@ func (p *preparation) readRepository(r pathx.Resolved) *repository {
 		return got
 	}
 	got.dirs = make([]repoDirs, len(got.nested)+1)
-	got.programs = repo.Programs(runsHooks(p.tool.key.tool), p.engine.config.GitFixed)
-	if slices.Contains(continuingTools, p.tool.key.tool) {
+	got.programs = repo.Programs(!p.tool.can(hookless), p.engine.config.GitFixed)
+	if p.tool.can(continues) {
 		queued, err := repo.Queued()
 		if err != nil {
 			return &repository{err: err}
@@ -175,18 +169,6 @@ func (p *preparation) addRepositoryDir(r pathx.Resolved) error {
 	return err
 }
 
-// runsHooks reports whether a git tool could start a hook at all.
-func runsHooks(tool string) bool {
-	switch tool {
-	case "git_log", "git_show", "git_blame", "git_diff", "git_reflog", "git_status", "git_changelog_analyze":
-		return false
-	}
-	return true
-}
-
-// restoringTools write the files that they are given.
-var restoringTools = []string{"git_checkout", "git_restore"}
-
 // repoPathValue checks a path inside the repository: relative, without "..",
 // without the marks of pathspecs and options.
 func (p *preparation) repoPathValue(name, s string) (string, error) {
@@ -219,7 +201,7 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	if err := p.checkPattern(name, cleanRelative(s), base); relative && err != nil {
 		return s, err
 	}
-	if !slices.Contains(restoringTools, p.tool.key.tool) {
+	if !p.tool.can(restores) {
 		for i := before; i < len(p.elements); i++ {
 			p.elements[i].executes = "" // the file stays as it is
 		}

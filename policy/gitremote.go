@@ -8,15 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// pushingTools send objects; every other tool with a remote receives them.
-var pushingTools = []string{"git_push"}
-
-// networkTools exchange the branches that they are given with a remote.
-var networkTools = []string{"git_push", "git_fetch", "git_pull"}
-
-func (p *preparation) direction() gitx.Direction {
-	return gitx.Direction(slices.Contains(pushingTools, p.tool.key.tool))
-}
+func (p *preparation) direction() gitx.Direction { return gitx.Direction(p.tool.can(pushes)) }
 
 // remoteValue resolves a remote, given by name or by address, to everything
 // git would contact. The value that is forwarded is the resolved address
@@ -25,7 +17,7 @@ func (p *preparation) direction() gitx.Direction {
 func (p *preparation) remoteValue(name, s string) (string, error) {
 	repo := p.repo
 	if repo == nil {
-		if _, known := p.tool.args["path"]; !known && !slices.Contains(creatingTools, p.tool.key.tool) {
+		if _, known := p.tool.args["path"]; !known && !p.tool.can(creates) {
 			return s, p.refuse(RuleGitRepository, name, GitRemote, s, "the tool does not say in which repository it works")
 		}
 		var err error
@@ -81,7 +73,7 @@ func (p *preparation) addAddress(name string, a gitx.Address) {
 
 // submodules records what git contacts besides the remote itself.
 func (p *preparation) submodules(name string, repo *gitx.Repo) error {
-	if repo != p.repo || p.tool.key.tool == "git_remote" {
+	if repo != p.repo || p.tool.can(configures) {
 		return nil
 	}
 	addresses, err := repo.Submodules(p.nested, p.direction())
@@ -113,7 +105,7 @@ func (p *preparation) defaultRemote() error {
 		if v, present := p.args.Member(name); present && v.Kind != jsonx.Null {
 			return nil
 		}
-		if p.tool.key.tool == "git_remote" {
+		if p.tool.can(configures) {
 			return nil // its URL belongs to some modes only
 		}
 		value, err := p.remoteValue(name, p.repo.DefaultRemote(p.direction()))

@@ -9,28 +9,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// stagingTools take in every file below the directories they are given.
-var stagingTools = []string{"git_add", "git_commit"}
-
-// showingTools can show a file as it was in a revision.
-var showingTools = []string{"git_show", "git_diff"}
-
-func (p *preparation) showsFiles() bool {
-	return p.tool.traits.Git && slices.Contains(showingTools, p.tool.key.tool)
-}
-
 // wholeTree refuses a call that takes in every file of the repository while a
 // protected one is among them.
 func (p *preparation) wholeTree(call jsonx.Value) error {
 	if p.repo == nil || p.repo.WorkTree == "" {
 		return nil
 	}
-	if shows(p.tool.key.tool, call) {
+	if p.tool.does(shows, call) {
 		if err := p.trackedFiles(call); err != nil {
 			return err
 		}
 	}
-	if !sweeps(p.tool.key.tool, call) {
+	if !p.tool.does(sweeps, call) {
 		return nil
 	}
 	r, err := p.paths.ResolveTrusted(p.repo.WorkTree)
@@ -40,41 +30,7 @@ func (p *preparation) wholeTree(call jsonx.Value) error {
 	return p.checkProtected("path", firstPath(p.rootRole), r, reads)
 }
 
-// sweeps reports whether a git call reads files that it does not name.
-func sweeps(tool string, call jsonx.Value) bool {
-	is := func(name string) bool {
-		v, present := call.Member(name)
-		return present && truthy(v)
-	}
-	switch tool {
-	case "git_add":
-		paths, _ := call.Member("paths")
-		files, _ := call.Member("files")
-		return is("all") || is("update") || (len(paths.Items) == 0 && paths.Text == "" && len(files.Items) == 0 && files.Text == "")
-	case "git_stash", "git_diff":
-		return is("includeUntracked")
-	}
-	return false
-}
-
-// shows reports whether a git call tells what is in tracked files that it does not name.
-func shows(tool string, call jsonx.Value) bool {
-	is := func(name string) bool {
-		v, present := call.Member(name)
-		return present && truthy(v)
-	}
-	switch tool {
-	case "git_diff":
-		return !is("nameOnly") && !is("stat")
-	case "git_log":
-		return is("patch")
-	case "git_show":
-		return true // a commit, or the very file, by its hash
-	}
-	return false
-}
-
-// shownFile is the file that a git_show names inside its object, which may be a
+// shownFile is the file that a call names inside its object, which may be in a
 // directory of any depth; empty when it names none.
 func shownFile(call jsonx.Value) string {
 	if v, _ := call.Member("filePath"); v.Text != "" {
@@ -96,7 +52,7 @@ func (p *preparation) trackedFiles(call jsonx.Value) error {
 	}
 	var scope []string
 	file := ""
-	if p.tool.key.tool == "git_show" {
+	if p.tool.can(single) {
 		file = strings.ToLower(shownFile(call))
 	}
 	for _, el := range p.elements {

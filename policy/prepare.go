@@ -185,10 +185,10 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 	default: // a reference
 	}
 	rev, file, colon := strings.Cut(s, ":")
-	if why := checkRef(first, s, colon && first == GitRef && p.showsFiles()); why != "" {
+	if why := checkRef(first, s, colon && first == GitRef && p.tool.traits.Git && p.tool.can(revisions)); why != "" {
 		return s, p.refuse(RuleGitOption, name, first, s, why)
 	}
-	if strings.Contains(s, "*") && slices.Contains(networkTools, p.tool.key.tool) {
+	if strings.Contains(s, "*") && p.tool.can(exchanges) {
 		return s, p.refuse(RuleGitOption, name, first, s, "the reference stands for more than one branch")
 	}
 	if colon {

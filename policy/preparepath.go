@@ -7,13 +7,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// recursiveTools read everything below the directory they are given.
-var recursiveTools = []string{"directory_tree", "search_files", "search_within_files", "find_files", "grep_files"}
-
-// replacingTools write a temporary file beside the one they are given and rename it.
-// Given the sandbox itself, that file would lie outside of it.
-var replacingTools = []string{"write_file", "edit_file"}
-
 // pathValue resolves a path, once for all roles of its argument.
 func (p *preparation) pathValue(name string, roles []Role, s string) (string, error) {
 	role := firstPath(roles)
@@ -31,7 +24,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	if err := p.checkProtected(name, role, r, far); err != nil {
 		return err
 	}
-	if r.Path == p.engine.paths.Base && slices.Contains(replacingTools, p.tool.key.tool) && !p.tool.traits.Git {
+	if r.Path == p.engine.paths.Base && p.tool.can(replaces) && !p.tool.traits.Git {
 		return p.refuse(RuleInvalidPath, name, role, r.Path, "the path is the workspace itself, not a file in it")
 	}
 	sandbox := p.inSandbox(r.Path)
@@ -98,8 +91,8 @@ func (p *preparation) reach(argument string, roles []Role) reach {
 	switch {
 	case slices.Contains(roles, DeletePath):
 		return destroys
-	case slices.Contains(recursiveTools, p.tool.key.tool),
-		p.tool.traits.Git && argument != "path" && slices.Contains(stagingTools, p.tool.key.tool):
+	case p.tool.can(recurses),
+		p.tool.traits.Git && argument != "path" && p.tool.can(stages):
 		return reads
 	}
 	return itself

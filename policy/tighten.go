@@ -1,6 +1,9 @@
 package policy
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
 // gitArguments are the arguments of git tools that hold more than text,
 // whatever an annotation says of them.
@@ -26,7 +29,8 @@ var fetchArguments = map[string]Role{
 
 // tighten returns the annotation with roles added to arguments that an
 // annotation leaves without meaning although the server is known to give them
-// one. Roles are only ever added.
+// one, and with the usual effects where it says nothing of them. Roles are only
+// ever added.
 func (a *annotation) tighten(t Traits) *annotation {
 	known := map[string]Role{}
 	if t.Git {
@@ -36,9 +40,15 @@ func (a *annotation) tighten(t Traits) *annotation {
 	}
 	out := *a
 	out.args = maps.Clone(a.args)
+	if out.effects == nil {
+		out.effects = usual()[a.key.tool].effects
+	}
+	if out.effects == nil {
+		out.effects = &Effects{}
+	}
 	for name, arg := range a.args {
 		role, ok := known[name]
-		if !ok || (role == GitRemote && name == "remote" && a.key.tool == "git_branch") {
+		if !ok || slices.Contains(out.effects.Flags, name) {
 			continue
 		}
 		if !hasMeaning(arg.roles) {

@@ -1,0 +1,67 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// effectsOf reads annotations of one git tool that say these effects, or nothing of them.
+func effectsOf(t *testing.T, name, effects string) (*Annotations, error) {
+	t.Helper()
+	if effects != "" {
+		effects = `"effects":` + effects + `,`
+	}
+	return ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"`+name+`",`+effects+
+		`"args":{"path":["read-path","write-path"],"paths":["repo-relative-path"]},"inputSchema":{"properties":{
+		"path":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}}}}}]}}}`))
+}
+
+// What a tool does is what its annotation says, whatever its name is; where it says
+// nothing, it is what is usual for the name.
+func TestEffectsOfTools(t *testing.T) {
+	w := newWorld(t)
+	w.write("iron/sessions/s1/sandbox/repo/.envrc", "")
+	for _, c := range []struct {
+		name, effects string
+		want          Decision
+	}{
+		{"put_back", "", Allow}, // it only names the file
+		{"put_back", `{"restores":true}`, Escalate},
+		{"put_back", `{"restores":[{"paths":"empty"}]}`, Escalate}, // in some calls is enough
+		{"put_back", `{"restores":false}`, Allow},
+		{"git_restore", "", Escalate},
+		{"git_restore", `{}`, Allow},
+	} {
+		a, err := effectsOf(t, c.name, c.effects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := w.engine(func(config *Config) { config.Annotations = a })
+		got := e.Evaluate(Call{Server: "git", Tool: c.name, Arguments: []byte(`{"path":"/workspace/repo","paths":[".envrc"]}`)})
+		if got.Decision != c.want {
+			t.Errorf("%s %s: %s by %s, %s; want %s", c.name, c.effects, got.Decision, got.Rule, got.Reason, c.want)
+		}
+	}
+}
+
+func TestEffectsThatCannotBeRead(t *testing.T) {
+	for effects, why := range map[string]string{
+		`[]`: "expected an object", `{"pushs":true}`: "unknown field", `{"pushes":1}`: "expected an array", `{"pushes":[1]}`: "expected an object",
+		`{"shows":[{}]}`: "names no argument", `{"shows":[{"all":"often"}]}`: "unknown state", `{"shows":[{"all":[]}]}`: "the list is empty",
+		`{"command":true}`: "expected a string", `{"flags":"remote"}`: "expected an array",
+	} {
+		if _, err := effectsOf(t, "t", effects); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %q", effects, err, why)
+		}
+	}
+}
+
+// A draft states the usual effects of a tool, so that a person sees them.
+func TestDraftsStateEffects(t *testing.T) {
+	schema := []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)
+	document, _, err := Draft("mine", []Definition{{Name: "git_push", InputSchema: schema}, {Name: "push", InputSchema: schema}}, time.Time{})
+	if err != nil || strings.Count(string(document), `"effects"`) != 1 || !strings.Contains(string(document), `"pushes": true`) {
+		t.Errorf("%s, %v", document, err)
+	}
+}
