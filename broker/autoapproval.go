@@ -200,7 +200,7 @@ func (s *session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layou
 // place.
 func (s *session) question(item approval.Escalation, r receipt.Receipt) autoapprove.Question {
 	q := autoapprove.Question{
-		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
+		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
 		Place: autoapprove.Place{
 			Home: s.broker.config.UserHome, Workspace: realPath(s.fixed.Workspace), Known: s.broker.config.AutoApprove.Known,
 		},
@@ -238,7 +238,15 @@ func (s *session) head() receipt.Head {
 
 // previewer works out what this session's calls would do.
 func (s *session) previewer() *preview.Previewer {
-	return &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts}
+	return &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts, Command: s.gitCommand}
+}
+
+// gitCommand is the command of git that a tool runs, or "".
+func (s *session) gitCommand(server, tool string) string {
+	s.mu.Lock()
+	engine := s.engine
+	s.mu.Unlock()
+	return engine.Effects(server, tool).Command
 }
 
 // pinRemotes notes which remotes the workspace has before the agent can change

@@ -163,10 +163,16 @@ type usualEffects struct {
 	text    json.RawMessage
 }
 
-// Effects says what an annotated tool does; of any other tool it says nothing.
+// Effects says what a tool does. Without an engine, and of a tool that is not annotated,
+// it says what is usual for the name.
 func (e *Engine) Effects(server, name string) Effects {
-	if t, ok := e.tools[toolKey{server, name}]; ok {
-		return *t.effects
+	if e != nil {
+		if t, ok := e.tools[toolKey{server, name}]; ok {
+			return *t.effects
+		}
+	}
+	if u := usual()[name].effects; u != nil {
+		return *u
 	}
 	return Effects{}
 }

@@ -165,6 +165,9 @@ func (e *Engine) verdict(p *preparation, o outcome) (Verdict, error) {
 		v.Values, v.Prose = p.values(), p.prose()
 	}
 	v.Digest = e.bind(p, v.Arguments)
+	if dir, _ := p.args.Member(p.tool.effects.Enters); p.tool.traits.Git && dir.Kind == jsonx.String {
+		v.Enters = dir.Text
+	}
 	return v, nil
 }
 

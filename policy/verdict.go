@@ -63,6 +63,9 @@ type Verdict struct {
 	// arguments and what they resolved to at that moment, such as the URLs
 	// behind the name of a git remote. Empty on a denial.
 	Digest string
+	// Enters is the directory in which the git server works from then on, once it has
+	// carried out the call; empty: the one before.
+	Enters string
 }
 
 // Value is one thing that a call names.

@@ -96,7 +96,7 @@ func gitCall(o order, q Question) (gitArguments, error) {
 	return a, sameRemote(o.remote, q)
 }
 
-// comparePush compares an order to push with a git_push.
+// comparePush compares an order to push with a push.
 func comparePush(o order, q Question) error {
 	a, err := gitCall(o, q)
 	if err != nil {
@@ -135,7 +135,7 @@ func comparePush(o order, q Question) error {
 	return nil
 }
 
-// compareFetch compares an order to fetch with a git_fetch.
+// compareFetch compares an order to fetch with a fetch.
 func compareFetch(o order, q Question) error {
 	a, err := gitCall(o, q)
 	if err != nil {
@@ -152,7 +152,7 @@ func compareFetch(o order, q Question) error {
 	return nil
 }
 
-// comparePull compares an order to pull with a git_pull. What comes is merged into the
+// comparePull compares an order to pull with a pull. What comes is merged into the
 // branch that is checked out; which one comes, without a name, is what that one follows.
 // So both must be what they were when it was ordered.
 func comparePull(o order, q Question) error {
@@ -174,7 +174,7 @@ func comparePull(o order, q Question) error {
 	return nil
 }
 
-// compareClone compares an order to clone with a git_clone.
+// compareClone compares an order to clone with a clone.
 func compareClone(o order, q Question) error {
 	var a struct {
 		URL    string `json:"url"`

@@ -39,6 +39,7 @@ type Question struct {
 	Plane     string // "tool" or "http"
 	Server    string
 	Tool      string
+	Command   string          // of git that the tool runs, such as "push"
 	Arguments json.RawMessage // canonical
 	Rule      string
 	Reason    string // the rule's own
@@ -57,6 +58,9 @@ func Match(q Question) error {
 		return fmt.Errorf("rule %s is always for a person", q.Rule)
 	}
 	check := checks[q.Server+"/"+q.Tool]
+	if q.Git != nil {
+		check = gitChecks[q.Command]
+	}
 	if check == nil {
 		return fmt.Errorf("%s/%s is never approved automatically", q.Server, q.Tool)
 	}
@@ -91,12 +95,16 @@ func (c *check) takes(v verb) bool {
 	return false
 }
 
-// checks are the tools that can be approved automatically.
+// gitChecks are the commands of git that can be approved automatically.
+var gitChecks = map[string]*check{
+	"push":  {[]verb{push, deleteBranch}, comparePush},
+	"fetch": {[]verb{fetch}, compareFetch},
+	"pull":  {[]verb{pull}, comparePull},
+	"clone": {[]verb{clone}, compareClone},
+}
+
+// checks are the other tools that can be approved automatically.
 var checks = map[string]*check{
-	"git/git_push":                         {[]verb{push, deleteBranch}, comparePush},
-	"git/git_fetch":                        {[]verb{fetch}, compareFetch},
-	"git/git_pull":                         {[]verb{pull}, comparePull},
-	"git/git_clone":                        {[]verb{clone}, compareClone},
 	"filesystem/read_file":                 {[]verb{readFile}, comparePaths},
 	"filesystem/read_text_file":            {[]verb{readFile}, comparePaths},
 	"filesystem/read_media_file":           {[]verb{readFile}, comparePaths},

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // protocolVersion is what we speak with servers. It is pinned: without it the
@@ -26,6 +27,7 @@ const protocolVersion = "2025-11-25"
 type backend struct {
 	proxy *Proxy
 	spec  sandbox.Spec
+	git   bool     // it works in a directory that it was told before
 	open  []string // its roots: real paths
 	// A call for which more directories are opened takes all slots, so that no other
 	// call finds them open.
@@ -49,8 +51,8 @@ type backend struct {
 const gitAtOnce = 2
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
-	b := &backend{proxy: p, spec: s, up: make(chan struct{})}
-	if b.atOnce = int64(p.limits.PerServer); s.Name == gitServer {
+	b := &backend{proxy: p, spec: s, up: make(chan struct{}), git: policy.DefaultTraits()[s.Name].Git}
+	if b.atOnce = int64(p.limits.PerServer); b.git {
 		b.atOnce = min(b.atOnce, gitAtOnce)
 	}
 	b.slots.free = semaphore.NewWeighted(b.atOnce)

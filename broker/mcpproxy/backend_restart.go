@@ -63,7 +63,7 @@ func (b *backend) down() *link {
 		return nil
 	}
 	b.link, b.up = nil, make(chan struct{})
-	if b.spec.Name == gitServer {
+	if b.git {
 		b.proxy.workDir.Store(nil)
 	}
 	return l

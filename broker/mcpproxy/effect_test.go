@@ -10,9 +10,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-func previewing(c *Config) { c.Preview = &preview.Previewer{Known: preview.KnownHosts} }
+func previewing(c *Config) {
+	c.Preview = &preview.Previewer{Known: preview.KnownHosts, Command: gitCommand}
+}
 
 func (r *harness) writeCall(id, text string) string {
 	return callLine(id, "filesystem__write_file", fmt.Sprintf(`{"path":"%s/notes.txt","content":%q}`, r.outside, text))
@@ -98,4 +101,10 @@ func TestAChangedFileWithoutRecordIsRefused(t *testing.T) {
 	if n := len(r.forwarded()); n != 0 {
 		t.Errorf("%d calls went on", n)
 	}
+}
+
+// gitCommand is the command of git that is usual for a tool's name.
+func gitCommand(server, tool string) string {
+	var none *policy.Engine
+	return none.Effects(server, tool).Command
 }

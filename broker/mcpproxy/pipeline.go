@@ -86,7 +86,7 @@ func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
 	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
-	if dir := c.proxy.workDir.Load(); dir != nil && c.target.server == gitServer {
+	if dir := c.proxy.workDir.Load(); dir != nil {
 		judged.WorkDir = *dir
 	}
 	c.verdict = c.proxy.evaluate(ctx, engine, judged)

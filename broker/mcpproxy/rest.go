@@ -120,7 +120,7 @@ func (b *backend) watch(l *link) bool {
 func (b *backend) retire() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	remembers := b.spec.Name == gitServer && b.proxy.workDir.Load() != nil
+	remembers := b.git && b.proxy.workDir.Load() != nil
 	if b.rest.calls > 0 || remembers {
 		return b.proxy.limits.Rest
 	}

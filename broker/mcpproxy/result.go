@@ -10,9 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// gitServer is the server that works in a directory it was told before.
-const gitServer = "git"
-
 // toolResult is the part of a tool's result that reaches an agent.
 type toolResult struct {
 	Content    []json.RawMessage `json:"content"`
@@ -145,18 +142,7 @@ func textBlock(text string) json.RawMessage {
 
 // follow remembers the directory that the git server works in from now on.
 func (p *Proxy) follow(c *call) {
-	if c.target.server != gitServer {
-		return
-	}
-	member := map[string]string{"git_set_working_dir": "path", "git_clone": "localPath"}[c.target.tool]
-	if member == "" {
-		return
-	}
-	var args map[string]any
-	if json.Unmarshal(c.verdict.Arguments, &args) != nil {
-		return
-	}
-	if dir, ok := args[member].(string); ok && dir != "" {
+	if dir := c.verdict.Enters; dir != "" {
 		p.workDir.Store(&dir)
 	}
 }

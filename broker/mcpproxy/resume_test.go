@@ -60,7 +60,7 @@ func resumeLine(id, ticket, arguments string) string {
 
 func resumable(c *Config) {
 	c.Tickets = true
-	c.Preview = &preview.Previewer{UserHome: "/nonexistent"}
+	c.Preview = &preview.Previewer{UserHome: "/nonexistent", Command: gitCommand}
 }
 
 // A call that waited when its process was killed goes on under its own request,

@@ -80,7 +80,7 @@ func TestAServerThatAnswersNoCancelledCallIsStartedAgain(t *testing.T) {
 // TestGitHasTwoSlots: each of its calls has a process, which is given 256 MB.
 func TestGitHasTwoSlots(t *testing.T) {
 	r := newHarness(t, nil)
-	b := newBackend(r.proxy, sandbox.Spec{Name: gitServer})
+	b := newBackend(r.proxy, sandbox.Spec{Name: "git"})
 	defer b.close()
 	for i, want := range []bool{true, true, false} {
 		if b.slots.free.TryAcquire(1) != want {

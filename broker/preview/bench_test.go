@@ -60,7 +60,7 @@ func BenchmarkPush(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, c := &Previewer{}, Call{Server: "git", Tool: "git_push", Arguments: args}
+	p, c := &Previewer{Command: command}, Call{Server: "git", Tool: "git_push", Arguments: args}
 	b.Run("effect", func(b *testing.B) {
 		for b.Loop() {
 			if e := p.Effect(b.Context(), c); !strings.HasPrefix(e.Summary, "pushes 10 commits") {

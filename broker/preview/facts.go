@@ -28,14 +28,15 @@ func (p *Previewer) Git(c Call) GitFacts {
 	if json.Unmarshal(c.Arguments, &a) != nil {
 		return GitFacts{Odd: "its arguments are not understood"}
 	}
-	if c.Tool == "git_clone" {
+	command := p.command(c)
+	if command == "clone" {
 		return p.cloneFacts(a.URL)
 	}
 	repo, err := gitx.Open(a.Path, p.home())
 	if err != nil {
 		return GitFacts{Odd: err.Error()}
 	}
-	direction := gitx.Direction(c.Tool == "git_push")
+	direction := gitx.Direction(command == "push")
 	if a.Remote == "" {
 		a.Remote = repo.DefaultRemote(direction)
 	}

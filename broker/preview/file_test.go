@@ -28,7 +28,7 @@ func effectOf(t *testing.T, server, tool string, args map[string]any) *Effect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, c := &Previewer{Known: KnownHosts}, Call{Server: server, Tool: tool, Arguments: raw}
+	p, c := &Previewer{Known: KnownHosts, Command: command}, Call{Server: server, Tool: tool, Arguments: raw}
 	e := p.Effect(t.Context(), c)
 	if brief := p.Fingerprint(t.Context(), c); e != nil && e.Fingerprint != brief || e == nil && brief != "" {
 		t.Errorf("%s: the short way comes to another fingerprint", e.Summary)
@@ -229,4 +229,10 @@ func TestCommandsAndUnknownTools(t *testing.T) {
 	if e := (&Previewer{}).Effect(context.Background(), Call{Server: "filesystem", Tool: "write_file", Arguments: []byte("{")}); e != nil {
 		t.Errorf("no JSON: %+v", e)
 	}
+}
+
+// command is the command of git that a tool of such a name runs.
+func command(_, tool string) string {
+	name, _ := strings.CutPrefix(tool, "git_")
+	return name
 }

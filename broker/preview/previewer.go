@@ -15,7 +15,9 @@ type Previewer struct {
 	UserHome  string   // for the user's own git configuration
 	SystemGit string   // file of the system-wide git configuration; empty means /etc/gitconfig
 	Known     []string // hosts that a person knows, to warn of look-alikes
-	brief     bool
+	// Command tells which command of git a tool runs, or "".
+	Command func(server, tool string) string
+	brief   bool
 }
 
 // KnownHosts are sites whose names are worth imitating.
@@ -65,6 +67,14 @@ func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 	return e
 }
 
+// command is the command of git that a call runs, or "".
+func (p *Previewer) command(c Call) string {
+	if p.Command == nil {
+		return ""
+	}
+	return p.Command(c.Server, c.Tool)
+}
+
 // home is where git finds the user's own configuration.
 func (p *Previewer) home() gitx.Home {
 	return gitx.Home{Dir: p.UserHome, System: cmp.Or(p.SystemGit, "/etc/gitconfig")}
@@ -96,14 +106,14 @@ func (p *Previewer) fileEffect(c Call) *Effect {
 
 // gitEffect is about the git server.
 func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
-	switch c.Tool {
-	case "git_push":
+	switch command := p.command(c); command {
+	case "push":
 		var a pushArguments
 		if json.Unmarshal(c.Arguments, &a) != nil {
 			return nil
 		}
 		return p.push(ctx, a)
-	case "git_fetch", "git_pull", "git_clone", "git_remote":
+	case "fetch", "pull", "clone", "remote":
 		var a struct {
 			Path   string `json:"path"`
 			Remote string `json:"remote"`
@@ -115,22 +125,21 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 			return nil
 		}
 		d := p.newDraft(Remote)
-		verb := strings.TrimPrefix(c.Tool, "git_")
 		if where := cmp.Or(a.URL, a.Remote); where != "" {
 			repo, err := gitx.Outside(p.home())
-			if c.Tool != "git_clone" {
+			if command != "clone" {
 				repo, err = gitx.Open(a.Path, p.home())
 			}
 			if err != nil {
 				d.fail(err, "where it goes cannot be shown")
-				return d.done("git %s %s", verb, where)
+				return d.done("git %s %s", command, where)
 			}
-			if c.Tool == "git_pull" {
+			if command == "pull" {
 				d.fact("branch", repo.Branch())
 				d.fact("upstream", upstream(repo))
 			}
 			where = d.reaches(repo, where, p.Known)
-			return d.done("git %s %s", strings.TrimSpace(verb+" "+a.Mode+" "+a.Name), where)
+			return d.done("git %s %s", strings.TrimSpace(command+" "+a.Mode+" "+a.Name), where)
 		}
 	}
 	return nil

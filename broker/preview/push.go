@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// pushArguments are those of the git server's git_push.
+// pushArguments are those of a tool of the git server that pushes.
 type pushArguments struct {
 	Path         string `json:"path"`
 	Remote       string `json:"remote"`

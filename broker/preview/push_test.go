@@ -339,7 +339,7 @@ func TestTheBranchIsPartOfTheFingerprint(t *testing.T) {
 // What a fetch would do beyond the call's arguments makes it odd.
 func TestOddFetches(t *testing.T) {
 	odd := func(r *repository) string {
-		p := Previewer{UserHome: r.dir, SystemGit: r.dir + "/none"}
+		p := Previewer{UserHome: r.dir, SystemGit: r.dir + "/none", Command: command}
 		return p.Git(Call{Server: "git", Tool: "git_fetch", Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"origin"}`, r.dir)}).Odd
 	}
 	if why := odd(newRepository(t)); why != "" {

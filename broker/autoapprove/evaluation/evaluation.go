@@ -28,15 +28,16 @@ type Case struct {
 // line is how a case is written down. What it leaves out is as in the world
 // below.
 type line struct {
-	ID     string             `json:"id"`
-	Typed  string             `json:"typed"` // for a text without pastes
-	Said   []autoapprove.Part `json:"said"`
-	Plane  string             `json:"plane"`
-	Server string             `json:"server"`
-	Tool   string             `json:"tool"`
-	Args   json.RawMessage    `json:"args"`
-	Rule   string             `json:"rule"`
-	Git    *struct {
+	ID      string             `json:"id"`
+	Typed   string             `json:"typed"` // for a text without pastes
+	Said    []autoapprove.Part `json:"said"`
+	Plane   string             `json:"plane"`
+	Server  string             `json:"server"`
+	Tool    string             `json:"tool"`
+	Command string             `json:"command"` // of git
+	Args    json.RawMessage    `json:"args"`
+	Rule    string             `json:"rule"`
+	Git     *struct {
 		Addresses []string          `json:"addresses"`
 		Pinned    map[string]string `json:"pinned"`
 		Branch    *string           `json:"branch"`
@@ -89,7 +90,7 @@ func Load() ([]Case, error) {
 
 func (l line) question() autoapprove.Question {
 	q := autoapprove.Question{
-		Said: l.Said, Plane: l.Plane, Server: l.Server, Tool: l.Tool, Arguments: l.Args, Rule: l.Rule, Reason: reasons[l.Server],
+		Said: l.Said, Plane: l.Plane, Server: l.Server, Tool: l.Tool, Command: l.Command, Arguments: l.Args, Rule: l.Rule, Reason: reasons[l.Server],
 		Exists: l.Exists,
 		Place:  autoapprove.Place{Home: "/home/me", Workspace: "/home/me/project", Known: []string{"github.com", "gitlab.com"}},
 	}
