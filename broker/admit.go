@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // admit gives the session its tab, unless too many run already. One that ends for it
@@ -19,7 +21,7 @@ func (b *Broker) admit(s *session) error {
 		switch {
 		case other.over():
 		case s.replaces != "" && other.replaces == s.replaces && other.awaitsPlace():
-			return problemf("wait until that one runs", "open session: tab %d takes the place of that session already", other.fixed.Tab)
+			return fault.New("wait until that one runs", "open session: tab %d takes the place of that session already", other.fixed.Tab)
 		case s.replaces != "" && other.fixed.ID == s.replaces:
 			s.after = other.finished
 		default:
@@ -31,7 +33,7 @@ func (b *Broker) admit(s *session) error {
 		if running > 1 {
 			run = fmt.Sprintf("%d sessions run", running)
 		}
-		return problemf("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
+		return fault.New("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
 	}
 	b.lastTab++
 	s.fixed.Tab = b.lastTab

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // beforehand are the parts of a repository that are read-only in the container, and
@@ -112,7 +113,7 @@ func (r *sharedRepository) make(lacks []string) error {
 			err = giveTo(r.root, name, owner)
 		}
 		if err != nil {
-			return problemf("make it yourself, empty, or leave the repository out",
+			return fault.New("make it yourself, empty, or leave the repository out",
 				"%s is missing, and cannot be made so that the agent does not: %w", filepath.Join(r.root.Name(), name), err)
 		}
 	}

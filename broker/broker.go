@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Broker implements API in this process.
@@ -275,5 +276,5 @@ func (b *Broker) session(id SessionID) (*session, error) {
 			return s, nil
 		}
 	}
-	return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "no session %q is open", id)
+	return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "no session %q is open", id)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Changes is what a session's workspace looks like now, against how it was when
@@ -130,7 +131,7 @@ func (s *session) inside(ctx context.Context, script string, args ...string) (st
 	default:
 	}
 	if !ok {
-		return "", problemf("open the session again with /resume", "the session's container does not run")
+		return "", fault.New("open the session again with /resume", "the session's container does not run")
 	}
 	engine, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
 	if err != nil {
@@ -139,7 +140,7 @@ func (s *session) inside(ctx context.Context, script string, args ...string) (st
 	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), s.owner.String())
 	switch {
 	case errors.Is(err, docker.ErrNotRunning), errors.Is(err, docker.ErrNoContainer):
-		return "", problemf("open the session again with /resume", "the session's container does not run")
+		return "", fault.New("open the session again with /resume", "the session's container does not run")
 	case err != nil:
 		return "", err
 	case code != 0 && out == "":

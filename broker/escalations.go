@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Pending lists what waits for a person, oldest first.
@@ -29,17 +30,17 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	r, won, err := b.approvals.Answer(d.ID, d.Digest, answer)
 	switch {
 	case errors.Is(err, approval.ErrUnknown):
-		return Resolution{}, problemf("list them with 'ironcurtain-mux pending'", "decide: %w: %q", err, d.ID)
+		return Resolution{}, fault.New("list them with 'ironcurtain-mux pending'", "decide: %w: %q", err, d.ID)
 	case errors.Is(err, approval.ErrDigest), errors.Is(err, approval.ErrEffect):
-		return Resolution{}, problemf("look at it again", "decide: %w", err)
+		return Resolution{}, fault.New("look at it again", "decide: %w", err)
 	case err != nil:
-		return Resolution{}, problemf("", "decide: %w", err)
+		return Resolution{}, fault.New("", "decide: %w", err)
 	}
 	out := resolution(r)
 	out.Won = won
 	if won && remember != nil {
 		if out.Grant, err = remember.keep(); err != nil {
-			return out, problemf("look at /grants", "decide: the call is approved, but not remembered: %w", err)
+			return out, fault.New("look at /grants", "decide: the call is approved, but not remembered: %w", err)
 		}
 	}
 	return out, nil

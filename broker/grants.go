@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // pendingGrant is an approval that is about to be remembered.
@@ -27,11 +28,11 @@ func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 		return nil, nil
 	}
 	if !d.Approve {
-		return nil, problemf("approve it, or deny it without", "decide: only an approval can be remembered")
+		return nil, fault.New("approve it, or deny it without", "decide: only an approval can be remembered")
 	}
 	limit := time.Duration(d.Remember.Seconds) * time.Second
 	if err := grant.Check(limit); err != nil {
-		return nil, problemf("give another time", "decide: %w", err)
+		return nil, fault.New("give another time", "decide: %w", err)
 	}
 	item, ok := b.approvals.Find(d.ID)
 	if !ok {
@@ -45,9 +46,9 @@ func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 		names = append(names, string(o.Scope))
 	}
 	if len(names) == 0 {
-		return nil, problemf("approve it for this once", "decide: the approval of this call cannot be remembered")
+		return nil, fault.New("approve it for this once", "decide: the approval of this call cannot be remembered")
 	}
-	return nil, problemf("give one of: "+strings.Join(names, ", "), "decide: this call has no scope %q", d.Remember.Scope)
+	return nil, fault.New("give one of: "+strings.Join(names, ", "), "decide: this call has no scope %q", d.Remember.Scope)
 }
 
 // text is what the record says of it.
@@ -110,7 +111,7 @@ func (b *Broker) Grants(context.Context) ([]Grant, error) {
 func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, error) {
 	g, err := b.grants.Revoke(number)
 	if err != nil {
-		return Grant{}, problemf("list them with 'ironcurtain-mux grants' or /grants", "%w", err)
+		return Grant{}, fault.New("list them with 'ironcurtain-mux grants' or /grants", "%w", err)
 	}
 	out := b.grant(g)
 	s, err := b.session(out.Session)
@@ -126,7 +127,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 		Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
 	})
 	if err != nil {
-		return out, problemf("", "revoke: the grant has ended, but that is not recorded: %w", err)
+		return out, fault.New("", "revoke: the grant has ended, but that is not recorded: %w", err)
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // decisive are the outcomes that somebody decided, or should have.
@@ -31,7 +32,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 			return slices.Contains(decisive, l.Decision)
 		})
 		if err != nil {
-			return nil, problemf("check it with 'ironcurtain-mux audit verify'", "history: %w", err)
+			return nil, fault.New("check it with 'ironcurtain-mux audit verify'", "history: %w", err)
 		}
 		for _, l := range lines {
 			out = append(out, s.decided(l))

@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // leaseName is the file in a session's directory that is locked while a process
@@ -110,7 +111,7 @@ func CheckHome(home string) error {
 // fits says whether the socket with the longest path fits.
 func (l layout) fits() error {
 	if n := len(l.proxySocket()); n > docker.MaxSocketPath {
-		return problemf("set IRONCURTAIN_HOME to a shorter path",
+		return fault.New("set IRONCURTAIN_HOME to a shorter path",
 			"socket path %s is %d bytes long, the system allows %d", l.proxySocket(), n, docker.MaxSocketPath)
 	}
 	return nil
@@ -153,7 +154,7 @@ func privateDir(dir string, mode fs.FileMode) error {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	if !info.IsDir() {
-		return problemf("remove it", "%s is not a directory", dir)
+		return fault.New("remove it", "%s is not a directory", dir)
 	}
 	return nil
 }

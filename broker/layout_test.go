@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func shortTemp(t *testing.T) string {
@@ -44,7 +45,7 @@ func TestLongSocketPathIsRefused(t *testing.T) {
 	}
 	home := filepath.Join(shortTemp(t), strings.Repeat("x", 80))
 	err = layoutOf(home, id).make(callerIdentity())
-	var p *Problem
+	var p *fault.Error
 	if !errors.As(err, &p) || !strings.Contains(p.Hint(), "IRONCURTAIN_HOME") {
 		t.Fatalf("got %v", err)
 	}

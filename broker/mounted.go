@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // describeMounts describes the mounts whose sources other agents may be able to exchange, for
@@ -19,7 +20,7 @@ func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 	for _, m := range append([]docker.Mount{{Source: realPath(first.Source), Target: first.Target}}, workspace...) {
 		device, inode, err := sourceID(s.behindOwnLinks(m.Source))
 		if err != nil {
-			return "", problemf("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
+			return "", fault.New("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
 		}
 		all = append(all, bridge.Mount{Path: m.Target, Device: device, Inode: inode})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -25,7 +26,7 @@ const (
 func (b *Broker) Scopes(ctx context.Context, id string) ([]Scope, error) {
 	item, ok := b.approvals.Find(id)
 	if !ok {
-		return nil, problemf("list what waits with 'ironcurtain-mux pending'", "scopes: no call %q waits", id)
+		return nil, fault.New("list what waits with 'ironcurtain-mux pending'", "scopes: no call %q waits", id)
 	}
 	if len(item.Offers) == 0 {
 		return []Scope{}, nil
@@ -45,7 +46,7 @@ func (b *Broker) Scopes(ctx context.Context, id string) ([]Scope, error) {
 	ctx, cancel := context.WithTimeout(ctx, pastTime)
 	defer cancel()
 	if err := p.read(ctx, filepath.Join(b.config.Home, "sessions")); err != nil {
-		return nil, problemf("approve it for this once", "scopes: %w", err)
+		return nil, fault.New("approve it for this once", "scopes: %w", err)
 	}
 	for i := range p.scopes {
 		p.scopes[i].Past = p.looked

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // program is what a session runs on a terminal: an agent's container, or, where
@@ -41,7 +42,7 @@ const hostNotice = "unprotected: a shell of this machine"
 
 // errHostShellOff refuses to open a shell of this machine.
 func errHostShellOff() error {
-	return problemf(`allow it with "localShell": true in config.json`,
+	return fault.New(`allow it with "localShell": true in config.json`,
 		"local-shell is off: it is a shell of this machine, without any protection")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Forget drops what is left of a session's receipt.
@@ -12,7 +13,7 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 		return err
 	}
 	if _, held := b.receipts.Forget(string(id)); !held {
-		return problemf("text from the command line may, where autoApprove in config.json is enabled", "forget: nothing that you said to this tab may still approve a call")
+		return fault.New("text from the command line may, where autoApprove in config.json is enabled", "forget: nothing that you said to this tab may still approve a call")
 	}
 	return nil
 }

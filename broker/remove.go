@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // RemoveStored deletes a session that no process owns: its container if one
@@ -25,11 +26,11 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 	}
 	l := layoutOf(home, id)
 	if _, err := os.Lstat(l.dir); err != nil {
-		return problemf("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
+		return fault.New("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
 	}
 	lease, err := docker.AcquireLease(l.lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
-		return problemf("close its tab first", "session %s is open in a multiplexer", id)
+		return fault.New("close its tab first", "session %s is open in a multiplexer", id)
 	} else if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func unused(home string, l layout, id SessionID) error {
 	dir := realPath(l.dir) + "/"
 	for _, s := range all {
 		if s.ID != id && strings.HasPrefix(s.Workspace, dir) {
-			return problemf("remove that one first", "session %s %w", s.ID, errUsed)
+			return fault.New("remove that one first", "session %s %w", s.ID, errUsed)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // repositoryMounts keep an agent from planting what git would run for the person
@@ -66,7 +67,7 @@ func (s *session) checkRepository() error {
 		return nil // ours is pinned
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return problemf("look where it leads, then remove it", "%s makes git use another repository", path)
+		return fault.New("look where it leads, then remove it", "%s makes git use another repository", path)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Stored lists the sessions on disk, those used last first.
@@ -28,19 +29,19 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 // once when another process has it.
 func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if !validID(r.Resume) {
-		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
 	}
 	l := layoutOf(b.config.Home, r.Resume)
 	rec, err := readRecord(l)
 	if err != nil {
-		return nil, problemf("list them with 'ironcurtain-mux sessions ls'", "%w", err)
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
 	}
 	adapter, err := b.config.Agents.Named(rec.Agent)
 	if err != nil {
 		return nil, err
 	}
 	if adapter.Host {
-		return nil, problemf("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
+		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
 	}
 	workspace := l.sandbox()
 	if rec.Worktree != nil {
@@ -50,7 +51,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 			return nil, err
 		}
 		if workspace != rec.Workspace { // an agent that works above it can have put a link there
-			return nil, problemf(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
+			return nil, fault.New(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
 				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
 		}
 	}
@@ -62,7 +63,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	s.fixed.Worktree = rec.Worktree
 	if s.lease, err = docker.AcquireLease(l.lock()); errors.Is(err, docker.ErrLeaseHeld) {
-		return nil, problemf("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
+		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
 	} else if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (b *Broker) makeWay(ctx context.Context, id SessionID) error {
 		return nil //nolint:nilerr // it is not shown
 	}
 	if s.snapshot().State != StateDead {
-		return problemf(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
+		return fault.New(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
 	}
 	select {
 	case <-s.finished:
@@ -106,7 +107,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	l := layoutOf(b.config.Home, id)
 	lease, err := docker.AcquireLease(l.lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
-		return problemf("close it there", "session %s is open in another multiplexer", id)
+		return fault.New("close it there", "session %s is open in another multiplexer", id)
 	} else if err != nil {
 		return err
 	}

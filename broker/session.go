@@ -133,9 +133,9 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.program == nil:
-		return nil, problemf("open another one with /new", "attach: the agent never started: %s", s.reason)
+		return nil, fault.New("open another one with /new", "attach: the agent never started: %s", s.reason)
 	case s.attached:
-		return nil, problemf("use the tab that shows it", "attach: the session is attached already")
+		return nil, fault.New("use the tab that shows it", "attach: the session is attached already")
 	}
 	s.attached = true
 	var suspends func()

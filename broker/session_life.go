@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // run lives the session's life: start the agent, wait for its end, take
@@ -162,7 +163,7 @@ func (s *session) close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.left != nil {
-		return &Problem{Err: fmt.Errorf("session %s is not gone: %w", s.fixed.ID[:8], s.left), Next: "run 'ironcurtain-mux gc' later"}
+		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.left)
 	}
 	return nil
 }

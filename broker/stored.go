@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxRecord bounds a session's record, in bytes.
@@ -56,11 +57,11 @@ func FindStored(home, prefix string) (StoredSession, error) {
 	const next = "list them with 'ironcurtain-mux sessions ls'"
 	switch len(found) {
 	case 0:
-		return StoredSession{}, problemf(next, "no session begins with %q", prefix)
+		return StoredSession{}, fault.New(next, "no session begins with %q", prefix)
 	case 1:
 		return found[0], nil
 	}
-	return StoredSession{}, problemf(next, "%d sessions begin with %q", len(found), prefix)
+	return StoredSession{}, fault.New(next, "%d sessions begin with %q", len(found), prefix)
 }
 
 // readStored reads what one session's directory tells.

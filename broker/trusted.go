@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxTrustedText bounds one trusted input, in bytes.
@@ -17,15 +18,15 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 		return Receipt{}, err
 	}
 	if in.Text == "" {
-		return Receipt{}, problemf("type something first", "submit: the text is empty")
+		return Receipt{}, fault.New("type something first", "submit: the text is empty")
 	}
 	if len(in.Text) > maxTrustedText {
-		return Receipt{}, problemf("paste it into the agent instead",
+		return Receipt{}, fault.New("paste it into the agent instead",
 			"submit: the text is %d bytes long, at most %d are recorded", len(in.Text), maxTrustedText)
 	}
 	select {
 	case <-s.finished:
-		return Receipt{}, problemf("open it anew with /restart", "submit: the agent has ended")
+		return Receipt{}, fault.New("open it anew with /restart", "submit: the agent has ended")
 	default:
 	}
 	spans := make([]receipt.Span, len(in.Spans))
@@ -34,7 +35,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	}
 	added, err := b.receipts.Add(string(in.Session), in.Text, spans, s.head())
 	if err != nil {
-		return Receipt{}, problemf("", "submit: %w", err)
+		return Receipt{}, fault.New("", "submit: %w", err)
 	}
 	select {
 	case <-s.finished: // it ended meanwhile, and may be resumed under its name

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Turn is a task that an agent carried out without a terminal.
@@ -32,7 +33,7 @@ func (b *Broker) CheckTurns(name string) error {
 		return err
 	}
 	if adapter.Once == nil {
-		return problemf("open it in the multiplexer", "%s takes no tasks without a terminal", name)
+		return fault.New("open it in the multiplexer", "%s takes no tasks without a terminal", name)
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // resolveWorkspace turns what a person gave as a workspace into a real
@@ -17,35 +19,35 @@ func resolveWorkspace(given, home, cache, userHome string) (string, error) {
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return "", problemf(next, "workspace %q: %w", given, err)
+		return "", fault.New(next, "workspace %q: %w", given, err)
 	}
 	dir, err := filepath.EvalSymlinks(abs)
 	if err != nil {
-		return "", problemf(next, "workspace %s does not exist", abs)
+		return "", fault.New(next, "workspace %s does not exist", abs)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
-		return "", problemf(next, "workspace %s: %w", dir, err)
+		return "", fault.New(next, "workspace %s: %w", dir, err)
 	}
 	if !info.IsDir() {
-		return "", problemf(next, "workspace %s is not a directory", dir)
+		return "", fault.New(next, "workspace %s is not a directory", dir)
 	}
 	switch {
 	case dir == "/":
-		return "", problemf(next, "workspace / would give the agent the whole machine")
+		return "", fault.New(next, "workspace / would give the agent the whole machine")
 	case dir == realPath(userHome):
-		return "", problemf("give a directory below it with --workspace",
+		return "", fault.New("give a directory below it with --workspace",
 			"workspace %s is your home directory", dir)
 	case contains(dir, realPath(userHome)):
-		return "", problemf(next, "workspace %s contains your home directory", dir)
+		return "", fault.New(next, "workspace %s contains your home directory", dir)
 	case contains(dir, realPath(home)):
-		return "", problemf(next, "workspace %s contains the state of ironcurtain-mux", dir)
+		return "", fault.New(next, "workspace %s contains the state of ironcurtain-mux", dir)
 	case contains(realPath(home), dir) && !managedWorkspace(realPath(home), dir):
-		return "", problemf(next, "workspace %s belongs to ironcurtain-mux itself", dir)
+		return "", fault.New(next, "workspace %s belongs to ironcurtain-mux itself", dir)
 	case cache != "" && contains(dir, realPath(cache)):
-		return "", problemf(next, "workspace %s contains the cache of ironcurtain-mux", dir)
+		return "", fault.New(next, "workspace %s contains the cache of ironcurtain-mux", dir)
 	case cache != "" && contains(realPath(cache), dir) && !managedWorkspace(realPath(home), dir):
-		return "", problemf(next, "workspace %s lies in the cache of ironcurtain-mux", dir)
+		return "", fault.New(next, "workspace %s lies in the cache of ironcurtain-mux", dir)
 	}
 	return dir, nil
 }

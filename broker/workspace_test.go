@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestResolveWorkspace(t *testing.T) {
@@ -67,7 +69,7 @@ func TestResolveWorkspace(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: got %v, want it to say %q", given, err, part)
 		}
-		var p *Problem
+		var p *fault.Error
 		if !errors.As(err, &p) || p.Hint() == "" {
 			t.Errorf("%s: no hint in %v", given, err)
 		}

@@ -50,7 +50,7 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 	}
 	for _, taken := range []string{agent.Workspace, agent.Orientation, agent.Sockets, "/proc", "/sys", "/dev"} {
 		if contains(taken, source.Common) {
-			return source, problemf("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
+			return source, fault.New("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
 		}
 	}
 	return source, nil
@@ -65,9 +65,9 @@ func (s *session) chooseWorktree(ctx context.Context, r OpenRequest) error {
 	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
 		return nil
 	case s.adapter.Host:
-		return problemf("leave --worktree out", "%s has no container that a worktree could be shown to", s.adapter.Name)
+		return fault.New("leave --worktree out", "%s has no container that a worktree could be shown to", s.adapter.Name)
 	case r.Workspace == "":
-		return problemf("name it with --workspace", "--worktree needs a repository")
+		return fault.New("name it with --workspace", "--worktree needs a repository")
 	}
 	source, err := worktreeSource(ctx, s.fixed.Workspace, c.UserHome)
 	if !asked && errors.Is(err, worktree.ErrNoRepository) {
@@ -183,11 +183,11 @@ func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
 	if !insist {
 		o, err := place.Settle(ctx, *r.Worktree)
 		if err == nil && !o.Whole() {
-			err = problemf("resume the session to look at them and commit what you need, or give --force to drop them",
+			err = fault.New("resume the session to look at them and commit what you need, or give --force to drop them",
 				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
 		}
 		if err != nil && ctx.Err() == nil && fault.Hint(err) == "" {
-			err = problemf("try again, or give --force to drop what is in the worktree", "%w", err)
+			err = fault.New("try again, or give --force to drop what is in the worktree", "%w", err)
 		}
 		if err != nil {
 			return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,7 +54,7 @@ func (a *api) Decide(_ context.Context, d broker.Decision) (broker.Resolution, e
 		a.events <- broker.Event{Ending: &broker.Ending{ID: d.ID, State: broker.EndRefused, Reason: "of a full disk"}}
 	}
 	if d.ID != "e1" && d.ID != a.waits || d.ID == "" {
-		return broker.Resolution{}, &broker.Problem{Err: errors.New("no escalation " + d.ID), Next: "list them with 'pending'"}
+		return broker.Resolution{}, &fault.Error{Err: errors.New("no escalation " + d.ID), Next: "list them with 'pending'"}
 	}
 	return broker.Resolution{ID: d.ID, Outcome: broker.Approved, By: d.By, Won: true}, nil
 }

@@ -102,7 +102,7 @@ func claim(home string) (number int, lock *flock.Flock, err error) {
 			return n, lock, nil
 		}
 	}
-	return 0, nil, &broker.Problem{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
+	return 0, nil, &fault.Error{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
 }
 
 // Number is which of the multiplexers of its home this one is, from 1.
