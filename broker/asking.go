@@ -31,10 +31,10 @@ func (s *session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	if err != nil {
 		return mitm.Ruling{}, err
 	}
-	res, err := s.broker.approvals.Ask(ctx, approval.Escalation{
+	res, err := s.deps.approvals.Ask(ctx, approval.Escalation{
 		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
 		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
-		Timeout: s.broker.config.EscalationTimeout,
+		Timeout: s.deps.config.EscalationTimeout,
 		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
 	})
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *session) tellOutcomes(write func(mitm.Record) error) func(mitm.Record) 
 }
 
 func (s *session) tellOutcome(r mitm.Record, unwritten error) {
-	ended := s.broker.approvals.Ended
+	ended := s.deps.approvals.Ended
 	switch id := r.Ruling.ID; {
 	case r.Phase == mitm.PhaseResponse && r.Decision == mitm.Allow:
 		ended(id, approval.EndDone, "")

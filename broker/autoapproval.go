@@ -46,11 +46,11 @@ type AutoApproval struct {
 // Ordered lets a call through that the receipt of its session orders. Of one that is
 // left to a person it notes why; while a model still has to confirm, it waits for both.
 func (s *session) Ordered(e *Escalation) (approval.Resolution, bool) {
-	auto := s.broker.config.AutoApprove
-	if auto == nil || s.broker.approvals.Holds(*e) {
+	auto := s.deps.config.AutoApprove
+	if auto == nil || s.deps.approvals.Holds(*e) {
 		return approval.Resolution{}, false
 	}
-	r, held := s.broker.receipts.Current(e.Session)
+	r, held := s.deps.receipts.Current(e.Session)
 	if !held {
 		return approval.Resolution{}, false
 	}
@@ -94,7 +94,7 @@ func (a *attempt) let() (approval.Resolution, bool) {
 		a.call.Auto = review
 		return approval.Resolution{}, false
 	}
-	call, res, err := a.session.broker.approvals.Settle(*a.call, answer)
+	call, res, err := a.session.deps.approvals.Settle(*a.call, answer)
 	if err != nil {
 		return res, false
 	}
@@ -105,9 +105,9 @@ func (a *attempt) let() (approval.Resolution, bool) {
 // confirm asks the model about a call that waits for a person meanwhile. Who is faster
 // decides.
 func (a *attempt) confirm() {
-	b := a.session.broker
-	a.confirmation = autoapprove.Confirm(b.ctx, b.config.AutoApprove.Model, a.question)
-	call, waits := b.approvals.Find(a.call.ID)
+	d := a.session.deps
+	a.confirmation = autoapprove.Confirm(d.ctx, d.config.AutoApprove.Model, a.question)
+	call, waits := d.approvals.Find(a.call.ID)
 	review := (*AutoReview)(nil)
 	switch {
 	case !waits:
@@ -118,19 +118,19 @@ func (a *attempt) confirm() {
 	default:
 		var answer approval.Answer
 		if answer, review = a.spend(); review == nil {
-			if _, won, err := b.approvals.Answer(call.ID, call.Digest, answer); err == nil && won {
+			if _, won, err := d.approvals.Answer(call.ID, call.Digest, answer); err == nil && won {
 				a.tell(call)
 			}
 			return
 		}
 	}
-	b.approvals.Review(call.ID, *review)
+	d.approvals.Review(call.ID, *review)
 }
 
 // spend spends the receipt and records what it was spent on. A receipt that was spent
 // already, or a record that cannot be written, leaves the call to a person.
 func (a *attempt) spend() (approval.Answer, *AutoReview) {
-	if _, err := a.session.broker.receipts.Spend(a.receipt.Number, receipt.Call{
+	if _, err := a.session.deps.receipts.Spend(a.receipt.Number, receipt.Call{
 		ID: a.call.ID, Session: a.call.Session, Digest: a.call.Digest, AskedAt: a.since,
 	}); err != nil {
 		return approval.Answer{}, a.leave(err.Error())
@@ -152,7 +152,7 @@ func (a *attempt) spend() (approval.Answer, *AutoReview) {
 // leave notes in the log why the call is left to a person.
 func (a *attempt) leave(reason string) *AutoReview {
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
-		a.session.broker.log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
+		a.session.deps.log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
 	}
 	return a.review(reason)
 }
@@ -175,12 +175,12 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 
 // tell tells everybody that the call was let through.
 func (a *attempt) tell(call Escalation) {
-	b := a.session.broker
+	call.Tab = a.session.fixed.Tab
 	done := AutoApproval{
-		Call: b.escalation(call), Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
+		Call: call, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
 	}
 	a.session.keepApproval(done)
-	b.hub.publish(Event{Kind: EventAutoApproval, At: done.At, AutoApproval: &done})
+	a.session.deps.events.AutoApproved(done)
 }
 
 // keepApproval remembers an automatic approval, so that it can be looked at.
@@ -202,7 +202,7 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	q := autoapprove.Question{
 		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
 		Place: autoapprove.Place{
-			Home: s.broker.config.UserHome, Workspace: realPath(s.fixed.Workspace), Known: s.broker.config.AutoApprove.Known,
+			Home: s.deps.config.UserHome, Workspace: realPath(s.fixed.Workspace), Known: s.deps.config.AutoApprove.Known,
 		},
 	}
 	for _, span := range r.Spans {
@@ -229,7 +229,7 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 
 // head is what the workspace has checked out now, as far as a receipt needs it.
 func (s *session) head() receipt.Head {
-	if s.broker.config.AutoApprove == nil {
+	if s.deps.config.AutoApprove == nil {
 		return receipt.Head{}
 	}
 	branch, upstream := s.previewer().Head(realPath(s.fixed.Workspace))
@@ -238,7 +238,7 @@ func (s *session) head() receipt.Head {
 
 // previewer works out what this session's calls would do.
 func (s *session) previewer() *preview.Previewer {
-	return &preview.Previewer{UserHome: s.broker.config.UserHome, Known: preview.KnownHosts, Command: s.gitCommand}
+	return &preview.Previewer{UserHome: s.deps.config.UserHome, Known: preview.KnownHosts, Command: s.gitCommand}
 }
 
 // gitCommand is the command of git that a tool runs, or "".

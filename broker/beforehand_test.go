@@ -140,7 +140,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 		s.program = &takenBack{} // it has begun
 		shell(t, repo, tc.script)
 		end()
-		said := s.broker.Farewell()
+		said := brokerOf(s).EndNotices()
 		if len(said) > maxTold+2 || (tc.want == "") != (len(said) == 0) {
 			t.Errorf("%s: %q", tc.script, said)
 		}
@@ -150,7 +150,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 			}
 		}
 		stored := StoredSession{Session: s.fixed}
-		o, err := StoredObeyed(t.Context(), s.broker.config.Home, "", stored)
+		o, err := StoredObeyed(t.Context(), s.deps.config.Home, "", stored)
 		if err != nil || (len(o.Found) > 0) != (tc.want != "") || o.Missed != "" {
 			t.Errorf("stored: %+v, %v", o, err)
 		}
@@ -161,7 +161,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		shell(t, repo, "git init -q --template=; "+commit)
-		if gone, err := StoredObeyed(t.Context(), s.broker.config.Home, "", stored); err != nil || len(gone.Found) > 0 {
+		if gone, err := StoredObeyed(t.Context(), s.deps.config.Home, "", stored); err != nil || len(gone.Found) > 0 {
 			t.Errorf("what is not there any more: %+v, %v", gone, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -35,12 +36,12 @@ type Broker struct {
 	engine    engineHandle
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
 
-	mu        sync.Mutex
-	sessions  []*session            // in the order of their tabs
-	farewells map[farewell][]string // what is to be known of those that ended
-	lastTab   int
-	sweeping  *sweeping // nil before Sweep
-	closed    bool
+	mu         sync.Mutex
+	sessions   []*session             // in the order of their tabs
+	endNotices map[endNotice][]string // what is to be known of those that ended
+	lastTab    int
+	sweeping   *sweeping // nil before Sweep
+	closed     bool
 }
 
 var _ API = (*Broker)(nil)
@@ -55,13 +56,13 @@ func New(c Config) (*Broker, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	b := &Broker{
-		config:    c,
-		log:       c.Log,
-		hub:       newHub(),
-		engine:    engineHandle{base: c.Images.Base},
-		ctx:       ctx,
-		cancel:    cancel,
-		farewells: map[farewell][]string{},
+		config:     c,
+		log:        c.Log,
+		hub:        newHub(),
+		engine:     engineHandle{base: c.Images.Base},
+		ctx:        ctx,
+		cancel:     cancel,
+		endNotices: map[endNotice][]string{},
 	}
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
@@ -147,6 +148,15 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	return s.snapshot(), nil
 }
 
+// deps is what the sessions need of the broker.
+func (b *Broker) deps() *deps {
+	return &deps{
+		config: &b.config, log: b.log, approvals: b.approvals, receipts: b.receipts, grants: b.grants, ledger: b.ledger,
+		tools: &b.tools, events: publisher{b}, ctx: b.ctx,
+		engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
+	}
+}
+
 // newFromRequest makes the session of a request for a new one.
 func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 	if r.Agent == "" {
@@ -180,7 +190,7 @@ func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 // newSession is a session without an identity.
 func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 	s := &session{
-		broker:   b,
+		deps:     b.deps(),
 		adapter:  adapter,
 		idle:     r.Idle,
 		owner:    callerIdentity(),
@@ -189,7 +199,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 		spoke:    make(chan struct{}),
 		started:  make(chan struct{}),
 		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.standing(adapter), Ephemeral: adapter.Host},
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.standing(adapter), Ephemeral: adapter.Host},
 	}
 	s.tally.connected = !adapter.Tools || r.Idle
 	return s

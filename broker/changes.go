@@ -99,7 +99,7 @@ func (s *session) noteBase(ctx context.Context) {
 	s.startedAt = base
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.broker.log.Warn("how the workspace was at the start is not recorded", "session", s.fixed.ID, "error", err)
+		s.deps.log.Warn("how the workspace was at the start is not recorded", "session", s.fixed.ID, "error", err)
 	}
 }
 
@@ -133,7 +133,7 @@ func (s *session) inside(ctx context.Context, script string, args ...string) (st
 	if !ok {
 		return "", fault.New("open the session again with /resume", "the session's container does not run")
 	}
-	engine, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	engine, err := s.deps.engine(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -32,7 +32,7 @@ func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error
 		return found, fmt.Errorf("check the tool servers: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	s := &session{broker: b, fixed: Session{Workspace: realPath(dir)}}
+	s := &session{deps: b.deps(), fixed: Session{Workspace: realPath(dir)}}
 	engine, err := s.judge()
 	if err != nil {
 		return found, err

@@ -43,7 +43,7 @@ func newDesk(t testing.TB) *desk {
 	}
 	d.broker = b
 	d.session = &session{
-		broker: b, layout: layoutOf(home, id), finished: make(chan struct{}),
+		deps: b.deps(), layout: layoutOf(home, id), finished: make(chan struct{}),
 		adapter: agent.Adapter{Submit: func(text string) agent.Submission { return agent.Submission{Steps: []string{text, "\r"}} }},
 		fixed:   Session{ID: id, Tab: 1},
 	}

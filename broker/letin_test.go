@@ -10,7 +10,7 @@ import (
 // A tab that has lost a socket says so: its agent cannot tell that from a slow host.
 func TestATabSaysWhenItsToolsAreGone(t *testing.T) {
 	s, _, _ := askingSession(t)
-	events := s.broker.hub.subscribe(t.Context())
+	events := brokerOf(s).hub.subscribe(t.Context())
 	broken := errors.New("the socket is gone")
 	if err := <-s.letIn("tools", func(net.Listener) error { return broken }, nil); !errors.Is(err, broken) {
 		t.Errorf("serving ended with %v", err)

@@ -30,7 +30,7 @@ func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 // behindOwnLinks resolves the links that lead to our state, which are the person's
 // own, and no other.
 func (s *session) behindOwnLinks(path string) string {
-	home := s.broker.config.Home
+	home := s.deps.config.Home
 	if below, ok := strings.CutPrefix(path, home+"/"); ok {
 		return filepath.Join(realPath(home), below)
 	}

@@ -47,7 +47,7 @@ func (s *session) noteObeyed(ctx context.Context) error {
 	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked there before it was looked at"}}
 	if !s.resumed {
 		s.progress("looking at the workspace", "")
-		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.broker.config.UserHome, lookTime); err != nil {
+		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.deps.config.UserHome, lookTime); err != nil {
 			return err
 		}
 	}
@@ -66,16 +66,16 @@ func (s *session) fillRepository(ctx context.Context, stack *teardown) error {
 	}
 	stack.push("give the repository back", func(context.Context) error {
 		r, err := obeyed.Kept(s.layout.obeyed())
-		return errors.Join(err, held.release(r.Made, len(r.Made) > 0 && !leftThere(s.broker.config.Home, s.fixed)))
+		return errors.Join(err, held.release(r.Made, len(r.Made) > 0 && !leftThere(s.deps.config.Home, s.fixed)))
 	})
 	if err := held.share(ctx); err != nil {
-		s.broker.log.Warn("the repository cannot be held", "session", s.fixed.ID, "error", err)
+		s.deps.log.Warn("the repository cannot be held", "session", s.fixed.ID, "error", err)
 	}
 	r, err := obeyed.Kept(s.layout.obeyed())
 	if err != nil {
 		return err
 	}
-	others, err := madeThere(s.broker.config.Home, s.fixed)
+	others, err := madeThere(s.deps.config.Home, s.fixed)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ const (
 
 // obeyed looks at the workspace for at most that long and compares with how it was.
 func (s *session) obeyed(ctx context.Context, most time.Duration) (Obeyed, error) {
-	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.broker.config.UserHome, most)
+	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.config.UserHome, most)
 }
 
 func lookObeyed(ctx context.Context, l layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
@@ -136,7 +136,7 @@ func (s *session) watchRepository(ctx context.Context) {
 	defer next.Stop()
 	for {
 		began := time.Now()
-		now, err := obeyed.TakeRepository(ctx, s.fixed.Workspace, s.broker.config.UserHome)
+		now, err := obeyed.TakeRepository(ctx, s.fixed.Workspace, s.deps.config.UserHome)
 		if err != nil {
 			return // it is gone, or the session ends
 		}
@@ -180,7 +180,7 @@ func (s *session) tellObeyed(ctx context.Context, most time.Duration) error {
 	}
 	lines, id := o.Lines(), string(s.fixed.ID[:8])
 	if len(lines) == 0 {
-		s.sayFarewell(aboutObeyed)
+		s.deps.events.Left(s.fixed.ID, aboutObeyed)
 		return err
 	}
 	if more := len(o.Found) - maxTold; more > 0 {
@@ -193,7 +193,7 @@ func (s *session) tellObeyed(ctx context.Context, most time.Duration) error {
 	for i := range lines {
 		lines[i] = "  " + lines[i]
 	}
-	s.sayFarewell(aboutObeyed, append([]string{title}, lines...)...)
+	s.deps.events.Left(s.fixed.ID, aboutObeyed, append([]string{title}, lines...)...)
 	s.notice(true, fmt.Sprintf("look before you use git, an editor or a shell in the workspace (/diff names all): %s", strings.TrimSpace(lines[0])))
 	return err
 }

@@ -47,7 +47,7 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _ := askingSession(t)
-			events, err := s.broker.Subscribe(t.Context())
+			events, err := brokerOf(s).Subscribe(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -59,8 +59,8 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 				}
 				asked <- r
 			}()
-			e := waiting(t, s.broker)
-			decideOn(t, s.broker, e, !test.deny)
+			e := waiting(t, brokerOf(s))
+			decideOn(t, brokerOf(s), e, !test.deny)
 			ruling := <-asked
 			record := mitm.Record{Phase: test.phase, Decision: test.decision, Detail: "detail", Ruling: &ruling}
 			if err := s.tellOutcomes(func(mitm.Record) error { return test.write })(record); !errors.Is(err, test.write) {
@@ -105,18 +105,18 @@ func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 		}
 
 		s, log, _ := askingSession(t)
-		if events, err = s.broker.Subscribe(t.Context()); err != nil {
+		if events, err = brokerOf(s).Subscribe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		p := pausedSession(t, s, log)
-		e := waiting(t, s.broker)
+		e := waiting(t, brokerOf(s))
 		if want = EndDone; broken {
 			want = EndRefused
 			if err := log.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		decideOn(t, s.broker, e, true)
+		decideOn(t, brokerOf(s), e, true)
 		if got := ending(t, events); got.ID != e.ID || got.State != want {
 			t.Errorf("paused, broken %v: %+v", broken, got)
 		}

@@ -61,7 +61,7 @@ func (p *pause) begin(a mitm.Activity) {
 	defer p.mu.Unlock()
 	p.paused, p.leaks = true, p.leaks+1
 	if err := os.WriteFile(p.session.layout.paused(), nil, 0o600); err != nil {
-		p.session.broker.log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
+		p.session.deps.log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
 	}
 	p.ask(a.Host, a.Path)
 }
@@ -124,9 +124,9 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	r := approval.Escalation{
 		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: host, Tool: "go on after a leak",
 		Arguments: arguments, Rule: ruleLeak, Reason: "an answer held the real credential, and the session is paused",
-		Digest: hex.EncodeToString(sum[:]), Timeout: s.broker.config.EscalationTimeout,
+		Digest: hex.EncodeToString(sum[:]), Timeout: s.deps.config.EscalationTimeout,
 	}
-	res, err := s.broker.approvals.Ask(p.ctx, r)
+	res, err := s.deps.approvals.Ask(p.ctx, r)
 	if err != nil {
 		return false, 0
 	}
@@ -140,11 +140,11 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	})
 	switch {
 	case err != nil:
-		s.broker.approvals.Ended(res.ID, approval.EndRefused, unrecorded(err))
+		s.deps.approvals.Ended(res.ID, approval.EndRefused, unrecorded(err))
 	case res.Outcome == approval.Approved:
-		s.broker.approvals.Ended(res.ID, approval.EndDone, "")
+		s.deps.approvals.Ended(res.ID, approval.EndDone, "")
 	default:
-		s.broker.approvals.Ended(res.ID, approval.EndRefused, "")
+		s.deps.approvals.Ended(res.ID, approval.EndRefused, "")
 	}
 	return err == nil && res.Outcome == approval.Approved, leaks
 }

@@ -40,8 +40,11 @@ func askingSession(t *testing.T) (*session, *audit.Log, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	return &session{broker: b, fixed: Session{ID: "s1", Tab: 1}, layout: layout{dir: t.TempDir()}}, log, path
+	return &session{deps: b.deps(), fixed: Session{ID: "s1", Tab: 1}, layout: layout{dir: t.TempDir()}}, log, path
 }
+
+// brokerOf is the broker of a session.
+func brokerOf(s *session) *Broker { return s.deps.events.(publisher).Broker }
 
 // waiting is the one item that waits, once it does.
 func waiting(t *testing.T, b *Broker) Escalation {
@@ -84,17 +87,17 @@ func TestALeakPausesTheSession(t *testing.T) {
 		t.Fatalf("a session without a leak: %v", err)
 	}
 	p.begin(mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"})
-	item := waiting(t, s.broker) // before any request
+	item := waiting(t, brokerOf(s)) // before any request
 	if item.Plane != "http" || item.Rule != ruleLeak || item.Server != "api.x.com" || item.Digest == "" {
 		t.Errorf("item %+v", item)
 	}
-	decideOn(t, s.broker, item, false)
+	decideOn(t, brokerOf(s), item, false)
 	// Without an approval it stays paused, and the next request asks again.
 	results := make(chan error, 3)
 	ask := func() { results <- p.admit(context.Background(), request) }
 	settled(t, p)
 	go ask()
-	decideOn(t, s.broker, waiting(t, s.broker), false)
+	decideOn(t, brokerOf(s), waiting(t, brokerOf(s)), false)
 	if err := <-results; !errors.Is(err, errPaused) {
 		t.Errorf("after a refusal: %v", err)
 	}
@@ -106,8 +109,8 @@ func TestALeakPausesTheSession(t *testing.T) {
 	for range 3 {
 		go ask()
 	}
-	item = waiting(t, s.broker)
-	decideOn(t, s.broker, item, true)
+	item = waiting(t, brokerOf(s))
+	decideOn(t, brokerOf(s), item, true)
 	for range 3 {
 		if err := <-results; err != nil {
 			t.Errorf("after the approval: %v", err)
@@ -141,7 +144,7 @@ func TestAPausedSessionEnds(t *testing.T) {
 	stack := &teardown{limit: time.Minute}
 	p := newPause(t.Context(), s, stack, log)
 	p.begin(mitm.Activity{Host: "h"})
-	waiting(t, s.broker)
+	waiting(t, brokerOf(s))
 	done := make(chan error, 1)
 	go func() { done <- p.admit(context.Background(), mitm.Request{Host: "h"}) }()
 	if err := stack.run(t.Context()); err != nil {
@@ -150,7 +153,7 @@ func TestAPausedSessionEnds(t *testing.T) {
 	if err := <-done; !errors.Is(err, errPaused) {
 		t.Errorf("a request of a session that ended: %v", err)
 	}
-	if items, _ := s.broker.Pending(t.Context()); len(items) != 0 {
+	if items, _ := brokerOf(s).Pending(t.Context()); len(items) != 0 {
 		t.Errorf("still waiting: %+v", items)
 	}
 }
@@ -171,12 +174,12 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 			r, err := s.askRequest(context.Background(), request)
 			done <- answer{r, err}
 		}()
-		item := waiting(t, s.broker)
+		item := waiting(t, brokerOf(s))
 		want := `{"method":"POST","url":"https://api.x.com/v1/x","query":"beta=true","model":"m","body":{"model":"m","n":1e400}}`
 		if item.Plane != "http" || item.Digest != "d" || string(item.Arguments) != want || item.Tool != "POST /v1/x" {
 			t.Errorf("item %+v with %s", item, item.Arguments)
 		}
-		decideOn(t, s.broker, item, approve)
+		decideOn(t, brokerOf(s), item, approve)
 		got := <-done
 		if got.err != nil || got.Approved != approve || got.By != "cli" || got.ID != item.ID || !approve && got.Reason != "because" {
 			t.Errorf("ruling %+v", got)
@@ -186,7 +189,7 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan mitm.Ruling, 1)
 	go func() { r, _ := s.askRequest(ctx, request); done <- r }()
-	waiting(t, s.broker)
+	waiting(t, brokerOf(s))
 	cancel()
 	if got := <-done; got.Approved || got.Outcome != "withdrawn" {
 		t.Errorf("ruling %+v", got)
@@ -214,7 +217,7 @@ func TestLongBodiesAreShownInPart(t *testing.T) {
 func TestLeakThroughTheProxy(t *testing.T) {
 	const key = "sk-ant-api03-the-real-key-0123456789"
 	s, log, path := askingSession(t)
-	b := s.broker
+	b := brokerOf(s)
 	events := b.hub.subscribe(t.Context())
 	p, client := modelProxy(t, s, log, key, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, r.Header.Get("X-Api-Key"))
@@ -312,12 +315,12 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	p := newPause(t.Context(), s, stack, log)
 	leak := mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"}
 	p.begin(leak)
-	first := waiting(t, s.broker)
-	decideOn(t, s.broker, first, true)
+	first := waiting(t, brokerOf(s))
+	decideOn(t, brokerOf(s), first, true)
 	<-disk.syncing // the approval is being recorded
 	p.begin(leak)
 	close(disk.goOn)
-	second := waiting(t, s.broker)
+	second := waiting(t, brokerOf(s))
 	if second.ID == first.ID {
 		t.Error("the first question stands still")
 	}
@@ -327,7 +330,7 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	if _, err := os.Lstat(s.layout.paused()); err != nil || !paused {
 		t.Errorf("after a second leak: paused %v, %v", paused, err)
 	}
-	decideOn(t, s.broker, second, true)
+	decideOn(t, brokerOf(s), second, true)
 	settled(t, p)
 	if err := p.admit(t.Context(), mitm.Request{}); err != nil {
 		t.Errorf("after its approval: %v", err)

@@ -65,7 +65,7 @@ func (s *session) startHost(ctx context.Context, stack *teardown) (program, erro
 	}); err != nil {
 		return nil, err
 	}
-	terminal, err := s.broker.config.HostShell(ctx, s.fixed.Workspace, s.cols, s.rows)
+	terminal, err := s.deps.config.HostShell(ctx, s.fixed.Workspace, s.cols, s.rows)
 	if err != nil {
 		return nil, err
 	}

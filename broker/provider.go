@@ -45,7 +45,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if len(s.adapter.Providers) == 0 {
 		return provider{}, nil
 	}
-	credentials := s.broker.config.Credentials
+	credentials := s.deps.config.Credentials
 	if s.adapter.KeysOnly {
 		credentials = credentials.APIKeys()
 	}
@@ -84,7 +84,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	stack.push("close the way to the model", func(ctx context.Context) error {
 		err := proxy.Close(ctx)
 		if failure := <-served; failure != nil {
-			s.broker.log.Warn("the way to the model ended early", "session", s.fixed.ID, "error", failure)
+			s.deps.log.Warn("the way to the model ended early", "session", s.fixed.ID, "error", failure)
 		}
 		return err
 	})
@@ -102,7 +102,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 // modelProxyConfig is the configuration of the proxy to one provider, but for what
 // bounds its use.
 func (s *session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
-	c := s.broker.config
+	c := s.deps.config
 	return mitm.Config{
 		Session:     string(s.fixed.ID),
 		Providers:   []string{provider},
@@ -110,14 +110,14 @@ func (s *session) modelProxyConfig(provider string, credentials Credentials, log
 		Credentials: credentials.Credential,
 		Held:        c.Credentials.Held(),
 		Refused:     credentials.Refused,
-		Upstreams:   s.broker.upstreamsOf(provider),
+		Upstreams:   c.upstreamsOf(provider),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       s.tellOutcomes(egress.Append(log)),
 		Note:        s.tellOutcomes(egress.Post(log)),
 		Identity:    s.identity,
 		Ask:         s.askRequest,
 		Domains:     true,
-		Log:         s.broker.log,
+		Log:         s.deps.log,
 	}
 }
 
@@ -130,29 +130,29 @@ func (s *session) remember(stack *teardown, proxy *mitm.Proxy) {
 		err = keepSecret(s.layout.run, identity)
 	}
 	if err != nil {
-		s.broker.log.Warn("the agent cannot be taken back should this multiplexer be killed", "session", s.fixed.ID, "error", err)
+		s.deps.log.Warn("the agent cannot be taken back should this multiplexer be killed", "session", s.fixed.ID, "error", err)
 		return
 	}
 	stack.push("take back the kernel's key", func(context.Context) error { dropSecret(s.layout.run); return nil })
 }
 
 // table is the provider table in force.
-func (b *Broker) table() []mitm.Provider {
-	if b.config.Providers != nil {
-		return b.config.Providers
+func (c *Config) table() []mitm.Provider {
+	if c.Providers != nil {
+		return c.Providers
 	}
 	return mitm.Providers()
 }
 
 // upstreamsOf lists where requests for a provider's hosts go instead.
-func (b *Broker) upstreamsOf(provider string) map[string]*url.URL {
+func (c *Config) upstreamsOf(provider string) map[string]*url.URL {
 	all := make(map[string]*url.URL)
-	for _, p := range b.table() {
+	for _, p := range c.table() {
 		if p.Name != provider {
 			continue
 		}
 		for _, h := range p.Hosts {
-			if u := b.config.Upstreams[h.Name]; u != nil {
+			if u := c.Upstreams[h.Name]; u != nil {
 				all[h.Name] = u
 			}
 		}
@@ -160,20 +160,20 @@ func (b *Broker) upstreamsOf(provider string) map[string]*url.URL {
 	return all
 }
 
-// standing is what a tab of an agent says all the time: the broker's own notice
+// standing is what a tab of an agent says all the time: the configured notice
 // or, without one, which requests do not go where the agent believes.
-func (b *Broker) standing(a agent.Adapter) string {
-	if b.config.Notice != "" {
-		return b.config.Notice
+func (c *Config) standing(a agent.Adapter) string {
+	if c.Notice != "" {
+		return c.Notice
 	}
 	var moved []string
-	for _, p := range b.table() {
+	for _, p := range c.table() {
 		if !slices.Contains(a.Providers, p.Name) {
 			continue
 		}
 		for _, h := range p.Hosts {
 			to := h.BaseURL
-			if u := b.config.Upstreams[h.Name]; u != nil {
+			if u := c.Upstreams[h.Name]; u != nil {
 				to = u.String()
 			}
 			if at := p.Name + " is at " + to; to != "" && !slices.Contains(moved, at) {

@@ -86,7 +86,7 @@ func (s *session) disarm() error {
 		return fmt.Errorf("%s makes git use another repository, and cannot be removed: %w", path, err)
 	}
 	text := fmt.Sprintf("the agent had made git use another repository; that was moved to %s.disarmed", path)
-	s.sayFarewell(aboutDisarmed, text)
+	s.deps.events.Left(s.fixed.ID, aboutDisarmed, text)
 	s.notice(true, text)
 	return nil
 }

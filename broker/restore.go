@@ -36,7 +36,7 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		if err != nil {
 			return err
 		}
-		h, err := s.broker.approvals.Restore(f)
+		h, err := s.deps.approvals.Restore(f)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (s *session) former(ctx context.Context, u *waitingRecord) (approval.Escala
 		Number: u.Number, AskedAt: u.AskedAt,
 		Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
-		Timeout: s.broker.config.EscalationTimeout, Ticket: u.Ticket,
+		Timeout: s.deps.config.EscalationTimeout, Ticket: u.Ticket,
 		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
 	}
 	if f.Fingerprint() != u.Fingerprint {
@@ -110,15 +110,15 @@ func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u 
 	}
 	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
 		h.Forget()
-		s.broker.approvals.Ended(u.ID, approval.EndRefused, "the answer could not be recorded: "+describe(err))
+		s.deps.approvals.Ended(u.ID, approval.EndRefused, "the answer could not be recorded: "+describe(err))
 		s.notice(true, fmt.Sprintf("the answer to #%d does not stand, because it could not be recorded: %s", res.Number, describe(err)))
 		return
 	}
-	s.broker.approvals.Ended(u.ID, approval.EndKept, "")
+	s.deps.approvals.Ended(u.ID, approval.EndKept, "")
 	if res.Kept && !h.Used(ctx) && res.Outcome == approval.Approved {
 		r.Reason = "the approval has ended unused"
 		if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
-			s.broker.log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
+			s.deps.log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
 		}
 	}
 }

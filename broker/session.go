@@ -23,7 +23,7 @@ import (
 // session is one agent with everything it needs. Its goroutine, run, owns the
 // proxies and the program and is the only one that takes them down.
 type session struct {
-	broker  *Broker
+	deps    *deps
 	adapter agent.Adapter
 	idle    bool // the agent gets tasks instead of a terminal
 	layout  layout
@@ -110,8 +110,7 @@ func (s *session) count(change func(*tally)) {
 }
 
 func (s *session) announce() {
-	now := s.snapshot()
-	s.broker.hub.publish(Event{Kind: EventSession, Session: &now})
+	s.deps.events.Changed(s.snapshot())
 }
 
 // describe is an error with its hint, on one line.
@@ -201,7 +200,5 @@ func (s *session) notice(urgent bool, text string) {
 	if again {
 		return
 	}
-	s.broker.hub.publish(Event{Kind: EventNotice, Notice: &Notice{
-		Session: s.fixed.ID, Urgent: urgent, Text: text,
-	}})
+	s.deps.events.Noticed(Notice{Session: s.fixed.ID, Urgent: urgent, Text: text})
 }

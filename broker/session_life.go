@@ -17,8 +17,8 @@ import (
 func (s *session) run(ctx context.Context) {
 	defer func() {
 		close(s.finished)
-		s.broker.receipts.Close(string(s.fixed.ID))
-		s.broker.grants.Close(string(s.fixed.ID))
+		s.deps.receipts.Close(string(s.fixed.ID))
+		s.deps.grants.Close(string(s.fixed.ID))
 	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()
@@ -28,12 +28,12 @@ func (s *session) run(ctx context.Context) {
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	// While the agent's connection is still there, it can be told.
-	s.broker.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
+	s.deps.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
 	if s.snapshot().Trouble != "" {
 		stack.hurry(removeProgram, engineAwayLimit)
 	}
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
-		s.broker.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+		s.deps.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
 		s.mu.Lock()
 		s.left = err
 		s.mu.Unlock()
@@ -130,7 +130,7 @@ func (s *session) end(exit docker.Exit, err error) {
 		last.State, last.Reason, last.ExitCode = StateClosed, "", 0
 	}
 	if err := s.keep(last); err != nil {
-		s.broker.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
+		s.deps.log.Error("session record was not written", "session", s.fixed.ID, "error", err)
 	}
 	s.count(func(t *tally) { t.dead = true })
 }

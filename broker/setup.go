@@ -15,7 +15,7 @@ func (s *session) withSetup(argv []string) []string {
 	if s.fixed.Worktree != nil {
 		workspace = s.fixed.Worktree.Repository
 	}
-	commands := s.broker.config.Setup[realPath(workspace)]
+	commands := s.deps.config.Setup[realPath(workspace)]
 	if commands == "" {
 		return argv
 	}

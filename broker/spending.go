@@ -53,9 +53,9 @@ type Budgets struct {
 func (s *session) openAccount(stack *teardown) error {
 	account, err := budget.Open(budget.Options{
 		Path:    s.layout.budget(),
-		Limits:  s.broker.config.Limits,
-		Prices:  s.broker.config.Prices,
-		Ledger:  s.broker.ledger,
+		Limits:  s.deps.config.Limits,
+		Prices:  s.deps.config.Prices,
+		Ledger:  s.deps.ledger,
 		Warn:    func(text string) { s.notice(true, text) },
 		Changed: s.relayBudget,
 	})
@@ -73,7 +73,7 @@ func (s *session) openAccount(stack *teardown) error {
 // relayBudget tells user interfaces what the session has used.
 func (s *session) relayBudget() {
 	if one, counted := s.budget(); counted {
-		s.broker.hub.publish(Event{Kind: EventBudget, Budget: &one})
+		s.deps.events.Spent(one)
 	}
 }
 

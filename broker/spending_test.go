@@ -31,7 +31,7 @@ func modelProxy(t *testing.T, s *session, log *audit.Log, key string, answer htt
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &s.broker.config
+	c := s.deps.config
 	c.Credentials = egress.Keys{"anthropic": key}
 	c.Upstreams = map[string]*url.URL{"api.anthropic.com": to}
 	c.UpstreamCAs = x509.NewCertPool()
@@ -123,7 +123,7 @@ func TestParallelRequestsKeepToTheBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A thousand tokens of an answer cost $0.015.
-	s.broker.config.Prices, s.broker.config.Limits = prices, budget.Limits{Cost: budget.USD(0.05)}
+	s.deps.config.Prices, s.deps.config.Limits = prices, budget.Limits{Cost: budget.USD(0.05)}
 	arrived, answered := make(chan struct{}, 16), make(chan struct{})
 	p, client := modelProxy(t, s, log, "sk-ant-api03-the-real-key-0123456789", func(w http.ResponseWriter, _ *http.Request) {
 		arrived <- struct{}{}
@@ -167,7 +167,7 @@ func TestParallelRequestsKeepToTheBudget(t *testing.T) {
 // A request that is refused after it was admitted costs nothing.
 func TestRequestThatIsNotSentIsNotCounted(t *testing.T) {
 	s, log, _ := askingSession(t)
-	s.broker.config.Limits = budget.Limits{Tokens: 5000, Requests: 2}
+	s.deps.config.Limits = budget.Limits{Tokens: 5000, Requests: 2}
 	p, client := modelProxy(t, s, log, "short", func(http.ResponseWriter, *http.Request) { t.Error("the provider was asked") })
 	for range 4 {
 		if r := askFor(t, client, p, 4000); r.status != 401 {

@@ -31,7 +31,7 @@ func (s *session) start(ctx context.Context, stack *teardown) (program, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	engine, err := s.deps.engine(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 		return nil, err
 	}
 	s.progress("starting the container", "")
-	bridgePath, err := embedded.Install(s.broker.config.CacheDir)
+	bridgePath, err := embedded.Install(s.deps.config.CacheDir)
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +104,8 @@ func (s *session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 // image makes sure that the agent's image is there and returns its name.
 func (s *session) image(ctx context.Context, engine *docker.Client) (string, error) {
 	options := docker.BuildOptions{
-		CacheDir: s.broker.config.CacheDir,
-		Base:     s.broker.config.Images.From,
+		CacheDir: s.deps.config.CacheDir,
+		Base:     s.deps.config.Images.From,
 		OnProgress: func(p docker.Progress) {
 			step := fmt.Sprintf("%s (step %d of %d)", p.Title, p.Step, p.Steps)
 			s.tellProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
@@ -120,7 +120,7 @@ func (s *session) image(ctx context.Context, engine *docker.Client) (string, err
 // openAudit opens the session's record of decisions.
 func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
 	log, err := audit.Open(s.layout.audit(), audit.Options{
-		Secrets: s.broker.config.Secrets,
+		Secrets: s.deps.config.Secrets,
 		State:   s.auditState,
 	})
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 		return err
 	}
 	switch {
-	case s.fixed.Worktree != nil || managedWorkspace(realPath(s.broker.config.Home), realPath(s.fixed.Workspace)):
+	case s.fixed.Worktree != nil || managedWorkspace(realPath(s.deps.config.Home), realPath(s.fixed.Workspace)):
 		if err := s.shareWorkspace(ctx); err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (s *session) listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open socket: %w", err)
 	}
-	l, err := (&net.ListenConfig{}).Listen(s.broker.ctx, "unix", path)
+	l, err := (&net.ListenConfig{}).Listen(s.deps.ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("open socket: %w", err)
 	}
@@ -226,7 +226,7 @@ func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		Conversation: string(s.fixed.ID),
 		Resume:       s.adapter.Conversation(s.layout.home(), string(s.fixed.ID)).Begun,
 		Prompt:       agent.Prompt(),
-		Model:        s.broker.config.Models[s.adapter.Name],
+		Model:        s.deps.config.Models[s.adapter.Name],
 	})
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
@@ -265,9 +265,9 @@ func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
 		},
 		Labels:   s.labels(),
-		MemoryMB: s.broker.config.Resources.MemoryMB,
-		CPUs:     s.broker.config.Resources.CPUs,
-		Pids:     s.broker.config.Resources.Pids,
+		MemoryMB: s.deps.config.Resources.MemoryMB,
+		CPUs:     s.deps.config.Resources.CPUs,
+		Pids:     s.deps.config.Resources.Pids,
 		Cols:     s.cols,
 		Rows:     s.rows,
 		TTY:      true,

@@ -150,7 +150,7 @@ func (s *session) progress(step, detail string) {
 func (s *session) tellProgress(all []Progress) {
 	for _, p := range all {
 		p.Session = s.fixed.ID
-		s.broker.hub.publish(Event{Kind: EventProgress, Progress: &p})
+		s.deps.events.Progressed(p)
 	}
 }
 

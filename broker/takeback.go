@@ -25,7 +25,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if len(s.adapter.Providers) > 0 {
 		if s.identity, err = keptSecret(s.layout.run); err != nil {
-			s.broker.log.Warn("an agent that still runs cannot be served again", "session", s.fixed.ID, "error", err)
+			s.deps.log.Warn("an agent that still runs cannot be served again", "session", s.fixed.ID, "error", err)
 			return nil, nil
 		}
 	}

@@ -30,7 +30,7 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	s.mu.Lock()
 	s.engine, s.log = engine, log
 	s.mu.Unlock()
-	installed, err := servers.Install(ctx, s.broker.config.CacheDir, func(detail string) {
+	installed, err := servers.Install(ctx, s.deps.config.CacheDir, func(detail string) {
 		s.progress("installing the tool servers", detail)
 	})
 	if err != nil {
@@ -82,15 +82,15 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Engine:            engine,
 		Servers:           specs,
 		Sandbox:           host,
-		Approvals:         s.broker.approvals,
-		Grants:            s.broker.grants,
+		Approvals:         s.deps.approvals,
+		Grants:            s.deps.grants,
 		Orders:            s,
 		Audit:             log,
 		Preview:           s.previewer(),
-		EscalationTimeout: s.broker.config.EscalationTimeout,
+		EscalationTimeout: s.deps.config.EscalationTimeout,
 		Activity:          s.toolActivity,
-		Secrets:           s.broker.config.Secrets,
-		Known:             &s.broker.tools,
+		Secrets:           s.deps.config.Secrets,
+		Known:             s.deps.tools,
 		Builtins:          s.domainTools(),
 		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
@@ -141,7 +141,7 @@ func closeOnce(l net.Listener) error {
 
 // judge is the policy as it applies to this session's directory.
 func (s *session) judge() (*policy.Engine, error) {
-	c := s.broker.config
+	c := s.deps.config
 	engine, err := policy.New(policy.Config{
 		Policy:      c.Compiled,
 		Annotations: c.Annotations,
@@ -163,7 +163,7 @@ func (s *session) judge() (*policy.Engine, error) {
 
 // confine prepares the sandboxes of this session's servers.
 func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.Host, error) {
-	c := s.broker.config
+	c := s.deps.config
 	runtime, err := installed.Argv("srt")
 	if err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ const serverMemory = 256 << 20
 
 // toolServers lists the servers a session has.
 func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
-	c := s.broker.config
+	c := s.deps.config
 	files, err := installed.Argv("filesystem")
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	if err != nil {
 		return Turn{}, fmt.Errorf("give a task: %w", err)
 	}
-	client, err := s.broker.engine.get(ctx, s.broker.config.UserHome)
+	client, err := s.deps.engine(ctx)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -98,7 +98,7 @@ func (s *session) took(task string) {
 	s.task = agent.PromptLine(task)
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.broker.log.Warn("a task is not in the record", "session", s.fixed.ID, "error", err)
+		s.deps.log.Warn("a task is not in the record", "session", s.fixed.ID, "error", err)
 	}
 }
 
@@ -111,11 +111,11 @@ func (s *session) lastTask() string {
 
 // stopTurn ends the programs of a turn that nobody waits for any more.
 func (s *session) stopTurn(client *docker.Client, container string) {
-	ctx, cancel := context.WithTimeout(s.broker.ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(s.deps.ctx, 5*time.Second)
 	defer cancel()
 	_, _, _, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
 	if err != nil {
-		s.broker.log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err)
+		s.deps.log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err)
 	}
 }
 

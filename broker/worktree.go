@@ -59,7 +59,7 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 // chooseWorktree makes the workspace that was given the repository of a worktree,
 // when the request or the configuration wants one.
 func (s *session) chooseWorktree(ctx context.Context, r OpenRequest) error {
-	c := s.broker.config
+	c := s.deps.config
 	asked := r.Worktree == WorktreeYes
 	switch {
 	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
@@ -93,7 +93,7 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 		return tree.Plain(ctx)
 	}
 	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
-	source, err := worktreeSource(ctx, tree.Repository, s.broker.config.UserHome)
+	source, err := worktreeSource(ctx, tree.Repository, s.deps.config.UserHome)
 	if err != nil {
 		return err
 	}
@@ -121,13 +121,13 @@ func (s *session) settleWorktree(ctx context.Context) error {
 	return nil
 }
 
-// tellWork says where the work of a session is that has ended, now and in the farewell.
+// tellWork says where the work of a session is that has ended, now and in the end notice.
 func (s *session) tellWork(text string) {
 	if text == "" {
-		s.sayFarewell(aboutWork)
+		s.deps.events.Left(s.fixed.ID, aboutWork)
 		return
 	}
-	s.sayFarewell(aboutWork, text)
+	s.deps.events.Left(s.fixed.ID, aboutWork, text)
 	s.notice(false, text)
 }
 

@@ -40,7 +40,7 @@ func (f *worktreeFlags) complete(workspace *string) error {
 
 // farewell says what is to be known of the sessions when everything has ended.
 func farewell(w io.Writer, b *broker.Broker) {
-	for _, text := range b.Farewell() {
+	for _, text := range b.EndNotices() {
 		fmt.Fprintln(w, escaped(text))
 	}
 }

@@ -1,0 +1,34 @@
+package broker
+
+// publisher tells all user interfaces what happens in sessions.
+type publisher struct{ *Broker }
+
+func (p publisher) Changed(s Session) {
+	p.hub.publish(Event{Kind: EventSession, Session: &s})
+}
+
+func (p publisher) Progressed(step Progress) {
+	p.hub.publish(Event{Kind: EventProgress, Progress: &step})
+}
+
+func (p publisher) Spent(b Budget) {
+	p.hub.publish(Event{Kind: EventBudget, Budget: &b})
+}
+
+func (p publisher) AutoApproved(a AutoApproval) {
+	p.hub.publish(Event{Kind: EventAutoApproval, At: a.At, AutoApproval: &a})
+}
+
+func (p publisher) Noticed(n Notice) {
+	p.hub.publish(Event{Kind: EventNotice, Notice: &n})
+}
+
+// Left keeps the lines for EndNotices.
+func (p publisher) Left(id SessionID, about endTopic, lines ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	key := endNotice{id, about}
+	if p.endNotices[key] = lines; len(lines) == 0 {
+		delete(p.endNotices, key)
+	}
+}
