@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"io"
-	"time"
 )
 
 // API is everything a user interface can ask of the broker. Implementations
@@ -68,9 +67,6 @@ type API interface {
 	Subscribe(ctx context.Context) (<-chan Event, error)
 }
 
-// SessionID names a session for as long as its directory exists.
-type SessionID = string
-
 // Agent is one kind of agent that a session can run.
 type Agent struct {
 	Name  string `json:"name"`  // as in --agent: "claude-code"
@@ -94,59 +90,6 @@ type OpenRequest struct {
 	Rows     int       `json:"rows"`
 	// Idle sessions run no agent on a terminal: Broker.Turn gives it tasks.
 	Idle bool `json:"idle,omitempty"`
-}
-
-// SessionState is where a session stands in its life. It comes from what the
-// broker itself sees, never from the agent's screen.
-type SessionState string
-
-// The states of a session.
-const (
-	StateStarting SessionState = "starting" // image, container and proxies are being made
-	StateIdle     SessionState = "idle"     // the agent runs and asks for nothing
-	StateWorking  SessionState = "working"  // a model request or a tool call is under way
-	StateWaiting  SessionState = "waiting"  // a call waits for a person
-	StateUnknown  SessionState = "unknown"  // nothing is asked for, and whether the agent runs cannot be seen
-	StateDead     SessionState = "dead"     // the agent has ended; the tab keeps its last screen
-	StateClosed   SessionState = "closed"   // everything of it is removed
-)
-
-// Session describes one tab's session.
-type Session struct {
-	ID        SessionID    `json:"id"`
-	Tab       int          `json:"tab"` // from 1, never reused
-	Agent     string       `json:"agent"`
-	State     SessionState `json:"state"`
-	Workspace string       `json:"workspace"`          // on the host
-	Worktree  *Worktree    `json:"worktree,omitempty"` // of which the workspace is one; or nil
-	CreatedAt time.Time    `json:"createdAt"`
-	Reason    string       `json:"reason,omitempty"`   // why it is dead
-	ExitCode  int          `json:"exitCode,omitempty"` // of the agent, when dead
-	// Trouble says why the agent can be neither seen nor reached at present.
-	Trouble string `json:"trouble,omitempty"`
-	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
-	// Ephemeral says that nothing of the agent is kept: it cannot be resumed.
-	Ephemeral bool `json:"ephemeral,omitempty"`
-	// Multiplexer is as in Escalation.
-	Multiplexer int `json:"multiplexer,omitempty"`
-}
-
-// StoredSession is a session as its directory tells of it.
-type StoredSession struct {
-	Session
-	LastActivity time.Time `json:"lastActivity"`
-	// LastPrompt is what the person asked last. Unless it was a task without a
-	// terminal it comes from files of the agent, and is no more to be trusted than
-	// its screen.
-	LastPrompt string `json:"lastPrompt,omitempty"`
-	// Begun says that the agent has a conversation it can go on with.
-	Begun bool `json:"begun"`
-	// Owned says that a process has the session open; it cannot be resumed.
-	Owned bool `json:"owned"`
-	// Detached says that its multiplexer was killed and its agent may still run.
-	Detached bool `json:"detached"`
-	// Waiting counts the calls of a detached session that waited for a person.
-	Waiting int `json:"waiting,omitempty"`
 }
 
 // Terminal is the attachment to an agent's terminal. Close detaches and leaves the

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -175,4 +176,22 @@ func alsoThere(home string, s Session) ([]StoredSession, error) {
 	return slices.DeleteFunc(all, func(other StoredSession) bool {
 		return other.ID == s.ID || other.Workspace != s.Workspace
 	}), err
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// plainPath reports whether name is below dir, without a link on the way.
+func plainPath(dir, name string) bool {
+	path := dir
+	for part := range strings.SplitSeq(name, "/") {
+		path = filepath.Join(path, part)
+		info, err := os.Lstat(path)
+		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return true
 }

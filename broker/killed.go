@@ -1,80 +1,15 @@
 package broker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
-
-const undecidedReason = "the multiplexer ended before anybody decided; the call was not carried out"
-
-// undecided are the calls that waited when the process that had them was killed.
-// The audit says which: a call goes on only after its record is durable, so one
-// without a record was certainly never let through. What is on record already is
-// forgotten here.
-func undecided(l layout) ([]waitingRecord, error) {
-	all, err := readWaiting(l)
-	if err != nil || len(all) == 0 {
-		return nil, err
-	}
-	recorded := map[string]bool{} // ids of calls and of escalations
-	err = audit.Read(l.audit(), func(line audit.Line) error {
-		if line.Decision != audit.Noted {
-			recorded[line.Call], recorded[line.EscalationID] = true, true
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for what became of what waited: %w", err)
-	}
-	var open []waitingRecord
-	for _, u := range all {
-		if !recorded[u.ID] && (u.Ticket == "" || !recorded[u.Ticket]) {
-			open = append(open, u)
-		} else if err := os.Remove(l.waitingCall(u.ID)); err != nil {
-			return nil, fmt.Errorf("forget what waited: %w", err)
-		}
-	}
-	return open, nil
-}
-
-// settleKilled records that a call was withdrawn with the process that had it.
-func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u waitingRecord) error {
-	err := log.Append(ctx, audit.Record{
-		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
-		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: undecidedReason,
-		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
-	})
-	if err == nil {
-		err = os.Remove(l.waitingCall(u.ID))
-	}
-	if err != nil {
-		return fmt.Errorf("record what waited: %w", err)
-	}
-	return nil
-}
-
-// settleAll does so for every call that waited in a session, and returns how many
-// there were.
-func settleAll(ctx context.Context, l layout, id SessionID, log *audit.Log) (int, error) {
-	open, err := undecided(l)
-	if err != nil {
-		return 0, err
-	}
-	for n, u := range open {
-		if err := settleKilled(ctx, l, id, log, u); err != nil {
-			return n, err
-		}
-	}
-	return len(open), nil
-}
 
 // settleWaiting does so for a session whose agent begins anew.
 func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
@@ -95,7 +30,7 @@ func (s *session) lookBackDone() {
 // sweepWaiting does so for every session that nobody owns, but for those whose
 // agents still run: their calls may wait on.
 func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
-	dirs, err := filepath.Glob(filepath.Join(b.config.Home, "sessions", "*", waitingName))
+	dirs, err := filepath.Glob(layout{dir: filepath.Join(b.config.Home, "sessions", "*")}.waiting())
 	if err != nil {
 		return err
 	}

@@ -5,37 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 )
-
-// Obeyed is what programs of this machine would run or obey by themselves of a
-// workspace, and that was not so when its session began.
-type Obeyed struct {
-	Found []Danger `json:"found,omitempty"`
-	// Missed says why there may be more; empty when everything was looked at.
-	Missed string `json:"missed,omitempty"`
-}
-
-// Danger is one of these.
-type Danger = obeyed.Finding
-
-// Lines are what a person reads of it, the most dangerous first; nothing when there is
-// nothing to say.
-func (o Obeyed) Lines() []string {
-	var out []string
-	for _, f := range o.Found {
-		out = append(out, f.String())
-	}
-	if o.Missed != "" {
-		out = append(out, "not everything was looked at: "+o.Missed)
-	}
-	return out
-}
 
 // noteObeyed notes what of the workspace programs would run, before the agent begins and
 // once in the life of a session.
@@ -87,40 +62,9 @@ func (s *session) fillRepository(ctx context.Context, stack *teardown) error {
 	return held.make(lacks)
 }
 
-// How long a workspace is looked at. Who has told a session to end waits for the look.
-const (
-	lookTime    = 10 * time.Second
-	endLookTime = time.Second
-)
-
 // obeyed looks at the workspace for at most that long and compares with how it was.
 func (s *session) obeyed(ctx context.Context, most time.Duration) (Obeyed, error) {
 	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.config.UserHome, most)
-}
-
-func lookObeyed(ctx context.Context, l layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
-	before, err := obeyed.Kept(l.obeyed())
-	if errors.Is(err, fs.ErrNotExist) {
-		before.Missed = "how the workspace was at first is not known"
-	} else if err != nil {
-		return Obeyed{}, err
-	}
-	now, err := obeyed.Take(ctx, workspace, userHome, most)
-	return Obeyed{Found: now.Since(before.Look), Missed: now.Missed}, err
-}
-
-// StoredObeyed is what the agent of a stored session has left in its workspace; nothing
-// where the workspace is gone or the session has none of ours.
-func StoredObeyed(ctx context.Context, home, userHome string, s StoredSession) (Obeyed, error) {
-	l := layoutOf(home, s.ID)
-	if _, err := os.Lstat(l.obeyed()); errors.Is(err, fs.ErrNotExist) {
-		return Obeyed{}, nil
-	}
-	o, err := lookObeyed(ctx, l, s.Workspace, userHome, lookTime)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil
-	}
-	return o, err
 }
 
 // watchRepository says at once when git in the workspace would run or obey something that

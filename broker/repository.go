@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
@@ -51,11 +50,6 @@ func (s *session) borrowed() []string {
 	return []string{s.fixed.Worktree.Objects()}
 }
 
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
-}
-
 // elsewhere is the file with which a repository in a directory would make git use
 // another one: its configuration, its hooks. An ordinary repository has none.
 func elsewhere(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
@@ -89,17 +83,4 @@ func (s *session) disarm() error {
 	s.deps.events.Left(s.fixed.ID, aboutDisarmed, text)
 	s.notice(true, text)
 	return nil
-}
-
-// plainPath reports whether name is below dir, without a link on the way.
-func plainPath(dir, name string) bool {
-	path := dir
-	for part := range strings.SplitSeq(name, "/") {
-		path = filepath.Join(path, part)
-		info, err := os.Lstat(path)
-		if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-			return false
-		}
-	}
-	return true
 }

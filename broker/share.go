@@ -15,17 +15,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// shareWorkspace is shareTree for the session's workspace. Of one that is larger than is
-// walked, the rest stays as it is.
-func (s *session) shareWorkspace(ctx context.Context) error {
-	err := s.owner.shareTree(ctx, s.fixed.Workspace)
-	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
-		s.notice(true, fmt.Sprintf("not everything in the workspace was shared with the agent: %v", limit))
-		return nil
-	}
-	return err
-}
-
 // shareTree makes a workspace of ours usable from both sides. An ordinary
 // caller is the same user on both and nothing is to be done. When root calls, the
 // agent is somebody else, and the tool servers, in a sandbox that knows no other

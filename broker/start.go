@@ -15,9 +15,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// LabelSession names the session a container belongs to.
-const LabelSession = "ironcurtain.session"
-
 // start makes everything a session needs, in an order in which each thing
 // finds the ones it depends on: directories, lock, audit, the two proxies with
 // their sockets, the agent's files, the image, the container. What must be

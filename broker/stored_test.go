@@ -14,36 +14,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// storeSession makes the directory of a session that was used so long ago.
-func storeSession(t *testing.T, home, agentName string, ago time.Duration) layout {
-	t.Helper()
-	id, err := newSessionID()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := layoutOf(home, id)
-	if err := l.make(callerIdentity()); err != nil {
-		t.Fatal(err)
-	}
-	if err := l.remove(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	at := time.Now().Add(-ago).Truncate(time.Second).UTC()
-	data, err := json.Marshal(record{Session: Session{
-		ID: id, Tab: 3, Agent: agentName, State: StateIdle, Workspace: l.sandbox(), CreatedAt: at.Add(-time.Hour),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(l.record(), at, at); err != nil {
-		t.Fatal(err)
-	}
-	return l
-}
-
 func noEngine(context.Context) (*docker.Client, error) {
 	return nil, errors.New("the engine was asked for")
 }
@@ -202,86 +172,6 @@ func TestRetireKeepsWhatIsUsed(t *testing.T) {
 		if _, err := os.Stat(l.record()); err != nil {
 			t.Error(err)
 		}
-	}
-}
-
-// resumeRig is a broker whose engine is never reached.
-func resumeRig(t *testing.T, home string) *Broker {
-	t.Helper()
-	return &Broker{config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
-}
-
-func TestASessionIsResumedOnce(t *testing.T) {
-	home := shortTemp(t)
-	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.dir))
-	first, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first.fixed.ID != id || first.fixed.Workspace != l.sandbox() || first.fixed.Agent != "shell" {
-		t.Errorf("resumed as %+v", first.fixed)
-	}
-	if _, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
-		t.Errorf("a second time: %v", err)
-	}
-	if err := first.disown(); err != nil {
-		t.Fatal(err)
-	}
-	again, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
-	if err != nil {
-		t.Fatalf("after it was given up: %v", err)
-	}
-	if err := again.disown(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func TestWhatCannotBeResumed(t *testing.T) {
-	home := shortTemp(t)
-	host := storeSession(t, home, "local-shell", time.Hour)
-	foreign := storeSession(t, home, "gone-agent", time.Hour)
-	moved := storeSession(t, home, "shell", time.Hour)
-	data, err := json.Marshal(record{Session: Session{ID: SessionID(filepath.Base(moved.dir)), Agent: "shell", Workspace: home}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(moved.record(), data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for what, id := range map[string]string{
-		"a shell of this machine": filepath.Base(host.dir),
-		"an unknown agent":        filepath.Base(foreign.dir),
-		"a forbidden workspace":   filepath.Base(moved.dir),
-		"nothing":                 "00000000-0000-4000-8000-000000000000",
-		"a path":                  "../../../../../../../../etc/passwdxxxx",
-	} {
-		if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: SessionID(id)}); err == nil {
-			t.Errorf("%s was resumed: %+v", what, s.fixed)
-		}
-	}
-}
-
-// An agent whose workspace is above a session's can put a link in the place of that
-// one's while it is closed.
-func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
-	home, project := shortTemp(t), realPath(t.TempDir())
-	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.dir))
-	workspace, private := filepath.Join(project, "part"), realPath(t.TempDir())
-	data, err := json.Marshal(record{Session: Session{ID: id, Agent: "shell", Workspace: workspace}})
-	if err := errors.Join(err, os.WriteFile(l.record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
-		t.Fatal(err)
-	}
-	s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
-	if err != nil || s.fixed.Workspace != workspace {
-		t.Fatalf("as it was: %v", err)
-	}
-	if err := errors.Join(s.disown(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
-		t.Fatal(err)
-	}
-	if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil {
-		t.Errorf("the agent would get %s", s.fixed.Workspace)
 	}
 }
 

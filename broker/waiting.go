@@ -1,104 +1,20 @@
 package broker
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
-
-// waitingRecord is a call that waits for a person, as it is kept on the disk. Should
-// this process be killed, the next one lets it wait again, when its agent still
-// runs, or records that nobody decided it. What a call would do is not kept: it
-// may quote the person's files.
-type waitingRecord struct {
-	ID          string          `json:"id"`
-	Number      int             `json:"number,omitempty"`
-	Plane       string          `json:"plane,omitempty"`
-	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; empty: it cannot wait again
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"`
-	Arguments   json.RawMessage `json:"arguments,omitempty"` // secrets masked; there is no ticket then
-	Requested   json.RawMessage `json:"requested,omitempty"` // as the agent wrote them
-	Digest      string          `json:"digest"`
-	Rule        string          `json:"rule"`
-	Reason      string          `json:"reason,omitempty"`
-	Fingerprint string          `json:"fingerprint,omitempty"` // of what it would have done
-	AskedAt     time.Time       `json:"askedAt"`
-}
-
-// recordOf is what is kept of an item. One with anything secret in it cannot
-// wait again: what is kept would be another call.
-func (b *Broker) recordOf(i approval.Escalation) waitingRecord {
-	u := waitingRecord{
-		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: b.redact.JSON(i.Arguments),
-		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
-	}
-	open := bytes.Equal(u.Arguments, i.Arguments) && bytes.Equal(b.redact.JSON(i.Requested), i.Requested) &&
-		b.redact.Text(i.Reason) == i.Reason
-	if i.Plane == audit.PlaneTool && open {
-		u.Ticket, u.Requested, u.Reason = i.Ticket, i.Requested, i.Reason
-	}
-	u.Fingerprint = i.Fingerprint()
-	return u
-}
 
 // keepWaiting writes down that a call waits.
 func (b *Broker) keepWaiting(i approval.Escalation) {
-	if err := writeWaiting(layoutOf(b.config.Home, SessionID(i.Session)), b.recordOf(i)); err != nil {
+	if err := writeWaiting(layoutOf(b.config.Home, SessionID(i.Session)), recordOf(b.redact, i)); err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}
-}
-
-func writeWaiting(l layout, u waitingRecord) error {
-	var data bytes.Buffer
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // arguments must come back as they are
-	err := encoder.Encode(u)
-	if err == nil {
-		err = os.MkdirAll(l.waiting(), 0o700)
-	}
-	// A power cut ends the agent, too, so the page cache is safe enough: no sync,
-	// which would hold up what is shown.
-	unready := l.waitingCall(u.ID) + ".new"
-	if err == nil {
-		err = os.WriteFile(unready, data.Bytes(), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(unready, l.waitingCall(u.ID))
-	}
-	return err
-}
-
-// readWaiting reads the calls that waited in a session, in the order of their
-// numbers.
-func readWaiting(l layout) ([]waitingRecord, error) {
-	var all []waitingRecord
-	for _, path := range l.waitingCalls() {
-		var u waitingRecord
-		data, err := os.ReadFile(path)
-		if err == nil {
-			err = json.Unmarshal(data, &u)
-		}
-		if err == nil && path != l.waitingCall(u.ID) {
-			err = fmt.Errorf("%s tells of another call, %q", path, u.ID)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read what waited: %w", err)
-		}
-		all = append(all, u)
-	}
-	slices.SortFunc(all, func(a, b waitingRecord) int { return a.Number - b.Number })
-	return all, nil
 }
 
 // dropWaiting forgets a call that waits no longer.

@@ -1,0 +1,100 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+)
+
+// runName is the name of a session's directory below run/: the first two groups
+// of its id.
+var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
+
+// Leftovers returns the directories below run/ of sessions that no process owns
+// any more, and removes them when asked to. It goes on after a failure and
+// reports all of them.
+func Leftovers(ctx context.Context, home string, remove bool) ([]string, error) {
+	return leftovers(ctx, home, remove, nil)
+}
+
+// leftovers is Leftovers but for the directories whose agents still run, by
+// their names.
+func leftovers(ctx context.Context, home string, remove bool, running map[string]bool) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(home, "run"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for leftovers: %w", err)
+	}
+	var left []string
+	var all []error
+	for _, e := range entries {
+		name := runName.FindStringSubmatch(e.Name())
+		if name == nil || running[e.Name()] {
+			continue
+		}
+		dir := filepath.Join(home, "run", e.Name())
+		abandoned, err := abandon(filepath.Join(home, "sessions", name[1]+"-"+name[2]+"-*"), func() error {
+			if !remove {
+				return nil
+			}
+			return removeRun(ctx, dir)
+		})
+		if err != nil {
+			all = append(all, fmt.Errorf("remove %s: %w", dir, err))
+		} else if abandoned {
+			left = append(left, dir)
+		}
+	}
+	return left, errors.Join(all...)
+}
+
+// removeRun removes a directory below run/, the temporary directory it links to
+// and what was left with the kernel.
+func removeRun(ctx context.Context, dir string) error {
+	dropSecret(dir)
+	return errors.Join(removeScratch(ctx, dir), dirtree.Remove(ctx, dir))
+}
+
+// removeScratch removes the temporary directory of a session's sandboxes and the
+// link to it; a former life of the session may have left them.
+func removeScratch(ctx context.Context, run string) error {
+	link := layout{run: run}.scratch()
+	scratch, err := os.Readlink(link)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(dirtree.Remove(ctx, scratch), os.Remove(link))
+}
+
+// abandon calls do while nobody can own the sessions whose directories match,
+// or reports false when one of them is owned. A session takes its lease before
+// it makes anything below run/, so one that is just being made is owned.
+func abandon(pattern string, do func() error) (done bool, err error) {
+	sessions, err := filepath.Glob(pattern)
+	if err != nil {
+		return false, err
+	}
+	for _, dir := range sessions {
+		lease, err := docker.AcquireLease(filepath.Join(dir, leaseName))
+		if errors.Is(err, docker.ErrLeaseHeld) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		defer func() { _ = lease.Release() }()
+	}
+	return true, do()
+}

@@ -1,0 +1,41 @@
+package broker
+
+import (
+	"cmp"
+	"context"
+	"path/filepath"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Worktree says of which repository, branch and commit a session's worktree is.
+type Worktree = worktree.Tree
+
+// dropWorktree removes the worktree of a stored session. What nobody else has is
+// kept unless the caller insists.
+func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
+	if r.Worktree == nil {
+		return nil
+	}
+	place := l.worktree()
+	if !insist {
+		o, err := place.Settle(ctx, *r.Worktree)
+		if err == nil && !o.Whole() {
+			err = fault.New("resume the session to look at them and commit what you need, or give --force to drop them",
+				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
+		}
+		if err != nil && ctx.Err() == nil && fault.Hint(err) == "" {
+			err = fault.New("try again, or give --force to drop what is in the worktree", "%w", err)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return place.Remove(ctx, *r.Worktree)
+}
+
+// worktree is where a session's worktree is.
+func (l layout) worktree() worktree.Place {
+	return worktree.Place{Dir: filepath.Join(l.dir, "worktree"), Keep: filepath.Join(l.dir, "worktree.git")}
+}
