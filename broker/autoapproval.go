@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
@@ -194,7 +195,7 @@ func (s *session) keepApproval(a AutoApproval) {
 }
 
 // autoLog is the session's log of automatic approvals.
-func (s *session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layout.autoApprovals()) }
+func (s *session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layout.AutoApprovals()) }
 
 // question puts an item and a receipt together, with what the host knows of the
 // place.
@@ -202,7 +203,7 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	q := autoapprove.Question{
 		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
 		Place: autoapprove.Place{
-			Home: s.deps.config.UserHome, Workspace: realPath(s.fixed.Workspace), Known: s.deps.config.AutoApprove.Known,
+			Home: s.deps.config.UserHome, Workspace: stored.RealPath(s.fixed.Workspace), Known: s.deps.config.AutoApprove.Known,
 		},
 	}
 	for _, span := range r.Spans {
@@ -213,7 +214,7 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 		f := s.previewer().Git(preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
 		q.Git = &autoapprove.Git{
 			Addresses: f.Addresses, Pinned: s.pinned, Branch: f.Branch, Odd: f.Odd,
-			Root:     f.WorkTree != "" && f.WorkTree == realPath(s.fixed.Workspace),
+			Root:     f.WorkTree != "" && f.WorkTree == stored.RealPath(s.fixed.Workspace),
 			Upstream: f.Upstream, Typed: autoapprove.Head(r.Head),
 		}
 	case "filesystem":
@@ -232,7 +233,7 @@ func (s *session) head() receipt.Head {
 	if s.deps.config.AutoApprove == nil {
 		return receipt.Head{}
 	}
-	branch, upstream := s.previewer().Head(realPath(s.fixed.Workspace))
+	branch, upstream := s.previewer().Head(stored.RealPath(s.fixed.Workspace))
 	return receipt.Head{Branch: branch, Upstream: upstream}
 }
 
@@ -252,7 +253,7 @@ func (s *session) gitCommand(server, tool string) string {
 // pinRemotes notes which remotes the workspace has before the agent can change
 // them. What was noted first stays, also when the session is resumed.
 func (s *session) pinRemotes() error {
-	data, err := os.ReadFile(s.layout.remotes())
+	data, err := os.ReadFile(s.layout.Remotes())
 	if err == nil {
 		if err := json.Unmarshal(data, &s.pinned); err != nil {
 			return fmt.Errorf("prepare session: the note of the remotes is damaged: %w", err)
@@ -262,9 +263,9 @@ func (s *session) pinRemotes() error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("prepare session: %w", err)
 	}
-	s.pinned = s.previewer().Remotes(realPath(s.fixed.Workspace))
+	s.pinned = s.previewer().Remotes(stored.RealPath(s.fixed.Workspace))
 	if data, err = json.Marshal(s.pinned); err == nil {
-		err = wholefile.Write(s.layout.remotes(), data, 0o600)
+		err = wholefile.Write(s.layout.Remotes(), data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("prepare session: %w", err)

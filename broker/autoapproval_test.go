@@ -100,7 +100,7 @@ func (d *desk) entries(n int) []autoapprove.Entry {
 	defer tick.Stop()
 	for {
 		var all []autoapprove.Entry
-		data, _ := os.ReadFile(d.session.layout.autoApprovals()) // it comes with the first entry
+		data, _ := os.ReadFile(d.session.layout.AutoApprovals()) // it comes with the first entry
 		for line := range strings.Lines(string(data)) {
 			var e autoapprove.Entry
 			if json.Unmarshal([]byte(line), &e) == nil {
@@ -227,7 +227,7 @@ func TestWhatIsNoOrder(t *testing.T) {
 // What cannot be recorded is not approved, and the receipt is spent all the same.
 func TestUnrecordedIsNotApproved(t *testing.T) {
 	d := automatic(t, AutoApprove{})
-	if err := os.MkdirAll(d.session.layout.autoApprovals(), 0o700); err != nil { // in the file's place
+	if err := os.MkdirAll(d.session.layout.AutoApprovals(), 0o700); err != nil { // in the file's place
 		t.Fatal(err)
 	}
 	notes := filepath.Join(d.outside, "notes.txt")
@@ -368,7 +368,7 @@ func TestThePersonIsFaster(t *testing.T) {
 // a file of its .git.
 func (d *desk) gitWorkspace() func(name, text string) {
 	d.t.Helper()
-	work := d.session.layout.sandbox()
+	work := d.session.layout.Sandbox()
 	d.session.fixed.Workspace = work
 	for _, dir := range []string{"objects", "refs/heads"} {
 		if err := os.MkdirAll(filepath.Join(work, ".git", dir), 0o700); err != nil {

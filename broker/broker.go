@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -170,17 +171,17 @@ func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
 		return nil, errHostShellOff()
 	}
 	s := b.newSession(adapter, r)
-	if s.fixed.ID, err = newSessionID(); err != nil {
+	if s.fixed.ID, err = stored.NewID(); err != nil {
 		return nil, err
 	}
-	s.layout = layoutOf(b.config.Home, s.fixed.ID)
-	s.fixed.Workspace = s.layout.sandbox()
+	s.layout = stored.LayoutOf(b.config.Home, s.fixed.ID)
+	s.fixed.Workspace = s.layout.Sandbox()
 	if adapter.Host {
 		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
 	}
 	// Where a shell of this machine is anyway may be named, too: to open it anew.
-	if r.Workspace != "" && (!adapter.Host || realPath(r.Workspace) != realPath(b.config.UserHome)) {
-		if s.fixed.Workspace, err = resolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(b.config.UserHome)) {
+		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
 			return nil, err
 		}
 	}
@@ -193,7 +194,7 @@ func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
 		deps:     b.deps(),
 		adapter:  adapter,
 		idle:     r.Idle,
-		owner:    callerIdentity(),
+		owner:    stored.ContainerUser(),
 		cols:     r.Cols,
 		rows:     r.Rows,
 		spoke:    make(chan struct{}),
@@ -211,7 +212,7 @@ func CheckWorkspace(given, home, cache, userHome string) error {
 	if given == "" {
 		return nil
 	}
-	_, err := resolveWorkspace(given, home, cache, userHome)
+	_, err := stored.ResolveWorkspace(given, home, cache, userHome)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -63,7 +64,7 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 	}
 	c := Changes{Base: s.base()}
 	if !s.adapter.Host {
-		if c.Obeyed, err = s.obeyed(ctx, lookTime); err != nil {
+		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
 			c.Obeyed.Missed = err.Error()
 		}
 	}

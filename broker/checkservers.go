@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // ServersInstalled says whether the tool servers are in the cache already.
@@ -32,7 +33,7 @@ func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error
 		return found, fmt.Errorf("check the tool servers: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	s := &session{deps: b.deps(), fixed: Session{Workspace: realPath(dir)}}
+	s := &session{deps: b.deps(), fixed: Session{Workspace: stored.RealPath(dir)}}
 	engine, err := s.judge()
 	if err != nil {
 		return found, err

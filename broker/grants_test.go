@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -30,34 +31,34 @@ type desk struct {
 
 func newDesk(t testing.TB) *desk {
 	t.Helper()
-	root := realPath(t.TempDir())
+	root := stored.RealPath(t.TempDir())
 	d := &desk{t: t, outside: filepath.Join(root, "outside")}
 	home := filepath.Join(root, "home")
 	b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := newSessionID()
+	id, err := stored.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.broker = b
 	d.session = &session{
-		deps: b.deps(), layout: layoutOf(home, id), finished: make(chan struct{}),
+		deps: b.deps(), layout: stored.LayoutOf(home, id), finished: make(chan struct{}),
 		adapter: agent.Adapter{Submit: func(text string) agent.Submission { return agent.Submission{Steps: []string{text, "\r"}} }},
 		fixed:   Session{ID: id, Tab: 1},
 	}
-	for _, dir := range []string{d.outside, d.session.layout.sandbox()} {
+	for _, dir := range []string{d.outside, d.session.layout.Sandbox()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	compiled, annotations := policy.Default()
-	d.session.engine, err = policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: d.session.layout.sandbox(), Home: root})
+	d.session.engine, err = policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: d.session.layout.Sandbox(), Home: root})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.log, err = audit.Open(d.session.layout.audit(), audit.Options{NoSync: true}); err != nil {
+	if d.log, err = audit.Open(d.session.layout.Audit(), audit.Options{NoSync: true}); err != nil {
 		t.Fatal(err)
 	}
 	d.session.log = d.log
@@ -194,7 +195,7 @@ func TestRememberListRevoke(t *testing.T) {
 	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); !errors.Is(err, grant.ErrNone) {
 		t.Fatal(err)
 	}
-	lines, err := audit.Last(d.session.layout.audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
+	lines, err := audit.Last(d.session.layout.Audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
 	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].EscalationID != e.ID {
 		t.Fatal(lines, err)
 	}

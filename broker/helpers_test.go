@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 func shortTemp(t *testing.T) string {
@@ -34,30 +36,30 @@ func shell(t *testing.T, dir, script string) {
 const commit = "git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x"
 
 // storeSession makes the directory of a session that was used so long ago.
-func storeSession(t *testing.T, home, agentName string, ago time.Duration) layout {
+func storeSession(t *testing.T, home, agentName string, ago time.Duration) stored.Layout {
 	t.Helper()
-	id, err := newSessionID()
+	id, err := stored.NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := layoutOf(home, id)
-	if err := l.make(callerIdentity()); err != nil {
+	l := stored.LayoutOf(home, id)
+	if err := l.Make(stored.ContainerUser()); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.remove(t.Context()); err != nil {
+	if err := l.Remove(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(-ago).Truncate(time.Second).UTC()
-	data, err := json.Marshal(record{Session: Session{
-		ID: id, Tab: 3, Agent: agentName, State: StateIdle, Workspace: l.sandbox(), CreatedAt: at.Add(-time.Hour),
+	data, err := json.Marshal(stored.Record{Session: Session{
+		ID: id, Tab: 3, Agent: agentName, State: StateIdle, Workspace: l.Sandbox(), CreatedAt: at.Add(-time.Hour),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
+	if err := os.WriteFile(l.Record(), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chtimes(l.record(), at, at); err != nil {
+	if err := os.Chtimes(l.Record(), at, at); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -65,7 +67,7 @@ func storeSession(t *testing.T, home, agentName string, ago time.Duration) layou
 
 // bareOfHooks makes a repository without hooks and without configuration.
 func bareOfHooks(t *testing.T) (base, repo string) {
-	base = realPath(shortTemp(t))
+	base = stored.RealPath(shortTemp(t))
 	repo = filepath.Join(base, "repo")
 	if err := os.Mkdir(repo, 0o700); err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 		if !begun {
 			continue // it has no audit: it is still starting, or has no tools
 		}
-		lines, err := audit.Last(s.layout.audit(), limit, func(l audit.Line) bool {
+		lines, err := audit.Last(s.layout.Audit(), limit, func(l audit.Line) bool {
 			return slices.Contains(decisive, l.Decision)
 		})
 		if err != nil {

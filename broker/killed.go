@@ -8,12 +8,13 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
 // settleWaiting does so for a session whose agent begins anew.
 func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
-	n, err := settleAll(ctx, s.layout, s.fixed.ID, log)
+	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
 	if n > 0 {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
 	}
@@ -30,14 +31,14 @@ func (s *session) lookBackDone() {
 // sweepWaiting does so for every session that nobody owns, but for those whose
 // agents still run: their calls may wait on.
 func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
-	dirs, err := filepath.Glob(layout{dir: filepath.Join(b.config.Home, "sessions", "*")}.waiting())
+	dirs, err := filepath.Glob(stored.Layout{Dir: filepath.Join(b.config.Home, "sessions", "*")}.Waiting())
 	if err != nil {
 		return err
 	}
 	var all []error
 	for _, dir := range dirs {
 		id := SessionID(filepath.Base(filepath.Dir(dir)))
-		if validID(id) && !slices.Contains(running, id) {
+		if stored.ValidID(id) && !slices.Contains(running, id) {
 			all = append(all, b.sweepSession(ctx, id))
 		}
 	}
@@ -45,11 +46,11 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 }
 
 func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
-	l := layoutOf(b.config.Home, id)
-	if len(l.waitingCalls()) == 0 {
+	l := stored.LayoutOf(b.config.Home, id)
+	if len(l.WaitingCalls()) == 0 {
 		return nil
 	}
-	lease, err := docker.AcquireLease(l.lock())
+	lease, err := docker.AcquireLease(l.Lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
 		return nil
 	}
@@ -61,15 +62,15 @@ func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
 
 // settleStored does so for a session whose lease is ours.
 func (b *Broker) settleStored(ctx context.Context, id SessionID) error {
-	l := layoutOf(b.config.Home, id)
-	if len(l.waitingCalls()) == 0 {
+	l := stored.LayoutOf(b.config.Home, id)
+	if len(l.WaitingCalls()) == 0 {
 		return nil
 	}
-	log, err := audit.Open(l.audit(), audit.Options{Secrets: b.config.Secrets})
+	log, err := audit.Open(l.Audit(), audit.Options{Secrets: b.config.Secrets})
 	if err != nil {
 		return err
 	}
-	n, err := settleAll(ctx, l, id, log)
+	n, err := stored.WithdrawAll(ctx, l, id, log)
 	if n > 0 {
 		b.log.Info("calls that waited when the multiplexer ended are recorded as withdrawn", "session", id, "calls", n)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -100,8 +101,8 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 				t.Errorf("%s: %q is not said: %q", tc.script, want, said)
 			}
 		}
-		stored := StoredSession{Session: s.fixed}
-		o, err := StoredObeyed(t.Context(), s.deps.config.Home, "", stored)
+		entry := StoredSession{Session: s.fixed}
+		o, err := stored.ObeyedOf(t.Context(), s.deps.config.Home, "", entry)
 		if err != nil || (len(o.Found) > 0) != (tc.want != "") || o.Missed != "" {
 			t.Errorf("stored: %+v, %v", o, err)
 		}
@@ -112,7 +113,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		shell(t, repo, "git init -q --template=; "+commit)
-		if gone, err := StoredObeyed(t.Context(), s.deps.config.Home, "", stored); err != nil || len(gone.Found) > 0 {
+		if gone, err := stored.ObeyedOf(t.Context(), s.deps.config.Home, "", entry); err != nil || len(gone.Found) > 0 {
 			t.Errorf("what is not there any more: %+v, %v", gone, err)
 		}
 	}

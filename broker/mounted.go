@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -13,11 +14,11 @@ import (
 // the bridge to compare with what the engine has mounted: the workspace, when it was
 // given, and what is in it. The first is one that no agent can exchange.
 func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (string, error) {
-	if s.fixed.Workspace == s.layout.sandbox() {
+	if s.fixed.Workspace == s.layout.Sandbox() {
 		return "", nil // in a directory that no other agent can write
 	}
 	var all []bridge.Mount
-	for _, m := range append([]docker.Mount{{Source: realPath(first.Source), Target: first.Target}}, workspace...) {
+	for _, m := range append([]docker.Mount{{Source: stored.RealPath(first.Source), Target: first.Target}}, workspace...) {
 		device, inode, err := sourceID(s.behindOwnLinks(m.Source))
 		if err != nil {
 			return "", fault.New("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
@@ -32,7 +33,7 @@ func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 func (s *session) behindOwnLinks(path string) string {
 	home := s.deps.config.Home
 	if below, ok := strings.CutPrefix(path, home+"/"); ok {
-		return filepath.Join(realPath(home), below)
+		return filepath.Join(stored.RealPath(home), below)
 	}
 	return path
 }

@@ -10,68 +10,69 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // noteObeyed notes what of the workspace programs would run, before the agent begins and
 // once in the life of a session.
 func (s *session) noteObeyed(ctx context.Context) error {
-	_, err := obeyed.Kept(s.layout.obeyed())
+	_, err := obeyed.Kept(s.layout.Obeyed())
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked there before it was looked at"}}
 	if !s.resumed {
 		s.progress("looking at the workspace", "")
-		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.deps.config.UserHome, lookTime); err != nil {
+		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.deps.config.UserHome, stored.LookTime); err != nil {
 			return err
 		}
 	}
-	return r.Keep(s.layout.obeyed())
+	return r.Keep(s.layout.Obeyed())
 }
 
 // fillRepository makes what the repository of a workspace that was given lacks, and what
 // must be read-only in the container.
 func (s *session) fillRepository(ctx context.Context, stack *teardown) error {
-	if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.sandbox() {
+	if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() {
 		return nil
 	}
-	held, err := holdRepository(s.fixed.Workspace)
+	held, err := stored.HoldRepository(s.fixed.Workspace)
 	if held == nil || err != nil {
 		return err
 	}
 	stack.push("give the repository back", func(context.Context) error {
-		r, err := obeyed.Kept(s.layout.obeyed())
-		return errors.Join(err, held.release(r.Made, len(r.Made) > 0 && !leftThere(s.deps.config.Home, s.fixed)))
+		r, err := obeyed.Kept(s.layout.Obeyed())
+		return errors.Join(err, held.Release(r.Made, len(r.Made) > 0 && !stored.OthersDetached(s.deps.config.Home, s.fixed)))
 	})
-	if err := held.share(ctx); err != nil {
+	if err := held.Share(ctx); err != nil {
 		s.deps.log.Warn("the repository cannot be held", "session", s.fixed.ID, "error", err)
 	}
-	r, err := obeyed.Kept(s.layout.obeyed())
+	r, err := obeyed.Kept(s.layout.Obeyed())
 	if err != nil {
 		return err
 	}
-	others, err := madeThere(s.deps.config.Home, s.fixed)
+	others, err := stored.MadeForOthers(s.deps.config.Home, s.fixed)
 	if err != nil {
 		return err
 	}
-	lacks := held.lacks()
+	lacks := held.Missing()
 	r.Made = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Made, lacks, others))))
-	if err := r.Keep(s.layout.obeyed()); err != nil {
+	if err := r.Keep(s.layout.Obeyed()); err != nil {
 		return err
 	}
-	return held.make(lacks)
+	return held.Make(lacks)
 }
 
 // obeyed looks at the workspace for at most that long and compares with how it was.
 func (s *session) obeyed(ctx context.Context, most time.Duration) (Obeyed, error) {
-	return lookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.config.UserHome, most)
+	return stored.LookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.config.UserHome, most)
 }
 
 // watchRepository says at once when git in the workspace would run or obey something that
 // the agent has made, since the person may use git there meanwhile. It looks at the
 // repository and those of its submodules alone; what else the agent leaves is named at the end.
 func (s *session) watchRepository(ctx context.Context) {
-	kept, err := obeyed.Kept(s.layout.obeyed())
+	kept, err := obeyed.Kept(s.layout.Obeyed())
 	if err != nil {
 		return // told at the end
 	}

@@ -43,7 +43,7 @@ type pause struct {
 // Its questions end when the stack is undone.
 func newPause(ctx context.Context, s *session, stack *teardown, log *audit.Log) *pause {
 	p := &pause{session: s, log: log}
-	if _, err := os.Lstat(s.layout.paused()); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.layout.Paused()); !errors.Is(err, fs.ErrNotExist) {
 		p.paused = true
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
@@ -60,7 +60,7 @@ func (p *pause) begin(a mitm.Activity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused, p.leaks = true, p.leaks+1
-	if err := os.WriteFile(p.session.layout.paused(), nil, 0o600); err != nil {
+	if err := os.WriteFile(p.session.layout.Paused(), nil, 0o600); err != nil {
 		p.session.deps.log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
 	}
 	p.ask(a.Host, a.Path)
@@ -103,7 +103,7 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 		goes := approved && leaks == p.leaks
 		p.paused, p.asking = !goes, nil
 		if goes {
-			_ = os.Remove(p.session.layout.paused()) // what is left of it asks once more
+			_ = os.Remove(p.session.layout.Paused()) // what is left of it asks once more
 		} else if approved {
 			p.ask(host, path) // about a leak that came after the decision
 		}

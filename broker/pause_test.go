@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -40,7 +41,7 @@ func askingSession(t *testing.T) (*session, *audit.Log, string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	return &session{deps: b.deps(), fixed: Session{ID: "s1", Tab: 1}, layout: layout{dir: t.TempDir()}}, log, path
+	return &session{deps: b.deps(), fixed: Session{ID: "s1", Tab: 1}, layout: stored.Layout{Dir: t.TempDir()}}, log, path
 }
 
 // brokerOf is the broker of a session.
@@ -327,7 +328,7 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	p.mu.Lock()
 	paused := p.paused
 	p.mu.Unlock()
-	if _, err := os.Lstat(s.layout.paused()); err != nil || !paused {
+	if _, err := os.Lstat(s.layout.Paused()); err != nil || !paused {
 		t.Errorf("after a second leak: paused %v, %v", paused, err)
 	}
 	decideOn(t, brokerOf(s), second, true)

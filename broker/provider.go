@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -73,7 +74,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
 	s.remember(stack, proxy)
-	listener, err := s.listen(s.layout.proxySocket())
+	listener, err := s.listen(s.layout.ProxySocket())
 	if err != nil {
 		return provider{}, err
 	}
@@ -127,13 +128,13 @@ func (s *session) modelProxyConfig(provider string, credentials Credentials, log
 func (s *session) remember(stack *teardown, proxy *mitm.Proxy) {
 	identity, err := proxy.Identity()
 	if err == nil {
-		err = keepSecret(s.layout.run, identity)
+		err = stored.KeepSecret(s.layout.Run, identity)
 	}
 	if err != nil {
 		s.deps.log.Warn("the agent cannot be taken back should this multiplexer be killed", "session", s.fixed.ID, "error", err)
 		return
 	}
-	stack.push("take back the kernel's key", func(context.Context) error { dropSecret(s.layout.run); return nil })
+	stack.push("take back the kernel's key", func(context.Context) error { stored.DropSecret(s.layout.Run); return nil })
 }
 
 // table is the provider table in force.

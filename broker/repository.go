@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -22,15 +23,15 @@ import (
 // Of a worktree that we made, what leads git to other repositories is read-only as
 // well, and so are the objects that it borrows.
 func (s *session) repositoryMounts() []docker.Mount {
-	fixed, kept := append([]string{".git/config.worktree"}, beforehand...), []string{".git"}
+	fixed, kept := append([]string{".git/config.worktree"}, stored.ReadOnlyParts...), []string{".git"}
 	if s.fixed.Worktree != nil {
 		fixed, kept = worktree.ReadOnly()
-	} else if isFile(filepath.Join(s.fixed.Workspace, ".git")) {
+	} else if stored.IsFile(filepath.Join(s.fixed.Workspace, ".git")) {
 		fixed, kept = []string{".git"}, nil // it says where the repository is
 	}
 	var mounts []docker.Mount
 	for i, name := range append(kept, fixed...) {
-		if plainPath(s.fixed.Workspace, name) {
+		if stored.PlainPath(s.fixed.Workspace, name) {
 			mounts = append(mounts, docker.Mount{
 				Source: filepath.Join(s.fixed.Workspace, name), Target: agent.Workspace + "/" + name, ReadOnly: i >= len(kept),
 			})
@@ -57,7 +58,7 @@ func elsewhere(workspace string) string { return filepath.Join(workspace, ".git"
 // checkRepository refuses a workspace whose repository leads elsewhere.
 func (s *session) checkRepository() error {
 	path := elsewhere(s.fixed.Workspace)
-	if s.fixed.Worktree != nil || !plainPath(s.fixed.Workspace, ".git") {
+	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
 		return nil // ours is pinned
 	}
 	if _, err := os.Lstat(path); err == nil {
@@ -70,7 +71,7 @@ func (s *session) checkRepository() error {
 // lead elsewhere. The agent must have ended.
 func (s *session) disarm() error {
 	path := elsewhere(s.fixed.Workspace)
-	if s.fixed.Worktree != nil || !plainPath(s.fixed.Workspace, ".git") {
+	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
 		return nil
 	}
 	if _, err := os.Lstat(path); err != nil {

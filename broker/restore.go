@@ -8,13 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // restoreWaiting lets the calls wait again that waited when the multiplexer of an
 // agent that still runs was killed: the same items, under the same digests. Their
 // callers come back by themselves, as soon as the tools are served.
 func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
-	open, err := undecided(s.layout)
+	open, err := stored.Undecided(s.layout)
 	if err != nil {
 		return err
 	}
@@ -27,7 +28,7 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	restored := 0
 	for _, u := range open {
 		if u.Ticket == "" { // nobody could make the same call again
-			if err := settleKilled(ctx, s.layout, s.fixed.ID, log, u); err != nil {
+			if err := stored.Withdraw(ctx, s.layout, s.fixed.ID, log, u); err != nil {
 				return err
 			}
 			continue
@@ -56,7 +57,7 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 // former is what is put back of a call. What it would do is worked out anew. Where
 // that is not what was shown, it is marked, and the call waits under another id:
 // whoever has read the one before has seen something else.
-func (s *session) former(ctx context.Context, u *waitingRecord) (approval.Escalation, error) {
+func (s *session) former(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
 	f := approval.Escalation{
 		Number: u.Number, AskedAt: u.AskedAt,
 		Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
@@ -68,13 +69,13 @@ func (s *session) former(ctx context.Context, u *waitingRecord) (approval.Escala
 		if f.Effect != nil {
 			f.Effect.Changed = true
 		}
-		before := s.layout.waitingCall(u.ID)
+		before := s.layout.WaitingCall(u.ID)
 		var err error
 		if u.ID, err = approval.NewID(); err != nil {
 			return f, err
 		}
 		u.Fingerprint = f.Fingerprint()
-		if err := writeWaiting(s.layout, *u); err != nil {
+		if err := stored.WriteWaiting(s.layout, *u); err != nil {
 			return f, fmt.Errorf("write down what waits: %w", err)
 		}
 		if err := os.Remove(before); err != nil {
@@ -87,7 +88,7 @@ func (s *session) former(ctx context.Context, u *waitingRecord) (approval.Escala
 
 // hold waits with a call until its caller is back, and records what becomes of it
 // without one. An answer that cannot be recorded does not stand.
-func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u waitingRecord) {
+func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u stored.WaitingCall) {
 	res, settled := h.Wait(ctx)
 	if !settled {
 		return // its caller records what becomes of it

@@ -8,11 +8,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // leave makes a call wait and leaves it as a killed process would: withdrawn here,
 // written down on the disk.
-func (d *desk) leave(ticket, arguments string, values ...any) waitingRecord {
+func (d *desk) leave(ticket, arguments string, values ...any) stored.WaitingCall {
 	d.t.Helper()
 	e, settled := d.ask("write_file", arguments, values...)
 	d.files(1)
@@ -23,7 +24,7 @@ func (d *desk) leave(ticket, arguments string, values ...any) waitingRecord {
 	<-settled
 	d.files(0)
 	d.broker.keepWaiting(item)
-	all, err := readWaiting(d.session.layout)
+	all, err := stored.ReadWaiting(d.session.layout)
 	if err != nil || len(all) != 1 {
 		d.t.Fatal(all, err)
 	}
@@ -95,7 +96,7 @@ func TestAChangedEffectHasAnIDOfItsOwn(t *testing.T) {
 		if err != nil || (f.ID != before.ID) != changed || f.Effect.Changed != changed {
 			t.Fatal(f, err)
 		}
-		kept, err := readWaiting(d.session.layout)
+		kept, err := stored.ReadWaiting(d.session.layout)
 		if err != nil || len(kept) != 1 || kept[0].ID != f.ID || kept[0].Fingerprint != f.Fingerprint() {
 			t.Fatal(kept, err)
 		}
@@ -152,7 +153,7 @@ func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 		if err := stack.run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
+		lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
 		want := map[bool][]audit.Decision{true: {audit.Noted, audit.Noted}, false: {audit.EscalatedDenied}}[approve]
 		if err != nil || len(lines) != len(want) {
 			t.Fatal(lines, err)
@@ -170,7 +171,7 @@ func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 func TestSecretCallsAreNotRestored(t *testing.T) {
 	d := newDesk(t)
 	u := d.leave("ticket", `{"path":%q,"content":"sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, d.outside+"/a.txt")
-	data, err := os.ReadFile(d.session.layout.waitingCall(u.ID))
+	data, err := os.ReadFile(d.session.layout.WaitingCall(u.ID))
 	if err != nil || strings.Contains(string(data), "sk-ant-api03-aaaa") || u.Ticket != "" {
 		t.Fatalf("%s %v", data, err)
 	}
@@ -181,7 +182,7 @@ func TestSecretCallsAreNotRestored(t *testing.T) {
 	if waits := d.broker.approvals.Pending(); len(waits) != 0 {
 		t.Errorf("%+v", waits)
 	}
-	lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
+	lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
 	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn {
 		t.Error(lines, err)
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Stored lists the sessions on disk, those used last first.
 func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
-	all, err := Stored(b.config.Home, b.config.Agents)
+	all, err := stored.List(b.config.Home, b.config.Agents)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +29,11 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 // agent and workspace. Its lease is taken here, so that whoever asks learns at
 // once when another process has it.
 func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
-	if !validID(r.Resume) {
+	if !stored.ValidID(r.Resume) {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
 	}
-	l := layoutOf(b.config.Home, r.Resume)
-	rec, err := readRecord(l)
+	l := stored.LayoutOf(b.config.Home, r.Resume)
+	rec, err := stored.ReadRecord(l)
 	if err != nil {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
 	}
@@ -43,11 +44,11 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if adapter.Host {
 		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
 	}
-	workspace := l.sandbox()
+	workspace := l.Sandbox()
 	if rec.Worktree != nil {
-		workspace = l.worktree().Dir
+		workspace = l.Worktree().Dir
 	} else if rec.Workspace != workspace {
-		if workspace, err = resolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+		if workspace, err = stored.ResolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
 			return nil, err
 		}
 		if workspace != rec.Workspace { // an agent that works above it can have put a link there
@@ -62,7 +63,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	s.fixed.Worktree = rec.Worktree
-	if s.lease, err = docker.AcquireLease(l.lock()); errors.Is(err, docker.ErrLeaseHeld) {
+	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
 		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
 	} else if err != nil {
 		return nil, err
@@ -97,15 +98,15 @@ func (b *Broker) makeWay(ctx context.Context, id SessionID) error {
 // container and its sockets. Everything that resuming needs stays. Of a session
 // of which nothing was left, unknown is the answer.
 func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) error {
-	if !validID(id) || !wasKilled(layoutOf(b.config.Home, id)) {
+	if !stored.ValidID(id) || !stored.WasKilled(stored.LayoutOf(b.config.Home, id)) {
 		return unknown
 	}
 	// The sweep holds the leases of sessions while it looks at them.
 	if _, err := b.LeftRunning(ctx); err != nil {
 		return err
 	}
-	l := layoutOf(b.config.Home, id)
-	lease, err := docker.AcquireLease(l.lock())
+	l := stored.LayoutOf(b.config.Home, id)
+	lease, err := docker.AcquireLease(l.Lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
 		return fault.New("close it there", "session %s is open in another multiplexer", id)
 	} else if err != nil {
@@ -116,13 +117,13 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)})
 	}
 	if err == nil {
-		err = removeRun(ctx, l.run)
+		err = stored.RemoveRun(ctx, l.Run)
 	}
 	if err == nil {
 		err = b.settleStored(ctx, id)
 	}
-	if r, unread := readRecord(l); err == nil && unread == nil {
-		err = forgetMade(b.config.Home, l, r.Session)
+	if r, unread := stored.ReadRecord(l); err == nil && unread == nil {
+		err = stored.RemoveMade(b.config.Home, l, r.Session)
 	}
 	return errors.Join(err, lease.Release())
 }

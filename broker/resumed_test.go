@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // resumeRig is a broker whose engine is never reached.
@@ -21,12 +22,12 @@ func resumeRig(t *testing.T, home string) *Broker {
 func TestASessionIsResumedOnce(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.dir))
+	id := SessionID(filepath.Base(l.Dir))
 	first, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.fixed.ID != id || first.fixed.Workspace != l.sandbox() || first.fixed.Agent != "shell" {
+	if first.fixed.ID != id || first.fixed.Workspace != l.Sandbox() || first.fixed.Agent != "shell" {
 		t.Errorf("resumed as %+v", first.fixed)
 	}
 	if _, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
@@ -49,17 +50,17 @@ func TestWhatCannotBeResumed(t *testing.T) {
 	host := storeSession(t, home, "local-shell", time.Hour)
 	foreign := storeSession(t, home, "gone-agent", time.Hour)
 	moved := storeSession(t, home, "shell", time.Hour)
-	data, err := json.Marshal(record{Session: Session{ID: SessionID(filepath.Base(moved.dir)), Agent: "shell", Workspace: home}})
+	data, err := json.Marshal(stored.Record{Session: Session{ID: SessionID(filepath.Base(moved.Dir)), Agent: "shell", Workspace: home}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(moved.record(), data, 0o600); err != nil {
+	if err := os.WriteFile(moved.Record(), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for what, id := range map[string]string{
-		"a shell of this machine": filepath.Base(host.dir),
-		"an unknown agent":        filepath.Base(foreign.dir),
-		"a forbidden workspace":   filepath.Base(moved.dir),
+		"a shell of this machine": filepath.Base(host.Dir),
+		"an unknown agent":        filepath.Base(foreign.Dir),
+		"a forbidden workspace":   filepath.Base(moved.Dir),
 		"nothing":                 "00000000-0000-4000-8000-000000000000",
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
@@ -72,12 +73,12 @@ func TestWhatCannotBeResumed(t *testing.T) {
 // An agent whose workspace is above a session's can put a link in the place of that
 // one's while it is closed.
 func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
-	home, project := shortTemp(t), realPath(t.TempDir())
+	home, project := shortTemp(t), stored.RealPath(t.TempDir())
 	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.dir))
-	workspace, private := filepath.Join(project, "part"), realPath(t.TempDir())
-	data, err := json.Marshal(record{Session: Session{ID: id, Agent: "shell", Workspace: workspace}})
-	if err := errors.Join(err, os.WriteFile(l.record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
+	id := SessionID(filepath.Base(l.Dir))
+	workspace, private := filepath.Join(project, "part"), stored.RealPath(t.TempDir())
+	data, err := json.Marshal(stored.Record{Session: Session{ID: id, Agent: "shell", Workspace: workspace}})
+	if err := errors.Join(err, os.WriteFile(l.Record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
 		t.Fatal(err)
 	}
 	s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})

@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
@@ -26,8 +27,8 @@ type session struct {
 	deps    *deps
 	adapter agent.Adapter
 	idle    bool // the agent gets tasks instead of a terminal
-	layout  layout
-	owner   identity
+	layout  stored.Layout
+	owner   stored.User
 	lease   *docker.Lease // set while the session's directory is ours
 	resumed bool          // its directory is that of a former life
 	// replaces is a session that ends for this one, and after is closed when it has.
@@ -164,11 +165,11 @@ func (s *session) keep(as Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
-	data, err := json.MarshalIndent(record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
+	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}
-	if err := wholefile.Write(s.layout.record(), append(data, '\n'), 0o600); err != nil {
+	if err := wholefile.Write(s.layout.Record(), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}
 	return nil

@@ -1,5 +1,9 @@
 package broker
 
+import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
 // setupScript runs the setup commands $1 before it becomes the agent. They run on
 // the agent's terminal, as the agent and without more rights than it has; when
 // they fail the agent is not started, and what they said stays in the tab.
@@ -15,7 +19,7 @@ func (s *session) withSetup(argv []string) []string {
 	if s.fixed.Worktree != nil {
 		workspace = s.fixed.Worktree.Repository
 	}
-	commands := s.deps.config.Setup[realPath(workspace)]
+	commands := s.deps.config.Setup[stored.RealPath(workspace)]
 	if commands == "" {
 		return argv
 	}

@@ -11,7 +11,7 @@ import (
 // shareWorkspace is shareTree for the session's workspace. Of one that is larger than is
 // walked, the rest stays as it is.
 func (s *session) shareWorkspace(ctx context.Context) error {
-	err := s.owner.shareTree(ctx, s.fixed.Workspace)
+	err := s.owner.ShareTree(ctx, s.fixed.Workspace)
 	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
 		s.notice(true, fmt.Sprintf("not everything in the workspace was shared with the agent: %v", limit))
 		return nil

@@ -52,7 +52,7 @@ type Budgets struct {
 // openAccount takes up the session's budget where it was left.
 func (s *session) openAccount(stack *teardown) error {
 	account, err := budget.Open(budget.Options{
-		Path:    s.layout.budget(),
+		Path:    s.layout.Budget(),
 		Limits:  s.deps.config.Limits,
 		Prices:  s.deps.config.Prices,
 		Ledger:  s.deps.ledger,

@@ -19,6 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // modelProxy opens a session's way to a model, with that key of the person's and an
@@ -41,9 +42,9 @@ func modelProxy(t *testing.T, s *session, log *audit.Log, key string, answer htt
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	s.layout, s.owner = layoutOf(home, "0123456789ab-0000-0000-0000-000000000000"), callerIdentity()
+	s.layout, s.owner = stored.LayoutOf(home, "0123456789ab-0000-0000-0000-000000000000"), stored.ContainerUser()
 	s.adapter = agent.Adapter{Name: "claude-code", Providers: []string{"anthropic"}}
-	if err := s.layout.make(s.owner); err != nil {
+	if err := s.layout.Make(s.owner); err != nil {
 		t.Fatal(err)
 	}
 	stack := &teardown{limit: time.Minute}
@@ -61,7 +62,7 @@ func modelProxy(t *testing.T, s *session, log *audit.Log, key string, answer htt
 	return p, &http.Client{Transport: &http.Transport{
 		Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: "proxy"}),
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
-			return net.Dial("unix", s.layout.proxySocket())
+			return net.Dial("unix", s.layout.ProxySocket())
 		},
 		TLSClientConfig:   &tls.Config{RootCAs: roots},
 		DisableKeepAlives: true,

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -116,7 +117,7 @@ func (s *session) image(ctx context.Context, engine *docker.Client) (string, err
 
 // openAudit opens the session's record of decisions.
 func (s *session) openAudit(stack *teardown) (*audit.Log, error) {
-	log, err := audit.Open(s.layout.audit(), audit.Options{
+	log, err := audit.Open(s.layout.Audit(), audit.Options{
 		Secrets: s.deps.config.Secrets,
 		State:   s.auditState,
 	})
@@ -133,17 +134,17 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.claim(); err != nil {
 		return err
 	}
-	stack.push("remove the sockets", s.layout.remove)
-	if err := errors.Join(s.layout.make(s.owner), removeScratch(ctx, s.layout.run)); err != nil {
+	stack.push("remove the sockets", s.layout.Remove)
+	if err := errors.Join(s.layout.Make(s.owner), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	if err := s.checkRepository(); err != nil {
 		return err
 	}
 	stack.push("look at what the agent has left", func(left context.Context) error {
-		most := lookTime
+		most := stored.LookTime
 		if ctx.Err() != nil { // somebody waits for the end
-			most = endLookTime
+			most = stored.EndLookTime
 		}
 		return errors.Join(s.disarm(), s.tellObeyed(left, most))
 	})
@@ -151,7 +152,7 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 		return err
 	}
 	switch {
-	case s.fixed.Worktree != nil || managedWorkspace(realPath(s.deps.config.Home), realPath(s.fixed.Workspace)):
+	case s.fixed.Worktree != nil || stored.ManagedWorkspace(stored.RealPath(s.deps.config.Home), stored.RealPath(s.fixed.Workspace)):
 		if err := s.shareWorkspace(ctx); err != nil {
 			return err
 		}
@@ -174,14 +175,14 @@ func (s *session) prepare(ctx context.Context, stack *teardown) error {
 // that what the session has is not abandoned. That of a resumed session was
 // taken before.
 func (s *session) claim() error {
-	if err := s.layout.fits(); err != nil {
+	if err := s.layout.Fits(); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
-	if err := privateDir(s.layout.dir, 0o700); err != nil {
+	if err := stored.PrivateDir(s.layout.Dir, 0o700); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	if s.lease == nil {
-		lease, err := docker.AcquireLease(s.layout.lock())
+		lease, err := docker.AcquireLease(s.layout.Lock())
 		if err != nil {
 			return err
 		}
@@ -209,7 +210,7 @@ func (s *session) listen(path string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open socket: %w", err)
 	}
-	if err := errors.Join(os.Chmod(path, 0o600), s.owner.own(path)); err != nil {
+	if err := errors.Join(os.Chmod(path, 0o600), s.owner.Own(path)); err != nil {
 		return nil, errors.Join(fmt.Errorf("open socket: %w", err), l.Close())
 	}
 	return l, nil
@@ -221,7 +222,7 @@ func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		Sentinels:    p.sentinels,
 		Logins:       p.logins,
 		Conversation: string(s.fixed.ID),
-		Resume:       s.adapter.Conversation(s.layout.home(), string(s.fixed.ID)).Begun,
+		Resume:       s.adapter.Conversation(s.layout.Home(), string(s.fixed.ID)).Begun,
 		Prompt:       agent.Prompt(),
 		Model:        s.deps.config.Models[s.adapter.Name],
 	})
@@ -231,8 +232,8 @@ func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	files := append(launch.Files, agent.File{
 		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
-	files = append(files, agent.Accounts(s.owner.uid, s.owner.gid)...)
-	if err := s.layout.write(ctx, files, s.owner); err != nil {
+	files = append(files, agent.Accounts(s.owner.UID, s.owner.GID)...)
+	if err := s.layout.Write(ctx, files, s.owner); err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
 	return launch, nil
@@ -241,7 +242,7 @@ func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 // spec describes the container. The only certificates in it are the session's
 // own: whatever else could answer is not to be believed.
 func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Spec, error) {
-	inOrientation := func(name string) string { return s.layout.orientation() + "/" + name }
+	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
 	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
 	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
 	spec := docker.Spec{
@@ -253,9 +254,9 @@ func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		WorkingDir: agent.Workspace,
 		Hostname:   "ironcurtain",
 		Mounts: []docker.Mount{
-			{Source: s.layout.home(), Target: agent.Home},
-			{Source: s.layout.orientation(), Target: agent.Orientation, ReadOnly: true},
-			{Source: s.layout.sockets(), Target: agent.Sockets, ReadOnly: true},
+			{Source: s.layout.Home(), Target: agent.Home},
+			{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
+			{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true},
 			bridgeMount,
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
 			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
@@ -269,7 +270,7 @@ func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Rows:     s.rows,
 		TTY:      true,
 	}
-	if s.fixed.Workspace != s.layout.sandbox() {
+	if s.fixed.Workspace != s.layout.Sandbox() {
 		workspace = append(workspace, s.repositoryMounts()...)
 	}
 	spec.Mounts = append(spec.Mounts, workspace...)

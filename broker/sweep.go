@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -30,7 +31,7 @@ func (b *Broker) Sweep() bool {
 	b.mu.Lock()
 	b.sweeping = s
 	b.mu.Unlock()
-	dirs, err := Leftovers(b.ctx, b.config.Home, false)
+	dirs, err := stored.Leftovers(b.ctx, b.config.Home, false)
 	b.work.Go(b.retire)
 	b.work.Go(func() {
 		defer close(s.done)
@@ -72,7 +73,7 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 		id, home, ok := takeable(c)
 		if ok && home == b.config.Home {
 			left = append(left, id)
-			running[filepath.Base(layoutOf(home, id).run)] = true
+			running[filepath.Base(stored.LayoutOf(home, id).Run)] = true
 		}
 		return ok
 	}})
@@ -81,7 +82,7 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 			b.log.Info("removed the container of a session that was killed", "container", r.Name)
 		}
 	}
-	dirs, errDirs := leftovers(ctx, b.config.Home, true, running)
+	dirs, errDirs := stored.LeftoversExcept(ctx, b.config.Home, true, running)
 	for _, dir := range dirs {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
@@ -99,17 +100,17 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 func takeable(c docker.Summary) (id SessionID, home string, ok bool) {
 	id = SessionID(c.Labels[LabelSession])
 	dir := filepath.Dir(c.Labels[docker.LabelLease])
-	if !c.Running || !validID(id) || filepath.Base(dir) != string(id) {
+	if !c.Running || !stored.ValidID(id) || filepath.Base(dir) != string(id) {
 		return "", "", false
 	}
 	home = filepath.Dir(filepath.Dir(dir))
-	_, err := readRecord(layoutOf(home, id))
+	_, err := stored.ReadRecord(stored.LayoutOf(home, id))
 	return id, home, err == nil
 }
 
 // retire removes the sessions that were kept for long enough.
 func (b *Broker) retire() {
-	removed, err := Retire(b.ctx, b.config.Home, b.config.KeepSessions)
+	removed, err := stored.Retire(b.ctx, b.config.Home, b.config.KeepSessions)
 	for _, id := range removed {
 		b.log.Info("removed a session that was not used any more", "session", id)
 	}

@@ -7,6 +7,8 @@ import (
 	"net"
 	"path/filepath"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // Whether something was left is known at once, from the disk; what still runs only
@@ -19,10 +21,10 @@ func TestSweepWaitsForNobody(t *testing.T) {
 	}
 	defer silent.Close() // it takes connections and never answers
 	t.Setenv("DOCKER_HOST", "unix://"+silent.Addr().String())
-	killed := layoutOf(home, "22222222-2222-4222-8222-222222222222")
+	killed := stored.LayoutOf(home, "22222222-2222-4222-8222-222222222222")
 	for _, left := range []bool{false, true} {
 		if left {
-			if err := killed.make(callerIdentity()); err != nil {
+			if err := killed.Make(stored.ContainerUser()); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -24,7 +25,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	}
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if len(s.adapter.Providers) > 0 {
-		if s.identity, err = keptSecret(s.layout.run); err != nil {
+		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
 			s.deps.log.Warn("an agent that still runs cannot be served again", "session", s.fixed.ID, "error", err)
 			return nil, nil
 		}
@@ -60,7 +61,7 @@ func (s *session) leftRunning(ctx context.Context, engine *docker.Client) (strin
 		return "", err
 	}
 	for _, c := range all {
-		if c.Running && c.Labels[docker.LabelLease] == s.layout.lock() {
+		if c.Running && c.Labels[docker.LabelLease] == s.layout.Lock() {
 			return c.ID, nil
 		}
 	}

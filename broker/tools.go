@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -36,7 +37,7 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return nil, err
 	}
-	listener, err := s.listen(s.layout.toolSocket())
+	listener, err := s.listen(s.layout.ToolSocket())
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return err
 	}
 	stack.push("remove the sandboxes", func(context.Context) error { return host.Close() })
-	if err := os.Symlink(host.Scratch(), s.layout.scratch()); err != nil {
+	if err := os.Symlink(host.Scratch(), s.layout.Scratch()); err != nil {
 		return fmt.Errorf("note the sandboxes' directory: %w", err)
 	}
 	specs, err := s.toolServers(installed)
@@ -151,7 +152,7 @@ func (s *session) judge() (*policy.Engine, error) {
 		Home:        c.UserHome,
 		Protected:   append([]string{c.Home}, c.Protected...),
 		Unprotected: c.Unprotected,
-		AgentDirs:   AgentDirs(c.Home),
+		AgentDirs:   stored.AgentDirs(c.Home),
 		GitFixed:    gitFixed(),
 		Attached:    s.borrowed(),
 	})

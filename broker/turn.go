@@ -68,7 +68,7 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
 	}
 	s.took(task)
-	host.Resume = s.adapter.Conversation(s.layout.home(), host.Conversation).Begun
+	host.Resume = s.adapter.Conversation(s.layout.Home(), host.Conversation).Begun
 	launch, err := s.adapter.Once(host, task)
 	if err != nil {
 		return Turn{}, fmt.Errorf("give a task: %w", err)

@@ -8,19 +8,20 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // keepWaiting writes down that a call waits.
 func (b *Broker) keepWaiting(i approval.Escalation) {
-	if err := writeWaiting(layoutOf(b.config.Home, SessionID(i.Session)), recordOf(b.redact, i)); err != nil {
+	if err := stored.WriteWaiting(stored.LayoutOf(b.config.Home, SessionID(i.Session)), stored.WaitingCallOf(b.redact, i)); err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}
 }
 
 // dropWaiting forgets a call that waits no longer.
 func (b *Broker) dropWaiting(session, id string) {
-	l := layoutOf(b.config.Home, SessionID(session))
-	if err := os.Remove(l.waitingCall(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	l := stored.LayoutOf(b.config.Home, SessionID(session))
+	if err := os.Remove(l.WaitingCall(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.log.Warn("a settled call is still written down as waiting", "escalation", id, "error", err)
 	}
 }
@@ -37,7 +38,7 @@ func (b *Broker) dropSettled() {
 		if !known {
 			continue // what waited in its former life is still to be looked at
 		}
-		for _, path := range s.layout.waitingCalls() {
+		for _, path := range s.layout.WaitingCalls() {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")
 			if _, waits := b.approvals.Find(id); !waits {
 				b.dropWaiting(string(s.fixed.ID), id)

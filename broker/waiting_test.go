@@ -16,9 +16,9 @@ import (
 func (d *desk) files(want int) {
 	d.t.Helper()
 	deadline := time.Now().Add(time.Minute)
-	for tick := time.Tick(time.Millisecond); len(d.session.layout.waitingCalls()) != want; <-tick {
+	for tick := time.Tick(time.Millisecond); len(d.session.layout.WaitingCalls()) != want; <-tick {
 		if time.Now().After(deadline) {
-			d.t.Fatalf("%d calls are written down, want %d", len(d.session.layout.waitingCalls()), want)
+			d.t.Fatalf("%d calls are written down, want %d", len(d.session.layout.WaitingCalls()), want)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	d := newDesk(t)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
 	d.files(1)
-	kept, err := os.ReadFile(d.session.layout.waitingCall(e.ID))
+	kept, err := os.ReadFile(d.session.layout.WaitingCall(e.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,10 +53,10 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	if err := d.log.Close(); err != nil { // as if this process were gone
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(d.session.layout.waitingCall(e.ID), kept, 0o600); err != nil {
+	if err := os.WriteFile(d.session.layout.WaitingCall(e.ID), kept, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(d.session.layout.waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.session.layout.Waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.broker.keepWaiting(approval.Escalation{
@@ -67,17 +67,17 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.EscalationID == "a-request" }); err != nil ||
+	if lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == "a-request" }); err != nil ||
 		len(lines) != 1 || lines[0].Plane != audit.PlaneHTTP || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].Tool != "POST /v1/x" {
 		t.Error(lines, err)
 	}
-	lines, err := audit.Last(d.session.layout.audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID == e.ID })
+	lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID == e.ID })
 	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].EscalationID != e.ID ||
 		lines[0].Tool != "write_file" || lines[0].Digest != e.Digest || len(lines[0].Arguments) == 0 {
 		t.Fatal(lines, err)
 	}
 	d.files(0)
-	if _, err := audit.Verify(d.session.layout.audit()); err != nil {
+	if _, err := audit.Verify(d.session.layout.Audit()); err != nil {
 		t.Fatal(err)
 	}
 }

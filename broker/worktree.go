@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -29,7 +30,7 @@ const settleTime = 50 * time.Second
 // CheckWorktree says whether a session of the multiplexer with that home and cache could get
 // a worktree of the directory.
 func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
-	dir, err := resolveWorkspace(given, home, cache, userHome)
+	dir, err := stored.ResolveWorkspace(given, home, cache, userHome)
 	if err == nil {
 		_, err = worktreeSource(ctx, dir, userHome)
 	}
@@ -44,7 +45,7 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 		return source, err
 	}
 	for _, taken := range []string{agent.Workspace, agent.Orientation, agent.Sockets, "/proc", "/sys", "/dev"} {
-		if contains(taken, source.Common) {
+		if stored.Contains(taken, source.Common) {
 			return source, fault.New("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
 		}
 	}
@@ -72,14 +73,14 @@ func (s *session) chooseWorktree(ctx context.Context, r OpenRequest) error {
 		return err
 	}
 	tree := source.Tree("ironcurtain/" + string(s.fixed.ID[:8]))
-	s.fixed.Worktree, s.fixed.Workspace, s.startedAt = &tree, s.layout.worktree().Dir, tree.Base
+	s.fixed.Worktree, s.fixed.Workspace, s.startedAt = &tree, s.layout.Worktree().Dir, tree.Base
 	return nil
 }
 
 // makeWorktree makes the session's worktree unless it is there from a former life,
 // and looks after it when the session ends.
 func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
-	tree, place := s.fixed.Worktree, s.layout.worktree()
+	tree, place := s.fixed.Worktree, s.layout.Worktree()
 	if tree == nil {
 		return nil
 	}
@@ -107,9 +108,9 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 // worktree in which nothing was done, and says where the work is otherwise.
 func (s *session) settleWorktree(ctx context.Context) error {
 	tree := *s.fixed.Worktree
-	o, err := s.layout.worktree().Settle(ctx, tree)
+	o, err := s.layout.Worktree().Settle(ctx, tree)
 	if err != nil {
-		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.worktree().Dir, err))
+		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.Worktree().Dir, err))
 		return err
 	}
 	s.tellWork(workOf(s.fixed, o))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -15,7 +16,7 @@ import (
 // Who gets a worktree: whoever asks for one, and with "worktree" in config.json
 // whoever has a repository and does not ask for the directory itself.
 func TestChooseWorktree(t *testing.T) {
-	base := realPath(shortTemp(t))
+	base := stored.RealPath(shortTemp(t))
 	repo, plain := filepath.Join(base, "repo"), filepath.Join(base, "plain")
 	for _, dir := range []string{repo, plain} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -63,7 +64,7 @@ func TestChooseWorktree(t *testing.T) {
 		if got := s.fixed.Worktree != nil; got != tc.want {
 			t.Errorf("%+v: a worktree: %v", tc, got)
 		}
-		if tc.want && (s.fixed.Workspace != s.layout.worktree().Dir || s.fixed.Worktree.Repository != repo || s.base() == "") {
+		if tc.want && (s.fixed.Workspace != s.layout.Worktree().Dir || s.fixed.Worktree.Repository != repo || s.base() == "") {
 			t.Errorf("%+v: %+v", tc, s.fixed)
 		}
 	}

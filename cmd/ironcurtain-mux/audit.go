@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -184,7 +184,7 @@ func auditFile(args []string) (string, error) {
 				return path, nil
 			}
 		}
-		s, err := broker.FindStored(at.home, name)
+		s, err := stored.Find(at.home, name)
 		return logOf(string(s.ID)), fail(op, err, "")
 	}
 	found, err := filepath.Glob(logOf("*"))

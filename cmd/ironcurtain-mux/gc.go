@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -67,7 +68,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 
 // leftovers removes the sockets that nobody serves any more.
 func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
-	left, err := broker.Leftovers(ctx, home, !dryRun)
+	left, err := stored.Leftovers(ctx, home, !dryRun)
 	stale, errStale := control.RemoveStale(home, dryRun)
 	left = append(left, stale...)
 	return left, errors.Join(err, errStale)

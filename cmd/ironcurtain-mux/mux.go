@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -52,7 +53,7 @@ func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if err != nil {
 		return paths{}, config.Config{}, err
 	}
-	if err := broker.CheckHome(p.home); err != nil {
+	if err := stored.CheckHome(p.home); err != nil {
 		return paths{}, config.Config{}, fail("open multiplexer", err, "")
 	}
 	if err := broker.CheckWorkspace(f.workspace, p.home, p.cache, p.userHome); err != nil {
@@ -84,7 +85,7 @@ func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 
 // findResumed completes the id of the session to resume, and takes over its agent.
 func (f *muxFlags) findResumed(p paths) error {
-	s, err := broker.FindStored(p.home, f.resume)
+	s, err := stored.Find(p.home, f.resume)
 	if err != nil {
 		return err
 	}

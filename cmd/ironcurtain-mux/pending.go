@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // waitingCall is a pending call with the scopes of its approval, if asked for.
@@ -83,7 +84,7 @@ func printLeft(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	stored, err := broker.Stored(p.home, nil)
+	stored, err := stored.List(p.home, nil)
 	if err != nil {
 		return fail("list sessions", err, "")
 	}

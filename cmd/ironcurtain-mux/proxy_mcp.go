@@ -11,12 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -157,7 +157,7 @@ func (f *mcpFlags) judge(at paths, configs map[string]servers.Config) (*policy.E
 	log := absolutePath(f.audit)
 	c.Protected = append(c.Protected, at.home, log, log+".head", absolutePath(f.servers))
 	c.Protected = append(c.Protected, policyFiles(f.policy)...)
-	c.AgentDirs = broker.AgentDirs(at.home)
+	c.AgentDirs = stored.AgentDirs(at.home)
 	for _, own := range []string{f.annotations, f.lists, f.tokenFile} {
 		if own != "" {
 			c.Protected = append(c.Protected, absolutePath(own))

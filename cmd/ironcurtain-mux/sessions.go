@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // sessionsCommand is about sessions on disk and running.
@@ -59,7 +60,7 @@ func sessionsListCommand() *cobra.Command {
 
 // listSessions joins what is on disk with what running multiplexers know of it.
 func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) {
-	stored, err := broker.Stored(p.home, p.agents())
+	stored, err := stored.List(p.home, p.agents())
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -46,9 +46,9 @@ not be brought there, changes that are not committed, files that git ignores.`,
 			}
 			var all []error
 			for _, id := range args {
-				found, err := broker.FindStored(p.home, id)
+				found, err := stored.Find(p.home, id)
 				if err == nil {
-					err = broker.RemoveStored(cmd.Context(), p.home, found.ID, insist, engine)
+					err = stored.Remove(cmd.Context(), p.home, found.ID, insist, engine)
 				}
 				all = append(all, err)
 			}

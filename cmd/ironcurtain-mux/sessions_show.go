@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 func sessionsShowCommand() *cobra.Command {
@@ -26,7 +27,7 @@ func sessionsShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := broker.FindStored(p.home, args[0])
+			found, err := stored.Find(p.home, args[0])
 			if err != nil {
 				return fail("show session", err, "")
 			}
@@ -45,7 +46,7 @@ func sessionsShowCommand() *cobra.Command {
 			if err := printSession(cmd.OutOrStdout(), p, found); err != nil {
 				return err
 			}
-			o, err := broker.StoredObeyed(cmd.Context(), p.home, p.userHome, found)
+			o, err := stored.ObeyedOf(cmd.Context(), p.home, p.userHome, found)
 			if err != nil {
 				return fail("look at the workspace", err, "")
 			}

@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"errors"
@@ -12,15 +12,15 @@ import (
 )
 
 func TestLayoutIsPrivate(t *testing.T) {
-	id, err := newSessionID()
+	id, err := NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := layoutOf(shortTemp(t), id)
-	if err := l.make(callerIdentity()); err != nil {
+	l := LayoutOf(shortTemp(t), id)
+	if err := l.Make(ContainerUser()); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]os.FileMode{l.dir: 0o700, l.run: 0o700, l.home(): 0o700, l.sockets(): 0o700, l.orientation(): 0o755} {
+	for dir, want := range map[string]os.FileMode{l.Dir: 0o700, l.Run: 0o700, l.Home(): 0o700, l.Sockets(): 0o700, l.Orientation(): 0o755} {
 		info, err := os.Stat(dir)
 		if err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", dir, info.Mode(), err)
@@ -29,12 +29,12 @@ func TestLayoutIsPrivate(t *testing.T) {
 }
 
 func TestLongSocketPathIsRefused(t *testing.T) {
-	id, err := newSessionID()
+	id, err := NewID()
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := filepath.Join(shortTemp(t), strings.Repeat("x", 80))
-	err = layoutOf(home, id).make(callerIdentity())
+	err = LayoutOf(home, id).Make(ContainerUser())
 	var p *fault.Error
 	if !errors.As(err, &p) || !strings.Contains(p.Hint(), "IRONCURTAIN_HOME") {
 		t.Fatalf("got %v", err)
@@ -47,31 +47,31 @@ func TestLongSocketPathIsRefused(t *testing.T) {
 // An agent can leave links in its home; they lead nowhere for us.
 func TestWriteStaysBelowTheHome(t *testing.T) {
 	base := shortTemp(t)
-	l := layoutOf(base, "01234567-89ab-4cde-8f01-23456789abcd")
-	if err := l.make(callerIdentity()); err != nil {
+	l := LayoutOf(base, "01234567-89ab-4cde-8f01-23456789abcd")
+	if err := l.Make(ContainerUser()); err != nil {
 		t.Fatal(err)
 	}
 	outside := filepath.Join(base, "outside")
 	if err := os.Mkdir(outside, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(outside, filepath.Join(l.home(), ".claude")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(l.Home(), ".claude")); err != nil {
 		t.Fatal(err)
 	}
 	target := filepath.Join(outside, "victim")
 	if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(target, filepath.Join(l.home(), "link")); err != nil {
+	if err := os.Symlink(target, filepath.Join(l.Home(), "link")); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err == nil {
+	if err := l.Write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, ContainerUser()); err == nil {
 		t.Error("a file was written through a link out of the home")
 	}
-	if err := l.write(t.Context(), []agent.File{{Path: "../x", Mode: 0o600}}, callerIdentity()); err == nil {
+	if err := l.Write(t.Context(), []agent.File{{Path: "../x", Mode: 0o600}}, ContainerUser()); err == nil {
 		t.Error("a file was written above the home")
 	}
-	if err := l.write(t.Context(), []agent.File{{Path: "link", Data: []byte("new"), Mode: 0o600}}, callerIdentity()); err != nil {
+	if err := l.Write(t.Context(), []agent.File{{Path: "link", Data: []byte("new"), Mode: 0o600}}, ContainerUser()); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(target); string(text) != "mine" {
@@ -83,21 +83,21 @@ func TestWriteStaysBelowTheHome(t *testing.T) {
 }
 
 func TestWrittenFilesBelongToTheAgent(t *testing.T) {
-	l := layoutOf(shortTemp(t), "01234567-89ab-4cde-8f01-23456789abcd")
-	if err := l.make(callerIdentity()); err != nil {
+	l := LayoutOf(shortTemp(t), "01234567-89ab-4cde-8f01-23456789abcd")
+	if err := l.Make(ContainerUser()); err != nil {
 		t.Fatal(err)
 	}
 	files := append(agent.Accounts(1000, 1000), agent.File{Path: "a/b/c", Data: []byte("x"), Mode: 0o640}, agent.File{Path: "run.sh", Data: []byte("x"), Mode: 0o555, Orientation: true})
 	for range 2 { // the second time over what is there
-		if err := l.write(t.Context(), files, callerIdentity()); err != nil {
+		if err := l.Write(t.Context(), files, ContainerUser()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	info, err := os.Stat(filepath.Join(l.home(), "a", "b", "c"))
+	info, err := os.Stat(filepath.Join(l.Home(), "a", "b", "c"))
 	if err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("%v, %v", info, err)
 	}
-	info, err = os.Stat(filepath.Join(l.orientation(), "run.sh"))
+	info, err = os.Stat(filepath.Join(l.Orientation(), "run.sh"))
 	if err != nil || info.Mode().Perm() != 0o555 {
 		t.Errorf("%v, %v", info, err)
 	}

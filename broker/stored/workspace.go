@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"os"
@@ -8,10 +8,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// resolveWorkspace turns what a person gave as a workspace into a real
+// ResolveWorkspace turns what a person gave as a workspace into a real
 // directory that may be shown to an agent, or says why it may not. What the cache
 // holds runs in every container and on the host, so no agent may change it.
-func resolveWorkspace(given, home, cache, userHome string) (string, error) {
+func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	const next = "give an existing project directory with --workspace"
 	path := given
 	if path == "~" || strings.HasPrefix(path, "~/") {
@@ -35,26 +35,26 @@ func resolveWorkspace(given, home, cache, userHome string) (string, error) {
 	switch {
 	case dir == "/":
 		return "", fault.New(next, "workspace / would give the agent the whole machine")
-	case dir == realPath(userHome):
+	case dir == RealPath(userHome):
 		return "", fault.New("give a directory below it with --workspace",
 			"workspace %s is your home directory", dir)
-	case contains(dir, realPath(userHome)):
+	case Contains(dir, RealPath(userHome)):
 		return "", fault.New(next, "workspace %s contains your home directory", dir)
-	case contains(dir, realPath(home)):
+	case Contains(dir, RealPath(home)):
 		return "", fault.New(next, "workspace %s contains the state of ironcurtain-mux", dir)
-	case contains(realPath(home), dir) && !managedWorkspace(realPath(home), dir):
+	case Contains(RealPath(home), dir) && !ManagedWorkspace(RealPath(home), dir):
 		return "", fault.New(next, "workspace %s belongs to ironcurtain-mux itself", dir)
-	case cache != "" && contains(dir, realPath(cache)):
+	case cache != "" && Contains(dir, RealPath(cache)):
 		return "", fault.New(next, "workspace %s contains the cache of ironcurtain-mux", dir)
-	case cache != "" && contains(realPath(cache), dir) && !managedWorkspace(realPath(home), dir):
+	case cache != "" && Contains(RealPath(cache), dir) && !ManagedWorkspace(RealPath(home), dir):
 		return "", fault.New(next, "workspace %s lies in the cache of ironcurtain-mux", dir)
 	}
 	return dir, nil
 }
 
-// managedWorkspace reports whether dir is a sandbox that a session left behind
+// ManagedWorkspace reports whether dir is a sandbox that a session left behind
 // or the demo's, the only places below our own state an agent may work in.
-func managedWorkspace(home, dir string) bool {
+func ManagedWorkspace(home, dir string) bool {
 	rel, err := filepath.Rel(home, dir)
 	if err != nil {
 		return false
@@ -66,14 +66,14 @@ func managedWorkspace(home, dir string) bool {
 	return len(parts) >= 3 && parts[0] == "sessions" && parts[2] == "sandbox"
 }
 
-// contains reports whether path lies at or below dir; both are real paths.
-func contains(dir, path string) bool {
+// Contains reports whether path lies at or below dir; both are real paths.
+func Contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// realPath resolves links where it can and leaves the path as it is otherwise.
-func realPath(path string) string {
+// RealPath resolves links where it can and leaves the path as it is otherwise.
+func RealPath(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved
 	}

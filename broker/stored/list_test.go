@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"context"
@@ -23,15 +23,15 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 	closed := storeSession(t, home, "claude-code", 2*time.Hour)
 	owned := storeSession(t, home, "shell", time.Hour)
 	killed := storeSession(t, home, "shell", time.Minute)
-	lease, err := docker.AcquireLease(owned.lock())
+	lease, err := docker.AcquireLease(owned.Lock())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = lease.Release() }()
-	if err := os.MkdirAll(killed.sockets(), 0o700); err != nil {
+	if err := os.MkdirAll(killed.Sockets(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	conversation := filepath.Join(closed.home(), ".claude/projects/-workspace", filepath.Base(closed.dir)+".jsonl")
+	conversation := filepath.Join(closed.Home(), ".claude/projects/-workspace", filepath.Base(closed.Dir)+".jsonl")
 	if err := os.MkdirAll(filepath.Dir(conversation), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +47,15 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	all, err := Stored(home, agent.Builtin())
+	all, err := List(home, agent.Builtin())
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d sessions, %v", len(all), err)
 	}
-	byDir := map[string]StoredSession{}
+	byDir := map[string]Entry{}
 	for _, s := range all {
 		byDir[string(s.ID)] = s
 	}
-	if s := all[0]; s.ID != SessionID(filepath.Base(killed.dir)) || !s.Detached || s.Owned || s.State != StateClosed {
+	if s := all[0]; s.ID != ID(filepath.Base(killed.Dir)) || !s.Detached || s.Owned || s.State != StateClosed {
 		t.Errorf("the killed one: %+v", s)
 	}
 	if s := all[1]; !s.Owned || s.Detached || s.State != StateIdle {
@@ -66,12 +66,12 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 		t.Errorf("the closed one: %+v", s)
 	}
 	for _, prefix := range []string{string(s.ID[:8]), string(s.ID)} {
-		if found, err := FindStored(home, prefix); err != nil || found.ID != s.ID {
+		if found, err := Find(home, prefix); err != nil || found.ID != s.ID {
 			t.Errorf("%s: %v, %v", prefix, found.ID, err)
 		}
 	}
 	for _, prefix := range []string{"", "zzz"} {
-		if _, err := FindStored(home, prefix); err == nil {
+		if _, err := Find(home, prefix); err == nil {
 			t.Errorf("%q was found", prefix)
 		}
 	}
@@ -80,9 +80,9 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 func TestRemoveStored(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.dir))
+	id := ID(filepath.Base(l.Dir))
 	// A module cache has directories that are closed to their owner.
-	closed := filepath.Join(l.home(), "go/pkg/mod")
+	closed := filepath.Join(l.Home(), "go/pkg/mod")
 	if err := os.MkdirAll(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -92,24 +92,24 @@ func TestRemoveStored(t *testing.T) {
 	if err := os.Chmod(closed, 0o500); err != nil {
 		t.Fatal(err)
 	}
-	lease, err := docker.AcquireLease(l.lock())
+	lease, err := docker.AcquireLease(l.Lock())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, false, noEngine); err == nil || !strings.Contains(err.Error(), "open in a multiplexer") {
+	if err := Remove(t.Context(), home, id, false, noEngine); err == nil || !strings.Contains(err.Error(), "open in a multiplexer") {
 		t.Errorf("of an owned session: %v", err)
 	}
 	if err := lease.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, false, noEngine); err != nil {
+	if err := Remove(t.Context(), home, id, false, noEngine); err != nil {
 		t.Fatal(err)
 	}
 	if left, _ := os.ReadDir(filepath.Join(home, "sessions")); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
-	for _, bad := range []SessionID{id, "..", "../../etc", ""} {
-		if err := RemoveStored(t.Context(), home, bad, false, noEngine); err == nil {
+	for _, bad := range []ID{id, "..", "../../etc", ""} {
+		if err := Remove(t.Context(), home, bad, false, noEngine); err == nil {
 			t.Errorf("%q was removed", bad)
 		}
 	}
@@ -121,31 +121,31 @@ func TestTheSandboxOfAnotherSessionIsKept(t *testing.T) {
 	home := shortTemp(t)
 	first := storeSession(t, home, "shell", 73*time.Hour)
 	again := storeSession(t, home, "shell", 72*time.Hour)
-	rec, err := readRecord(again)
+	rec, err := ReadRecord(again)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec.Workspace = realPath(first.sandbox())
+	rec.Workspace = RealPath(first.Sandbox())
 	data, err := json.Marshal(rec)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(again.record(), data, 0o600); err != nil { // it is used just now
+	if err := os.WriteFile(again.Record(), data, 0o600); err != nil { // it is used just now
 		t.Fatal(err)
 	}
-	id, user := SessionID(filepath.Base(first.dir)), filepath.Base(again.dir)
-	err = RemoveStored(t.Context(), home, id, true, noEngine)
+	id, user := ID(filepath.Base(first.Dir)), filepath.Base(again.Dir)
+	err = Remove(t.Context(), home, id, true, noEngine)
 	if err == nil || !strings.Contains(err.Error(), user+" works in its directory") {
 		t.Errorf("%v", err)
 	}
 	if removed, err := Retire(t.Context(), home, 48*time.Hour); err != nil || len(removed) != 0 {
 		t.Errorf("retired %v, %v", removed, err)
 	}
-	if _, err := os.Stat(first.sandbox()); err != nil {
+	if _, err := os.Stat(first.Sandbox()); err != nil {
 		t.Error(err)
 	}
 	at := time.Now().Add(-72 * time.Hour)
-	if err := os.Chtimes(again.record(), at, at); err != nil {
+	if err := os.Chtimes(again.Record(), at, at); err != nil {
 		t.Fatal(err)
 	}
 	if removed, err := Retire(t.Context(), home, 48*time.Hour); err != nil || len(removed) != 2 {
@@ -158,18 +158,18 @@ func TestRetireKeepsWhatIsUsed(t *testing.T) {
 	old := storeSession(t, home, "shell", 72*time.Hour)
 	recent := storeSession(t, home, "shell", time.Hour)
 	killed := storeSession(t, home, "shell", 72*time.Hour)
-	if err := os.MkdirAll(killed.sockets(), 0o700); err != nil {
+	if err := os.MkdirAll(killed.Sockets(), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if removed, err := Retire(t.Context(), home, 0); err != nil || len(removed) != 0 {
 		t.Errorf("for ever: %v, %v", removed, err)
 	}
 	removed, err := Retire(t.Context(), home, 48*time.Hour)
-	if err != nil || len(removed) != 1 || string(removed[0]) != filepath.Base(old.dir) {
+	if err != nil || len(removed) != 1 || string(removed[0]) != filepath.Base(old.Dir) {
 		t.Errorf("removed %v, %v", removed, err)
 	}
-	for _, l := range []layout{recent, killed} {
-		if _, err := os.Stat(l.record()); err != nil {
+	for _, l := range []Layout{recent, killed} {
+		if _, err := os.Stat(l.Record()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -181,21 +181,21 @@ func TestRetireKeepsWhatIsUsed(t *testing.T) {
 func TestDeepDirectoriesGo(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	nest(t, l.home())
-	nest(t, filepath.Join(l.home(), ".claude/settings.json.new"))
-	if err := l.write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, callerIdentity()); err != nil {
+	nest(t, l.Home())
+	nest(t, filepath.Join(l.Home(), ".claude/settings.json.new"))
+	if err := l.Write(t.Context(), []agent.File{{Path: ".claude/settings.json", Mode: 0o600}}, ContainerUser()); err != nil {
 		t.Error(err)
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	id := SessionID(filepath.Base(l.dir))
-	if err := RemoveStored(stopped, home, id, false, noEngine); !errors.Is(err, context.Canceled) {
+	id := ID(filepath.Base(l.Dir))
+	if err := Remove(stopped, home, id, false, noEngine); !errors.Is(err, context.Canceled) {
 		t.Errorf("it did not stop: %v", err)
 	}
-	if err := RemoveStored(t.Context(), home, id, false, noEngine); err != nil {
+	if err := Remove(t.Context(), home, id, false, noEngine); err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Lstat(l.dir); !os.IsNotExist(err) {
+	if _, err := os.Lstat(l.Dir); !os.IsNotExist(err) {
 		t.Errorf("left: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"fmt"
@@ -6,38 +6,38 @@ import (
 	"syscall"
 )
 
-// identity is the user a container runs as: the caller's own, so that files in
+// User is the user a container runs as: the caller's own, so that files in
 // a shared workspace belong to the same person on both sides. A caller who is
 // root gets an ordinary user instead; no agent is ever root.
-type identity struct{ uid, gid int }
+type User struct{ UID, GID int }
 
-func callerIdentity() identity {
+func ContainerUser() User {
 	if os.Geteuid() == 0 {
-		return identity{1000, 1000}
+		return User{1000, 1000}
 	}
-	return identity{os.Geteuid(), os.Getegid()}
+	return User{os.Geteuid(), os.Getegid()}
 }
 
 // String is the form container engines take.
-func (i identity) String() string { return fmt.Sprintf("%d:%d", i.uid, i.gid) }
+func (i User) String() string { return fmt.Sprintf("%d:%d", i.UID, i.GID) }
 
-// own gives path to the identity where it is not the caller's already.
-func (i identity) own(path string) error {
+// Own gives path to the identity where it is not the caller's already.
+func (i User) Own(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	if err := os.Lchown(path, i.uid, i.gid); err != nil {
+	if err := os.Lchown(path, i.UID, i.GID); err != nil {
 		return fmt.Errorf("give %s to the container's user: %w", path, err)
 	}
 	return nil
 }
 
 // ownIn is own for a path below root, never through a link out of it.
-func (i identity) ownIn(root *os.Root, path string) error {
+func (i User) ownIn(root *os.Root, path string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	return root.Lchown(path, i.uid, i.gid)
+	return root.Lchown(path, i.UID, i.GID)
 }
 
 // giveTo gives a path below root to whom another file belongs.

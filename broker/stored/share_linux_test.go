@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"os"
@@ -13,12 +13,12 @@ func TestSharedWorkspaceIsOpenToBothSides(t *testing.T) {
 	if os.Geteuid() != 0 {
 		// An ordinary caller is one user on both sides: nothing may change.
 		dir := t.TempDir()
-		if err := callerIdentity().shareTree(t.Context(), dir); err != nil {
+		if err := ContainerUser().ShareTree(t.Context(), dir); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
-	agent := identity{1000, 1000}
+	agent := User{1000, 1000}
 	base := shortTemp(t)
 	if err := os.Chmod(base, 0o755); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestSharedWorkspaceIsOpenToBothSides(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := agent.shareTree(t.Context(), dir); err != nil {
+	if err := agent.ShareTree(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 

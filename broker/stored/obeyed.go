@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"context"
@@ -36,12 +36,12 @@ func (o Obeyed) Lines() []string {
 
 // How long a workspace is looked at. Who has told a session to end waits for the look.
 const (
-	lookTime    = 10 * time.Second
-	endLookTime = time.Second
+	LookTime    = 10 * time.Second
+	EndLookTime = time.Second
 )
 
-func lookObeyed(ctx context.Context, l layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
-	before, err := obeyed.Kept(l.obeyed())
+func LookObeyed(ctx context.Context, l Layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
+	before, err := obeyed.Kept(l.Obeyed())
 	if errors.Is(err, fs.ErrNotExist) {
 		before.Missed = "how the workspace was at first is not known"
 	} else if err != nil {
@@ -51,14 +51,14 @@ func lookObeyed(ctx context.Context, l layout, workspace, userHome string, most 
 	return Obeyed{Found: now.Since(before.Look), Missed: now.Missed}, err
 }
 
-// StoredObeyed is what the agent of a stored session has left in its workspace; nothing
+// ObeyedOf is what the agent of a stored session has left in its workspace; nothing
 // where the workspace is gone or the session has none of ours.
-func StoredObeyed(ctx context.Context, home, userHome string, s StoredSession) (Obeyed, error) {
-	l := layoutOf(home, s.ID)
-	if _, err := os.Lstat(l.obeyed()); errors.Is(err, fs.ErrNotExist) {
+func ObeyedOf(ctx context.Context, home, userHome string, s Entry) (Obeyed, error) {
+	l := LayoutOf(home, s.ID)
+	if _, err := os.Lstat(l.Obeyed()); errors.Is(err, fs.ErrNotExist) {
 		return Obeyed{}, nil
 	}
-	o, err := lookObeyed(ctx, l, s.Workspace, userHome, lookTime)
+	o, err := LookObeyed(ctx, l, s.Workspace, userHome, LookTime)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}

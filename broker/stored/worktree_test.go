@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 )
 
 // storeWorktree makes the directory of a session that had a worktree of a repository.
-func storeWorktree(t *testing.T, home string) (id SessionID, repo string, l layout) {
+func storeWorktree(t *testing.T, home string) (id ID, repo string, l Layout) {
 	t.Helper()
-	repo = filepath.Join(realPath(home), "repo")
+	repo = filepath.Join(RealPath(home), "repo")
 	if err := os.Mkdir(repo, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	shell(t, repo, "git init -q; "+commit)
-	id = SessionID("01234567-89ab-4def-8123-456789abcdef")
-	l = layoutOf(home, id)
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+	id = ID("01234567-89ab-4def-8123-456789abcdef")
+	l = LayoutOf(home, id)
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	source, err := worktree.Open(t.Context(), repo, home)
@@ -32,14 +32,14 @@ func storeWorktree(t *testing.T, home string) (id SessionID, repo string, l layo
 		t.Fatal(err)
 	}
 	tree := source.Tree("ironcurtain/01234567")
-	if err := l.worktree().Make(t.Context(), source, tree); err != nil {
+	if err := l.Worktree().Make(t.Context(), source, tree); err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(record{Session: Session{ID: id, Agent: "shell", Workspace: l.worktree().Dir, Worktree: &tree}, Base: tree.Base})
+	data, err := json.Marshal(Record{Session: Session{ID: id, Agent: "shell", Workspace: l.Worktree().Dir, Worktree: &tree}, Base: tree.Base})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(l.record(), data, 0o600); err != nil {
+	if err := os.WriteFile(l.Record(), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return id, repo, l
@@ -50,22 +50,22 @@ func storeWorktree(t *testing.T, home string) (id SessionID, repo string, l layo
 func TestRemoveStoredKeepsWork(t *testing.T) {
 	home := shortTemp(t)
 	id, repo, l := storeWorktree(t, home)
-	shell(t, l.worktree().Dir, commit+"; echo new >new")
-	err := RemoveStored(t.Context(), home, id, false, noEngine)
+	shell(t, l.Worktree().Dir, commit+"; echo new >new")
+	err := Remove(t.Context(), home, id, false, noEngine)
 	if err == nil || !strings.Contains(err.Error(), "changes that are not committed") {
 		t.Errorf("got %v", err)
 	}
 	if removed, err := Retire(t.Context(), home, 1); err == nil || len(removed) > 0 {
 		t.Errorf("it was retired: %v, %v", removed, err)
 	}
-	if _, err := os.Stat(filepath.Join(l.worktree().Dir, "new")); err != nil {
+	if _, err := os.Stat(filepath.Join(l.Worktree().Dir, "new")); err != nil {
 		t.Fatal(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, true, noEngine); err != nil {
+	if err := Remove(t.Context(), home, id, true, noEngine); err != nil {
 		t.Error(err)
 	}
 	shell(t, repo, `test "$(git rev-list --count ironcurtain/01234567)" = 2`)
-	if _, err := os.Stat(l.dir); !os.IsNotExist(err) {
+	if _, err := os.Stat(l.Dir); !os.IsNotExist(err) {
 		t.Errorf("left behind: %v", err)
 	}
 }
@@ -89,13 +89,13 @@ func TestRemovalStopsWhileItWaits(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
 	began := time.Now()
-	if err := RemoveStored(ctx, home, id, false, noEngine); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
+	if err := Remove(ctx, home, id, false, noEngine); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
 		t.Errorf("it ended after %v: %v", time.Since(began), err)
 	}
 	if err := errors.Join(w.Close(), <-other, r.Close()); err != nil {
 		t.Error(err)
 	}
-	if err := RemoveStored(t.Context(), home, id, false, noEngine); err != nil {
+	if err := Remove(t.Context(), home, id, false, noEngine); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"fmt"
@@ -20,8 +20,8 @@ func keyName(run string) string { return "ironcurtain-mux:" + filepath.Clean(run
 // inheritance, see, read, replace and find it.
 const keyRights = 0x3f0f0000
 
-// keepSecret leaves data with the kernel.
-func keepSecret(run string, data []byte) error {
+// KeepSecret leaves data with the kernel.
+func KeepSecret(run string, data []byte) error {
 	id, err := unix.AddKey("user", keyName(run), data, unix.KEY_SPEC_USER_KEYRING)
 	if err == nil {
 		err = unix.KeyctlSetperm(id, keyRights)
@@ -32,8 +32,8 @@ func keepSecret(run string, data []byte) error {
 	return nil
 }
 
-// keptSecret returns what was left with the kernel.
-func keptSecret(run string) ([]byte, error) {
+// KeptSecret returns what was left with the kernel.
+func KeptSecret(run string) ([]byte, error) {
 	id, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", keyName(run), 0)
 	if err != nil {
 		return nil, fmt.Errorf("ask the kernel for a key: %w", err)
@@ -46,8 +46,8 @@ func keptSecret(run string) ([]byte, error) {
 	return data[:n], nil
 }
 
-// dropSecret takes back what was left with the kernel, if there is something.
-func dropSecret(run string) {
+// DropSecret takes back what was left with the kernel, if there is something.
+func DropSecret(run string) {
 	id, err := unix.KeyctlSearch(unix.KEY_SPEC_USER_KEYRING, "user", keyName(run), 0)
 	if err == nil {
 		_, _ = unix.KeyctlInt(unix.KEYCTL_UNLINK, id, unix.KEY_SPEC_USER_KEYRING, 0, 0)

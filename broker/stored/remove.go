@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"context"
@@ -15,20 +15,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// RemoveStored deletes a session that no process owns: its container if one
+// Remove deletes a session that no process owns: its container if one
 // still runs, its sockets, its agent's home, its sandbox and its audit. The
 // engine is asked for only when the session's multiplexer was killed. A sandbox in
 // which another session works, one that was begun anew there, is kept, and the session
 // with it; so is a worktree with work that is nowhere else, unless the caller insists.
-func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
-	if !validID(id) {
+func Remove(ctx context.Context, home string, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
+	if !ValidID(id) {
 		return fmt.Errorf("%q is not the id of a session", id)
 	}
-	l := layoutOf(home, id)
-	if _, err := os.Lstat(l.dir); err != nil {
+	l := LayoutOf(home, id)
+	if _, err := os.Lstat(l.Dir); err != nil {
 		return fault.New("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
 	}
-	lease, err := docker.AcquireLease(l.lock())
+	lease, err := docker.AcquireLease(l.Lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
 		return fault.New("close its tab first", "session %s is open in a multiplexer", id)
 	} else if err != nil {
@@ -41,7 +41,7 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 		err = errors.Join(err, released)
 	}
 	if err == nil {
-		err = os.Remove(l.dir)
+		err = os.Remove(l.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("session %s: %w", id, err)
@@ -53,12 +53,12 @@ func RemoveStored(ctx context.Context, home string, id SessionID, insist bool, e
 var errUsed = errors.New("works in its directory")
 
 // unused fails when another session works below the directory of this one.
-func unused(home string, l layout, id SessionID) error {
-	all, err := Stored(home, nil)
+func unused(home string, l Layout, id ID) error {
+	all, err := List(home, nil)
 	if err != nil {
 		return err
 	}
-	dir := realPath(l.dir) + "/"
+	dir := RealPath(l.Dir) + "/"
 	for _, s := range all {
 		if s.ID != id && strings.HasPrefix(s.Workspace, dir) {
 			return fault.New("remove that one first", "session %s %w", s.ID, errUsed)
@@ -70,8 +70,8 @@ func unused(home string, l layout, id SessionID) error {
 // removeOwned removes everything of a session but its lease and the directory
 // that holds it. The record goes last: what is left of a removal that failed can
 // be seen and removed again.
-func removeOwned(ctx context.Context, home string, l layout, id SessionID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
-	if wasKilled(l) {
+func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
+	if WasKilled(l) {
 		client, err := engine(ctx)
 		if err != nil {
 			return err
@@ -80,31 +80,31 @@ func removeOwned(ctx context.Context, home string, l layout, id SessionID, insis
 			return err
 		}
 	}
-	if err := removeRun(ctx, l.run); err != nil {
+	if err := RemoveRun(ctx, l.Run); err != nil {
 		return err
 	}
-	if r, err := readRecord(l); err == nil { // without a record there is no worktree
-		if err := forgetMade(home, l, r.Session); err != nil {
+	if r, err := ReadRecord(l); err == nil { // without a record there is no worktree
+		if err := RemoveMade(home, l, r.Session); err != nil {
 			return err
 		}
 		if err := dropWorktree(ctx, l, r, insist); err != nil {
 			return err
 		}
 	}
-	entries, err := os.ReadDir(l.dir)
+	entries, err := os.ReadDir(l.Dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		path := filepath.Join(l.dir, e.Name())
-		if path == l.lock() || path == l.record() {
+		path := filepath.Join(l.Dir, e.Name())
+		if path == l.Lock() || path == l.Record() {
 			continue
 		}
 		if err := dirtree.Remove(ctx, path); err != nil {
 			return err
 		}
 	}
-	if err := os.Remove(l.record()); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(l.Record()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -113,21 +113,21 @@ func removeOwned(ctx context.Context, home string, l layout, id SessionID, insis
 // Retire removes the stored sessions that were not used for so long, except
 // those that still run or may be taken back. It goes on after a failure and
 // reports all of them. Nothing is removed when age is not positive.
-func Retire(ctx context.Context, home string, age time.Duration) ([]SessionID, error) {
+func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 	if age <= 0 {
 		return nil, nil
 	}
-	all, err := Stored(home, nil)
+	all, err := List(home, nil)
 	if err != nil {
 		return nil, err
 	}
-	var removed []SessionID
+	var removed []ID
 	var failures []error
 	for _, s := range all { // what was begun anew in a sandbox comes before its first session
 		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
 			continue
 		}
-		err := RemoveStored(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {
+		err := Remove(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {
 			return nil, errors.New("it runs again")
 		})
 		switch {

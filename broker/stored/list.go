@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"cmp"
@@ -19,11 +19,11 @@ import (
 // maxRecord bounds a session's record, in bytes.
 const maxRecord = 1 << 20
 
-// Stored lists the sessions whose directories exist below home, the one used
+// List lists the sessions whose directories exist below home, the one used
 // last first. Of one that no process owns it is known that it does not run
 // under a multiplexer, whatever its record says. What the sessions' homes tell of
 // their conversations is left out when agents is nil.
-func Stored(home string, agents *agent.Registry) ([]StoredSession, error) {
+func List(home string, agents *agent.Registry) ([]Entry, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "sessions"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,9 +31,9 @@ func Stored(home string, agents *agent.Registry) ([]StoredSession, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
-	var all []StoredSession
+	var all []Entry
 	for _, e := range entries {
-		if one, err := readStored(home, SessionID(e.Name()), agents); err == nil {
+		if one, err := readStored(home, ID(e.Name()), agents); err == nil {
 			all = append(all, one) // a directory without a record never became a session
 		}
 	}
@@ -41,14 +41,14 @@ func Stored(home string, agents *agent.Registry) ([]StoredSession, error) {
 	return all, nil
 }
 
-// FindStored is the stored session whose id begins with prefix. It fails when
+// Find is the stored session whose id begins with prefix. It fails when
 // there is none or more than one.
-func FindStored(home, prefix string) (StoredSession, error) {
-	all, err := Stored(home, nil)
+func Find(home, prefix string) (Entry, error) {
+	all, err := List(home, nil)
 	if err != nil {
-		return StoredSession{}, err
+		return Entry{}, err
 	}
-	var found []StoredSession
+	var found []Entry
 	for _, s := range all {
 		if prefix != "" && strings.HasPrefix(string(s.ID), prefix) {
 			found = append(found, s)
@@ -57,32 +57,32 @@ func FindStored(home, prefix string) (StoredSession, error) {
 	const next = "list them with 'ironcurtain-mux sessions ls'"
 	switch len(found) {
 	case 0:
-		return StoredSession{}, fault.New(next, "no session begins with %q", prefix)
+		return Entry{}, fault.New(next, "no session begins with %q", prefix)
 	case 1:
 		return found[0], nil
 	}
-	return StoredSession{}, fault.New(next, "%d sessions begin with %q", len(found), prefix)
+	return Entry{}, fault.New(next, "%d sessions begin with %q", len(found), prefix)
 }
 
 // readStored reads what one session's directory tells.
-func readStored(home string, id SessionID, agents *agent.Registry) (StoredSession, error) {
-	if !validID(id) {
-		return StoredSession{}, fmt.Errorf("%q is not the id of a session", id)
+func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
+	if !ValidID(id) {
+		return Entry{}, fmt.Errorf("%q is not the id of a session", id)
 	}
-	l := layoutOf(home, id)
-	r, err := readRecord(l)
+	l := LayoutOf(home, id)
+	r, err := ReadRecord(l)
 	if err != nil {
-		return StoredSession{}, err
+		return Entry{}, err
 	}
-	s := StoredSession{Session: r.Session, LastActivity: r.CreatedAt}
-	for _, path := range []string{l.record(), l.audit()} {
+	s := Entry{Session: r.Session, LastActivity: r.CreatedAt}
+	for _, path := range []string{l.Record(), l.Audit()} {
 		if info, err := os.Lstat(path); err == nil && info.ModTime().After(s.LastActivity) {
 			s.LastActivity = info.ModTime().UTC()
 		}
 	}
-	if s.Owned = docker.LeaseHeld(l.lock()); !s.Owned {
-		if s.Detached = wasKilled(l); s.Detached {
-			s.Waiting = len(l.waitingCalls())
+	if s.Owned = docker.LeaseHeld(l.Lock()); !s.Owned {
+		if s.Detached = WasKilled(l); s.Detached {
+			s.Waiting = len(l.WaitingCalls())
 		}
 		if s.State != StateDead {
 			s.State = StateClosed
@@ -92,54 +92,54 @@ func readStored(home string, id SessionID, agents *agent.Registry) (StoredSessio
 		return s, nil
 	}
 	if adapter, err := agents.Named(s.Agent); err == nil {
-		c := adapter.Conversation(l.home(), string(id))
+		c := adapter.Conversation(l.Home(), string(id))
 		s.Begun, s.LastPrompt = c.Begun, cmp.Or(r.Task, c.LastPrompt)
 		s.Ephemeral = adapter.Host
 	}
 	return s, nil
 }
 
-// wasKilled reports whether the session's multiplexer had no time to take it
+// WasKilled reports whether the session's multiplexer had no time to take it
 // down: its sockets are still there.
-func wasKilled(l layout) bool {
-	_, err := os.Lstat(l.sockets())
+func WasKilled(l Layout) bool {
+	_, err := os.Lstat(l.Sockets())
 	return err == nil
 }
 
-// record is a session as its session.json keeps it.
-type record struct {
+// Record is a session as its session.json keeps it.
+type Record struct {
 	Session
 	Base string `json:"base,omitempty"` // the commit that the workspace began with
 	Task string `json:"task,omitempty"` // the last one without a terminal; empty when it has had one since
 }
 
-// readRecord reads a session's record.
-func readRecord(l layout) (record, error) {
-	f, err := os.Open(l.record())
+// ReadRecord reads a session's record.
+func ReadRecord(l Layout) (Record, error) {
+	f, err := os.Open(l.Record())
 	if err != nil {
-		return record{}, fmt.Errorf("read session record: %w", err)
+		return Record{}, fmt.Errorf("read session record: %w", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err == nil && info.Size() > maxRecord {
-		err = fmt.Errorf("%s is %d bytes long", l.record(), info.Size())
+		err = fmt.Errorf("%s is %d bytes long", l.Record(), info.Size())
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("read session record: %w", err)
+		return Record{}, fmt.Errorf("read session record: %w", err)
 	}
-	var r record
+	var r Record
 	if err := json.NewDecoder(f).Decode(&r); err != nil {
-		return record{}, fmt.Errorf("read session record %s: %w", l.record(), err)
+		return Record{}, fmt.Errorf("read session record %s: %w", l.Record(), err)
 	}
-	if string(r.ID) != filepath.Base(l.dir) {
-		return record{}, fmt.Errorf("%s tells of another session, %q", l.record(), r.ID)
+	if string(r.ID) != filepath.Base(l.Dir) {
+		return Record{}, fmt.Errorf("%s tells of another session, %q", l.Record(), r.ID)
 	}
 	return r, nil
 }
 
-// validID reports whether the id has the form of those that are drawn: it
+// ValidID reports whether the id has the form of those that are drawn: it
 // becomes part of paths.
-func validID(id SessionID) bool {
+func ValidID(id ID) bool {
 	if len(id) != 36 {
 		return false
 	}

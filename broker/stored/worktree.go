@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"cmp"
@@ -14,11 +14,11 @@ type Worktree = worktree.Tree
 
 // dropWorktree removes the worktree of a stored session. What nobody else has is
 // kept unless the caller insists.
-func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
+func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 	if r.Worktree == nil {
 		return nil
 	}
-	place := l.worktree()
+	place := l.Worktree()
 	if !insist {
 		o, err := place.Settle(ctx, *r.Worktree)
 		if err == nil && !o.Whole() {
@@ -35,7 +35,7 @@ func dropWorktree(ctx context.Context, l layout, r record, insist bool) error {
 	return place.Remove(ctx, *r.Worktree)
 }
 
-// worktree is where a session's worktree is.
-func (l layout) worktree() worktree.Place {
-	return worktree.Place{Dir: filepath.Join(l.dir, "worktree"), Keep: filepath.Join(l.dir, "worktree.git")}
+// Worktree is where a session's worktree is.
+func (l Layout) Worktree() worktree.Place {
+	return worktree.Place{Dir: filepath.Join(l.Dir, "worktree"), Keep: filepath.Join(l.Dir, "worktree.git")}
 }

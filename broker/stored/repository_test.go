@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"os"
@@ -14,27 +14,27 @@ func TestMadeBeforehandOfKilled(t *testing.T) {
 	hooks := filepath.Join(repo, ".git/hooks")
 	shell(t, repo, "mkdir .git/hooks; touch .git/config")
 	home, r := filepath.Join(base, "state"), Session{ID: "01234567-89ab-4def-8123-456789abcdef", Workspace: repo}
-	l := layoutOf(home, r.ID)
-	if err := os.MkdirAll(l.dir, 0o700); err != nil {
+	l := LayoutOf(home, r.ID)
+	if err := os.MkdirAll(l.Dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := (obeyed.Record{Made: beforehand}).Keep(l.obeyed()); err != nil {
+	if err := (obeyed.Record{Made: ReadOnlyParts}).Keep(l.Obeyed()); err != nil {
 		t.Fatal(err)
 	}
-	other, err := holdRepository(repo)
+	other, err := HoldRepository(repo)
 	if err == nil {
-		err = other.share(t.Context())
+		err = other.Share(t.Context())
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := forgetMade(home, l, r); err != nil || !there(hooks) {
+	if err := RemoveMade(home, l, r); err != nil || !there(hooks) {
 		t.Errorf("it is gone although another session holds it: %v", err)
 	}
-	if err := other.release(nil, false); err != nil {
+	if err := other.Release(nil, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := forgetMade(home, l, r); err != nil || there(hooks) || there(filepath.Join(repo, ".git/config")) {
+	if err := RemoveMade(home, l, r); err != nil || there(hooks) || there(filepath.Join(repo, ".git/config")) {
 		t.Errorf("it is still there: %v", err)
 	}
 }

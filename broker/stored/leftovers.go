@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"context"
@@ -21,12 +21,12 @@ var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
 // any more, and removes them when asked to. It goes on after a failure and
 // reports all of them.
 func Leftovers(ctx context.Context, home string, remove bool) ([]string, error) {
-	return leftovers(ctx, home, remove, nil)
+	return LeftoversExcept(ctx, home, remove, nil)
 }
 
-// leftovers is Leftovers but for the directories whose agents still run, by
+// LeftoversExcept is Leftovers but for the directories whose agents still run, by
 // their names.
-func leftovers(ctx context.Context, home string, remove bool, running map[string]bool) ([]string, error) {
+func LeftoversExcept(ctx context.Context, home string, remove bool, running map[string]bool) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "run"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -46,7 +46,7 @@ func leftovers(ctx context.Context, home string, remove bool, running map[string
 			if !remove {
 				return nil
 			}
-			return removeRun(ctx, dir)
+			return RemoveRun(ctx, dir)
 		})
 		if err != nil {
 			all = append(all, fmt.Errorf("remove %s: %w", dir, err))
@@ -57,17 +57,17 @@ func leftovers(ctx context.Context, home string, remove bool, running map[string
 	return left, errors.Join(all...)
 }
 
-// removeRun removes a directory below run/, the temporary directory it links to
+// RemoveRun removes a directory below run/, the temporary directory it links to
 // and what was left with the kernel.
-func removeRun(ctx context.Context, dir string) error {
-	dropSecret(dir)
-	return errors.Join(removeScratch(ctx, dir), dirtree.Remove(ctx, dir))
+func RemoveRun(ctx context.Context, dir string) error {
+	DropSecret(dir)
+	return errors.Join(RemoveScratch(ctx, dir), dirtree.Remove(ctx, dir))
 }
 
-// removeScratch removes the temporary directory of a session's sandboxes and the
+// RemoveScratch removes the temporary directory of a session's sandboxes and the
 // link to it; a former life of the session may have left them.
-func removeScratch(ctx context.Context, run string) error {
-	link := layout{run: run}.scratch()
+func RemoveScratch(ctx context.Context, run string) error {
+	link := Layout{Run: run}.Scratch()
 	scratch, err := os.Readlink(link)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

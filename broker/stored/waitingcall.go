@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"bytes"
@@ -12,11 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// waitingRecord is a call that waits for a person, as it is kept on the disk. Should
+// WaitingCall is a call that waits for a person, as it is kept on the disk. Should
 // this process be killed, the next one lets it wait again, when its agent still
 // runs, or records that nobody decided it. What a call would do is not kept: it
 // may quote the person's files.
-type waitingRecord struct {
+type WaitingCall struct {
 	ID          string          `json:"id"`
 	Number      int             `json:"number,omitempty"`
 	Plane       string          `json:"plane,omitempty"`
@@ -32,37 +32,37 @@ type waitingRecord struct {
 	AskedAt     time.Time       `json:"askedAt"`
 }
 
-func writeWaiting(l layout, u waitingRecord) error {
+func WriteWaiting(l Layout, u WaitingCall) error {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
 	encoder.SetEscapeHTML(false) // arguments must come back as they are
 	err := encoder.Encode(u)
 	if err == nil {
-		err = os.MkdirAll(l.waiting(), 0o700)
+		err = os.MkdirAll(l.Waiting(), 0o700)
 	}
 	// A power cut ends the agent, too, so the page cache is safe enough: no sync,
 	// which would hold up what is shown.
-	unready := l.waitingCall(u.ID) + ".new"
+	unready := l.WaitingCall(u.ID) + ".new"
 	if err == nil {
 		err = os.WriteFile(unready, data.Bytes(), 0o600)
 	}
 	if err == nil {
-		err = os.Rename(unready, l.waitingCall(u.ID))
+		err = os.Rename(unready, l.WaitingCall(u.ID))
 	}
 	return err
 }
 
-// readWaiting reads the calls that waited in a session, in the order of their
+// ReadWaiting reads the calls that waited in a session, in the order of their
 // numbers.
-func readWaiting(l layout) ([]waitingRecord, error) {
-	var all []waitingRecord
-	for _, path := range l.waitingCalls() {
-		var u waitingRecord
+func ReadWaiting(l Layout) ([]WaitingCall, error) {
+	var all []WaitingCall
+	for _, path := range l.WaitingCalls() {
+		var u WaitingCall
 		data, err := os.ReadFile(path)
 		if err == nil {
 			err = json.Unmarshal(data, &u)
 		}
-		if err == nil && path != l.waitingCall(u.ID) {
+		if err == nil && path != l.WaitingCall(u.ID) {
 			err = fmt.Errorf("%s tells of another call, %q", path, u.ID)
 		}
 		if err != nil {
@@ -70,14 +70,14 @@ func readWaiting(l layout) ([]waitingRecord, error) {
 		}
 		all = append(all, u)
 	}
-	slices.SortFunc(all, func(a, b waitingRecord) int { return a.Number - b.Number })
+	slices.SortFunc(all, func(a, b WaitingCall) int { return a.Number - b.Number })
 	return all, nil
 }
 
-// recordOf is what is kept of an item. One with anything secret in it cannot
+// WaitingCallOf is what is kept of an item. One with anything secret in it cannot
 // wait again: what is kept would be another call.
-func recordOf(redact *audit.Redactor, i approval.Escalation) waitingRecord {
-	u := waitingRecord{
+func WaitingCallOf(redact *audit.Redactor, i approval.Escalation) WaitingCall {
+	u := WaitingCall{
 		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: redact.JSON(i.Arguments),
 		Digest: i.Digest, Rule: i.Rule, AskedAt: i.AskedAt,
 	}

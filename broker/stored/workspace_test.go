@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 )
 
 func TestResolveWorkspace(t *testing.T) {
-	base := realPath(t.TempDir())
+	base := RealPath(t.TempDir())
 	userHome := filepath.Join(base, "home")
 	state := filepath.Join(userHome, ".ironcurtain")
 	project := filepath.Join(userHome, "project")
@@ -43,7 +43,7 @@ func TestResolveWorkspace(t *testing.T) {
 		sandbox:                  sandbox,
 		filepath.Join(state, "demo", "workspace"): filepath.Join(state, "demo", "workspace"),
 	} {
-		got, err := resolveWorkspace(given, state, cache, userHome)
+		got, err := ResolveWorkspace(given, state, cache, userHome)
 		if err != nil || got != want {
 			t.Errorf("%s: %q, %v; want %q", given, got, err, want)
 		}
@@ -65,7 +65,7 @@ func TestResolveWorkspace(t *testing.T) {
 		file:                                          "not a directory",
 		filepath.Join(project, "../../../../../../.."): "whole machine",
 	} {
-		_, err := resolveWorkspace(given, state, cache, userHome)
+		_, err := ResolveWorkspace(given, state, cache, userHome)
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: got %v, want it to say %q", given, err, part)
 		}

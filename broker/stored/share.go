@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// shareTree makes a workspace of ours usable from both sides. An ordinary
+// ShareTree makes a workspace of ours usable from both sides. An ordinary
 // caller is the same user on both and nothing is to be done. When root calls, the
 // agent is somebody else, and the tool servers, in a sandbox that knows no other
 // user than root, have no power over other people's files. So everything in the
 // workspace, now and later, is given to the agent with an access control list that
 // lets both in.
-func (i identity) shareTree(ctx context.Context, dir string) error {
+func (i User) ShareTree(ctx context.Context, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -37,11 +37,11 @@ func (i identity) shareTree(ctx context.Context, dir string) error {
 	return nil
 }
 
-// share gives one file or directory to the agent and keeps it open to root. An
+// Share gives one file or directory to the agent and keeps it open to root. An
 // agent may be at work in the same place: what it has replaced meanwhile is not
 // followed, and a pipe is not waited for.
-func (i identity) share(in int, name string, opens bool) error {
-	err := unix.Fchownat(in, name, i.uid, i.gid, unix.AT_SYMLINK_NOFOLLOW)
+func (i User) share(in int, name string, opens bool) error {
+	err := unix.Fchownat(in, name, i.UID, i.GID, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -59,12 +59,12 @@ func (i identity) share(in int, name string, opens bool) error {
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFDIR:
-		all := accessList(7, 0, i.uid)
+		all := accessList(7, 0, i.UID)
 		return errors.Join(setAccessList(fd, "system.posix_acl_access", all),
 			setAccessList(fd, "system.posix_acl_default", all))
 	case unix.S_IFREG:
 		perm := uint16(6) | uint16(st.Mode>>6&1)
-		return setAccessList(fd, "system.posix_acl_access", accessList(perm, 0, i.uid))
+		return setAccessList(fd, "system.posix_acl_access", accessList(perm, 0, i.UID))
 	}
 	return nil
 }

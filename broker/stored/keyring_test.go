@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ const secretVariable = "IRONCURTAIN_TEST_SECRET"
 // taken back.
 func TestSecretOutlivesItsProcess(t *testing.T) {
 	if dir := os.Getenv(secretVariable); dir != "" {
-		if err := keepSecret(dir, []byte("secret of "+dir)); err != nil {
+		if err := KeepSecret(dir, []byte("secret of "+dir)); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	dir := filepath.Join(t.TempDir(), "run", "0123456789ab")
-	t.Cleanup(func() { dropSecret(dir) })
-	if _, err := keptSecret(dir); err == nil {
+	t.Cleanup(func() { DropSecret(dir) })
+	if _, err := KeptSecret(dir); err == nil {
 		t.Error("there is a secret before one was left")
 	}
 	other := exec.Command(os.Args[0], "-test.run", "^TestSecretOutlivesItsProcess$")
@@ -30,17 +30,17 @@ func TestSecretOutlivesItsProcess(t *testing.T) {
 	if out, err := other.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	got, err := keptSecret(dir + "/")
+	got, err := KeptSecret(dir + "/")
 	if err != nil || !bytes.Equal(got, []byte("secret of "+dir)) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if _, err := keptSecret(dir + "0"); err == nil {
+	if _, err := KeptSecret(dir + "0"); err == nil {
 		t.Error("another session has the same secret")
 	}
-	if err := removeRun(t.Context(), dir); err != nil {
+	if err := RemoveRun(t.Context(), dir); err != nil {
 		t.Error(err)
 	}
-	if _, err := keptSecret(dir); err == nil {
+	if _, err := KeptSecret(dir); err == nil {
 		t.Error("it is still there after the session's directory was removed")
 	}
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package broker
+package stored
 
 import "errors"
 
@@ -9,6 +9,6 @@ import "errors"
 
 var errNoKeyring = errors.New("this system has no keyring for programs that are gone")
 
-func keepSecret(string, []byte) error   { return errNoKeyring }
-func keptSecret(string) ([]byte, error) { return nil, errNoKeyring }
-func dropSecret(string)                 {}
+func KeepSecret(string, []byte) error   { return errNoKeyring }
+func KeptSecret(string) ([]byte, error) { return nil, errNoKeyring }
+func DropSecret(string)                 {}

@@ -1,4 +1,4 @@
-package broker
+package stored
 
 import (
 	"cmp"
@@ -11,17 +11,17 @@ import (
 
 const undecidedReason = "the multiplexer ended before anybody decided; the call was not carried out"
 
-// undecided are the calls that waited when the process that had them was killed.
+// Undecided are the calls that waited when the process that had them was killed.
 // The audit says which: a call goes on only after its record is durable, so one
 // without a record was certainly never let through. What is on record already is
 // forgotten here.
-func undecided(l layout) ([]waitingRecord, error) {
-	all, err := readWaiting(l)
+func Undecided(l Layout) ([]WaitingCall, error) {
+	all, err := ReadWaiting(l)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	recorded := map[string]bool{} // ids of calls and of escalations
-	err = audit.Read(l.audit(), func(line audit.Line) error {
+	err = audit.Read(l.Audit(), func(line audit.Line) error {
 		if line.Decision != audit.Noted {
 			recorded[line.Call], recorded[line.EscalationID] = true, true
 		}
@@ -30,26 +30,26 @@ func undecided(l layout) ([]waitingRecord, error) {
 	if err != nil {
 		return nil, fmt.Errorf("look for what became of what waited: %w", err)
 	}
-	var open []waitingRecord
+	var open []WaitingCall
 	for _, u := range all {
 		if !recorded[u.ID] && (u.Ticket == "" || !recorded[u.Ticket]) {
 			open = append(open, u)
-		} else if err := os.Remove(l.waitingCall(u.ID)); err != nil {
+		} else if err := os.Remove(l.WaitingCall(u.ID)); err != nil {
 			return nil, fmt.Errorf("forget what waited: %w", err)
 		}
 	}
 	return open, nil
 }
 
-// settleKilled records that a call was withdrawn with the process that had it.
-func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u waitingRecord) error {
+// Withdraw records that a call was withdrawn with the process that had it.
+func Withdraw(ctx context.Context, l Layout, id ID, log *audit.Log, u WaitingCall) error {
 	err := log.Append(ctx, audit.Record{
 		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: undecidedReason,
 		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
 	})
 	if err == nil {
-		err = os.Remove(l.waitingCall(u.ID))
+		err = os.Remove(l.WaitingCall(u.ID))
 	}
 	if err != nil {
 		return fmt.Errorf("record what waited: %w", err)
@@ -57,15 +57,15 @@ func settleKilled(ctx context.Context, l layout, id SessionID, log *audit.Log, u
 	return nil
 }
 
-// settleAll does so for every call that waited in a session, and returns how many
+// WithdrawAll does so for every call that waited in a session, and returns how many
 // there were.
-func settleAll(ctx context.Context, l layout, id SessionID, log *audit.Log) (int, error) {
-	open, err := undecided(l)
+func WithdrawAll(ctx context.Context, l Layout, id ID, log *audit.Log) (int, error) {
+	open, err := Undecided(l)
 	if err != nil {
 		return 0, err
 	}
 	for n, u := range open {
-		if err := settleKilled(ctx, l, id, log, u); err != nil {
+		if err := Withdraw(ctx, l, id, log, u); err != nil {
 			return n, err
 		}
 	}

@@ -1,0 +1,220 @@
+// Package stored is what there is on disk of sessions. Each has a directory, which tells
+// what the session was, what waited in it for a person and where it worked, for as long as
+// it can be resumed; and one below run/ while it runs.
+//
+// A session that lives makes and fills these directories; everybody else lists and finds
+// sessions here, and removes them or what a killed process left of them. A directory
+// belongs to whoever holds its lease.
+package stored
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// leaseName is the file in a session's directory that is locked while a process
+// owns the session.
+const leaseName = "lock"
+
+// waitingName is the directory of a session's waiting calls.
+const waitingName = "waiting"
+
+// Layout names the files of one session on the host.
+//
+//	sessions/{id}/home         the agent's home, kept for resuming
+//	sessions/{id}/sandbox      the workspace, unless a directory was given
+//	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
+//	sessions/{id}/orientation  what the agent is told, mounted read-only
+//	sessions/{id}/audit.jsonl  every decision, chained
+//	sessions/{id}/budget.json  what was used of its model, and what a person added
+//	sessions/{id}/obeyed.json  what programs would run of the workspace at first
+//	sessions/{id}/session.json what the session is, for listing and resuming
+//	sessions/{id}/waiting/     the calls that wait for a person, one file each
+//	sessions/{id}/paused       there while the session is paused after a leak
+//	sessions/{id}/lock         locked while a process owns the session
+//	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
+//	run/{id12}/scratch         link to the sandboxes' temporary directory
+//
+// The session directory itself is never mounted: it holds the audit.
+type Layout struct {
+	Dir string // sessions/{id}
+	Run string // run/{id12}
+}
+
+func NewID() (ID, error) {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return "", fmt.Errorf("draw a session id: %w", err)
+	}
+	b[6] = b[6]&0x0f | 0x40 // a version 4 UUID: agents take it for their conversation's id
+	b[8] = b[8]&0x3f | 0x80
+	s := hex.EncodeToString(b[:])
+	return ID(s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]), nil
+}
+
+func LayoutOf(home string, id ID) Layout {
+	short := []byte(id)
+	short = append(short[:8:8], short[9:13]...)
+	return Layout{
+		Dir: filepath.Join(home, "sessions", string(id)),
+		Run: filepath.Join(home, "run", string(short)),
+	}
+}
+
+func (l Layout) Home() string          { return filepath.Join(l.Dir, "home") }
+func (l Layout) Sandbox() string       { return filepath.Join(l.Dir, "sandbox") }
+func (l Layout) Orientation() string   { return filepath.Join(l.Dir, "orientation") }
+func (l Layout) Audit() string         { return filepath.Join(l.Dir, "audit.jsonl") }
+func (l Layout) Remotes() string       { return filepath.Join(l.Dir, "remotes.json") }
+func (l Layout) Obeyed() string        { return filepath.Join(l.Dir, "obeyed.json") }
+func (l Layout) AutoApprovals() string { return filepath.Join(l.Dir, "auto-approve.jsonl") }
+func (l Layout) Record() string        { return filepath.Join(l.Dir, "session.json") }
+func (l Layout) Budget() string        { return filepath.Join(l.Dir, "budget.json") }
+func (l Layout) Paused() string        { return filepath.Join(l.Dir, "paused") }
+func (l Layout) Lock() string          { return filepath.Join(l.Dir, leaseName) }
+func (l Layout) Waiting() string       { return filepath.Join(l.Dir, waitingName) }
+func (l Layout) Scratch() string       { return filepath.Join(l.Run, "scratch") }
+func (l Layout) Sockets() string       { return filepath.Join(l.Run, "sockets") }
+func (l Layout) ToolSocket() string    { return filepath.Join(l.Sockets(), "proxy.sock") }
+
+// WaitingCall is the file of one waiting call.
+func (l Layout) WaitingCall(id string) string { return filepath.Join(l.Waiting(), id+".json") }
+
+// WaitingCalls are the files of all of them.
+func (l Layout) WaitingCalls() []string {
+	found, err := filepath.Glob(filepath.Join(l.Waiting(), "*.json"))
+	if err != nil {
+		return nil // the pattern is ours
+	}
+	return found
+}
+func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-proxy.sock") }
+
+// AgentDirs are the directories below a state directory that agents write, as patterns
+// of paths without links.
+func AgentDirs(home string) []string {
+	home = RealPath(home)
+	all := Layout{Dir: filepath.Join(home, "sessions", "*")}
+	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, filepath.Join(home, "demo", "workspace")}
+}
+
+// CheckHome says whether sessions can have their sockets below that state
+// directory: a socket's path must fit into its address.
+func CheckHome(home string) error {
+	return LayoutOf(home, "00000000-0000-0000-0000-000000000000").Fits()
+}
+
+// Fits says whether the socket with the longest path fits.
+func (l Layout) Fits() error {
+	if n := len(l.ProxySocket()); n > docker.MaxSocketPath {
+		return fault.New("set IRONCURTAIN_HOME to a shorter path",
+			"socket path %s is %d bytes long, the system allows %d", l.ProxySocket(), n, docker.MaxSocketPath)
+	}
+	return nil
+}
+
+// Make creates the directories; whatever stands in their way is an error.
+// The ones the agent writes to belong to owner.
+func (l Layout) Make(owner User) error {
+	if err := l.Fits(); err != nil {
+		return err
+	}
+	for _, dir := range []string{l.Dir, l.Orientation(), l.Run} {
+		if err := PrivateDir(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, dir := range []string{l.Home(), l.Sandbox(), l.Sockets()} {
+		if err := PrivateDir(dir, 0o700); err != nil {
+			return err
+		}
+		if err := owner.Own(dir); err != nil {
+			return err
+		}
+	}
+	// The container's user must be able to read what is mounted for it.
+	return os.Chmod(l.Orientation(), 0o755) //nolint:gosec // reachable only through a private parent
+}
+
+// Remove deletes what only a running session needs.
+func (l Layout) Remove(ctx context.Context) error { return dirtree.Remove(ctx, l.Run) }
+
+// PrivateDir makes sure that dir is a directory of ours and not a link to
+// somebody else's.
+func PrivateDir(dir string, mode fs.FileMode) error {
+	if err := os.MkdirAll(dir, mode); err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return fmt.Errorf("make directory: %w", err)
+	}
+	if !info.IsDir() {
+		return fault.New("remove it", "%s is not a directory", dir)
+	}
+	return nil
+}
+
+// Write puts an agent's files where its container will see them. The agent
+// may have left anything in its home, so nothing outside it can be reached
+// through a link there.
+func (l Layout) Write(ctx context.Context, files []agent.File, owner User) error {
+	for _, f := range files {
+		base, holder := l.Home(), owner
+		if f.Orientation {
+			base, holder = l.Orientation(), User{os.Geteuid(), os.Getegid()}
+		}
+		if err := writeBelow(ctx, base, f, holder); err != nil {
+			return fmt.Errorf("write %s: %w", f.Path, err)
+		}
+	}
+	return nil
+}
+
+func writeBelow(ctx context.Context, base string, f agent.File, owner User) error {
+	root, err := os.OpenRoot(base)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for i, c := range f.Path {
+		if c != '/' {
+			continue
+		}
+		err := root.Mkdir(f.Path[:i], 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := owner.ownIn(root, f.Path[:i]); err != nil {
+			return err
+		}
+	}
+	temporary := f.Path + ".new"
+	if err := dirtree.RemoveIn(ctx, root, temporary); err != nil {
+		return err
+	}
+	if err := root.WriteFile(temporary, f.Data, fs.FileMode(f.Mode)); err != nil {
+		return err
+	}
+	if err := root.Chmod(temporary, fs.FileMode(f.Mode)); err != nil {
+		return err
+	}
+	if err := owner.ownIn(root, temporary); err != nil {
+		return err
+	}
+	return root.Rename(temporary, f.Path)
+}

@@ -1,0 +1,62 @@
+package stored
+
+import "time"
+
+// ID names a session for as long as its directory exists.
+type ID = string
+
+// State is where a session stands in its life. It comes from what the
+// broker itself sees, never from the agent's screen.
+type State string
+
+// The states of a session.
+const (
+	StateStarting State = "starting" // image, container and proxies are being made
+	StateIdle     State = "idle"     // the agent runs and asks for nothing
+	StateWorking  State = "working"  // a model request or a tool call is under way
+	StateWaiting  State = "waiting"  // a call waits for a person
+	StateUnknown  State = "unknown"  // nothing is asked for, and whether the agent runs cannot be seen
+	StateDead     State = "dead"     // the agent has ended; the tab keeps its last screen
+	StateClosed   State = "closed"   // everything of it is removed
+)
+
+// Session describes one tab's session.
+type Session struct {
+	ID        ID        `json:"id"`
+	Tab       int       `json:"tab"` // from 1, never reused
+	Agent     string    `json:"agent"`
+	State     State     `json:"state"`
+	Workspace string    `json:"workspace"`          // on the host
+	Worktree  *Worktree `json:"worktree,omitempty"` // of which the workspace is one; or nil
+	CreatedAt time.Time `json:"createdAt"`
+	Reason    string    `json:"reason,omitempty"`   // why it is dead
+	ExitCode  int       `json:"exitCode,omitempty"` // of the agent, when dead
+	// Trouble says why the agent can be neither seen nor reached at present.
+	Trouble string `json:"trouble,omitempty"`
+	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
+	// Ephemeral says that nothing of the agent is kept: it cannot be resumed.
+	Ephemeral bool `json:"ephemeral,omitempty"`
+	// Multiplexer is as in Escalation.
+	Multiplexer int `json:"multiplexer,omitempty"`
+}
+
+// Entry is a session as its directory tells of it.
+type Entry struct {
+	Session
+	LastActivity time.Time `json:"lastActivity"`
+	// LastPrompt is what the person asked last. Unless it was a task without a
+	// terminal it comes from files of the agent, and is no more to be trusted than
+	// its screen.
+	LastPrompt string `json:"lastPrompt,omitempty"`
+	// Begun says that the agent has a conversation it can go on with.
+	Begun bool `json:"begun"`
+	// Owned says that a process has the session open; it cannot be resumed.
+	Owned bool `json:"owned"`
+	// Detached says that its multiplexer was killed and its agent may still run.
+	Detached bool `json:"detached"`
+	// Waiting counts the calls of a detached session that waited for a person.
+	Waiting int `json:"waiting,omitempty"`
+}
+
+// LabelSession names the session a container belongs to.
+const LabelSession = "ironcurtain.session"
