@@ -43,8 +43,7 @@ func (u *underway) done() {
 func (u *underway) none() bool { return u.events.Load() <= 0 }
 
 // takeFastPath gives a key to the focused agent right away if that is all there is to
-// do: no earlier event is underway, and the key means nothing to the multiplexer
-// where the person is. Otherwise it does nothing and reports false; the event loop
+// do: no earlier event is underway, and the key means nothing to the multiplexer now. Otherwise it does nothing and reports false; the event loop
 // then decides. It is for the goroutine that reads the person's terminal.
 func (m *Model) takeFastPath(ev keys.Event) bool {
 	if ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release || ev.Key.IsModifier() {
@@ -55,12 +54,7 @@ func (m *Model) takeFastPath(ev keys.Event) bool {
 	}
 	defer m.mu.Unlock()
 	t := m.current()
-	plain := m.mode == modeTerminal && m.question == nil && !m.prefixed && m.touched && !m.flash.urgent &&
-		t != nil && !t.scrolled && !t.dead() && !m.ours[ev.Key.Code]
-	if !plain || m.keys[placeTerminal][keyName(ev.Key)] != "" || !t.attached && m.keys[placeStarting][keyName(ev.Key)] != "" {
-		return false
-	}
-	if _, _, two := m.splitEscape(ev); two {
+	if m.keys.meaning(m.keyState(ev.Key.Code), ev).kind != meansNothing {
 		return false
 	}
 	t.used(ev, m.now())

@@ -38,11 +38,9 @@ func prefixBindings(prefix string) []binding {
 
 // onPrefixKey is the key after the prefix. All but a few actions are named
 // like the slash commands that they run.
-func (m *Model) onPrefixKey(ev keys.Event) tea.Cmd {
+func (m *Model) onPrefixKey(means meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
-	m.claim(ev.Key.Code)
-	name := keyName(ev.Key)
-	switch a := m.keys[placePrefix][name]; a {
+	switch name, a := means.name, means.action; a {
 	case "":
 		m.showError(&hinted{fmt.Errorf("%s %s does nothing", displayKey(m.o.Prefix), displayKey(sanitize(name))), displayKey(m.o.CommandKey) + " then ? lists the keys"})
 	case actPrefix:

@@ -34,25 +34,46 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// onKey dispatches a key by mode. Releases only ever concern agents.
+// keyState is what decides the meaning of a key now.
+func (m *Model) keyState(code rune) keyState {
+	t := m.current()
+	return keyState{
+		agent:    t != nil,
+		free:     m.mode == modeTerminal && m.question == nil,
+		prefixed: m.prefixed,
+		starting: t != nil && !t.attached,
+		ours:     m.ours[code],
+		pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.dead()),
+	}
+}
+
+// onKey gives a key to whom it belongs.
 func (m *Model) onKey(ev keys.Event) tea.Cmd {
-	if esc, key, two := m.splitEscape(ev); two {
-		return join(m.onKey(esc), m.onKey(key))
-	}
 	code := ev.Key.Code
-	if ev.Key.Action == keys.Release && m.ours[code] {
+	means := m.keys.meaning(m.keyState(code), ev)
+	switch means.kind {
+	case meansTwo:
+		esc, key := splitEscape(ev)
+		return join(m.onKey(esc), m.onKey(key))
+	case meansAction:
+		m.claim(code)
+		m.touch()
+		return m.onAgentAction(means, ev)
+	case meansMode:
+		m.claim(code)
+		m.touch()
+		return m.onModeKey(keyName(ev.Key), ev.Key.Text)
+	case meansNobody:
 		delete(m.ours, code)
-		return nil
+	case meansNothing, meansTyping:
+		delete(m.ours, code)
+		m.typeKey(m.current(), ev)
 	}
-	if m.mode == modeTerminal && m.question == nil {
-		return m.onTerminalKey(ev)
-	}
-	if ev.Key.Action == keys.Release || ev.Key.IsModifier() {
-		return nil
-	}
-	m.claim(code)
-	m.touch()
-	name := keyName(ev.Key)
+	return nil
+}
+
+// onModeKey is a key while a mode or a question has the keyboard.
+func (m *Model) onModeKey(name, text string) tea.Cmd {
 	switch {
 	case m.question != nil:
 		return m.onQuestionKey(name)
@@ -61,25 +82,9 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 	case m.mode == modePicker:
 		return m.onPickerKey(name)
 	case m.mode == modeCopy:
-		return m.onCopyKey(name, ev.Key.Text)
+		return m.onCopyKey(name, text)
 	}
-	return m.onCommandKey(name, ev.Key.Text)
-}
-
-// splitEscape takes apart Esc and, hard behind it, the command key or the prefix:
-// their bytes are those of the one key with Alt, which reaches nobody then who
-// wanted the multiplexer. A terminal that reports keys unambiguously sends
-// others.
-func (m *Model) splitEscape(ev keys.Event) (esc, key keys.Event, two bool) {
-	if len(ev.Raw) != 2 || ev.Raw[0] != 0x1b || ev.Key.Mods&keys.Alt == 0 || m.keys[placeTerminal][keyName(ev.Key)] != "" {
-		return ev, ev, false
-	}
-	esc = keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: keys.KeyEscape}, Raw: ev.Raw[:1]}
-	key = ev
-	key.Raw = ev.Raw[1:]
-	key.Key.Mods &^= keys.Alt
-	a := m.keys[placeTerminal][keyName(key.Key)]
-	return esc, key, a == actCommand || a == actPrefix
+	return m.onCommandKey(name, text)
 }
 
 // claim notes a key whose press is the multiplexer's own, so that no agent is
@@ -127,50 +132,31 @@ func (m *Model) touch() {
 	}
 }
 
-// onTerminalKey is a key while an agent has the keyboard: everything but the
-// command key and Alt with a digit is the agent's.
-func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
-	if ev.Key.Action != keys.Release {
-		if m.prefixed && !ev.Key.IsModifier() {
-			m.touch()
-			return m.onPrefixKey(ev)
-		}
-		name := keyName(ev.Key)
-		switch a := m.keys[placeTerminal][name]; a {
-		case actPrefix:
-			m.claim(ev.Key.Code)
-			m.touch()
-			m.prefixed, m.dirty = true, true
-			return nil
-		case actCommand:
-			m.claim(ev.Key.Code)
-			m.touch()
-			m.enterCommand()
-			return nil
-		case actTab:
-			m.claim(ev.Key.Code)
-			m.touch()
-			m.showNumber(placeTerminal, name)
-			return nil
-		default:
-			if a != "" {
-				m.claim(ev.Key.Code)
-				m.touch()
-				m.dirty = true
-				return m.runAction(a)
-			}
-		}
-		if t := m.current(); t != nil && !t.attached && m.keys[placeStarting][name] == actLog {
-			m.claim(ev.Key.Code)
-			m.touch()
-			return m.runAction(actLog)
-		}
-		delete(m.ours, ev.Key.Code)
+// onAgentAction carries out a key of the multiplexer's own while an agent has the
+// keyboard.
+func (m *Model) onAgentAction(means meaning, ev keys.Event) tea.Cmd {
+	if means.place == placePrefix {
+		return m.onPrefixKey(means, ev)
 	}
-	t := m.current()
-	if t == nil {
-		return nil
+	switch means.action {
+	case actPrefix:
+		m.prefixed, m.dirty = true, true
+	case actCommand:
+		m.enterCommand()
+	case actTab:
+		m.showNumber(means.place, means.name)
+	case actLog:
+		return m.runAction(actLog)
+	default:
+		m.dirty = true
+		return m.runAction(means.action)
 	}
+	return nil
+}
+
+// typeKey types a key into a tab's agent. One that is more than a release or a
+// modifier ends what waits for the person to go on.
+func (m *Model) typeKey(t *tab, ev keys.Event) {
 	if ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
 		m.touch()
 		if t.scrolled {
@@ -178,11 +164,10 @@ func (m *Model) onTerminalKey(ev keys.Event) tea.Cmd {
 		}
 		if t.dead() {
 			m.showInfo("the agent has ended")
-			return nil
+			return
 		}
 	}
 	m.forward(t, ev)
-	return nil
 }
 
 // forward writes an event to a tab's agent, in the form its modes ask for.
