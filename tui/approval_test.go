@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // look lets the person see everything the panel shows now.
@@ -264,7 +265,7 @@ func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
 
 // TestSmallestScreen decides on the smallest screen there is, page by page.
 func TestSmallestScreen(t *testing.T) {
-	r := newHarness(t, minCols, minRows, demo())
+	r := newHarness(t, view.MinCols, view.MinRows, demo())
 	r.escalate(1, `{"path":"/tmp/b"}`, "")
 	r.keys("\x01")
 	for range 30 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // rowKind says how a row of an item is drawn.
@@ -42,7 +43,7 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 	if e.Plane == "http" {
 		verb = "requests"
 	}
-	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), sanitize(e.Server)+" / "+sanitize(e.Tool))
+	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), view.Sanitize(e.Server)+" / "+view.Sanitize(e.Tool))
 	b.add(rowPlain, "agent: ", agent)
 	if e.Restored {
 		b.askedBefore(e)
@@ -52,9 +53,9 @@ func layBody(e broker.Escalation, agent string, width int) itemBody {
 	}
 	b.effect(e.Effect)
 	b.arguments(e)
-	b.add(rowPlain, "rule: ", sanitize(e.Rule))
-	b.add(rowPlain, "why: ", sanitize(e.Reason))
-	b.add(rowPlain, "digest: ", sanitize(e.Digest))
+	b.add(rowPlain, "rule: ", view.Sanitize(e.Rule))
+	b.add(rowPlain, "why: ", view.Sanitize(e.Reason))
+	b.add(rowPlain, "digest: ", view.Sanitize(e.Digest))
 	return b
 }
 
@@ -76,7 +77,7 @@ func leftToPerson(e broker.Escalation) string {
 	if e.Auto == nil || e.Auto.Reason == "" {
 		return ""
 	}
-	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, sanitize(e.Auto.Reason))
+	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, view.Sanitize(e.Auto.Reason))
 }
 
 // arguments adds the canonical arguments, and beside each what the agent wrote
@@ -84,7 +85,7 @@ func leftToPerson(e broker.Escalation) string {
 func (b *itemBody) arguments(e broker.Escalation) {
 	canonical, err := flatten(e.Arguments)
 	if err != nil {
-		b.add(rowPlain, "arguments: ", sanitize(string(e.Arguments)))
+		b.add(rowPlain, "arguments: ", view.Sanitize(string(e.Arguments)))
 		return
 	}
 	asked := map[string]string{}
@@ -92,7 +93,7 @@ func (b *itemBody) arguments(e broker.Escalation) {
 	if len(e.Requested) > 0 {
 		order, err = flatten(e.Requested)
 		if err != nil {
-			b.add(rowChanged, "the agent wrote: ", sanitize(string(e.Requested)))
+			b.add(rowChanged, "the agent wrote: ", view.Sanitize(string(e.Requested)))
 		}
 	}
 	for _, f := range order {
@@ -128,13 +129,13 @@ func labelOf(path string) string {
 // add appends a label and a text, wrapped. A label too long to stand before
 // its text gets rows of its own.
 func (b *itemBody) add(kind rowKind, label, text string) {
-	if textWidth(label) > b.width/2 {
-		for _, row := range wrap(label, b.width) {
+	if view.TextWidth(label) > b.width/2 {
+		for _, row := range view.Wrap(label, b.width) {
 			b.rows = append(b.rows, bodyRow{kind: kind, label: row})
 		}
 		label = ""
 	}
-	for i, row := range wrapHanging(text, b.width-textWidth(label), b.width) {
+	for i, row := range view.WrapHanging(text, b.width-view.TextWidth(label), b.width) {
 		if i > 0 {
 			label = ""
 		}

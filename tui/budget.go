@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // nearlySpent is the used part of a limit from which on it stands out.
@@ -68,7 +69,7 @@ func (m *Model) budgetText(all broker.Budgets) []helpLine {
 	for _, b := range all.Sessions {
 		name := fmt.Sprintf("tab %d", b.Tab)
 		if t := m.tabOf(b.Session); t != nil {
-			name = fmt.Sprintf("tab %d: %s", b.Tab, sanitize(t.title()))
+			name = fmt.Sprintf("tab %d: %s", b.Tab, view.Sanitize(t.title()))
 		}
 		out = append(out, helpLine{text: name, head: true})
 		out = append(out, usageLines(b.Used)...)
@@ -78,7 +79,7 @@ func (m *Model) budgetText(all broker.Budgets) []helpLine {
 	out = append(out, helpLine{text: "all sessions there ever were", head: true})
 	out = append(out, usageLines(all.Total)...)
 	return append(out, helpLine{text: ""},
-		helpLine{text: "Costs are estimated by the prices of " + sanitize(all.PricesDate) + "; the provider's bill decides."},
+		helpLine{text: "Costs are estimated by the prices of " + view.Sanitize(all.PricesDate) + "; the provider's bill decides."},
 		helpLine{text: "/budget +5 lets this tab use 5 dollars more."})
 }
 

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // maxCopy bounds what a program or a selection may put into the clipboard, in
@@ -85,8 +86,8 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	n := t.session.Tab
 	return m.addToast(toast{
 		parts: []string{
-			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, counted(len(data), "byte")),
-			"“" + clip(sanitize(string(data[:min(len(data), copyShown)])), copyShown) + "”",
+			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, view.Counted(len(data), "byte")),
+			"“" + view.Clip(view.Sanitize(string(data[:min(len(data), copyShown)])), copyShown) + "”",
 		},
 		more: "/clipboard",
 	})
@@ -119,7 +120,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 func (m *Model) programCopy(t *tab, data []byte) {
 	if m.copyOut(data) {
 		m.copies.at = m.now()
-		m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, counted(len(data), "byte")))
+		m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, view.Counted(len(data), "byte")))
 	}
 }
 
@@ -129,6 +130,6 @@ func (m *Model) copyOut(data []byte) bool {
 		return false
 	}
 	text := string(data)
-	m.sink.request(func(d display) error { return d.Copy(text) })
+	m.sink.Request(func(d view.Display) error { return d.Copy(text) })
 	return true
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // command is one slash command of the multiplexer. The table of all of them is
@@ -81,9 +83,9 @@ func parseCommand(line string) (name, args string) {
 // unknownCommand says what is valid instead.
 func unknownCommand(name string) error {
 	if near := completions(name, commandNames()); len(near) > 0 {
-		return fmt.Errorf("/%s: no such command, did you mean /%s?", sanitize(name), strings.Join(near, ", /"))
+		return fmt.Errorf("/%s: no such command, did you mean /%s?", view.Sanitize(name), strings.Join(near, ", /"))
 	}
-	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", sanitize(name), sanitize(name))
+	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", view.Sanitize(name), view.Sanitize(name))
 }
 
 func commandNames() []string {

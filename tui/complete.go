@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // maxListed bounds how many directory entries are looked at for completion.
@@ -69,7 +71,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(msg.found) == 0 && msg.stem == "":
 		m.showError(errors.New("nothing is known that could stand here"))
 	case len(msg.found) == 0:
-		m.showError(fmt.Errorf("nothing begins with %q", sanitize(msg.stem)))
+		m.showError(fmt.Errorf("nothing begins with %q", view.Sanitize(msg.stem)))
 	case len(msg.found) == 1:
 		end := " "
 		if strings.HasSuffix(prefix, "/") {
@@ -79,7 +81,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(prefix) > len(msg.stem):
 		m.line.insert(prefix[len(msg.stem):], false)
 	default:
-		m.showInfo(sanitize(strings.Join(msg.found, " ")))
+		m.showInfo(view.Sanitize(strings.Join(msg.found, " ")))
 		m.flash.candidates = true
 	}
 }
@@ -101,7 +103,7 @@ func (m *Model) argumentsOf(command string) []string {
 	case "mute":
 		return []string{"all"}
 	case "theme":
-		return ThemeNames()
+		return view.ThemeNames()
 	case "new":
 		for _, a := range m.agents {
 			out = append(out, a.Name)

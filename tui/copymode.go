@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // point is a cell of a tab's lines, scrollback included, counted from the
@@ -176,7 +177,7 @@ func (c *copyState) selected() string {
 		if hi < len(cells) && cells[hi].Width == 0 {
 			hi++
 		}
-		text := cellText(cells[lo:max(lo, hi)])
+		text := view.CellText(cells[lo:max(lo, hi)])
 		if i == to.Line || wrapped {
 			b.WriteString(text)
 		} else {
@@ -204,14 +205,14 @@ func (m *Model) yank() {
 	case text == "":
 		m.showInfo("nothing selected")
 	case m.copyOut([]byte(text)):
-		m.showSuccess("copied " + counted(len([]rune(text)), "character"))
+		m.showSuccess("copied " + view.Counted(len([]rune(text)), "character"))
 	default:
 		m.showError(fmt.Errorf("copy: the selection has more than %d bytes", maxCopy))
 	}
 }
 
 // pointAt is the cell under the mouse.
-func (m *Model) pointAt(t *tab, at rect, e keys.Mouse) point {
+func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) point {
 	top := t.topLine(at.H)
 	if m.mode == modeCopy {
 		top = m.copying.top
@@ -234,7 +235,7 @@ func (m *Model) copyHints() []string {
 }
 
 // marks are the highlighted cells of the focused pane.
-func (m *Model) marks(t *tab, at rect) []markedRow {
+func (m *Model) marks(t *tab, at view.Rect) []view.MarkedRow {
 	c := &m.copying
 	if m.mode != modeCopy || c.tab != t {
 		return nil
@@ -242,10 +243,10 @@ func (m *Model) marks(t *tab, at rect) []markedRow {
 	if !c.selecting {
 		return m.hits(at)
 	}
-	var out []markedRow
+	var out []view.MarkedRow
 	from, to := c.span()
 	for line := max(from.Line, c.top); line <= min(to.Line, c.top+at.H-1); line++ {
-		row := markedRow{Y: line - c.top, From: 0, To: at.W}
+		row := view.MarkedRow{Y: line - c.top, From: 0, To: at.W}
 		if line == from.Line {
 			row.From = from.X
 		}
@@ -258,7 +259,7 @@ func (m *Model) marks(t *tab, at rect) []markedRow {
 }
 
 // copyCursor shows the cursor of copy mode.
-func (m *Model) copyCursor(s *scene, at rect) {
+func (m *Model) copyCursor(s *view.Scene, at view.Rect) {
 	c := &m.copying
 	if m.mode != modeCopy || c.searching {
 		return

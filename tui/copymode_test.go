@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // The wheel over a full-screen program that has not asked for the mouse is cursor
@@ -121,7 +122,7 @@ func TestSearchFindsColumns(t *testing.T) {
 		if got := r.m.copying.cursor; got != (point{from, 0}) {
 			t.Errorf("%q: found at %v, want column %d", before, got, from)
 		}
-		want := []markedRow{{From: from, To: from + len("needle")}}
+		want := []view.MarkedRow{{From: from, To: from + len("needle")}}
 		if diff := cmp.Diff(want, r.m.hits(r.m.focusedRect())); diff != "" {
 			t.Errorf("%q: %s", before, diff)
 		}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runDiff is /diff.
@@ -39,18 +40,18 @@ func changesLines(c broker.Changes) []helpLine {
 	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
 		out = append(out, helpLine{head: true, text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
 		for _, line := range dangers {
-			out = append(out, helpLine{text: sanitize(line)})
+			out = append(out, helpLine{text: view.Sanitize(line)})
 		}
 		out = append(out, helpLine{}, helpLine{head: true, text: "all changes"})
 	}
 	switch {
 	case c.Trouble != "":
-		return append(out, helpLine{text: "they cannot be shown: " + sanitize(c.Trouble)})
+		return append(out, helpLine{text: "they cannot be shown: " + view.Sanitize(c.Trouble)})
 	case c.Text == "":
 		return append(out, helpLine{text: "nothing has changed"})
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
-		out = append(out, helpLine{text: sanitize(line)})
+		out = append(out, helpLine{text: view.Sanitize(line)})
 	}
 	if c.Cut {
 		out = append(out, helpLine{text: "… the rest is too long to be shown"})

@@ -7,11 +7,11 @@
 // key, mouse movement, broker event and finished request arrives there as a
 // message, one after the other, and a key is judged in the mode that holds
 // when its turn comes. Each pane (pane.go) moves bytes between an agent's
-// terminal and its screen of cells. The compositor (compositor.go) puts the
-// cells of the visible panes and the chrome that the model last published
-// (scene.go) on the person's terminal, at most one frame at a time.
+// terminal and its screen of cells. The compositor (tui/view) puts the cells of the
+// visible panes and the chrome that the model last published on the person's
+// terminal, at most one frame at a time.
 //
 // Bytes of an agent never reach the person's terminal: panes are drawn from
 // cells, and every other string that the agent had a hand in passes through
-// sanitize.
+// view.Sanitize.
 package tui

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runEdit is /edit.
@@ -31,14 +32,14 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 		return nil
 	}
 	m.editing = true
-	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, sanitize(t.title()))
+	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, view.Sanitize(t.title()))
 	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
 	screen, out := t.pane.screen, m.sink
 	return m.do(func(ctx context.Context) tea.Msg {
 		text, at := scrollbackText(screen, heading, line)
 		argv, err := editorAt(at)
 		if err == nil {
-			err = out.edit(ctx, argv, name, text)
+			err = out.Edit(ctx, argv, name, text)
 		}
 		return editedMsg{err}
 	})
@@ -72,7 +73,7 @@ func scrollbackText(screen *term.Screen, heading string, line int) (text []byte,
 			at = number
 		}
 		cells, wrapped := screen.Line(i)
-		row := cellText(cells)
+		row := view.CellText(cells)
 		if !wrapped {
 			row = strings.TrimRight(row, " ") + "\n"
 			number++

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // effect adds what a call would do: a summary, then each line with a mark that
@@ -15,10 +16,10 @@ func (b *itemBody) effect(e *broker.Effect) {
 	if e.Changed {
 		b.add(rowWarning, "! ", "changed since it was shown: this is what it would do now")
 	}
-	b.add(rowEffect, "effect: ", sanitize(e.Summary))
+	b.add(rowEffect, "effect: ", view.Sanitize(e.Summary))
 	for _, l := range e.Lines {
 		kind, mark := effectRow(l.Kind)
-		b.hang(kind, mark, sanitize(l.Text))
+		b.hang(kind, mark, view.Sanitize(l.Text))
 	}
 	if e.More > 0 {
 		b.add(rowWarning, "! ", fmt.Sprintf("%d more lines are too many to show; the arguments below are complete", e.More))
@@ -28,8 +29,8 @@ func (b *itemBody) effect(e *broker.Effect) {
 // hang appends a line with its mark. A row that goes on with the line has a mark
 // of its own, so that no part of a long line is taken for another line.
 func (b *itemBody) hang(kind rowKind, mark, text string) {
-	width := b.width - max(textWidth(mark), textWidth(goesOn))
-	for i, row := range wrap(text, width) {
+	width := b.width - max(view.TextWidth(mark), view.TextWidth(goesOn))
+	for i, row := range view.Wrap(text, width) {
 		if i > 0 {
 			mark = goesOn
 		}

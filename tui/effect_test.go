@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // hostileDiff is an effect of which every text tries something.
@@ -73,7 +74,7 @@ func TestEffectsDecodeBack(t *testing.T) {
 			b.effect(&broker.Effect{Summary: text, Lines: []broker.EffectLine{{Kind: broker.EffectAdded, Text: text}}})
 			var drawn strings.Builder
 			for _, row := range b.rows {
-				if textWidth(row.label)+textWidth(row.text) > width {
+				if view.TextWidth(row.label)+view.TextWidth(row.text) > width {
 					t.Errorf("a row of %q is wider than %d", text, width)
 				}
 				if row.kind == rowAdded {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // hinted is an error of this package that knows what to do next.
@@ -25,9 +26,9 @@ var errStay = errors.New("not yet")
 // explain turns an error into one safe line: what happened and, when somebody
 // knows, what to do next.
 func explain(err error) string {
-	text := sanitize(err.Error())
+	text := view.Sanitize(err.Error())
 	if next := fault.Hint(err); next != "" {
-		text += " (" + sanitize(next) + ")"
+		text += " (" + view.Sanitize(next) + ")"
 	}
 	return text
 }

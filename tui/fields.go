@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // field is one leaf of a JSON value: where it stands and what it is, both
@@ -93,7 +95,7 @@ func flattenArray(d *json.Decoder, path string, out *[]field) error {
 
 // quote draws a string between quotes. The outermost pair is the string's
 // own; a quote inside is drawn as it is.
-func quote(s string) string { return `"` + sanitize(s) + `"` }
+func quote(s string) string { return `"` + view.Sanitize(s) + `"` }
 
 // fieldName draws a name: as it is when it is a plain word, else quoted.
 func fieldName(name string) string {

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // findTab is the tab that a person means by its number, its name, or the start of
@@ -28,20 +30,20 @@ func (m *Model) findTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, &hinted{fmt.Errorf("%q may be %s", sanitize(arg), tabList(found)), "say its number"}
+			return nil, &hinted{fmt.Errorf("%q may be %s", view.Sanitize(arg), tabList(found)), "say its number"}
 		}
 	}
 	if len(m.tabs) == 0 {
-		return nil, fmt.Errorf("no tab is called %q: none is open", sanitize(arg))
+		return nil, fmt.Errorf("no tab is called %q: none is open", view.Sanitize(arg))
 	}
-	return nil, fmt.Errorf("no tab is called %q; open: %s", sanitize(arg), tabList(m.tabs))
+	return nil, fmt.Errorf("no tab is called %q; open: %s", view.Sanitize(arg), tabList(m.tabs))
 }
 
 // tabList names tabs by number and title.
 func tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
-		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, sanitize(t.title())))
+		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, view.Sanitize(t.title())))
 	}
 	return strings.Join(out, ", ")
 }
@@ -53,7 +55,7 @@ func (m *Model) tabWords() []string {
 		out = append(out, fmt.Sprint(t.session.Tab))
 	}
 	for _, t := range m.tabs {
-		if name := t.title(); name == sanitize(name) && !strings.ContainsAny(name, " \t\n") {
+		if name := t.title(); name == view.Sanitize(name) && !strings.ContainsAny(name, " \t\n") {
 			out = append(out, name)
 		}
 	}

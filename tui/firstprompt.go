@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // When an agent is taken to be ready for its first prompt.
@@ -68,7 +69,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	if t.dead() {
 		t.first = nil
 		where := m.line.putBack(prompt)
-		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", sanitize(t.title()), where))
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", view.Sanitize(t.title()), where))
 		return nil
 	}
 	if !t.readyForPrompt(m.now()) {
@@ -78,7 +79,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	m.touched = true // what to try would stand over the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
-			t.session.Tab, sanitize(t.title()), stopwatch(toolPatience)))
+			t.session.Tab, view.Sanitize(t.title()), stopwatch(toolPatience)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: textOf(prompt), Spans: spansOf(prompt)}, prompt)
 }

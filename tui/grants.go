@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runGrants is /grants.
@@ -77,9 +78,9 @@ func (m *Model) showGrants(grants []broker.Grant) {
 	lines := []helpLine{}
 	for _, r := range grants {
 		lines = append(lines, helpLine{
-			key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, sanitize(r.Scope)),
+			key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, view.Sanitize(r.Scope)),
 			text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
-				deciderName(r.By), sanitize(r.Text)),
+				deciderName(r.By), view.Sanitize(r.Text)),
 		})
 	}
 	if len(lines) == 0 {
@@ -98,5 +99,5 @@ func deciderName(by string) string {
 	case "":
 		return "the broker"
 	}
-	return sanitize(by)
+	return view.Sanitize(by)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +38,7 @@ type harness struct {
 	m        *Model
 	broker   *fakeBroker
 	now      time.Time
-	scene    *scene
+	scene    *view.Scene
 	requests int
 	asked    int // how often for the colors
 	titles   []string
@@ -59,15 +60,15 @@ type editing struct {
 }
 
 // publish and the others make the harness a sink.
-func (r *harness) publish(s *scene)    { r.scene = s }
-func (r *harness) wake()               {}
-func (r *harness) show()               {}
-func (r *harness) answered(keys.Reply) {}
-func (r *harness) edit(_ context.Context, argv []string, name string, text []byte) error {
+func (r *harness) Publish(s *view.Scene) { r.scene = s }
+func (r *harness) Wake()                 {}
+func (r *harness) Show()                 {}
+func (r *harness) Answered(keys.Reply)   {}
+func (r *harness) Edit(_ context.Context, argv []string, name string, text []byte) error {
 	r.edited = append(r.edited, editing{argv, name, string(text)})
 	return r.editErr
 }
-func (r *harness) request(ask request) { _ = ask(&recorder{harness: r}) }
+func (r *harness) Request(ask view.Request) { _ = ask(&recorder{harness: r}) }
 
 // recorder is a display that keeps what is asked of it.
 type recorder struct{ harness *harness }
@@ -217,9 +218,9 @@ func (r *harness) queued(tab int) string {
 // screen is the picture of the newest scene as text; the cursor is in the last
 // line.
 func (r *harness) screen() string {
-	c := newCompositor(&recorder{harness: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
-	c.publish(r.scene)
-	canvas := c.draw()
+	c := view.NewCompositor(&recorder{harness: r}, paint.TrueColor, false, func() {}, func(uint64, time.Time) {})
+	c.Publish(r.scene)
+	canvas := c.Draw()
 	cols, rows := canvas.Size()
 	var b strings.Builder
 	for y := range rows {

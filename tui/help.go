@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // helpLine is one line of the help screen.
@@ -31,7 +32,7 @@ func (m *Model) showHelp(title string, lines []helpLine) {
 func (m *Model) helpText() []helpLine {
 	var out []helpLine
 	for _, line := range m.o.Intro {
-		out = append(out, helpLine{text: sanitize(line)})
+		out = append(out, helpLine{text: view.Sanitize(line)})
 	}
 	var last place
 	listed := false
@@ -49,8 +50,8 @@ func (m *Model) helpText() []helpLine {
 		out = append(out, helpLine{key: bindingKeys(b), text: b.Help().Desc})
 	}
 	out = append(out, helpLine{text: "marks in the tab bar", head: true})
-	for _, m := range tabMarks() {
-		out = append(out, helpLine{key: m.mark, text: m.says})
+	for _, m := range view.TabMarks() {
+		out = append(out, helpLine{key: m.Mark, text: m.Says})
 	}
 	return out
 }
@@ -121,18 +122,18 @@ func (m *Model) helpRows() []helpRow {
 	for _, l := range m.helpLines {
 		switch {
 		case l.key == "":
-			for _, row := range wrapWords(l.text, width) {
+			for _, row := range view.WrapWords(l.text, width) {
 				out = append(out, helpRow{left: row, head: l.head})
 			}
-		case column == 0 || textWidth(l.key) > column-2:
-			for _, row := range wrap(l.key, width) {
+		case column == 0 || view.TextWidth(l.key) > column-2:
+			for _, row := range view.Wrap(l.key, width) {
 				out = append(out, helpRow{left: row})
 			}
-			for _, row := range wrapWords(l.text, max(1, width-max(2, column))) {
+			for _, row := range view.WrapWords(l.text, max(1, width-max(2, column))) {
 				out = append(out, helpRow{right: row, indent: max(2, column)})
 			}
 		default:
-			rows := wrapWords(l.text, width-column)
+			rows := view.WrapWords(l.text, width-column)
 			out = append(out, helpRow{left: l.key, right: rows[0], indent: column})
 			for _, row := range rows[1:] {
 				out = append(out, helpRow{right: row, indent: column})
@@ -157,25 +158,25 @@ func (m *Model) layHelp() []helpRow {
 }
 
 // drawHelp draws the help screen over the viewport.
-func (m *Model) drawHelp() *surface {
-	s := newSurface(m.lay.Viewport, m.theme.Body)
+func (m *Model) drawHelp() *view.Surface {
+	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
 	rows := m.layHelp()
 	first := m.help.YOffset()
 	last := first + m.help.VisibleLineCount()
-	s.fill(0, m.theme.Title)
+	s.Fill(0, m.theme.Title)
 	title := m.helpTitle
 	if below := len(rows) - last; below > 0 {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
-	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
+	s.Text(1, 0, view.Clip(title, s.At.W-1), m.theme.Title)
 	for y, row := range rows[first:last] {
 		left, right := m.theme.Label, m.theme.Body
 		if row.head {
 			left = m.theme.Body
 			left.Attr |= term.Bold
 		}
-		s.text(1, 1+y, row.left, left)
-		s.text(1+row.indent, 1+y, row.right, right)
+		s.Text(1, 1+y, row.left, left)
+		s.Text(1+row.indent, 1+y, row.right, right)
 	}
 	return s
 }

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // historyLength is how many decisions are shown.
@@ -63,15 +64,15 @@ func decidedText(d broker.Decided) string {
 	case "granted":
 		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), deciderName(d.By))
 	default:
-		b.WriteString(sanitize(d.Decision))
+		b.WriteString(view.Sanitize(d.Decision))
 	}
 	if d.Waited > 0 {
 		fmt.Fprintf(&b, " after %s", d.Waited.Round(100*time.Millisecond))
 	}
-	fmt.Fprintf(&b, ": %s/%s %s", sanitize(d.Server), sanitize(d.Tool), sanitize(string(d.Arguments)))
-	fmt.Fprintf(&b, " (rule %s)", sanitize(d.Rule))
+	fmt.Fprintf(&b, ": %s/%s %s", view.Sanitize(d.Server), view.Sanitize(d.Tool), view.Sanitize(string(d.Arguments)))
+	fmt.Fprintf(&b, " (rule %s)", view.Sanitize(d.Rule))
 	if d.Reason != "" && (d.Decision == "escalated-denied" || d.Decision == "escalated-withdrawn") {
-		fmt.Fprintf(&b, "; the agent was told: %s", sanitize(d.Reason))
+		fmt.Fprintf(&b, "; the agent was told: %s", view.Sanitize(d.Reason))
 	}
 	if d.Detail["askedBeforeRestart"] == true {
 		b.WriteString("; asked before the restart")
@@ -90,5 +91,5 @@ func detail(d broker.Decided, name string) string {
 	if !ok {
 		return ""
 	}
-	return sanitize(fmt.Sprint(v))
+	return view.Sanitize(fmt.Sprint(v))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // mode says who gets the person's keys.
@@ -49,13 +50,13 @@ type Model struct {
 	pause func(ctx context.Context, d time.Duration) bool // sleep
 	keys  keymap
 	table []binding
-	theme Theme
+	theme view.Theme
 
 	// Of the person's terminal, once it has told them.
 	foreground, background term.Color
 
 	cols, rows int
-	lay        layout
+	lay        view.Layout
 	fits       bool // the screen is large enough to work on
 
 	mode      mode
@@ -105,7 +106,7 @@ type Model struct {
 // newModel makes the model of an empty multiplexer.
 func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Model, error) {
 	o = o.withDefaults()
-	theme, err := ThemeByName(o.Theme)
+	theme, err := view.ThemeByName(o.Theme)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // wheelLines is how far one turn of the wheel scrolls.
@@ -32,7 +33,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		return nil
 	case m.dragging.active:
 		return m.onDrag(e)
-	case m.lay.Tabs.contains(e.X, e.Y):
+	case m.lay.Tabs.Contains(e.X, e.Y):
 		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft {
 			if i := m.tabAt(e.X); i >= 0 {
 				m.touch()
@@ -41,7 +42,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 			}
 		}
 		return nil
-	case m.lay.Status.contains(e.X, e.Y):
+	case m.lay.Status.Contains(e.X, e.Y):
 		// A click on the badge opens the panel, as the command key does.
 		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft && e.X >= m.cols-m.badgeWidth() {
 			m.touch()
@@ -73,14 +74,14 @@ func (m *Model) leaveModes() {
 // is below it.
 func (m *Model) overPanel(e keys.Mouse) bool {
 	panel, input := m.panelRect()
-	if panel.contains(e.X, e.Y) {
+	if panel.Contains(e.X, e.Y) {
 		if e.Action == keys.MousePress && (e.Button == keys.WheelUp || e.Button == keys.WheelDown) {
 			m.approvals.scroll += wheelStep(e)
 			m.dirty = true
 		}
 		return true
 	}
-	return input.contains(e.X, e.Y)
+	return input.Contains(e.X, e.Y)
 }
 
 func wheelStep(e keys.Mouse) int {
@@ -95,7 +96,7 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 	tabs, parts := m.visibleTabs()
 	for i, t := range tabs {
 		at := parts[i]
-		if !at.contains(ev.Mouse.X, ev.Mouse.Y) {
+		if !at.Contains(ev.Mouse.X, ev.Mouse.Y) {
 			continue
 		}
 		if t != m.current() {
@@ -111,7 +112,7 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 }
 
 // onFocusedMouse is a mouse event over the focused pane.
-func (m *Model) onFocusedMouse(t *tab, at rect, ev keys.Event) tea.Cmd {
+func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	e := ev.Mouse
 	modes := t.pane.screen.Modes()
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
@@ -147,14 +148,14 @@ func (m *Model) onGrabbed(ev keys.Event) {
 }
 
 // clamp brings a mouse event into a rectangle.
-func clamp(e keys.Mouse, at rect) keys.Mouse {
+func clamp(e keys.Mouse, at view.Rect) keys.Mouse {
 	e.X = min(max(at.X, e.X), at.X+at.W-1)
 	e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
 	return e
 }
 
 // forwardMouse gives a tab's program an event over its pane.
-func (m *Model) forwardMouse(t *tab, at rect, ev keys.Event) {
+func (m *Model) forwardMouse(t *tab, at view.Rect, ev keys.Event) {
 	ev.Mouse.X -= at.X
 	ev.Mouse.Y -= at.Y
 	ev.Raw = nil
@@ -162,7 +163,7 @@ func (m *Model) forwardMouse(t *tab, at rect, ev keys.Event) {
 }
 
 // scrollBack moves the view of a tab by n lines into the past.
-func (m *Model) scrollBack(t *tab, at rect, n int) {
+func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 	if m.mode == modeCopy {
 		m.copying.moveView(-n)
 		m.dirty = true
@@ -206,7 +207,7 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 }
 
 // focusedRect is where the focused pane is shown.
-func (m *Model) focusedRect() rect {
+func (m *Model) focusedRect() view.Rect {
 	tabs, parts := m.visibleTabs()
 	for i, t := range tabs {
 		if t == m.current() {

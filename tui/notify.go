@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // occasion is what a person is told of who may be looking elsewhere.
@@ -48,19 +49,19 @@ func (m *Model) announce(t *tab, what occasion, text string) {
 	if m.muted || t != nil && t.muted || !asked {
 		return
 	}
-	n := notification{what: what, title: "ironcurtain-mux", text: sanitize(text)}
+	n := notification{what: what, title: "ironcurtain-mux", text: view.Sanitize(text)}
 	if t != nil {
 		n.tab, n.session = t.session.Tab, string(t.session.ID)
-		n.title += fmt.Sprintf(" tab %d %s", t.session.Tab, sanitize(t.title()))
+		n.title += fmt.Sprintf(" tab %d %s", t.session.Tab, view.Sanitize(t.title()))
 	}
 	if m.command != nil && what != onBell && what != onMessage {
 		m.command(n)
 	}
 	if now := m.now(); m.o.Notify != "none" && now.Sub(m.announced) >= announceEvery {
 		m.announced = now
-		m.sink.request(func(d display) error { return d.Bell() })
+		m.sink.Request(func(d view.Display) error { return d.Bell() })
 		if m.o.Notify == "desktop" {
-			m.sink.request(func(d display) error { return d.Notify(n.title, n.text) })
+			m.sink.Request(func(d view.Display) error { return d.Notify(n.title, n.text) })
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:
-		t.agentTitle = clip(sanitize(msg.event.Title), maxAgentTitle)
+		t.agentTitle = view.Clip(view.Sanitize(msg.event.Title), maxAgentTitle)
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true

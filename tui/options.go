@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // Options say what the multiplexer shows and how. The zero value of everything
@@ -77,14 +78,14 @@ func (o Options) check() error {
 	switch o.Notify {
 	case "bell", "desktop", "none":
 	default:
-		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", sanitize(o.Notify))
+		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", view.Sanitize(o.Notify))
 	}
 	for _, what := range o.NotifyOn {
 		if !slices.Contains(Occasions(), what) {
-			return fmt.Errorf("notify on %q: unknown occasion, known are %s", sanitize(what), strings.Join(Occasions(), ", "))
+			return fmt.Errorf("notify on %q: unknown occasion, known are %s", view.Sanitize(what), strings.Join(Occasions(), ", "))
 		}
 	}
-	_, err := ThemeByName(o.Theme)
+	_, err := view.ThemeByName(o.Theme)
 	return err
 }
 

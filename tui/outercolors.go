@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // onReply takes what the person's terminal says of itself. Programs that ask for
@@ -14,10 +15,10 @@ import (
 // follow, unless a theme was chosen. Once light becomes dark, or dark light, the
 // terminal says so and is asked again.
 func (m *Model) onReply(r keys.Reply) {
-	m.sink.answered(r)
+	m.sink.Answered(r)
 	switch {
 	case r.Kind == keys.ReplyStatus && len(r.Params) == 2 && r.Params[0] == themeReport:
-		m.sink.request(func(d display) error { return d.AskColors() })
+		m.sink.Request(func(d view.Display) error { return d.AskColors() })
 	case r.Kind == keys.ReplyColor && len(r.Params) == 1:
 		m.onColor(r.Params[0], r.Text)
 	}
@@ -52,9 +53,9 @@ func (m *Model) followTheme() {
 	if !m.o.FollowTheme || m.theme.Name != "dark" && m.theme.Name != "light" {
 		return
 	}
-	theme := lightTheme()
+	theme := view.LightTheme()
 	if m.background.Dark() {
-		theme = darkTheme()
+		theme = view.DarkTheme()
 	}
 	if theme.Name != m.theme.Name {
 		m.theme, m.dirty = theme, true

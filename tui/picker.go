@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // picker is the list of stored sessions that a person chooses from.
@@ -25,7 +26,7 @@ func shortID(id broker.SessionID) string { return string(id[:min(8, len(id))]) }
 // runResume is /resume [ID].
 func (m *Model) runResume(args string) (tea.Cmd, error) {
 	if strings.ContainsAny(args, " /") {
-		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", sanitize(args))
+		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", view.Sanitize(args))
 	}
 	if args == "" {
 		m.openPicker()
@@ -123,11 +124,11 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	}
 	switch len(found) {
 	case 0:
-		m.showError(&hinted{fmt.Errorf("no session begins with %s", sanitize(msg.prefix)), "/resume lists them"})
+		m.showError(&hinted{fmt.Errorf("no session begins with %s", view.Sanitize(msg.prefix)), "/resume lists them"})
 	case 1:
 		return m.open(tabRequest{resume: found[0].ID})
 	default:
-		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), sanitize(msg.prefix)), "type more of the id"})
+		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), view.Sanitize(msg.prefix)), "type more of the id"})
 	}
 	return nil
 }
@@ -224,7 +225,7 @@ func (m *Model) askToEnd() tea.Cmd {
 		return nil
 	}
 	id := s.ID
-	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", sanitize(s.Agent), shortID(id), lostCalls(s.Waiting)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", view.Sanitize(s.Agent), shortID(id), lostCalls(s.Waiting)), func(m *Model) tea.Cmd {
 		return m.endStored(id)
 	})
 	return nil

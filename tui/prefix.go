@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // prefixBindings are the keys that may follow a prefix key, for people who
@@ -42,7 +43,7 @@ func (m *Model) onPrefixKey(means meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
 	switch name, a := means.name, means.action; a {
 	case "":
-		m.showError(&hinted{fmt.Errorf("%s %s does nothing", displayKey(m.o.Prefix), displayKey(sanitize(name))), displayKey(m.o.CommandKey) + " then ? lists the keys"})
+		m.showError(&hinted{fmt.Errorf("%s %s does nothing", displayKey(m.o.Prefix), displayKey(view.Sanitize(name))), displayKey(m.o.CommandKey) + " then ? lists the keys"})
 	case actPrefix:
 		if t := m.current(); t != nil && !t.dead() {
 			m.forward(t, ev)

@@ -3,6 +3,8 @@ package tui
 import (
 	"fmt"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // BoundAction is something that keys can be bound to.
@@ -60,8 +62,8 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 	}
 	b.WriteString("| `//text` | send /text to the agent |\n")
 	b.WriteString("\n## Marks in the tab bar\n\n| mark | says |\n|---|---|\n")
-	for _, m := range tabMarks() {
-		fmt.Fprintf(&b, "| %s | %s |\n", m.mark, cell(m.says))
+	for _, m := range view.TabMarks() {
+		fmt.Fprintf(&b, "| %s | %s |\n", m.Mark, cell(m.Says))
 	}
 	return b.String(), nil
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runApprovePlus is /approve+. Without a scope it lays out below the call what
@@ -22,7 +23,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	}
 	words := strings.Fields(rest)
 	if len(words) > 2 {
-		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", sanitize(args))
+		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", view.Sanitize(args))
 	}
 	it, err := m.meant(which)
 	if err != nil {
@@ -72,12 +73,12 @@ func (it *pendingItem) remember(words []string) (*broker.Remember, error) {
 		known = known || s.Name == r.Scope
 	}
 	if !known {
-		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.call.Number, sanitize(words[0]), it.scopeNames())
+		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.call.Number, view.Sanitize(words[0]), it.scopeNames())
 	}
 	if len(words) == 2 {
 		d, err := time.ParseDuration(words[1])
 		if err != nil || d < time.Second {
-			return nil, &hinted{fmt.Errorf("%s is no time", sanitize(words[1])), "write it like 90s, 30m or 2h"}
+			return nil, &hinted{fmt.Errorf("%s is no time", view.Sanitize(words[1])), "write it like 90s, 30m or 2h"}
 		}
 		r.Seconds = int(d / time.Second)
 	}
@@ -87,7 +88,7 @@ func (it *pendingItem) remember(words []string) (*broker.Remember, error) {
 func (it *pendingItem) scopeNames() string {
 	var names []string
 	for _, s := range it.scopes {
-		names = append(names, sanitize(s.Name))
+		names = append(names, view.Sanitize(s.Name))
 	}
 	return strings.Join(names, ", ")
 }
@@ -133,6 +134,6 @@ func (b *itemBody) scopes(list []broker.Scope) {
 	b.add(rowHeading, "", "/approve+ SCOPE [TIME] also lets these go on, for 15m if no time is given:")
 	for _, s := range list {
 		past := fmt.Sprintf(" (%d of %d past calls)", s.Matched, s.Past)
-		b.add(rowPlain, sanitize(s.Name)+": ", sanitize(s.Text)+past)
+		b.add(rowPlain, view.Sanitize(s.Name)+": ", view.Sanitize(s.Text)+past)
 	}
 }

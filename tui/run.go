@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // ErrTerminalLost is returned by Run when the person's terminal went away.
@@ -55,7 +56,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
 	priority := new(inputPriority)
-	screen := newCompositor(t, profile, !o.NoMouse, priority, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.echoPainted, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
@@ -103,12 +104,12 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 // startLoops starts what runs beside the event loop: it paints, also after the program
 // was stopped, follows the broker and the size of the terminal, and reads the keyboard. An error that the program
 // cannot go on with is given to stop.
-func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *compositor, events <-chan broker.Event, stop func(error)) {
-	m.tasks.start(func() { stop(screen.loop.Run(ctx)) })
-	m.tasks.start(func() { screen.serve(ctx) })
+func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.Compositor, events <-chan broker.Event, stop func(error)) {
+	m.tasks.start(func() { stop(screen.Run(ctx)) })
+	m.tasks.start(func() { screen.Serve(ctx) })
 	m.tasks.start(func() {
 		for range t.Continues(ctx) {
-			screen.anew()
+			screen.Anew()
 			m.tell(continuedMsg{})
 		}
 	})

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // hostileStrings are what an agent may put into a tool call to be misread:
@@ -89,27 +90,27 @@ func checkDrawn(t interface {
 }, s string,
 ) {
 	t.Helper()
-	m := &Model{theme: plainTheme()}
-	text := sanitize(s)
+	theme, _ := view.ThemeByName("none")
+	text := view.Sanitize(s)
 	for _, width := range []int{1, 3, 7, 18, 38, 200} {
 		if width < 2 && strings.IndexFunc(text, func(r rune) bool { return uniseg.StringWidth(string(r)) > 1 }) >= 0 {
 			continue
 		}
-		rows := wrap(text, width)
-		surf := newSurface(rect{0, 0, width, len(rows)}, term.Style{})
+		rows := view.Wrap(text, width)
+		surf := view.NewSurface(view.Rect{X: 0, Y: 0, W: width, H: len(rows)}, term.Style{})
 		for y, row := range rows {
-			if end := m.drawSanitized(surf, 0, y, row, term.Style{}); end > width {
+			if end := surf.Sanitized(0, y, row, term.Style{}, theme.Escape); end > width {
 				t.Fatalf("%q: row %d of width %d ends at %d", s, y, width, end)
 			}
 		}
 		var read strings.Builder
 		for y := range rows {
-			for _, c := range surf.row(y) {
+			for _, c := range surf.Row(y) {
 				if c.Marks != "" {
 					t.Fatalf("%q: a cell holds joined marks %q", s, c.Marks)
 				}
 			}
-			read.WriteString(strings.TrimRight(cellText(surf.row(y)), " "))
+			read.WriteString(strings.TrimRight(view.CellText(surf.Row(y)), " "))
 		}
 		got, err := unsanitize(read.String())
 		if err != nil || got != s {
@@ -127,7 +128,7 @@ func TestSanitizeIsSafe(t *testing.T) {
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 			rapid.Map(rapid.SliceOf(rapid.SampledFrom(hostileStrings())), func(p []string) string { return strings.Join(p, "") }),
 		).Draw(t, "s")
-		text := sanitize(s)
+		text := view.Sanitize(s)
 		if n := uniseg.GraphemeClusterCount(text); n != utf8.RuneCountInString(text) {
 			t.Fatalf("%q: %d clusters of %d runes", text, n, utf8.RuneCountInString(text))
 		}
@@ -164,7 +165,7 @@ func TestPanelDecodes(t *testing.T) {
 			b.add(rowPlain, "path: ", quote(s))
 			var text strings.Builder
 			for _, row := range b.rows {
-				if textWidth(row.label)+textWidth(row.text) > width {
+				if view.TextWidth(row.label)+view.TextWidth(row.text) > width {
 					t.Fatalf("%q: a row is wider than %d: %q", s, width, row.label+row.text)
 				}
 				text.WriteString(row.text)
@@ -184,7 +185,7 @@ func TestMessagesAreOneLine(t *testing.T) {
 		r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Text: s, Session: "s1"}}})
 		r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: s, Detail: s}}})
 		for _, layer := range r.scene.Layers {
-			for _, c := range layer.cells {
+			for _, c := range layer.Cells {
 				if c.Rune != 0 && (c.Rune < ' ' || c.Rune == 0x7f || c.Marks != "") {
 					t.Fatalf("%q: cell %q%q", s, c.Rune, c.Marks)
 				}
@@ -212,7 +213,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 			e.Arguments, e.Requested = raw, json.RawMessage(`"`+s+`"`)
 		}
 		r.send(brokerMsg{broker.Event{Escalation: &e}})
-		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], sanitize(s+"/"+s)) {
+		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], view.Sanitize(s+"/"+s)) {
 			t.Fatalf("%q: notified %q", s, r.notified)
 		}
 		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Quote: s, Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
@@ -237,12 +238,12 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 func (r *harness) harmless(s string) {
 	r.t.Helper()
 	for _, layer := range r.scene.Layers {
-		if at := layer.At; at.X < 0 || at.Y < 0 || at.X+at.W > 80 || at.Y+at.H > 24 || len(layer.cells) != at.W*at.H {
+		if at := layer.At; at.X < 0 || at.Y < 0 || at.X+at.W > 80 || at.Y+at.H > 24 || len(layer.Cells) != at.W*at.H {
 			r.t.Fatalf("%q: a layer lies at %+v", s, at)
 		}
-		for _, c := range layer.cells {
+		for _, c := range layer.Cells {
 			if c.Rune != 0 && (c.Rune < ' ' || c.Rune >= 0x7f && c.Rune < 0xa0 || c.Marks != "" || uniseg.StringWidth(string(c.Rune)) != int(c.Width)) {
-				r.t.Fatalf("%q: cell %U %q, %d wide\n%s", s, c.Rune, c.Marks, c.Width, cellText(layer.cells))
+				r.t.Fatalf("%q: cell %U %q, %d wide\n%s", s, c.Rune, c.Marks, c.Width, view.CellText(layer.Cells))
 			}
 		}
 	}
@@ -260,7 +261,7 @@ func unsanitize(s string) (string, error) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch r {
-		case visibleSpace:
+		case view.VisibleSpace:
 			b.WriteByte(' ')
 		case '\\':
 			n, err := unescape(&b, s[i:])

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // searchBlock is how many lines are taken from the screen at a time.
@@ -46,7 +47,7 @@ func (m *Model) search(backward bool) {
 		c.follow()
 		return
 	}
-	m.showError(fmt.Errorf("not found: %s", sanitize(c.query)))
+	m.showError(fmt.Errorf("not found: %s", view.Sanitize(c.query)))
 }
 
 // find looks for the query from the cursor on, through all lines.
@@ -76,7 +77,7 @@ func (c *copyState) find(backward bool) (point, bool) {
 
 // pick chooses a match of one line: behind the cursor on the line where the
 // search begins, any elsewhere and when the search has come around to that line.
-func (c *copyState) pick(hits []markedRow, begins, backward bool) (int, bool) {
+func (c *copyState) pick(hits []view.MarkedRow, begins, backward bool) (int, bool) {
 	if backward {
 		for i := len(hits) - 1; i >= 0; i-- {
 			if !begins || hits[i].From < c.cursor.X {
@@ -94,7 +95,7 @@ func (c *copyState) pick(hits []markedRow, begins, backward bool) (int, bool) {
 }
 
 // matches are the places of the query in line i, whose text is known.
-func (c *copyState) matches(i int, text string) []markedRow {
+func (c *copyState) matches(i int, text string) []view.MarkedRow {
 	fold := c.query == strings.ToLower(c.query)
 	if fold {
 		text = strings.ToLower(text)
@@ -108,11 +109,11 @@ func (c *copyState) matches(i int, text string) []markedRow {
 
 // matches are the places of a query in a line, in columns. A match takes all of the
 // columns of the characters that it takes a part of.
-func matches(cells []term.Cell, query string, fold bool) []markedRow {
+func matches(cells []term.Cell, query string, fold bool) []view.MarkedRow {
 	var line strings.Builder
 	var columns []int // of each byte of line
 	for x := range cells {
-		text := cellText(cells[x : x+1])
+		text := view.CellText(cells[x : x+1])
 		if fold {
 			text = strings.ToLower(text)
 		}
@@ -121,7 +122,7 @@ func matches(cells []term.Cell, query string, fold bool) []markedRow {
 			columns = append(columns, x)
 		}
 	}
-	var out []markedRow
+	var out []view.MarkedRow
 	for from, text := 0, line.String(); ; {
 		i := strings.Index(text[from:], query)
 		if i < 0 {
@@ -130,17 +131,17 @@ func matches(cells []term.Cell, query string, fold bool) []markedRow {
 		first := columns[from+i]
 		from += i + len(query)
 		last := columns[from-1]
-		out = append(out, markedRow{From: first, To: last + int(cells[last].Width)})
+		out = append(out, view.MarkedRow{From: first, To: last + int(cells[last].Width)})
 	}
 }
 
 // hits are the matches of the last search in the view.
-func (m *Model) hits(at rect) []markedRow {
+func (m *Model) hits(at view.Rect) []view.MarkedRow {
 	c := &m.copying
 	if c.query == "" {
 		return nil
 	}
-	var out []markedRow
+	var out []view.MarkedRow
 	for y, line := range c.screen().Text(c.top, at.H) {
 		for _, h := range c.matches(c.top+y, line) {
 			h.Y = y

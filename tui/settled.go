@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // resolved notes that a call waits no longer, and says who decided it. The
@@ -21,7 +22,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		text += ", under way"
 	}
 	if it != nil && it.sent && own && !r.Won {
-		text = fmt.Sprintf("#%d was already %s by %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By))
+		text = fmt.Sprintf("#%d was already %s by %s", r.Number, view.Sanitize(string(r.Outcome)), deciderName(r.By))
 	}
 	if own {
 		text = m.approvals.batch.result(r, text)
@@ -50,7 +51,7 @@ func resolutionText(r broker.Resolution) string {
 		}
 		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, sanitize(string(r.Outcome)), deciderName(r.By), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, view.Sanitize(string(r.Outcome)), deciderName(r.By), r.At.Local().Format("15:04:05"))
 	if r.Grant > 0 {
 		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
 	}
@@ -88,7 +89,7 @@ func (m *Model) showEnding(s *settledCall) {
 	if s.By != "" {
 		text = resolutionText(s.Resolution)
 	}
-	text += ": " + sanitize(e.Text())
+	text += ": " + view.Sanitize(e.Text())
 	if good {
 		m.showSuccess(text)
 		return

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // The bounds of a split.
@@ -49,46 +50,14 @@ func (s *split) drop(id broker.SessionID) {
 	}
 }
 
-// divide gives each of n panes its part of an area. Between two parts a line
-// of one cell stays free. Four panes make a grid.
-func divide(area rect, n int, down bool) []rect {
-	if n == 4 {
-		var out []rect
-		for _, half := range divide(area, 2, true) {
-			out = append(out, divide(half, 2, false)...)
-		}
-		return out
-	}
-	length := area.W
-	if down {
-		length = area.H
-	}
-	room := length - (n - 1)
-	at := 0
-	var out []rect
-	for i := range n {
-		size := room / n
-		if i < room%n {
-			size++
-		}
-		r := rect{area.X + at, area.Y, size, area.H}
-		if down {
-			r = rect{area.X, area.Y + at, area.W, size}
-		}
-		out = append(out, r)
-		at += size + 1
-	}
-	return out
-}
-
 // visibleTabs are the tabs on screen with their parts of the viewport.
-func (m *Model) visibleTabs() ([]*tab, []rect) {
+func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 	t := m.current()
 	if t == nil {
 		return nil, nil
 	}
 	if !m.split.has(t.session.ID) || m.split.zoom {
-		return []*tab{t}, []rect{m.lay.Viewport}
+		return []*tab{t}, []view.Rect{m.lay.Viewport}
 	}
 	var tabs []*tab
 	for _, id := range m.split.ids {
@@ -96,10 +65,10 @@ func (m *Model) visibleTabs() ([]*tab, []rect) {
 			tabs = append(tabs, x)
 		}
 	}
-	parts := divide(m.lay.Viewport, len(tabs), m.split.down)
+	parts := view.Divide(m.lay.Viewport, len(tabs), m.split.down)
 	for _, r := range parts {
 		if r.W < minPaneCols || r.H < minPaneRows {
-			return []*tab{t}, []rect{m.lay.Viewport}
+			return []*tab{t}, []view.Rect{m.lay.Viewport}
 		}
 	}
 	return tabs, parts
@@ -114,7 +83,7 @@ func (m *Model) arrange() {
 		return
 	}
 	tabs, parts := m.visibleTabs()
-	size := map[*tab]rect{}
+	size := map[*tab]view.Rect{}
 	for i, t := range tabs {
 		size[t] = parts[i]
 	}
@@ -171,7 +140,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	if len(next.ids) > maxPanes {
 		return nil, fmt.Errorf("a split has at most %d panes", maxPanes)
 	}
-	for _, r := range divide(m.lay.Viewport, len(next.ids), next.down) {
+	for _, r := range view.Divide(m.lay.Viewport, len(next.ids), next.down) {
 		if r.W < minPaneCols || r.H < minPaneRows {
 			return nil, errors.New("not enough room for another pane")
 		}

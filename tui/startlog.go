@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // following is the log that the list shows, and whether it is just being asked for.
@@ -32,7 +33,7 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 
 // startLogTitle stands above the log.
 func startLogTitle(t *tab) string {
-	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, sanitize(t.session.Agent))
+	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, view.Sanitize(t.session.Agent))
 }
 
 // askStartLog asks for the log that is shown, once at a time.
@@ -90,10 +91,10 @@ func startLogLines(log broker.StartLog) []helpLine {
 	}
 	for _, line := range log.Lines {
 		if line.Step {
-			out = append(out, helpLine{text: sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), head: true})
+			out = append(out, helpLine{text: view.Sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), head: true})
 			continue
 		}
-		out = append(out, helpLine{text: strings.TrimSpace(sanitize(line.Text))})
+		out = append(out, helpLine{text: strings.TrimSpace(view.Sanitize(line.Text))})
 	}
 	if len(out) == 0 {
 		out = append(out, helpLine{text: "nothing was noted"})

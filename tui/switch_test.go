@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // colored is a screen full of colored words.
@@ -34,13 +35,14 @@ func BenchmarkSwitch(b *testing.B) {
 			r.keys("\x01/new shell\r")
 			r.agentSays(1, colored("kernel"))
 			r.agentSays(2, colored(other)+"the other")
-			c := newCompositor(&recorder{harness: r}, paint.TrueColor, false, new(inputPriority), func(uint64, time.Time) {})
+			c := view.NewCompositor(&recorder{harness: r}, paint.TrueColor, false, func() {}, func(uint64, time.Time) {})
+			painter := paint.NewPainter(paint.Options{Colors: paint.TrueColor})
 			n := 0
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				r.keys("\x1b" + string(rune('1'+i%2)))
-				c.publish(r.scene)
-				n = len(c.painter.Paint(c.draw()))
+				c.Publish(r.scene)
+				n = len(painter.Paint(c.Draw()))
 			}
 			b.ReportMetric(float64(n), "bytes/frame")
 		})

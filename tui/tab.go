@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // maxProgress is how many lines of a starting session are kept.
@@ -64,32 +65,32 @@ func (t *tab) dead() bool { return !t.running() }
 // and whether it wants the person.
 func (t *tab) mark() (mark string, word string, urgent bool) {
 	if t.session.Trouble != "" && t.running() && t.session.State != broker.StateWaiting {
-		return markLost, "out of reach", false
+		return view.MarkLost, "out of reach", false
 	}
 	switch t.session.State {
 	case broker.StateStarting:
-		return markStarting, "starting", false
+		return view.MarkStarting, "starting", false
 	case broker.StateIdle:
 		if t.done {
-			return markDone, "done", false
+			return view.MarkDone, "done", false
 		}
-		return markIdle, "idle", false
+		return view.MarkIdle, "idle", false
 	case broker.StateWorking:
-		return markWorking, "working", false
+		return view.MarkWorking, "working", false
 	case broker.StateWaiting:
-		return markWaiting, "waiting for you", true
+		return view.MarkWaiting, "waiting for you", true
 	case broker.StateDead, broker.StateClosed:
-		return markEnded, "ended", false
+		return view.MarkEnded, "ended", false
 	case broker.StateUnknown:
-		return markLost, "out of reach", false
+		return view.MarkLost, "out of reach", false
 	}
-	return markLost, string(t.session.State), false
+	return view.MarkLost, string(t.session.State), false
 }
 
 // endText says in one line how the agent ended, or why it never began. A reason such
 // as "ended by signal 15" says all of it.
 func (t *tab) endText() string {
-	reason := sanitize(t.session.Reason)
+	reason := view.Sanitize(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
 		return t.session.Agent + " " + reason
 	}

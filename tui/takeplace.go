@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // A tab that gives way to another one, because its agent was begun anew or went on,
@@ -56,9 +57,9 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 func (t *tab) inherit(from *tab, happened string) {
 	t.name, t.muted = from.name, from.muted
 	text := "── " + happened + " ──"
-	line := newSurface(rect{W: textWidth(text), H: 1}, term.Style{})
-	line.text(0, 0, text, term.Style{Attr: term.Dim})
-	t.pane.screen.Inherit(from.pane.screen, line.row(0))
+	line := view.NewSurface(view.Rect{W: view.TextWidth(text), H: 1}, term.Style{})
+	line.Text(0, 0, text, term.Style{Attr: term.Dim})
+	t.pane.screen.Inherit(from.pane.screen, line.Row(0))
 }
 
 // moveTab moves a tab to a place in the bar. The focus stays where it is.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 const (
@@ -24,7 +26,7 @@ func (m *Model) windowTitle() string {
 		title = fmt.Sprintf("%d waiting · %s", n, title)
 	}
 	if t := m.current(); t != nil {
-		title += fmt.Sprintf(" · %d %s", t.session.Tab, sanitize(t.title()))
+		title += fmt.Sprintf(" · %d %s", t.session.Tab, view.Sanitize(t.title()))
 		if t.agentTitle != "" {
 			title += ": " + t.agentTitle
 		}
@@ -44,6 +46,6 @@ func (m *Model) retitle() tea.Cmd {
 		return m.after(wait, retitleMsg{})
 	}
 	m.titled, m.titledAt = title, m.now()
-	m.sink.request(func(d display) error { return d.SetTitle(title) })
+	m.sink.Request(func(d view.Display) error { return d.SetTitle(title) })
 	return nil
 }

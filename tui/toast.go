@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // Bounds of the toasts.
@@ -29,11 +30,11 @@ type toast struct {
 // onAutoApproval shows a toast for a call that was let through.
 func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	parts := []string{
-		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, sanitize(a.Call.Server), sanitize(a.Call.Tool), a.Call.Tab),
-		fmt.Sprintf("receipt %d: “%s”", a.Receipt, sanitize(a.Quote)),
+		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.Call.Tab),
+		fmt.Sprintf("receipt %d: “%s”", a.Receipt, view.Sanitize(a.Quote)),
 	}
 	if a.Call.Effect != nil {
-		parts = append(parts, sanitize(a.Call.Effect.Summary))
+		parts = append(parts, view.Sanitize(a.Call.Effect.Summary))
 	}
 	return m.addToast(toast{parts: parts, more: "/undo"})
 }
@@ -62,7 +63,7 @@ func (m *Model) freshToasts() []toast {
 
 // drawToasts draws the toasts over the top of the viewport, below each other. On
 // a small screen each is one row.
-func (m *Model) drawToasts(s *scene) {
+func (m *Model) drawToasts(s *view.Scene) {
 	y, v := m.lay.Viewport.Y, m.lay.Viewport
 	limit := toastRows
 	if v.H < 12 {
@@ -75,9 +76,9 @@ func (m *Model) drawToasts(s *scene) {
 		if h < 1 {
 			return
 		}
-		box := newSurface(rect{v.X + v.W - width, y, width, h}, m.theme.Good)
+		box := view.NewSurface(view.Rect{X: v.X + v.W - width, Y: y, W: width, H: h}, m.theme.Good)
 		for i := range h {
-			m.drawSanitized(box, 1, i, rows[i], m.theme.Good)
+			box.Sanitized(1, i, rows[i], m.theme.Good, m.theme.Escape)
 		}
 		s.Layers = append(s.Layers, box)
 		y += h
@@ -87,14 +88,14 @@ func (m *Model) drawToasts(s *scene) {
 // rows lays a toast out on at most limit rows; what does not fit is counted.
 func (t toast) rows(width, limit int) []string {
 	if limit == 1 {
-		return []string{clip(t.parts[0], width)}
+		return []string{view.Clip(t.parts[0], width)}
 	}
 	var rows []string
 	for _, p := range t.parts {
-		rows = append(rows, wrap(p, width)...)
+		rows = append(rows, view.Wrap(p, width)...)
 	}
 	if more := len(rows) - limit; more > 0 {
-		rows = append(rows[:limit:limit], "… "+counted(more, "more row")+": "+t.more)
+		rows = append(rows[:limit:limit], "… "+view.Counted(more, "more row")+": "+t.more)
 	}
 	return rows
 }

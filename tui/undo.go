@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runUndo is /undo: nothing can be taken back, but what was let through in this
@@ -44,28 +45,28 @@ func (m *Model) onUndo(msg undoMsg) {
 // was called, and what that did.
 func undoLines(a broker.AutoApproval) []helpLine {
 	lines := []helpLine{
-		{text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, sanitize(a.Call.Server), sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), head: true},
-		{key: fmt.Sprintf("receipt %d", a.Receipt), text: "“" + sanitize(a.Quote) + "”"},
+		{text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), head: true},
+		{key: fmt.Sprintf("receipt %d", a.Receipt), text: "“" + view.Sanitize(a.Quote) + "”"},
 	}
 	if a.Model != "" {
-		lines = append(lines, helpLine{key: "confirmed by", text: sanitize(a.Model)})
+		lines = append(lines, helpLine{key: "confirmed by", text: view.Sanitize(a.Model)})
 	}
 	if e := a.Call.Effect; e != nil {
-		lines = append(lines, helpLine{key: "effect", text: sanitize(e.Summary)})
+		lines = append(lines, helpLine{key: "effect", text: view.Sanitize(e.Summary)})
 		for _, l := range e.Lines {
 			_, mark := effectRow(l.Kind)
-			lines = append(lines, helpLine{key: "", text: mark + sanitize(l.Text)})
+			lines = append(lines, helpLine{key: "", text: mark + view.Sanitize(l.Text)})
 		}
 		if e.More > 0 {
-			lines = append(lines, helpLine{text: "and " + counted(e.More, "more line")})
+			lines = append(lines, helpLine{text: "and " + view.Counted(e.More, "more line")})
 		}
 	}
 	fields, err := flatten(a.Call.Arguments)
 	if err != nil {
-		fields = []field{{"", sanitize(string(a.Call.Arguments))}}
+		fields = []field{{"", view.Sanitize(string(a.Call.Arguments))}}
 	}
 	for _, f := range fields {
 		lines = append(lines, helpLine{key: f.path, text: f.value})
 	}
-	return append(lines, helpLine{key: "rule", text: sanitize(a.Call.Rule)}, helpLine{key: "digest", text: sanitize(a.Call.Digest)})
+	return append(lines, helpLine{key: "rule", text: view.Sanitize(a.Call.Rule)}, helpLine{key: "digest", text: view.Sanitize(a.Call.Digest)})
 }

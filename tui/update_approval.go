@@ -11,13 +11,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runApprove is /approve.
 func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	which, rest := splitTarget(args)
 	if rest != "" {
-		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", sanitize(args))
+		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", view.Sanitize(args))
 	}
 	return m.decideOn(which, decision{approve: true})
 }
@@ -118,7 +119,7 @@ func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 	case !it.looked && it.since.IsZero() && !slices.Contains(it.seen, true):
 		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), m.howToSee()}
 	case approve && !it.complete:
-		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, counted(it.unseen(), "row")), cmp.Or(m.hint(placePanel, actPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
+		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, view.Counted(it.unseen(), "row")), cmp.Or(m.hint(placePanel, actPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
 	case !it.seenFor(m.now()), it == m.approvals.current() && (it.since.IsZero() || m.now().Sub(it.since) < minAge):
 		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // enterCommand gives the keyboard to the command line. Only the person does
@@ -195,7 +196,7 @@ func (m *Model) sendText(pieces []piece) tea.Cmd {
 		m.showError(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
 		return nil
 	case t.dead():
-		m.showError(&hinted{fmt.Errorf("%s has ended", sanitize(t.title())), "/restart opens it anew, /resume goes on where it ended"})
+		m.showError(&hinted{fmt.Errorf("%s has ended", view.Sanitize(t.title())), "/restart opens it anew, /resume goes on where it ended"})
 		return nil
 	}
 	kept := pieces
@@ -219,7 +220,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	if err == nil {
 		t.usedAt = m.now()
 		if !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
-			err = fmt.Errorf("%s takes no input", sanitize(t.title()))
+			err = fmt.Errorf("%s takes no input", view.Sanitize(t.title()))
 		}
 	}
 	if err != nil {

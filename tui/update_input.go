@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // onInput gives one event of the person's terminal to whom it belongs in the
@@ -175,7 +176,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.screen.Modes())
 	if !t.pane.queue.put(data) {
-		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", sanitize(t.title())), "wait, or /close it"})
+		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", view.Sanitize(t.title())), "wait, or /close it"})
 	}
 }
 

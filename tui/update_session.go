@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // onSize lays everything out for another size of the person's terminal. The
@@ -14,7 +15,7 @@ import (
 func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	first := m.cols == 0
 	m.cols, m.rows, m.dirty = msg.cols, msg.rows, true
-	m.lay, m.fits = layOut(msg.cols, msg.rows)
+	m.lay, m.fits = view.LayOut(msg.cols, msg.rows)
 	m.split.fit(m.lay.Viewport)
 	if !m.fits {
 		m.question = nil // nobody can see what would be answered
@@ -48,8 +49,8 @@ func (m *Model) openFirst() tea.Cmd {
 }
 
 // fit drops a split that has no room any more.
-func (s *split) fit(area rect) {
-	for _, r := range divide(area, max(1, len(s.ids)), s.down) {
+func (s *split) fit(area view.Rect) {
+	for _, r := range view.Divide(area, max(1, len(s.ids)), s.down) {
 		if r.W < minPaneCols || r.H < minPaneRows {
 			*s = split{}
 			return
@@ -89,7 +90,7 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 
 // onNotice shows a message of the broker, named by its tab.
 func (m *Model) onNotice(n broker.Notice) {
-	text := sanitize(n.Text)
+	text := view.Sanitize(n.Text)
 	if t := m.tabOf(n.Session); t != nil {
 		text = fmt.Sprintf("tab %d: %s", t.session.Tab, text)
 	}
@@ -151,8 +152,8 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		Foreground: m.foreground,
 		Background: m.background,
 	}, paneHooks{
-		wake:  m.sink.wake,
-		show:  m.sink.show,
+		wake:  m.sink.Wake,
+		show:  m.sink.Show,
 		began: func() { m.tell(beganMsg{}) },
 		ended: func(err error) { m.tell(endedMsg{id, err}) },
 		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // refresh publishes a new scene when anything that is drawn has changed.
@@ -13,12 +14,12 @@ func (m *Model) refresh() {
 	m.seq++
 	s := m.draw()
 	s.Seq = m.seq
-	m.sink.publish(s)
+	m.sink.Publish(s)
 }
 
 // draw makes the scene of the present state.
-func (m *Model) draw() *scene {
-	s := &scene{Cols: m.cols, Rows: m.rows, Focus: -1}
+func (m *Model) draw() *view.Scene {
+	s := &view.Scene{Cols: m.cols, Rows: m.rows, Focus: -1}
 	if !m.fits {
 		s.Layers = append(s.Layers, m.drawTooSmall())
 		s.Cursor = &term.Cursor{}
@@ -48,12 +49,12 @@ func (m *Model) draw() *scene {
 }
 
 // drawTooSmall says in one line that there is not enough room.
-func (m *Model) drawTooSmall() *surface {
-	s := newSurface(rect{0, 0, m.cols, m.rows}, m.theme.Body)
+func (m *Model) drawTooSmall() *view.Surface {
+	s := view.NewSurface(view.Rect{X: 0, Y: 0, W: m.cols, H: m.rows}, m.theme.Body)
 	text := "terminal too small"
-	if m.cols < textWidth(text) {
+	if m.cols < view.TextWidth(text) {
 		text = "too small"
 	}
-	s.text(0, 0, clip(text, m.cols), m.theme.Bad)
+	s.Text(0, 0, view.Clip(text, m.cols), m.theme.Bad)
 	return s
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // The prompts of the command line and of a search in copy mode.
@@ -21,7 +22,7 @@ type inputRow struct {
 // inputRows lays the edited line out for the width of the viewport.
 func (m *Model) inputRows() []inputRow {
 	line := m.editedLine()
-	width := max(4, m.lay.Viewport.W-textWidth(commandPrompt)-1)
+	width := max(4, m.lay.Viewport.W-view.TextWidth(commandPrompt)-1)
 	rows := []inputRow{{cursor: -1}}
 	used := 0
 	for i := 0; ; i++ {
@@ -32,7 +33,7 @@ func (m *Model) inputRows() []inputRow {
 			return rows
 		}
 		text := drawnPiece(line.pieces[i])
-		w := textWidth(text)
+		w := view.TextWidth(text)
 		if used+w > width && used > 0 {
 			rows = append(rows, inputRow{cursor: -1})
 			used = 0
@@ -57,7 +58,7 @@ func drawnPiece(p piece) string {
 	if p.text == " " {
 		return " "
 	}
-	return sanitize(p.text)
+	return view.Sanitize(p.text)
 }
 
 // editedLine is the line that keys go to.
@@ -69,7 +70,7 @@ func (m *Model) editedLine() *commandLine {
 }
 
 // drawCommand draws the panel and the command line over the viewport.
-func (m *Model) drawCommand(s *scene) {
+func (m *Model) drawCommand(s *view.Scene) {
 	panel, at := m.panelRect()
 	if m.mode == modeCommand {
 		m.drawPanel(s, panel)
@@ -82,7 +83,7 @@ func (m *Model) drawCommand(s *scene) {
 		}
 	}
 	first := max(0, current-at.H+1)
-	input := newSurface(at, m.theme.Input)
+	input := view.NewSurface(at, m.theme.Input)
 	prompt := commandPrompt
 	if m.mode == modeCopy {
 		prompt = searchPrompt
@@ -90,22 +91,22 @@ func (m *Model) drawCommand(s *scene) {
 			prompt = searchBack
 		}
 	}
-	indent := textWidth(prompt)
+	indent := view.TextWidth(prompt)
 	for y := 0; y < at.H && first+y < len(rows); y++ {
 		row := rows[first+y]
 		lead := "  "
 		if first+y == 0 {
 			lead = prompt
 		}
-		input.text(0, y, lead, m.theme.Input)
-		m.drawSanitized(input, indent, y, row.text, m.theme.Input)
+		input.Text(0, y, lead, m.theme.Input)
+		input.Sanitized(indent, y, row.text, m.theme.Input, m.theme.Escape)
 		if row.cursor >= 0 {
 			x := min(at.W-1, indent+row.cursor)
 			s.Cursor = &term.Cursor{X: at.X + x, Y: at.Y + y, Visible: true, Shape: term.CursorBar}
 		}
 	}
 	if hidden := len(rows) - at.H; hidden > 0 {
-		input.right(at.W, " "+counted(hidden, "more row"), m.theme.Muted)
+		input.Right(at.W, " "+view.Counted(hidden, "more row"), m.theme.Muted)
 	}
 	s.Layers = append(s.Layers, input)
 }

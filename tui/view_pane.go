@@ -2,11 +2,13 @@ package tui
 
 import (
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // placePanes puts the visible panes into the scene: their screens, or what is
 // known about an agent that has no screen yet.
-func (m *Model) placePanes(s *scene) {
+func (m *Model) placePanes(s *view.Scene) {
 	tabs, parts := m.visibleTabs()
 	if len(tabs) == 0 {
 		s.Layers = append(s.Layers, m.drawEmpty())
@@ -22,7 +24,7 @@ func (m *Model) placePanes(s *scene) {
 		if t == m.current() && m.mode != modeHelp && m.mode != modePicker {
 			s.Focus = len(s.Panes)
 		}
-		placed := placedPane{Pane: t.pane, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
+		placed := view.PlacedPane{Screen: t.pane.screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
 		if m.mode == modeCopy && t == m.copying.tab {
 			m.copying.renumber()
 			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.top, m.copying.dropped
@@ -45,7 +47,7 @@ func (m *Model) placePanes(s *scene) {
 
 // above is the part of a pane that a message over the status line leaves, or all of it
 // where that would be nothing.
-func (m *Model) above(rows int, at rect) rect {
+func (m *Model) above(rows int, at view.Rect) view.Rect {
 	v := m.lay.Viewport
 	if covered := at.Y + at.H - (v.Y + v.H - rows); covered > 0 && covered < at.H {
 		at.H -= covered
@@ -54,21 +56,21 @@ func (m *Model) above(rows int, at rect) rect {
 }
 
 // drawBorders draws the lines between the parts of a split.
-func (m *Model) drawBorders(parts []rect) []*surface {
-	var out []*surface
+func (m *Model) drawBorders(parts []view.Rect) []*view.Surface {
+	var out []*view.Surface
 	v := m.lay.Viewport
 	for _, r := range parts {
 		if right := r.X + r.W; right < v.X+v.W {
-			line := newSurface(rect{right, r.Y, 1, r.H}, m.theme.Border)
+			line := view.NewSurface(view.Rect{X: right, Y: r.Y, W: 1, H: r.H}, m.theme.Border)
 			for y := range r.H {
-				line.text(0, y, "│", m.theme.Border)
+				line.Text(0, y, "│", m.theme.Border)
 			}
 			out = append(out, line)
 		}
 		if bottom := r.Y + r.H; bottom < v.Y+v.H {
-			line := newSurface(rect{r.X, bottom, min(r.W+1, v.W-r.X), 1}, m.theme.Border)
+			line := view.NewSurface(view.Rect{X: r.X, Y: bottom, W: min(r.W+1, v.W-r.X), H: 1}, m.theme.Border)
 			for x := range line.At.W {
-				line.text(x, 0, "─", m.theme.Border)
+				line.Text(x, 0, "─", m.theme.Border)
 			}
 			out = append(out, line)
 		}
@@ -83,36 +85,36 @@ const smallPane = 6
 // drawEndNote is the row over the last line of a pane whose agent has ended or
 // cannot be reached. Its reason wraps over as many rows as it needs, at most
 // half of the pane or, of a small one, all but one.
-func (m *Model) drawEndNote(t *tab, at rect) *surface {
+func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
 	text := t.endText()
 	if t.running() {
 		text = "the agent's terminal is lost: " + t.trouble
 		if t.session.Trouble != "" {
-			text = sanitize(t.session.Trouble)
+			text = view.Sanitize(t.session.Trouble)
 		}
 	}
-	rows := wrapWords(text, max(1, at.W-2))
+	rows := view.WrapWords(text, max(1, at.W-2))
 	if most := max(1, at.H/2, min(smallPane, at.H)-1); len(rows) > most {
-		rows = append(rows[:most-1:most-1], clip(strings.Join(rows[most-1:], " "), at.W-2))
+		rows = append(rows[:most-1:most-1], view.Clip(strings.Join(rows[most-1:], " "), at.W-2))
 	}
-	s := newSurface(rect{at.X, at.Y + at.H - len(rows), at.W, len(rows)}, m.theme.Bad)
+	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y + at.H - len(rows), W: at.W, H: len(rows)}, m.theme.Bad)
 	for y, row := range rows {
-		s.text(1, y, row, m.theme.Bad)
+		s.Text(1, y, row, m.theme.Bad)
 	}
 	return s
 }
 
 // drawEmpty is the viewport without any tab.
-func (m *Model) drawEmpty() *surface {
-	s := newSurface(m.lay.Viewport, m.theme.Body)
+func (m *Model) drawEmpty() *view.Surface {
+	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
 	lines := []string{"no tab is open", displayKey(m.o.CommandKey) + " opens the command line; /new opens a tab, /quit leaves"}
 	if m.opening > 0 {
 		lines = []string{"opening a tab"}
 	}
 	y := 0
 	for _, line := range append(lines, m.o.Intro...) {
-		for _, row := range wrapWords(sanitize(line), max(1, s.At.W-2)) {
-			s.text(1, y, row, m.theme.Body)
+		for _, row := range view.WrapWords(view.Sanitize(line), max(1, s.At.W-2)) {
+			s.Text(1, y, row, m.theme.Body)
 			y++
 		}
 	}
@@ -121,21 +123,21 @@ func (m *Model) drawEmpty() *surface {
 
 // drawIntro keeps saying what to try, over the lower rows of a viewport with
 // room to spare, until the person types for the first time.
-func (m *Model) drawIntro(t *tab) *surface {
+func (m *Model) drawIntro(t *tab) *view.Surface {
 	v := m.lay.Viewport
 	if m.touched || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
 		return nil
 	}
 	var rows []string
 	for _, line := range m.o.Intro {
-		rows = append(rows, wrapWords(sanitize(line), max(1, v.W-2))...)
+		rows = append(rows, view.WrapWords(view.Sanitize(line), max(1, v.W-2))...)
 	}
 	if len(rows)*3 > v.H {
 		return nil
 	}
-	s := newSurface(rect{v.X, v.Y + v.H - len(rows), v.W, len(rows)}, m.theme.Body)
+	s := view.NewSurface(view.Rect{X: v.X, Y: v.Y + v.H - len(rows), W: v.W, H: len(rows)}, m.theme.Body)
 	for y, row := range rows {
-		s.text(1, y, row, m.theme.Label)
+		s.Text(1, y, row, m.theme.Label)
 	}
 	return s
 }

@@ -9,10 +9,11 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // panelRect is where the panel and the command line are drawn.
-func (m *Model) panelRect() (panel, input rect) {
+func (m *Model) panelRect() (panel, input view.Rect) {
 	want := 0
 	if it := m.approvals.current(); it != nil && m.mode == modeCommand {
 		m.ensureBody(it)
@@ -21,7 +22,7 @@ func (m *Model) panelRect() (panel, input rect) {
 	l := m.lay
 	message, _ := m.messageRows()
 	l.Viewport.H -= len(message)
-	return l.overlay(want, len(m.inputRows()))
+	return l.Overlay(want, len(m.inputRows()))
 }
 
 // panelGoesOn reports whether the panel has more rows than it shows, or some that have
@@ -37,7 +38,7 @@ func (m *Model) panelFits() bool {
 	if !m.fits {
 		return false
 	}
-	panel, _ := m.lay.overlay(2, 1)
+	panel, _ := m.lay.Overlay(2, 1)
 	return panel.H >= 2
 }
 
@@ -50,7 +51,7 @@ func (m *Model) ensureBody(it *pendingItem) {
 	it.unlay()
 	agent := ""
 	if t := m.tabOf(it.call.Session); t != nil {
-		agent = sanitize(t.session.Agent)
+		agent = view.Sanitize(t.session.Agent)
 	}
 	call := it.call
 	if len(call.Arguments)+len(call.Requested)+len(call.Reason)+effectSize(call.Effect) <= layAtOnce {
@@ -91,7 +92,7 @@ func (m *Model) onLaid(msg laidOutMsg) {
 
 // drawPanel draws the item that waits, as much of it as there is room for, and
 // notes which of its rows the scene shows.
-func (m *Model) drawPanel(s *scene, at rect) {
+func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 	it := m.approvals.current()
 	if it == nil || at.H < 2 {
 		m.approvals.hide()
@@ -104,7 +105,7 @@ func (m *Model) drawPanel(s *scene, at rect) {
 	a.scroll = min(max(0, a.scroll), max(0, total-rows))
 	from, to := a.scroll, min(total, a.scroll+rows)
 
-	panel := newSurface(at, m.theme.Body)
+	panel := view.NewSurface(at, m.theme.Body)
 	missed := 0
 	for _, seen := range it.seen[:from] {
 		if !seen {
@@ -117,7 +118,7 @@ func (m *Model) drawPanel(s *scene, at rect) {
 	}
 	s.Layers = append(s.Layers, panel)
 	if total == 0 {
-		panel.text(1, 1, "reading a large call", m.theme.Body)
+		panel.Text(1, 1, "reading a large call", m.theme.Body)
 		return
 	}
 	if it.since.IsZero() || !it.complete {
@@ -131,22 +132,22 @@ func (m *Model) drawPanel(s *scene, at rect) {
 
 // drawPanelTitle draws the title and the phrase only this program knows, which
 // has its place before any longer wording.
-func (m *Model) drawPanelTitle(panel *surface, it *pendingItem, below, missed int) {
-	panel.fill(0, m.theme.Title)
+func (m *Model) drawPanelTitle(panel *view.Surface, it *pendingItem, below, missed int) {
+	panel.Fill(0, m.theme.Title)
 	phrase := m.o.Phrase
 	room := panel.At.W - 2
 	if phrase != "" {
-		room -= textWidth(phrase) + 2
+		room -= view.TextWidth(phrase) + 2
 	}
 	title := ""
 	for _, form := range panelTitleForms {
-		if title = m.panelTitle(form, it, below, missed); textWidth(title) <= room {
+		if title = m.panelTitle(form, it, below, missed); view.TextWidth(title) <= room {
 			break
 		}
 	}
-	x := panel.text(1, 0, title, m.theme.Title)
-	if phrase != "" && x+2+textWidth(phrase) < panel.At.W {
-		panel.right(panel.At.W-1, phrase, m.theme.Title)
+	x := panel.Text(1, 0, title, m.theme.Title)
+	if phrase != "" && x+2+view.TextWidth(phrase) < panel.At.W {
+		panel.Right(panel.At.W-1, phrase, m.theme.Title)
 	}
 }
 
@@ -199,7 +200,7 @@ func timeLeft(d time.Duration) string {
 }
 
 // drawBodyRow draws one row of an item; escapes stand out from the text.
-func (m *Model) drawBodyRow(panel *surface, y int, row bodyRow) {
+func (m *Model) drawBodyRow(panel *view.Surface, y int, row bodyRow) {
 	text, label := m.theme.Body, m.theme.Label
 	switch row.kind {
 	case rowChanged:
@@ -216,22 +217,6 @@ func (m *Model) drawBodyRow(panel *surface, y int, row bodyRow) {
 		text, label = m.theme.Removed, m.theme.Removed
 	case rowPlain:
 	}
-	x := panel.text(1, y, row.label, label)
-	m.drawSanitized(panel, x, y, row.text, text)
-}
-
-// drawSanitized draws sanitized text and gives its escapes a style of their
-// own.
-func (m *Model) drawSanitized(s *surface, x, y int, text string, style term.Style) int {
-	for len(text) > 0 {
-		n := tokenLength(text)
-		token := text[:n]
-		if token[0] == '\\' || token == string(visibleSpace) {
-			x = s.text(x, y, token, m.theme.Escape)
-		} else {
-			x = s.text(x, y, token, style)
-		}
-		text = text[n:]
-	}
-	return x
+	x := panel.Text(1, y, row.label, label)
+	panel.Sanitized(x, y, row.text, text, m.theme.Escape)
 }

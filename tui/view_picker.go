@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // drawPicker draws the list of sessions over the viewport.
-func (m *Model) drawPicker() *surface {
-	s := newSurface(m.lay.Viewport, m.theme.Body)
-	s.fill(0, m.theme.Title)
+func (m *Model) drawPicker() *view.Surface {
+	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
+	s.Fill(0, m.theme.Title)
 	p := &m.picker
 	title := "sessions, those used last first"
 	switch {
@@ -30,18 +31,18 @@ func (m *Model) drawPicker() *surface {
 	if below := len(p.rows) - p.top - height; below > 0 {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
-	s.text(1, 0, clip(title, s.At.W-1), m.theme.Title)
+	s.Text(1, 0, view.Clip(title, s.At.W-1), m.theme.Title)
 	states := 0 // columns that the longest state takes
 	for _, row := range p.rows {
-		states = max(states, textWidth(m.storedState(row)))
+		states = max(states, view.TextWidth(m.storedState(row)))
 	}
 	for y := 0; y < height && p.top+y < len(p.rows); y++ {
 		style := m.theme.Body
 		if p.top+y == p.at {
 			style = m.theme.Selection
-			s.fill(1+y, style)
+			s.Fill(1+y, style)
 		}
-		s.text(1, 1+y, clip(m.pickerRow(p.rows[p.top+y], states), s.At.W-2), style)
+		s.Text(1, 1+y, view.Clip(m.pickerRow(p.rows[p.top+y], states), s.At.W-2), style)
 	}
 	return s
 }
@@ -51,17 +52,17 @@ func (m *Model) drawPicker() *surface {
 func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	parts := []string{
 		shortID(s.ID),
-		fmt.Sprintf("%-12s", sanitize(s.Agent)),
+		fmt.Sprintf("%-12s", view.Sanitize(s.Agent)),
 		fmt.Sprintf("%-*s", states, m.storedState(s)),
 		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {
-		parts = append(parts, placeColumn(tree.Repository), sanitize(tree.Branch))
+		parts = append(parts, placeColumn(tree.Repository), view.Sanitize(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
 		parts = append(parts, placeColumn(s.Workspace))
 	}
 	if s.LastPrompt != "" {
-		parts = append(parts, "“"+sanitize(s.LastPrompt)+"”")
+		parts = append(parts, "“"+view.Sanitize(s.LastPrompt)+"”")
 	}
 	return strings.Join(parts, "  ")
 }
@@ -100,14 +101,14 @@ func age(d time.Duration) string {
 // all of them beside what else tells rows apart.
 func placeColumn(path string) string {
 	const width = 28
-	path = sanitize(homeShort(path))
+	path = view.Sanitize(homeShort(path))
 	for short := path; ; {
-		if textWidth(short) <= width {
+		if view.TextWidth(short) <= width {
 			return short
 		}
 		_, rest, ok := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
 		if !ok {
-			return clip(short, width)
+			return view.Clip(short, width)
 		}
 		short = "…/" + rest
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // startRow is a row about a session that has no screen yet.
@@ -22,14 +23,14 @@ type startRows struct {
 
 // add wraps a text.
 func (r *startRows) add(text string, style term.Style) {
-	for _, row := range wrapWords(text, r.width) {
+	for _, row := range view.WrapWords(text, r.width) {
 		r.rows = append(r.rows, startRow{row, style})
 	}
 }
 
 // clip adds one row, whatever the text's length; the end is shown in full.
 func (r *startRows) clip(text, end string, style term.Style) {
-	r.rows = append(r.rows, startRow{clip(text, max(1, r.width-textWidth(end))) + end, style})
+	r.rows = append(r.rows, startRow{view.Clip(text, max(1, r.width-view.TextWidth(end))) + end, style})
 }
 
 // addUpTo wraps a text over so many rows at most.
@@ -38,28 +39,28 @@ func (r *startRows) addUpTo(most int, text string, style term.Style) {
 	r.add(text, style)
 	if len(r.rows)-before > most {
 		last := &r.rows[before+most-1]
-		last.text = clip(last.text+" "+r.rows[before+most].text, r.width)
+		last.text = view.Clip(last.text+" "+r.rows[before+most].text, r.width)
 		r.rows = r.rows[:before+most]
 	}
 }
 
 // drawStarting shows the steps of a session that has no screen yet, what to
 // try once it runs, and why it does not when it does not.
-func (m *Model) drawStarting(t *tab, at rect) *surface {
-	s := newSurface(at, m.theme.Body)
+func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
+	s := view.NewSurface(at, m.theme.Body)
 	r := &startRows{width: max(1, at.W-2)}
 	r.add(startHeading(t), m.theme.Label)
 	for _, n := range m.notices() {
 		r.add(n, m.theme.Changed)
 	}
 	if len(t.first) > 0 {
-		r.add("first prompt: "+sanitize(textOf(t.first)), m.theme.Body)
+		r.add("first prompt: "+view.Sanitize(textOf(t.first)), m.theme.Body)
 	}
 	for _, p := range t.progress {
 		m.addStep(r, p)
 	}
 	if t.blank() {
-		r.add("… waiting for "+sanitize(t.session.Agent)+" to show something", m.theme.Body)
+		r.add("… waiting for "+view.Sanitize(t.session.Agent)+" to show something", m.theme.Body)
 	}
 	switch {
 	case t.session.State == broker.StateDead:
@@ -74,11 +75,11 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	case t.trouble != "":
 		r.add(t.trouble, m.theme.Bad)
 	case t.session.Trouble != "":
-		r.add(sanitize(t.session.Trouble), m.theme.Bad)
+		r.add(view.Sanitize(t.session.Trouble), m.theme.Bad)
 	default:
 		steps := len(r.rows)
 		for _, line := range m.o.Intro {
-			r.add(sanitize(line), m.theme.Label)
+			r.add(view.Sanitize(line), m.theme.Label)
 		}
 		if len(r.rows) > at.H { // what happens matters more than what to try
 			r.rows = r.rows[:steps]
@@ -87,22 +88,22 @@ func (m *Model) drawStarting(t *tab, at rect) *surface {
 	lines := r.rows
 	// The newest lines matter most when there is little room.
 	if over := len(lines) - at.H; over > 0 {
-		lines = append([]startRow{{clip("… "+counted(over+1, "line")+" above", r.width), m.theme.Label}}, lines[over+1:]...)
+		lines = append([]startRow{{view.Clip("… "+view.Counted(over+1, "line")+" above", r.width), m.theme.Label}}, lines[over+1:]...)
 	}
 	for y, line := range lines {
-		s.text(1, y, line.text, line.style)
+		s.Text(1, y, line.text, line.style)
 	}
 	return s
 }
 
 // startHeading says what is being started and where it works.
 func startHeading(t *tab) string {
-	heading := "starting " + sanitize(t.session.Agent)
+	heading := "starting " + view.Sanitize(t.session.Agent)
 	if tree := t.session.Worktree; tree != nil {
-		return heading + " on branch " + sanitize(tree.Branch) + " of " + sanitize(tree.Repository)
+		return heading + " on branch " + view.Sanitize(tree.Branch) + " of " + view.Sanitize(tree.Repository)
 	}
 	if t.session.Workspace != "" {
-		heading += " in " + sanitize(t.session.Workspace)
+		heading += " in " + view.Sanitize(t.session.Workspace)
 	}
 	return heading
 }
@@ -130,18 +131,18 @@ func (m *Model) addStep(r *startRows, p broker.Progress) {
 	if p.Elapsed >= time.Second {
 		took = " · " + stopwatch(p.Elapsed)
 	}
-	r.clip(mark+" "+sanitize(p.Step), took, style)
+	r.clip(mark+" "+view.Sanitize(p.Step), took, style)
 	switch {
 	case p.Failed && r.width < 60:
 		for _, line := range p.Tail {
-			r.clip("  "+sanitize(line), "", m.theme.Label)
+			r.clip("  "+view.Sanitize(line), "", m.theme.Label)
 		}
 	case p.Failed:
 		for _, line := range p.Tail {
-			r.add("  "+sanitize(line), m.theme.Label)
+			r.add("  "+view.Sanitize(line), m.theme.Label)
 		}
 	case p.Detail != "" && !p.Done:
-		r.clip("  "+sanitize(p.Detail), "", m.theme.Label)
+		r.clip("  "+view.Sanitize(p.Detail), "", m.theme.Label)
 	}
 }
 

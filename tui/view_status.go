@@ -6,15 +6,16 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // drawStatus draws the status line: on the right what always has to be seen,
 // on the left the newest message or, without one, what can be done here.
-func (m *Model) drawStatus() *surface {
-	s := newSurface(m.lay.Status, m.theme.Bar)
+func (m *Model) drawStatus() *view.Surface {
+	s := view.NewSurface(m.lay.Status, m.theme.Bar)
 	end := s.At.W
 	if badge := m.badge(); badge != "" {
-		end = s.right(end, badge, m.theme.Attention)
+		end = s.Right(end, badge, m.theme.Attention)
 	}
 	text, style := m.statusText()
 	message := m.message()
@@ -24,29 +25,29 @@ func (m *Model) drawStatus() *surface {
 		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
 	}
 	notices := m.notices()
-	free := end - textWidth(text) - 1
+	free := end - view.TextWidth(text) - 1
 	for _, notice := range notices {
-		free -= min(textWidth(notice)+2, mostNotice)
+		free -= min(view.TextWidth(notice)+2, mostNotice)
 	}
-	if label, style := m.spent(); label != "" && textWidth(label) <= free {
-		end = s.right(end, label, style)
+	if label, style := m.spent(); label != "" && view.TextWidth(label) <= free {
+		end = s.Right(end, label, style)
 	}
 	for _, notice := range notices {
 		label := " " + notice + " "
-		need := textWidth(text) + 1
+		need := view.TextWidth(text) + 1
 		if !message {
 			need = min(need, end/2)
 		}
-		if room := end - need; textWidth(label) > room && room >= leastNotice {
-			label = clip(label, room)
+		if room := end - need; view.TextWidth(label) > room && room >= leastNotice {
+			label = view.Clip(label, room)
 		}
-		if textWidth(label) <= end-need {
-			end = s.right(end, label, m.theme.Notice)
+		if view.TextWidth(label) <= end-need {
+			end = s.Right(end, label, m.theme.Notice)
 		}
 	}
-	left := newSurface(rect{0, 0, max(0, end), 1}, m.theme.Bar)
-	left.text(1, 0, clip(text, end-1), style)
-	copy(s.row(0)[:max(0, end)], left.row(0))
+	left := view.NewSurface(view.Rect{X: 0, Y: 0, W: max(0, end), H: 1}, m.theme.Bar)
+	left.Text(1, 0, view.Clip(text, end-1), style)
+	copy(s.Row(0)[:max(0, end)], left.Row(0))
 	return s
 }
 
@@ -77,10 +78,10 @@ func (m *Model) messageRows() (above []string, last string) {
 		return nil, ""
 	}
 	text, _ := m.statusText()
-	if textWidth(text)+2+m.badgeWidth() <= m.cols {
+	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
 		return nil, ""
 	}
-	rows := wrapWords(text, m.cols-2)
+	rows := view.WrapWords(text, m.cols-2)
 	if len(rows) > room {
 		return rows[:room], strings.Join(rows[room:], " ")
 	}
@@ -99,20 +100,20 @@ func (m *Model) badge() string {
 	return fmt.Sprintf(" %d waiting ", n)
 }
 
-func (m *Model) badgeWidth() int { return textWidth(m.badge()) }
+func (m *Model) badgeWidth() int { return view.TextWidth(m.badge()) }
 
 // drawMessage draws a message that is too long for the status line in the rows
 // above it.
-func (m *Model) drawMessage() *surface {
+func (m *Model) drawMessage() *view.Surface {
 	rows, _ := m.messageRows()
 	if len(rows) == 0 {
 		return nil
 	}
 	_, style := m.statusText()
 	at := m.lay.Status
-	s := newSurface(rect{at.X, at.Y - len(rows), at.W, len(rows)}, style)
+	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y - len(rows), W: at.W, H: len(rows)}, style)
 	for y, row := range rows {
-		s.text(1, y, row, style)
+		s.Text(1, y, row, style)
 	}
 	return s
 }
@@ -124,7 +125,7 @@ func (m *Model) notices() []string {
 	add := func(n string) {
 		if n != "" && !seen[n] {
 			seen[n] = true
-			out = append(out, sanitize(n))
+			out = append(out, view.Sanitize(n))
 		}
 	}
 	if t := m.current(); t != nil {
@@ -198,7 +199,7 @@ func (m *Model) hints() []string {
 	case len(m.approvals.items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
-		return []string{counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
+		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
 	case !t.attached && t.hasLog() && t.running():
 		return nonEmpty(m.hint(placeStarting, actLog, "shows the log"), command+" command line", t.stateWords())
 	case !t.attached && t.hasLog():

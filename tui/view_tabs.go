@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // maxTabTitle is how many columns a tab's title may take in the bar.
@@ -13,9 +14,9 @@ const maxTabTitle = 24
 func (m *Model) tabLabel(i int) (string, term.Style) {
 	t := m.tabs[i]
 	mark, _, urgent := t.mark()
-	title := clip(sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12)))
+	title := view.Clip(view.Sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12)))
 	if t.muted || m.muted {
-		title += " " + markMuted
+		title += " " + view.MarkMuted
 	}
 	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, title)
 	switch {
@@ -37,23 +38,23 @@ func (m *Model) tabLabel(i int) (string, term.Style) {
 
 // drawTabs draws the tab bar. When not all tabs fit, those around the active
 // one are shown and the number of the others stands at the edges.
-func (m *Model) drawTabs() *surface {
-	s := newSurface(m.lay.Tabs, m.theme.Bar)
+func (m *Model) drawTabs() *view.Surface {
+	s := view.NewSurface(m.lay.Tabs, m.theme.Bar)
 	if len(m.tabs) == 0 {
-		s.text(1, 0, "no tabs", m.theme.Muted)
+		s.Text(1, 0, "no tabs", m.theme.Muted)
 		return s
 	}
 	first, last := m.tabWindow()
 	x := 0
 	if first > 0 {
-		x = s.text(x, 0, fmt.Sprintf("‹%d ", first), m.edgeStyle(0, first))
+		x = s.Text(x, 0, fmt.Sprintf("‹%d ", first), m.edgeStyle(0, first))
 	}
 	for i := first; i < last; i++ {
 		label, style := m.tabLabel(i)
-		x = s.text(x, 0, label, style)
+		x = s.Text(x, 0, label, style)
 	}
 	if n := len(m.tabs) - last; n > 0 {
-		s.right(s.At.W, fmt.Sprintf(" %d›", n), m.edgeStyle(last, len(m.tabs)))
+		s.Right(s.At.W, fmt.Sprintf(" %d›", n), m.edgeStyle(last, len(m.tabs)))
 	}
 	return s
 }
@@ -72,7 +73,7 @@ func (m *Model) edgeStyle(from, to int) term.Style {
 func (m *Model) tabWindow() (first, last int) {
 	width := func(i int) int {
 		label, _ := m.tabLabel(i)
-		return textWidth(label)
+		return view.TextWidth(label)
 	}
 	const edge = 4 // columns for the number of tabs beyond an edge
 	room := func(first, last int) int {
@@ -110,11 +111,11 @@ func (m *Model) tabAt(x int) int {
 	first, last := m.tabWindow()
 	at := 0
 	if first > 0 {
-		at = textWidth(fmt.Sprintf("‹%d ", first))
+		at = view.TextWidth(fmt.Sprintf("‹%d ", first))
 	}
 	for i := first; i < last; i++ {
 		label, _ := m.tabLabel(i)
-		w := textWidth(label)
+		w := view.TextWidth(label)
 		if x >= at && x < at+w {
 			return i
 		}

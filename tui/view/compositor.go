@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
 )
 
-// display is the person's terminal as the compositor uses it.
-type display interface {
+// Display is the person's terminal as the compositor uses it.
+type Display interface {
 	Await()
 	Write(frame []byte) (int, error)
 	Ready() bool // a small frame is taken without waiting
@@ -28,28 +28,28 @@ type display interface {
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
 }
 
-// request is something besides cells that the person's terminal shall do.
-type request func(d display) error
+// Request is something besides cells that the person's terminal shall do.
+type Request func(d Display) error
 
 // maxRequests is how many requests wait for a terminal that takes nothing;
 // later ones are dropped.
 const maxRequests = 16
 
-// compositor draws scenes. Whenever the model publishes a scene or a visible
+// Compositor draws scenes. Whenever the model publishes a scene or a visible
 // pane has new output it composes the panes' cells and the chrome into one
 // canvas, and the painter sends the difference. It is the only one who writes
 // to the person's terminal.
-type compositor struct {
-	out      display
-	mouse    bool
-	painted  func(seq uint64, at time.Time) // a scene that asked for it is on screen
-	loop     *paint.Loop
-	painter  *paint.Painter
-	canvas   *paint.Canvas
-	priority *inputPriority
+type Compositor struct {
+	out     Display
+	mouse   bool
+	painted func(seq uint64, at time.Time) // a scene that asked for it is on screen
+	loop    *paint.Loop
+	painter *paint.Painter
+	canvas  *paint.Canvas
+	echoed  func() // what was brought by show is painted
 
-	scene    atomic.Pointer[scene]
-	requests chan request // bounded, lossy
+	scene    atomic.Pointer[Scene]
+	requests chan Request // bounded, lossy
 
 	modes     sync.Mutex
 	keyboard  uint8
@@ -58,73 +58,80 @@ type compositor struct {
 	stale     atomic.Bool   // something else had the terminal: nothing of what was painted is left
 
 	// What follows is used by one goroutine at a time: the one that paints.
-	drawn    *scene
+	drawn    *Scene
 	chrome   []*term.Frame
-	frames   map[*pane]*term.Frame
+	frames   map[*term.Screen]*term.Frame
 	reported uint64
 }
 
-func newCompositor(out display, profile paint.ColorProfile, mouse bool, priority *inputPriority, painted func(uint64, time.Time)) *compositor {
-	c := &compositor{
-		priority:  priority,
+// NewCompositor makes the compositor of a terminal. echoed is called when what Show
+// brought is painted, painted when a scene that asks for it is.
+func NewCompositor(out Display, profile paint.ColorProfile, mouse bool, echoed func(), painted func(uint64, time.Time)) *Compositor {
+	c := &Compositor{
+		echoed:    echoed,
 		out:       out,
 		mouse:     mouse,
 		painted:   painted,
 		painter:   paint.NewPainter(paint.Options{Colors: profile}),
 		canvas:    paint.NewCanvas(1, 1),
-		requests:  make(chan request, maxRequests),
+		requests:  make(chan Request, maxRequests),
 		asked:     make(chan struct{}, 1),
 		mouseMode: keys.MouseDrag,
-		frames:    map[*pane]*term.Frame{},
+		frames:    map[*term.Screen]*term.Frame{},
 	}
-	c.loop = paint.NewLoop(c, out.Ready, c.painter, c.draw)
+	c.loop = paint.NewLoop(c, out.Ready, c.painter, c.Draw)
 	return c
 }
 
-// publish implements sink.
-func (c *compositor) publish(s *scene) {
+// Publish replaces the scene that is drawn.
+func (c *Compositor) Publish(s *Scene) {
 	c.scene.Store(s)
 	c.loop.Wake()
 }
 
-// wake implements sink.
-func (c *compositor) wake() { c.loop.Wake() }
+// Wake asks for a frame because the screen of a visible pane has changed.
+func (c *Compositor) Wake() { c.loop.Wake() }
 
-// show implements sink.
-func (c *compositor) show() {
+// Show does the same, and may paint the frame before it returns: it is for the
+// goroutine that brought the change.
+func (c *Compositor) Show() {
 	if c.loop.Show() {
-		c.priority.echoPainted()
+		c.echoed()
 	}
 }
 
-// request implements sink.
-func (c *compositor) request(r request) {
+// Request asks the terminal for something besides cells. What does not fit the queue
+// is dropped.
+func (c *Compositor) Request(r Request) {
 	select {
 	case c.requests <- r:
 	default:
 	}
 }
 
-// edit implements sink.
-func (c *compositor) edit(ctx context.Context, argv []string, name string, text []byte) error {
+// Edit shows text in a program that has the terminal to itself until it ends.
+func (c *Compositor) Edit(ctx context.Context, argv []string, name string, text []byte) error {
 	err := c.out.Edit(ctx, argv, name, text)
-	c.anew()
+	c.Anew()
 	return err
 }
 
-// anew paints everything once more: something else has used the terminal.
-func (c *compositor) anew() {
+// Anew paints everything once more: something else has used the terminal.
+func (c *Compositor) Anew() {
 	c.stale.Store(true)
 	c.loop.Wake()
 }
 
-// answered implements sink.
-func (c *compositor) answered(r keys.Reply) { c.painter.Answer(r) }
+// Answered passes on what the terminal said of itself.
+func (c *Compositor) Answered(r keys.Reply) { c.painter.Answer(r) }
 
-// serve carries out requests, apart from the painting so that neither waits for
+// Run paints until ctx ends or the terminal is gone.
+func (c *Compositor) Run(ctx context.Context) error { return c.loop.Run(ctx) }
+
+// Serve carries out requests, apart from the painting so that neither waits for
 // the other's decisions; the terminal writes one thing at a time. A request that
 // fails is no reason to end: that the terminal is gone shows in the painting.
-func (c *compositor) serve(ctx context.Context) {
+func (c *Compositor) Serve(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -144,11 +151,11 @@ func (c *compositor) serve(ctx context.Context) {
 }
 
 // Await implements paint.Awaiter.
-func (c *compositor) Await() { c.out.Await() }
+func (c *Compositor) Await() { c.out.Await() }
 
 // Write sends a frame to the terminal, and reports the scene it was made of. While
 // another program has the terminal frames go nowhere and are not reported.
-func (c *compositor) Write(frame []byte) (int, error) {
+func (c *Compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
 	if errors.Is(err, outer.ErrLent) {
 		return len(frame), nil
@@ -160,8 +167,8 @@ func (c *compositor) Write(frame []byte) (int, error) {
 	return n, err
 }
 
-// draw composes the newest scene. It runs on the goroutine that paints.
-func (c *compositor) draw() *paint.Canvas {
+// Draw composes the newest scene. It runs on the goroutine that paints.
+func (c *Compositor) Draw() *paint.Canvas {
 	s := c.scene.Load()
 	if s == nil {
 		return nil
@@ -194,7 +201,7 @@ func (c *compositor) draw() *paint.Canvas {
 
 // take makes a scene the one that is drawn, and forgets what only the former
 // one needed.
-func (c *compositor) take(s *scene) {
+func (c *Compositor) take(s *Scene) {
 	former := c.drawn
 	c.drawn = s
 	c.canvas.Resize(s.Cols, s.Rows)
@@ -212,16 +219,16 @@ func (c *compositor) take(s *scene) {
 
 // keep gives every pane a frame, those that are not seen any more theirs to those
 // that come to be seen: cells for a whole screen are large.
-func (c *compositor) keep(panes []placedPane) {
-	kept := make(map[*pane]*term.Frame, len(panes))
+func (c *Compositor) keep(panes []PlacedPane) {
+	kept := make(map[*term.Screen]*term.Frame, len(panes))
 	for _, p := range panes {
-		if f := c.frames[p.Pane]; f != nil {
-			kept[p.Pane] = f
-			delete(c.frames, p.Pane)
+		if f := c.frames[p.Screen]; f != nil {
+			kept[p.Screen] = f
+			delete(c.frames, p.Screen)
 		}
 	}
 	for _, p := range panes {
-		if kept[p.Pane] != nil {
+		if kept[p.Screen] != nil {
 			continue
 		}
 		f := new(term.Frame)
@@ -230,16 +237,16 @@ func (c *compositor) keep(panes []placedPane) {
 			delete(c.frames, former)
 			break
 		}
-		kept[p.Pane] = f
+		kept[p.Screen] = f
 	}
 	c.frames = kept
 }
 
 // snapshot brings a pane's frame up to date, unless its program is in the
 // middle of a synchronized update.
-func (c *compositor) snapshot(p placedPane) *term.Frame {
-	f := c.frames[p.Pane]
-	screen := p.Pane.screen
+func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
+	f := c.frames[p.Screen]
+	screen := p.Screen
 	switch {
 	case p.Scrolled:
 		screen.SnapshotAt(f, p.Top, p.Dropped)
@@ -251,7 +258,7 @@ func (c *compositor) snapshot(p placedPane) *term.Frame {
 
 // placeCursor shows the chrome's cursor or that of the focused program, and
 // brings keyboard and mouse into the modes the program asked for.
-func (c *compositor) placeCursor(s *scene, focused *term.Frame) {
+func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
 	c.canvas.HideCursor()
 	if focused != nil {
 		at := s.Panes[s.Focus].At
@@ -266,7 +273,7 @@ func (c *compositor) placeCursor(s *scene, focused *term.Frame) {
 }
 
 // follow notes the modes of the focused program.
-func (c *compositor) follow(m keys.Modes) {
+func (c *Compositor) follow(m keys.Modes) {
 	mouse := keys.MouseDrag
 	if m.Mouse == keys.MouseMotion {
 		mouse = keys.MouseMotion
@@ -276,6 +283,9 @@ func (c *compositor) follow(m keys.Modes) {
 	c.keyboard, c.mouseMode = m.Kitty, mouse
 	c.modes.Unlock()
 	if !same {
-		signal(c.asked)
+		select {
+		case c.asked <- struct{}{}:
+		default:
+		}
 	}
 }

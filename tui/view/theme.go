@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"fmt"
@@ -44,9 +44,9 @@ func ThemeNames() []string { return []string{"dark", "light", "16", "none"} }
 func ThemeByName(name string) (Theme, error) {
 	switch name {
 	case "", "dark":
-		return darkTheme(), nil
+		return DarkTheme(), nil
 	case "light":
-		return lightTheme(), nil
+		return LightTheme(), nil
 	case "16":
 		return sixteenTheme(), nil
 	case "none":
@@ -55,13 +55,13 @@ func ThemeByName(name string) (Theme, error) {
 	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s", name, strings.Join(ThemeNames(), ", "))
 }
 
-// darkTheme is for light text on a dark background, in 256 colors.
-func darkTheme() Theme {
+// DarkTheme is for light text on a dark background, in 256 colors.
+func DarkTheme() Theme {
 	return colorTheme("dark", true, func(dark, _, _ lipgloss.ANSIColor) color.Color { return dark })
 }
 
-// lightTheme is the one for dark text on a light background.
-func lightTheme() Theme {
+// LightTheme is the one for dark text on a light background.
+func LightTheme() Theme {
 	return colorTheme("light", true, func(_, light, _ lipgloss.ANSIColor) color.Color { return light })
 }
 

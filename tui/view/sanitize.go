@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"fmt"
@@ -12,11 +12,11 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// visibleSpace stands for a space that nobody could see or count otherwise: at
+// VisibleSpace stands for a space that nobody could see or count otherwise: at
 // either end of a text, in a run of spaces, or at the end of a drawn row.
-const visibleSpace = '·'
+const VisibleSpace = '·'
 
-// sanitize makes any string of bytes safe to draw and impossible to misread.
+// Sanitize makes any string of bytes safe to draw and impossible to misread.
 // Every rune of the result takes one or two columns by itself, none moves the
 // cursor, joins its neighbor, changes the direction of writing or looks like
 // nothing. What cannot be drawn so becomes an escape: \n \r \t \e, \u{20ac} for
@@ -24,7 +24,7 @@ const visibleSpace = '·'
 //
 // The mapping is injective: the drawn text can be turned back into the exact
 // bytes, as the tests do, so two different strings never look the same.
-func sanitize(s string) string {
+func Sanitize(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
@@ -41,7 +41,7 @@ func sanitize(s string) string {
 			if lonelySpace(s, i) {
 				b.WriteRune(' ')
 			} else {
-				b.WriteRune(visibleSpace)
+				b.WriteRune(VisibleSpace)
 			}
 		case plain(r):
 			b.WriteRune(r)
@@ -81,7 +81,7 @@ func plain(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= ' ' && r != 0x7f && r != '\\'
 	}
-	if r == visibleSpace || !unicode.IsPrint(r) || unicode.IsMark(r) {
+	if r == VisibleSpace || !unicode.IsPrint(r) || unicode.IsMark(r) {
 		return false
 	}
 	return !joins(r) && !blank(r) && !rightToLeft(r) && standsForItself(r)

@@ -1,4 +1,4 @@
-package tui
+package view
 
 import (
 	"fmt"
@@ -8,15 +8,15 @@ import (
 	"github.com/rivo/uniseg"
 )
 
-// wrap breaks sanitized text into rows of at most width columns. It breaks
+// Wrap breaks sanitized text into rows of at most width columns. It breaks
 // after an escaped line end, and otherwise wherever a row is full: nothing is
 // moved to look nicer, so the rows joined are the text. A space that falls on
 // the end of a row is drawn visibly, so blanks behind a row are never part of
 // it. An escape is kept on one row unless it is wider than the row.
-func wrap(text string, width int) []string { return wrapHanging(text, width, width) }
+func Wrap(text string, width int) []string { return WrapHanging(text, width, width) }
 
-// wrapHanging is wrap with a first row of another width.
-func wrapHanging(text string, first, width int) []string {
+// WrapHanging is wrap with a first row of another width.
+func WrapHanging(text string, first, width int) []string {
 	if first < 1 || width < 1 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func wrapHanging(text string, first, width int) []string {
 	flush := func(end int) {
 		line := text[begin:end]
 		if strings.HasSuffix(line, " ") {
-			line = line[:len(line)-1] + string(visibleSpace)
+			line = line[:len(line)-1] + string(VisibleSpace)
 		}
 		rows = append(rows, line)
 		room, begin, used = width, end, 0
@@ -63,23 +63,23 @@ func nextToken(text string, width int) (n, w int) {
 	return len(cluster), w
 }
 
-// wrapWords breaks the multiplexer's own text between words, where it reads
+// WrapWords breaks the multiplexer's own text between words, where it reads
 // best. A word longer than a row is broken as wrap does.
-func wrapWords(text string, width int) []string {
+func WrapWords(text string, width int) []string {
 	var rows []string
 	row := ""
 	for _, word := range strings.Fields(text) {
 		switch {
 		case row == "":
 			row = word
-		case textWidth(row)+1+textWidth(word) <= width:
+		case TextWidth(row)+1+TextWidth(word) <= width:
 			row += " " + word
 		default:
 			rows = append(rows, row)
 			row = word
 		}
-		if textWidth(row) > width {
-			parts := wrap(row, width)
+		if TextWidth(row) > width {
+			parts := Wrap(row, width)
 			rows = append(rows, parts[:len(parts)-1]...)
 			row = parts[len(parts)-1]
 		}
@@ -107,16 +107,16 @@ func tokenLength(text string) int {
 	return 2
 }
 
-// counted is a number with what it counts: "1 row", "2 rows".
-func counted(n int, what string) string {
+// Counted is a number with what it counts: "1 row", "2 rows".
+func Counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// textWidth is the number of columns that text takes.
-func textWidth(text string) int {
+// TextWidth is the number of columns that text takes.
+func TextWidth(text string) int {
 	for i := range len(text) {
 		if !narrow(text[i]) {
 			return uniseg.StringWidth(text)
@@ -129,11 +129,11 @@ func textWidth(text string) int {
 // what follows it can change.
 func narrow(b byte) bool { return b >= ' ' && b < 0x7f }
 
-// clip shortens text to width columns; what is cut is marked with an ellipsis.
+// Clip shortens text to width columns; what is cut is marked with an ellipsis.
 // Only the multiplexer's own short labels are clipped, never what a person is
 // asked to judge.
-func clip(text string, width int) string {
-	if textWidth(text) <= width {
+func Clip(text string, width int) string {
+	if TextWidth(text) <= width {
 		return text
 	}
 	if width < 1 {

@@ -1,0 +1,83 @@
+package view
+
+// The smallest terminal the multiplexer works on.
+const (
+	MinCols = 20
+	MinRows = 5
+)
+
+// Layout divides the screen: one row of tabs, the viewport, one status line.
+// The viewport never changes its size for a mode or a panel; those are drawn
+// over it, so that the agent is never told of another size because of them.
+type Layout struct {
+	Cols, Rows int
+	Tabs       Rect
+	Viewport   Rect
+	Status     Rect
+}
+
+// LayOut computes the layout of a screen. It reports false when the screen is
+// too small to work on.
+func LayOut(cols, rows int) (Layout, bool) {
+	l := Layout{
+		Cols:     cols,
+		Rows:     rows,
+		Tabs:     Rect{0, 0, cols, 1},
+		Viewport: Rect{0, 1, cols, max(1, rows-2)},
+		Status:   Rect{0, rows - 1, cols, 1},
+	}
+	return l, cols >= MinCols && rows >= MinRows
+}
+
+// Overlay divides the rows at the bottom of the viewport among the panel and
+// the command line. The command line gets one to six rows, the panel what its
+// lines need up to the rest, but always leaves a row of the viewport to be seen
+// when there are more than five.
+func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
+	v := l.Viewport
+	inputRows := min(max(1, inputWant), 6, max(1, v.H/2))
+	room := v.H - inputRows
+	if v.H > 5 {
+		room--
+	}
+	panelRows := min(panelWant, room)
+	if panelRows < 2 {
+		panelRows = 0
+	}
+	bottom := v.Y + v.H
+	input = Rect{v.X, bottom - inputRows, v.W, inputRows}
+	panel = Rect{v.X, input.Y - panelRows, v.W, panelRows}
+	return panel, input
+}
+
+// Divide gives each of n panes its part of an area. Between two parts a line
+// of one cell stays free. Four panes make a grid.
+func Divide(area Rect, n int, down bool) []Rect {
+	if n == 4 {
+		var out []Rect
+		for _, half := range Divide(area, 2, true) {
+			out = append(out, Divide(half, 2, false)...)
+		}
+		return out
+	}
+	length := area.W
+	if down {
+		length = area.H
+	}
+	room := length - (n - 1)
+	at := 0
+	var out []Rect
+	for i := range n {
+		size := room / n
+		if i < room%n {
+			size++
+		}
+		r := Rect{area.X + at, area.Y, size, area.H}
+		if down {
+			r = Rect{area.X, area.Y + at, area.W, size}
+		}
+		out = append(out, r)
+		at += size + 1
+	}
+	return out
+}

@@ -1,0 +1,149 @@
+package view
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Rect is a part of the screen, in cells.
+type Rect struct{ X, Y, W, H int }
+
+// Contains reports whether the cell x, y lies in r.
+func (r Rect) Contains(x, y int) bool {
+	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
+}
+
+// Surface is a rectangle of host chrome: cells that the multiplexer draws
+// itself. Whatever is written to it is clipped to it, and control characters
+// never become cells.
+type Surface struct {
+	At    Rect
+	Cells []term.Cell // rows of At.W cells
+}
+
+// NewSurface makes a surface filled with blanks of one style.
+func NewSurface(at Rect, fill term.Style) *Surface {
+	s := &Surface{At: at, Cells: make([]term.Cell, max(0, at.W*at.H))}
+	for i := range s.Cells {
+		s.Cells[i] = term.Cell{Width: 1, Style: fill}
+	}
+	return s
+}
+
+// Row returns the cells of one row.
+func (s *Surface) Row(y int) []term.Cell { return s.Cells[y*s.At.W : (y+1)*s.At.W] }
+
+// Text draws a string from column x of row y on and returns the column behind
+// it. What does not fit is not drawn.
+func (s *Surface) Text(x, y int, text string, style term.Style) int {
+	if y < 0 || y >= s.At.H {
+		return x
+	}
+	row := s.Row(y)
+	state := -1
+	for len(text) > 0 {
+		if narrow(text[0]) && (len(text) == 1 || narrow(text[1])) {
+			if x >= s.At.W {
+				return x
+			}
+			if x >= 0 {
+				row[x] = term.Cell{Rune: rune(text[0]), Width: 1, Style: style}
+			}
+			x++
+			text, state = text[1:], -1
+			continue
+		}
+		var cluster string
+		var w int
+		cluster, text, w, state = uniseg.FirstGraphemeClusterInString(text, state)
+		r, size := utf8.DecodeRuneInString(cluster)
+		if w < 1 || r < ' ' || r == 0x7f {
+			continue
+		}
+		if x+w > s.At.W {
+			return x
+		}
+		if x >= 0 {
+			row[x] = term.Cell{Rune: r, Marks: cluster[size:], Width: uint8(w), Style: style}
+			for i := 1; i < w; i++ {
+				row[x+i] = term.Cell{Style: style}
+			}
+		}
+		x += w
+	}
+	return x
+}
+
+// Sanitized draws sanitized text and gives its escapes a style of their own.
+func (s *Surface) Sanitized(x, y int, text string, style, escapes term.Style) int {
+	for len(text) > 0 {
+		n := tokenLength(text)
+		token := text[:n]
+		if token[0] == '\\' || token == string(VisibleSpace) {
+			x = s.Text(x, y, token, escapes)
+		} else {
+			x = s.Text(x, y, token, style)
+		}
+		text = text[n:]
+	}
+	return x
+}
+
+// Right draws a string so that it ends in column end (exclusive) of the first
+// row and returns the column where it begins. It draws nothing when there is
+// no room.
+func (s *Surface) Right(end int, text string, style term.Style) int {
+	x := end - TextWidth(text)
+	if x < 0 {
+		return end
+	}
+	s.Text(x, 0, text, style)
+	return x
+}
+
+// Fill gives a whole row one style and blanks it.
+func (s *Surface) Fill(y int, style term.Style) {
+	for i, row := 0, s.Row(y); i < len(row); i++ {
+		row[i] = term.Cell{Width: 1, Style: style}
+	}
+}
+
+// frame is the surface in the form that is copied to a canvas. The surface
+// must not be changed afterwards.
+func (s *Surface) frame() *term.Frame {
+	f := &term.Frame{Cols: s.At.W, Rows: s.At.H, Generation: 1}
+	for y := range s.At.H {
+		f.Lines = append(f.Lines, term.Line{Cells: s.Row(y), Generation: 1})
+	}
+	return f
+}
+
+// String is the text of the surface, for tests and for reading.
+func (s *Surface) String() string {
+	var b strings.Builder
+	for y := range s.At.H {
+		b.WriteString(strings.TrimRight(CellText(s.Row(y)), " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// CellText is the text of a row of cells, blanks as spaces.
+func CellText(cells []term.Cell) string {
+	var b strings.Builder
+	for _, c := range cells {
+		switch {
+		case c.Width == 0:
+		case c.Rune == 0:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(c.Rune)
+			b.WriteString(c.Marks)
+		}
+	}
+	return b.String()
+}
