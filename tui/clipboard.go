@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -42,11 +43,9 @@ type heldCopy struct {
 
 // used notes that the person gave the tab's program something that can make it copy.
 func (t *tab) used(ev keys.Event, now time.Time) {
-	if ev.Kind == keys.MouseEvent && ev.Mouse.Action != keys.MousePress && ev.Mouse.Action != keys.MouseRelease ||
-		ev.Kind == keys.KeyEvent && (ev.Key.IsModifier() || ev.Key.Action == keys.Release) || ev.Kind == keys.UnknownEvent {
-		return
+	if input.Handled(ev) {
+		t.usedAt = now
 	}
-	t.usedAt = now
 }
 
 // onProgramCopies passes a copy on, now or when the last one is long enough ago, if the

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // closeTime bounds how long ending a session may take before the person is
@@ -50,8 +51,8 @@ type tabRequest struct {
 	agent     string
 	workspace string
 	worktree  broker.WorktreeChoice
-	prompt    []piece          // sent once the agent is ready
-	line      []piece          // the command that asked for it
+	prompt    []input.Piece    // sent once the agent is ready
+	line      []input.Piece    // the command that asked for it
 	replace   broker.SessionID // the tab it takes the place of
 	resume    broker.SessionID // the stored session to continue, with its own agent and workspace
 }
@@ -150,7 +151,7 @@ func (m *Model) decide(e broker.Escalation, what decision) tea.Cmd {
 
 // submit records trusted input; the pieces come back with the answer, so that
 // nothing typed is lost when it could not be sent.
-func (m *Model) submit(in broker.TrustedInput, pieces []piece) tea.Cmd {
+func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 	slot := 0
 	if t := m.tabOf(in.Session); t != nil {
 		slot = t.pane.queue.reserve() // what is typed next comes after it

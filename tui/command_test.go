@@ -64,7 +64,7 @@ func TestCommandModeContract(t *testing.T) {
 			if got := r.queued(1); got != test.queued {
 				t.Errorf("the agent got %q, want %q", got, test.queued)
 			}
-			if got := r.m.line.text(); got != test.line {
+			if got := r.m.line.Text(); got != test.line {
 				t.Errorf("the line holds %q, want %q", got, test.line)
 			}
 			if r.m.mode != test.mode {
@@ -114,7 +114,7 @@ func TestPasteStaysWhereItBegan(t *testing.T) {
 	if got, want := r.queued(1), "\x1b[200~one two three\x1b[201~"; got != want {
 		t.Errorf("the agent got %q, want %q", got, want)
 	}
-	if got := r.m.line.text(); got != "" {
+	if got := r.m.line.Text(); got != "" {
 		t.Errorf("the line got %q", got)
 	}
 }
@@ -351,17 +351,7 @@ func TestHelpNamesEverything(t *testing.T) {
 			t.Errorf("/%s is not in the help", c.name)
 		}
 	}
-	seen := map[place]map[string]bool{}
-	for _, b := range keyTable("ctrl+a", "ctrl+b") {
-		for _, k := range b.Keys() {
-			if seen[b.place] == nil {
-				seen[b.place] = map[string]bool{}
-			}
-			if seen[b.place][k] {
-				t.Errorf("%s is bound twice %s", k, b.place)
-			}
-			seen[b.place][k] = true
-		}
+	for _, b := range r.m.keys.Bindings() {
 		if !strings.Contains(all.String(), b.Help().Desc) {
 			t.Errorf("%q is not in the help", b.Help().Desc)
 		}

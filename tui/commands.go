@@ -2,11 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -72,17 +72,9 @@ func lookUpCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// parseCommand splits a line that begins with a slash into the command's name
-// in lower case and the rest.
-func parseCommand(line string) (name, args string) {
-	line = strings.TrimSpace(strings.TrimPrefix(line, "/"))
-	name, args, _ = strings.Cut(line, " ")
-	return strings.ToLower(name), strings.TrimSpace(args)
-}
-
 // unknownCommand says what is valid instead.
 func unknownCommand(name string) error {
-	if near := completions(name, commandNames()); len(near) > 0 {
+	if near := input.Completions(name, commandNames()); len(near) > 0 {
 		return fmt.Errorf("/%s: no such command, did you mean /%s?", view.Sanitize(name), strings.Join(near, ", /"))
 	}
 	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", view.Sanitize(name), view.Sanitize(name))
@@ -94,35 +86,4 @@ func commandNames() []string {
 		out = append(out, c.name)
 	}
 	return out
-}
-
-// completions are the candidates that begin with prefix.
-func completions(prefix string, candidates []string) []string {
-	var out []string
-	for _, c := range candidates {
-		if strings.HasPrefix(c, prefix) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// commonPrefix is the longest start that all words share.
-func commonPrefix(words []string) string {
-	if len(words) == 0 {
-		return ""
-	}
-	prefix := words[0]
-	for _, w := range words[1:] {
-		for !strings.HasPrefix(w, prefix) {
-			prefix = prefix[:len(prefix)-1]
-		}
-	}
-	return prefix
-}
-
-// positive reads the number in "/tab 3" or "/approve #3".
-func positive(s string) (int, bool) {
-	n, err := strconv.Atoi(strings.TrimPrefix(s, "#"))
-	return n, err == nil && n > 0
 }

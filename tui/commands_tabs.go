@@ -8,12 +8,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt].
 func (m *Model) runNew(args string) (tea.Cmd, error) {
-	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: promptOf(m.executed)}
+	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: input.PromptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args)
 	dir := strings.TrimSpace(args)
@@ -34,7 +35,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		dir = "."
 	}
 	var err error
-	if o.workspace, err = expandHome(dir); err != nil {
+	if o.workspace, err = input.ExpandHome(dir); err != nil {
 		return nil, err
 	}
 	return m.open(o), nil
@@ -174,7 +175,7 @@ func (m *Model) runLast(string) (tea.Cmd, error) {
 
 // runMove is /move N: the tab's place in the bar, not its number.
 func (m *Model) runMove(args string) (tea.Cmd, error) {
-	n, ok := positive(args)
+	n, ok := input.Number(args)
 	t := m.current()
 	if !ok || t == nil || n > len(m.tabs) {
 		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", view.Sanitize(args), len(m.tabs))

@@ -4,30 +4,25 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"sort"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
-
-// maxListed bounds how many directory entries are looked at for completion.
-const maxListed = 4096
 
 // complete completes the word before the cursor: a command, or an argument of
 // one. Directories are read outside the event loop.
 func (m *Model) complete() tea.Cmd {
-	text := textOf(m.line.pieces[:m.line.cursor])
+	text := input.TextOf(m.line.Pieces[:m.line.Cursor])
 	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
 		return nil
 	}
 	command, word, hasArgs := strings.Cut(text[1:], " ")
 	command = strings.ToLower(command)
 	if !hasArgs {
-		m.completed(completedMsg{text, command, completions(command, commandNames())})
+		m.completed(completedMsg{text, command, input.Completions(command, commandNames())})
 		return nil
 	}
 	if command == "new" && strings.Contains(word, "-- ") {
@@ -47,27 +42,27 @@ func (m *Model) complete() tea.Cmd {
 					ids = append(ids, string(s.ID))
 				}
 			}
-			return completedMsg{text, word, completions(word, ids)}
+			return completedMsg{text, word, input.Completions(word, ids)}
 		})
 	}
 	candidates := m.argumentsOf(command)
 	if command != "new" || !strings.ContainsAny(word, "/~") {
-		m.completed(completedMsg{text, word, completions(word, candidates)})
+		m.completed(completedMsg{text, word, input.Completions(word, candidates)})
 		return nil
 	}
 	return m.do(func(context.Context) tea.Msg {
-		return completedMsg{text, word, completions(word, directories(word))}
+		return completedMsg{text, word, input.Completions(word, input.Directories(word))}
 	})
 }
 
 // completed puts what was found on the line, unless that was changed
 // meanwhile. Several candidates are listed in the status line.
 func (m *Model) completed(msg completedMsg) {
-	if textOf(m.line.pieces[:m.line.cursor]) != msg.before {
+	if input.TextOf(m.line.Pieces[:m.line.Cursor]) != msg.before {
 		return
 	}
 	m.dirty = true
-	switch prefix := commonPrefix(msg.found); {
+	switch prefix := input.CommonPrefix(msg.found); {
 	case len(msg.found) == 0 && msg.stem == "":
 		m.showError(errors.New("nothing is known that could stand here"))
 	case len(msg.found) == 0:
@@ -77,9 +72,9 @@ func (m *Model) completed(msg completedMsg) {
 		if strings.HasSuffix(prefix, "/") {
 			end = ""
 		}
-		m.line.insert(prefix[len(msg.stem):]+end, false)
+		m.line.Insert(prefix[len(msg.stem):]+end, false)
 	case len(prefix) > len(msg.stem):
-		m.line.insert(prefix[len(msg.stem):], false)
+		m.line.Insert(prefix[len(msg.stem):], false)
 	default:
 		m.showInfo(view.Sanitize(strings.Join(msg.found, " ")))
 		m.flash.candidates = true
@@ -111,45 +106,4 @@ func (m *Model) argumentsOf(command string) []string {
 		out = append(out, "--workspace", "--worktree", "--no-worktree")
 	}
 	return out
-}
-
-// directories lists the directories that a path begins, hidden ones only when
-// asked for by their dot.
-func directories(word string) []string {
-	dir, base := filepath.Split(word)
-	where, err := expandHome(dir)
-	if err != nil || where == "" {
-		return nil
-	}
-	f, err := os.Open(where)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	entries, _ := f.ReadDir(maxListed)
-	var out []string
-	for _, e := range entries {
-		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if e.IsDir() && !hidden && !strings.ContainsAny(e.Name(), " \n") {
-			out = append(out, dir+e.Name()+"/")
-		}
-	}
-	sort.Strings(out)
-	return out
-}
-
-// expandHome replaces a leading ~ by the home directory, and makes the path
-// absolute.
-func expandHome(dir string) (string, error) {
-	if dir == "" {
-		return "", nil
-	}
-	if dir == "~" || strings.HasPrefix(dir, "~/") {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return "", fmt.Errorf("find the home directory: %w", err)
-		}
-		dir = filepath.Join(home, dir[1:])
-	}
-	return filepath.Abs(dir)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -34,7 +35,7 @@ type copyState struct {
 
 	searching bool // a search is being typed into line
 	backward  bool
-	line      commandLine
+	line      input.Line
 	query     string
 }
 
@@ -112,9 +113,9 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 	}
 	c.rows = m.focusedRect().H
 	c.renumber()
-	a := m.keys[placeCopy][name]
+	a := m.keys.At(input.PlaceCopy, name)
 	switch a {
-	case actLeave:
+	case input.ActLeave:
 		if name == "enter" && c.selecting {
 			m.yank()
 			return nil
@@ -124,21 +125,21 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 			return nil
 		}
 		m.leaveCopy()
-	case actCopyYank:
+	case input.ActCopyYank:
 		m.yank()
-	case actCopyEdit:
+	case input.ActCopyEdit:
 		t, line := c.tab, c.cursor.Line
 		m.leaveCopy()
 		return m.editScrollback(t, line)
-	case actCopySearch, actCopySearchB:
-		c.searching, c.backward = true, a == actCopySearchB
-		c.line = commandLine{}
-	case actCopyNext:
+	case input.ActCopySearch, input.ActCopySearchB:
+		c.searching, c.backward = true, a == input.ActCopySearchB
+		c.line = input.Line{}
+	case input.ActCopyNext:
 		m.search(c.backward)
-	case actCopyPrev:
+	case input.ActCopyPrev:
 		m.search(!c.backward)
-	case actCopyPrompt, actCopyPromptB:
-		if !c.toPrompt(a == actCopyPromptB) {
+	case input.ActCopyPrompt, input.ActCopyPromptB:
+		if !c.toPrompt(a == input.ActCopyPromptB) {
 			m.showInfo("no further prompt; shells mark theirs with OSC 133")
 		}
 	default:
@@ -225,13 +226,13 @@ func (m *Model) copyHints() []string {
 	c := &m.copying
 	where := fmt.Sprintf("line %d/%d", c.cursor.Line+1, c.total())
 	if c.searching {
-		return nonEmpty("copy "+where, m.hint(placeCommand, actEnter, "searches"), m.hint(placeCommand, actLeave, "back"))
+		return nonEmpty("copy "+where, m.keys.Hint(input.PlaceCommand, input.ActEnter, "searches"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
 	}
 	if c.selecting {
-		return nonEmpty("copy "+where, m.hint(placeCopy, actCopyYank, "copies"), "Esc drops the selection")
+		return nonEmpty("copy "+where, m.keys.Hint(input.PlaceCopy, input.ActCopyYank, "copies"), "Esc drops the selection")
 	}
-	return nonEmpty("copy "+where, m.hint(placeCopy, actCopySelect, "selects"), m.hint(placeCopy, actCopySearch, "searches"),
-		m.hint(placeCopy, actCopyEdit, "edits"), m.hint(placeCopy, actLeave, "leaves"))
+	return nonEmpty("copy "+where, m.keys.Hint(input.PlaceCopy, input.ActCopySelect, "selects"), m.keys.Hint(input.PlaceCopy, input.ActCopySearch, "searches"),
+		m.keys.Hint(input.PlaceCopy, input.ActCopyEdit, "edits"), m.keys.Hint(input.PlaceCopy, input.ActLeave, "leaves"))
 }
 
 // marks are the highlighted cells of the focused pane.

@@ -1,12 +1,16 @@
 package tui
 
-import "unicode"
+import (
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+)
 
 // act carries out motions and selection keys.
-func (c *copyState) act(a action) {
+func (c *copyState) act(a input.Action) {
 	switch a {
-	case actCopySelect, actCopyLines:
-		whole := a == actCopyLines
+	case input.ActCopySelect, input.ActCopyLines:
+		whole := a == input.ActCopyLines
 		if c.selecting && c.wholeLine == whole {
 			c.selecting = false
 			return
@@ -15,7 +19,7 @@ func (c *copyState) act(a action) {
 			c.anchor = c.cursor
 		}
 		c.selecting, c.wholeLine = true, whole
-	case actCopySwap:
+	case input.ActCopySwap:
 		c.cursor, c.anchor = c.anchor, c.cursor
 	default:
 		c.motion(a)
@@ -24,40 +28,40 @@ func (c *copyState) act(a action) {
 }
 
 // motion moves the cursor.
-func (c *copyState) motion(a action) {
+func (c *copyState) motion(a input.Action) {
 	width, _ := c.screen().Size()
 	switch a {
-	case actCopyLeft:
+	case input.ActCopyLeft:
 		c.cursor.X--
-	case actCopyRight:
+	case input.ActCopyRight:
 		c.cursor.X++
-	case actCopyUp:
+	case input.ActCopyUp:
 		c.cursor.Line--
-	case actCopyDown:
+	case input.ActCopyDown:
 		c.cursor.Line++
-	case actCopyPageUp:
+	case input.ActCopyPageUp:
 		c.cursor.Line -= max(1, c.rows-1)
-	case actCopyPageDn:
+	case input.ActCopyPageDn:
 		c.cursor.Line += max(1, c.rows-1)
-	case actCopyHalfUp:
+	case input.ActCopyHalfUp:
 		c.cursor.Line -= max(1, c.rows/2)
-	case actCopyHalfDn:
+	case input.ActCopyHalfDn:
 		c.cursor.Line += max(1, c.rows/2)
-	case actCopyTop:
+	case input.ActCopyTop:
 		c.cursor = point{}
-	case actCopyBottom:
+	case input.ActCopyBottom:
 		c.cursor = point{0, c.total() - 1}
-	case actCopyStart:
+	case input.ActCopyStart:
 		c.cursor.X = 0
-	case actCopyFirst:
+	case input.ActCopyFirst:
 		c.cursor.X = firstLetter(c.lineRunes(c.cursor.Line))
-	case actCopyLineEnd:
+	case input.ActCopyLineEnd:
 		c.cursor.X = max(0, len(c.lineRunes(c.cursor.Line))-1)
-	case actCopyWord:
+	case input.ActCopyWord:
 		c.wordForward(false)
-	case actCopyWordEnd:
+	case input.ActCopyWordEnd:
 		c.wordForward(true)
-	case actCopyBack:
+	case input.ActCopyBack:
 		c.wordBack()
 	}
 	c.cursor.Line = min(max(0, c.cursor.Line), c.total()-1)

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // intake brings what the person does to the model. Most of it is keys for an
@@ -54,7 +55,7 @@ func (m *Model) takeFastPath(ev keys.Event) bool {
 	}
 	defer m.mu.Unlock()
 	t := m.current()
-	if m.keys.meaning(m.keyState(ev.Key.Code), ev).kind != meansNothing {
+	if m.keys.Meaning(m.keyState(ev.Key.Code), ev).Kind != input.MeansNothing {
 		return false
 	}
 	t.used(ev, m.now())

@@ -58,7 +58,7 @@ func (r *harness) chrome() string {
 		scrolled = append(scrolled, t.scrolled)
 	}
 	return fmt.Sprintf("mode %d, tab %d, scrolled %v, prefixed %t, touched %t, ours %v, line %q, flash %q urgent %t, question %t, help %q, quit %t, dirty %t",
-		m.mode, m.active, scrolled, m.prefixed, m.touched, m.ours, m.line.text(), m.flash.text, m.flash.urgent, m.question != nil, m.helpTitle, r.quit, m.dirty)
+		m.mode, m.active, scrolled, m.prefixed, m.touched, m.ours, m.line.Text(), m.flash.text, m.flash.urgent, m.question != nil, m.helpTitle, r.quit, m.dirty)
 }
 
 // typed is what agents got.
@@ -115,7 +115,7 @@ func TestMeaningAllocatesNothing(t *testing.T) {
 	r.keys("x")
 	ev := keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: 'a', Text: "a"}, Raw: []byte("a")}
 	state := r.m.keyState('a')
-	if n := testing.AllocsPerRun(100, func() { r.m.keys.meaning(state, ev) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { r.m.keys.Meaning(state, ev) }); n != 0 {
 		t.Errorf("the meaning of a key costs %v allocations", n)
 	}
 }

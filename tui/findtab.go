@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // findTab is the tab that a person means by its number, its name, or the start of
 // its name; the error says which there are.
 func (m *Model) findTab(arg string) (*tab, error) {
-	if n, ok := positive(arg); ok {
+	if n, ok := input.Number(arg); ok {
 		if t := m.numbered(n); t != nil {
 			return t, nil
 		}

@@ -2,12 +2,12 @@ package tui
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -25,32 +25,8 @@ const (
 	readyEvery = 100 * time.Millisecond
 )
 
-// promptOf finds the first prompt on the line of a command: what stands behind
-// " -- ", with its origin.
-func promptOf(line []piece) []piece {
-	text := textOf(line)
-	at := strings.Index(text, " -- ")
-	if at < 0 {
-		return nil
-	}
-	begin, offset := 0, 0
-	for ; offset < at+len(" -- "); begin++ {
-		offset += len(line[begin].text)
-	}
-	end := len(line)
-	for begin < end && blankPiece(line[begin]) {
-		begin++
-	}
-	for end > begin && blankPiece(line[end-1]) {
-		end--
-	}
-	return line[begin:end:end]
-}
-
-func blankPiece(p piece) bool { return strings.TrimSpace(p.text) == "" }
-
 // expectPrompt has a tab's first prompt sent as soon as its agent is ready.
-func (m *Model) expectPrompt(t *tab, prompt []piece) tea.Cmd {
+func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 	if len(prompt) == 0 {
 		return nil
 	}
@@ -68,7 +44,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	prompt := t.first
 	if t.dead() {
 		t.first = nil
-		where := m.line.putBack(prompt)
+		where := m.line.PutBack(prompt)
 		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", view.Sanitize(t.title()), where))
 		return nil
 	}
@@ -81,7 +57,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
 			t.session.Tab, view.Sanitize(t.title()), stopwatch(toolPatience)))
 	}
-	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: textOf(prompt), Spans: spansOf(prompt)}, prompt)
+	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }
 
 // readyForPrompt reports whether the agent would take typing for a prompt: it has

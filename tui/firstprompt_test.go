@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // quietFor lets a tab's agent have drawn nothing for a while.
@@ -144,13 +145,13 @@ func TestFirstPromptIsKept(t *testing.T) {
 	r.state(2, broker.StateDead)
 	r.lookReady()
 	r.wants("shell ended before its first prompt was sent; the text is kept on the command line")
-	if got := r.m.line.text(); got != "do it" {
+	if got := r.m.line.Text(); got != "do it" {
 		t.Errorf("the line holds %q", got)
 	}
 	r.keys("\x01\x15")
 	r.broker.openErr = errNoAgent
 	r.keys("/new shell -- do it\r")
-	if got := r.m.line.text(); got != "/new shell -- do it" {
+	if got := r.m.line.Text(); got != "/new shell -- do it" {
 		t.Errorf("the line holds %q", got)
 	}
 }
@@ -191,7 +192,7 @@ func TestNewCommandLines(t *testing.T) {
 			t.Errorf("/new %s: opened %+v", test.args, last)
 			continue
 		}
-		if got := textOf(r.m.numbered(2).first); got != test.prompt {
+		if got := input.TextOf(r.m.numbered(2).first); got != test.prompt {
 			t.Errorf("/new %s: the first prompt is %q", test.args, got)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -18,7 +19,7 @@ func (m *Model) runGrants(string) (tea.Cmd, error) { return m.listGrants(""), ni
 
 // runRevoke is /revoke.
 func (m *Model) runRevoke(args string) (tea.Cmd, error) {
-	if _, ok := positive(args); !ok && args != "all" {
+	if _, ok := input.Number(args); !ok && args != "all" {
 		return nil, &hinted{errors.New("/revoke takes the number of a grant, or all"), "/grants lists them"}
 	}
 	return m.listGrants(strings.TrimPrefix(args, "#")), nil

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -34,18 +35,18 @@ func (m *Model) helpText() []helpLine {
 	for _, line := range m.o.Intro {
 		out = append(out, helpLine{text: view.Sanitize(line)})
 	}
-	var last place
+	var last input.Place
 	listed := false
-	for _, b := range m.table {
-		if len(b.Keys()) == 0 || b.place == placePrefix && m.o.Prefix == "" {
+	for _, b := range m.keys.Bindings() {
+		if len(b.Keys()) == 0 || b.Place == input.PlacePrefix && m.keys.Prefix == "" {
 			continue
 		}
-		if !listed && b.place != placeTerminal {
+		if !listed && b.Place != input.PlaceTerminal {
 			out, listed = append(out, commandLines()...), true
 		}
-		if b.place != last {
-			out = append(out, helpLine{text: string(b.place), head: true})
-			last = b.place
+		if b.Place != last {
+			out = append(out, helpLine{text: string(b.Place), head: true})
+			last = b.Place
 		}
 		out = append(out, helpLine{key: bindingKeys(b), text: b.Help().Desc})
 	}
@@ -66,12 +67,12 @@ func commandLines() []helpLine {
 }
 
 // bindingKeys names the keys of a binding; nine digits become one.
-func bindingKeys(b binding) string {
+func bindingKeys(b input.Binding) string {
 	var out []string
 	names := b.Keys()
 	digits := len(names) == 9
 	for i, k := range names {
-		out = append(out, displayKey(k))
+		out = append(out, input.DisplayKey(k))
 		digits = digits && strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(names[0], "1") && k != ""
 	}
 	if digits {
@@ -84,20 +85,20 @@ func bindingKeys(b binding) string {
 func (m *Model) onHelpKey(name string) tea.Cmd {
 	m.dirty = true
 	m.layHelp()
-	if m.following.id != "" && m.keys[placeStarting][name] == actLog {
+	if m.following.id != "" && m.keys.At(input.PlaceStarting, name) == input.ActLog {
 		m.leaveCommand()
 		return nil
 	}
-	switch m.keys[placeHelp][name] {
-	case actHelpDown:
+	switch m.keys.At(input.PlaceHelp, name) {
+	case input.ActHelpDown:
 		m.help.ScrollDown(1)
-	case actHelpUp:
+	case input.ActHelpUp:
 		m.help.ScrollUp(1)
-	case actHelpPage:
+	case input.ActHelpPage:
 		m.help.PageDown()
-	case actHelpPageUp:
+	case input.ActHelpPageUp:
 		m.help.PageUp()
-	case actLeave:
+	case input.ActLeave:
 		m.leaveCommand()
 	}
 	return nil

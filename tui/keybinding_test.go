@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"strings"
 	"testing"
 )
@@ -30,12 +29,12 @@ func TestChosenKeys(t *testing.T) {
 		t.Errorf("the agent got %q", got)
 	}
 	r.keys("\x01[")
-	if r.m.mode != modeCommand || r.m.line.text() != "[" {
-		t.Errorf("mode %d, line %q", r.m.mode, r.m.line.text())
+	if r.m.mode != modeCommand || r.m.line.Text() != "[" {
+		t.Errorf("mode %d, line %q", r.m.mode, r.m.line.Text())
 	}
 	r.keys("\x18")
-	if r.m.line.text() != "" {
-		t.Errorf("undo left %q", r.m.line.text())
+	if r.m.line.Text() != "" {
+		t.Errorf("undo left %q", r.m.line.Text())
 	}
 	r.keys("\x19")
 	r.wants("x leaves")
@@ -82,70 +81,12 @@ func TestAnyCommandKey(t *testing.T) {
 		r := newHarness(t, 80, 24, Options{CommandKey: key})
 		bytes := map[string]string{"ctrl+e": "\x05", "ctrl+f": "\x06", "f12": "\x1b[24~", "Ctrl+G": "\x07"}[key]
 		r.keys(bytes + "ab" + bytes)
-		if r.m.mode != modeTerminal || r.queued(1) != bytes || r.m.line.text() != "ab" {
-			t.Errorf("%s: mode %d, the agent got %q, the line holds %q", key, r.m.mode, r.queued(1), r.m.line.text())
+		if r.m.mode != modeTerminal || r.queued(1) != bytes || r.m.line.Text() != "ab" {
+			t.Errorf("%s: mode %d, the agent got %q, the line holds %q", key, r.m.mode, r.queued(1), r.m.line.Text())
 		}
 		r.keys(bytes + "\x15[" + bytes)
 		if r.m.mode != modeTerminal {
 			t.Errorf("%s does not leave copy mode", key)
-		}
-	}
-}
-
-func TestKeysThatCannotBe(t *testing.T) {
-	for _, test := range []struct {
-		commandKey, prefix string
-		name               string
-		keys               []string
-		want               string
-	}{
-		{name: "copy.pageup", want: "keys.copy.pageup: no such action; there is copy.page-up"},
-		{name: "page-up", want: "keys.page-up: no such action; there is panel.page-up, copy.page-up, pick.page-up, help.page-up"},
-		{name: "zzz", want: "no such action; 'ironcurtain-mux keys' lists them"},
-		{name: "agent.command-line", want: "commandKey of config.json says this key"},
-		{name: "agent.prefix", want: "prefix of config.json says this key"},
-		{name: "copy.yank", keys: []string{"ctrl+yy"}, want: `"ctrl+yy" is no key; write it like`},
-		{name: "copy.yank", keys: []string{"w"}, want: "w is bound to copy.word there too"},
-		{name: "copy.leave", keys: []string{"w"}, want: "w is bound to copy.word there too"},
-		{name: "copy.yank", keys: []string{"u", "u"}, want: "u is written twice"},
-		{name: "copy.yank", keys: []string{"ctrl+a"}, want: "ctrl+a is bound to copy.leave there too"},
-		{name: "command.undo", keys: []string{"u"}, want: `"u" types text there`},
-		{name: "command.undo", keys: []string{"space"}, want: `"space" types text there`},
-		{name: "command.undo", keys: []string{"ctrl+a"}, want: "ctrl+a is the commandKey of config.json"},
-		{name: "agent.next", keys: []string{"N"}, want: `"N" types text there`},
-		{name: "panel.page", keys: []string{"j"}, want: `"j" types text there`},
-		{name: "empty.keys", keys: []string{"/"}, want: `"/" begins a command there`},
-		{name: "agent.tab-number", keys: []string{"f1"}, want: "takes nine keys"},
-		{name: "question.no", want: "it needs a key"},
-		{commandKey: "ctrl+i", want: "commandKey: most terminals send the same for Ctrl-I and Tab"},
-		{commandKey: "pgup", want: `commandKey: "pgup" is no key with Ctrl or Alt`},
-		{prefix: "Ctrl+A", want: "prefix: this is the command key already"},
-		{prefix: "x", want: `prefix: "x" is no key with Ctrl or Alt`},
-	} {
-		var chosen map[string][]string
-		if test.name != "" {
-			chosen = map[string][]string{test.name: test.keys}
-		}
-		err := CheckKeys(test.commandKey, test.prefix, chosen)
-		var wrong *KeyError
-		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v", test, err)
-		}
-	}
-}
-
-// Each binding has a name of its own, and each key of the default one meaning.
-func TestBindingNames(t *testing.T) {
-	seen := map[string]bool{}
-	for _, b := range keyTable("ctrl+a", "ctrl+b") {
-		if seen[b.name()] {
-			t.Errorf("%s is twice in the table", b.name())
-		}
-		seen[b.name()] = true
-	}
-	for _, a := range BoundActions() {
-		if err := CheckKeys("", "ctrl+b", map[string][]string{a.Name: a.Keys}); err != nil && len(a.Keys) > 0 {
-			t.Errorf("the keys it has by default: %v", err)
 		}
 	}
 }

@@ -125,7 +125,7 @@ func (w *witness) types() {
 		w.send(sizeMsg{60 + 10*w.random.IntN(5), 16 + 4*w.random.IntN(4)})
 	}
 	w.note("types %q", word)
-	together := strings.Contains(w.m.line.text()+word, " all")
+	together := strings.Contains(w.m.line.Text()+word, " all")
 	before := len(w.broker.decisions())
 	w.keys(word)
 	made := w.broker.decisions()[before:]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -48,8 +49,7 @@ type Model struct {
 	tell  func(tea.Msg) // delivers a message from another goroutine
 	now   func() time.Time
 	pause func(ctx context.Context, d time.Duration) bool // sleep
-	keys  keymap
-	table []binding
+	keys  *input.Keys
 	theme view.Theme
 
 	// Of the person's terminal, once it has told them.
@@ -64,9 +64,9 @@ type Model struct {
 	active    int              // index of the focused tab
 	before    broker.SessionID // of the tab shown before, for /last
 	split     split
-	line      commandLine
-	begun     time.Time // when that line was begun
-	executed  []piece   // the line of the command that is being carried out
+	line      input.Line
+	begun     time.Time     // when that line was begun
+	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
 	approvals approvals
 	toasts    []toast
@@ -110,7 +110,7 @@ func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Mode
 	if err != nil {
 		return nil, err
 	}
-	table, err := bindKeys(o)
+	bound, err := input.Bind(o.choice())
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +124,7 @@ func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Mode
 		priority: new(inputPriority),
 		now:      time.Now,
 		pause:    sleep,
-		table:    table,
-		keys:     newKeymap(table),
+		keys:     bound,
 		ours:     map[rune]bool{},
 		theme:    theme,
 	}, nil

@@ -6,11 +6,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
-
-// wheelLines is how far one turn of the wheel scrolls.
-const wheelLines = 3
 
 // dragState is a selection that is being made with the mouse.
 type dragState struct {
@@ -52,7 +50,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	case m.mode == modeHelp:
 		if e.Button == keys.WheelUp || e.Button == keys.WheelDown {
 			m.layHelp()
-			m.help.SetYOffset(m.help.YOffset() + wheelStep(e))
+			m.help.SetYOffset(m.help.YOffset() + input.WheelStep(e))
 			m.dirty = true
 		}
 		return nil
@@ -73,22 +71,15 @@ func (m *Model) leaveModes() {
 // overPanel scrolls the panel with the wheel, and keeps the mouse from what
 // is below it.
 func (m *Model) overPanel(e keys.Mouse) bool {
-	panel, input := m.panelRect()
+	panel, line := m.panelRect()
 	if panel.Contains(e.X, e.Y) {
 		if e.Action == keys.MousePress && (e.Button == keys.WheelUp || e.Button == keys.WheelDown) {
-			m.approvals.scroll += wheelStep(e)
+			m.approvals.scroll += input.WheelStep(e)
 			m.dirty = true
 		}
 		return true
 	}
-	return input.Contains(e.X, e.Y)
-}
-
-func wheelStep(e keys.Mouse) int {
-	if e.Button == keys.WheelUp {
-		return -wheelLines
-	}
-	return wheelLines
+	return line.Contains(e.X, e.Y)
 }
 
 // onPaneMouse gives an event to the pane under it.
@@ -126,7 +117,7 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	}
 	switch {
 	case wheel && e.Action == keys.MousePress:
-		m.scrollBack(t, at, -wheelStep(e))
+		m.scrollBack(t, at, -input.WheelStep(e))
 	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached:
 		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
 	}
@@ -142,16 +133,9 @@ func (m *Model) onGrabbed(ev keys.Event) {
 	}
 	tabs, parts := m.visibleTabs()
 	if i := slices.Index(tabs, t); i >= 0 && !t.dead() {
-		ev.Mouse = clamp(ev.Mouse, parts[i])
+		ev.Mouse = input.Clamp(ev.Mouse, parts[i])
 		m.forwardMouse(t, parts[i], ev)
 	}
-}
-
-// clamp brings a mouse event into a rectangle.
-func clamp(e keys.Mouse, at view.Rect) keys.Mouse {
-	e.X = min(max(at.X, e.X), at.X+at.W-1)
-	e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
-	return e
 }
 
 // forwardMouse gives a tab's program an event over its pane.
@@ -184,7 +168,7 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	at := m.focusedRect()
 	switch e.Action {
 	case keys.MouseMove:
-		to := m.pointAt(t, at, clamp(e, at))
+		to := m.pointAt(t, at, input.Clamp(e, at))
 		if !m.dragging.moved {
 			if to == m.dragging.from {
 				return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // The messages the model is driven by. Each is named for what has happened.
@@ -124,7 +125,7 @@ type (
 	submittedMsg struct {
 		id      broker.SessionID
 		slot    int // kept for it in the agent's input
-		pieces  []piece
+		pieces  []input.Piece
 		receipt broker.Receipt
 		err     error
 	}

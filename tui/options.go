@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -72,7 +72,7 @@ const announceEvery = time.Second
 
 // check refuses options that nothing sensible can be made of.
 func (o Options) check() error {
-	if _, err := bindKeys(o); err != nil {
+	if _, err := input.Bind(o.choice()); err != nil {
 		return err
 	}
 	switch o.Notify {
@@ -94,17 +94,13 @@ func (o Options) withDefaults() Options {
 	if o.Scrollback <= 0 {
 		o.Scrollback = defaultScrollback
 	}
-	if o.CommandKey == "" {
-		o.CommandKey = "ctrl+a"
-	}
-	// One way to write each key; one that is none is refused by check.
-	for _, name := range []*string{&o.CommandKey, &o.Prefix} {
-		if k, ok := keys.Parse(*name); ok {
-			*name = keyName(k)
-		}
-	}
 	if o.Notify == "" {
 		o.Notify = "bell"
 	}
 	return o
+}
+
+// choice is what is chosen of the keys.
+func (o Options) choice() input.Choice {
+	return input.Choice{CommandKey: o.CommandKey, Prefix: o.Prefix, Keys: o.Keys}
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -147,22 +148,22 @@ func (m *Model) onPickerKey(name string) tea.Cmd {
 	p := &m.picker
 	page := max(1, m.lay.Viewport.H-2)
 	last := max(0, len(p.rows)-1)
-	switch m.keys[placePicker][name] {
-	case actPickDown:
+	switch m.keys.At(input.PlacePicker, name) {
+	case input.ActPickDown:
 		p.at = min(p.at+1, last)
-	case actPickUp:
+	case input.ActPickUp:
 		p.at = max(p.at-1, 0)
-	case actPickPage:
+	case input.ActPickPage:
 		p.at = min(p.at+page, last)
-	case actPickPageUp:
+	case input.ActPickPageUp:
 		p.at = max(p.at-page, 0)
-	case actPick:
+	case input.ActPick:
 		return m.pick()
-	case actPickEnd:
+	case input.ActPickEnd:
 		return m.askToEnd()
-	case actPickAll:
+	case input.ActPickAll:
 		return m.pickAll()
-	case actLeave:
+	case input.ActLeave:
 		return m.leavePicker()
 	}
 	return nil
@@ -205,16 +206,16 @@ func (m *Model) pick() tea.Cmd {
 
 // pickerHints says what can be done in the list.
 func (m *Model) pickerHints() []string {
-	back := m.hint(placePicker, actLeave, "back")
+	back := m.keys.Hint(input.PlacePicker, input.ActLeave, "back")
 	chosen := m.picker.chosen()
 	if chosen == nil {
 		return nonEmpty(back)
 	}
-	choose := m.keyFor(placePicker, actPickUp) + m.keyFor(placePicker, actPickDown) + " choose"
+	choose := m.keys.KeyFor(input.PlacePicker, input.ActPickUp) + m.keys.KeyFor(input.PlacePicker, input.ActPickDown) + " choose"
 	if chosen.Detached {
-		return nonEmpty(m.hint(placePicker, actPick, "takes it back"), m.hint(placePicker, actPickEnd, "ends it"), choose, back)
+		return nonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "takes it back"), m.keys.Hint(input.PlacePicker, input.ActPickEnd, "ends it"), choose, back)
 	}
-	return nonEmpty(m.hint(placePicker, actPick, "continues it in a tab"), choose, back)
+	return nonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "continues it in a tab"), choose, back)
 }
 
 // askToEnd asks whether an agent that was left running shall end.

@@ -169,7 +169,7 @@ func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
 		t.Errorf("%d rows:\n%s", n, r.m.drawPicker())
 	}
 	r.keys("q\x01/resume dd\t")
-	if got := r.m.line.text(); got != "/resume dd" {
+	if got := r.m.line.Text(); got != "/resume dd" {
 		t.Errorf("the line holds %q", got)
 	}
 	dead := r.m.numbered(1).session
@@ -289,7 +289,7 @@ func TestSessionsAreCompleted(t *testing.T) {
 		"cc": "/resume cccccccc ", "cccccccc-": "/resume cccccccc-3 ",
 	} {
 		r.keys("\x01\x15/resume " + typed + "\t")
-		if got := r.m.line.text(); got != want {
+		if got := r.m.line.Text(); got != want {
 			t.Errorf("the line holds %q, want %q", got, want)
 		}
 		r.keys("\x1b")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // TestKeystrokeRace lets calls begin and cease to wait at random moments of a
@@ -38,7 +39,7 @@ func TestKeystrokeRace(t *testing.T) {
 		r.send(brokerMsg{broker.Event{Escalation: &e}})
 	}
 	types := func(s string) {
-		for _, b := range clusters(s) {
+		for _, b := range input.Clusters(s) {
 			if random.IntN(2) == 0 {
 				inject()
 			}
@@ -109,7 +110,7 @@ func TestFastApprove(t *testing.T) {
 	for at := range len(line) {
 		for _, step := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
 			r := newHarness(t, 80, 24, demo())
-			for i, key := range clusters(line) {
+			for i, key := range input.Clusters(line) {
 				if i == at {
 					r.escalate(1, `{"path":"/etc/hosts"}`, "")
 				}

@@ -4,35 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// BoundAction is something that keys can be bound to.
-type BoundAction struct {
-	Name string   // as in config.json: "copy.page-up"
-	Keys []string // that do it when nobody has chosen others: "pgup"
-	Does string
-}
-
-// BoundActions lists what the member "keys" of config.json can name, in the order
-// of Reference.
-func BoundActions() []BoundAction {
-	o := Options{}.withDefaults()
-	var out []BoundAction
-	for _, b := range keyTable(o.CommandKey, o.Prefix) {
-		if b.member() == "" {
-			out = append(out, BoundAction{b.name(), append([]string{}, b.Keys()...), b.Help().Desc + " (" + string(b.place) + ")"})
-		}
-	}
-	return out
-}
-
 // Reference is the table of all keys and commands in Markdown, made from the
 // same registries that the multiplexer itself works by. An empty command key
-// stands for the default, an empty prefix for none; chosen is as for CheckKeys,
-// whose error it returns.
+// stands for the default, an empty prefix for none; chosen is as for
+// input.Bind, whose error it returns.
 func Reference(commandKey, prefix string, chosen map[string][]string) (string, error) {
-	table, err := bindKeys(Options{CommandKey: commandKey, Prefix: prefix, Keys: chosen}.withDefaults())
+	bound, err := input.Bind(input.Choice{CommandKey: commandKey, Prefix: prefix, Keys: chosen})
 	if err != nil {
 		return "", err
 	}
@@ -40,19 +21,19 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 	b.WriteString("# Keys and commands\n\n" +
 		"`\"keys\"` in config.json binds other keys to the names: `{\"keys\": {\"copy.page-up\": [\"pgup\", \"U\"], \"agent.next\": [\"ctrl+pgdown\"]}}`.\n" +
 		"An empty list leaves an action without a key. `commandKey` and `prefix` have members of their own.\n")
-	var last place
-	for _, k := range table {
-		if k.place != last {
-			heading := strings.ToUpper(string(k.place[:1])) + string(k.place[1:])
-			if k.place == placePrefix && prefix == "" {
+	var last input.Place
+	for _, k := range bound.Bindings() {
+		if k.Place != last {
+			heading := strings.ToUpper(string(k.Place[:1])) + string(k.Place[1:])
+			if k.Place == input.PlacePrefix && prefix == "" {
 				heading += " (config.json names none)"
 			}
 			fmt.Fprintf(&b, "\n## %s\n\n| keys | do | name |\n|---|---|---|\n", heading)
-			last = k.place
+			last = k.Place
 		}
-		name := k.member()
+		name := k.Member()
 		if name == "" {
-			name = k.name()
+			name = k.Name()
 		}
 		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cell(bindingKeys(k)), cell(k.Help().Desc), name)
 	}

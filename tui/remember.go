@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -53,7 +54,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 // meant is the call that a number names, or the one shown.
 func (m *Model) meant(which string) (*pendingItem, error) {
 	it := m.approvals.current()
-	if n, ok := positive(which); ok {
+	if n, ok := input.Number(which); ok {
 		if it = m.approvals.numbered(n); it == nil {
 			return nil, m.approvals.unknown(n)
 		}
@@ -120,8 +121,8 @@ func (m *Model) onScopes(msg scopesMsg) {
 		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.call.Number))
 		return
 	}
-	if m.line.text() == "/approve+" {
-		m.line.insert(" ", false) // the scope is typed next
+	if m.line.Text() == "/approve+" {
+		m.line.Insert(" ", false) // the scope is typed next
 	}
 	m.showInfo(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.call.Number, it.scopeNames()))
 }

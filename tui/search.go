@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -16,21 +17,21 @@ const searchBlock = 512
 // onSearchKey edits the search, and Enter starts it.
 func (m *Model) onSearchKey(name, text string) {
 	c := &m.copying
-	switch a := m.keys[placeCommand][name]; {
-	case a == actLeave || name == "ctrl+c":
+	switch a := m.keys.At(input.PlaceCommand, name); {
+	case a == input.ActLeave || name == "ctrl+c":
 		c.searching = false
-	case a == actEnter:
+	case a == input.ActEnter:
 		c.searching = false
-		if !c.line.empty() {
-			c.query = c.line.text()
+		if !c.line.Empty() {
+			c.query = c.line.Text()
 		}
 		m.search(c.backward)
-	case a == actBackspace && c.line.empty():
+	case a == input.ActBackspace && c.line.Empty():
 		c.searching = false
 	case a != "":
-		c.line.edit(a)
+		c.line.Edit(a)
 	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
-		c.line.insert(text, false)
+		c.line.Insert(text, false)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -21,8 +22,8 @@ type tab struct {
 	name       string         // given by the person, or empty
 	pane       *pane
 	progress   []broker.Progress
-	first      []piece // the prompt that is sent once the agent is ready
-	attached   bool    // the agent's terminal was reached at least once
+	first      []input.Piece // the prompt that is sent once the agent is ready
+	attached   bool          // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
 	says       string    // what the agent reports of itself, in our words; a hint

@@ -1,8 +1,6 @@
 package tui
 
-import (
-	tea "charm.land/bubbletea/v2"
-)
+import tea "charm.land/bubbletea/v2"
 
 // Update implements tea.Model: it hands every message to the part of the
 // model that it concerns, and publishes a new picture when one is due.

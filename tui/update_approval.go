@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -39,7 +40,7 @@ type decision struct {
 // splitTarget takes a leading number or "all" off the arguments.
 func splitTarget(args string) (which, rest string) {
 	word, rest, _ := strings.Cut(args, " ")
-	if _, ok := positive(word); ok || word == "all" {
+	if _, ok := input.Number(word); ok || word == "all" {
 		return word, strings.TrimSpace(rest)
 	}
 	return "", args
@@ -60,7 +61,7 @@ func (m *Model) decideOn(which string, d decision) (tea.Cmd, error) {
 	case "all":
 		return m.decideAll(d)
 	}
-	n, _ := positive(which)
+	n, _ := input.Number(which)
 	it := m.approvals.numbered(n)
 	if it == nil {
 		return nil, m.approvals.unknown(n)
@@ -119,7 +120,7 @@ func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 	case !it.looked && it.since.IsZero() && !slices.Contains(it.seen, true):
 		return &hinted{fmt.Errorf("#%d has not been on the screen yet", it.call.Number), m.howToSee()}
 	case approve && !it.complete:
-		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, view.Counted(it.unseen(), "row")), cmp.Or(m.hint(placePanel, actPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
+		return &hinted{fmt.Errorf("#%d has %s not shown yet", it.call.Number, view.Counted(it.unseen(), "row")), cmp.Or(m.keys.Hint(input.PlacePanel, input.ActPanelPage, "shows more"), "scroll to see all") + ", or /deny it"}
 	case !it.seenFor(m.now()), it == m.approvals.current() && (it.since.IsZero() || m.now().Sub(it.since) < minAge):
 		return &hinted{fmt.Errorf("#%d has only just appeared", it.call.Number), "look at it, then press Enter again"}
 	}
@@ -129,7 +130,7 @@ func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 // howToSee says how to get at calls, and parts of them, that were not on the
 // screen yet.
 func (m *Model) howToSee() string {
-	how := nonEmpty(m.hint(placePanel, actPanelNext, "shows the next call"), m.hint(placePanel, actPanelPage, "more of it"))
+	how := nonEmpty(m.keys.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
 	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -43,41 +44,41 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	if m.flash.candidates {
 		m.flash = flash{}
 	}
-	if m.line.empty() {
-		if a := m.keys[placeEmpty][name]; a != "" && !m.panelTakes(name) {
+	if m.line.Empty() {
+		if a := m.keys.At(input.PlaceEmpty, name); a != "" && !m.panelTakes(name) {
 			return m.onEmptyLine(a)
 		}
 		if m.panelTakes(name) {
-			m.onPanel(m.keys[placePanel][name])
+			m.onPanel(m.keys.At(input.PlacePanel, name))
 			return nil
 		}
 	}
-	if a := m.keys[placePanel][name]; m.approvals.current() != nil && (a == actPanelPage || a == actPanelPageUp || a == actPanelPrev || a == actPanelTab) {
+	if a := m.keys.At(input.PlacePanel, name); m.approvals.current() != nil && (a == input.ActPanelPage || a == input.ActPanelPageUp || a == input.ActPanelPrev || a == input.ActPanelTab) {
 		m.onPanel(a)
 		return nil
 	}
-	switch a := m.keys[placeCommand][name]; a {
+	switch a := m.keys.At(input.PlaceCommand, name); a {
 	case "":
 		m.typeText(text)
-	case actLiteral:
+	case input.ActLiteral:
 		return m.sendLiteral()
-	case actLeave:
+	case input.ActLeave:
 		m.leaveCommand()
-	case actEnter:
+	case input.ActEnter:
 		return m.enter()
-	case actTab:
-		m.showNumber(placeCommand, name)
-	case actComplete:
+	case input.ActTab:
+		m.showNumber(input.PlaceCommand, name)
+	case input.ActComplete:
 		return m.complete()
 	default:
-		m.line.edit(a)
+		m.line.Edit(a)
 	}
 	return nil
 }
 
 // panelTakes reports whether a key on an empty line belongs to the panel.
 func (m *Model) panelTakes(name string) bool {
-	return m.approvals.current() != nil && m.keys[placePanel][name] != ""
+	return m.approvals.current() != nil && m.keys.At(input.PlacePanel, name) != ""
 }
 
 // typeText inserts what a key types.
@@ -85,54 +86,54 @@ func (m *Model) typeText(text string) {
 	if text == "" || strings.IndexFunc(text, unicode.IsControl) >= 0 {
 		return
 	}
-	if m.line.empty() {
+	if m.line.Empty() {
 		m.beginLine()
 	}
-	if !m.line.insert(text, false) {
+	if !m.line.Insert(text, false) {
 		m.showError(errors.New("the line is full"))
 	}
 }
 
 // onEmptyLine carries out the keys of an empty command line.
-func (m *Model) onEmptyLine(a action) tea.Cmd {
+func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 	switch a {
-	case actPrevTab:
+	case input.ActPrevTab:
 		m.step(-1)
-	case actNextTab:
+	case input.ActNextTab:
 		m.step(1)
-	case actCopyMode:
+	case input.ActCopyMode:
 		return m.startCopy()
-	case actKeys:
+	case input.ActKeys:
 		m.openHelp()
 	}
 	return nil
 }
 
 // onPanel moves through the panel.
-func (m *Model) onPanel(a action) {
+func (m *Model) onPanel(a input.Action) {
 	p := &m.approvals
 	panel, _ := m.panelRect()
 	page := max(1, panel.H-1)
 	switch a {
-	case actPanelDown:
+	case input.ActPanelDown:
 		p.scroll++
-	case actPanelUp:
+	case input.ActPanelUp:
 		p.scroll--
-	case actPanelPage:
+	case input.ActPanelPage:
 		p.pageDown(page)
-	case actPanelPageUp:
+	case input.ActPanelPageUp:
 		p.scroll -= page
-	case actPanelTop:
+	case input.ActPanelTop:
 		p.scroll = 0
-	case actPanelEnd:
+	case input.ActPanelEnd:
 		p.scroll = len(p.current().body.rows)
-	case actPanelNext:
+	case input.ActPanelNext:
 		p.step(1, m.now())
 		m.beginLine()
-	case actPanelPrev:
+	case input.ActPanelPrev:
 		p.step(-1, m.now())
 		m.beginLine()
-	case actPanelTab:
+	case input.ActPanelTab:
 		m.show(m.indexOf(p.current().call.Session))
 	}
 }
@@ -141,7 +142,7 @@ func (m *Model) onPanel(a action) {
 func (m *Model) sendLiteral() tea.Cmd {
 	m.leaveCommand()
 	if t := m.current(); t != nil && !t.dead() {
-		k, _ := keys.Parse(m.o.CommandKey)
+		k, _ := keys.Parse(m.keys.CommandKey)
 		m.forward(t, keys.Event{Kind: keys.KeyEvent, Key: k})
 	}
 	return nil
@@ -150,26 +151,26 @@ func (m *Model) sendLiteral() tea.Cmd {
 // enter runs the command or sends the text, and returns to the agent. What
 // cannot be done stays on the line.
 func (m *Model) enter() tea.Cmd {
-	text := m.line.text()
-	if m.line.empty() {
+	text := m.line.Text()
+	if m.line.Empty() {
 		m.leaveCommand()
 		return nil
 	}
 	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
 		return m.runLine(text)
 	}
-	return m.sendText(m.line.pieces)
+	return m.sendText(m.line.Pieces)
 }
 
 // runLine runs a slash command.
 func (m *Model) runLine(text string) tea.Cmd {
-	name, args := parseCommand(text)
+	name, args := input.ParseCommand(text)
 	c, ok := lookUpCommand(name)
 	if !ok {
 		m.showError(unknownCommand(name))
 		return nil
 	}
-	taken := m.line.pieces
+	taken := m.line.Pieces
 	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // what was said before is about something else
 	cmd, err := c.run(m, args)
 	m.executed = nil
@@ -182,14 +183,14 @@ func (m *Model) runLine(text string) tea.Cmd {
 		m.showError(err)
 		return nil
 	}
-	m.line.pieces = taken
-	m.line.take()
+	m.line.Pieces = taken
+	m.line.Take()
 	return cmd
 }
 
 // sendText sends the line to the focused agent as trusted input. "//" at its
 // start stands for one slash, and one leading space is not sent.
-func (m *Model) sendText(pieces []piece) tea.Cmd {
+func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {
 	case t == nil:
@@ -200,11 +201,11 @@ func (m *Model) sendText(pieces []piece) tea.Cmd {
 		return nil
 	}
 	kept := pieces
-	if first := pieces[0].text; first == " " && len(pieces) > 1 || strings.HasPrefix(textOf(pieces), "//") {
+	if first := pieces[0].Text; first == " " && len(pieces) > 1 || strings.HasPrefix(input.TextOf(pieces), "//") {
 		pieces = pieces[1:]
 	}
-	in := broker.TrustedInput{Session: t.session.ID, Text: textOf(pieces), Spans: spansOf(pieces)}
-	m.line.take()
+	in := broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(pieces), Spans: input.SpansOf(pieces)}
+	m.line.Take()
 	m.leaveCommand()
 	t.scrolled, m.flash = false, flash{}
 	return m.submit(in, kept)
@@ -230,7 +231,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 		if msg.err == nil {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it
 		}
-		where := m.line.putBack(msg.pieces)
+		where := m.line.PutBack(msg.pieces)
 		m.showError(fmt.Errorf("send: %w; the text is kept %s", err, where))
 	}
 }
@@ -238,11 +239,11 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 // onQuestionKey answers a question.
 func (m *Model) onQuestionKey(name string) tea.Cmd {
 	q := m.question
-	switch m.keys[placeQuestion][name] {
-	case actYes:
+	switch m.keys.At(input.PlaceQuestion, name) {
+	case input.ActYes:
 		m.question, m.dirty = nil, true
 		return q.yes(m)
-	case actNo:
+	case input.ActNo:
 		m.question, m.dirty = nil, true
 	}
 	return nil

@@ -2,13 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -36,37 +34,37 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 }
 
 // keyState is what decides the meaning of a key now.
-func (m *Model) keyState(code rune) keyState {
+func (m *Model) keyState(code rune) input.KeyState {
 	t := m.current()
-	return keyState{
-		agent:    t != nil,
-		free:     m.mode == modeTerminal && m.question == nil,
-		prefixed: m.prefixed,
-		starting: t != nil && !t.attached,
-		ours:     m.ours[code],
-		pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.dead()),
+	return input.KeyState{
+		Agent:    t != nil,
+		Free:     m.mode == modeTerminal && m.question == nil,
+		Prefixed: m.prefixed,
+		Starting: t != nil && !t.attached,
+		Ours:     m.ours[code],
+		Pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.dead()),
 	}
 }
 
 // onKey gives a key to whom it belongs.
 func (m *Model) onKey(ev keys.Event) tea.Cmd {
 	code := ev.Key.Code
-	means := m.keys.meaning(m.keyState(code), ev)
-	switch means.kind {
-	case meansTwo:
-		esc, key := splitEscape(ev)
+	means := m.keys.Meaning(m.keyState(code), ev)
+	switch means.Kind {
+	case input.MeansTwo:
+		esc, key := input.SplitEscape(ev)
 		return join(m.onKey(esc), m.onKey(key))
-	case meansAction:
+	case input.MeansAction:
 		m.claim(code)
 		m.touch()
 		return m.onAgentAction(means, ev)
-	case meansMode:
+	case input.MeansMode:
 		m.claim(code)
 		m.touch()
-		return m.onModeKey(keyName(ev.Key), ev.Key.Text)
-	case meansNobody:
+		return m.onModeKey(input.KeyName(ev.Key), ev.Key.Text)
+	case input.MeansNobody:
 		delete(m.ours, code)
-	case meansNothing, meansTyping:
+	case input.MeansNothing, input.MeansTyping:
 		delete(m.ours, code)
 		m.typeKey(m.current(), ev)
 	}
@@ -96,32 +94,6 @@ func (m *Model) claim(code rune) {
 	}
 }
 
-// plainSymbols are the keys of a US keyboard that make, with Shift, the
-// shiftedSymbols in the same order.
-const (
-	plainSymbols   = "`1234567890-=[]\\;',./"
-	shiftedSymbols = "~!@#$%^&*()_+{}|:\"<>?"
-)
-
-// keyName is the name a key has in the registry. The keypad's Enter is Enter. The
-// Shift that makes a symbol is part of it: for Ctrl-_ some terminals send one
-// byte, xterm says Ctrl and Shift with "_", and others the same with the key, "-",
-// most of them beside what it makes on this person's keyboard.
-func keyName(k keys.Key) string {
-	if k.Mods&(keys.Ctrl|keys.Alt) != 0 && k.Mods&keys.Shift != 0 {
-		symbol := k.Code
-		if i := strings.IndexRune(plainSymbols, k.Code); k.Shifted != 0 {
-			symbol = k.Shifted
-		} else if i >= 0 {
-			symbol = rune(shiftedSymbols[i])
-		}
-		if symbol != k.Code && !unicode.IsLetter(symbol) || strings.ContainsRune(shiftedSymbols, symbol) {
-			k.Code, k.Mods = symbol, k.Mods&^keys.Shift
-		}
-	}
-	return strings.Replace(k.String(), "kpenter", "enter", 1)
-}
-
 // touch notes that the person has acted: the introduction and an urgent
 // message have done their work.
 func (m *Model) touch() {
@@ -135,22 +107,22 @@ func (m *Model) touch() {
 
 // onAgentAction carries out a key of the multiplexer's own while an agent has the
 // keyboard.
-func (m *Model) onAgentAction(means meaning, ev keys.Event) tea.Cmd {
-	if means.place == placePrefix {
+func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
+	if means.Place == input.PlacePrefix {
 		return m.onPrefixKey(means, ev)
 	}
-	switch means.action {
-	case actPrefix:
+	switch means.Action {
+	case input.ActPrefix:
 		m.prefixed, m.dirty = true, true
-	case actCommand:
+	case input.ActCommand:
 		m.enterCommand()
-	case actTab:
-		m.showNumber(means.place, means.name)
-	case actLog:
-		return m.runAction(actLog)
+	case input.ActTab:
+		m.showNumber(means.Place, means.Name)
+	case input.ActLog:
+		return m.runAction(input.ActLog)
 	default:
 		m.dirty = true
-		return m.runAction(means.action)
+		return m.runAction(means.Action)
 	}
 	return nil
 }
@@ -181,13 +153,8 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 }
 
 // showNumber shows the tab with the number of a key among those of its action.
-func (m *Model) showNumber(p place, key string) {
-	n := 0
-	for _, b := range m.table {
-		if b.place == p && b.action == actTab {
-			n = 1 + slices.Index(b.Keys(), key)
-		}
-	}
+func (m *Model) showNumber(p input.Place, key string) {
+	n := m.keys.NumberOf(p, input.ActTab, key)
 	for i, t := range m.tabs {
 		if t.session.Tab == n {
 			m.show(i)
@@ -220,4 +187,39 @@ func (m *Model) sendFocus(gained bool) {
 	}
 	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
 	t.pane.queue.put(keys.Encode(ev, t.pane.screen.Modes()))
+}
+
+// onPrefixKey is the key after the prefix. All but a few actions are named
+// like the slash commands that they run.
+func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
+	m.prefixed, m.dirty = false, true
+	switch name, a := means.Name, means.Action; a {
+	case "":
+		m.showError(&hinted{fmt.Errorf("%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(view.Sanitize(name))), input.DisplayKey(m.keys.CommandKey) + " then ? lists the keys"})
+	case input.ActPrefix:
+		if t := m.current(); t != nil && !t.dead() {
+			m.forward(t, ev)
+		}
+	case input.ActTab:
+		m.showNumber(input.PlacePrefix, name)
+	case input.ActCommand:
+		m.enterCommand()
+	default:
+		return m.runAction(a)
+	}
+	return nil
+}
+
+// runAction runs the slash command that an action is named like.
+func (m *Model) runAction(a input.Action) tea.Cmd {
+	word, args := input.ParseCommand(string(a))
+	c, ok := lookUpCommand(word)
+	if !ok {
+		return nil
+	}
+	cmd, err := c.run(m, args)
+	if err != nil {
+		m.showError(err)
+	}
+	return cmd
 }

@@ -64,10 +64,10 @@ func (m *Model) pasteToLine(data []byte) {
 	}
 	m.dirty = true
 	line := m.editedLine()
-	if line == &m.line && line.empty() {
+	if line == &m.line && line.Empty() {
 		m.beginLine()
 	}
-	if !line.paste(string(data)) {
+	if !line.Paste(string(data)) {
 		m.pasting.refused = true
 		m.showError(&hinted{errors.New("the paste is too long for the command line; its end was left out"), "paste into the agent itself"})
 	}

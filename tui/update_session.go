@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -41,11 +42,11 @@ func (m *Model) begin() tea.Cmd {
 // openFirst opens the first tab.
 func (m *Model) openFirst() tea.Cmd {
 	if m.o.Resume != "" {
-		return m.open(tabRequest{resume: m.o.Resume, prompt: pasted(m.o.Prompt)})
+		return m.open(tabRequest{resume: m.o.Resume, prompt: input.Pasted(m.o.Prompt)})
 	}
 	// What stands on a program's command line may come from anywhere: it
 	// counts as pasted.
-	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: pasted(m.o.Prompt)})
+	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: input.Pasted(m.o.Prompt)})
 }
 
 // fit drops a split that has no room any more.
@@ -203,7 +204,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 		m.showError(msg.err)
 		m.flash.urgent = len(m.tabs) == 0
 		if len(msg.prompt) > 0 {
-			m.line.putBack(msg.line)
+			m.line.PutBack(msg.line)
 		}
 		return nil
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -107,7 +108,7 @@ func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
 // drawEmpty is the viewport without any tab.
 func (m *Model) drawEmpty() *view.Surface {
 	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
-	lines := []string{"no tab is open", displayKey(m.o.CommandKey) + " opens the command line; /new opens a tab, /quit leaves"}
+	lines := []string{"no tab is open", input.DisplayKey(m.keys.CommandKey) + " opens the command line; /new opens a tab, /quit leaves"}
 	if m.opening > 0 {
 		lines = []string{"opening a tab"}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // panelRect is where the panel and the command line are drawn.
-func (m *Model) panelRect() (panel, input view.Rect) {
+func (m *Model) panelRect() (panel, line view.Rect) {
 	want := 0
 	if it := m.approvals.current(); it != nil && m.mode == modeCommand {
 		m.ensureBody(it)

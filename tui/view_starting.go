@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -54,7 +55,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 		r.add(n, m.theme.Changed)
 	}
 	if len(t.first) > 0 {
-		r.add("first prompt: "+view.Sanitize(textOf(t.first)), m.theme.Body)
+		r.add("first prompt: "+view.Sanitize(input.TextOf(t.first)), m.theme.Body)
 	}
 	for _, p := range t.progress {
 		m.addStep(r, p)
@@ -110,8 +111,8 @@ func startHeading(t *tab) string {
 
 // afterDeath is what can be done about a session whose agent has never run.
 func (m *Model) afterDeath(t *tab) string {
-	text := displayKey(m.o.CommandKey) + " then /restart begins anew, /close closes the tab"
-	if log := m.hint(placeStarting, actLog, "shows the whole log"); log != "" && t.hasLog() {
+	text := input.DisplayKey(m.keys.CommandKey) + " then /restart begins anew, /close closes the tab"
+	if log := m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the whole log"); log != "" && t.hasLog() {
 		text = log + "; " + text
 	}
 	return text

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -157,29 +158,29 @@ func (m *Model) statusText() (string, term.Style) {
 
 // hints says what can be done here, the most useful first.
 func (m *Model) hints() []string {
-	command := displayKey(m.o.CommandKey)
+	command := input.DisplayKey(m.keys.CommandKey)
 	t := m.current()
 	switch m.mode {
 	case modeCommand:
-		back := m.hint(placeCommand, actLeave, "back")
+		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
 		if len(m.approvals.items) > 0 {
 			more, next := "", ""
 			if m.panelGoesOn() {
-				more = m.hint(placePanel, actPanelPage, "more")
+				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
 			}
 			if len(m.approvals.items) > 1 {
-				next = m.hint(placePanel, actPanelNext, "next")
+				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
 			}
 			return nonEmpty("/approve", "/deny [reason]", more, next, back)
 		}
-		if m.line.empty() {
+		if m.line.Empty() {
 			tabs := ""
-			if prev, next := m.keyFor(placeEmpty, actPrevTab), m.keyFor(placeEmpty, actNextTab); prev != "" && next != "" {
+			if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
 				tabs = prev + next + " tabs"
 			}
-			return nonEmpty("text goes to the agent", "/ commands", tabs, m.hint(placeEmpty, actKeys, "keys"), back)
+			return nonEmpty("text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
 		}
-		return nonEmpty(m.hint(placeCommand, actEnter, "sends"), m.hint(placeCommand, actLeave, "back, keeps the text"))
+		return nonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
 	case modeCopy:
 		return m.copyHints()
 	case modePicker:
@@ -187,13 +188,13 @@ func (m *Model) hints() []string {
 	case modeHelp:
 		more := ""
 		if m.layHelp(); !m.help.AtBottom() {
-			more = m.hint(placeHelp, actHelpPage, "more")
+			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
 		}
-		return nonEmpty(more, m.hint(placeHelp, actLeave, "close"))
+		return nonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
 	}
 	switch {
 	case m.prefixed:
-		return nonEmpty(displayKey(m.o.Prefix)+" and then", m.hint(placePrefix, "help", "keys"))
+		return nonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
 	case len(m.approvals.items) > 0:
@@ -201,9 +202,9 @@ func (m *Model) hints() []string {
 	case t.scrolled:
 		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
 	case !t.attached && t.hasLog() && t.running():
-		return nonEmpty(m.hint(placeStarting, actLog, "shows the log"), command+" command line", t.stateWords())
+		return nonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the log"), command+" command line", t.stateWords())
 	case !t.attached && t.hasLog():
-		return nonEmpty(m.hint(placeStarting, actLog, "log"), command+" then /restart or /close")
+		return nonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "log"), command+" then /restart or /close")
 	case t.dead():
 		if t.session.Ephemeral {
 			return []string{command + " then /restart or /close"}

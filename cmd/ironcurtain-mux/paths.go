@@ -10,7 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // paths is where the program keeps things. All paths are absolute.
@@ -91,8 +91,8 @@ func (p paths) config() (config.Config, error) {
 	if err != nil {
 		return c, fail("read configuration", err, "")
 	}
-	var wrong *tui.KeyError
-	if errors.As(tui.CheckKeys(c.CommandKey, c.Prefix, c.Keys), &wrong) {
+	var wrong *input.KeyError
+	if _, err := input.Bind(input.Choice{CommandKey: c.CommandKey, Prefix: c.Prefix, Keys: c.Keys}); errors.As(err, &wrong) {
 		field := "/" + wrong.Member
 		if wrong.Name != "" {
 			field += "/" + wrong.Name

@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // schema is the schema of config.json with the actions that keys can be bound to,
@@ -21,7 +21,7 @@ func schema() ([]byte, error) {
 	b.Write(before)
 	b.WriteString("\"propertyNames\": {\n        \"enum\": [")
 	properties := map[string]any{}
-	for i, a := range tui.BoundActions() {
+	for i, a := range input.BoundActions() {
 		if i > 0 {
 			b.WriteByte(',')
 		}

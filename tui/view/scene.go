@@ -1,8 +1,6 @@
 package view
 
-import (
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
-)
+import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
 // Scene is everything the compositor needs to draw a frame, but for the cells
 // of the panes, which it takes from their screens at the last moment. A scene

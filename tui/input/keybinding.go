@@ -1,8 +1,9 @@
-package tui
+package input
 
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,33 +29,46 @@ func (e *KeyError) Error() string {
 // Unwrap returns the cause.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// CheckKeys says why keys cannot be had, as a *KeyError, or nil. An empty command
-// key is the default, an empty prefix none; chosen binds other keys to the names
-// that Reference lists.
-func CheckKeys(commandKey, prefix string, chosen map[string][]string) error {
-	_, err := bindKeys(Options{CommandKey: commandKey, Prefix: prefix, Keys: chosen}.withDefaults())
-	return err
+// Choice is what a person chose of the keys. The zero value is a choice.
+type Choice struct {
+	CommandKey string              // opens the command line; empty: ctrl+a
+	Prefix     string              // a tmux-like prefix key; empty: none
+	Keys       map[string][]string // other keys for what BoundActions lists, by its names
+}
+
+// normal fills in the command key, and writes each key the one way that KeyName does.
+// One that is none is refused by bindKeys.
+func (c Choice) normal() Choice {
+	if c.CommandKey == "" {
+		c.CommandKey = "ctrl+a"
+	}
+	for _, name := range []*string{&c.CommandKey, &c.Prefix} {
+		if k, ok := keys.Parse(*name); ok {
+			*name = KeyName(k)
+		}
+	}
+	return c
 }
 
 // bindKeys makes the table of the keys in force.
-func bindKeys(o Options) ([]binding, error) {
-	commandKey, err := freeKey("commandKey", o.CommandKey)
+func bindKeys(c Choice) ([]Binding, error) {
+	commandKey, err := freeKey("commandKey", c.CommandKey)
 	if err != nil {
 		return nil, err
 	}
 	prefix := ""
-	if o.Prefix != "" {
-		if prefix, err = freeKey("prefix", o.Prefix); err != nil {
+	if c.Prefix != "" {
+		if prefix, err = freeKey("prefix", c.Prefix); err != nil {
 			return nil, err
 		}
 		if prefix == commandKey {
-			return nil, &KeyError{Member: "prefix", Key: o.Prefix, Err: errors.New("this is the command key already")}
+			return nil, &KeyError{Member: "prefix", Key: c.Prefix, Err: errors.New("this is the command key already")}
 		}
 	}
 	table := keyTable(commandKey, prefix)
 	changed := map[string]bool{}
-	for _, name := range sortedNames(o.Keys) {
-		if err := rebind(table, name, o.Keys[name], commandKey); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(c.Keys)) {
+		if err := rebind(table, name, c.Keys[name], commandKey); err != nil {
 			return nil, err
 		}
 		changed[name] = true
@@ -70,23 +84,23 @@ func freeKey(member, name string) (string, error) {
 		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("%q is no key with Ctrl or Alt and no function key; write it like ctrl+b", name)}
 	}
 	if same := map[string]string{"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+[": "Esc"}[k.String()]; same != "" {
-		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", displayKey(k.String()), same)}
+		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", DisplayKey(k.String()), same)}
 	}
-	return keyName(k), nil
+	return KeyName(k), nil
 }
 
 // rebind gives one binding of the table other keys.
-func rebind(table []binding, name string, chosen []string, commandKey string) error {
+func rebind(table []Binding, name string, chosen []string, commandKey string) error {
 	fault := func(key, format string, args ...any) error {
 		return &KeyError{Member: "keys", Name: name, Key: key, Err: fmt.Errorf(format, args...)}
 	}
-	i := slices.IndexFunc(table, func(b binding) bool { return b.name() == name })
+	i := slices.IndexFunc(table, func(b Binding) bool { return b.Name() == name })
 	if i < 0 {
 		return fault("", "no such action%s", nearNames(table, name))
 	}
 	b := &table[i]
-	if b.member() != "" {
-		return fault("", "%s of config.json says this key", b.member())
+	if b.Member() != "" {
+		return fault("", "%s of config.json says this key", b.Member())
 	}
 	names := []string{}
 	for _, key := range chosen {
@@ -96,17 +110,17 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 		}
 		types := k.Mods&^keys.Shift == 0 && k.Text != "" || k == keys.Key{Code: keys.KeySpace}
 		switch {
-		case types && (b.place == placeTerminal || b.place == placeStarting || b.place == placeCommand || b.place == placePanel):
+		case types && (b.Place == PlaceTerminal || b.Place == PlaceStarting || b.Place == PlaceCommand || b.Place == PlacePanel):
 			return fault(key, "%q types text there", key)
-		case b.place == placeEmpty && k.String() == "/":
+		case b.Place == PlaceEmpty && k.String() == "/":
 			return fault(key, "\"/\" begins a command there")
 		}
-		names = append(names, keyName(k))
+		names = append(names, KeyName(k))
 	}
 	switch {
-	case b.action == actTab && len(names) != 9 && len(names) != 0:
+	case b.action == ActTab && len(names) != 9 && len(names) != 0:
 		return fault("", "takes nine keys, for the tabs 1 to 9, or none")
-	case len(names) == 0 && (b.place == placeQuestion || b.place == placeCommand && (b.action == actEnter || b.action == actLeave)):
+	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
 		return fault("", "nothing else does this; it needs a key")
 	}
 	if slices.Contains(b.Keys(), commandKey) && !slices.Contains(names, commandKey) {
@@ -119,38 +133,38 @@ func rebind(table []binding, name string, chosen []string, commandKey string) er
 // resolveConflicts makes each key mean one thing in its place. What config.json says takes
 // a key from what it is by default when that is the command key or the prefix;
 // any other key that means two things is an error.
-func resolveConflicts(table []binding, changed map[string]bool, commandKey string) error {
-	owner := map[place]map[string]int{}
+func resolveConflicts(table []Binding, changed map[string]bool, commandKey string) error {
+	owner := map[Place]map[string]int{}
 	for i, b := range table {
-		if owner[b.place] == nil {
-			owner[b.place] = map[string]int{}
+		if owner[b.Place] == nil {
+			owner[b.Place] = map[string]int{}
 		}
-		if b.member() == "" {
+		if b.Member() == "" {
 			continue
 		}
 		for _, k := range b.Keys() {
-			owner[b.place][k] = i
+			owner[b.Place][k] = i
 		}
 	}
 	for i := range table {
 		b := &table[i]
-		if b.member() != "" {
+		if b.Member() != "" {
 			continue
 		}
 		kept := []string{}
 		for _, k := range b.Keys() {
-			j, taken := owner[b.place][k]
+			j, taken := owner[b.Place][k]
 			switch {
 			case !taken:
-				owner[b.place][k] = i
+				owner[b.Place][k] = i
 				kept = append(kept, k)
-			case k == commandKey && !changed[b.name()]: // it was taken
-			case j == i && changed[b.name()]:
-				return &KeyError{Member: "keys", Name: b.name(), Key: k, Err: fmt.Errorf("%s is written twice", k)}
-			case changed[b.name()]:
-				return &KeyError{Member: "keys", Name: b.name(), Key: k, Err: conflict(k, table[j])}
-			case changed[table[j].name()]:
-				return &KeyError{Member: "keys", Name: table[j].name(), Key: k, Err: conflict(k, *b)}
+			case k == commandKey && !changed[b.Name()]: // it was taken
+			case j == i && changed[b.Name()]:
+				return &KeyError{Member: "keys", Name: b.Name(), Key: k, Err: fmt.Errorf("%s is written twice", k)}
+			case changed[b.Name()]:
+				return &KeyError{Member: "keys", Name: b.Name(), Key: k, Err: conflict(k, table[j])}
+			case changed[table[j].Name()]:
+				return &KeyError{Member: "keys", Name: table[j].Name(), Key: k, Err: conflict(k, *b)}
 			}
 		}
 		b.SetKeys(kept...)
@@ -159,21 +173,21 @@ func resolveConflicts(table []binding, changed map[string]bool, commandKey strin
 }
 
 // conflict says that a key does something else already.
-func conflict(key string, other binding) error {
-	if other.member() != "" {
-		return fmt.Errorf("%s is the %s of config.json", key, other.member())
+func conflict(key string, other Binding) error {
+	if other.Member() != "" {
+		return fmt.Errorf("%s is the %s of config.json", key, other.Member())
 	}
-	return fmt.Errorf("%s is bound to %s there too; give that other keys", key, other.name())
+	return fmt.Errorf("%s is bound to %s there too; give that other keys", key, other.Name())
 }
 
 // nearNames proposes the names that somebody may have meant: those spelled almost
 // so, with or without their place.
-func nearNames(table []binding, name string) string {
+func nearNames(table []Binding, name string) string {
 	var near []string
 	for _, b := range table {
-		full := b.name()
+		full := b.Name()
 		_, tail, _ := strings.Cut(full, ".")
-		if b.member() == "" && min(distance(name, full), distance(name, tail)) <= 2 {
+		if b.Member() == "" && min(distance(name, full), distance(name, tail)) <= 2 {
 			near = append(near, full)
 		}
 	}
@@ -201,47 +215,4 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-func sortedNames(chosen map[string][]string) []string {
-	var out []string
-	for name := range chosen {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// keymap answers which action a key has in a place.
-type keymap map[place]map[string]action
-
-func newKeymap(table []binding) keymap {
-	m := keymap{}
-	for _, b := range table {
-		if m[b.place] == nil {
-			m[b.place] = map[string]action{}
-		}
-		for _, k := range b.Keys() {
-			m[b.place][k] = b.action
-		}
-	}
-	return m
-}
-
-// keyFor is the first key of an action, for people, or an empty string.
-func (m *Model) keyFor(p place, a action) string {
-	for _, b := range m.table {
-		if b.place == p && b.action == a && len(b.Keys()) > 0 {
-			return displayKey(b.Keys()[0])
-		}
-	}
-	return ""
-}
-
-// hint says what a key does here, or nothing when no key does it.
-func (m *Model) hint(p place, a action, does string) string {
-	if key := m.keyFor(p, a); key != "" {
-		return key + " " + does
-	}
-	return ""
 }

@@ -1,4 +1,4 @@
-package tui
+package input
 
 import (
 	"strings"
@@ -13,35 +13,35 @@ func TestLinesThatAreKeptAreBounded(t *testing.T) {
 		}
 		return n
 	}
-	var c commandLine
+	var c Line
 	const erased = 8
 	for range maxKeptPieces/maxLine + 1 {
-		c.paste(strings.Repeat("x", maxLine))
+		c.Paste(strings.Repeat("x", maxLine))
 		for range erased {
-			c.edit(actBackspace)
+			c.Edit(ActBackspace)
 		}
 		if n := kept(c.undo); n > maxKeptPieces {
 			t.Fatalf("%d pieces can be undone", n)
 		}
-		c.edit(actUndo)
-		if n := len(c.pieces); n != maxLine-erased+1 {
+		c.Edit(actUndo)
+		if n := len(c.Pieces); n != maxLine-erased+1 {
 			t.Fatalf("undo brings back %d pieces", n)
 		}
-		c.insert("end", false)
-		c.take()
+		c.Insert("end", false)
+		c.Take()
 		if n := kept(c.history); n > maxKeptPieces {
 			t.Fatalf("the history has %d pieces", n)
 		}
 	}
-	if c.edit(actOlder); !strings.HasSuffix(c.text(), "xend") {
+	if c.Edit(actOlder); !strings.HasSuffix(c.Text(), "xend") {
 		t.Error("the newest line is not in the history")
 	}
 	for range 2 * maxHistory {
 		c.clear()
-		c.insert("a", false)
-		c.take()
-		c.insert("b", false)
-		c.take()
+		c.Insert("a", false)
+		c.Take()
+		c.Insert("b", false)
+		c.Take()
 	}
 	if len(c.history) != maxHistory {
 		t.Errorf("the history has %d lines", len(c.history))

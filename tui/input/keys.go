@@ -1,0 +1,166 @@
+package input
+
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/key"
+)
+
+// Place is where a key is pressed. Each place has keys of its own.
+type Place string
+
+// The places, in the order of the help screen.
+const (
+	PlaceTerminal Place = "in the agent"
+	PlaceStarting Place = "while an agent starts"
+	PlacePrefix   Place = "after the prefix key"
+	PlaceCommand  Place = "on the command line"
+	PlaceEmpty    Place = "on an empty command line"
+	PlacePanel    Place = "with the approval panel open"
+	PlaceCopy     Place = "in copy mode"
+	PlaceHelp     Place = "in this help"
+	PlacePicker   Place = "in the list of sessions"
+	PlaceQuestion Place = "at a question"
+)
+
+// word is the place in the names that config.json uses.
+func (p Place) word() string {
+	switch p {
+	case PlaceTerminal:
+		return "agent"
+	case PlaceStarting:
+		return "starting"
+	case PlacePrefix:
+		return "prefix"
+	case PlaceCommand:
+		return "command"
+	case PlaceEmpty:
+		return "empty"
+	case PlacePanel:
+		return "panel"
+	case PlaceCopy:
+		return "copy"
+	case PlaceHelp:
+		return "help"
+	case PlacePicker:
+		return "pick"
+	}
+	return "question"
+}
+
+// Binding ties keys to what they do in one place. The table of all bindings is
+// the only list of keys: dispatch, the help screen and the generated
+// documentation read it.
+type Binding struct {
+	Place       Place
+	action      Action
+	key.Binding // its keys, named as KeyName does, and in the help what they do
+}
+
+// keyed binds keys to what they do; a binding may have none.
+func keyed(does string, names ...string) key.Binding {
+	b := key.NewBinding(key.WithKeys(names...))
+	b.SetHelp("", does)
+	return b
+}
+
+// Member is the member of config.json that alone says the key, or empty.
+func (b Binding) Member() string {
+	switch {
+	case b.action == ActPrefix:
+		return "prefix"
+	case b.action == ActLiteral || b.action == ActCommand && b.Place == PlaceTerminal:
+		return "commandKey"
+	}
+	return ""
+}
+
+// Name is what config.json calls the binding: its place and its action. The names
+// are stable.
+func (b Binding) Name() string {
+	word := b.Place.word()
+	return word + "." + strings.ReplaceAll(strings.TrimPrefix(string(b.action), word+"-"), " ", "-")
+}
+
+// Action names what a key does.
+type Action string
+
+// The actions.
+const (
+	ActCommand     Action = "command-line"
+	ActTab         Action = "tab-number"
+	ActLog         Action = "log"
+	ActPrefix      Action = "prefix"
+	ActLiteral     Action = "literal"
+	ActLeave       Action = "leave"
+	ActEnter       Action = "enter"
+	actLeft        Action = "left"
+	actRight       Action = "right"
+	actHome        Action = "home"
+	actEnd         Action = "end"
+	actWordLeft    Action = "word-left"
+	actWordRight   Action = "word-right"
+	ActBackspace   Action = "backspace"
+	actDelete      Action = "delete"
+	actKillWord    Action = "kill-word"
+	actKillStart   Action = "kill-to-start"
+	actKillEnd     Action = "kill-to-end"
+	actUndo        Action = "undo"
+	actOlder       Action = "older"
+	actNewer       Action = "newer"
+	ActComplete    Action = "complete"
+	actNewline     Action = "newline"
+	ActPrevTab     Action = "previous-tab"
+	ActNextTab     Action = "next-tab"
+	ActCopyMode    Action = "copy-mode"
+	ActKeys        Action = "keys"
+	ActPanelDown   Action = "panel-down"
+	ActPanelUp     Action = "panel-up"
+	ActPanelPage   Action = "panel-page"
+	ActPanelPageUp Action = "panel-page-up"
+	ActPanelTop    Action = "panel-top"
+	ActPanelEnd    Action = "panel-end"
+	ActPanelNext   Action = "panel-next"
+	ActPanelPrev   Action = "panel-previous"
+	ActPanelTab    Action = "panel-tab"
+	ActCopyLeft    Action = "copy-left"
+	ActCopyRight   Action = "copy-right"
+	ActCopyUp      Action = "copy-up"
+	ActCopyDown    Action = "copy-down"
+	ActCopyPageUp  Action = "copy-page-up"
+	ActCopyPageDn  Action = "copy-page-down"
+	ActCopyHalfUp  Action = "copy-half-up"
+	ActCopyHalfDn  Action = "copy-half-down"
+	ActCopyTop     Action = "copy-top"
+	ActCopyBottom  Action = "copy-bottom"
+	ActCopyStart   Action = "copy-line-start"
+	ActCopyFirst   Action = "copy-first-letter"
+	ActCopyLineEnd Action = "copy-line-end"
+	ActCopyWord    Action = "copy-word"
+	ActCopyBack    Action = "copy-word-back"
+	ActCopyWordEnd Action = "copy-word-end"
+	ActCopySelect  Action = "copy-select"
+	ActCopyLines   Action = "copy-select-lines"
+	ActCopySwap    Action = "copy-swap-ends"
+	ActCopyYank    Action = "copy-yank"
+	ActCopyEdit    Action = "copy-edit"
+	ActCopySearch  Action = "copy-search"
+	ActCopySearchB Action = "copy-search-back"
+	ActCopyNext    Action = "copy-next-match"
+	ActCopyPrev    Action = "copy-previous-match"
+	ActCopyPrompt  Action = "copy-next-prompt"
+	ActCopyPromptB Action = "copy-previous-prompt"
+	ActYes         Action = "yes"
+	ActNo          Action = "no"
+	ActHelpDown    Action = "help-down"
+	ActHelpUp      Action = "help-up"
+	ActHelpPage    Action = "help-page"
+	ActHelpPageUp  Action = "help-page-up"
+	ActPickDown    Action = "pick-down"
+	ActPickUp      Action = "pick-up"
+	ActPickPage    Action = "pick-page"
+	ActPickPageUp  Action = "pick-page-up"
+	ActPick        Action = "pick"
+	ActPickEnd     Action = "pick-end"
+	ActPickAll     Action = "pick-all"
+)

@@ -1,0 +1,191 @@
+package input
+
+import (
+	"slices"
+	"strings"
+)
+
+// keyTable is the registry of all keys with those that nobody has changed, in the
+// order of the help screen. An empty prefix is none.
+func keyTable(commandKey, prefix string) []Binding {
+	return slices.Concat(
+		terminalBindings(commandKey),
+		prefixBindings(prefix),
+		[]Binding{{PlaceStarting, ActLog, keyed("show the log of its start, or close it", "ctrl+l")}},
+		commandBindings(commandKey),
+		emptyLineBindings(),
+		panelBindings(),
+		copyBindings(commandKey),
+		questionBindings(),
+		pickerBindings(commandKey),
+		helpBindings(commandKey),
+	)
+}
+
+// terminalBindings are the keys while an agent has the keyboard. What has none is
+// for config.json to bind.
+func terminalBindings(commandKey string) []Binding {
+	return []Binding{
+		{PlaceTerminal, ActCommand, keyed("open the command line and the approval panel", commandKey)},
+		{PlaceTerminal, ActTab, keyed("show that tab", altDigits()...)},
+		{PlaceTerminal, "next", keyed("next tab")},
+		{PlaceTerminal, "prev", keyed("previous tab")},
+		{PlaceTerminal, "last", keyed("the tab shown before")},
+		{PlaceTerminal, "new", keyed("open a tab")},
+		{PlaceTerminal, "focus", keyed("next pane of the split")},
+		{PlaceTerminal, "zoom", keyed("show the focused pane alone, or all again")},
+		{PlaceTerminal, "copy", keyed("copy mode")},
+		{PlaceTerminal, "edit", keyed("open the scrollback in your editor")},
+	}
+}
+
+// prefixBindings are the keys that may follow a prefix key, for people who
+// have tmux in their fingers. None is in force unless the options name it: the
+// command key belongs to the command line.
+func prefixBindings(prefix string) []Binding {
+	var prefixes []string
+	if prefix != "" {
+		prefixes = []string{prefix}
+	}
+	return []Binding{
+		{PlaceTerminal, ActPrefix, keyed("wait for one of the keys below", prefixes...)},
+		{PlacePrefix, ActPrefix, keyed("send the key itself to the agent", prefixes...)},
+		{PlacePrefix, "new", keyed("open a tab", "c")},
+		{PlacePrefix, "next", keyed("next tab", "n")},
+		{PlacePrefix, "prev", keyed("previous tab", "p")},
+		{PlacePrefix, "last", keyed("the tab shown before", "l")},
+		{PlacePrefix, "close", keyed("close the tab", "x", "&")},
+		{PlacePrefix, "split right", keyed("split side by side", "%")},
+		{PlacePrefix, "split down", keyed("split one below the other", `"`)},
+		{PlacePrefix, "focus", keyed("next pane of the split", "o")},
+		{PlacePrefix, "zoom", keyed("show the focused pane alone, or all again", "z")},
+		{PlacePrefix, "copy", keyed("copy mode", "[", "pgup")},
+		{PlacePrefix, "edit", keyed("open the scrollback in your editor")},
+		{PlacePrefix, "help", keyed("keys and commands", "?")},
+		{PlacePrefix, ActCommand, keyed("open the command line", ":")},
+		{PlacePrefix, ActTab, keyed("show that tab", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
+	}
+}
+
+// commandBindings are the keys of the command line.
+func commandBindings(commandKey string) []Binding {
+	return []Binding{
+		{PlaceCommand, ActLiteral, keyed("close, and send the key itself to the agent", commandKey)},
+		{PlaceCommand, ActLeave, keyed("close, keeping what is typed", "esc")},
+		{PlaceCommand, ActEnter, keyed("run the command or send the text; on an empty line go back", "enter")},
+		{PlaceCommand, actNewline, keyed("a new line in the text", "alt+enter", "shift+enter", "ctrl+j")},
+		{PlaceCommand, ActComplete, keyed("complete the command, tab, agent or path", "tab")},
+		{PlaceCommand, actLeft, keyed("one character left", "left", "ctrl+b")},
+		{PlaceCommand, actRight, keyed("one character right", "right", "ctrl+f")},
+		{PlaceCommand, actWordLeft, keyed("one word left", "alt+b", "ctrl+left", "alt+left")},
+		{PlaceCommand, actWordRight, keyed("one word right", "alt+f", "ctrl+right", "alt+right")},
+		{PlaceCommand, actHome, keyed("start of the line", "home")},
+		{PlaceCommand, actEnd, keyed("end of the line", "end", "ctrl+e")},
+		{PlaceCommand, ActBackspace, keyed("delete to the left", "backspace", "ctrl+h")},
+		{PlaceCommand, actDelete, keyed("delete to the right", "delete", "ctrl+d")},
+		{PlaceCommand, actKillWord, keyed("delete the word to the left", "ctrl+w", "alt+backspace")},
+		{PlaceCommand, actKillStart, keyed("delete to the start", "ctrl+u")},
+		{PlaceCommand, actKillEnd, keyed("delete to the end", "ctrl+k")},
+		{PlaceCommand, actUndo, keyed("undo", "ctrl+_", "ctrl+z", "ctrl+/")},
+		{PlaceCommand, actOlder, keyed("older line", "up", "ctrl+p")},
+		{PlaceCommand, actNewer, keyed("newer line", "down", "ctrl+n")},
+		{PlaceCommand, ActTab, keyed("show that tab", altDigits()...)},
+	}
+}
+
+// emptyLineBindings are the keys that mean something else while nothing is typed.
+func emptyLineBindings() []Binding {
+	return []Binding{
+		{PlaceEmpty, ActPrevTab, keyed("previous tab", "left")},
+		{PlaceEmpty, ActNextTab, keyed("next tab", "right")},
+		{PlaceEmpty, ActCopyMode, keyed("copy mode", "pgup", "[")},
+		{PlaceEmpty, ActKeys, keyed("keys and commands", "?")},
+	}
+}
+
+// panelBindings are the keys that move through the approval panel.
+func panelBindings() []Binding {
+	return []Binding{
+		{PlacePanel, ActPanelDown, keyed("one line down (on an empty line)", "down")},
+		{PlacePanel, ActPanelUp, keyed("one line up (on an empty line)", "up")},
+		{PlacePanel, ActPanelPage, keyed("next page; behind the last, what was not shown yet, then the top", "pgdown")},
+		{PlacePanel, ActPanelPageUp, keyed("page before", "shift+pgup", "pgup")},
+		{PlacePanel, ActPanelTop, keyed("first row (on an empty line)", "home")},
+		{PlacePanel, ActPanelEnd, keyed("last row (on an empty line); rows jumped over count as not shown", "end")},
+		{PlacePanel, ActPanelNext, keyed("next call (on an empty line)", "tab")},
+		{PlacePanel, ActPanelPrev, keyed("previous call", "shift+tab")},
+		{PlacePanel, ActPanelTab, keyed("show the tab of the call", "ctrl+t")},
+	}
+}
+
+// copyBindings are the keys of copy mode, those of vi.
+func copyBindings(commandKey string) []Binding {
+	return []Binding{
+		{PlaceCopy, ActLeave, keyed("leave (Enter copies a selection first)", "q", "esc", "ctrl+c", "enter", commandKey)},
+		{PlaceCopy, ActCopyLeft, keyed("left", "h", "left")},
+		{PlaceCopy, ActCopyDown, keyed("down", "j", "down")},
+		{PlaceCopy, ActCopyUp, keyed("up", "k", "up")},
+		{PlaceCopy, ActCopyRight, keyed("right", "l", "right")},
+		{PlaceCopy, ActCopyWord, keyed("next word", "w")},
+		{PlaceCopy, ActCopyBack, keyed("word before", "b")},
+		{PlaceCopy, ActCopyWordEnd, keyed("end of the word", "e")},
+		{PlaceCopy, ActCopyStart, keyed("start of the line", "0", "home")},
+		{PlaceCopy, ActCopyFirst, keyed("first letter of the line", "^")},
+		{PlaceCopy, ActCopyLineEnd, keyed("end of the line", "$", "end")},
+		{PlaceCopy, ActCopyTop, keyed("first line of the scrollback", "g")},
+		{PlaceCopy, ActCopyBottom, keyed("last line", "G")},
+		{PlaceCopy, ActCopyPageUp, keyed("a page up", "pgup", "ctrl+b")},
+		{PlaceCopy, ActCopyPageDn, keyed("a page down", "pgdown", "ctrl+f")},
+		{PlaceCopy, ActCopyHalfUp, keyed("half a page up", "ctrl+u")},
+		{PlaceCopy, ActCopyHalfDn, keyed("half a page down", "ctrl+d")},
+		{PlaceCopy, ActCopySelect, keyed("start or drop a selection", "v", "space")},
+		{PlaceCopy, ActCopyLines, keyed("select whole lines", "V")},
+		{PlaceCopy, ActCopySwap, keyed("go to the other end of the selection", "o")},
+		{PlaceCopy, ActCopyYank, keyed("copy the selection to the clipboard", "y")},
+		{PlaceCopy, ActCopyEdit, keyed("open the scrollback in your editor", "E")},
+		{PlaceCopy, ActCopySearch, keyed("search forward", "/")},
+		{PlaceCopy, ActCopySearchB, keyed("search backward", "?")},
+		{PlaceCopy, ActCopyNext, keyed("next match", "n")},
+		{PlaceCopy, ActCopyPrev, keyed("match before", "N")},
+		{PlaceCopy, ActCopyPrompt, keyed("next prompt of a shell that marks them", "}")},
+		{PlaceCopy, ActCopyPromptB, keyed("prompt before", "{")},
+	}
+}
+
+// questionBindings answer a question. Only y says yes.
+func questionBindings() []Binding {
+	return []Binding{
+		{PlaceQuestion, ActYes, keyed("yes", "y")},
+		{PlaceQuestion, ActNo, keyed("no", "n", "esc", "enter", "ctrl+c")},
+	}
+}
+
+// pickerBindings are the keys in the list of sessions.
+func pickerBindings(commandKey string) []Binding {
+	return []Binding{
+		{PlacePicker, ActPickDown, keyed("down", "down", "j", "ctrl+n")},
+		{PlacePicker, ActPickUp, keyed("up", "up", "k", "ctrl+p")},
+		{PlacePicker, ActPickPage, keyed("a page down", "pgdown", "space")},
+		{PlacePicker, ActPickPageUp, keyed("a page up", "pgup")},
+		{PlacePicker, ActPick, keyed("continue that session in a tab", "enter")},
+		{PlacePicker, ActPickAll, keyed("take back all agents that were left running", "a")},
+		{PlacePicker, ActPickEnd, keyed("end an agent that was left running", "x")},
+		{PlacePicker, ActLeave, keyed("close", "esc", "q", "ctrl+c", commandKey)},
+	}
+}
+
+// helpBindings are the keys in the help screen.
+func helpBindings(commandKey string) []Binding {
+	return []Binding{
+		{PlaceHelp, ActHelpDown, keyed("down", "down", "j")},
+		{PlaceHelp, ActHelpUp, keyed("up", "up", "k")},
+		{PlaceHelp, ActHelpPage, keyed("a page down", "pgdown", "space")},
+		{PlaceHelp, ActHelpPageUp, keyed("a page up", "pgup")},
+		{PlaceHelp, ActLeave, keyed("close", "q", "esc", "enter", "?", "ctrl+c", commandKey)},
+	}
+}
+
+// altDigits are the keys for tabs by number.
+func altDigits() []string {
+	return strings.Fields("alt+1 alt+2 alt+3 alt+4 alt+5 alt+6 alt+7 alt+8 alt+9")
+}

@@ -1,0 +1,78 @@
+package input
+
+import (
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// LineRow is one row of the command line: sanitized, and where the cursor is
+// in it, or -1.
+type LineRow struct {
+	Text   string
+	Cursor int
+}
+
+// Rows lays the line out for a width.
+func (c *Line) Rows(width int) []LineRow {
+	rows := []LineRow{{Cursor: -1}}
+	used := 0
+	for i := 0; ; i++ {
+		if i == c.Cursor {
+			rows[len(rows)-1].Cursor = used
+		}
+		if i == len(c.Pieces) {
+			return rows
+		}
+		text := drawnPiece(c.Pieces[i])
+		w := view.TextWidth(text)
+		if used+w > width && used > 0 {
+			rows = append(rows, LineRow{Cursor: -1})
+			used = 0
+			if i == c.Cursor {
+				rows[len(rows)-2].Cursor = -1
+				rows[len(rows)-1].Cursor = 0
+			}
+		}
+		row := &rows[len(rows)-1]
+		if c.Pieces[i].Text == "\n" {
+			rows = append(rows, LineRow{Cursor: -1})
+			used = 0
+			continue
+		}
+		row.Text += text
+		used += w
+	}
+}
+
+// drawnPiece is a cluster of the command line as it is drawn.
+func drawnPiece(p Piece) string {
+	if p.Text == " " {
+		return " "
+	}
+	return view.Sanitize(p.Text)
+}
+
+// PromptOf finds the first prompt on the line of a command: what stands behind
+// " -- ", with its origin.
+func PromptOf(line []Piece) []Piece {
+	text := TextOf(line)
+	at := strings.Index(text, " -- ")
+	if at < 0 {
+		return nil
+	}
+	begin, offset := 0, 0
+	for ; offset < at+len(" -- "); begin++ {
+		offset += len(line[begin].Text)
+	}
+	end := len(line)
+	for begin < end && blankPiece(line[begin]) {
+		begin++
+	}
+	for end > begin && blankPiece(line[end-1]) {
+		end--
+	}
+	return line[begin:end:end]
+}
+
+func blankPiece(p Piece) bool { return strings.TrimSpace(p.Text) == "" }
