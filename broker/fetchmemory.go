@@ -2,5 +2,5 @@
 
 package broker
 
-// fetchMemory bounds our own tool server as serverMemory does others.
-const fetchMemory = serverMemory
+// fetchMemory bounds our own tool server likewise. The largest page takes half.
+const fetchMemory = 192 << 20

@@ -180,10 +180,15 @@ func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.
 	})
 }
 
-// serverMemory bounds each process of a tool server, which works on files that an agent
-// made: a few trees can stand for billions of files. The servers need a fifth of it
-// themselves; the index of the largest public repositories takes half.
-const serverMemory = 256 << 20
+// What processes of the tool servers may keep of their own, in bytes. They work on files
+// that an agent made: a few trees can stand for billions of files. Without work the servers
+// have filesMemory and gitServerMemory less 80 and 40 MB. Git shows the state of 100,000
+// files with 30 MB, and the graph of 200,000 commits with 90.
+const (
+	filesMemory     = 192 << 20
+	gitServerMemory = 224 << 20
+	gitMemory       = 96 << 20
+)
 
 // toolServers lists the servers a session has.
 func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
@@ -204,14 +209,15 @@ func (s *session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Argv:    files,
 			Sandbox: servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
 			Roots:   open,
-			Memory:  serverMemory,
+			Memory:  filesMemory,
 		},
 		{
-			Name:    "git",
-			Argv:    git,
-			Env:     gitEnvironment(s.fixed.Workspace),
-			Sandbox: servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
-			Memory:  serverMemory,
+			Name:     "git",
+			Argv:     git,
+			Env:      gitEnvironment(s.fixed.Workspace),
+			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
+			Memory:   gitServerMemory,
+			Programs: map[string]int64{"git": gitMemory},
 		},
 	}
 	if len(c.FetchServer) > 0 {
@@ -230,6 +236,22 @@ var gitSettings = [][2]string{
 	{"core.fsmonitor", "false"},
 }
 
+// gitFrugal bounds what git keeps in memory, and has what it would do in the background
+// done by the call itself.
+var gitFrugal = [][2]string{
+	{"core.preloadIndex", "false"},
+	{"index.threads", "1"},
+	{"pack.threads", "1"},
+	{"grep.threads", "1"},
+	{"pack.windowMemory", "16m"},
+	{"pack.deltaCacheSize", "8m"},
+	{"core.bigFileThreshold", "16m"},
+	{"core.deltaBaseCacheLimit", "16m"},
+	{"core.packedGitWindowSize", "1m"},
+	{"core.packedGitLimit", "32m"},
+	{"gc.autoDetach", "false"},
+}
+
 // gitFixed names the variables that no repository can set for the git server.
 func gitFixed() []string {
 	var names []string
@@ -244,8 +266,8 @@ func gitFixed() []string {
 // otherwise, and its sandbox has no key to sign with: a merge would fail. A call that
 // only looks takes no lock, or a change that is made beside it would fail.
 func gitEnvironment(workspace string) map[string]string {
-	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0"}
-	settings := append([][2]string{{"safe.directory", workspace}}, gitSettings...)
+	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
+	settings := slices.Concat([][2]string{{"safe.directory", workspace}}, gitSettings, gitFrugal)
 	for i, setting := range settings {
 		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
 		env[fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)] = setting[1]

@@ -48,7 +48,7 @@ type backend struct {
 
 // gitAtOnce is how many calls the git server works on at a time: for each it starts a
 // process with memory of its own, of which whoever made the repository chooses how much.
-const gitAtOnce = 2
+const gitAtOnce = 1
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	b := &backend{proxy: p, spec: s, up: make(chan struct{}), git: policy.DefaultTraits()[s.Name].Git}

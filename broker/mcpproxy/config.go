@@ -97,7 +97,7 @@ type Config struct {
 // Limits bound what agents and servers can use up. Zero means the default.
 type Limits struct {
 	Line        int           // bytes of a message, either way; 10 MiB
-	Room        int           // bytes of what is under way; 64 MiB, of which a quarter is kept for answers
+	Room        int           // bytes of what is under way; 40 MiB, of which a quarter is kept for answers
 	Clients     int           // connections at a time; 64
 	InFlight    int           // unanswered requests of one connection; 256
 	PerServer   int           // calls that one server works on at a time; 32

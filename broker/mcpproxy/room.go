@@ -48,7 +48,7 @@ func (t tokens) take(call, proxy context.Context) error {
 func (t tokens) give() { <-t }
 
 // DefaultRoom is the room of a session, in bytes.
-const DefaultRoom = 64 << 20
+const DefaultRoom = 40 << 20
 
 // requestCost is what a request takes besides its own bytes: a goroutine's stack, above all.
 const requestCost = 16 << 10

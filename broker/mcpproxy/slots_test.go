@@ -77,12 +77,12 @@ func TestAServerThatAnswersNoCancelledCallIsStartedAgain(t *testing.T) {
 	}
 }
 
-// TestGitHasTwoSlots: each of its calls has a process, which is given 256 MB.
-func TestGitHasTwoSlots(t *testing.T) {
+// TestGitHasOneSlot: each of its calls has a process with memory of its own.
+func TestGitHasOneSlot(t *testing.T) {
 	r := newHarness(t, nil)
 	b := newBackend(r.proxy, sandbox.Spec{Name: "git"})
 	defer b.close()
-	for i, want := range []bool{true, true, false} {
+	for i, want := range []bool{true, false} {
 		if b.slots.free.TryAcquire(1) != want {
 			t.Errorf("slot %d: free %v", i, !want)
 		}

@@ -20,7 +20,7 @@ import (
 // was asked to. Many servers do not mind the former.
 const (
 	closeGrace = 300 * time.Millisecond
-	termGrace  = 2 * time.Second
+	termGrace  = 500 * time.Millisecond
 )
 
 // Process is a running server. Its output must be read; its process group is

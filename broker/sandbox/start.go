@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,6 +32,9 @@ type Spec struct {
 	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
 	// where the system can; 0 is no bound.
 	Memory int64
+	// Programs bounds those of these names that the server starts, in place of Memory. It
+	// is less than Memory.
+	Programs map[string]int64
 }
 
 // Probe is one attempt to break out, made from inside before the server began.
@@ -52,10 +54,14 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	if err := os.MkdirAll(private, 0o700); err != nil {
 		return nil, fmt.Errorf("start server %s: %w", s.Name, err)
 	}
-	if s.Sandbox.Off || h.unavailable != nil {
-		return launch(s.Name, bounded(s.Memory, s.Argv), h.environment(s.Env), private)
+	env, err := h.boundedPrograms(s)
+	if err != nil {
+		return nil, fmt.Errorf("start server %s: %w", s.Name, err)
 	}
-	p, err := h.startConfined(ctx, s, private)
+	if s.Sandbox.Off || h.unavailable != nil {
+		return launch(s.Name, bounded(s.Memory, s.Argv), env, private)
+	}
+	p, err := h.startConfined(ctx, s, env, private)
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", s.Name, err)
 	}
@@ -68,9 +74,9 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 const startTries = 3
 
 // startConfined starts a server under srt, once.
-func (h *Host) startConfined(ctx context.Context, s Spec, private string) (p *Process, err error) {
+func (h *Host) startConfined(ctx context.Context, s Spec, env []string, private string) (p *Process, err error) {
 	for range startTries {
-		if p, err = h.tryConfined(ctx, s, private); !errors.Is(err, errNotBegun) || ctx.Err() != nil {
+		if p, err = h.tryConfined(ctx, s, env, private); !errors.Is(err, errNotBegun) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -78,7 +84,7 @@ func (h *Host) startConfined(ctx context.Context, s Spec, private string) (p *Pr
 }
 
 // tryConfined starts a server under srt and waits for its probes.
-func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Process, error) {
+func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private string) (*Process, error) {
 	settings, err := h.writeSettings(s.Name, h.settingsFor(s.Sandbox, private))
 	if err != nil {
 		return nil, err
@@ -90,7 +96,7 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 	defer bait.remove()
 	script := bait.script() + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
-	p, err := launch(s.Name, bounded(s.Memory, argv), h.environment(s.Env), private)
+	p, err := launch(s.Name, bounded(s.Memory, argv), env, private)
 	if err != nil {
 		return nil, err
 	}
@@ -112,14 +118,6 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, private string) (*Proces
 		}
 	}
 	return p, nil
-}
-
-// bounded is a command that bounds its memory and that of its children before it begins.
-func bounded(memory int64, argv []string) []string {
-	if memory == 0 || runtime.GOOS != "linux" {
-		return argv
-	}
-	return append([]string{"/bin/sh", "-c", fmt.Sprintf("ulimit -d %d && exec \"$@\"", memory>>10), "sh"}, argv...)
 }
 
 // hasList tells whether the sandbox lets a server reach some hosts, of which the

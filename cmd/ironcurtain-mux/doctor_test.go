@@ -43,7 +43,7 @@ func TestClipboardInsideTmux(t *testing.T) {
 // A session whose audit is full is refused everything: doctor says which one it is.
 func TestDoctorTellsOfQuotas(t *testing.T) {
 	p := paths{home: t.TempDir()}
-	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "64 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
+	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "40 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
 		t.Errorf("found %+v", f)
 	}
 	dir := filepath.Join(p.home, "sessions", "some-session")
