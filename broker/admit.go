@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -39,31 +38,4 @@ func (b *Broker) admit(s *session) error {
 	s.fixed.Tab = b.lastTab
 	b.sessions = append(b.sessions, s)
 	return nil
-}
-
-// awaitsPlace reports whether the session that ends for this one still has to.
-func (s *session) awaitsPlace() bool {
-	if s.after == nil {
-		return false
-	}
-	select {
-	case <-s.after:
-		return false
-	default:
-		return true
-	}
-}
-
-// awaitPlace waits until the session that ends for this one has ended.
-func (s *session) awaitPlace(ctx context.Context) error {
-	if !s.awaitsPlace() {
-		return nil
-	}
-	s.progress("ending the agent that had this place", "")
-	select {
-	case <-s.after:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -2,13 +2,11 @@ package broker
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -271,15 +269,4 @@ func (s *session) pinRemotes() error {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	return nil
-}
-
-// AutoApprovals lists what was let through automatically in a session.
-func (b *Broker) AutoApprovals(_ context.Context, id SessionID) ([]AutoApproval, error) {
-	s, err := b.session(id)
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.approvals), nil
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -16,7 +15,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -156,64 +154,6 @@ func (b *Broker) deps() *deps {
 		tools: &b.tools, events: publisher{b}, ctx: b.ctx,
 		engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
-}
-
-// newFromRequest makes the session of a request for a new one.
-func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
-	if r.Agent == "" {
-		r.Agent = b.config.DefaultAgent
-	}
-	adapter, err := b.config.Agents.Named(r.Agent)
-	if err != nil {
-		return nil, err
-	}
-	if adapter.Host && b.config.HostShell == nil {
-		return nil, errHostShellOff()
-	}
-	s := b.newSession(adapter, r)
-	if s.fixed.ID, err = stored.NewID(); err != nil {
-		return nil, err
-	}
-	s.layout = stored.LayoutOf(b.config.Home, s.fixed.ID)
-	s.fixed.Workspace = s.layout.Sandbox()
-	if adapter.Host {
-		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
-	}
-	// Where a shell of this machine is anyway may be named, too: to open it anew.
-	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(b.config.UserHome)) {
-		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
-			return nil, err
-		}
-	}
-	return s, s.chooseWorktree(b.ctx, r)
-}
-
-// newSession is a session without an identity.
-func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
-	s := &session{
-		deps:     b.deps(),
-		adapter:  adapter,
-		idle:     r.Idle,
-		owner:    stored.ContainerUser(),
-		cols:     r.Cols,
-		rows:     r.Rows,
-		spoke:    make(chan struct{}),
-		started:  make(chan struct{}),
-		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.standing(adapter), Ephemeral: adapter.Host},
-	}
-	s.tally.connected = !adapter.Tools || r.Idle
-	return s
-}
-
-// CheckWorkspace says whether a session of the multiplexer with that home and cache could
-// be opened on the directory. An empty one stands for a fresh sandbox.
-func CheckWorkspace(given, home, cache, userHome string) error {
-	if given == "" {
-		return nil
-	}
-	_, err := stored.ResolveWorkspace(given, home, cache, userHome)
-	return err
 }
 
 // CheckAgent says whether a session with that agent could be started: whether it

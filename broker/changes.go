@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -55,33 +54,6 @@ if [ -n "$1" ]; then
 else
 	cd /workspace && find . -name .git -prune -o -type f -print | sed 's/^\.\//file: /' | sort
 fi`
-
-// Changes shows what has changed in a session's workspace since its start.
-func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
-	s, err := b.session(id)
-	if err != nil {
-		return Changes{}, err
-	}
-	c := Changes{Base: s.base()}
-	if !s.adapter.Host {
-		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
-			c.Obeyed.Missed = err.Error()
-		}
-	}
-	out, err := s.inside(ctx, showChanges, s.base())
-	if err != nil && len(c.Obeyed.Lines()) == 0 {
-		return Changes{}, fmt.Errorf("show changes: %w", err)
-	}
-	if err != nil {
-		c.Trouble = describe(err)
-	}
-	c.Text, c.Cut = out, len(out) > changesLimit
-	if c.Cut {
-		c.Text = out[:changesLimit]
-	}
-	c.Text = strings.ToValidUTF8(c.Text, "�")
-	return c, nil
-}
 
 // noteBase notes how the workspace is, once in the life of a session. It runs
 // beside the agent's own start; a workspace that cannot be looked at has no base.

@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -11,22 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
-
-// settleWaiting does so for a session whose agent begins anew.
-func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
-	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
-	if n > 0 {
-		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
-	}
-	s.lookBackDone()
-	return err
-}
-
-func (s *session) lookBackDone() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lookedBack = true
-}
 
 // sweepWaiting does so for every session that nobody owns, but for those whose
 // agents still run: their calls may wait on.

@@ -131,3 +131,19 @@ func waited(n int) string {
 	}
 	return fmt.Sprintf("%d calls waited", n)
 }
+
+// settleWaiting does so for a session whose agent begins anew.
+func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
+	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
+	if n > 0 {
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
+	}
+	s.lookBackDone()
+	return err
+}
+
+func (s *session) lookBackDone() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lookedBack = true
+}

@@ -25,52 +25,6 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// newFromStored makes the session that continues a stored one: the same id, directory,
-// agent and workspace. Its lease is taken here, so that whoever asks learns at
-// once when another process has it.
-func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
-	if !stored.ValidID(r.Resume) {
-		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
-	}
-	l := stored.LayoutOf(b.config.Home, r.Resume)
-	rec, err := stored.ReadRecord(l)
-	if err != nil {
-		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
-	}
-	adapter, err := b.config.Agents.Named(rec.Agent)
-	if err != nil {
-		return nil, err
-	}
-	if adapter.Host {
-		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
-	}
-	workspace := l.Sandbox()
-	if rec.Worktree != nil {
-		workspace = l.Worktree().Dir
-	} else if rec.Workspace != workspace {
-		if workspace, err = stored.ResolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
-			return nil, err
-		}
-		if workspace != rec.Workspace { // an agent that works above it can have put a link there
-			return nil, fault.New(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
-				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
-		}
-	}
-	s := b.newSession(adapter, r)
-	s.layout, s.resumed = l, true
-	if isCommit(rec.Base) {
-		s.startedAt = rec.Base
-	}
-	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
-	s.fixed.Worktree = rec.Worktree
-	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
-		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
-	} else if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
 // makeWay lets a session be resumed that is still shown here after its agent
 // has ended, once nothing is left of it; one that runs stays as it is. Nobody is told
 // that the former one is closed: what user interfaces hear next is that it starts
@@ -126,14 +80,4 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 		err = stored.RemoveMade(b.config.Home, l, r.Session)
 	}
 	return errors.Join(err, lease.Release())
-}
-
-// clearStale removes what is left of the session's former container. The lease
-// is ours, so nobody uses it.
-func (s *session) clearStale(ctx context.Context, engine *docker.Client) error {
-	if !s.resumed {
-		return nil
-	}
-	_, err := engine.RemoveLabeled(ctx, map[string]string{LabelSession: string(s.fixed.ID)})
-	return err
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"sync"
 	"time"
 
@@ -83,45 +82,6 @@ type session struct {
 	saidAt    time.Time
 }
 
-// repeatNotice is how long the same notice is not said again.
-const repeatNotice = time.Minute
-
-// snapshot is the session as user interfaces see it.
-func (s *session) snapshot() Session {
-	out := s.fixed
-	_, out.State = s.tally.update(func(*tally) {})
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
-	if s.trouble != "" && out.State == StateIdle {
-		out.State = StateUnknown
-	}
-	if s.adrift {
-		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
-	}
-	return out
-}
-
-// count changes what the session has under way and tells everybody when its
-// state is another one now.
-func (s *session) count(change func(*tally)) {
-	if before, after := s.tally.update(change); before != after {
-		s.announce()
-	}
-}
-
-func (s *session) announce() {
-	s.deps.events.Changed(s.snapshot())
-}
-
-// describe is an error with its hint, on one line.
-func describe(err error) string {
-	if next := fault.Hint(err); next != "" {
-		return fmt.Sprintf("%v (%s)", err, next)
-	}
-	return err.Error()
-}
-
 // attach hands out the agent's terminal once it exists.
 func (s *session) attach(ctx context.Context) (Terminal, error) {
 	select {
@@ -187,19 +147,4 @@ func (s *session) auditState(err error) {
 		return
 	}
 	s.notice(true, "the audit can be written again; calls and requests go on")
-}
-
-// notice says something to the person about this session; saying the same again
-// and again would help nobody.
-func (s *session) notice(urgent bool, text string) {
-	s.mu.Lock()
-	again := s.said == text && time.Since(s.saidAt) < repeatNotice
-	if !again {
-		s.said, s.saidAt = text, time.Now()
-	}
-	s.mu.Unlock()
-	if again {
-		return
-	}
-	s.deps.events.Noticed(Notice{Session: s.fixed.ID, Urgent: urgent, Text: text})
 }

@@ -2,8 +2,6 @@ package broker
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
@@ -123,47 +121,4 @@ func (s *session) spend(a mitm.Activity) {
 	case a.Kind == mitm.RequestRefused:
 		account.Release(a.Seq)
 	}
-}
-
-// Budgets tells what the open sessions have used and may use.
-func (b *Broker) Budgets(context.Context) (Budgets, error) {
-	b.mu.Lock()
-	open := append([]*session(nil), b.sessions...)
-	b.mu.Unlock()
-	out := Budgets{PricesDate: b.config.Prices.Date}
-	for _, s := range open {
-		if one, counted := s.budget(); counted {
-			out.Sessions = append(out.Sessions, one)
-		}
-	}
-	total, err := b.ledger.Total()
-	if err != nil {
-		return Budgets{}, err
-	}
-	out.Total = usageOf(total)
-	return out, nil
-}
-
-// RaiseBudget lets a session use more.
-func (b *Broker) RaiseBudget(_ context.Context, id SessionID, by string) (Budget, error) {
-	s, err := b.session(id)
-	if err != nil {
-		return Budget{}, err
-	}
-	more, err := budget.ParseRaise(by)
-	if err != nil {
-		return Budget{}, err
-	}
-	s.mu.Lock()
-	account := s.account
-	s.mu.Unlock()
-	switch {
-	case account == nil:
-		return Budget{}, errors.New("raise the budget: this tab talks to no model")
-	case !account.Limited(more):
-		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
-	}
-	account.Raise(more)
-	one, _ := s.budget()
-	return one, nil
 }

@@ -177,12 +177,3 @@ func (s *session) followStart(ctx context.Context) (end func(err error)) {
 		s.tellProgress(s.starting.end(time.Now(), err != nil))
 	}
 }
-
-// StartLog tells how a session was started.
-func (b *Broker) StartLog(_ context.Context, id SessionID) (StartLog, error) {
-	s, err := b.session(id)
-	if err != nil {
-		return StartLog{}, err
-	}
-	return s.starting.log(), nil
-}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Turn is a task that an agent carried out without a terminal.
@@ -25,36 +24,6 @@ const turnFile = "/tmp/.ironcurtain-turn"
 
 // idleCommand is what an idle session's container runs.
 var idleCommand = []string{"sleep", "infinity"}
-
-// CheckTurns says whether an agent can carry out tasks without a terminal.
-func (b *Broker) CheckTurns(name string) error {
-	adapter, err := b.config.Agents.Named(name)
-	if err != nil {
-		return err
-	}
-	if adapter.Once == nil {
-		return fault.New("open it in the multiplexer", "%s takes no tasks without a terminal", name)
-	}
-	return nil
-}
-
-// Turn gives an idle session's agent one task and waits for its answer. Turns
-// of one session come after each other; each goes on with the conversation of
-// those before. When ctx ends, so does the turn.
-func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, error) {
-	s, err := b.session(id)
-	if err != nil {
-		return Turn{}, err
-	}
-	select {
-	case <-s.started:
-	case <-ctx.Done():
-		return Turn{}, context.Cause(ctx)
-	}
-	s.turns.Lock()
-	defer s.turns.Unlock()
-	return s.turn(ctx, task)
-}
 
 func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()

@@ -63,14 +63,3 @@ func (b *Broker) askEngine() string {
 	}
 	return ""
 }
-
-// setTrouble notes what is wrong and tells everybody when that has changed.
-func (s *session) setTrouble(text string) {
-	s.mu.Lock()
-	same := s.trouble == text
-	s.trouble = text
-	s.mu.Unlock()
-	if !same {
-		s.announce()
-	}
-}

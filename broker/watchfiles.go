@@ -1,20 +1,14 @@
 package broker
 
 import (
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 )
 
 // filesEvery is how often the workspaces and config.json are looked at: one call of the
 // system each, and config.json is read only when it is another one.
 const filesEvery = 2 * time.Second
-
-// workspaceGone is what a tab says all the time while its workspace is not there.
-const workspaceGone = "the workspace is gone"
 
 // watchFiles tells the person when a workspace is not there any more, which its agent
 // would not notice, and when config.json has become one that the next start refuses.
@@ -35,36 +29,6 @@ func (b *Broker) watchFiles() {
 		for _, s := range b.live() {
 			s.lookAtWorkspace()
 		}
-	}
-}
-
-// lookAtWorkspace tells when the workspace is not the directory that it was at the first
-// look, and when it is again. What cannot be looked at is not called gone.
-func (s *session) lookAtWorkspace() {
-	info, err := os.Stat(s.fixed.Workspace)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
-		return
-	}
-	// Asked for behind the look: what is taken down has ended before.
-	if state := s.snapshot().State; state == StateStarting || state == StateDead || state == StateClosed {
-		return
-	}
-	s.mu.Lock()
-	if s.workspace == nil {
-		s.workspace = info
-	}
-	gone := err != nil || !os.SameFile(info, s.workspace)
-	same := gone == s.adrift
-	s.adrift = gone
-	s.mu.Unlock()
-	switch {
-	case same:
-	case gone:
-		s.announce()
-		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: what the agent writes does not arrive there; put it back, or /close the tab", s.fixed.Workspace))
-	default:
-		s.announce()
-		s.notice(false, "the workspace is back")
 	}
 }
 

@@ -1,0 +1,127 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// newFromStored makes the session that continues a stored one: the same id, directory,
+// agent and workspace. Its lease is taken here, so that whoever asks learns at
+// once when another process has it.
+func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
+	if !stored.ValidID(r.Resume) {
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
+	}
+	l := stored.LayoutOf(b.config.Home, r.Resume)
+	rec, err := stored.ReadRecord(l)
+	if err != nil {
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
+	}
+	adapter, err := b.config.Agents.Named(rec.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if adapter.Host {
+		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
+	}
+	workspace := l.Sandbox()
+	if rec.Worktree != nil {
+		workspace = l.Worktree().Dir
+	} else if rec.Workspace != workspace {
+		if workspace, err = stored.ResolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+			return nil, err
+		}
+		if workspace != rec.Workspace { // an agent that works above it can have put a link there
+			return nil, fault.New(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
+				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
+		}
+	}
+	s := b.newSession(adapter, r)
+	s.layout, s.resumed = l, true
+	if isCommit(rec.Base) {
+		s.startedAt = rec.Base
+	}
+	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
+	s.fixed.Worktree = rec.Worktree
+	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
+		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// clearStale removes what is left of the session's former container. The lease
+// is ours, so nobody uses it.
+func (s *session) clearStale(ctx context.Context, engine *docker.Client) error {
+	if !s.resumed {
+		return nil
+	}
+	_, err := engine.RemoveLabeled(ctx, map[string]string{LabelSession: string(s.fixed.ID)})
+	return err
+}
+
+// newFromRequest makes the session of a request for a new one.
+func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
+	if r.Agent == "" {
+		r.Agent = b.config.DefaultAgent
+	}
+	adapter, err := b.config.Agents.Named(r.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if adapter.Host && b.config.HostShell == nil {
+		return nil, errHostShellOff()
+	}
+	s := b.newSession(adapter, r)
+	if s.fixed.ID, err = stored.NewID(); err != nil {
+		return nil, err
+	}
+	s.layout = stored.LayoutOf(b.config.Home, s.fixed.ID)
+	s.fixed.Workspace = s.layout.Sandbox()
+	if adapter.Host {
+		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
+	}
+	// Where a shell of this machine is anyway may be named, too: to open it anew.
+	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(b.config.UserHome)) {
+		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.chooseWorktree(b.ctx, r)
+}
+
+// newSession is a session without an identity.
+func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
+	s := &session{
+		deps:     b.deps(),
+		adapter:  adapter,
+		idle:     r.Idle,
+		owner:    stored.ContainerUser(),
+		cols:     r.Cols,
+		rows:     r.Rows,
+		spoke:    make(chan struct{}),
+		started:  make(chan struct{}),
+		finished: make(chan struct{}),
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.standing(adapter), Ephemeral: adapter.Host},
+	}
+	s.tally.connected = !adapter.Tools || r.Idle
+	return s
+}
+
+// CheckWorkspace says whether a session of the multiplexer with that home and cache could
+// be opened on the directory. An empty one stands for a fresh sandbox.
+func CheckWorkspace(given, home, cache, userHome string) error {
+	if given == "" {
+		return nil
+	}
+	_, err := stored.ResolveWorkspace(given, home, cache, userHome)
+	return err
+}

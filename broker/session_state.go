@@ -1,0 +1,139 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// setTrouble notes what is wrong and tells everybody when that has changed.
+func (s *session) setTrouble(text string) {
+	s.mu.Lock()
+	same := s.trouble == text
+	s.trouble = text
+	s.mu.Unlock()
+	if !same {
+		s.announce()
+	}
+}
+
+// workspaceGone is what a tab says all the time while its workspace is not there.
+const workspaceGone = "the workspace is gone"
+
+// lookAtWorkspace tells when the workspace is not the directory that it was at the first
+// look, and when it is again. What cannot be looked at is not called gone.
+func (s *session) lookAtWorkspace() {
+	info, err := os.Stat(s.fixed.Workspace)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return
+	}
+	// Asked for behind the look: what is taken down has ended before.
+	if state := s.snapshot().State; state == StateStarting || state == StateDead || state == StateClosed {
+		return
+	}
+	s.mu.Lock()
+	if s.workspace == nil {
+		s.workspace = info
+	}
+	gone := err != nil || !os.SameFile(info, s.workspace)
+	same := gone == s.adrift
+	s.adrift = gone
+	s.mu.Unlock()
+	switch {
+	case same:
+	case gone:
+		s.announce()
+		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: what the agent writes does not arrive there; put it back, or /close the tab", s.fixed.Workspace))
+	default:
+		s.announce()
+		s.notice(false, "the workspace is back")
+	}
+}
+
+// awaitsPlace reports whether the session that ends for this one still has to.
+func (s *session) awaitsPlace() bool {
+	if s.after == nil {
+		return false
+	}
+	select {
+	case <-s.after:
+		return false
+	default:
+		return true
+	}
+}
+
+// awaitPlace waits until the session that ends for this one has ended.
+func (s *session) awaitPlace(ctx context.Context) error {
+	if !s.awaitsPlace() {
+		return nil
+	}
+	s.progress("ending the agent that had this place", "")
+	select {
+	case <-s.after:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// repeatNotice is how long the same notice is not said again.
+const repeatNotice = time.Minute
+
+// snapshot is the session as user interfaces see it.
+func (s *session) snapshot() Session {
+	out := s.fixed
+	_, out.State = s.tally.update(func(*tally) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
+	if s.trouble != "" && out.State == StateIdle {
+		out.State = StateUnknown
+	}
+	if s.adrift {
+		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
+	}
+	return out
+}
+
+// count changes what the session has under way and tells everybody when its
+// state is another one now.
+func (s *session) count(change func(*tally)) {
+	if before, after := s.tally.update(change); before != after {
+		s.announce()
+	}
+}
+
+func (s *session) announce() {
+	s.deps.events.Changed(s.snapshot())
+}
+
+// describe is an error with its hint, on one line.
+func describe(err error) string {
+	if next := fault.Hint(err); next != "" {
+		return fmt.Sprintf("%v (%s)", err, next)
+	}
+	return err.Error()
+}
+
+// notice says something to the person about this session; saying the same again
+// and again would help nobody.
+func (s *session) notice(urgent bool, text string) {
+	s.mu.Lock()
+	again := s.said == text && time.Since(s.saidAt) < repeatNotice
+	if !again {
+		s.said, s.saidAt = text, time.Now()
+	}
+	s.mu.Unlock()
+	if again {
+		return
+	}
+	s.deps.events.Noticed(Notice{Session: s.fixed.ID, Urgent: urgent, Text: text})
+}
