@@ -15,14 +15,14 @@ func (b *Broker) admit(s *session) error {
 	if b.closed {
 		return errors.New("open session: the multiplexer is closing")
 	}
-	running := 0
+	running, after := 0, (<-chan struct{})(nil)
 	for _, other := range b.sessions {
 		switch {
 		case other.over():
-		case s.replaces != "" && other.replaces == s.replaces && other.awaitsPlace():
-			return fault.New("wait until that one runs", "open session: tab %d takes the place of that session already", other.fixed.Tab)
-		case s.replaces != "" && other.fixed.ID == s.replaces:
-			s.after = other.finished
+		case s.Replaces() != "" && other.Replaces() == s.Replaces() && other.awaitsPlace():
+			return fault.New("wait until that one runs", "open session: tab %d takes the place of that session already", other.Tab())
+		case s.Replaces() != "" && other.ID() == s.Replaces():
+			after = other.Ended()
 		default:
 			running++
 		}
@@ -35,7 +35,7 @@ func (b *Broker) admit(s *session) error {
 		return fault.New("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
 	}
 	b.lastTab++
-	s.fixed.Tab = b.lastTab
+	s.Place(b.lastTab, after)
 	b.sessions = append(b.sessions, s)
 	return nil
 }

@@ -24,7 +24,7 @@ func admitting(t *testing.T) (*Broker, *session) {
 // admitted asks for a session, which never runs, and wants an error that says so much.
 func admitted(t *testing.T, b *Broker, replaces SessionID, refusal string) *session {
 	t.Helper()
-	s, err := b.newFromRequest(OpenRequest{Agent: "shell"})
+	s, err := newSession(b.deps(), OpenRequest{Agent: "shell"})
 	if err != nil {
 		t.Fatal(err)
 	}

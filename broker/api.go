@@ -1,9 +1,6 @@
 package broker
 
-import (
-	"context"
-	"io"
-)
+import "context"
 
 // API is everything a user interface can ask of the broker. Implementations
 // are safe for concurrent use. Errors are one line: operation, cause, and, by a
@@ -71,42 +68,4 @@ type API interface {
 type Agent struct {
 	Name  string `json:"name"`  // as in --agent: "claude-code"
 	Title string `json:"title"` // for people: "Claude Code"
-}
-
-// OpenRequest says what a new session shall be.
-type OpenRequest struct {
-	Agent     string `json:"agent"`     // empty: the configured default
-	Workspace string `json:"workspace"` // empty: a fresh sandbox
-	// Worktree says whether it gets a worktree of the workspace instead of the
-	// workspace itself.
-	Worktree WorktreeChoice `json:"worktree,omitempty"`
-	// Resume continues a stored session in its own workspace instead of making
-	// a new one; Agent and Workspace are the session's own then.
-	Resume SessionID `json:"resume,omitempty"`
-	// Replaces is a session that ends for this one, which the caller sees to with
-	// Close. It does not count beside this one, which begins when it has ended.
-	Replaces SessionID `json:"replaces,omitempty"`
-	Cols     int       `json:"cols"`
-	Rows     int       `json:"rows"`
-	// Idle sessions run no agent on a terminal: Broker.Turn gives it tasks.
-	Idle bool `json:"idle,omitempty"`
-}
-
-// Terminal is the attachment to an agent's terminal. Close detaches and leaves the
-// agent running. Write types; it blocks while the agent does not read.
-type Terminal interface {
-	io.WriteCloser
-	// CopyTo hands everything that the agent writes to w, in order, until the
-	// agent has ended, which is no error, Close is called, which is none
-	// either, or w fails. An agent is held back while w is written to. It is to
-	// be called once.
-	CopyTo(w io.Writer) error
-	// TryWrite types what the agent takes without waiting and returns how many
-	// bytes that was; none, where that cannot be known.
-	TryWrite(p []byte) (int, error)
-	// History is how many of the bytes that CopyTo hands out first are from before
-	// the agent was taken back: what they ask of a terminal was answered then.
-	History() int64
-	// Resize tells the agent the size of its screen.
-	Resize(ctx context.Context, cols, rows int) error
 }

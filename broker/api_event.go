@@ -1,8 +1,6 @@
 package broker
 
-import (
-	"time"
-)
+import "time"
 
 // EventKind says which member of an Event is set.
 type EventKind string
@@ -36,25 +34,4 @@ type Event struct {
 	Budget       *Budget       `json:"budget,omitempty"`
 	AutoApproval *AutoApproval `json:"autoApproval,omitempty"`
 	Notice       *Notice       `json:"notice,omitempty"`
-}
-
-// Progress is a word about a step of starting a session. Of each step there is one
-// with Elapsed 0 when it begins and one when it is done or has failed; in between
-// they come when a builder says something and every second, but not for every line:
-// StartLog has all of them.
-type Progress struct {
-	Session SessionID     `json:"session"`
-	Step    string        `json:"step"`             // "build image shell (step 2 of 3)"
-	Detail  string        `json:"detail,omitempty"` // last line of the builder's output, not to be trusted
-	Elapsed time.Duration `json:"elapsed"`          // of the step
-	Done    bool          `json:"done"`
-	Failed  bool          `json:"failed,omitempty"`
-	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, when it has failed
-}
-
-// Notice is a message for the person.
-type Notice struct {
-	Session SessionID `json:"session,omitempty"` // empty: the whole program
-	Urgent  bool      `json:"urgent"`            // stays until it is read
-	Text    string    `json:"text"`
 }

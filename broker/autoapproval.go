@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -226,8 +227,8 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	return q
 }
 
-// head is what the workspace has checked out now, as far as a receipt needs it.
-func (s *session) head() receipt.Head {
+// Head is what the workspace has checked out now, as far as a receipt needs it.
+func (s *session) Head() receipt.Head {
 	if s.deps.config.AutoApprove == nil {
 		return receipt.Head{}
 	}
@@ -269,4 +270,11 @@ func (s *session) pinRemotes() error {
 		return fmt.Errorf("prepare session: %w", err)
 	}
 	return nil
+}
+
+// AutoApprovals lists what was let through automatically, oldest first.
+func (s *session) AutoApprovals() []AutoApproval {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.approvals)
 }

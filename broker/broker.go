@@ -82,7 +82,7 @@ func (b *Broker) Shutdown(ctx context.Context) error {
 	open := append([]*session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
-		s.cancel() // all at once; waiting comes after
+		s.Stop() // all at once; waiting comes after
 	}
 	var all []error
 	for _, s := range open {
@@ -120,7 +120,7 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 // Open creates a session, or continues a stored one, and begins to start its
 // agent.
 func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
-	prepare := b.newFromRequest
+	prepare := newSession
 	if r.Resume != "" {
 		// The sweep holds the leases of sessions while it looks at them.
 		if _, err := b.LeftRunning(ctx); err != nil {
@@ -129,21 +129,18 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		if err := b.makeWay(ctx, r.Resume); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
-		prepare = b.newFromStored
+		prepare = resumeSession
 	}
-	s, err := prepare(r)
+	s, err := prepare(b.deps(), r)
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	s.replaces = r.Replaces
-	life, cancel := context.WithCancel(b.ctx)
-	s.cancel = cancel
 	if err := b.admit(s); err != nil {
-		cancel()
+		s.Stop()
 		return Session{}, errors.Join(err, s.disown())
 	}
 	s.announce()
-	b.work.Go(func() { defer cancel(); s.run(life) })
+	b.work.Go(s.run)
 	return s.snapshot(), nil
 }
 
@@ -223,7 +220,7 @@ func (b *Broker) session(id SessionID) (*session, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.sessions {
-		if s.fixed.ID == id {
+		if s.ID() == id {
 			return s, nil
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -54,6 +55,29 @@ if [ -n "$1" ]; then
 else
 	cd /workspace && find . -name .git -prune -o -type f -print | sed 's/^\.\//file: /' | sort
 fi`
+
+// Changes shows what has changed in the workspace since the session's start.
+func (s *session) Changes(ctx context.Context) (c Changes, err error) {
+	c.Base = s.base()
+	if !s.adapter.Host {
+		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
+			c.Obeyed.Missed = err.Error()
+		}
+	}
+	out, err := s.inside(ctx, showChanges, s.base())
+	if err != nil && len(c.Obeyed.Lines()) == 0 {
+		return Changes{}, fmt.Errorf("show changes: %w", err)
+	}
+	if err != nil {
+		c.Trouble = describe(err)
+	}
+	c.Text, c.Cut = out, len(out) > changesLimit
+	if c.Cut {
+		c.Text = out[:changesLimit]
+	}
+	c.Text = strings.ToValidUTF8(c.Text, "�")
+	return c, nil
+}
 
 // noteBase notes how the workspace is, once in the life of a session. It runs
 // beside the agent's own start; a workspace that cannot be looked at has no base.

@@ -23,22 +23,22 @@ type ServerCheck struct {
 	Hidden []string // tools that no agent is offered, and why
 }
 
-// CheckServers starts every tool server in its sandbox, as a session in an
+// checkServers starts every tool server in its sandbox, as a session in an
 // empty directory would, and holds what they offer against the policy's
 // annotations. A sandbox that lets a probe through is an error when the
 // configuration enforces sandboxes.
-func (b *Broker) CheckServers(ctx context.Context) (found ServerCheck, err error) {
+func checkServers(ctx context.Context, d *deps) (found ServerCheck, err error) {
 	dir, err := os.MkdirTemp("", "ironcurtain-check-")
 	if err != nil {
 		return found, fmt.Errorf("check the tool servers: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	s := &session{deps: b.deps(), fixed: Session{Workspace: stored.RealPath(dir)}}
+	s := &session{deps: d, fixed: Session{Workspace: stored.RealPath(dir)}}
 	engine, err := s.judge()
 	if err != nil {
 		return found, err
 	}
-	installed, err := servers.Install(ctx, b.config.CacheDir, nil)
+	installed, err := servers.Install(ctx, d.config.CacheDir, nil)
 	if err != nil {
 		return found, err
 	}

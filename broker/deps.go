@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
@@ -42,3 +43,33 @@ type events interface {
 	// was said of the same topic before.
 	Left(id SessionID, about endTopic, lines ...string)
 }
+
+// Progress is a word about a step of starting a session. Of each step there is one
+// with Elapsed 0 when it begins and one when it is done or has failed; in between
+// they come when a builder says something and every second, but not for every line:
+// StartLog has all of them.
+type Progress struct {
+	Session SessionID     `json:"session"`
+	Step    string        `json:"step"`             // "build image shell (step 2 of 3)"
+	Detail  string        `json:"detail,omitempty"` // last line of the builder's output, not to be trusted
+	Elapsed time.Duration `json:"elapsed"`          // of the step
+	Done    bool          `json:"done"`
+	Failed  bool          `json:"failed,omitempty"`
+	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, when it has failed
+}
+
+// Notice is a message for the person.
+type Notice struct {
+	Session SessionID `json:"session,omitempty"` // empty: the whole program
+	Urgent  bool      `json:"urgent"`            // stays until it is read
+	Text    string    `json:"text"`
+}
+
+// endTopic is what a part of an end notice is about; the parts are told in this order.
+type endTopic int
+
+const (
+	aboutWork     endTopic = iota // where the work is
+	aboutDisarmed                 // what was moved out of git's way
+	aboutObeyed                   // what programs of this machine would run
+)

@@ -12,15 +12,6 @@ type endNotice struct {
 	about   endTopic
 }
 
-// endTopic is what a part of an end notice is about; the parts are told in this order.
-type endTopic int
-
-const (
-	aboutWork     endTopic = iota // where the work is
-	aboutDisarmed                 // what was moved out of git's way
-	aboutObeyed                   // what programs of this machine would run
-)
-
 // EndNotices is what a person has to know of the sessions that have ended, in lines. User
 // interfaces that are gone by then have not told it.
 func (b *Broker) EndNotices() []string {

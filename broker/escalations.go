@@ -99,13 +99,13 @@ func (b *Broker) recount(id SessionID) {
 			n++
 		}
 	}
-	s.count(func(t *tally) { t.waiting = n })
+	s.SetWaiting(n)
 }
 
 // escalation is what the queue has of a call, with what only the broker knows of it.
 func (b *Broker) escalation(e Escalation) Escalation {
 	if s, err := b.session(e.Session); err == nil {
-		e.Tab = s.fixed.Tab
+		e.Tab = s.Tab()
 	}
 	return e
 }

@@ -71,7 +71,7 @@ func (r *pendingGrant) keep() (int, error) {
 		return 0, err
 	}
 	select {
-	case <-s.finished: // the session may be resumed under its name, without its grants
+	case <-s.Ended(): // the session may be resumed under its name, without its grants
 		r.broker.grants.Close(r.item.Session)
 	default:
 		r.letWaiting(g)
@@ -118,9 +118,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 	if err != nil {
 		return out, nil // its tab was closed, and its grants with it
 	}
-	s.mu.Lock()
-	log, engine := s.log, s.engine
-	s.mu.Unlock()
+	log, engine := s.Audit()
 	err = log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: g.Session, DecidedBy: by, EscalationID: g.Escalation,
 		Reason: "a grant was revoked", PolicyHash: engine.Hash(),
@@ -139,7 +137,7 @@ func (b *Broker) grant(g grant.Grant) Grant {
 		By: g.By, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
 	}
 	if s, err := b.session(r.Session); err == nil {
-		r.Tab = s.fixed.Tab
+		r.Tab = s.Tab()
 	}
 	return r
 }

@@ -22,20 +22,17 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 	b.mu.Unlock()
 	var out []Decided
 	for _, s := range open {
-		s.mu.Lock()
-		begun := s.log != nil
-		s.mu.Unlock()
-		if !begun {
+		if log, _ := s.Audit(); log == nil {
 			continue // it has no audit: it is still starting, or has no tools
 		}
-		lines, err := audit.Last(s.layout.Audit(), limit, func(l audit.Line) bool {
+		lines, err := audit.Last(s.Files().Audit(), limit, func(l audit.Line) bool {
 			return slices.Contains(decisive, l.Decision)
 		})
 		if err != nil {
 			return nil, fault.New("check it with 'ironcurtain-mux audit verify'", "history: %w", err)
 		}
 		for _, l := range lines {
-			out = append(out, s.decided(l))
+			out = append(out, decided(s, l))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -46,9 +43,9 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 }
 
 // decided is a line of the audit as user interfaces see it.
-func (s *session) decided(l audit.Line) Decided {
+func decided(s *session, l audit.Line) Decided {
 	return Decided{
-		At: l.Time, Session: s.fixed.ID, Tab: s.fixed.Tab, Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
+		At: l.Time, Session: s.ID(), Tab: s.Tab(), Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
 		Decision: string(l.Decision), By: l.DecidedBy, Waited: time.Duration(l.WaitMs) * time.Millisecond,
 		Rule: l.Rule, Reason: l.Reason, Detail: l.Detail,
 	}

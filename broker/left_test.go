@@ -30,7 +30,7 @@ func preparing(t *testing.T, base, repo string) (s *session, end func()) {
 			t.Error(err)
 		}
 	})
-	if s, err = b.newFromRequest(OpenRequest{Workspace: repo}); err != nil {
+	if s, err = newSession(b.deps(), OpenRequest{Workspace: repo}); err != nil {
 		t.Fatal(err)
 	}
 	stack := &teardown{limit: settleTime}

@@ -12,19 +12,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// newFromStored makes the session that continues a stored one: the same id, directory,
+// resumeSession makes the session that continues a stored one: the same id, directory,
 // agent and workspace. Its lease is taken here, so that whoever asks learns at
 // once when another process has it.
-func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
+func resumeSession(d *deps, r OpenRequest) (*session, error) {
 	if !stored.ValidID(r.Resume) {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
 	}
-	l := stored.LayoutOf(b.config.Home, r.Resume)
+	l := stored.LayoutOf(d.config.Home, r.Resume)
 	rec, err := stored.ReadRecord(l)
 	if err != nil {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
 	}
-	adapter, err := b.config.Agents.Named(rec.Agent)
+	adapter, err := d.config.Agents.Named(rec.Agent)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 	if rec.Worktree != nil {
 		workspace = l.Worktree().Dir
 	} else if rec.Workspace != workspace {
-		if workspace, err = stored.ResolveWorkspace(rec.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+		if workspace, err = stored.ResolveWorkspace(rec.Workspace, d.config.Home, d.config.CacheDir, d.config.UserHome); err != nil {
 			return nil, err
 		}
 		if workspace != rec.Workspace { // an agent that works above it can have put a link there
@@ -43,7 +43,7 @@ func (b *Broker) newFromStored(r OpenRequest) (*session, error) {
 				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
 		}
 	}
-	s := b.newSession(adapter, r)
+	s := unnamedSession(d, adapter, r)
 	s.layout, s.resumed = l, true
 	if isCommit(rec.Base) {
 		s.startedAt = rec.Base
@@ -68,50 +68,52 @@ func (s *session) clearStale(ctx context.Context, engine *docker.Client) error {
 	return err
 }
 
-// newFromRequest makes the session of a request for a new one.
-func (b *Broker) newFromRequest(r OpenRequest) (*session, error) {
+// newSession makes the session of a request for a new one.
+func newSession(d *deps, r OpenRequest) (*session, error) {
 	if r.Agent == "" {
-		r.Agent = b.config.DefaultAgent
+		r.Agent = d.config.DefaultAgent
 	}
-	adapter, err := b.config.Agents.Named(r.Agent)
+	adapter, err := d.config.Agents.Named(r.Agent)
 	if err != nil {
 		return nil, err
 	}
-	if adapter.Host && b.config.HostShell == nil {
+	if adapter.Host && d.config.HostShell == nil {
 		return nil, errHostShellOff()
 	}
-	s := b.newSession(adapter, r)
+	s := unnamedSession(d, adapter, r)
 	if s.fixed.ID, err = stored.NewID(); err != nil {
 		return nil, err
 	}
-	s.layout = stored.LayoutOf(b.config.Home, s.fixed.ID)
+	s.layout = stored.LayoutOf(d.config.Home, s.fixed.ID)
 	s.fixed.Workspace = s.layout.Sandbox()
 	if adapter.Host {
-		s.fixed.Workspace, s.fixed.Notice = b.config.UserHome, hostNotice
+		s.fixed.Workspace, s.fixed.Notice = d.config.UserHome, hostNotice
 	}
 	// Where a shell of this machine is anyway may be named, too: to open it anew.
-	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(b.config.UserHome)) {
-		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, b.config.Home, b.config.CacheDir, b.config.UserHome); err != nil {
+	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(d.config.UserHome)) {
+		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.config.Home, d.config.CacheDir, d.config.UserHome); err != nil {
 			return nil, err
 		}
 	}
-	return s, s.chooseWorktree(b.ctx, r)
+	return s, s.chooseWorktree(d.ctx, r)
 }
 
-// newSession is a session without an identity.
-func (b *Broker) newSession(adapter agent.Adapter, r OpenRequest) *session {
+// unnamedSession is a session without an identity.
+func unnamedSession(d *deps, adapter agent.Adapter, r OpenRequest) *session {
 	s := &session{
-		deps:     b.deps(),
+		deps:     d,
 		adapter:  adapter,
 		idle:     r.Idle,
+		replaces: r.Replaces,
 		owner:    stored.ContainerUser(),
 		cols:     r.Cols,
 		rows:     r.Rows,
 		spoke:    make(chan struct{}),
 		started:  make(chan struct{}),
 		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: b.config.standing(adapter), Ephemeral: adapter.Host},
+		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.config.standing(adapter), Ephemeral: adapter.Host},
 	}
+	s.life, s.cancel = context.WithCancel(d.ctx)
 	s.tally.connected = !adapter.Tools || r.Idle
 	return s
 }

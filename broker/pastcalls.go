@@ -35,9 +35,7 @@ func (b *Broker) Scopes(ctx context.Context, id string) ([]Scope, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	engine := s.engine
-	s.mu.Unlock()
+	_, engine := s.Audit()
 	p := past{engine: engine, session: item.Session, server: item.Server, tool: item.Tool}
 	for _, o := range item.Offers {
 		p.scopes = append(p.scopes, Scope{Name: string(o.Scope), Text: o.Text})

@@ -142,6 +142,14 @@ func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	return err
 }
 
+// LookedBack reports whether nothing of the session's former life is to be taken up any
+// more.
+func (s *session) LookedBack() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lookedBack
+}
+
 func (s *session) lookBackDone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

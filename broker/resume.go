@@ -35,10 +35,10 @@ func (b *Broker) makeWay(ctx context.Context, id SessionID) error {
 		return nil //nolint:nilerr // it is not shown
 	}
 	if s.snapshot().State != StateDead {
-		return fault.New(fmt.Sprintf("show it with /tab %d", s.fixed.Tab), "session %s is open in tab %d", id, s.fixed.Tab)
+		return fault.New(fmt.Sprintf("show it with /tab %d", s.Tab()), "session %s is open in tab %d", id, s.Tab())
 	}
 	select {
-	case <-s.finished:
+	case <-s.Ended():
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -16,27 +16,27 @@ import (
 // resumeRig is a broker whose engine is never reached.
 func resumeRig(t *testing.T, home string) *Broker {
 	t.Helper()
-	return &Broker{config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
+	return &Broker{ctx: t.Context(), config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
 }
 
 func TestASessionIsResumedOnce(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
 	id := SessionID(filepath.Base(l.Dir))
-	first, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
+	first, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if first.fixed.ID != id || first.fixed.Workspace != l.Sandbox() || first.fixed.Agent != "shell" {
 		t.Errorf("resumed as %+v", first.fixed)
 	}
-	if _, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
+	if _, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
 		t.Errorf("a second time: %v", err)
 	}
 	if err := first.disown(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
+	again, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)
 	}
@@ -64,7 +64,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		"nothing":                 "00000000-0000-4000-8000-000000000000",
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
-		if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: SessionID(id)}); err == nil {
+		if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: SessionID(id)}); err == nil {
 			t.Errorf("%s was resumed: %+v", what, s.fixed)
 		}
 	}
@@ -81,14 +81,14 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(l.Record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id})
+	s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil || s.fixed.Workspace != workspace {
 		t.Fatalf("as it was: %v", err)
 	}
 	if err := errors.Join(s.disown(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := resumeRig(t, home).newFromStored(OpenRequest{Resume: id}); err == nil {
+	if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
 		t.Errorf("the agent would get %s", s.fixed.Workspace)
 	}
 }

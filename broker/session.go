@@ -39,7 +39,8 @@ type session struct {
 	rows     int
 	fixed    Session // what never changes; the rest is derived from tally
 
-	cancel   context.CancelFunc // asks run to end
+	life     context.Context
+	cancel   context.CancelFunc // ends life, and so asks run to end
 	spoke    chan struct{}      // closed at the first byte of the agent's terminal
 	started  chan struct{}      // closed when the agent runs, or never will
 	finished chan struct{}      // closed when run has removed everything

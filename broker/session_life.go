@@ -14,7 +14,9 @@ import (
 // run lives the session's life: start the agent, wait for its end, take
 // everything down. It returns when nothing of the session is left but its
 // directory.
-func (s *session) run(ctx context.Context) {
+func (s *session) run() {
+	ctx := s.life
+	defer s.cancel()
 	defer func() {
 		close(s.finished)
 		s.deps.receipts.Close(string(s.fixed.ID))
@@ -150,6 +152,9 @@ const (
 	engineAwayLimit = 5 * time.Second
 )
 
+// Stop asks the session to end, without waiting.
+func (s *session) Stop() { s.cancel() }
+
 // close ends the session and waits until nothing of it runs, or what is left of it
 // is left to gc, which is an error.
 func (s *session) close(ctx context.Context) error {
@@ -167,6 +172,9 @@ func (s *session) close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Ended is closed when the session has ended and is taken down, as far as it could be.
+func (s *session) Ended() <-chan struct{} { return s.finished }
 
 // over reports whether the session has ended and is taken down, as far as it could be.
 func (s *session) over() bool {

@@ -10,8 +10,41 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
+
+// ID names the session.
+func (s *session) ID() SessionID { return s.fixed.ID }
+
+// Tab is the number of the session's tab.
+func (s *session) Tab() int { return s.fixed.Tab }
+
+// Replaces is the session that ends for this one, or empty.
+func (s *session) Replaces() SessionID { return s.replaces }
+
+// Files are the session's files on the host.
+func (s *session) Files() stored.Layout { return s.layout }
+
+// Contained reports whether the agent runs in a container.
+func (s *session) Contained() bool { return !s.adapter.Host }
+
+// Place gives the session its tab and what it waits for before it starts: the end of
+// the session that it replaces, or nil.
+func (s *session) Place(tab int, after <-chan struct{}) { s.fixed.Tab, s.after = tab, after }
+
+// SetWaiting tells how many of the session's calls wait for a person.
+func (s *session) SetWaiting(n int) { s.count(func(t *tally) { t.waiting = n }) }
+
+// Audit is the session's record of decisions and the policy that judges its calls; nil
+// while it is starting, and for a session without tools.
+func (s *session) Audit() (*audit.Log, *policy.Engine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log, s.engine
+}
 
 // setTrouble notes what is wrong and tells everybody when that has changed.
 func (s *session) setTrouble(text string) {

@@ -2,13 +2,7 @@ package broker
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -18,9 +12,7 @@ func (b *Broker) AutoApprovals(_ context.Context, id SessionID) ([]AutoApproval,
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.approvals), nil
+	return s.AutoApprovals(), nil
 }
 
 // Budgets tells what the open sessions have used and may use.
@@ -30,7 +22,7 @@ func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Unlock()
 	out := Budgets{PricesDate: b.config.Prices.Date}
 	for _, s := range open {
-		if one, counted := s.budget(); counted {
+		if one, counted := s.Budget(); counted {
 			out.Sessions = append(out.Sessions, one)
 		}
 	}
@@ -48,22 +40,7 @@ func (b *Broker) RaiseBudget(_ context.Context, id SessionID, by string) (Budget
 	if err != nil {
 		return Budget{}, err
 	}
-	more, err := budget.ParseRaise(by)
-	if err != nil {
-		return Budget{}, err
-	}
-	s.mu.Lock()
-	account := s.account
-	s.mu.Unlock()
-	switch {
-	case account == nil:
-		return Budget{}, errors.New("raise the budget: this tab talks to no model")
-	case !account.Limited(more):
-		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
-	}
-	account.Raise(more)
-	one, _ := s.budget()
-	return one, nil
+	return s.RaiseBudget(by)
 }
 
 // StartLog tells how a session was started.
@@ -72,7 +49,7 @@ func (b *Broker) StartLog(_ context.Context, id SessionID) (StartLog, error) {
 	if err != nil {
 		return StartLog{}, err
 	}
-	return s.starting.log(), nil
+	return s.StartLog(), nil
 }
 
 // Changes shows what has changed in a session's workspace since its start.
@@ -81,25 +58,7 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 	if err != nil {
 		return Changes{}, err
 	}
-	c := Changes{Base: s.base()}
-	if !s.adapter.Host {
-		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
-			c.Obeyed.Missed = err.Error()
-		}
-	}
-	out, err := s.inside(ctx, showChanges, s.base())
-	if err != nil && len(c.Obeyed.Lines()) == 0 {
-		return Changes{}, fmt.Errorf("show changes: %w", err)
-	}
-	if err != nil {
-		c.Trouble = describe(err)
-	}
-	c.Text, c.Cut = out, len(out) > changesLimit
-	if c.Cut {
-		c.Text = out[:changesLimit]
-	}
-	c.Text = strings.ToValidUTF8(c.Text, "�")
-	return c, nil
+	return s.Changes(ctx)
 }
 
 // CheckTurns says whether an agent can carry out tasks without a terminal.
@@ -122,12 +81,12 @@ func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, err
 	if err != nil {
 		return Turn{}, err
 	}
-	select {
-	case <-s.started:
-	case <-ctx.Done():
-		return Turn{}, context.Cause(ctx)
-	}
-	s.turns.Lock()
-	defer s.turns.Unlock()
-	return s.turn(ctx, task)
+	return s.Turn(ctx, task)
+}
+
+// CheckServers starts every tool server in its sandbox, as a session in an
+// empty directory would, and holds what they offer against the policy's
+// annotations.
+func (b *Broker) CheckServers(ctx context.Context) (ServerCheck, error) {
+	return checkServers(ctx, b.deps())
 }

@@ -2,6 +2,8 @@ package broker
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
@@ -70,14 +72,14 @@ func (s *session) openAccount(stack *teardown) error {
 
 // relayBudget tells user interfaces what the session has used.
 func (s *session) relayBudget() {
-	if one, counted := s.budget(); counted {
+	if one, counted := s.Budget(); counted {
 		s.deps.events.Spent(one)
 	}
 }
 
-// budget is the session's budget as user interfaces see it; a session that
+// Budget is the session's budget as user interfaces see it; a session that
 // talks to no model has none.
-func (s *session) budget() (Budget, bool) {
+func (s *session) Budget() (Budget, bool) {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()
@@ -121,4 +123,24 @@ func (s *session) spend(a mitm.Activity) {
 	case a.Kind == mitm.RequestRefused:
 		account.Release(a.Seq)
 	}
+}
+
+// RaiseBudget lets the session use more.
+func (s *session) RaiseBudget(by string) (Budget, error) {
+	more, err := budget.ParseRaise(by)
+	if err != nil {
+		return Budget{}, err
+	}
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	switch {
+	case account == nil:
+		return Budget{}, errors.New("raise the budget: this tab talks to no model")
+	case !account.Limited(more):
+		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
+	}
+	account.Raise(more)
+	one, _ := s.Budget()
+	return one, nil
 }

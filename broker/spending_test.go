@@ -107,7 +107,7 @@ func awaitUsed(t *testing.T, s *session, out int64) Usage {
 	defer tick.Stop()
 	var last Budget
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		if last, _ = s.budget(); last.Used.Out == out {
+		if last, _ = s.Budget(); last.Used.Out == out {
 			return last.Used
 		}
 	}
@@ -175,7 +175,7 @@ func TestRequestThatIsNotSentIsNotCounted(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if b, _ := s.budget(); b.Used.Requests != 0 {
+	if b, _ := s.Budget(); b.Used.Requests != 0 {
 		t.Errorf("used %+v", b.Used)
 	}
 }

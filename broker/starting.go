@@ -177,3 +177,6 @@ func (s *session) followStart(ctx context.Context) (end func(err error)) {
 		s.tellProgress(s.starting.end(time.Now(), err != nil))
 	}
 }
+
+// StartLog tells how the session was started.
+func (s *session) StartLog() StartLog { return s.starting.log() }

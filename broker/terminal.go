@@ -80,3 +80,22 @@ func (t *terminal) Close() error {
 	})
 	return nil
 }
+
+// Terminal is the attachment to an agent's terminal. Close detaches and leaves the
+// agent running. Write types; it blocks while the agent does not read.
+type Terminal interface {
+	io.WriteCloser
+	// CopyTo hands everything that the agent writes to w, in order, until the
+	// agent has ended, which is no error, Close is called, which is none
+	// either, or w fails. An agent is held back while w is written to. It is to
+	// be called once.
+	CopyTo(w io.Writer) error
+	// TryWrite types what the agent takes without waiting and returns how many
+	// bytes that was; none, where that cannot be known.
+	TryWrite(p []byte) (int, error)
+	// History is how many of the bytes that CopyTo hands out first are from before
+	// the agent was taken back: what they ask of a terminal was answered then.
+	History() int64
+	// Resize tells the agent the size of its screen.
+	Resize(ctx context.Context, cols, rows int) error
+}

@@ -25,7 +25,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 			"submit: the text is %d bytes long, at most %d are recorded", len(in.Text), maxTrustedText)
 	}
 	select {
-	case <-s.finished:
+	case <-s.Ended():
 		return Receipt{}, fault.New("open it anew with /restart", "submit: the agent has ended")
 	default:
 	}
@@ -33,16 +33,16 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := b.receipts.Add(string(in.Session), in.Text, spans, s.head())
+	added, err := b.receipts.Add(string(in.Session), in.Text, spans, s.Head())
 	if err != nil {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}
 	select {
-	case <-s.finished: // it ended meanwhile, and may be resumed under its name
+	case <-s.Ended(): // it ended meanwhile, and may be resumed under its name
 		b.receipts.Close(string(in.Session))
 	default:
 	}
-	out, submission := receiptOf(added), s.adapter.Submit(in.Text)
+	out, submission := receiptOf(added), s.Typing(in.Text)
 	out.Typing, out.Pause = submission.Steps, submission.Pause
 	return out, nil
 }

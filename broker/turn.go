@@ -25,6 +25,21 @@ const turnFile = "/tmp/.ironcurtain-turn"
 // idleCommand is what an idle session's container runs.
 var idleCommand = []string{"sleep", "infinity"}
 
+// Typing is how a text is typed into the agent.
+func (s *session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
+
+// Turn gives the agent of an idle session one task and waits for its answer.
+func (s *session) Turn(ctx context.Context, task string) (Turn, error) {
+	select {
+	case <-s.started:
+	case <-ctx.Done():
+		return Turn{}, context.Cause(ctx)
+	}
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	return s.turn(ctx, task)
+}
+
 func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()
 	container, runs := s.program.(*docker.Container)

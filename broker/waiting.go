@@ -32,16 +32,13 @@ func (b *Broker) dropSettled() {
 	open := append([]*session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
-		s.mu.Lock()
-		known := s.lookedBack
-		s.mu.Unlock()
-		if !known {
+		if !s.LookedBack() {
 			continue // what waited in its former life is still to be looked at
 		}
-		for _, path := range s.layout.WaitingCalls() {
+		for _, path := range s.Files().WaitingCalls() {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")
 			if _, waits := b.approvals.Find(id); !waits {
-				b.dropWaiting(string(s.fixed.ID), id)
+				b.dropWaiting(string(s.ID()), id)
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func (b *Broker) live() []*session {
 
 // contained lists those of them whose agents run in a container.
 func (b *Broker) contained() []*session {
-	return slices.DeleteFunc(b.live(), func(s *session) bool { return s.adapter.Host })
+	return slices.DeleteFunc(b.live(), func(s *session) bool { return !s.Contained() })
 }
 
 // askEngine returns what is wrong with the engine, or nothing. One that nobody

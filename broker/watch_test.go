@@ -61,7 +61,7 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 	b.engine.mu.Lock()
 	b.engine.client = client
 	b.engine.mu.Unlock()
-	s, err := b.newFromRequest(OpenRequest{Agent: "shell"})
+	s, err := newSession(b.deps(), OpenRequest{Agent: "shell"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,16 +13,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// WorktreeChoice says whether a session gets a worktree of its workspace.
-type WorktreeChoice string
-
-// The choices.
-const (
-	WorktreeAsConfigured WorktreeChoice = ""    // as config.json says, where the workspace is a repository
-	WorktreeYes          WorktreeChoice = "yes" // or the session is refused
-	WorktreeNo           WorktreeChoice = "no"
-)
-
 // settleTime bounds looking after a worktree when its session ends. It is shorter than
 // the end of the multiplexer, so that a person is told what was not brought back.
 const settleTime = 50 * time.Second

@@ -47,7 +47,7 @@ func TestChooseWorktree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := b.newFromRequest(OpenRequest{Workspace: tc.dir, Worktree: tc.choice})
+		s, err := newSession(b.deps(), OpenRequest{Workspace: tc.dir, Worktree: tc.choice})
 		if shutdown := b.Shutdown(t.Context()); shutdown != nil {
 			t.Fatal(shutdown)
 		}
