@@ -18,8 +18,8 @@ func (b *Broker) admit(s *session) error {
 	running, after := 0, (<-chan struct{})(nil)
 	for _, other := range b.sessions {
 		switch {
-		case other.over():
-		case s.Replaces() != "" && other.Replaces() == s.Replaces() && other.awaitsPlace():
+		case other.Over():
+		case s.Replaces() != "" && other.Replaces() == s.Replaces() && other.AwaitsPlace():
 			return fault.New("wait until that one runs", "open session: tab %d takes the place of that session already", other.Tab())
 		case s.Replaces() != "" && other.ID() == s.Replaces():
 			after = other.Ended()

@@ -37,7 +37,7 @@ func admitted(t *testing.T, b *Broker, replaces SessionID, refusal string) *sess
 		t.Fatalf("%v, want %q", err, refusal)
 	case refusal == "":
 		t.Cleanup(func() {
-			if !s.over() {
+			if !s.Over() {
 				close(s.finished)
 			}
 		})
@@ -62,11 +62,11 @@ func TestASessionThatReplacesAnotherNeedsNoRoom(t *testing.T) {
 	if err := <-waited; !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
-	if by.after == nil || !by.awaitsPlace() {
+	if by.after == nil || !by.AwaitsPlace() {
 		t.Error("it does not wait for the other one")
 	}
 	close(old.finished)
-	if err := by.awaitPlace(t.Context()); err != nil || by.awaitsPlace() {
+	if err := by.awaitPlace(t.Context()); err != nil || by.AwaitsPlace() {
 		t.Errorf("it waits for one that has ended: %v", err)
 	}
 	admitted(t, b, "", "one session runs already")

@@ -212,7 +212,7 @@ func (s *session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	case "git":
 		f := s.previewer().Git(preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
 		q.Git = &autoapprove.Git{
-			Addresses: f.Addresses, Pinned: s.pinned, Branch: f.Branch, Odd: f.Odd,
+			Addresses: f.Addresses, Pinned: s.remotes, Branch: f.Branch, Odd: f.Odd,
 			Root:     f.WorkTree != "" && f.WorkTree == stored.RealPath(s.fixed.Workspace),
 			Upstream: f.Upstream, Typed: autoapprove.Head(r.Head),
 		}
@@ -254,7 +254,7 @@ func (s *session) gitCommand(server, tool string) string {
 func (s *session) pinRemotes() error {
 	data, err := os.ReadFile(s.layout.Remotes())
 	if err == nil {
-		if err := json.Unmarshal(data, &s.pinned); err != nil {
+		if err := json.Unmarshal(data, &s.remotes); err != nil {
 			return fmt.Errorf("prepare session: the note of the remotes is damaged: %w", err)
 		}
 		return nil
@@ -262,8 +262,8 @@ func (s *session) pinRemotes() error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("prepare session: %w", err)
 	}
-	s.pinned = s.previewer().Remotes(stored.RealPath(s.fixed.Workspace))
-	if data, err = json.Marshal(s.pinned); err == nil {
+	s.remotes = s.previewer().Remotes(stored.RealPath(s.fixed.Workspace))
+	if data, err = json.Marshal(s.remotes); err == nil {
 		err = wholefile.Write(s.layout.Remotes(), data, 0o600)
 	}
 	if err != nil {

@@ -433,10 +433,10 @@ func TestRemotesArePinnedOnce(t *testing.T) {
 		if err := d.session.pinRemotes(); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.session.pinned["origin"]; got != "https://github.com/me/x.git" {
+		if got := d.session.remotes["origin"]; got != "https://github.com/me/x.git" {
 			t.Errorf("pinned %q", got)
 		}
-		d.session.pinned = nil
+		d.session.remotes = nil
 		configure("https://evil.example/x.git") // what an agent could do before the session is resumed
 	}
 }

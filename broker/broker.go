@@ -86,7 +86,7 @@ func (b *Broker) Shutdown(ctx context.Context) error {
 	}
 	var all []error
 	for _, s := range open {
-		all = append(all, s.close(ctx))
+		all = append(all, s.Close(ctx))
 	}
 	b.approvals.Close()
 	b.cancel()
@@ -126,7 +126,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		if _, err := b.LeftRunning(ctx); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
-		if err := b.makeWay(ctx, r.Resume); err != nil {
+		if err := b.replaceEnded(ctx, r.Resume); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
 		prepare = resumeSession
@@ -137,11 +137,11 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	}
 	if err := b.admit(s); err != nil {
 		s.Stop()
-		return Session{}, errors.Join(err, s.disown())
+		return Session{}, errors.Join(err, s.Release())
 	}
-	s.announce()
-	b.work.Go(s.run)
-	return s.snapshot(), nil
+	s.Announce()
+	b.work.Go(s.Run)
+	return s.Info(), nil
 }
 
 // deps is what the sessions need of the broker.
@@ -175,7 +175,7 @@ func (b *Broker) Attach(ctx context.Context, id SessionID) (Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.attach(ctx)
+	return s.Attach(ctx)
 }
 
 // Close ends a session: its agent, its container and its sockets.
@@ -184,8 +184,8 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	if err != nil {
 		return b.closeStored(ctx, id, err)
 	}
-	err = s.close(ctx)
-	if !s.over() {
+	err = s.Close(ctx)
+	if !s.Over() {
 		return err
 	}
 	b.mu.Lock()
@@ -206,7 +206,7 @@ func (b *Broker) Sessions(context.Context) ([]Session, error) {
 	b.mu.Unlock()
 	var out []Session
 	for _, s := range open {
-		out = append(out, s.snapshot())
+		out = append(out, s.Info())
 	}
 	return out, nil
 }

@@ -64,7 +64,7 @@ func (s *session) Changes(ctx context.Context) (c Changes, err error) {
 			c.Obeyed.Missed = err.Error()
 		}
 	}
-	out, err := s.inside(ctx, showChanges, s.base())
+	out, err := s.exec(ctx, showChanges, s.base())
 	if err != nil && len(c.Obeyed.Lines()) == 0 {
 		return Changes{}, fmt.Errorf("show changes: %w", err)
 	}
@@ -87,7 +87,7 @@ func (s *session) noteBase(ctx context.Context) {
 	if _, err := os.Lstat(filepath.Join(s.fixed.Workspace, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	out, err := s.inside(ctx, markBase)
+	out, err := s.exec(ctx, markBase)
 	base := strings.TrimSpace(out)
 	if err != nil || !isCommit(base) {
 		return
@@ -114,8 +114,8 @@ func (s *session) base() string {
 	return s.startedAt
 }
 
-// inside runs a shell command in the session's container and returns its output.
-func (s *session) inside(ctx context.Context, script string, args ...string) (string, error) {
+// exec runs a shell command in the session's container and returns its output.
+func (s *session) exec(ctx context.Context, script string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTime)
 	defer cancel()
 	s.mu.Lock()

@@ -71,16 +71,16 @@ func (h *engineHandle) check(ctx context.Context, userHome string) error {
 	return docker.Probe(ctx, endpoint)
 }
 
-// known is the engine's client, or nil while nobody has needed one or somebody is
+// connected is the engine's client, or nil while nobody has needed one or somebody is
 // just connecting.
-func (h *engineHandle) known() *docker.Client {
+func (h *engineHandle) connected() *docker.Client {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.client
 }
 
 func (h *engineHandle) close(ctx context.Context) error {
-	client := h.known()
+	client := h.connected()
 	if client == nil {
 		return nil
 	}

@@ -45,7 +45,7 @@ func TestWaitingForTheEngineCanBeCalledOff(t *testing.T) {
 	case err := <-first:
 		t.Fatalf("the first ended before: %v", err)
 	}
-	if h.known() != nil {
+	if h.connected() != nil {
 		t.Error("there is a client nobody connected")
 	}
 	cancel()

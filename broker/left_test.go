@@ -39,7 +39,7 @@ func preparing(t *testing.T, base, repo string) (s *session, end func()) {
 	}
 	return s, func() {
 		t.Helper()
-		if err := errors.Join(stack.run(t.Context()), s.disown()); err != nil {
+		if err := errors.Join(stack.run(t.Context()), s.Release()); err != nil {
 			t.Error(err)
 		}
 	}

@@ -101,17 +101,17 @@ func newSession(d *deps, r OpenRequest) (*session, error) {
 // unnamedSession is a session without an identity.
 func unnamedSession(d *deps, adapter agent.Adapter, r OpenRequest) *session {
 	s := &session{
-		deps:     d,
-		adapter:  adapter,
-		idle:     r.Idle,
-		replaces: r.Replaces,
-		owner:    stored.ContainerUser(),
-		cols:     r.Cols,
-		rows:     r.Rows,
-		spoke:    make(chan struct{}),
-		started:  make(chan struct{}),
-		finished: make(chan struct{}),
-		fixed:    Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.config.standing(adapter), Ephemeral: adapter.Host},
+		deps:        d,
+		adapter:     adapter,
+		idle:        r.Idle,
+		replaces:    r.Replaces,
+		owner:       stored.ContainerUser(),
+		cols:        r.Cols,
+		rows:        r.Rows,
+		firstOutput: make(chan struct{}),
+		started:     make(chan struct{}),
+		finished:    make(chan struct{}),
+		fixed:       Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.config.standing(adapter), Ephemeral: adapter.Host},
 	}
 	s.life, s.cancel = context.WithCancel(d.ctx)
 	s.tally.connected = !adapter.Tools || r.Idle

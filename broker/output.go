@@ -17,9 +17,9 @@ const outputChunk = 64 << 10
 // a user interface can detach at any point without losing a byte for the next
 // one.
 type output struct {
-	source  io.Reader
-	began   func()        // called at the first byte, or the end
-	drained chan struct{} // closed when run has returned
+	source    io.Reader
+	firstByte func()        // called at the first byte, or the end
+	drained   chan struct{} // closed when run has returned
 
 	mu      sync.Mutex
 	changed sync.Cond   // something of the following has
@@ -37,7 +37,7 @@ type outputSink struct {
 }
 
 func newOutput(source io.Reader, began func()) *output {
-	o := &output{source: source, began: sync.OnceFunc(began), drained: make(chan struct{})}
+	o := &output{source: source, firstByte: sync.OnceFunc(began), drained: make(chan struct{})}
 	o.changed.L = &o.mu
 	if h, ok := source.(interface{ History() int64 }); ok {
 		o.past = h.History()
@@ -49,12 +49,12 @@ func newOutput(source io.Reader, began func()) *output {
 func (o *output) run() {
 	defer close(o.drained)
 	defer o.change(func() { o.ended = true })
-	defer o.began()
+	defer o.firstByte()
 	buf := make([]byte, outputChunk)
 	for {
 		n, err := o.source.Read(buf)
 		if n > 0 {
-			o.began()
+			o.firstByte()
 			if !o.deliver(buf[:n]) {
 				return
 			}

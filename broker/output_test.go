@@ -98,7 +98,7 @@ func TestAttachTellsWhatIsOld(t *testing.T) {
 	close(s.started)
 	go s.output.run()
 	for _, want := range []int64{7, 4} {
-		terminal, err := s.attach(t.Context())
+		terminal, err := s.Attach(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

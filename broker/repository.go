@@ -51,13 +51,13 @@ func (s *session) borrowed() []string {
 	return []string{s.fixed.Worktree.Objects()}
 }
 
-// elsewhere is the file with which a repository in a directory would make git use
+// commonDirFile is the file with which a repository in a directory would make git use
 // another one: its configuration, its hooks. An ordinary repository has none.
-func elsewhere(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
+func commonDirFile(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
 
 // checkRepository refuses a workspace whose repository leads elsewhere.
 func (s *session) checkRepository() error {
-	path := elsewhere(s.fixed.Workspace)
+	path := commonDirFile(s.fixed.Workspace)
 	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
 		return nil // ours is pinned
 	}
@@ -70,7 +70,7 @@ func (s *session) checkRepository() error {
 // disarm moves the file out of the way with which an agent has made its repository
 // lead elsewhere. The agent must have ended.
 func (s *session) disarm() error {
-	path := elsewhere(s.fixed.Workspace)
+	path := commonDirFile(s.fixed.Workspace)
 	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
 		return nil
 	}

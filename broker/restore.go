@@ -44,7 +44,7 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		restored++
 		s.holding.Go(func() { s.hold(held, log, h, u) })
 	}
-	s.lookBackDone()
+	s.restoreDone()
 	if restored > 0 {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and can be decided again", waited(restored)))
 	}
@@ -138,20 +138,20 @@ func (s *session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	if n > 0 {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
 	}
-	s.lookBackDone()
+	s.restoreDone()
 	return err
 }
 
-// LookedBack reports whether nothing of the session's former life is to be taken up any
+// Restored reports whether nothing of the session's former life is to be taken up any
 // more.
-func (s *session) LookedBack() bool {
+func (s *session) Restored() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lookedBack
+	return s.restored
 }
 
-func (s *session) lookBackDone() {
+func (s *session) restoreDone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.lookedBack = true
+	s.restored = true
 }

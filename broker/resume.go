@@ -19,22 +19,22 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	}
 	for i := range all {
 		if s, err := b.session(all[i].ID); err == nil {
-			all[i].Session = s.snapshot()
+			all[i].Session = s.Info()
 		}
 	}
 	return all, nil
 }
 
-// makeWay lets a session be resumed that is still shown here after its agent
+// replaceEnded lets a session be resumed that is still shown here after its agent
 // has ended, once nothing is left of it; one that runs stays as it is. Nobody is told
 // that the former one is closed: what user interfaces hear next is that it starts
 // again, in a new tab.
-func (b *Broker) makeWay(ctx context.Context, id SessionID) error {
+func (b *Broker) replaceEnded(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
 		return nil //nolint:nilerr // it is not shown
 	}
-	if s.snapshot().State != StateDead {
+	if s.Info().State != StateDead {
 		return fault.New(fmt.Sprintf("show it with /tab %d", s.Tab()), "session %s is open in tab %d", id, s.Tab())
 	}
 	select {

@@ -33,14 +33,14 @@ func TestASessionIsResumedOnce(t *testing.T) {
 	if _, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
 		t.Errorf("a second time: %v", err)
 	}
-	if err := first.disown(); err != nil {
+	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
 	again, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)
 	}
-	if err := again.disown(); err != nil {
+	if err := again.Release(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -85,7 +85,7 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	if err != nil || s.fixed.Workspace != workspace {
 		t.Fatalf("as it was: %v", err)
 	}
-	if err := errors.Join(s.disown(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
+	if err := errors.Join(s.Release(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// session is one agent with everything it needs. Its goroutine, run, owns the
+// session is one agent with everything it needs. Its goroutine, Run, owns the
 // proxies and the program and is the only one that takes them down.
 type session struct {
 	deps    *deps
@@ -39,11 +39,11 @@ type session struct {
 	rows     int
 	fixed    Session // what never changes; the rest is derived from tally
 
-	life     context.Context
-	cancel   context.CancelFunc // ends life, and so asks run to end
-	spoke    chan struct{}      // closed at the first byte of the agent's terminal
-	started  chan struct{}      // closed when the agent runs, or never will
-	finished chan struct{}      // closed when run has removed everything
+	life        context.Context
+	cancel      context.CancelFunc // ends life, and so asks Run to end
+	firstOutput chan struct{}      // closed at the first byte of the agent's terminal
+	started     chan struct{}      // closed when the agent runs, or never will
+	finished    chan struct{}      // closed when Run has removed everything
 
 	toolsUp <-chan error // one value: whether the tool servers came up
 
@@ -53,7 +53,7 @@ type session struct {
 
 	holding sync.WaitGroup // the calls of its former life
 
-	pinned map[string]string // remotes of the workspace as they were before the agent began
+	remotes map[string]string // remotes of the workspace as they were before the agent began
 
 	turns sync.Mutex // one task at a time
 
@@ -67,24 +67,24 @@ type session struct {
 	modelProxy *mitm.Proxy     // to the model and to approved domains; nil while there is none
 	account    *budget.Account // nil while there is none
 	attached   bool
-	// lookedBack is set once nothing of the session's former life is to be taken up.
-	lookedBack bool
-	reason     string
-	exitCode   int
+	// restored is set once nothing of the session's former life is to be taken up.
+	restored bool
+	reason   string
+	exitCode int
 	// startedAt is the commit that shows how the workspace was at first; empty
 	// while it is not known.
-	startedAt string
-	task      string      // the last one that an idle session was given, as lists show it
-	trouble   string      // of the container engine; empty while it answers
-	workspace fs.FileInfo // as it was when it was first looked at; nil before
-	adrift    bool        // another directory is in the workspace's place, or none
-	left      error       // what could not be taken down; set before finished is closed
-	said      string      // the latest notice, and when
-	saidAt    time.Time
+	startedAt        string
+	task             string      // the last one that an idle session was given, as lists show it
+	trouble          string      // of the container engine; empty while it answers
+	workspace        fs.FileInfo // as it was when it was first looked at; nil before
+	workspaceMissing bool        // another directory is in the workspace's place, or none
+	cleanupErr       error       // what could not be taken down; set before finished is closed
+	lastNotice       string      // the latest notice, and when
+	lastNoticeAt     time.Time
 }
 
-// attach hands out the agent's terminal once it exists.
-func (s *session) attach(ctx context.Context) (Terminal, error) {
+// Attach hands out the agent's terminal once it exists.
+func (s *session) Attach(ctx context.Context) (Terminal, error) {
 	select {
 	case <-s.started:
 	case <-ctx.Done():
@@ -120,7 +120,7 @@ func (s *session) attach(ctx context.Context) (Terminal, error) {
 
 // save writes what the session is, so that it can be listed when no
 // multiplexer runs.
-func (s *session) save() error { return s.keep(s.snapshot()) }
+func (s *session) save() error { return s.keep(s.Info()) }
 
 func (s *session) keep(as Session) error {
 	if s.lease == nil {

@@ -11,10 +11,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// run lives the session's life: start the agent, wait for its end, take
+// Run lives the session's life: start the agent, wait for its end, take
 // everything down. It returns when nothing of the session is left but its
 // directory.
-func (s *session) run() {
+func (s *session) Run() {
 	ctx := s.life
 	defer s.cancel()
 	defer func() {
@@ -26,18 +26,18 @@ func (s *session) run() {
 	defer started()
 
 	stack := &teardown{limit: 30 * time.Second}
-	stack.push("give up the session", func(context.Context) error { return s.disown() })
+	stack.push("give up the session", func(context.Context) error { return s.Release() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	// While the agent's connection is still there, it can be told.
 	s.deps.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
-	if s.snapshot().Trouble != "" {
+	if s.Info().Trouble != "" {
 		stack.hurry(removeProgram, engineAwayLimit)
 	}
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
 		s.deps.log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
 		s.mu.Lock()
-		s.left = err
+		s.cleanupErr = err
 		s.mu.Unlock()
 	}
 }
@@ -60,7 +60,7 @@ func (s *session) live(ctx context.Context, stack *teardown, started func()) (do
 		return docker.Exit{}, err
 	}
 	s.mu.Lock()
-	s.program, s.output = running, newOutput(running, func() { close(s.spoke) })
+	s.program, s.output = running, newOutput(running, func() { close(s.firstOutput) })
 	s.mu.Unlock()
 	var reading sync.WaitGroup
 	reading.Go(s.output.run)
@@ -127,7 +127,7 @@ func (s *session) end(exit docker.Exit, err error) {
 		s.exitCode = 1
 	}
 	s.mu.Unlock()
-	last := s.snapshot()
+	last := s.Info()
 	if last.State = StateDead; errors.Is(err, context.Canceled) {
 		last.State, last.Reason, last.ExitCode = StateClosed, "", 0
 	}
@@ -155,9 +155,9 @@ const (
 // Stop asks the session to end, without waiting.
 func (s *session) Stop() { s.cancel() }
 
-// close ends the session and waits until nothing of it runs, or what is left of it
+// Close ends the session and waits until nothing of it runs, or what is left of it
 // is left to gc, which is an error.
-func (s *session) close(ctx context.Context) error {
+func (s *session) Close(ctx context.Context) error {
 	s.cancel()
 	select {
 	case <-s.finished:
@@ -167,8 +167,8 @@ func (s *session) close(ctx context.Context) error {
 	s.count(func(t *tally) { t.closed = true })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left != nil {
-		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.left)
+	if s.cleanupErr != nil {
+		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.cleanupErr)
 	}
 	return nil
 }
@@ -176,8 +176,8 @@ func (s *session) close(ctx context.Context) error {
 // Ended is closed when the session has ended and is taken down, as far as it could be.
 func (s *session) Ended() <-chan struct{} { return s.finished }
 
-// over reports whether the session has ended and is taken down, as far as it could be.
-func (s *session) over() bool {
+// Over reports whether the session has ended and is taken down, as far as it could be.
+func (s *session) Over() bool {
 	select {
 	case <-s.finished:
 		return true

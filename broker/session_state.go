@@ -46,29 +46,29 @@ func (s *session) Audit() (*audit.Log, *policy.Engine) {
 	return s.log, s.engine
 }
 
-// setTrouble notes what is wrong and tells everybody when that has changed.
-func (s *session) setTrouble(text string) {
+// SetTrouble notes what is wrong and tells everybody when that has changed.
+func (s *session) SetTrouble(text string) {
 	s.mu.Lock()
 	same := s.trouble == text
 	s.trouble = text
 	s.mu.Unlock()
 	if !same {
-		s.announce()
+		s.Announce()
 	}
 }
 
 // workspaceGone is what a tab says all the time while its workspace is not there.
 const workspaceGone = "the workspace is gone"
 
-// lookAtWorkspace tells when the workspace is not the directory that it was at the first
+// CheckWorkspace tells when the workspace is not the directory that it was at the first
 // look, and when it is again. What cannot be looked at is not called gone.
-func (s *session) lookAtWorkspace() {
+func (s *session) CheckWorkspace() {
 	info, err := os.Stat(s.fixed.Workspace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
 	// Asked for behind the look: what is taken down has ended before.
-	if state := s.snapshot().State; state == StateStarting || state == StateDead || state == StateClosed {
+	if state := s.Info().State; state == StateStarting || state == StateDead || state == StateClosed {
 		return
 	}
 	s.mu.Lock()
@@ -76,22 +76,22 @@ func (s *session) lookAtWorkspace() {
 		s.workspace = info
 	}
 	gone := err != nil || !os.SameFile(info, s.workspace)
-	same := gone == s.adrift
-	s.adrift = gone
+	same := gone == s.workspaceMissing
+	s.workspaceMissing = gone
 	s.mu.Unlock()
 	switch {
 	case same:
 	case gone:
-		s.announce()
+		s.Announce()
 		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: what the agent writes does not arrive there; put it back, or /close the tab", s.fixed.Workspace))
 	default:
-		s.announce()
+		s.Announce()
 		s.notice(false, "the workspace is back")
 	}
 }
 
-// awaitsPlace reports whether the session that ends for this one still has to.
-func (s *session) awaitsPlace() bool {
+// AwaitsPlace reports whether the session that ends for this one still has to.
+func (s *session) AwaitsPlace() bool {
 	if s.after == nil {
 		return false
 	}
@@ -105,7 +105,7 @@ func (s *session) awaitsPlace() bool {
 
 // awaitPlace waits until the session that ends for this one has ended.
 func (s *session) awaitPlace(ctx context.Context) error {
-	if !s.awaitsPlace() {
+	if !s.AwaitsPlace() {
 		return nil
 	}
 	s.progress("ending the agent that had this place", "")
@@ -120,8 +120,8 @@ func (s *session) awaitPlace(ctx context.Context) error {
 // repeatNotice is how long the same notice is not said again.
 const repeatNotice = time.Minute
 
-// snapshot is the session as user interfaces see it.
-func (s *session) snapshot() Session {
+// Info is the session as user interfaces see it.
+func (s *session) Info() Session {
 	out := s.fixed
 	_, out.State = s.tally.update(func(*tally) {})
 	s.mu.Lock()
@@ -130,7 +130,7 @@ func (s *session) snapshot() Session {
 	if s.trouble != "" && out.State == StateIdle {
 		out.State = StateUnknown
 	}
-	if s.adrift {
+	if s.workspaceMissing {
 		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
 	}
 	return out
@@ -140,12 +140,12 @@ func (s *session) snapshot() Session {
 // state is another one now.
 func (s *session) count(change func(*tally)) {
 	if before, after := s.tally.update(change); before != after {
-		s.announce()
+		s.Announce()
 	}
 }
 
-func (s *session) announce() {
-	s.deps.events.Changed(s.snapshot())
+func (s *session) Announce() {
+	s.deps.events.Changed(s.Info())
 }
 
 // describe is an error with its hint, on one line.
@@ -160,9 +160,9 @@ func describe(err error) string {
 // and again would help nobody.
 func (s *session) notice(urgent bool, text string) {
 	s.mu.Lock()
-	again := s.said == text && time.Since(s.saidAt) < repeatNotice
+	again := s.lastNotice == text && time.Since(s.lastNoticeAt) < repeatNotice
 	if !again {
-		s.said, s.saidAt = text, time.Now()
+		s.lastNotice, s.lastNoticeAt = text, time.Now()
 	}
 	s.mu.Unlock()
 	if again {

@@ -191,8 +191,8 @@ func (s *session) claim() error {
 	return nil
 }
 
-// disown gives the session's directory up.
-func (s *session) disown() error {
+// Release gives the session's directory up.
+func (s *session) Release() error {
 	if s.lease == nil {
 		return nil
 	}

@@ -18,15 +18,15 @@ type terminal struct {
 	history int64 // bytes
 	release func()
 	once    sync.Once
-	gone    atomic.Bool // set by Close
+	closed  atomic.Bool // set by Close
 	// suspends is told that a Ctrl-Z was kept from the program; nil: it may have it.
 	suspends func()
 }
 
-func (t *terminal) CopyTo(w io.Writer) error { return t.output.copyTo(w, t.gone.Load) }
+func (t *terminal) CopyTo(w io.Writer) error { return t.output.copyTo(w, t.closed.Load) }
 
 func (t *terminal) Write(p []byte) (int, error) {
-	if t.gone.Load() {
+	if t.closed.Load() {
 		return 0, io.ErrClosedPipe
 	}
 	if t.suspends == nil {
@@ -51,7 +51,7 @@ type tryWriter interface {
 
 // TryWrite leaves what holds a Ctrl-Z that the program must not have to Write.
 func (t *terminal) TryWrite(p []byte) (int, error) {
-	if t.gone.Load() {
+	if t.closed.Load() {
 		return 0, io.ErrClosedPipe
 	}
 	program, ok := t.program.(tryWriter)
@@ -75,7 +75,7 @@ func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 
 func (t *terminal) Close() error {
 	t.once.Do(func() {
-		t.output.change(func() { t.gone.Store(true) })
+		t.output.change(func() { t.closed.Store(true) })
 		t.release()
 	})
 	return nil

@@ -50,7 +50,7 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 		quiet := time.NewTimer(quietStart)
 		defer quiet.Stop()
 		select {
-		case <-s.spoke:
+		case <-s.firstOutput:
 		case <-quiet.C:
 		case <-building.Done():
 		}

@@ -51,7 +51,7 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	case !runs || reason != "":
 		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
 	}
-	s.took(task)
+	s.keepTask(task)
 	host.Resume = s.adapter.Conversation(s.layout.Home(), host.Conversation).Begun
 	launch, err := s.adapter.Once(host, task)
 	if err != nil {
@@ -75,9 +75,9 @@ func (s *session) turn(ctx context.Context, task string) (Turn, error) {
 	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
 }
 
-// took keeps the task in the session's record: few agents remember what they were
+// keepTask keeps the task in the session's record: few agents remember what they were
 // asked without a terminal.
-func (s *session) took(task string) {
+func (s *session) keepTask(task string) {
 	s.mu.Lock()
 	s.task = agent.PromptLine(task)
 	s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *session) took(task string) {
 	}
 }
 
-// lastTask is the one that took kept last.
+// lastTask is the one that keepTask kept last.
 func (s *session) lastTask() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -32,7 +32,7 @@ func (b *Broker) dropSettled() {
 	open := append([]*session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
-		if !s.LookedBack() {
+		if !s.Restored() {
 			continue // what waited in its former life is still to be looked at
 		}
 		for _, path := range s.Files().WaitingCalls() {

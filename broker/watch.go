@@ -31,7 +31,7 @@ func (b *Broker) watchEngine() {
 		if agents := b.contained(); len(agents) > 0 {
 			trouble := b.askEngine()
 			for _, s := range agents {
-				s.setTrouble(trouble)
+				s.SetTrouble(trouble)
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func (b *Broker) watchEngine() {
 func (b *Broker) live() []*session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(b.sessions), (*session).over)
+	return slices.DeleteFunc(slices.Clone(b.sessions), (*session).Over)
 }
 
 // contained lists those of them whose agents run in a container.
@@ -52,7 +52,7 @@ func (b *Broker) contained() []*session {
 // askEngine returns what is wrong with the engine, or nothing. One that nobody
 // has connected to yet has no agents to lose.
 func (b *Broker) askEngine() string {
-	client := b.engine.known()
+	client := b.engine.connected()
 	if client == nil {
 		return ""
 	}

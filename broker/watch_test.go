@@ -101,8 +101,8 @@ func TestAnAgentOutOfReachIsNotIdle(t *testing.T) {
 		want    SessionState
 	}{{"", 0, StateIdle}, {engineAway, 0, StateUnknown}, {engineAway, 1, StateWorking}, {"", 0, StateIdle}} {
 		d.session.count(func(t *tally) { t.running, t.connected, t.calls = true, true, c.calls })
-		d.session.setTrouble(c.trouble)
-		if got := d.session.snapshot(); got.State != c.want || got.Trouble != c.trouble {
+		d.session.SetTrouble(c.trouble)
+		if got := d.session.Info(); got.State != c.want || got.Trouble != c.trouble {
 			t.Errorf("with %q and %d calls: %+v", c.trouble, c.calls, got)
 		}
 	}

@@ -27,7 +27,7 @@ func (b *Broker) watchFiles() {
 			b.hub.publish(Event{Kind: EventNotice, Notice: &Notice{Urgent: true, Text: text}})
 		}
 		for _, s := range b.live() {
-			s.lookAtWorkspace()
+			s.CheckWorkspace()
 		}
 	}
 }

@@ -15,7 +15,7 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	above := filepath.Join(d.outside, "above")
 	work := filepath.Join(above, "work")
 	d.session.fixed.Workspace, d.session.fixed.Notice = work, "scripted model"
-	d.session.lookAtWorkspace() // it starts, and its workspace is made
+	d.session.CheckWorkspace() // it starts, and its workspace is made
 	d.session.count(func(t *tally) { t.running, t.connected = true, true })
 	events, err := d.broker.Subscribe(t.Context())
 	if err != nil {
@@ -44,8 +44,8 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 		if err := step.do(); err != nil {
 			t.Fatal(err)
 		}
-		d.session.lookAtWorkspace()
-		if got := d.session.snapshot().Notice; got != step.notice {
+		d.session.CheckWorkspace()
+		if got := d.session.Info().Notice; got != step.notice {
 			t.Errorf("the tab says %q, not %q", got, step.notice)
 		}
 		for step.told != "" {
@@ -61,8 +61,8 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	if err := os.Remove(work); err != nil {
 		t.Fatal(err)
 	}
-	d.session.lookAtWorkspace()
-	if got := d.session.snapshot().Notice; got != "scripted model" {
+	d.session.CheckWorkspace()
+	if got := d.session.Info().Notice; got != "scripted model" {
 		t.Errorf("of a session that has ended: %q", got)
 	}
 }

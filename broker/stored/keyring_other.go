@@ -9,6 +9,11 @@ import "errors"
 
 var errNoKeyring = errors.New("this system has no keyring for programs that are gone")
 
-func KeepSecret(string, []byte) error   { return errNoKeyring }
+// KeepSecret leaves data with the kernel.
+func KeepSecret(string, []byte) error { return errNoKeyring }
+
+// KeptSecret returns what was left with the kernel.
 func KeptSecret(string) ([]byte, error) { return nil, errNoKeyring }
-func DropSecret(string)                 {}
+
+// DropSecret takes back what was left with the kernel, if there is something.
+func DropSecret(string) {}

@@ -52,6 +52,7 @@ type Layout struct {
 	Run string // run/{id12}
 }
 
+// NewID draws the id of a new session.
 func NewID() (ID, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {
@@ -63,6 +64,7 @@ func NewID() (ID, error) {
 	return ID(s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]), nil
 }
 
+// LayoutOf names the files of the session of that id below a state directory.
 func LayoutOf(home string, id ID) Layout {
 	short := []byte(id)
 	short = append(short[:8:8], short[9:13]...)
@@ -72,21 +74,50 @@ func LayoutOf(home string, id ID) Layout {
 	}
 }
 
-func (l Layout) Home() string          { return filepath.Join(l.Dir, "home") }
-func (l Layout) Sandbox() string       { return filepath.Join(l.Dir, "sandbox") }
-func (l Layout) Orientation() string   { return filepath.Join(l.Dir, "orientation") }
-func (l Layout) Audit() string         { return filepath.Join(l.Dir, "audit.jsonl") }
-func (l Layout) Remotes() string       { return filepath.Join(l.Dir, "remotes.json") }
-func (l Layout) Obeyed() string        { return filepath.Join(l.Dir, "obeyed.json") }
+// Home is the agent's home.
+func (l Layout) Home() string { return filepath.Join(l.Dir, "home") }
+
+// Sandbox is the workspace of a session that was given none.
+func (l Layout) Sandbox() string { return filepath.Join(l.Dir, "sandbox") }
+
+// Orientation is the directory of what the agent is told.
+func (l Layout) Orientation() string { return filepath.Join(l.Dir, "orientation") }
+
+// Audit is the session's record of decisions.
+func (l Layout) Audit() string { return filepath.Join(l.Dir, "audit.jsonl") }
+
+// Remotes is the note of the remotes that the workspace had before the agent began.
+func (l Layout) Remotes() string { return filepath.Join(l.Dir, "remotes.json") }
+
+// Obeyed is the note of what programs would run of the workspace at first.
+func (l Layout) Obeyed() string { return filepath.Join(l.Dir, "obeyed.json") }
+
+// AutoApprovals is the log of what was approved automatically.
 func (l Layout) AutoApprovals() string { return filepath.Join(l.Dir, "auto-approve.jsonl") }
-func (l Layout) Record() string        { return filepath.Join(l.Dir, "session.json") }
-func (l Layout) Budget() string        { return filepath.Join(l.Dir, "budget.json") }
-func (l Layout) Paused() string        { return filepath.Join(l.Dir, "paused") }
-func (l Layout) Lock() string          { return filepath.Join(l.Dir, leaseName) }
-func (l Layout) Waiting() string       { return filepath.Join(l.Dir, waitingName) }
-func (l Layout) Scratch() string       { return filepath.Join(l.Run, "scratch") }
-func (l Layout) Sockets() string       { return filepath.Join(l.Run, "sockets") }
-func (l Layout) ToolSocket() string    { return filepath.Join(l.Sockets(), "proxy.sock") }
+
+// Record is what the session is, for listing and resuming.
+func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }
+
+// Budget is what was used of the session's model.
+func (l Layout) Budget() string { return filepath.Join(l.Dir, "budget.json") }
+
+// Paused is there while the session is paused after a leak.
+func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
+
+// Lock is locked while a process owns the session.
+func (l Layout) Lock() string { return filepath.Join(l.Dir, leaseName) }
+
+// Waiting is the directory of the calls that wait for a person.
+func (l Layout) Waiting() string { return filepath.Join(l.Dir, waitingName) }
+
+// Scratch is the link to the temporary directory of the session's sandboxes.
+func (l Layout) Scratch() string { return filepath.Join(l.Run, "scratch") }
+
+// Sockets is the directory of both sockets.
+func (l Layout) Sockets() string { return filepath.Join(l.Run, "sockets") }
+
+// ToolSocket is the way to the tools.
+func (l Layout) ToolSocket() string { return filepath.Join(l.Sockets(), "proxy.sock") }
 
 // WaitingCall is the file of one waiting call.
 func (l Layout) WaitingCall(id string) string { return filepath.Join(l.Waiting(), id+".json") }
@@ -99,6 +130,8 @@ func (l Layout) WaitingCalls() []string {
 	}
 	return found
 }
+
+// ProxySocket is the way to the model.
 func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-proxy.sock") }
 
 // AgentDirs are the directories below a state directory that agents write, as patterns

@@ -40,6 +40,8 @@ const (
 	EndLookTime = time.Second
 )
 
+// LookObeyed looks at a workspace for at most that long and compares with how it was when
+// its session began.
 func LookObeyed(ctx context.Context, l Layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
 	before, err := obeyed.Kept(l.Obeyed())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -178,6 +178,7 @@ func others(home string, s Session) ([]Entry, error) {
 	}), err
 }
 
+// IsFile reports whether a path names a file, and no link to one.
 func IsFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -11,6 +11,7 @@ import (
 // root gets an ordinary user instead; no agent is ever root.
 type User struct{ UID, GID int }
 
+// ContainerUser is the user that containers of this process run as.
 func ContainerUser() User {
 	if os.Geteuid() == 0 {
 		return User{1000, 1000}

@@ -32,6 +32,7 @@ type WaitingCall struct {
 	AskedAt     time.Time       `json:"askedAt"`
 }
 
+// WriteWaiting writes down that a call waits.
 func WriteWaiting(l Layout, u WaitingCall) error {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
