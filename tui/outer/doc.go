@@ -1,5 +1,5 @@
-// Package outer owns the person's own terminal for as long as the multiplexer
-// runs. Open puts it into the state the multiplexer needs; one goroutine reads it
-// and hands out events; frames go out in one write each; Restore leaves it as
-// it was, whatever happened in between.
+// Package outer owns the person's own terminal while the multiplexer runs. Open sets
+// the modes that the multiplexer needs. Listen reads the terminal on one goroutine and
+// delivers events. Write writes each frame in one piece. Restore gives the terminal back
+// as Open found it, whatever happened in between.
 package outer

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What was typed before is gone, a line that was begun as well as whole ones.
+// DropInput discards whole lines and an unfinished one.
 func TestDropInput(t *testing.T) {
 	far, near, err := pty.Open()
 	if err != nil {

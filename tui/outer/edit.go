@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 )
 
-// Edit shows text in a program of the person's: argv with the name of a file
-// behind it that holds the text. The file is the person's alone and is gone
-// when Edit returns, with all that the program may have put beside it; when this
-// process is killed, the watchdog removes it. Errors and the terminal are as with
-// Run.
+// Edit shows text in the person's editor: it runs argv with the path of a file that
+// holds the text as the last argument. Only the person can read the file. Edit removes
+// it, and whatever the editor put next to it, before it returns; if this process is
+// killed, the watchdog does. Errors and the terminal's state are those of Run.
 func (t *Terminal) Edit(ctx context.Context, argv []string, name string, text []byte) (err error) {
 	const op = "keep the text for the editor"
 	dir, err := os.MkdirTemp("", "ironcurtain-mux-")
@@ -23,7 +22,7 @@ func (t *Terminal) Edit(ctx context.Context, argv []string, name string, text []
 		if gone := os.RemoveAll(dir); gone != nil {
 			err = errors.Join(err, fmt.Errorf("remove the text for the editor: %w", gone))
 		}
-		_ = t.watchdog.release() // a watchdog that is gone removes nothing
+		_ = t.watchdog.release() // it fails only if the watchdog has ended, which then removes nothing
 	}()
 	if err := t.watchdog.guard(dir); err != nil {
 		return fmt.Errorf("%s: %w", op, err)

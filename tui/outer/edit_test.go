@@ -78,8 +78,8 @@ func gone(t *testing.T, dir string) {
 	}
 }
 
-// The editor has the terminal as the program found it; afterwards the program
-// has it as before, and nothing of the file is left.
+// The editor gets the terminal as the program found it. Afterwards the program has it as
+// before, and the file is removed.
 func TestEdit(t *testing.T) {
 	for _, tt := range []struct{ typed, says string }{
 		{"exit 0\n", "EDITED <nil>."},
@@ -123,8 +123,8 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// A program that has to end takes its editor along; one that is killed leaves
-// that and the file to its watchdog.
+// A program that ends also ends its editor. After one that is killed, the watchdog
+// restores the terminal and removes the file.
 func TestEditWhileEnding(t *testing.T) {
 	for _, s := range []syscall.Signal{unix.SIGTERM, unix.SIGKILL} {
 		l, cmd, dir := startEdit(t)

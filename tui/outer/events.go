@@ -14,11 +14,11 @@ import (
 
 const readSize = 32 << 10
 
-// Listen reads the terminal and delivers what it reads, in order and complete: a
-// batch for each read, on the calling goroutine. While deliver works the terminal
-// is not read, which holds back whoever pastes. Listen returns when ctx ends or
-// the terminal is gone, neither of which is an error. Only one may run at a time.
-// A lone ESC is resolved after a short quiet time.
+// Listen reads the terminal and delivers all events in order: one batch for each read,
+// on the calling goroutine. It does not read while deliver runs, so a large paste waits.
+// Listen returns when ctx ends or the terminal is closed; neither is an error. Only one
+// Listen may run at a time. It takes a lone ESC for the Escape key after a short time
+// without input.
 func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error {
 	defer t.Guard()
 	wake, stop, err := os.Pipe()
@@ -50,18 +50,18 @@ type reader struct {
 	decoder  keys.Decoder
 }
 
-// pauser keeps a reader from reading while another program has the terminal.
+// pauser stops a reader from reading while another program has the terminal.
 type pauser struct {
 	ask    *os.File      // a byte on it asks the reader to pause
-	paused chan struct{} // the reader's answer; closed when it has ended
-	resume chan struct{} // lets it go on
+	paused chan struct{} // the reader's answer; closed when the reader has ended
+	resume chan struct{} // makes the reader continue
 }
 
-// hold pauses the reader and returns what lets it go on; a reader that has ended
-// needs neither.
+// hold pauses the reader and returns a function that makes it continue. Both do nothing
+// if the reader has ended.
 func (p *pauser) hold(ctx context.Context) (release func(), err error) {
 	if _, err := p.ask.Write([]byte{0}); err != nil {
-		return func() {}, nil // the pipe is closed: it reads no more
+		return func() {}, nil // the pipe is closed: the reader has ended
 	}
 	select {
 	case _, alive := <-p.paused:
@@ -74,13 +74,14 @@ func (p *pauser) hold(ctx context.Context) (release func(), err error) {
 	return func() {
 		select {
 		case p.resume <- struct{}{}:
-		case <-p.paused: // it has ended
+		case <-p.paused: // the reader has ended
 		}
 	}, nil
 }
 
-// stand is the reader's side of hold.
-func (r *reader) stand(ctx context.Context) {
+// waitPaused is the reader's side of hold: it confirms the pause and waits until the
+// reader may continue.
+func (r *reader) waitPaused(ctx context.Context) {
 	var asked [1]byte
 	if n, err := unix.Read(r.wake, asked[:]); n < 1 || err != nil {
 		return
@@ -102,7 +103,7 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 	for {
 		ready, err := r.poll()
 		if errors.Is(err, errPause) && ctx.Err() == nil {
-			r.stand(ctx)
+			r.waitPaused(ctx)
 			continue
 		}
 		if err != nil || ctx.Err() != nil {
@@ -133,11 +134,11 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 	}
 }
 
-// errPause says that somebody else reads the terminal for a while.
+// errPause means that hold asks the reader to pause.
 var errPause = errors.New("pause")
 
-// poll waits until there is something to read, or until what the decoder holds
-// is to be resolved (ready is false).
+// poll waits until there is something to read, or until the decoder's waiting time has
+// passed (ready is false).
 func (r *reader) poll() (ready bool, err error) {
 	timeout := time.Duration(-1)
 	if wait := r.decoder.Wait(); wait > 0 {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// probeText asks the terminal for its status. It answers when it has come so
-	// far: behind everything written before.
+	// probeText asks the terminal for its status. The terminal answers after it has
+	// processed everything written before.
 	probeText   = "\x1b[5n"
 	probeAnswer = "\x1b[0n"
 
@@ -20,20 +20,20 @@ const (
 	minWindow  = 8 << 10
 	maxWindow  = 1 << 20
 
-	// flowPatience is how long an answer is waited for before frames go out
-	// without.
-	flowPatience = 2 * time.Second
-	// landing is the most that is waited for answers still on their way when the
-	// terminal is given to somebody else, who would take them for typing.
-	landing = time.Second
+	// answerTimeout is how long to wait for an answer. After that, frames are sent
+	// without waiting for answers.
+	answerTimeout = 2 * time.Second
+	// drainLimit is how long to wait for pending answers before the terminal is given
+	// to another program, which would read them as typed input.
+	drainLimit = time.Second
 )
 
-// flow bounds what is on its way to the terminal and not shown yet. A far
-// terminal has long buffers in front of it; frames queued there would come before
-// the echo of the next key. Every few bytes a probe is sent along, and no frame
-// goes out while more than a window waits for the answers. The window is what the
-// way holds, from what the answers tell: how long one takes when nothing is in
-// front of it, and how many bytes come through in that time.
+// flow bounds the bytes that were sent to the terminal and are not shown yet. The
+// connection to a remote terminal may have large buffers, and frames queued there would
+// delay the echo of the next key. So flow sends a probe every few bytes, and holds back
+// frames while more bytes than a window are unanswered. The window is the connection's
+// bandwidth-delay product, measured from the answers: the shortest time that an answer
+// takes, times the rate of answered bytes.
 type flow struct {
 	mu       sync.Mutex
 	flying   []probe // not answered yet, oldest first
@@ -43,36 +43,36 @@ type flow struct {
 	answers  bool    // the terminal answers
 
 	passed   int           // bytes that have been answered
-	rate     float64       // bytes a second, the best of lately
+	rate     float64       // bytes a second, the best recent rate
 	best     time.Duration // the shortest time of an answer, in this period
-	former   time.Duration // in the period before
+	former   time.Duration // the shortest time in the period before
 	since    time.Time     // when this period began
-	emptying bool          // the way has to be empty for the time to be true
+	emptying bool          // no frame is sent until nothing is in flight, to measure the time of an answer
 
-	landed chan struct{} // capacity 1, lossy: something was answered
-	over   chan struct{} // closed when nothing is written any more
+	landed chan struct{} // capacity 1, lossy: a probe was answered
+	over   chan struct{} // closed when nothing more is written
 	once   sync.Once
 }
 
-// period is how long the shortest time of an answer is believed: the way to the
-// terminal may become another.
+// period is how long the shortest time of an answer is used. After that it is measured
+// again, because the connection to the terminal may have changed.
 const period = 30 * time.Second
 
-// probe is one question and the bytes before it.
+// probe is one request for the status and the bytes since the last one.
 type probe struct {
 	at     time.Time
 	bytes  int
-	passed int // bytes that had been answered when it was sent
+	passed int // bytes that had been answered when the probe was sent
 }
 
 func newFlow() *flow {
 	return &flow{window: 2 * minWindow, landed: make(chan struct{}, 1), over: make(chan struct{})}
 }
 
-// end lets everybody go who waits.
+// end makes all calls of await return.
 func (f *flow) end() { f.once.Do(func() { close(f.over) }) }
 
-// inFlight is how many bytes and how many probes are on their way.
+// inFlight returns how many bytes and how many probes are not answered yet.
 func (f *flow) inFlight() (bytes, probes int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,8 +82,8 @@ func (f *flow) inFlight() (bytes, probes int) {
 	return bytes, len(f.flying)
 }
 
-// open reports whether another frame may be sent: when there is room for one like
-// the last.
+// open reports whether another frame may be sent, that is, whether the window has room
+// for a frame of the last one's size.
 func (f *flow) open() bool {
 	flying, _ := f.inFlight()
 	f.mu.Lock()
@@ -99,7 +99,7 @@ func (f *flow) await() {
 	if f.open() {
 		return
 	}
-	timer := time.NewTimer(flowPatience)
+	timer := time.NewTimer(answerTimeout)
 	defer timer.Stop()
 	for !f.open() {
 		select {
@@ -108,15 +108,15 @@ func (f *flow) await() {
 			return
 		case <-timer.C:
 			f.mu.Lock()
-			f.flying, f.answers = nil, false // until the next answer
+			f.flying, f.answers = nil, false // do not wait again until the next answer
 			f.mu.Unlock()
 			return
 		}
 	}
 }
 
-// begin notes that a probe is sent which finds out whether the terminal answers;
-// whatever was on its way before is lost.
+// begin records a probe that finds out whether the terminal answers. Earlier probes no
+// longer count.
 func (f *flow) begin(now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +124,7 @@ func (f *flow) begin(now time.Time) {
 	f.best, f.former, f.since = 0, 0, now
 }
 
-// sending notes n bytes that are sent now, and reports whether a probe goes with
+// sending records n bytes that are sent now, and reports whether to send a probe after
 // them.
 func (f *flow) sending(n int, now time.Time) bool {
 	f.mu.Lock()
@@ -139,7 +139,7 @@ func (f *flow) sending(n int, now time.Time) bool {
 	return true
 }
 
-// answered notes the answer to the oldest probe.
+// answered records the answer to the oldest probe.
 func (f *flow) answered(now time.Time) {
 	f.mu.Lock()
 	if len(f.flying) > 0 {
@@ -155,7 +155,7 @@ func (f *flow) answered(now time.Time) {
 	}
 }
 
-// learn fits the window to the answer to a probe.
+// learn updates the window from the answer to a probe.
 func (f *flow) learn(p probe, now time.Time) {
 	took := max(now.Sub(p.at), time.Microsecond)
 	if f.best == 0 || took < f.best {
@@ -173,7 +173,7 @@ func (f *flow) learn(p probe, now time.Time) {
 	f.window = min(maxWindow, max(minWindow, int(1.25*f.rate*shortest.Seconds())+probeEvery))
 }
 
-// filter takes the answers out of what the terminal sent.
+// filter removes the answers to probes from a batch of events and records them.
 func (f *flow) filter(batch []keys.Event) []keys.Event {
 	kept := batch[:0]
 	for _, ev := range batch {
@@ -186,9 +186,10 @@ func (f *flow) filter(batch []keys.Event) []keys.Event {
 	return kept
 }
 
-// land waits, while somebody reads the terminal, until nothing is on its way.
-func (f *flow) land() {
-	timer := time.NewTimer(landing)
+// awaitAnswers waits until all probes are answered, for at most drainLimit. Another
+// goroutine must read the terminal meanwhile.
+func (f *flow) awaitAnswers() {
+	timer := time.NewTimer(drainLimit)
 	defer timer.Stop()
 	for f.expected() {
 		select {
@@ -199,7 +200,7 @@ func (f *flow) land() {
 	}
 }
 
-// expected reports whether answers are on their way.
+// expected reports whether answers are pending.
 func (f *flow) expected() bool {
 	_, probes := f.inFlight()
 	f.mu.Lock()
@@ -207,12 +208,12 @@ func (f *flow) expected() bool {
 	return f.answers && probes > 0
 }
 
-// drain is land for a terminal that nobody reads any more: it reads the answers
-// itself, and drops what else comes.
+// drain is awaitAnswers for a terminal that no other goroutine reads: it reads the
+// answers itself and drops all other input.
 func (f *flow) drain(fd int) {
-	deadline := time.Now().Add(landing)
+	deadline := time.Now().Add(drainLimit)
 	buf := make([]byte, 4096)
-	var tail []byte // of the last read: an answer may be cut
+	var tail []byte // the end of the last read, which may be part of an answer
 	for f.expected() {
 		left := time.Until(deadline)
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -221,7 +222,7 @@ func (f *flow) drain(fd int) {
 			return
 		}
 		if n <= 0 {
-			continue // somebody else may have read the answer
+			continue // another goroutine may have read the answer
 		}
 		if n, err = unix.Read(fd, buf); n <= 0 || err != nil {
 			return

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// way is a connection with a clock of its own.
+// way is a simulated connection with its own clock.
 type way struct {
 	now     time.Time
 	delay   time.Duration // there and back
@@ -16,8 +16,8 @@ type way struct {
 	answers []time.Time   // that are on their way back
 }
 
-// run lets the frames of a flood go over the way for some time. It returns how
-// many bytes went through and the most that waited in front of it after a while.
+// run sends the frames of a flood over the connection for some time. It returns how many
+// bytes went through, and the most that were queued before it after a while.
 func (w *way) run(f *flow, frame int, span time.Duration) (sent, queued int) {
 	begin := w.now
 	for end := w.now.Add(span); w.now.Before(end); w.now = w.now.Add(time.Millisecond) {
@@ -43,8 +43,8 @@ func (w *way) run(f *flow, frame int, span time.Duration) (sent, queued int) {
 	return sent, queued
 }
 
-// Whatever the way is like, it is kept busy and next to nothing waits in front
-// of it.
+// Whatever the connection is like, flow keeps it busy and queues almost nothing before
+// it.
 func TestFlowFollowsTheWay(t *testing.T) {
 	for _, tt := range []struct {
 		delay time.Duration
@@ -71,7 +71,7 @@ func TestFlowFollowsTheWay(t *testing.T) {
 	}
 }
 
-// A terminal that answers nothing is never waited for.
+// flow does not wait for a terminal that never answers.
 func TestFlowWithoutAnswers(t *testing.T) {
 	f := newFlow()
 	now := time.Unix(0, 0)
@@ -88,13 +88,13 @@ func TestFlowWithoutAnswers(t *testing.T) {
 	}
 	begin := time.Now()
 	f.await() // the answer never comes
-	if waited := time.Since(begin); waited < flowPatience || !f.open() {
+	if waited := time.Since(begin); waited < answerTimeout || !f.open() {
 		t.Errorf("waited for %v", waited)
 	}
 }
 
-// Answers that come while the terminal is given back are not left to be typed
-// into whatever reads it next.
+// Answers that come while the terminal is given back are dropped, so that the next
+// program does not read them as typed input.
 func TestRestoreWaitsForAnswers(t *testing.T) {
 	l := newLine(t)
 	term := open(t, l)

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// killAfter is how long a program that is called back may take to end.
+	// killAfter is how long a program may take to end after SIGHUP.
 	killAfter = time.Second
 	// loanEnd is how long Restore waits for a loan to end.
 	loanEnd = 3 * time.Second
 )
 
-// Run gives the terminal, as Open found it, to another program and takes it back
-// when that has ended. The program is the terminal's foreground job, so keys
-// that make signals reach only it; when it stops itself, it goes on, because
-// there is no shell to come back to. Meanwhile nothing of the terminal is read
-// here, and Write returns ErrLent. When ctx ends the program is ended too.
-// Afterwards nothing is left of what was painted before. The error is that of
-// the program, or why it could not be run.
+// Run lends the terminal, in the state in which Open found it, to another program, and
+// takes it back when the program has ended. The program is the terminal's foreground
+// job, so only the program gets signals of keys. If it stops itself, Run continues it,
+// because there is no shell to return to. Meanwhile Listen does not read, and Write
+// returns ErrLent. When ctx ends, Run ends the program. Afterwards the screen is empty
+// and must be painted again. The error is that of the program, or why it could not be
+// run.
 func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	t.loan.Lock()
 	defer t.loan.Unlock()
@@ -35,7 +35,7 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	t.write.Lock()
 	t.lent = true
 	t.write.Unlock()
-	t.flow.land() // what still comes now is no typing for the other program
+	t.flow.awaitAnswers() // so that the other program does not read them as typed input
 	if p := t.reader.Load(); p != nil {
 		release, err := p.hold(ctx)
 		if err != nil {
@@ -50,7 +50,7 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 	return errors.Join(err, t.takeBack(""))
 }
 
-// giveAway undoes the modes.
+// giveAway resets the modes and the line discipline for another program.
 func (t *Terminal) giveAway() error {
 	t.write.Lock()
 	defer t.write.Unlock()
@@ -63,8 +63,8 @@ func (t *Terminal) giveAway() error {
 	return nil
 }
 
-// takeBack sets the modes again, those included that changed meanwhile, after writing
-// what has to come before. A terminal that has been restored for good is left alone.
+// takeBack writes before and sets the modes again, with the changes made meanwhile. It
+// does nothing after Restore.
 func (t *Terminal) takeBack(before string) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
@@ -81,13 +81,13 @@ func (t *Terminal) takeBack(before string) error {
 	if _, err := t.out.WriteString(before + enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
-	// Only the foreground job is told of another size: look now.
+	// Only the foreground job gets SIGWINCH, so the size may have changed meanwhile.
 	return unix.Kill(unix.Getpid(), unix.SIGWINCH)
 }
 
 // runForeground runs a program as the terminal's foreground job.
 func (t *Terminal) runForeground(ctx context.Context, argv []string) error {
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // its whole group is ended below
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // waitJob ends the whole process group
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, t.out, t.out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	own := unix.Getpgrp()
@@ -113,15 +113,16 @@ func (t *Terminal) runForeground(ctx context.Context, argv []string) error {
 	return nil
 }
 
-// comeForward makes this process's group the terminal's foreground job again,
-// which a background job may do only when it ignores the signal for trying.
+// comeForward makes this process's group the terminal's foreground job again. It
+// ignores SIGTTOU meanwhile, because that signal would stop a background job that
+// tries this.
 func comeForward(tty, group int) {
 	signal.Ignore(unix.SIGTTOU)
 	defer signal.Reset(unix.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(tty, unix.TIOCSPGRP, group)
 }
 
-// waitJob waits for the leader of a process group, and ends the group with ctx.
+// waitJob waits for the leader of a process group. When ctx ends, it ends the group.
 func waitJob(ctx context.Context, pid int) (unix.WaitStatus, error) {
 	ended := make(chan struct{})
 	defer close(ended)

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// enter is what Open writes. What it sets, leave unsets, in the opposite order
-// where order matters: the keyboard's state belongs to the alternate screen.
+// enter returns the sequences that Open writes to set the modes. leave resets them. The
+// keyboard's state belongs to the alternate screen, so leave resets it first.
 func enter(mouse keys.MouseMode, keyboard uint8) string {
 	return "\x1b[22;0t" + // remember the title
 		"\x1b[?1049h" + // the alternate screen
@@ -20,12 +20,12 @@ func enter(mouse keys.MouseMode, keyboard uint8) string {
 		"\x1b[?25l" + // no cursor
 		"\x1b[?2004h" + // bracketed paste
 		"\x1b[?1004h" + // focus events
-		"\x1b[?2031h" + // word of light becoming dark, or dark light
+		"\x1b[?2031h" + // reports of changes between dark and light
 		mouseOn(mouse) +
-		"\x1b[>4;2m" + // modifyOtherKeys, for terminals that do not know the next
+		"\x1b[>4;2m" + // modifyOtherKeys, for terminals without the kitty keyboard
 		fmt.Sprintf("\x1b[>%du", keyboard) + // kitty keyboard
-		// Does it know synchronized output, does it join grapheme clusters, which are
-		// its colors? The answers are events.
+		// Ask whether it supports synchronized output, whether it joins grapheme
+		// clusters, and for its colors. The answers are events.
 		"\x1b[?2026$p\x1b[?2027$p" +
 		askColors +
 		probeText
@@ -36,7 +36,7 @@ const (
 
 	mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l"
 
-	// leave undoes enter and whatever a frame may have left behind.
+	// leave resets everything that enter and frames may have set.
 	leave = "\x1b[?2026l" +
 		"\x1b[<u" +
 		"\x1b[>4m" +
@@ -52,7 +52,7 @@ const (
 		"\x1b[?1049l" +
 		"\x1b[23;0t"
 
-	// cancel ends a sequence that was cut off.
+	// cancel ends an incomplete sequence.
 	cancel = "\x18\x1b\\"
 )
 
@@ -66,9 +66,9 @@ func mouseOn(mode keys.MouseMode) string {
 	return "\x1b[?1002h\x1b[?1006h"
 }
 
-// SetMouse says what the terminal shall report of the mouse: nothing
-// (keys.MouseOff), all motion (keys.MouseMotion), or presses, releases and motion
-// with a button held (any other).
+// SetMouse sets which mouse events the terminal reports: none (keys.MouseOff), all
+// including motion (keys.MouseMotion), or presses, releases and motion with a button
+// held (any other mode).
 func (t *Terminal) SetMouse(mode keys.MouseMode) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
@@ -82,9 +82,9 @@ func (t *Terminal) SetMouse(mode keys.MouseMode) error {
 	return nil
 }
 
-// SetKeyboard asks for kitty keyboard flags beside those that are always on:
-// those of the program that has the keys, so that it can be told what it asked
-// for. A terminal without the protocol ignores it.
+// SetKeyboard sets kitty keyboard flags in addition to those that are always set. The
+// flags are those of the program that gets the keys, so that the terminal sends what
+// this program asked for. A terminal without the protocol ignores them.
 func (t *Terminal) SetKeyboard(flags uint8) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
@@ -99,8 +99,8 @@ func (t *Terminal) SetKeyboard(flags uint8) error {
 	return nil
 }
 
-// setMode writes a change of mode. A terminal that is lent gets it when it comes
-// back, which is no error.
+// setMode writes a change of mode. While the terminal is lent, it writes nothing and
+// returns no error, because takeBack sets the mode.
 func (t *Terminal) setMode(s string) error {
 	if err := t.writeString(s); !errors.Is(err, ErrLent) {
 		return err
@@ -108,15 +108,15 @@ func (t *Terminal) setMode(s string) error {
 	return nil
 }
 
-// maxTitle and maxCopy bound what is sent on, in bytes.
+// The most bytes of a title, a notification and a copied text.
 const (
 	maxTitle  = 256
 	maxNotice = 512
 	maxCopy   = 1 << 20
 )
 
-// SetTitle sets the title of the terminal's window, without anything that
-// cannot be shown.
+// SetTitle sets the title of the terminal's window. It leaves out characters that cannot
+// be shown.
 func (t *Terminal) SetTitle(title string) error {
 	return t.writeString("\x1b]0;" + visible(title, maxTitle) + "\x07")
 }
@@ -127,8 +127,8 @@ func (t *Terminal) AskColors() error { return t.writeString(askColors) }
 // Bell rings the terminal's bell.
 func (t *Terminal) Bell() error { return t.writeString("\a") }
 
-// Notify asks the terminal to show a message of the desktop: by OSC 777 where
-// that is what the terminal knows, else by OSC 9.
+// Notify asks the terminal to show a desktop notification: with OSC 777 if the terminal
+// is known to support that, else with OSC 9.
 func (t *Terminal) Notify(title, text string) error {
 	title, text = visible(title, maxTitle), visible(text, maxNotice)
 	if knows777(os.Getenv) {
@@ -137,14 +137,14 @@ func (t *Terminal) Notify(title, text string) error {
 	return t.writeString("\x1b]9;" + title + ": " + text + "\x07")
 }
 
-// knows777 reports whether the person's terminal shows notifications by OSC 777
-// and not by OSC 9.
+// knows777 reports whether the person's terminal supports notifications with OSC 777 and
+// not with OSC 9.
 func knows777(getenv func(string) string) bool {
 	name := getenv("TERM")
 	return strings.HasPrefix(name, "rxvt") || strings.HasPrefix(name, "foot") || getenv("VTE_VERSION") != ""
 }
 
-// Copy puts text on the person's clipboard (OSC 52). It refuses more than 1 MiB.
+// Copy copies text to the person's clipboard (OSC 52). It refuses more than 1 MiB.
 func (t *Terminal) Copy(text string) error {
 	if len(text) > maxCopy {
 		return fmt.Errorf("copy %d bytes to the clipboard: more than the limit of %d", len(text), maxCopy)

@@ -1,6 +1,7 @@
 package outer
 
-// nonblockingWriter writes what a terminal takes without waiting: nothing, here.
+// nonblockingWriter writes what a terminal takes without blocking. On this system it
+// writes nothing.
 type nonblockingWriter struct{}
 
 func newNonblockingWriter(int) *nonblockingWriter { return &nonblockingWriter{} }

@@ -7,41 +7,41 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nonblockingWriter writes what a terminal takes without waiting. The terminal is opened
-// once more for that: whether a descriptor waits is known to all who share it, the
-// person's shell among them. The runtime is not told of such a call, as it need not
-// watch over one that does not block; telling it wakes the thread that watches, and
-// every echo would pay for that.
+// nonblockingWriter writes what a terminal takes without blocking. It opens the terminal
+// once more, because the nonblocking mode of a descriptor applies to all processes that
+// share it, such as the person's shell. It uses raw system calls that the Go runtime does
+// not track: the runtime would wake a thread to watch the call, which would delay every
+// echo and is not needed for a call that does not block.
 type nonblockingWriter struct {
-	fd int // -1 where the terminal cannot be opened again
+	fd int // -1 if the terminal could not be opened again
 }
 
 // newNonblockingWriter opens the terminal of a descriptor.
 func newNonblockingWriter(fd int) *nonblockingWriter {
 	again, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		again = -1 // it may be another user's; everything is written the other way
+		again = -1 // the terminal may be another user's; Terminal.Write then writes everything to out
 	}
 	return &nonblockingWriter{again}
 }
 
-// mostAtOnce is how much is written this way, in bytes: frames that somebody who
-// types waits for.
+// mostAtOnce is the size in bytes of the largest frame that is written this way. Frames
+// that show typed keys are smaller.
 const mostAtOnce = 4 << 10
 
-// write returns how many bytes were taken, which may be none.
+// write returns how many bytes the terminal took, which may be none.
 func (a *nonblockingWriter) write(b []byte) int {
 	if a.fd < 0 || len(b) == 0 || len(b) > mostAtOnce {
 		return 0
 	}
 	n, _, errno := unix.RawSyscall(unix.SYS_WRITE, uintptr(a.fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b))) //nolint:gosec // the slice outlives the call
 	if errno != 0 {
-		return 0 // the other way says why, or waits
+		return 0 // the caller's blocking write returns the error, or waits
 	}
 	return int(n)
 }
 
-// close is called when nothing is written any more.
+// close closes the descriptor. No write may follow.
 func (a *nonblockingWriter) close() error {
 	if a.fd < 0 {
 		return nil

@@ -142,8 +142,8 @@ func (l *line) waitTimes(t *testing.T, s string, times int) {
 
 var modeChange = regexp.MustCompile(`\x1b\[\?([0-9]+)([hl])`)
 
-// left are the modes that the output leaves in another state than a terminal
-// has at first.
+// left returns the modes that the output leaves in another state than a new terminal
+// has.
 func left(output string) (modes []string) {
 	state := map[string]string{}
 	for _, m := range modeChange.FindAllStringSubmatch(output, -1) {

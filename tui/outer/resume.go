@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Continues takes the terminal back whenever this process goes on after it was
-// stopped, because a shell has used it meanwhile, with modes of its own. Afterwards
-// it says so: nothing is left of what was painted before. The channel is lossy: one
-// message waits for a slow receiver. It closes when ctx ends.
+// Continues takes the terminal back whenever this process continues after it was
+// stopped, because a shell has used the terminal meanwhile and set its own modes. Then
+// it sends a message, because everything must be painted again. The channel is lossy:
+// it holds one message for a slow receiver. It is closed when ctx ends.
 func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGCONT)
@@ -27,24 +27,24 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 			case <-signals:
 			}
 			if t.resume() != nil {
-				continue // reading will tell whether it is gone
+				continue // Listen notices if the terminal is closed
 			}
 			select {
 			case back <- struct{}{}:
-			default: // the one before says it as well
+			default: // a message is waiting already
 			}
 		}
 	}()
 	return back
 }
 
-// resume sets the modes again; in the background that stops this process once more,
-// until the shell brings it to the foreground. A program that has the terminal on
-// loan keeps it: who lent it takes it back.
+// resume sets the modes again. In the background, this stops the process once more until
+// the shell brings it to the foreground. While the terminal is lent to another program,
+// resume does nothing, because Run takes the terminal back.
 func (t *Terminal) resume() error {
 	if !t.loan.TryLock() {
 		return ErrLent
 	}
 	defer t.loan.Unlock()
-	return t.takeBack(leave) // so that nothing is pushed twice
+	return t.takeBack(leave) // leave first, so that no state is pushed twice
 }

@@ -17,12 +17,12 @@ const (
 // Size is the size of a terminal in cells.
 type Size struct{ Cols, Rows int }
 
-// TooSmall reports whether nothing useful can be shown. It is no error: the
-// person can make the window larger.
+// TooSmall reports whether nothing useful can be shown. That is not an error, because
+// the person can make the window larger.
 func (s Size) TooSmall() bool { return s.Cols < MinCols || s.Rows < MinRows }
 
-// Size asks the terminal for its size. One that does not know it, as on a
-// serial line, is taken for 80×24.
+// Size asks the terminal for its size. If the terminal does not know it, as on a serial
+// line, Size returns 80×24.
 func (t *Terminal) Size() Size {
 	ws, err := unix.IoctlGetWinsize(t.fdOut, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
@@ -31,9 +31,9 @@ func (t *Terminal) Size() Size {
 	return Size{int(ws.Col), int(ws.Row)}
 }
 
-// Resizes delivers the terminal's size whenever it may have changed, and first of
-// all as it is now: it may have changed before anybody listened. The channel is
-// lossy: only the last size waits for a slow receiver. It closes when ctx ends.
+// Resizes delivers the terminal's present size, and then its size whenever that may have
+// changed. The channel is lossy: it holds only the last size for a slow receiver. It is
+// closed when ctx ends.
 func (t *Terminal) Resizes(ctx context.Context) <-chan Size {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGWINCH)
@@ -50,7 +50,7 @@ func (t *Terminal) Resizes(ctx context.Context) <-chan Size {
 			case <-signals:
 			}
 			select {
-			case <-sizes: // nobody has taken the one before
+			case <-sizes: // the previous size was not received
 			default:
 			}
 			sizes <- t.Size()

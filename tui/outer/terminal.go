@@ -15,19 +15,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// ErrRestored is the error of writing to a terminal that was given back.
+// ErrRestored is the error of writing to a terminal after Restore.
 var ErrRestored = errors.New("the terminal has been restored")
 
-// ErrLent is the error of writing to a terminal that another program has.
+// ErrLent is the error of writing to a terminal while another program has it.
 var ErrLent = errors.New("the terminal is lent to another program")
 
-// Terminal is the person's terminal in the multiplexer's hands. Its methods are
-// safe for concurrent use.
+// Terminal is the person's terminal while the multiplexer uses it. Its methods are safe
+// for concurrent use.
 type Terminal struct {
 	in, out     *os.File
 	fdIn, fdOut int
-	saved       *unix.Termios // as it was found
-	watchdog    *watchdog     // restores it when this process cannot
+	saved       *unix.Termios // the settings that Open found
+	watchdog    *watchdog     // restores the terminal when this process cannot
 
 	write    sync.Mutex         // held for one write
 	quick    *nonblockingWriter // guarded by write
@@ -38,30 +38,30 @@ type Terminal struct {
 	loan   sync.Mutex // held while another program has the terminal
 	reader atomic.Pointer[pauser]
 
-	modes    sync.Mutex // guards what follows; taken before write
+	modes    sync.Mutex // guards mouse and keyboard; locked before write
 	mouse    keys.MouseMode
-	keyboard uint8 // kitty flags in force
+	keyboard uint8 // the kitty flags that are set
 
 	once sync.Once // for Restore
 	err  error     // of Restore
 }
 
-// Option changes what Open asks the terminal for.
+// Option changes the modes that Open sets.
 type Option func(*Terminal)
 
-// WithoutMouse leaves the mouse to the person's terminal.
+// WithoutMouse makes Open not request mouse events, so that the person's terminal
+// handles the mouse.
 func WithoutMouse() Option { return func(t *Terminal) { t.mouse = keys.MouseOff } }
 
-// baseKeyboard are the kitty keyboard flags that are always asked for: they
-// change nothing for keys that type text, and tell apart what legacy bytes do
-// not.
+// baseKeyboard are the kitty keyboard flags that are always set. They change nothing for
+// keys that type text, and distinguish keys that have the same legacy bytes.
 const baseKeyboard = keys.KittyDisambiguate | keys.KittyAlternateKeys
 
-// Open takes the terminal that in and out are connected to: raw mode, the
-// alternate screen, no autowrap, bracketed paste, focus events, the mouse, the
-// richest keyboard dialect the terminal has, and no cursor. It refuses files that
-// are no terminals and terminals that cannot place a cursor, with an *Error. The
-// caller must Restore.
+// Open takes over the terminal that in and out are connected to. It sets raw mode, the
+// alternate screen, no autowrap, bracketed paste, focus events, the mouse and the most
+// detailed keyboard protocol that the terminal supports, and hides the cursor. It
+// refuses files that are not terminals, and terminals that cannot place a cursor, with
+// a *fault.Error. The caller must call Restore.
 func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	saved, err := check(in, out)
 	if err != nil {
@@ -82,17 +82,17 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
 	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
-		_ = t.Restore() // the failed write says more
+		_ = t.Restore() // the error of the write is the cause
 		return nil, &fault.Error{Op: op, Err: fmt.Errorf("write to it: %w", err), Next: "check that the terminal is still open"}
 	}
 	return t, nil
 }
 
-// op is what an *Error says was tried.
+// op is the operation in Open's errors.
 const op = "open the terminal"
 
-// Check says why Open would refuse these files, or nil. It changes nothing, so
-// that a program can ask before it makes anything else.
+// Check returns the error with which Open would refuse these files, or nil. It changes
+// nothing, so a program can call it before it does anything else.
 func Check(in, out *os.File) error {
 	_, err := check(in, out)
 	return err
@@ -104,8 +104,8 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// DropInput discards what was typed into a terminal and not read yet, the beginning of a
-// line too.
+// DropInput discards what was typed into a terminal and not read yet, including an
+// unfinished line.
 func DropInput(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -118,7 +118,7 @@ func DropInput(f *os.File) error {
 	return nil
 }
 
-// check returns the line discipline of in when both files are terminals that
+// check returns the line discipline's settings of in if both files are terminals that
 // can place a cursor.
 func check(in, out *os.File) (*unix.Termios, error) {
 	switch name := os.Getenv("TERM"); name {
@@ -137,13 +137,13 @@ func check(in, out *os.File) (*unix.Termios, error) {
 	return saved, nil
 }
 
-// Await waits while a terminal that is far away has not come far enough with the
-// frames before. Whoever draws the next one asks first: what happens meanwhile is
-// in that frame then, and none has to be sent in between.
+// Await waits while too much of the earlier frames is still on its way to a remote
+// terminal. Call it before drawing the next frame, so that this frame includes what
+// happens meanwhile.
 func (t *Terminal) Await() { t.flow.await() }
 
-// Write writes one frame in one piece. After Restore it writes nothing and
-// returns ErrRestored, during a loan ErrLent.
+// Write writes one frame in one piece. After Restore it writes nothing and returns
+// ErrRestored; while the terminal is lent, ErrLent.
 func (t *Terminal) Write(frame []byte) (int, error) {
 	t.write.Lock()
 	defer t.write.Unlock()
@@ -165,17 +165,16 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	return size, nil
 }
 
-// stuckWrite is how long Restore waits for a write under way. A terminal that
-// takes nothing, stopped by Ctrl-S or a dead link, must not keep the program from
-// giving it back.
+// stuckWrite is how long Restore waits for a write under way. Restore must not hang when
+// the terminal takes no output, because of Ctrl-S or a dead connection.
 const stuckWrite = 250 * time.Millisecond
 
-// Restore gives the terminal back as Open found it: modes, screen, cursor and
-// line discipline; unread input is dropped, lest answers still on their way be
-// typed into the shell. Only the first call does anything; the others wait for
-// it and return its error. It may be called at any time from any goroutine, also
-// while a Write hangs. A program that has the terminal on loan is given a moment
-// to end; whoever lent it has called it back by then.
+// Restore gives the terminal back as Open found it: modes, screen, cursor and line
+// discipline. It drops unread input, so that the shell does not read pending answers as
+// typed input. Only the first call has an effect; the others wait for it and return its
+// error. It may be called at any time from any goroutine, also while a Write hangs. If
+// the terminal is lent, it waits up to loanEnd for the program to end; the context of
+// Run must have ended by then.
 func (t *Terminal) Restore() error {
 	t.once.Do(func() {
 		t.restored.Store(true)
@@ -192,9 +191,9 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// leave writes what undoes the modes. Dropping what the terminal does not take
-// frees a write that hangs, which may then have stopped in the middle of a
-// sequence.
+// leave writes the sequences that reset the modes. If a write hangs, leave drops the
+// terminal's unsent output to free it. That write may then have stopped within a
+// sequence, so leave cancels the sequence first.
 func (t *Terminal) leave() error {
 	drop := func() { _ = dropOutput(t.fdOut) }
 	text := leave
@@ -223,24 +222,23 @@ func writable(fd int, d time.Duration) bool {
 	}
 }
 
-// Ready reports whether the terminal takes a small frame at once, as far as can
-// be told: one that is stopped or far behind does not.
+// Ready reports whether the terminal is likely to take a small frame without blocking. A
+// terminal that is stopped or behind with its output does not.
 func (t *Terminal) Ready() bool {
 	return t.flow.open() && ready([]unix.PollFd{{Fd: int32(t.fdOut), Events: unix.POLLOUT}}) > 0
 }
 
-// Guard restores the terminal when its goroutine panics, so that the message
-// can be read, and lets the panic go on. It is to be deferred itself:
-// defer t.Guard().
+// Guard restores the terminal when its goroutine panics, so that the message can be
+// read, and continues the panic. It must be deferred directly: defer t.Guard().
 func (t *Terminal) Guard() {
 	if v := recover(); v != nil {
-		_ = t.Restore() // the panic says more
+		_ = t.Restore() // the panic is the cause to report
 		panic(v)
 	}
 }
 
-// tryLock locks m, or gives up after d. Meanwhile it calls retry, if any, over
-// and over.
+// tryLock locks m, or returns false after d. Until then it calls retry before each
+// attempt, if retry is not nil.
 func tryLock(m *sync.Mutex, d time.Duration, retry func()) bool {
 	if m.TryLock() {
 		return true

@@ -193,8 +193,8 @@ func TestRestoreWhileWriteHangs(t *testing.T) {
 	<-writing
 }
 
-// Small frames reach a terminal that takes nothing for a while whole and in order,
-// and nobody who shares the terminal finds its descriptor changed.
+// Small frames reach a terminal that takes nothing for a while, whole and in order, and
+// the flags of the shared descriptor do not change.
 func TestSmallFramesArriveInOrder(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	master, slave, err := pty.Open()

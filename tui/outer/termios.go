@@ -2,14 +2,14 @@ package outer
 
 import "golang.org/x/sys/unix"
 
-// getTermios reads the line discipline's settings; an error means that fd is no
+// getTermios reads the line discipline's settings. An error means that fd is not a
 // terminal.
 func getTermios(fd int) (*unix.Termios, error) {
 	return unix.IoctlGetTermios(fd, ioctlGet)
 }
 
-// setTermios sets them at once: to wait for output could be to wait for ever. A
-// signal that arrives meanwhile is no reason to fail.
+// setTermios changes the settings at once, because waiting for the output could take for
+// ever. It retries after a signal.
 func setTermios(fd int, t *unix.Termios) error {
 	for {
 		if err := unix.IoctlSetTermios(fd, ioctlSet, t); err != unix.EINTR {
@@ -18,8 +18,8 @@ func setTermios(fd int, t *unix.Termios) error {
 	}
 }
 
-// raw is t with every byte passed on as it comes, in and out, and no key that
-// makes a signal.
+// raw returns t changed to raw mode: all bytes pass unchanged in both directions, and no
+// key sends a signal.
 func raw(t unix.Termios) *unix.Termios {
 	t.Iflag &^= unix.IGNBRK | unix.BRKINT | unix.PARMRK | unix.ISTRIP | unix.INLCR | unix.IGNCR | unix.ICRNL | unix.IXON
 	t.Oflag &^= unix.OPOST

@@ -14,8 +14,8 @@ const (
 	flushWrite = 2
 )
 
-// dropInput discards what came and was not read.
+// dropInput discards input that was not read.
 func dropInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushRead) }
 
-// dropOutput discards what was written and not yet taken.
+// dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushWrite) }

@@ -8,8 +8,8 @@ const (
 	ioctlSet = unix.TCSETS
 )
 
-// dropInput discards what came and was not read.
+// dropInput discards input that was not read.
 func dropInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
 
-// dropOutput discards what was written and not yet taken.
+// dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) }

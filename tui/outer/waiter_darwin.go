@@ -6,13 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiter waits until some descriptors are ready to be read.
+// waiter waits until at least one of some descriptors is readable.
 type waiter struct{}
 
 func newWaiter(...int) (*waiter, error) { return &waiter{}, nil }
 
-// wait is poll: it returns how many descriptors are ready, none once d has
-// passed. A negative d is for ever.
+// wait polls the descriptors: it returns how many are ready, or 0 after d. A negative d
+// means for ever.
 func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
 	timeout := -1
 	if d >= 0 {
@@ -36,5 +36,5 @@ func ready(fds []unix.PollFd) int {
 	return n
 }
 
-// readReady reads a descriptor that ready has just found to be so.
+// readReady reads a descriptor that ready has just reported as readable.
 func readReady(fd int, b []byte) (int, error) { return unix.Read(fd, b) }

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// waiter waits until some descriptors are ready to be read. They belong to others
-// too and must stay as they are, so the runtime cannot be given them to poll; it
-// polls an epoll that watches them instead. That spares a thread of its own, whose
-// way back to a processor every key would pay for.
+// waiter waits until at least one of some descriptors is readable. Other processes share
+// the descriptors, so they must stay in blocking mode and the Go runtime cannot poll
+// them. The runtime polls an epoll descriptor that watches them instead. So no thread
+// blocks, whose wake-up would delay every key.
 type waiter struct {
 	epoll *os.File
 	conn  syscall.RawConn // of epoll
@@ -39,8 +39,8 @@ func newWaiter(fds ...int) (*waiter, error) {
 	return w, nil
 }
 
-// wait is poll on descriptors that are watched: it returns how many are ready,
-// none once d has passed. A negative d is for ever.
+// wait polls descriptors that newWaiter got: it returns how many are ready, or 0 after
+// d. A negative d means for ever.
 func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
 	var deadline time.Time
 	if d >= 0 {
@@ -61,8 +61,8 @@ func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
 
 func (w *waiter) close() error { return w.epoll.Close() }
 
-// ready is poll without waiting. The runtime is not told of the call, as it need
-// not watch over one that does not block.
+// ready is poll without waiting. It is a raw system call that the Go runtime does not
+// track, which is right for a call that does not block.
 func ready(fds []unix.PollFd) int {
 	var now unix.Timespec
 	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), //nolint:gosec // both outlive the call
@@ -73,9 +73,9 @@ func ready(fds []unix.PollFd) int {
 	return int(n)
 }
 
-// readReady reads a descriptor that ready has just found to be so, and that only
-// this program reads: it does not wait, and so the runtime is not told either, which
-// would wake the thread that watches over calls.
+// readReady reads a descriptor that ready has just reported as readable and that only
+// this program reads. It does not block, so it is a raw system call as well; the runtime
+// would wake a thread to watch another one.
 func readReady(fd int, b []byte) (int, error) {
 	n, _, errno := unix.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b))) //nolint:gosec // the slice outlives the call
 	if errno != 0 {

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// watchdog gives the terminal back when this process could not: when a goroutine
-// panicked that nobody guards, when it was killed outright. It is a shell that
-// waits at a pipe whose other end only this process holds. A word on the pipe
-// means that all is well; its end without one, that nobody is left to restore
-// anything.
+// watchdog restores the terminal when this process cannot, because it was killed or an
+// unguarded goroutine panicked. It is a shell that reads a pipe whose other end only
+// this process has. The word "restored" on the pipe means that the terminal has been
+// restored. If the pipe closes without it, this process has died and the watchdog
+// restores the terminal.
 type watchdog struct {
 	alive *os.File // the pipe's writing end
 	shell *exec.Cmd
 }
 
-// watchdogScript reads the pipe at descriptor 3: which directory there is to remove
-// at a bad end, and that all is well. Signals meant for the program, from its
-// terminal or its group, must not take the watchdog along.
+// watchdogScript reads the pipe at descriptor 3: which directory to remove if this
+// process dies, and that the terminal has been restored. It ignores signals that the
+// terminal or the process group sends to the program.
 const watchdogScript = `trap '' HUP INT QUIT TERM TSTP TTIN TTOU
 dir=
 while read -r word rest <&3; do
@@ -36,14 +36,14 @@ done
 printf '%s' "$2"
 printf '%s\n' "$3" >&2`
 
-// farewell is what a person reads after an end that could not speak for itself.
-const farewell = "ironcurtain-mux ended without a word; its terminal has been restored. " +
-	"Its agents run on: start it again to take them back, or end them with 'ironcurtain-mux gc'."
+// deathMessage is what the watchdog prints after this process has died.
+const deathMessage = "ironcurtain-mux ended unexpectedly; its terminal has been restored. " +
+	"Its agents still run: start it again to take them back, or end them with 'ironcurtain-mux gc'."
 
-// startWatchdog starts the watchdog for a terminal that is still as it was found.
+// startWatchdog starts the watchdog. The terminal must still be in its original state.
 func startWatchdog(in, out *os.File) (*watchdog, error) {
 	stty := standardProgram("stty")
-	ask := exec.Command(stty, "-g") //nolint:noctx // it answers at once
+	ask := exec.Command(stty, "-g") //nolint:noctx // stty ends at once
 	ask.Stdin = in
 	found, err := ask.Output()
 	if err != nil {
@@ -55,7 +55,7 @@ func startWatchdog(in, out *os.File) (*watchdog, error) {
 	}
 	defer waiting.Close()
 	shell := exec.Command(standardProgram("sh"), "-c", watchdogScript, "watchdog", //nolint:noctx // it must outlive this process
-		strings.TrimSpace(string(found)), cancel+leave, farewell, stty)
+		strings.TrimSpace(string(found)), cancel+leave, deathMessage, stty)
 	shell.Stdin, shell.Stdout, shell.Stderr = in, out, out
 	shell.ExtraFiles = []*os.File{waiting}
 	if err := shell.Start(); err != nil {
@@ -65,8 +65,8 @@ func startWatchdog(in, out *os.File) (*watchdog, error) {
 	return &watchdog{alive: alive, shell: shell}, nil
 }
 
-// standardProgram finds a program of the base system, also where PATH has been
-// cut down. The name itself is returned when it is nowhere: starting it says so.
+// standardProgram returns the path of a program of the base system, whatever PATH is. If
+// it does not find the program, it returns the name, and starting it gives the error.
 func standardProgram(name string) string {
 	for _, dir := range []string{"/usr/bin", "/bin"} {
 		path := filepath.Join(dir, name)
@@ -77,8 +77,7 @@ func standardProgram(name string) string {
 	return name
 }
 
-// dismiss tells the watchdog that the terminal has been restored, and waits until
-// it has gone.
+// dismiss tells the watchdog that the terminal has been restored, and waits for its end.
 func (k *watchdog) dismiss() error {
 	_, err := k.alive.WriteString("restored\n")
 	_ = k.alive.Close()
@@ -88,15 +87,15 @@ func (k *watchdog) dismiss() error {
 	return err
 }
 
-// abandon ends the watchdog of a terminal that was never taken.
+// abandon kills the watchdog of a terminal that Open has not changed.
 func (k *watchdog) abandon() {
 	_ = k.shell.Process.Signal(syscall.SIGKILL)
 	_ = k.alive.Close()
 	_ = k.shell.Wait()
 }
 
-// guard has the watchdog remove a directory when this process cannot. At most one
-// is guarded.
+// guard makes the watchdog remove a directory if this process dies. There can be only
+// one such directory.
 func (k *watchdog) guard(dir string) error {
 	if strings.ContainsAny(dir, "\n\\") || dir != strings.TrimSpace(dir) {
 		return fmt.Errorf("the path %q cannot be passed on", dir)
@@ -105,7 +104,7 @@ func (k *watchdog) guard(dir string) error {
 	return err
 }
 
-// release ends what guard began.
+// release revokes guard.
 func (k *watchdog) release() error {
 	_, err := k.alive.WriteString("removed\n")
 	return err

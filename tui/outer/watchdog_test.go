@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever ends the program without a word, its terminal comes back. A shell
-// leads the session, as it does for a person: a terminal whose leader has ended
-// is gone anyway.
+// However the program dies, its terminal is restored. A shell leads the session, as it
+// does for a person, because a terminal whose session leader has ended is closed anyway.
 func TestWatchdogRestoresWhatNobodyElseDoes(t *testing.T) {
 	for _, how := range []string{"panic unguarded", "kill -9"} {
 		t.Run(how, func(t *testing.T) {
