@@ -10,23 +10,22 @@ import (
 	"time"
 )
 
-// answer writes to the agent. Each write has its own deadline, so that a client which
-// reads nothing any more, or next to nothing, soon lets the provider go, and a stream that
-// flows is never cut.
+// answer writes to the agent. Each write has its own deadline. So the exchange ends soon
+// when the client reads nothing or almost nothing, and a stream that flows is never cut.
 type answer struct {
 	c       *tls.Conn
 	stall   time.Duration
-	writeBy *time.Time // the link's
+	writeBy *time.Time // the link's write deadline
 	sent    int64      // bytes of the body
-	more    bool       // much has just come, and more of it is likely on its way
-	begun   bool       // the head is on its way, so no other answer is possible
+	more    bool       // large reads came in a row, and more data is likely
+	begun   bool       // the head was sent, so no other answer is possible
 }
 
 func (a *answer) write(p []byte) error {
 	postpone(a.writeBy, a.stall, a.c.SetWriteDeadline)
 	raw := a.c.NetConn().(*tunnelConn)
 	if a.more || len(p) > maxRecord {
-		raw.hold() // what does not fit one TLS record still goes out in one piece
+		raw.hold() // so that several TLS records go out in one piece
 	}
 	_, err := a.c.Write(p)
 	if a.more && err == nil {
@@ -35,15 +34,15 @@ func (a *answer) write(p []byte) error {
 	return errors.Join(err, raw.flush())
 }
 
-// maxRecord is how many bytes one TLS record holds.
+// maxRecord is the most bytes of one TLS record.
 const maxRecord = 16 << 10
 
 // interim sends an informational response.
 func (a *answer) interim(text string) error { return a.write([]byte(text)) }
 
-// refusal answers with an error body in the shape that the provider's clients
-// understand, and announces the end of the connection. A refusal without a
-// status is one that nobody is left to read.
+// refusal answers with an error body in the format that the provider's clients
+// understand, and announces the end of the connection. It writes nothing for a refusal
+// without a status, because then no client is left to read it.
 func (a *answer) refusal(shape string, d *denial) {
 	if a.begun || d.status == 0 {
 		return
@@ -64,7 +63,7 @@ func (a *answer) refusal(shape string, d *denial) {
 	_ = a.write(append([]byte(head+"\r\n"), body...))
 }
 
-// errorBody is an error as a provider would write it.
+// errorBody returns an error in a provider's format.
 func errorBody(shape string, d *denial) []byte {
 	var v any
 	switch shape {
@@ -79,19 +78,19 @@ func errorBody(shape string, d *denial) []byte {
 	default:
 		e := map[string]any{"message": d.message, "type": openaiType(d.status), "param": nil, "code": string(d.reason)}
 		if d.reason == ReasonBudget && d.final {
-			e["type"] = "usage_limit_reached" // without it Codex speaks of retries only
+			e["type"] = "usage_limit_reached" // without it Codex only reports retries
 		}
 		v = map[string]any{"error": e}
 	}
 	b, err := json.Marshal(v)
-	if err != nil { // strings and numbers only: it cannot fail
+	if err != nil { // encoding strings and numbers cannot fail
 		return []byte(`{"error":{"message":"refused"}}`)
 	}
 	return b
 }
 
-// quotaOfTheDay is what makes Google's clients stop at a 429: they try again for
-// minutes when the limit is not one of the day.
+// quotaOfTheDay returns the details that make Google's clients stop at a 429: unless the
+// limit is a daily one, they retry for minutes.
 func quotaOfTheDay(description string) []any {
 	return []any{map[string]any{
 		"@type":      "type.googleapis.com/google.rpc.QuotaFailure",

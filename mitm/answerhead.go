@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// responseHead is the head of the answer, with the fields on the list only.
+// responseHead returns the head of the answer, with only the fields that are listed.
 func (s *stream) responseHead(res *upstreamAnswer) []byte {
 	b := append(s.x.l.scratch[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(res.status), 10)
@@ -33,10 +33,10 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 	return b
 }
 
-// named says whether the name of a field, in lower case, holds the credential.
+// named reports whether the name of a field, in lower case, contains the credential.
 func (s *stream) named(field string) bool { return s.mask(field) != field }
 
-// mask takes the real credential out of a text.
+// mask replaces the real credential in a text by the sentinel.
 func (s *stream) mask(text string) string {
 	if s.watch == nil {
 		s.watch = s.x.g.watcher(s.secrets)

@@ -9,7 +9,7 @@ import (
 // the decision must not take effect, unless it is a refusal anyway.
 func (p *Proxy) audit(r *Record) error { return p.store(r, p.config.Audit) }
 
-// note stores how an exchange ended. Nothing waits until it is durable.
+// note stores how an exchange ended. It does not wait until the record is durable.
 func (p *Proxy) note(r *Record) {
 	store := p.config.Note
 	if store == nil {
@@ -33,7 +33,7 @@ func (p *Proxy) auditFailed(err error) error {
 	return err
 }
 
-// tell passes an activity on.
+// tell reports an activity to the configured receiver.
 func (p *Proxy) tell(a Activity) {
 	if p.config.Activity == nil {
 		return
@@ -43,7 +43,7 @@ func (p *Proxy) tell(a Activity) {
 	p.config.Activity(a)
 }
 
-// tellRefused tells that something was refused.
+// tellRefused reports a refusal.
 func (p *Proxy) tellRefused(r *Record) {
 	p.tell(Activity{
 		Kind: RequestRefused, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method,

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// auditGuard bounds how long the client of a link waits for a record to be
-// stored. A sink that does not answer keeps the goroutine of the link; so the
-// guard tells the client and ends the link, and what the sink says later changes
-// nothing.
+// auditGuard bounds how long the client of a link waits for a record to be stored. An
+// audit that does not return blocks the goroutine of the link. So the guard answers the
+// client and closes the link itself, and ignores the audit's later result.
 type auditGuard struct {
 	mu    sync.Mutex
 	timer *time.Timer
-	late  func() // what to do when time is over; nil while nothing is stored
+	late  func() // called after the limit; nil while no record is being stored
 }
 
 // begin calls late after the limit unless end comes first.
@@ -36,7 +35,8 @@ func (g *auditGuard) expire() {
 	}
 }
 
-// end says whether there still was time. When there was not, late has returned.
+// end reports whether the record was stored within the limit. If it was not, late has
+// returned.
 func (g *auditGuard) end() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -46,9 +46,9 @@ func (g *auditGuard) end() bool {
 	return inTime
 }
 
-// audit stores a record of this link in time. An error means that the decision
-// must not take effect, unless it is a refusal anyway. When time is over, tell is
-// called, if it is not nil, and the link is closed.
+// audit stores a record of this link within Limits.AuditTime. An error means that the
+// decision must not take effect, unless it is a refusal anyway. After the limit it calls
+// tell, if that is not nil, and closes the link.
 func (l *link) audit(r *Record, tell func()) error {
 	l.guard.begin(l.p.limits.AuditTime, func() {
 		if tell != nil {

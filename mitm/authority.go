@@ -14,25 +14,24 @@ import (
 )
 
 const (
-	// An authority is valid for some years before and after its making: a clock
-	// that is set back or forth while a session runs breaks nothing. It ends with
-	// its session in any case.
+	// An authority is valid for two years before and after now, so that a session
+	// survives changes of the clock. It exists only as long as its session.
 	authorityLife = 2 * 365 * 24 * time.Hour
 	leafLife      = 24 * time.Hour
-	// leafRenewal is how long before its end a leaf is replaced, and skew how
-	// far a certificate reaches into the past: clocks in containers drift.
+	// leafRenewal is how long before its end a leaf is replaced. skew is how long
+	// before now a leaf's validity begins, because clocks in containers drift.
 	leafRenewal = time.Hour
 	skew        = time.Hour
 )
 
-// authority signs certificates for the hosts of one session and for no other.
-// Its key is never in a file, and the name constraint in its certificate makes
-// even a stolen key worthless elsewhere.
+// authority signs certificates for the hosts of one session only. Its key is never in a
+// file, and the name constraint in its certificate makes a stolen key useless for other
+// hosts.
 type authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
 	pem         []byte
-	now         func() time.Time // time.Now, or a test's
+	now         func() time.Time // time.Now, except in tests
 
 	mu     sync.Mutex
 	leaves map[string]*tls.Certificate // only hosts of the constraint
@@ -46,7 +45,7 @@ func newAuthority(hosts []string) (*authority, error) {
 	})
 }
 
-// newWebAuthority makes an authority for all hosts but the given ones.
+// newWebAuthority makes an authority for all hosts except the given ones.
 func newWebAuthority(hosts []string) (*authority, error) {
 	return makeAuthority(&x509.Certificate{
 		Subject:            pkix.Name{CommonName: "ironcurtain-mux session authority for approved domains"},
@@ -82,8 +81,8 @@ func makeAuthority(template *x509.Certificate) (*authority, error) {
 	}, nil
 }
 
-// leaf returns a certificate for host that is valid for an hour at least. The
-// caller has checked that host is one of the session's.
+// leaf returns a certificate for host that is valid for at least another hour. The caller
+// has checked that host is one of the session's.
 func (a *authority) leaf(host string) (*tls.Certificate, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// clear passes everything that can still refuse a judged request: the slots,
-// the person, the budget, the credential and, last, the audit.
+// clear asks everything that can still refuse a judged request: Admit, the person, the
+// budget, the source of the credential and, last, the audit.
 func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 	request := x.describe()
 	if x.p.config.Admit != nil {
@@ -29,14 +29,14 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 		if d := x.ask(ctx, &request); d != nil {
 			return Credential{}, d
 		}
-		if d := x.checkEndpoint(); d != nil { // it may have ended while the person thought
+		if d := x.checkEndpoint(); d != nil { // the domain may have expired while the person decided
 			return Credential{}, d
 		}
 	}
 	if x.p.config.Budget != nil && x.endpoint.Body != "" {
 		if err := x.p.config.Budget(ctx, request); err != nil {
 			d := deny(429, ReasonBudget, "%s", err)
-			d.final, d.retry = true, 20 // those that try again nonetheless do it seldom
+			d.final, d.retry = true, 20 // so that clients that retry anyway do so seldom
 			var busy interface{ RetryAfter() time.Duration }
 			if errors.As(err, &busy) {
 				d.final, d.retry = false, int(busy.RetryAfter().Seconds())
@@ -69,7 +69,7 @@ func unrecorded() *denial {
 // tellUnrecorded answers while the record of a decision is still not stored.
 func (x *exchange) tellUnrecorded() { x.a.refusal(x.g.provider.Errors, unrecorded()) }
 
-// describe is the request as deciders see it.
+// describe returns the request for the functions of Config that decide about it.
 func (x *exchange) describe() Request {
 	return Request{
 		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
@@ -106,14 +106,14 @@ func (x *exchange) ask(ctx context.Context, r *Request) *denial {
 	return d
 }
 
-// credential asks for the real credential and checks that it can be sent and
-// watched for.
+// credential gets the real credential and checks that it can be sent, and found in
+// answers.
 func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	name := x.g.provider.Name
 	cred, err := x.p.config.Credentials(ctx, name)
 	hint := fault.Hint(err)
-	if err != nil && hint == "" { // it may work in a moment, and nobody has to log in
-		d := told(503, fmt.Sprintf("No credential for %s at the moment: %s", name, err))
+	if err != nil && hint == "" { // a retry may succeed, and nobody has to log in
+		d := noLogin(503, fmt.Sprintf("No credential for %s at the moment: %s", name, err))
 		d.retry = 5
 		return Credential{}, d
 	}
@@ -132,27 +132,27 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 		text += " (" + hint + ")"
 	}
 	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
-	return Credential{}, told(401, text)
+	return Credential{}, noLogin(401, text)
 }
 
 // directories matches the directories of a path in a text.
 var directories = regexp.MustCompile(`(^|[\s("'])/(?:[^/\s:]+/)+`)
 
-// told is the refusal of a request for which there is no credential. Directories of the
-// host are cut out of what the agent is told.
-func told(status int, text string) *denial {
+// noLogin refuses a request for which there is no credential. The message to the agent
+// leaves out directories of the host.
+func noLogin(status int, text string) *denial {
 	d := failure(status, ReasonNoLogin, "%s", directories.ReplaceAllString(text, "$1"))
 	d.detail = text
 	return d
 }
 
-// sendable says whether a credential can stand in a header field and is long
-// enough to be told from ordinary text in an answer.
+// sendable reports whether a credential can be sent in a header field and is long enough
+// to be distinguished from ordinary text in an answer.
 func sendable(value string) bool {
 	return len(value) >= minSecret && len(value) <= maxSecret && printableASCII(value) && strings.IndexByte(value, ' ') < 0
 }
 
-// printableASCII says whether a text can stand in one header field.
+// printableASCII reports whether a text can be sent in one header field.
 func printableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] >= 0x7f {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// watchAfter is how long a request may take before its client is watched: most
-// answers come sooner, and a client that goes meanwhile is seen by writing.
+// watchAfter is how long a request may take before its client is watched. Most answers
+// come sooner, and then writing the answer shows whether the client has gone.
 const watchAfter = 5 * time.Millisecond
 
-// clientWatch ends a link when its client goes away while an answer is awaited.
-// It serves one request after the other with one timer, which is not touched for
+// clientWatch ends a link when its client closes the connection while an answer is
+// pending. It serves one request after the other with one timer, which is not reset for
 // requests that are answered soon.
 type clientWatch struct {
 	l *link
@@ -22,12 +22,12 @@ type clientWatch struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	armed   bool          // the timer runs
-	from    time.Time     // when the watch of the current request begins; zero without one
-	looking chan struct{} // closed when the client is not looked at any more; nil while it is not
+	from    time.Time     // when the watch of the current request begins; zero without a request
+	looking chan struct{} // closed when look has stopped reading; nil while it does not read
 }
 
-// start watches the client of a request until stop. From watchAfter on nobody
-// else may read from it.
+// start watches the client of a request until stop. From watchAfter on, no one else may
+// read from the client.
 func (w *clientWatch) start(x *exchange) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -57,7 +57,7 @@ func (w *clientWatch) look() {
 		w.armed = false
 		w.looking = make(chan struct{})
 		defer close(w.looking)
-		_ = w.t.SetReadDeadline(time.Time{}) // that of the time between requests may still stand
+		_ = w.t.SetReadDeadline(time.Time{}) // the deadline for the next request may still be set
 		w.mu.Unlock()
 		if _, err := w.r.Peek(1); err != nil && !isTimeout(err) {
 			w.l.cancel()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Config says what a Proxy guards and whom it asks.
+// Config says which providers a Proxy guards, and which functions decide.
 type Config struct {
 	// Session is written into every record.
 	Session string
@@ -21,49 +21,48 @@ type Config struct {
 	// which kind the agent presents: "api-key" or "bearer". A provider that is
 	// not named here uses the first mode of its table entry.
 	Modes map[string]string
-	// Credentials returns the real credential of a provider. It is asked for
-	// every request. An error with a Hint, which tells the person what to do, is
-	// answered with 401 in the provider's shape, one without with 503.
+	// Credentials returns the real credential of a provider. It is called for every
+	// request. An error with a Hint, which says what the person has to do, is answered
+	// with 401 in the provider's format; any other error with 503.
 	Credentials func(ctx context.Context, provider string) (Credential, error)
-	// Held are the credentials that the source has now. Answers are watched for
-	// them, too, beside all that Credentials returns.
+	// Held are the credentials that the source has now. Answers are scanned for them,
+	// as for all credentials that Credentials returns.
 	Held []Credential
-	// Refused is told when the provider answers 401 to a credential, so that
-	// the source can renew it. A true result means that Credentials will give
-	// another one: the request is then repeated once. It may be nil.
+	// Refused is called when the provider answers 401 to a credential, so that the
+	// source can renew it. True means that Credentials will return another one; the
+	// request is then repeated once. It may be nil.
 	Refused func(ctx context.Context, provider string, used Credential) bool
-	// Domains makes a second authority, so that AddDomain can let the agent
-	// read from further hosts while the session runs.
+	// Domains makes a second authority, so that AddDomain can let the agent read from
+	// other hosts while the session runs.
 	Domains bool
-	// Identity is that of a proxy whose process has ended (Proxy.Identity): its
-	// agent goes on with this one. Nil: a new one is made.
+	// Identity is the identity of a proxy whose process has ended (Proxy.Identity); the
+	// agent of that proxy can then use this one. Nil makes a new identity.
 	Identity []byte
-	// Upstreams maps a host to another base URL, whose path becomes a prefix. It
-	// comes before the table's.
+	// Upstreams maps a host to another base URL, whose path becomes a prefix. It takes
+	// precedence over the table's.
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for upstream servers; nil is the system's.
 	UpstreamCAs *x509.CertPool
-	// Audit stores a record and returns when it is durable, or with an error. While
-	// it fails, or has not returned within Limits.AuditTime, requests are refused.
+	// Audit stores a record and returns when it is durable, or returns an error. If it
+	// fails, or does not return within Limits.AuditTime, the request is refused.
 	Audit func(Record) error
-	// Note stores the record of how an exchange ended, on which nothing depends
-	// any more: it may return before the record is durable, but keeps the order
-	// of all records. Without it, Audit stores these records too.
+	// Note stores the record of how an exchange ended. It may return before the record
+	// is durable, because nothing depends on it, but it must keep the order of all
+	// records. If it is nil, Audit stores these records too.
 	Note func(Record) error
-	// Activity is told what goes on. It must return at once. It may be nil.
+	// Activity is called for every event. It must return at once. It may be nil.
 	Activity func(Activity)
-	// Admit is asked before a request is forwarded, whatever its endpoint, and may
-	// take its time. An error refuses it with 403, and its text is shown to the
-	// agent. It may be nil.
+	// Admit is called before a request to any endpoint is forwarded, and may block. An
+	// error refuses the request with 403, and the agent gets its text. It may be nil.
 	Admit func(ctx context.Context, r Request) error
-	// Ask decides a request to an endpoint that is marked "ask". Without it
-	// such requests are refused. An error means that nobody could be asked.
+	// Ask decides a request to an endpoint that is marked "ask". Without it such
+	// requests are refused. An error means that nobody could be asked.
 	Ask func(ctx context.Context, r Request) (Ruling, error)
-	// Budget is asked before a request that costs something is forwarded. An
-	// error refuses it with 429, and its text is shown to the agent, which is
-	// told not to try again by itself or, when the error has a RetryAfter (a
-	// time.Duration), to do so after that time. What was admitted ends with the
-	// Activity RequestEnded or RequestRefused of the same Seq. It may be nil.
+	// Budget is called before a request that costs something is forwarded. An error
+	// refuses the request with 429, and the agent gets its text. The answer says not
+	// to retry or, when the error has a RetryAfter (a time.Duration), to retry after
+	// that time. Every admitted request ends with the Activity RequestEnded or
+	// RequestRefused of the same Seq. It may be nil.
 	Budget func(ctx context.Context, r Request) error
 	// Log receives operational messages, never a header value or a body.
 	Log *slog.Logger
@@ -75,8 +74,8 @@ type Config struct {
 type Credential struct {
 	Kind  string // KindAPIKey or KindBearer
 	Value string
-	// Account is the account that a bearer credential belongs to, for the
-	// providers whose requests name it; empty elsewhere.
+	// Account is the account of a bearer credential, for providers whose requests name
+	// it; empty for others.
 	Account string
 }
 
@@ -95,7 +94,7 @@ func (c Credential) GoString() string { return c.String() }
 // LogValue keeps a credential out of structured logs.
 func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Request describes a judged request to those who decide about it.
+// Request describes a judged request to the functions that decide about it.
 type Request struct {
 	Session  string
 	Seq      uint64
@@ -105,21 +104,21 @@ type Request struct {
 	Path     string // without the query
 	Query    string
 	Model    string   // as the path or the body names it; empty when neither does
-	Others   []string // further models, one of which may answer in its place
-	Body     []byte   // as it would be forwarded; nil without one
-	Most     int64    // tokens that one answer may have, as the body says; 0 when it does not
-	Answers  int64    // that are asked for
+	Others   []string // other models that may answer instead
+	Body     []byte   // the body to forward; nil without one
+	Most     int64    // the body's limit of tokens for one answer; 0 when there is none
+	Answers  int64    // how many answers the body asks for
 	Digest   string   // SHA-256 of method, host, target and body, in hex
 }
 
-// Ruling is what came of asking about a request.
+// Ruling is the result of Ask.
 type Ruling struct {
 	Approved bool
 	Outcome  string        // in one word: "approved", "denied", "expired", "withdrawn"
-	Reason   string        // told to the agent when it was not approved
-	ID       string        // of the question
+	Reason   string        // for the agent, when the request was not approved
+	ID       string        // of the escalation
 	By       string        // who decided
-	Waited   time.Duration // until then
+	Waited   time.Duration // time until the decision
 }
 
 // Limits bounds the cost of one agent. A zero field means its default.
@@ -136,8 +135,8 @@ type Limits struct {
 	IdleTime        time.Duration // between two requests of a connection; 2 min
 	BodyStall       time.Duration // between two reads of a body; 20 s
 	BodyTime        time.Duration // of a whole body; 5 min
-	WriteStall      time.Duration // for the agent to take a piece of an answer; 45 s
-	SendStall       time.Duration // for an upstream to take a piece of a request; 5 min
+	WriteStall      time.Duration // to write a piece of an answer to the agent; 45 s
+	SendStall       time.Duration // to write a piece of a request to an upstream; 5 min
 	ConnectTime     time.Duration // to reach the upstream; 15 s
 	ResponseTime    time.Duration // until the head of the answer; 15 min
 	StreamIdle      time.Duration // between two reads of an answer; 2 h

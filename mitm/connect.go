@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	// healthTarget is answered by the proxy itself, so that a container can
-	// prove that its bridge to the proxy works.
+	// healthTarget is answered by the proxy itself, so that a container can check that
+	// its bridge to the proxy works.
 	healthTarget = "http://ironcurtain.invalid/__ironcurtain/health"
 	healthBody   = "IRONCURTAIN_OK/1"
-	// refusalTime is how long an answer outside a tunnel may take to be taken.
+	// refusalTime is how long writing an answer outside a tunnel may take.
 	refusalTime = 5 * time.Second
 )
 
-// outer serves the plane outside TLS. It returns the host of an accepted
-// CONNECT, or nil when all is said.
+// outer serves the plane outside TLS. It returns the host of an accepted CONNECT, or nil
+// if it has answered the request itself.
 func (l *link) outer() *guarded {
 	h, err := l.readHeadFrom(l.raw, l.r, l.p.limits.HeadTime)
 	if errors.Is(err, errQuiet) {
@@ -53,18 +53,18 @@ func (l *link) outer() *guarded {
 	return g
 }
 
-// admit decides a CONNECT. Nothing of it goes on, so it may be HTTP/1.0, as Python's was
-// up to 3.11, and have fields that mean nothing here: some clients put there what they
-// put into every request.
+// admit decides a CONNECT. No part of the CONNECT is forwarded, so it may be HTTP/1.0,
+// which Python used up to 3.11, and may have unknown fields, because some clients send
+// the fields of every request.
 func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	if f.hasBody() {
 		return nil, deny(400, ReasonConnectBody, "CONNECT has no body")
 	}
 	if f.upgrades {
-		return nil, deny(400, ReasonUpgrade, "CONNECT changes to no other protocol")
+		return nil, deny(400, ReasonUpgrade, "CONNECT cannot change to another protocol")
 	}
 	if f.expect {
-		return nil, deny(417, ReasonExpect, "CONNECT has no body that could be waited with")
+		return nil, deny(417, ReasonExpect, "CONNECT has no body, so it cannot have the field Expect")
 	}
 	host, port, d := parseConnectTarget(h.target)
 	if d != nil {
@@ -88,7 +88,7 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	return g, nil
 }
 
-// plain answers what is not a CONNECT.
+// plain answers a request that is not a CONNECT.
 func (l *link) plain(h *head, f framing) {
 	switch {
 	case h.method == http.MethodGet && h.target == healthTarget && !f.hasBody():
@@ -105,9 +105,9 @@ func (l *link) plain(h *head, f framing) {
 	}
 }
 
-// refuseOuter records a refusal on the outer plane, then answers it in plain
-// text, which the clients show to the person.
-func (l *link) refuseOuter(h *head, d *denial, patience time.Duration) {
+// refuseOuter records a refusal on the outer plane, then answers in plain text, which
+// clients show to the person. limit is how long writing the answer may take.
+func (l *link) refuseOuter(h *head, d *denial, limit time.Duration) {
 	rec := Record{
 		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseConnect,
 		Decision: d.decision(), Reason: d.reason, Detail: d.detailText(), Status: d.status, Method: h.method,
@@ -123,7 +123,7 @@ func (l *link) refuseOuter(h *head, d *denial, patience time.Duration) {
 		return
 	}
 	body := d.message + "\n"
-	_ = l.raw.SetWriteDeadline(time.Now().Add(patience))
+	_ = l.raw.SetWriteDeadline(time.Now().Add(limit))
 	_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 %d %s\r\nContent-Type: text/plain; charset=utf-8\r\nX-Ironcurtain-Denied: %s\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
 		d.status, statusLine(d.status), d.reason, len(body), body)
 }

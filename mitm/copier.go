@@ -11,33 +11,33 @@ import (
 
 const (
 	copyBuffer = 32 << 10
-	// frameRoom is what stands before a chunk: its size in hex and CR LF and,
-	// before the first, the head of the answer if it is not long.
+	// frameRoom is the room before a chunk: for its size in hex and CR LF and, before
+	// the first chunk, for the head of the answer if that is not long.
 	frameRoom = 1 << 10
 )
 
-// buffers are reused from answer to answer.
+// buffers are reused for all answers.
 var buffers = sync.Pool{New: func() any {
 	b := make([]byte, frameRoom+copyBuffer+leak.MaxOpen+64)
 	return &b
 }}
 
-// errTooMuch ends an answer of an approved domain.
+// errTooMuch ends an answer of an approved domain that is too large.
 var errTooMuch = errors.New("more bytes than one answer may have")
 
-// copier copies a body chunk by chunk: one read, one look for the credential,
-// one write. Nothing waits for more bytes, except those few at the end of a
-// read that could be the beginning of the credential.
+// copier copies a body chunk by chunk: one read, one scan for the credential, one write.
+// It holds back only the few bytes at the end of a read that could be the beginning of
+// the credential.
 type copier struct {
 	s    *stream
 	body io.Reader
-	head []byte // of the answer, to go out with the first chunk
+	head []byte // of the answer, to be written with the first chunk
 	buf  *[]byte
-	much int      // reads in a row that brought much
-	size [16]byte // memory of what stands before a chunk
+	much int      // large reads in a row
+	size [16]byte // memory for the size before a chunk
 }
 
-// muchBytes is what a read brings when an answer flows as fast as it can.
+// muchBytes is the size from which a read is large: the answer then comes at full speed.
 const muchBytes = 8 << 10
 
 func (c *copier) takeHead() []byte {
@@ -54,17 +54,17 @@ func (c *copier) release() {
 	}
 }
 
-// run copies to the end. It returns whether the answer is complete.
+// run copies to the end of the body. It returns whether the answer is complete.
 func (c *copier) run() bool {
 	c.buf = buffers.Get().(*[]byte)
-	buf, held := *c.buf, 0 // held bytes stand at frameRoom
+	buf, held := *c.buf, 0 // held is the number of bytes held back, which are at frameRoom
 	for {
 		n, err := c.body.Read(buf[frameRoom+held : frameRoom+held+copyBuffer])
 		if c.s.x.g.web && c.s.x.a.sent+int64(n) > c.s.x.p.limits.DomainBytes {
 			err = errTooMuch
 		}
 		if ended := c.s.ctx.Err(); err != nil && ended != nil {
-			err = ended // an end that the upstream sent because we hung up is none
+			err = ended // the body ended only because we closed the connection
 		}
 		if c.much++; n < muchBytes {
 			c.much = 0
@@ -118,9 +118,9 @@ func (c *copier) emit(safe []byte, last bool) bool {
 	return true
 }
 
-// emitInPlace writes the chunk from the buffer itself, without a copy. The
-// bytes that are held back stand right behind, where the frame's end goes, and
-// are put back afterwards.
+// emitInPlace writes the chunk from the buffer without a copy. The frame's end
+// overwrites the bytes after the chunk, which may be held back, so emitInPlace restores
+// them afterwards.
 func (c *copier) emitInPlace(size, safe []byte, last bool) bool {
 	buf := *c.buf
 	from, to := frameRoom-len(size), frameRoom+len(safe)
@@ -141,14 +141,14 @@ func (c *copier) emitInPlace(size, safe []byte, last bool) bool {
 	return true
 }
 
-// account counts what was sent, after it was sent.
+// account counts bytes that were sent.
 func (c *copier) account(safe []byte) {
 	c.s.x.a.sent += int64(len(safe))
 	c.s.meter.Write(safe)
 }
 
-// broken says why an answer ended before its end. The agent sees the
-// connection close inside the answer.
+// broken returns why an answer is incomplete. The agent sees the connection close within
+// the answer.
 func (c *copier) broken(err error) *denial {
 	status := c.s.x.rec.Status
 	var d *denial

@@ -5,21 +5,20 @@ import (
 	"strings"
 )
 
-// credentialHeaders are the fields in which a credential can travel; they are
-// never forwarded, and a request has exactly one of them.
+// credentialHeaders are the fields that can carry a credential. They are never
+// forwarded, and a request must have exactly one of them.
 var credentialHeaders = []string{
 	"x-api-key", "authorization", "x-goog-api-key", "api-key", "cookie", "proxy-authorization",
 }
 
-// credentialQueries are query keys in which a credential can travel.
+// credentialQueries are the query keys that can carry a credential.
 var credentialQueries = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
 
-// keyRefusal is what an agent is told about a wrong credential, whatever is
-// wrong with it.
+// keyRefusal is the message to an agent about a wrong credential, whatever the fault is.
 const keyRefusal = "Rejected: API key does not match expected sentinel."
 
-// checkCredential says what the request presents. Only KeySentinel, and
-// KeyNone at an endpoint that needs no credential, may pass.
+// checkCredential returns what the request presents as its credential. Only KeySentinel,
+// and KeyNone at an endpoint that needs no credential, pass.
 func (g *guarded) checkCredential(h *head, query string, e *Endpoint) (KeyState, *denial) {
 	state := g.presented(h, query)
 	if state == KeyMissing && e.Auth == "none" {
@@ -39,7 +38,7 @@ func (g *guarded) checkCredential(h *head, query string, e *Endpoint) (KeyState,
 	return state, d
 }
 
-// presented looks at every place where a credential could be.
+// presented checks every place where a credential can be.
 func (g *guarded) presented(h *head, query string) KeyState {
 	found, foreign, value := 0, false, ""
 	for _, f := range h.fields {

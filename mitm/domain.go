@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Domain is a host beyond the providers that the agent may read from until a
-// point in time, because a person approved it.
+// Domain is a host that is not a provider's and that a person approved: the agent may
+// read from it until the given time.
 type Domain struct {
 	Name  string
 	Until time.Time
 }
 
-// domains are the hosts that were approved while the session runs. They are
-// inspected like all others: no credential passes in either direction, GET and
-// HEAD are free, every other request asks. Their certificates come from an
-// authority of its own which may not sign for a provider's host.
+// domains are the hosts that were approved while the session runs. The proxy inspects
+// them like all others. No credential passes in either direction. GET and HEAD need no
+// approval; every other request asks. A second authority signs their certificates; it
+// cannot sign for a provider's host.
 type domains struct {
 	authority *authority
 	provider  *Provider
@@ -31,15 +31,15 @@ type domains struct {
 }
 
 type openDomain struct {
-	until time.Time // with a monotonic reading: a clock that is set back prolongs nothing
+	until time.Time // with a monotonic reading, so that setting the clock back does not prolong it
 	host  *guarded
 }
 
-// webHeaders are what may be sent to an approved domain beside the common ones.
+// webHeaders may be sent to an approved domain, in addition to the common ones.
 var webHeaders = []string{"range", "if-none-match", "if-modified-since", "git-protocol"}
 
-// webResponseHeaders may come back from an approved domain beside the common
-// ones. A redirect may pass: its target is a host that must be approved too.
+// webResponseHeaders may come back from an approved domain, in addition to the common
+// ones. A redirect may pass, because its target must be an approved host as well.
 var webResponseHeaders = []string{
 	"location", "last-modified", "content-range", "accept-ranges", "content-disposition", "content-encoding", "content-language", "vary",
 }
@@ -63,8 +63,8 @@ func (e *DomainError) Error() string {
 	return fmt.Sprintf("domain %q: %s", printable(e.Name, 100), e.Cause)
 }
 
-// checkDomain refuses what is no name of a host on the Internet: addresses,
-// local and internal names.
+// checkDomain refuses everything except names of hosts on the Internet: addresses, local
+// and internal names.
 func checkDomain(name string) error {
 	bad := func(cause string) error { return &DomainError{Name: name, Cause: cause} }
 	if !validHost(name) {
@@ -85,7 +85,8 @@ func checkDomain(name string) error {
 	return nil
 }
 
-// CheckDomain says why a domain cannot be added, before a person is asked.
+// CheckDomain returns why a domain cannot be added, or nil. It is called before a person
+// is asked.
 func (p *Proxy) CheckDomain(name string) error {
 	if p.domains == nil {
 		return &DomainError{Name: name, Cause: "this session was started without runtime domains"}
@@ -102,7 +103,7 @@ func (p *Proxy) CheckDomain(name string) error {
 }
 
 // AddDomain lets the agent read from a domain until the given time. It needs
-// Config.Domains. An approved domain is prolonged by adding it again.
+// Config.Domains. Adding an approved domain again changes its time.
 func (p *Proxy) AddDomain(name string, until time.Time) error {
 	if err := p.CheckDomain(name); err != nil {
 		return err
@@ -134,8 +135,8 @@ func (p *Proxy) AddDomain(name string, until time.Time) error {
 	return nil
 }
 
-// RemoveDomain takes an approval back; requests under way go on. It returns
-// whether there was one.
+// RemoveDomain revokes an approval; requests under way continue. It returns whether the
+// domain was approved.
 func (p *Proxy) RemoveDomain(name string) bool {
 	if p.domains == nil {
 		return false
@@ -186,7 +187,7 @@ func (p *Proxy) domain(name string) *guarded {
 	return o.host
 }
 
-// closeDomains gives back what the domains hold.
+// closeDomains closes the domains' connections.
 func (p *Proxy) closeDomains() {
 	if p.domains == nil {
 		return
@@ -198,13 +199,13 @@ func (p *Proxy) closeDomains() {
 	}
 }
 
-// webEndpoint is what a request to an approved domain is: free to read, to be
-// asked for otherwise.
+// webEndpoint returns the endpoint of a request to an approved domain: reading needs no
+// approval, everything else asks.
 func webEndpoint(method string) *Endpoint {
 	return &Endpoint{Method: method, Auth: "none", Ask: method != http.MethodGet && method != http.MethodHead}
 }
 
-// checkWebPath refuses a path that cannot be sent on as it is.
+// checkWebPath refuses a path that cannot be forwarded unchanged.
 func checkWebPath(path string) *denial {
 	if path == "" || path[0] != '/' || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\\"<>^`{|}") {
 		return deny(400, ReasonRawTarget, "the request-target is not a plain path")

@@ -27,9 +27,9 @@ type exchange struct {
 	query     string
 	endpoint  *Endpoint
 	payload   []byte   // the judged body
-	most      int64    // tokens that an answer may have; 0 when the body does not say
-	answers   int64    // that the body asks for
-	others    []string // further models that the body names
+	most      int64    // the body's limit of tokens for one answer; 0 when there is none
+	answers   int64    // how many answers the body asks for
+	others    []string // other models that the body names
 	spooled   int64    // bytes that the spool counts for this exchange
 	started   time.Time
 	rec       Record
@@ -49,8 +49,8 @@ func newExchange(l *link, g *guarded, sni string, t *tls.Conn, r *bufio.Reader, 
 	return x
 }
 
-// run judges and forwards the request. headErr is what reading its head ended
-// with. It returns whether the connection may carry another request.
+// run judges and forwards the request. headErr is the error of reading its head. It
+// returns whether the connection may carry another request.
 func (x *exchange) run(headErr error) bool {
 	defer func() { x.p.spool.release(x.spooled) }()
 	var d *denial
@@ -108,7 +108,7 @@ func (x *exchange) checkTarget() *denial {
 	return nil
 }
 
-// checkMethod refuses what is no method of any endpoint at all.
+// checkMethod refuses methods that no endpoint has.
 func (x *exchange) checkMethod() *denial {
 	if !slices.Contains([]string{"GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"}, x.h.method) {
 		return deny(405, ReasonMethod, "Blocked: the method is not allowed.")
@@ -129,7 +129,7 @@ func (x *exchange) checkEndpoint() *denial {
 		if now == nil { // it may have expired since CONNECT
 			return deny(403, ReasonConnectHost, "Blocked: %s is not approved any more.", x.g.host.Name)
 		}
-		x.g = now // or have been approved anew
+		x.g = now // it may have been removed and approved again
 		x.endpoint = webEndpoint(x.h.method)
 		return nil
 	}
@@ -154,7 +154,7 @@ func (x *exchange) checkKey() *denial {
 
 // checkBody reads the body, if the endpoint takes one, and judges it.
 func (x *exchange) checkBody() *denial {
-	if x.g.web && x.endpoint.Ask { // whoever is asked sees the body
+	if x.g.web && x.endpoint.Ask { // the person who is asked sees the body
 		raw, d := x.readBody()
 		x.payload, x.rec.ReqBytes = raw, int64(len(raw))
 		return d
@@ -186,7 +186,7 @@ func (x *exchange) checkBody() *denial {
 	return nil
 }
 
-// policyDenial turns what is wrong with a body into a refusal.
+// policyDenial turns an error of judging a body into a refusal.
 func policyDenial(err error) *denial {
 	var refusal *body.Refusal
 	if errors.As(err, &refusal) {
@@ -195,7 +195,7 @@ func policyDenial(err error) *denial {
 	return deny(400, ReasonJSON, "Blocked: the body is not acceptable JSON: %s", err)
 }
 
-// checkBodyHead refuses bodies that could not be judged.
+// checkBodyHead refuses bodies that cannot be judged because of their encoding or type.
 func checkBodyHead(h *head) *denial {
 	for _, f := range h.fields {
 		if f.name == "content-encoding" && !strings.EqualFold(f.value, "identity") {
@@ -214,7 +214,7 @@ func checkBodyHead(h *head) *denial {
 	return nil
 }
 
-// refuse records the refusal, then answers it in the provider's shape.
+// refuse records the refusal, then answers in the provider's format.
 func (x *exchange) refuse(d *denial) {
 	r := &x.rec
 	r.Phase, r.Decision, r.Reason, r.Status = PhaseRequest, d.decision(), d.reason, d.status

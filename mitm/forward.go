@@ -33,13 +33,13 @@ func (x *exchange) forward() bool {
 	}
 	x.p.tell(Activity{Kind: RequestStarted, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Path: x.path, Model: x.rec.Model})
 	s := &stream{x: x, ctx: ctx}
-	if !x.g.web { // it was sent none, and nobody's business is what it sends
+	if !x.g.web { // an approved domain gets no credential, so its answers are not scanned
 		s.secrets = x.p.given.list()
 	}
 	finished := false
 	defer func() {
-		if !finished { // a panic is on its way: whoever counts requests must still hear of the end
-			s.denial = failure(0, ReasonInternal, "the exchange did not come to its end")
+		if !finished { // a panic: the end of the request must still be reported
+			s.denial = failure(0, ReasonInternal, "the exchange failed because of a defect in the proxy")
 		}
 		x.finish(s)
 	}()
@@ -49,22 +49,22 @@ func (x *exchange) forward() bool {
 	return reusable
 }
 
-// stream is the way of one answer.
+// stream is one answer on its way from the upstream to the agent.
 type stream struct {
 	x       *exchange
 	ctx     context.Context
-	secrets []Credential // that the answer is watched for
+	secrets []Credential // that the answer is scanned for
 	watch   *watcher
 	meter   *usage.Meter
 	status  int       // of the upstream
-	sent    time.Time // when the request went out last
+	sent    time.Time // when the request was last sent
 	ttfb    time.Duration
-	denial  *denial // why there is no answer, or why it broke off
+	denial  *denial // why there is no answer, or why it is incomplete
 	retries int
 }
 
-// run sends the request, once more if a refused credential was renewed, and
-// copies the answer.
+// run sends the request and copies the answer. If the credential is refused and can be
+// renewed, it sends the request once more.
 func (s *stream) run(cred Credential) bool {
 	res, d := s.send(cred)
 	if d == nil && res.status == http.StatusUnauthorized {
@@ -84,9 +84,9 @@ func (s *stream) run(cred Credential) bool {
 	return s.copy(res)
 }
 
-// renew asks the source for another credential after a 401 and repeats the
-// request once with it. Where a login cannot be renewed, the answer says what
-// the person has to do instead of what the provider said.
+// renew asks the source for another credential after a 401 and repeats the request once
+// with it. If a login cannot be renewed, the agent's answer says what the person has to
+// do, and not what the provider said.
 func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *denial) {
 	refused := s.x.p.config.Refused
 	if refused == nil || used.Value == "" {
@@ -94,7 +94,7 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 	}
 	renewed := refused(s.ctx, s.x.g.provider.Name, used)
 	if !renewed && used.Kind != KindBearer {
-		return res, nil // a key stays what it is, and the provider says what is wrong with it
+		return res, nil // a key cannot be renewed, and the provider's answer says what is wrong
 	}
 	cred, d := s.x.credential(s.ctx)
 	if d == nil && cred.Value == used.Value {
@@ -128,8 +128,8 @@ func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	return res, nil
 }
 
-// upstreamDenial turns an error of the upstream into an answer. Its text goes
-// to the agent and so names the cause only in general; the audit has it.
+// upstreamDenial turns an error of the upstream into a refusal. Its message goes to the
+// agent, so it names the cause only in general; the audit gets the details.
 func (s *stream) upstreamDenial(err error) *denial {
 	var d *denial
 	var refused *netguard.AddressError
@@ -150,10 +150,10 @@ func (s *stream) upstreamDenial(err error) *denial {
 	return d
 }
 
-// checkAnswer refuses answers that cannot be passed on or watched.
+// checkAnswer refuses answers that must not be passed on or cannot be scanned.
 func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
 	if s.x.g.web && res.status >= 200 {
-		return nil // nothing secret was sent, and where a redirect leads is judged again
+		return nil // no secret was sent, and a redirect's target is judged again
 	}
 	if res.status < 200 || res.status >= 300 && res.status < 400 {
 		return failure(502, ReasonRedirect, "%s answered with status %d, which is not passed on.", s.x.g.host.Name, res.status)
@@ -166,7 +166,7 @@ func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
 	return nil
 }
 
-// copy passes head and body of the answer on, as they come.
+// copy passes the head and the body of the answer on as they arrive.
 func (s *stream) copy(res *upstreamAnswer) bool {
 	x := s.x
 	s.watch = x.g.watcher(s.secrets)
@@ -182,7 +182,7 @@ func (s *stream) copy(res *upstreamAnswer) bool {
 	c := copier{s: s, body: res, head: head}
 	defer c.release()
 	if res.length < 0 || res.length > copyBuffer {
-		// Nothing says when the first byte of the body comes.
+		// The first byte of the body may come much later, so the head is sent now.
 		if !s.clientError(x.a.write(c.takeHead())) {
 			return false
 		}
@@ -190,7 +190,7 @@ func (s *stream) copy(res *upstreamAnswer) bool {
 	return c.run()
 }
 
-// clientError notes an error of writing to the client; true means none.
+// clientError records an error of writing to the client. It returns true if err is nil.
 func (s *stream) clientError(err error) bool {
 	if err == nil {
 		return true
@@ -226,7 +226,7 @@ func (x *exchange) finish(s *stream) {
 	})
 }
 
-// usage is what the exchange has used, and whether that is a guess.
+// usage returns the tokens that the exchange has used, and whether that is a guess.
 func (s *stream) usage() (usage.Count, bool) {
 	if s.x.endpoint.Body == "" {
 		return usage.Count{}, false
@@ -246,7 +246,8 @@ func (s *stream) usage() (usage.Count, bool) {
 	return usage.Guess(s.meter, s.x.rec.ReqBytes, 0), true
 }
 
-// written is how long the model can have written for a client that went away.
+// written returns how long the model may have written if the client went away, and 0
+// otherwise.
 func (s *stream) written(gone bool) time.Duration {
 	if !gone || s.sent.IsZero() {
 		return 0

@@ -18,11 +18,11 @@ type framing struct {
 	upgrades bool
 }
 
-// hasBody says whether a body follows, an empty chunked one included.
+// hasBody reports whether a body follows, including an empty chunked one.
 func (f framing) hasBody() bool { return f.chunked || f.length > 0 }
 
-// frame reads the fields that decide where the message ends. Whatever two
-// parsers could take differently is refused.
+// frame reads the fields that decide where the message ends. It refuses everything that
+// two parsers could read differently.
 func frame(h *head) (framing, *denial) {
 	var f framing
 	if _, n := h.first("host"); n > 1 || n == 0 && h.version == "HTTP/1.1" {
@@ -67,9 +67,9 @@ func frame(h *head) (framing, *denial) {
 	return f, nil
 }
 
-// connection reads the options of the Connection field. A field that it names
-// would be dropped by one proxy and kept by another, so only those pass that
-// every HTTP/1.1 client may send.
+// connection reads the options of the Connection field. One proxy drops the fields that
+// Connection names, another keeps them; so only the options that every HTTP/1.1 client
+// may send pass.
 func (f *framing) connection(h *head) *denial {
 	f.closing = h.version == "HTTP/1.0"
 	f.upgrades = h.has("upgrade") || h.has("http2-settings")
@@ -106,14 +106,14 @@ func parseLength(s string) (int64, bool) {
 	return n, err == nil
 }
 
-// errChunk is a chunked body that is not framed as strictly as it must be.
+// errChunk means that the framing of a chunked body is not strictly correct.
 var errChunk = errors.New("the chunked body has an extension, a trailer or a broken frame")
 
 // chunkedReader reads a chunked body without extensions and trailers.
 type chunkedReader struct {
 	r    *bufio.Reader
-	left int64 // of the current chunk
-	some bool  // a chunk was read, so CR LF comes before the next size
+	left int64 // bytes left of the current chunk
+	some bool  // a chunk was read, so CR LF precedes the next size
 	done bool
 }
 
@@ -164,7 +164,8 @@ func (c *chunkedReader) next() error {
 	return nil
 }
 
-// expectLine reads up to eight bytes and CR LF; without text, only CR LF.
+// expectLine reads up to eight bytes into text and CR LF. If text is nil, it reads only
+// CR LF.
 func (c *chunkedReader) expectLine(text *[]byte) error {
 	for {
 		b, err := c.r.ReadByte()

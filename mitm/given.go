@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// given are the credentials that the agent must never see, whichever request or
-// provider they belong to: a server may send back today what it got yesterday.
+// given are the credentials that the agent must never see. All of them are looked for in
+// every answer, because a server may send back a credential of an earlier request.
 type given struct {
 	mu  sync.Mutex
-	all atomic.Pointer[[]Credential] // the one that came last stands at the end; never changed in place
+	all atomic.Pointer[[]Credential] // the newest is the last; never changed in place
 }
 
-// mostGiven is how many credentials are remembered: logins get new ones all the
-// time, and the old ones end.
+// mostGiven is how many credentials are remembered. Logins often get new ones, and the
+// old ones expire.
 const mostGiven = 16
 
 // list returns all credentials. It must not be changed.

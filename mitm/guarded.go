@@ -20,9 +20,9 @@ type guarded struct {
 	tls      *tls.Config
 	prefix   string // base's path, in front of every other
 	upstream *upstream
-	issued   func(value string) bool // whether a value is a sentinel of anybody
-	web      bool                    // a domain that was approved, not a provider
-	matcher  atomic.Pointer[matcher] // for the credential that was sent last
+	issued   func(value string) bool // whether a value is a sentinel, of any session
+	web      bool                    // an approved domain, not a provider
+	matcher  atomic.Pointer[matcher] // for the latest list of credentials
 }
 
 // guard adds the hosts of a provider.
@@ -81,8 +81,8 @@ func (p *Proxy) newGuarded(host Host, provider *Provider, mode Mode, s sentinel)
 	return g, err
 }
 
-// issued says whether a value looks like a sentinel: of any provider, of this
-// session or of another.
+// issued reports whether a value looks like a sentinel of any provider, of this session
+// or another.
 func (p *Proxy) issued(value string) bool {
 	for _, q := range p.config.Table {
 		for _, m := range q.Modes {

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// field is one header field: its name in lower case, its value without the
-// white space around it.
+// field is one header field: its name in lower case, and its value without surrounding
+// white space.
 type field struct{ name, value string }
 
-// head is the head of a request, as strictly read: every line ends in CR LF,
-// no line is folded, no name is followed by white space, and nothing holds a
-// control character. Fields keep their order.
+// head is the head of a request that was read strictly: every line ends in CR LF, no line
+// is folded, no white space follows a name, and there are no control characters. Fields
+// keep their order.
 type head struct {
 	method  string
 	target  string // raw
@@ -22,11 +22,11 @@ type head struct {
 	fields  []field
 }
 
-// errQuiet ends a connection on which nothing was asked: no byte of a head came.
+// errQuiet means that the connection ended before the first byte of a head.
 var errQuiet = errors.New("the connection ended between requests")
 
-// first returns the value of the first field of a name in lower case, and how many
-// there are.
+// first returns the value of the first field with a name in lower case, and how many
+// such fields there are.
 func (h *head) first(name string) (value string, count int) {
 	for _, f := range h.fields {
 		if f.name != name {
@@ -39,7 +39,7 @@ func (h *head) first(name string) (value string, count int) {
 	return value, count
 }
 
-// has says whether a field of that name is there.
+// has reports whether there is a field with that name.
 func (h *head) has(name string) bool {
 	for _, f := range h.fields {
 		if f.name == name {
@@ -123,7 +123,7 @@ func parseField(line string) (field, *denial) {
 	return field{name: fieldName(name), value: strings.Trim(value, " \t")}, nil
 }
 
-// isToken says whether s is a token as HTTP defines it.
+// isToken reports whether s is a token as HTTP defines it.
 func isToken(s string) bool {
 	if s == "" {
 		return false
@@ -145,7 +145,7 @@ var tokenBytes = func() (set [256]bool) {
 	return set
 }()
 
-// isTimeout says whether err comes from a deadline.
+// isTimeout reports whether err comes from a deadline.
 func isTimeout(err error) bool {
 	var n net.Error
 	return errors.As(err, &n) && n.Timeout()

@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// commonRequestHeaders may go to every provider.
+// commonRequestHeaders may be sent to every provider.
 var commonRequestHeaders = []string{"accept", "accept-language", "content-type", "user-agent", "idempotency-key"}
 
-// responseHeaders may come back from every provider; everything else, cookies,
-// redirects and offers of other protocols among it, stays here.
+// responseHeaders may come back from every provider. All others are dropped, such as
+// cookies, redirects and offers of other protocols.
 var responseHeaders = []string{
 	"content-type", "date", "cache-control", "etag", "retry-after", "retry-after-ms", "x-should-retry",
 	"request-id", "x-request-id", "cf-ray", "anthropic-*", "openai-*", "x-ratelimit-*", "x-codex-*",
 	"x-models-etag", "x-oai-request-id", "x-goog-request-id", "x-openrouter-*",
 }
 
-// usual are the names in lower case of fields that most messages have, by how
-// most write them.
+// usual maps the usual spelling of common field names to their lower case.
 var usual = func() map[string]string {
 	names := make(map[string]string)
 	for _, list := range [][]string{commonRequestHeaders, responseHeaders, neverForwarded, credentialHeaders} {
@@ -38,8 +37,7 @@ func fieldName(written string) string {
 	return lowerASCII(written)
 }
 
-// listed says whether a name in lower case is in a list whose entries may end
-// in "*".
+// listed reports whether a name in lower case is in a list whose entries may end in "*".
 func listed(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		if prefix, ok := strings.CutSuffix(entry, "*"); ok {
@@ -49,27 +47,27 @@ func listed(list []string, name string) bool {
 	})
 }
 
-// neverForwarded are fields that belong to one connection or to the framing of a
-// message, whatever a table of providers says; the proxy writes its own.
+// neverForwarded are fields of one connection or of the framing of a message. They are
+// not forwarded even if the table of providers lists them; the proxy writes its own.
 var neverForwarded = []string{
 	"host", "connection", "content-length", "transfer-encoding", "trailer", "te", "upgrade", "keep-alive", "expect",
 	"proxy-connection", "http2-settings", "accept-encoding",
 }
 
-// mostDropped is how many of the things that were taken out are named in a record.
+// mostDropped is how many of the removed things a record names.
 const mostDropped = 32
 
-// What an agent may say of itself in fields: nobody can judge what it means.
+// Bounds of the fields that an agent sends, because their text cannot be judged.
 const (
 	mostFieldName = 64      // bytes
-	mostFieldText = 256     // bytes of a value, but for the list of features
+	mostFieldText = 256     // bytes of a value, except the list of features
 	mostBetas     = 64      // features in that list, each of which is short
 	mostFields    = 8 << 10 // bytes of all of them
 )
 
-// forwarded returns the fields of a request that are on the list, without a
-// credential. It returns also what it left out because it is too long, and what it took
-// out of a field.
+// forwarded returns the listed fields of a request, without the credential. It also
+// returns the names of fields that it left out because they are too long, and the
+// features that it removed from a field.
 func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 	fields = make([]field, 0, len(h.fields))
 	size := 0
@@ -105,8 +103,8 @@ func (g *guarded) forwarded(h *head) (fields []field, dropped []string) {
 	return fields, dropped
 }
 
-// requestHead is the head of the forwarded request, with the real credential,
-// once, in the one place for its kind.
+// requestHead returns the head of the forwarded request, with the real credential once,
+// in the field for its kind.
 func (x *exchange) requestHead(cred Credential) []byte {
 	p := x.g.provider
 	b := append(append(x.l.scratch[:0], x.h.method...), ' ')
@@ -141,7 +139,7 @@ func (x *exchange) requestHead(cred Credential) []byte {
 }
 
 const (
-	// loginBeta is the feature without which Anthropic takes no login's token.
+	// loginBeta is the feature that Anthropic requires for the token of a login.
 	loginBeta = "oauth-2025-04-20"
 	// accountField names the account of a ChatGPT login.
 	accountField = "chatgpt-account-id"
@@ -149,7 +147,7 @@ const (
 
 func appendCredential(b []byte, p *Provider, cred Credential) []byte {
 	mode, err := p.modeFor(cred.Kind)
-	if err != nil { // checked when the credential came
+	if err != nil { // cannot happen: exchange.credential has checked the kind
 		return b
 	}
 	value := cred.Value
@@ -168,9 +166,10 @@ func appendField(b []byte, name, value string) []byte {
 	return append(append(b, value...), "\r\n"...)
 }
 
-// dropBetas takes the features out of a comma-separated list that begin with
-// one of the given names, what is no name at all, as another reader could find one in
-// it, and what is too many. A list without them stays as it is, byte by byte.
+// dropBetas removes features from a comma-separated list: those that begin with one of
+// the given names, those that are not plain names, because another parser could read a
+// dropped name in them, and those beyond mostBetas. If it removes nothing, the list stays
+// unchanged byte by byte.
 func dropBetas(value string, drop []string) (kept string, taken []string) {
 	var rest []string
 	count := 0
