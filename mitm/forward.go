@@ -115,7 +115,7 @@ func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	s.sent = time.Now()
 	q := upstreamRequest{
 		method: x.h.method, head: x.requestHead(cred), body: x.payload,
-		soon: &x.g.upstream.soon, alone: len(x.p.requests) == 1,
+		lingering: &x.g.upstream.lingering, alone: len(x.p.requests) == 1,
 	}
 	res, err := x.g.upstream.ask(s.ctx, &q)
 	if cap(q.head) <= scratchBytes {

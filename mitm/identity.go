@@ -11,38 +11,38 @@ import (
 	"slices"
 )
 
-// identity is what an agent knows its proxy by. Whoever has it can answer that
-// agent, and no other, in place of the providers.
+// identity is the part of a proxy that its agent trusts and presents: the authorities and
+// the sentinels. A process that has it can answer this agent, and no other, in place of
+// the providers.
 type identity struct {
 	Authority signer            `json:"authority"`
 	Web       *signer           `json:"web,omitempty"` // for approved domains
 	Sentinels map[string]string `json:"sentinels"`     // by provider
 }
 
-// signer is an authority written down.
+// signer is the encoded form of an authority.
 type signer struct {
 	Certificate []byte `json:"certificate"` // DER
 	Key         []byte `json:"key"`         // SEC 1, DER
 }
 
-// ErrIdentity means that an identity does not fit the proxy that was to take it
-// over.
+// ErrIdentity means that an identity does not fit the proxy that is to take it over.
 var ErrIdentity = errors.New("it is not the identity of such a proxy")
 
-// Identity returns what a later proxy, in another process, needs to serve the
-// same agent on (Config.Identity). It holds private keys: it must never be in a
-// file. Domains that were approved are not part of it; they are asked for again.
+// Identity returns what another proxy, in a later process, needs to serve the same agent
+// (Config.Identity). It contains private keys and must never be written to a file. It
+// does not contain approved domains; the agent has to ask for them again.
 func (p *Proxy) Identity() ([]byte, error) {
 	id := identity{Sentinels: make(map[string]string, len(p.sentinels))}
 	for name, s := range p.sentinels {
 		id.Sentinels[name] = s.value
 	}
 	var err error
-	if id.Authority, err = p.authority.writeDown(); err != nil {
+	if id.Authority, err = p.authority.encode(); err != nil {
 		return nil, err
 	}
 	if p.domains != nil {
-		web, err := p.domains.authority.writeDown()
+		web, err := p.domains.authority.encode()
 		if err != nil {
 			return nil, err
 		}
@@ -51,16 +51,17 @@ func (p *Proxy) Identity() ([]byte, error) {
 	return json.Marshal(id)
 }
 
-func (a *authority) writeDown() (signer, error) {
+func (a *authority) encode() (signer, error) {
 	key, err := x509.MarshalECPrivateKey(a.key)
 	if err != nil {
-		return signer{}, fmt.Errorf("write down the session's key: %w", err)
+		return signer{}, fmt.Errorf("encode the session's key: %w", err)
 	}
 	return signer{a.certificate.Raw, key}, nil
 }
 
-// takeOver takes an identity over in place of what was just made. The hosts and
-// providers must be the same, so that it never answers for more than before.
+// takeOver replaces the proxy's new authorities and sentinels by those of an identity.
+// The hosts and providers must be the same, so that the identity never serves more than
+// before.
 func (p *Proxy) takeOver(data []byte) error {
 	var id identity
 	if err := json.Unmarshal(data, &id); err != nil {
@@ -92,8 +93,8 @@ func (p *Proxy) takeOver(data []byte) error {
 	return nil
 }
 
-// read is the authority that was written down. It must be constrained exactly as
-// like is, and live long enough for a session.
+// read decodes the authority. It must have exactly the constraints of like and be valid
+// for at least as long as a leaf.
 func (s signer) read(like *authority) (*authority, error) {
 	certificate, err := x509.ParseCertificate(s.Certificate)
 	if err != nil {

@@ -7,22 +7,23 @@ import (
 )
 
 const (
-	// minSecret is how long a credential must be to be told from other text.
+	// minSecret is the least length of a credential, in bytes. A shorter one cannot be
+	// distinguished from other text.
 	minSecret = 8
-	// maxSecret is how long a credential may be.
+	// maxSecret is the greatest length of a credential, in bytes.
 	maxSecret = 8 << 10
 )
 
-// matcher knows the texts that must not pass. It is fixed after it is made, so
-// that one serves all answers for a list of credentials.
+// matcher finds the texts that must not pass. It does not change after it was made, so
+// one matcher serves all answers for a list of credentials.
 type matcher struct {
 	finder *leak.Finder
-	all    []Credential // that it was made for
-	names  int          // the number of the first form that is an account's name, and no secret
+	all    []Credential // the credentials that it was made for
+	names  int          // the number of the first form that is an account's name and not a secret
 }
 
-// newMatcher makes a matcher for credentials and the accounts that they belong to;
-// nil without one.
+// newMatcher makes a matcher for credentials and the names of their accounts. It returns
+// nil if there is no credential.
 func newMatcher(all []Credential) *matcher {
 	var secrets, accounts []leak.Form
 	for i, c := range all {
@@ -40,16 +41,16 @@ func newMatcher(all []Credential) *matcher {
 	return &matcher{leak.NewFinder(append(secrets, accounts...)), all, len(secrets)}
 }
 
-// watcher looks for the real credential in an answer and puts the sentinel in
-// its place, for a part of it as for the whole. It finds the credential as it is, and in
-// the encodings in which a server could echo it (leak.Forms), escaped or not.
+// watcher finds the real credential, or a part of it, in an answer and replaces it by
+// the sentinel. It finds the credential unchanged and in the encodings in which a server
+// could echo it (leak.Forms), escaped or not.
 //
-// It works on a stream: bytes at the end of what has come are held back while they could
-// become a part of the credential, except for up to three from the middle of it. An
-// event of a stream ends with a line feed, which no credential contains, so no complete
-// event ever waits.
+// It works on a stream: it holds back bytes at the end while they could become a part of
+// the credential, except up to three bytes from the middle of the credential. An event
+// of a stream ends with a line feed, which no credential contains, so complete events
+// are never held back.
 //
-// The account that a login belongs to gets the name that the agent knows it by.
+// It replaces the name of a login's account by SentinelAccount.
 type watcher struct {
 	*matcher    // nil when there is nothing to watch for
 	scanner     *leak.Scanner
@@ -70,13 +71,14 @@ func (g *guarded) watcher(all []Credential) *watcher {
 	return w
 }
 
-// knows says whether a matcher was made for these credentials, whose list is never
-// changed in place.
+// knows reports whether a matcher was made for these credentials. It compares the lists'
+// addresses, because a list is never changed in place.
 func (m *matcher) knows(all []Credential) bool {
 	return m != nil && len(all) > 0 && len(all) == len(m.all) && &all[0] == &m.all[0]
 }
 
-// before is the end of what was sent. It must stand in front of what is scanned next.
+// before returns the last bytes that were sent. The next data for scan must begin with
+// them.
 func (w *watcher) before() []byte {
 	if w.matcher == nil {
 		return nil
@@ -84,10 +86,10 @@ func (w *watcher) before() []byte {
 	return w.scanner.Before()
 }
 
-// scan returns the bytes of data behind before that may be sent, with the credential
-// replaced, and the end of data that must be given again in front of the next
-// bytes. Without a finding, safe and held are parts of data. At the end of the
-// stream nothing is held.
+// scan returns the bytes of data after before that may be sent, with the credential
+// replaced, and the held bytes at the end of data, which must be passed again before the
+// next bytes. If nothing was found, safe and held are slices of data. With end set,
+// nothing is held.
 func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 	if w.matcher == nil {
 		return data, nil
@@ -98,14 +100,14 @@ func (w *watcher) scan(data []byte, end bool) (safe, held []byte) {
 		return data[from:judged], data[judged:]
 	}
 	for _, r := range found {
-		safe = append(append(safe, data[from:r.From]...), w.instead(r)...)
+		safe = append(append(safe, data[from:r.From]...), w.substitute(r)...)
 		from = r.To
 	}
 	return append(safe, data[from:judged]...), data[judged:]
 }
 
-// instead is what takes the place of what was found.
-func (w *watcher) instead(r leak.Run) string {
+// substitute returns the replacement for a finding and counts leaked secrets.
+func (w *watcher) substitute(r leak.Run) string {
 	if r.Form >= w.names {
 		return SentinelAccount
 	}

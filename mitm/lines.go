@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// lines reads the lines of one head. A head that comes as a whole is taken in one
-// piece, which its lines then share.
+// lines reads the lines of one head. If the whole head is buffered already, it becomes
+// one string, and its lines are slices of that string.
 type lines struct {
 	r     *bufio.Reader
 	left  int    // bytes that the head may still have
-	begun bool   // its first byte has come
-	here  string // of a head that came as a whole: what is not read yet
+	begun bool   // the first byte has come
+	here  string // the unread rest of a head that was buffered as a whole
 }
 
 func newLines(r *bufio.Reader, limit int) lines { return lines{r: r, left: limit} }
@@ -34,8 +34,8 @@ func (l *lines) begin() error {
 	return nil
 }
 
-// next reads a line that ends in CR LF and returns it without them. It refuses
-// when the head has become too large.
+// next reads a line that ends in CR LF and returns it without CR LF. It returns an error
+// if the head is too large.
 func (l *lines) next() (string, error) {
 	if !l.begun {
 		if err := l.begin(); err != nil {
@@ -71,7 +71,7 @@ func (l *lines) next() (string, error) {
 
 func headTooLarge() error { return deny(431, ReasonHeaderTooLarge, "the request's head is too large") }
 
-// whole takes the end of a line away.
+// whole counts a complete line and returns it without CR LF.
 func (l *lines) whole(line string) (string, error) {
 	if l.left -= len(line); l.left < 0 {
 		return "", headTooLarge()

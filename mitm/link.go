@@ -22,12 +22,12 @@ type link struct {
 	raw net.Conn
 	r   *bufio.Reader // of raw
 
-	scratch []byte // of one head at a time, to the server or to the agent
-	watch   clientWatch
-	guard   auditGuard
-	soon    nonblock.Linger // for the next request
-	readBy  time.Time       // the deadline of reads from the client, as far as it is known
-	writeBy time.Time       // and of writes
+	scratch   []byte // memory for one head at a time, to the server or to the agent
+	watch     clientWatch
+	guard     auditGuard
+	lingering nonblock.Linger // for the next request
+	readBy    time.Time       // the deadline of reads from the client; zero if not known
+	writeBy   time.Time       // the deadline of writes to the client
 
 	ctx    context.Context // ends with the link
 	cancel context.CancelFunc
@@ -103,8 +103,8 @@ func (l *link) end() bool {
 	return !l.closing && !l.ended
 }
 
-// readHeadFrom reads a head under the limits of time: wait until its first
-// byte, then the limit of a head.
+// readHeadFrom reads a head. Its first byte must come within wait, and the rest within
+// Limits.HeadTime.
 func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*head, error) {
 	if r.Buffered() == 0 {
 		postpone(&l.readBy, wait, c.SetReadDeadline)
@@ -116,7 +116,7 @@ func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*h
 		}
 	}
 	if here, _ := r.Peek(r.Buffered()); bytes.Contains(here, []byte("\r\n\r\n")) {
-		return readHead(r, l.p.limits) // without waiting
+		return readHead(r, l.p.limits) // the whole head is buffered: no deadline is needed
 	}
 	_ = c.SetReadDeadline(time.Now().Add(l.p.limits.HeadTime))
 	h, err := readHead(r, l.p.limits)
@@ -124,15 +124,15 @@ func (l *link) readHeadFrom(c net.Conn, r *bufio.Reader, wait time.Duration) (*h
 	return h, err
 }
 
-// unlimited takes the deadline of reads away.
+// unlimited removes the deadline of reads.
 func (l *link) unlimited(c net.Conn) {
 	l.readBy = time.Time{}
 	_ = c.SetReadDeadline(l.readBy)
 }
 
 // postpone makes sure that a deadline is at least d away, and at most a quarter more.
-// Setting one takes time, so it is set an eighth further away than
-// asked for and then left alone until it is nearer than d.
+// Setting a deadline takes time, so postpone sets it an eighth later than d and does not
+// set it again until it is nearer than d.
 func postpone(deadline *time.Time, d time.Duration, set func(time.Time) error) {
 	now := time.Now()
 	if deadline.Before(now.Add(d)) || deadline.After(now.Add(d+d/4)) {

@@ -12,28 +12,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
 )
 
-// Provider is one entry of the provider table: where the provider lives, how
-// it takes its credential and what may be asked of it.
+// Provider is one entry of the provider table: its hosts, how it takes its credential,
+// and its endpoints.
 type Provider struct {
-	// Name is what configuration calls the provider.
+	// Name is the provider's name in the configuration.
 	Name string `json:"name"`
-	// Errors is the shape of the provider's error bodies: "anthropic",
-	// "openai" or "google".
+	// Errors is the format of the provider's error bodies: "anthropic", "openai" or
+	// "google".
 	Errors string `json:"errors"`
 	// Modes are the ways to present a credential; the first is the default.
 	Modes []Mode `json:"modes"`
-	// RequestHeaders are the fields that are forwarded beside the common
-	// ones, in lower case; a final "*" stands for any ending.
+	// RequestHeaders are the fields that are forwarded in addition to the common ones,
+	// in lower case; a final "*" stands for any ending.
 	RequestHeaders []string `json:"requestHeaders,omitempty"`
 	// SetHeaders are fields that are set on every request.
 	SetHeaders map[string]string `json:"setHeaders,omitempty"`
-	// DropBetas are beginnings of feature names that are taken out of the
-	// field anthropic-beta, since they let the provider fetch or keep things.
+	// DropBetas are beginnings of feature names. Such features are removed from the
+	// field anthropic-beta, because they let the provider fetch or keep things.
 	DropBetas []string `json:"dropBetas,omitempty"`
 	// Hosts are the provider's servers.
 	Hosts []Host `json:"hosts"`
-	// KeyVariables name the environment variables that can hold the
-	// provider's key; the first that is set counts.
+	// KeyVariables are the names of the environment variables that can hold the
+	// provider's key; the first one that is set is used.
 	KeyVariables []string `json:"keyVariables,omitempty"`
 }
 
@@ -41,32 +41,32 @@ type Provider struct {
 type Mode struct {
 	Kind     string `json:"kind"`     // "api-key" or "bearer"
 	Header   string `json:"header"`   // in lower case; "authorization" takes "Bearer "
-	Sentinel string `json:"sentinel"` // what sentinels begin with; "jwt" makes an unsigned token
+	Sentinel string `json:"sentinel"` // the prefix of sentinels; "jwt" makes an unsigned token
 }
 
 // Host is one server of a provider.
 type Host struct {
 	Name string `json:"name"`
-	// BaseURL is where requests for the host go instead, if not empty: an http
-	// or https URL, whose path becomes a prefix.
+	// BaseURL, if not empty, is where requests for the host are sent instead: an http or
+	// https URL, whose path becomes a prefix.
 	BaseURL   string     `json:"baseUrl,omitempty"`
 	Endpoints []Endpoint `json:"endpoints"`
 }
 
-// Endpoint is one thing that may be asked of a host.
+// Endpoint is a method and path of a host that requests may go to.
 type Endpoint struct {
 	Method string `json:"method"`
-	// Path is compared byte by byte; a "*" stands for a letter or digit and
-	// any more of these, dots, hyphens and underscores.
+	// Path is compared byte by byte. A "*" stands for a letter or digit, followed by any
+	// number of letters, digits, dots, hyphens and underscores.
 	Path string `json:"path"`
-	// Query maps the keys that may appear to the values that they may have:
-	// one literal, or "*" for letters, digits, dots, hyphens and underscores.
+	// Query maps the allowed keys to their allowed values: one literal, or "*" for
+	// letters, digits, dots, hyphens and underscores.
 	Query map[string]string `json:"query,omitempty"`
-	// Auth is "required" (also when empty) or "none": then nothing is
-	// injected, and a sentinel that was presented is dropped.
+	// Auth is "required" (also when empty) or "none". With "none", no credential is
+	// sent, and a presented sentinel is dropped.
 	Auth string `json:"auth,omitempty"`
-	// Body is the wire format of the request body; without one the request
-	// must not have a body.
+	// Body is the wire format of the request body. If it is empty, the request must not
+	// have a body.
 	Body body.Format `json:"body,omitempty"`
 	// Kind limits the endpoint to one kind of credential; empty for any.
 	Kind string `json:"kind,omitempty"`
@@ -115,20 +115,20 @@ func (p *Provider) prepare() error {
 	return nil
 }
 
-// base is the URL that requests for the host go to.
+// base returns the URL that requests for the host go to.
 func (h *Host) base() (*url.URL, error) {
 	if h.BaseURL == "" {
 		return &url.URL{Scheme: "https", Host: h.Name}, nil
 	}
 	u, err := url.Parse(h.BaseURL)
-	if err != nil { // its text could hold a password
-		return nil, fmt.Errorf("the base URL of %s is no URL", h.Name)
+	if err != nil { // the error is left out, because it could contain a password
+		return nil, fmt.Errorf("the base URL of %s is not a URL", h.Name)
 	}
 	return u, checkBase(h.Name, u)
 }
 
-// checkBase refuses a base URL that could not be used, or that carries more than
-// an address.
+// checkBase refuses a base URL that cannot be used, or that contains more than an
+// address.
 func checkBase(host string, u *url.URL) error {
 	if u == nil || u.Hostname() == "" || u.Opaque != "" || !printableASCII(u.Host) || (u.Scheme != "http" && u.Scheme != "https") {
 		return fmt.Errorf("upstream of %s is not an http or https URL", host)
@@ -142,7 +142,7 @@ func checkBase(host string, u *url.URL) error {
 	return nil
 }
 
-// portOf is the port that a URL names or its scheme stands for.
+// portOf returns the port of a URL, or the default port of its scheme.
 func portOf(u *url.URL) (uint16, error) {
 	switch {
 	case u.Port() != "":
@@ -182,7 +182,7 @@ func (e *Endpoint) prepare() error {
 	return nil
 }
 
-// sets says whether a field, by its name in lower case, is set on every request.
+// sets reports whether SetHeaders sets the field with this name in lower case.
 func (p *Provider) sets(name string) bool {
 	for set := range p.SetHeaders {
 		if lowerASCII(set) == name {
@@ -192,7 +192,7 @@ func (p *Provider) sets(name string) bool {
 	return false
 }
 
-// matches says whether the endpoint is the one that a request names.
+// matches reports whether a request with this method and path goes to the endpoint.
 func (e *Endpoint) matches(method, path string) bool {
 	if method != e.Method {
 		return false
@@ -203,7 +203,7 @@ func (e *Endpoint) matches(method, path string) bool {
 	return path == e.Path
 }
 
-// model is the model that the path names, as Google's do; empty when it names none.
+// model returns the model in the path, where Google's paths have it, or an empty string.
 func (e *Endpoint) model(path string) string {
 	if e.Body != body.GoogleGenerate {
 		return ""

@@ -18,7 +18,7 @@ type Proxy struct {
 	limits    Limits
 	log       *slog.Logger
 	authority *authority
-	domains   *domains            // nil when none can be added
+	domains   *domains            // nil when domains cannot be added
 	hosts     map[string]*guarded // by name; fixed after New
 	sentinels map[string]sentinel // by provider; fixed after New
 
@@ -40,7 +40,8 @@ type Proxy struct {
 	open      map[*link]bool
 }
 
-// New makes a proxy with an authority and sentinels of its own.
+// New makes a proxy with a new authority and new sentinels, or with those of
+// Config.Identity.
 func New(c Config) (*Proxy, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("configure the proxy: %w", err)
@@ -82,15 +83,15 @@ func New(c Config) (*Proxy, error) {
 	}
 	for host := range c.Upstreams {
 		if p.hosts[host] == nil && !c.Domains {
-			return nil, fmt.Errorf("configure the proxy: upstream for %s, which is no host of the chosen providers", host)
+			return nil, fmt.Errorf("configure the proxy: upstream for %s, which is not a host of the chosen providers", host)
 		}
 	}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil
 }
 
-// makeAuthorities makes the authority for the chosen providers' hosts and, if
-// domains can be added, the one for all others.
+// makeAuthorities makes the authority for the chosen providers' hosts and, if domains can
+// be added, a second one for all other hosts.
 func (p *Proxy) makeAuthorities() error {
 	var names []string
 	for _, q := range p.config.Table {
@@ -109,8 +110,8 @@ func (p *Proxy) makeAuthorities() error {
 	return err
 }
 
-// CACertificate returns what the agent must trust, in PEM: one certificate, or
-// two when domains can be added.
+// CACertificate returns the certificates that the agent must trust, in PEM: one, or two
+// when domains can be added.
 func (p *Proxy) CACertificate() []byte {
 	all := slices.Clone(p.authority.pem)
 	if p.domains != nil {
@@ -122,7 +123,7 @@ func (p *Proxy) CACertificate() []byte {
 // Hosts lists the providers' hosts that the agent may reach, by name.
 func (p *Proxy) Hosts() []string { return slices.Sorted(maps.Keys(p.hosts)) }
 
-// Moved returns the hosts whose requests go elsewhere, and where.
+// Moved returns the hosts that have another base URL, and these URLs.
 func (p *Proxy) Moved() map[string]string {
 	all := make(map[string]string)
 	for name, g := range p.hosts {
@@ -133,7 +134,7 @@ func (p *Proxy) Moved() map[string]string {
 	return all
 }
 
-// Sentinels returns the fake credential for each host.
+// Sentinels returns the sentinel for each host.
 func (p *Proxy) Sentinels() map[string]string {
 	all := make(map[string]string, len(p.hosts))
 	for name, g := range p.hosts {
@@ -142,6 +143,6 @@ func (p *Proxy) Sentinels() map[string]string {
 	return all
 }
 
-// Sentinel returns the fake credential of a provider; empty for one that is
-// not configured.
+// Sentinel returns the sentinel of a provider, or an empty string if the provider is not
+// configured.
 func (p *Proxy) Sentinel(provider string) string { return p.sentinels[provider].value }

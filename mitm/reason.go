@@ -79,16 +79,16 @@ const (
 	ReasonInternal    Reason = "internal"
 )
 
-// denial is a refusal: what the agent is told and what the audit keeps.
+// denial is a refusal: the answer to the agent and the details for the audit.
 type denial struct {
 	status  int
 	reason  Reason
-	message string // to the agent; one line without anything secret
-	detail  string // to the audit; empty means message
+	message string // for the agent; one line without secrets
+	detail  string // for the audit; empty means message
 	key     KeyState
-	failed  bool // nobody refused: something did not work
+	failed  bool // a failure, not a decision
 	retry   int  // seconds, for Retry-After; 0 for none
-	final   bool // clients that would retry by themselves are told not to
+	final   bool // the answer tells clients not to retry by themselves
 }
 
 func (d *denial) Error() string { return fmt.Sprintf("%s: %s", d.reason, d.message) }
@@ -98,7 +98,7 @@ func deny(status int, reason Reason, format string, args ...any) *denial {
 	return &denial{status: status, reason: reason, message: fmt.Sprintf(format, args...)}
 }
 
-// failure makes a refusal that nobody chose.
+// failure makes a refusal because of a failure, not of a decision.
 func failure(status int, reason Reason, format string, args ...any) *denial {
 	d := deny(status, reason, format, args...)
 	d.failed = true
@@ -119,7 +119,7 @@ func (d *denial) detailText() string {
 	return d.message
 }
 
-// statusLine is the reason phrase that goes with a status code.
+// statusLine returns the reason phrase for a status code.
 func statusLine(code int) string {
 	if t := http.StatusText(code); t != "" {
 		return t

@@ -7,13 +7,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
-// Record is one decision, as the audit keeps it. It never holds the value of a
-// header field, a query or a byte of a body.
+// Record is one decision for the audit. It never contains the value of a header field, a
+// query or any part of a body.
 type Record struct {
 	Time     time.Time    `json:"ts"`
 	Session  string       `json:"session,omitempty"`
-	Seq      uint64       `json:"seq"`  // of the decision's request; a response has its request's
-	Conn     uint64       `json:"conn"` // of the connection
+	Seq      uint64       `json:"seq"`  // number of the request; a response has its request's
+	Conn     uint64       `json:"conn"` // number of the connection
 	Phase    Phase        `json:"phase"`
 	Decision Decision     `json:"decision"`
 	Reason   Reason       `json:"reason"`
@@ -26,7 +26,7 @@ type Record struct {
 	Path     string       `json:"path,omitempty"` // without the query
 	Status   int          `json:"status,omitempty"`
 	Key      KeyState     `json:"keyState,omitempty"`
-	Stripped []string     `json:"stripped,omitempty"` // what was taken out of the body or the head
+	Stripped []string     `json:"stripped,omitempty"` // what was removed from the body or the head
 	Model    string       `json:"model,omitempty"`
 	Digest   string       `json:"digest,omitempty"` // of a request that a person decided
 	Ruling   *Ruling      `json:"-"`                // what the person decided
@@ -35,7 +35,7 @@ type Record struct {
 	TTFB     float64      `json:"ttfbMs,omitempty"` // until the head of the answer
 	Duration float64      `json:"durMs,omitempty"`
 	Usage    *usage.Count `json:"usage,omitempty"`
-	Guessed  bool         `json:"usageGuessed,omitempty"` // the answer broke off, or did not say what it used
+	Guessed  bool         `json:"usageGuessed,omitempty"` // the answer was incomplete, or did not report its usage
 	Upstream int          `json:"upstreamStatus,omitempty"`
 	Retry    int          `json:"retry,omitempty"`
 	Leaks    int          `json:"leaks,omitempty"` // appearances of the real credential that were masked
@@ -55,7 +55,7 @@ const (
 // Decision is what was decided.
 type Decision string
 
-// The decisions. An error is a refusal that nobody chose: a broken peer, an
+// The decisions. Failed means a failure and not a decision, such as a broken peer or an
 // upstream that does not answer.
 const (
 	Allow  Decision = "allow"
@@ -76,20 +76,20 @@ const (
 	KeyNone      KeyState = "none"      // none, at an endpoint that needs none
 )
 
-// ActivityKind says what an Activity tells.
+// ActivityKind says what an Activity reports.
 type ActivityKind string
 
 // The kinds of activities.
 const (
 	RequestStarted ActivityKind = "request-started" // a request is being forwarded
-	RequestEnded   ActivityKind = "request-ended"   // its answer is complete or broken off
+	RequestEnded   ActivityKind = "request-ended"   // its answer is complete, or ended early
 	RequestRefused ActivityKind = "request-refused" // something was refused, see Reason
 	KeyLeaked      ActivityKind = "key-leaked"      // the upstream sent the real credential; it was masked
 	LoginNeeded    ActivityKind = "login-needed"    // there is no usable credential; Text says what to do
 	AuditFailed    ActivityKind = "audit-failed"    // records cannot be stored; everything is refused
 )
 
-// Activity tells what goes on, for the state of a tab and the status line.
+// Activity is an event for the state of a tab and the status line.
 type Activity struct {
 	Kind     ActivityKind
 	At       time.Time
@@ -102,7 +102,7 @@ type Activity struct {
 	Model    string
 	Status   int
 	Reason   Reason
-	Text     string // one line for the person, where there is one
+	Text     string // one line for the person; may be empty
 	Usage    usage.Count
 }
 

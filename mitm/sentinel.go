@@ -7,13 +7,12 @@ import (
 	"encoding/base64"
 )
 
-// SentinelAccount is the name under which an agent knows the account of a login,
-// where it needs one. The account's own name takes its place on the way to the
-// provider, and the other way round on the way back.
+// SentinelAccount is the stand-in for the name of a login's account. The proxy replaces
+// it by the real name in requests, and the real name by it in answers.
 const SentinelAccount = "ironcurtain-account"
 
-// AccountName is the name under which an agent knows an account: a name too short
-// to be told from other text stays what it is.
+// AccountName returns the name of an account that the agent gets: SentinelAccount, or the
+// real name if that is too short to be distinguished from other text.
 func AccountName(account string) string {
 	if len(account) < minSecret {
 		return account
@@ -21,19 +20,19 @@ func AccountName(account string) string {
 	return SentinelAccount
 }
 
-// sentinel is a credential that looks real and is worth nothing: it opens this
-// session's proxy and no other door.
+// sentinel is a fake credential in the format of a real one. Only this session's proxy
+// accepts it.
 type sentinel struct {
 	value  string
 	digest [sha256.Size]byte
 }
 
-// jwtHead is an unsigned token's header and payload, as clients that look
-// into their token want to see it; it does not expire before 2100.
+// jwtHead is the header and payload of an unsigned token, for clients that decode their
+// token. It does not expire before 2100.
 var jwtHead = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none","typ":"JWT"}`)) + "." +
 	base64.RawURLEncoding.EncodeToString([]byte(`{"exp":4102444800,"iss":"ironcurtain","sub":"codex-fake"}`)) + "."
 
-// sentinelHead is what the sentinels of a mode begin with.
+// sentinelHead returns the prefix of the sentinels of a mode.
 func sentinelHead(m Mode) string {
 	if m.Sentinel == "jwt" {
 		return jwtHead
@@ -45,16 +44,16 @@ func sentinelHead(m Mode) string {
 func newSentinel(m Mode) sentinel {
 	prefix := sentinelHead(m)
 	random := make([]byte, 24)
-	_, _ = rand.Read(random) // never fails, says crypto/rand
+	_, _ = rand.Read(random) // documented never to fail
 	return sentinelOf(prefix + base64.RawURLEncoding.EncodeToString(random))
 }
 
-// sentinelOf is the sentinel with that value.
+// sentinelOf returns the sentinel with this value.
 func sentinelOf(value string) sentinel {
 	return sentinel{value: value, digest: sha256.Sum256([]byte(value))}
 }
 
-// equals compares in a time that does not depend on where the values differ.
+// equals compares in constant time.
 func (s sentinel) equals(presented string) bool {
 	digest := sha256.Sum256([]byte(presented))
 	return subtle.ConstantTimeCompare(digest[:], s.digest[:]) == 1

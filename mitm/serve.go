@@ -15,7 +15,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return l.Close() // Close came first, which is no fault of anybody's
+		return l.Close() // Close was called first, which is not an error
 	}
 	p.listeners[l] = true
 	p.wg.Add(1)
@@ -49,8 +49,8 @@ func (p *Proxy) isClosed() bool {
 	return p.closed
 }
 
-// adopt starts serving a connection. When there are too many it refuses, in
-// the accepting goroutine, so that a flood waits in the listener's queue.
+// adopt starts serving a connection. If there are too many, it refuses on the accepting
+// goroutine, so that further connections wait in the listener's queue.
 func (p *Proxy) adopt(c net.Conn) {
 	l := newLink(p, c)
 	select {
@@ -85,9 +85,9 @@ func (p *Proxy) forget(l *link) {
 	<-p.slots
 }
 
-// Close stops accepting, gives the requests under way a short time, and ends
-// everything. When it returns nil, no goroutine and no descriptor of the proxy
-// is left.
+// Close stops accepting, waits for requests under way for Limits.ShutdownRequest, and
+// closes all connections. When it returns nil, no goroutine and no descriptor of the
+// proxy is left.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

@@ -17,13 +17,13 @@ var builtinTable []byte
 func Providers() []Provider {
 	table, err := ParseProviders(builtinTable)
 	if err != nil {
-		panic("mitm: the embedded provider table: " + err.Error()) // proven by the package's tests
+		panic("mitm: the embedded provider table: " + err.Error()) // the package's tests make sure that it is valid
 	}
 	return table
 }
 
-// ParseProviders reads a provider table: a JSON object with the member
-// "providers". Unknown members, unknown formats and doubtful names are errors.
+// ParseProviders reads a provider table: a JSON object with the member "providers".
+// Unknown members, unknown formats and invalid names are errors.
 func ParseProviders(data []byte) ([]Provider, error) {
 	var file struct {
 		Comment   string     `json:"$comment"`
@@ -35,10 +35,10 @@ func ParseProviders(data []byte) ([]Provider, error) {
 	return file.Providers, prepareAll(file.Providers)
 }
 
-// ExtendProviders adds entries to a table, or changes entries of it. An entry is
-// known by its name, its hosts by theirs, and their endpoints by method and path;
-// a member that an entry does not name stays as it was. The table itself is not
-// changed.
+// ExtendProviders returns a copy of a table to which it added entries, or in which it
+// changed them. Entries and hosts are identified by name, endpoints by method and path.
+// Members that an entry does not name keep their values. The table itself does not
+// change.
 func ExtendProviders(table []Provider, entries []json.RawMessage) ([]Provider, error) {
 	encoded, err := json.Marshal(table) // a deep copy, without compiled patterns
 	if err != nil {

@@ -2,8 +2,8 @@ package mitm
 
 import "strings"
 
-// validHost says whether s is a host name of at least two labels, in lower
-// case, with nothing that needs normalising: no dot at its end, no port.
+// validHost reports whether s is a host name of at least two labels in normal form: in
+// lower case, without a final dot and without a port.
 func validHost(s string) bool {
 	if len(s) > 253 {
 		return false
@@ -30,8 +30,8 @@ func validLabel(s string) bool {
 	return true
 }
 
-// parseConnectTarget reads the raw target of a CONNECT: a host name, a colon,
-// a port. Well-formed targets that are not allowed are the caller's business.
+// parseConnectTarget reads the raw target of a CONNECT: a host name, a colon, a port. It
+// only checks the syntax; the caller checks whether the host and port are allowed.
 func parseConnectTarget(raw string) (host, port string, d *denial) {
 	i := strings.LastIndexByte(raw, ':')
 	if i < 0 {
@@ -45,8 +45,8 @@ func parseConnectTarget(raw string) (host, port string, d *denial) {
 	return host, port, nil
 }
 
-// lowerASCII lowers letters of ASCII only, so that no other character can
-// turn into one.
+// lowerASCII turns only letters of ASCII into lower case, so that no other character
+// becomes a letter of ASCII.
 func lowerASCII(s string) string {
 	if strings.IndexFunc(s, func(c rune) bool { return c >= 'A' && c <= 'Z' }) < 0 {
 		return s
@@ -72,9 +72,8 @@ func splitTarget(raw string) (path, query string, d *denial) {
 	return path, query, nil
 }
 
-// checkPath refuses a path that could be read in two ways. Only text that needs
-// no decoding passes, so what is compared with the table is what the provider
-// will see.
+// checkPath refuses a path that could be read in two ways. Only text that needs no
+// decoding passes, so the provider sees exactly what was compared with the table.
 func checkPath(path string) *denial {
 	if path == "" || path[0] != '/' {
 		return deny(400, ReasonRawTarget, "the request-target must begin with a slash")
@@ -93,8 +92,8 @@ func checkPath(path string) *denial {
 	return nil
 }
 
-// checkQuery compares a raw query with what the endpoint takes: each key at
-// most once, each value as listed.
+// checkQuery compares a raw query with the endpoint's: each key must be listed and appear
+// at most once, and each value must be as listed.
 func (e *Endpoint) checkQuery(query string) *denial {
 	if query == "" {
 		return nil
@@ -114,7 +113,7 @@ func (e *Endpoint) checkQuery(query string) *denial {
 	return nil
 }
 
-// plainValue says whether a query value needs no decoding and is short.
+// plainValue reports whether a query value needs no decoding and is short.
 func plainValue(s string) bool {
 	if s == "" || len(s) > 64 {
 		return false

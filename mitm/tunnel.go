@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// errServerName refuses a handshake for another name than that of CONNECT.
+// errServerName refuses a handshake whose server name differs from the host of CONNECT.
 var errServerName = errors.New("the server name is not the target of CONNECT")
 
-// tlsFor is the configuration toward the agent for one host, whose
-// certificates a signs.
+// tlsFor returns the TLS configuration toward the agent for one host; a signs its
+// certificates.
 func (p *Proxy) tlsFor(host string, a *authority) *tls.Config {
 	return &tls.Config{
 		MinVersion:                  tls.VersionTLS12,
 		NextProtos:                  []string{"http/1.1"},
 		SessionTicketsDisabled:      true,
-		DynamicRecordSizingDisabled: true, // an event fits one record anyway, and big answers go faster
+		DynamicRecordSizingDisabled: true, // an event fits one record anyway, and large answers are faster
 		GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			if c, ok := hello.Conn.(*tunnelConn); ok {
 				c.sni = hello.ServerName
@@ -29,7 +29,7 @@ func (p *Proxy) tlsFor(host string, a *authority) *tls.Config {
 			if hello.ServerName != "" && lowerASCII(hello.ServerName) != host {
 				return nil, errServerName
 			}
-			return nil, nil // go on with this configuration
+			return nil, nil // use this configuration
 		},
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			return a.leaf(host)
@@ -72,7 +72,7 @@ func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
 		h, err := l.readHeadFrom(t, r, wait)
 		switch {
 		case errors.Is(err, errQuiet), err != nil && h == nil && !first && isTimeout(err):
-			return // closed, or idle for too long, between two requests
+			return // the client closed the connection, or was idle for too long, between two requests
 		case err != nil && first && isAlert(err):
 			l.refuseTLS(g, c, failure(0, ReasonDistrust, "the client broke off: %s", alertText(err)))
 			return
@@ -87,7 +87,7 @@ func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
 		}
 		wait = l.p.limits.IdleTime
 		if r.Buffered() == 0 {
-			linger(&l.soon, l.raw, len(l.p.requests) == 0)
+			linger(&l.lingering, l.raw, len(l.p.requests) == 0)
 		}
 	}
 }
@@ -104,14 +104,15 @@ func handshakeDenial(err error) *denial {
 	case isAlert(err):
 		return failure(0, ReasonDistrust, "the client broke off: %s", alertText(err))
 	case strings.HasSuffix(err.Error(), "tls: bad record MAC"):
-		// OpenSSL sends its alert in plain text where TLS 1.3 expects none.
+		// OpenSSL sends this alert unencrypted, which TLS 1.3 does not allow.
 		return failure(0, ReasonDistrust, "the client broke off without encryption, as OpenSSL does when it does not trust the certificate")
 	default:
 		return deny(0, ReasonHandshake, "the TLS handshake failed: %s", strings.TrimPrefix(err.Error(), "tls: "))
 	}
 }
 
-// refuseTLS records why a tunnel came to nothing. TLS has told the client.
+// refuseTLS records why a tunnel failed. It writes nothing, because TLS has sent an alert
+// to the client.
 func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
 	rec := Record{
 		Seq: l.p.seq.Add(1), Conn: l.id, Phase: PhaseTLS, Decision: d.decision(), Reason: d.reason,
@@ -121,8 +122,8 @@ func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
 	l.p.tellRefused(&rec)
 }
 
-// isAlert says whether the client sent a TLS alert, which is how clients say
-// that they do not trust the certificate.
+// isAlert reports whether the client sent a TLS alert, as clients do that do not trust
+// the certificate.
 func isAlert(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "remote error"
@@ -140,12 +141,11 @@ func isEOF(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// drainBytes bounds what is read and thrown away after a refusal.
+// drainBytes bounds the bytes that are read and discarded after a refusal.
 const drainBytes = 64 << 20
 
-// drain lets the peer finish its writing, so that it reads the answer before
-// it learns that nobody listens: at most as much as the largest body or head
-// that clients send, and half a second.
+// drain reads and discards what the peer still sends, for at most half a second, so that
+// the peer reads the answer before it notices that the connection is closed.
 func drain(c net.Conn, r io.Reader) {
 	if w, ok := c.(interface{ CloseWrite() error }); ok {
 		_ = w.CloseWrite()

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// pieceBytes is how much of a large answer goes out in one piece.
+	// pieceBytes is how many bytes of a large answer are written at once.
 	pieceBytes = 64 << 10
-	// pieceTime is how long the beginning of a piece waits for its end.
+	// pieceTime is how long gathered bytes wait until they fill a piece.
 	pieceTime = 250 * time.Microsecond
 )
 
-// tunnelConn is what TLS reads from and writes to: the raw connection behind
-// the buffer that may already hold its first bytes. It remembers the name that
-// the client asked for.
+// tunnelConn is the connection that TLS reads from and writes to: the raw connection with
+// the buffer that may already hold its first bytes. It records the server name that the
+// client asked for.
 //
-// Between hold and flush it gathers what TLS writes, so that many records
-// leave in one system call.
+// Between hold and flush it gathers what TLS writes, so that many records are written in
+// one system call.
 type tunnelConn struct {
 	net.Conn
 	r   *bufio.Reader
@@ -28,9 +28,9 @@ type tunnelConn struct {
 	mu     sync.Mutex
 	gather bool
 	out    []byte      // gathered records
-	timer  *time.Timer // sends them when nothing more comes
+	timer  *time.Timer // sends out after pieceTime
 	armed  bool        // the timer runs
-	err    error       // of a write that nobody waited for
+	err    error       // of an earlier write, for the next one to return
 }
 
 func (c *tunnelConn) Read(p []byte) (int, error) { return c.r.Read(p) }
@@ -49,22 +49,21 @@ func (c *tunnelConn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// hold gathers what is written from here on.
+// hold starts gathering what is written.
 func (c *tunnelConn) hold() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.gather = true
 }
 
-// flush sends what was gathered, and gathers no more.
+// flush sends the gathered bytes and stops gathering.
 func (c *tunnelConn) flush() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.send()
 }
 
-// flushSoon sends what was gathered when it is a piece, or when pieceTime has
-// passed.
+// flushSoon sends the gathered bytes if they fill a piece, otherwise after pieceTime.
 func (c *tunnelConn) flushSoon() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +81,7 @@ func (c *tunnelConn) flushSoon() error {
 	return c.err
 }
 
-// release sends what was gathered and gives its memory back.
+// release sends the gathered bytes and releases their memory.
 func (c *tunnelConn) release() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +90,7 @@ func (c *tunnelConn) release() error {
 	return err
 }
 
-// send writes what was gathered. The caller holds mu.
+// send writes the gathered bytes. The caller holds mu.
 func (c *tunnelConn) send() error {
 	if c.armed {
 		c.timer.Stop()

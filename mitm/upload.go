@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// spool counts the request bodies that are held in memory.
+// spool bounds the request bodies in memory, by counting their bytes.
 type spool struct {
 	limit int64
 	mu    sync.Mutex
 	used  int64
 }
 
-// acquire takes n bytes, or takes none and returns false.
+// acquire counts n bytes, or returns false if they exceed the limit.
 func (s *spool) acquire(n int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -31,12 +31,12 @@ func (s *spool) release(n int64) {
 	s.used -= n
 }
 
-// spoolStep is by how much at least the count of a body grows.
+// spoolStep is the least growth of a body's count, in bytes.
 const spoolStep = 256 << 10
 
-// hold counts n bytes in the spool for the body. A length that is announced is
-// counted before the body is read: if all bodies grew little by little, many
-// large ones would stop each other halfway.
+// hold counts n bytes in the spool for the body. An announced length is counted before
+// the body is read. If it were counted little by little, several large bodies could stop
+// each other halfway.
 func (x *exchange) hold(n int64) *denial {
 	if n <= x.spooled {
 		return nil
@@ -69,14 +69,14 @@ func (x *exchange) readBody() ([]byte, *denial) {
 	if x.framing.chunked {
 		source = &chunkedReader{r: x.r}
 	}
-	here := !x.framing.chunked && int64(x.r.Buffered()) >= x.framing.length // so nothing is waited for
+	here := !x.framing.chunked && int64(x.r.Buffered()) >= x.framing.length // the whole body is buffered
 	if !here {
 		defer x.l.unlimited(x.t)
 	}
 	end := time.Now().Add(limits.BodyTime)
 	room := int64(4 << 10)
 	if !x.framing.chunked {
-		room = min(x.framing.length+1, 64<<10) // one more, so that the end is seen without growing
+		room = min(x.framing.length+1, 64<<10) // one more byte, to read the end without growing
 	}
 	data := make([]byte, 0, room)
 	for {

@@ -12,27 +12,27 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
-// keptTime is how long a connection without a request is kept.
+// keptTime is how long an idle connection is kept.
 const keptTime = 90 * time.Second
 
-// upstream is the way to the server that takes a host's requests: HTTP/1.1 over
-// connections that carry one request after the other, so that one stalled answer
-// never holds another. It obeys no proxy variables of the environment, follows
-// nothing and decodes nothing.
+// upstream is an HTTP/1.1 client for the server that gets a host's requests. Each
+// connection carries one request at a time, so that a stalled answer never delays
+// another. It ignores the environment's proxy variables, does not follow redirects and
+// decodes nothing.
 type upstream struct {
-	dial   func(ctx context.Context) (net.Conn, error)
-	config *tls.Config // nil for plain HTTP
-	limits *Limits
-	soon   nonblock.Linger // for answers
+	dial      func(ctx context.Context) (net.Conn, error)
+	config    *tls.Config // nil for plain HTTP
+	limits    *Limits
+	lingering nonblock.Linger // for answers
 
 	mu     sync.Mutex
-	kept   []*upstreamConn // without a request; the one used last stands at the end
-	sweep  *time.Timer     // closes those that nobody used for keptTime
+	kept   []*upstreamConn // idle connections; the one used last is at the end
+	sweep  *time.Timer     // closes those that were idle for keptTime
 	closed bool
 }
 
-// upstreamFor is the way to one host's upstream. Where a person has named another
-// server for a host (moved), that server may be in their own network.
+// upstreamFor makes the client for one host's upstream. If a person has configured
+// another server for the host (moved), that server may be in a private network.
 func (p *Proxy) upstreamFor(g *guarded) (*upstream, error) {
 	return newUpstream(g, UpstreamTLS(p.config.UpstreamCAs, g.base.Hostname(), g.host.Name), &p.limits)
 }
@@ -58,11 +58,12 @@ func newUpstream(g *guarded, config *tls.Config, limits *Limits) (*upstream, err
 	}}, nil
 }
 
-// ask sends a request and returns its answer, of which the head was read. The
-// answer must be closed. Its connection ends with ctx.
+// ask sends a request, reads the head of its answer and returns the answer, which must be
+// closed. When ctx ends, the connection is closed.
 //
-// A kept connection that the server has left meanwhile is replaced: when nothing
-// of the request could be sent, or when it got no answer and only reads.
+// If a kept connection turns out to be closed by the server, ask repeats the request on
+// another one: if none of the request was sent, or if there was no answer to a GET or
+// HEAD.
 func (u *upstream) ask(ctx context.Context, q *upstreamRequest) (*upstreamAnswer, error) {
 	for {
 		c, err := u.take(ctx)
@@ -79,12 +80,11 @@ func (u *upstream) ask(ctx context.Context, q *upstreamRequest) (*upstreamAnswer
 		if !used || !lost || ctx.Err() != nil || isTimeout(err) {
 			return nil, err
 		}
-		u.closeKept() // the others are as old
+		u.closeKept() // the server has probably closed the others as well
 	}
 }
 
-// take returns a kept connection on which the server has sent nothing, or a new
-// one.
+// take returns a kept connection on which the server has sent nothing, or a new one.
 func (u *upstream) take(ctx context.Context) (*upstreamConn, error) {
 	for {
 		u.mu.Lock()
@@ -97,7 +97,7 @@ func (u *upstream) take(ctx context.Context) (*upstreamConn, error) {
 		u.kept[n-1] = nil
 		u.kept = u.kept[:n-1]
 		u.mu.Unlock()
-		if c.quiet() {
+		if c.idle() {
 			return c, nil
 		}
 		c.close()
@@ -124,9 +124,9 @@ func (u *upstream) connect(ctx context.Context) (*upstreamConn, error) {
 	return c, nil
 }
 
-// keep takes a connection back that can carry another request.
+// keep stores a connection that can carry another request.
 func (u *upstream) keep(c *upstreamConn) {
-	c.rest()
+	c.makeIdle()
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closed || len(u.kept) >= u.limits.Requests {
@@ -142,7 +142,7 @@ func (u *upstream) keep(c *upstreamConn) {
 	}
 }
 
-// closeOld closes the connections that nobody has used for keptTime.
+// closeOld closes the connections that were idle for keptTime.
 func (u *upstream) closeOld() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -169,7 +169,7 @@ func (u *upstream) closeKept() {
 	}
 }
 
-// close gives back what is kept; connections with a request end after it.
+// close closes the idle connections. Connections with a request are closed after it.
 func (u *upstream) close() {
 	u.mu.Lock()
 	u.closed = true

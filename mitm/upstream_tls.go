@@ -7,8 +7,8 @@ import (
 	"net"
 )
 
-// UpstreamTLS is the TLS configuration toward the server at one name that stands
-// in for another. Where both are the same, nothing but that name proves it.
+// UpstreamTLS returns the TLS configuration for connecting to the server at, which gets
+// the requests for the host name. The server's certificate may be for either of the two.
 func UpstreamTLS(roots *x509.CertPool, at, name string) *tls.Config {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{"http/1.1"}}
 	if at != name {
@@ -17,12 +17,12 @@ func UpstreamTLS(roots *x509.CertPool, at, name string) *tls.Config {
 	return config
 }
 
-// verifyMoved lets the server at a configured base URL prove itself as that
-// URL's host or as the host that it stands for: a stand-in on an IP address can
-// only do the latter. The chain is verified here instead of by crypto/tls.
+// verifyMoved accepts a certificate for the host of a configured base URL or for the host
+// that it replaces. A server with an IP address can only have the latter. The chain is
+// verified here instead of by crypto/tls.
 func verifyMoved(c *tls.Config, roots *x509.CertPool, names ...string) {
 	if net.ParseIP(names[0]) != nil {
-		c.ServerName = names[1] // there is no server name for an address
+		c.ServerName = names[1] // an address cannot be a server name
 	}
 	c.InsecureSkipVerify = true
 	c.VerifyConnection = func(s tls.ConnectionState) error {

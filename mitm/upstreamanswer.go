@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// errAnswer is an answer that is not framed as HTTP/1.1 demands, or that two
-// readers could take differently.
+// errAnswer means that an answer violates the framing of HTTP/1.1, or that two parsers
+// could read it differently.
 var errAnswer = errors.New("the answer is not proper HTTP/1.1")
 
 const (
-	// answerHeadBytes is how large the head of an answer may be.
+	// answerHeadBytes is the greatest size of an answer's head, in bytes.
 	answerHeadBytes = 256 << 10
-	// interims is how many informational heads may come before an answer.
+	// interims is the greatest number of informational heads before an answer.
 	interims = 5
 )
 
@@ -32,17 +32,17 @@ type upstreamAnswer struct {
 
 	status int
 	fields []answerField
-	length int64 // of the body; -1 when only its end tells
+	length int64 // of the body; -1 when the head does not say
 
-	left    int64     // of a body with a length
+	left    int64     // bytes left of a body with a length
 	chunks  io.Reader // of a chunked body
-	keep    bool      // the server keeps the connection
-	trailer bool      // all chunks were read, but not what stands behind them
+	keep    bool      // the server keeps the connection open
+	trailer bool      // all chunks were read, but not the trailer after them
 	whole   bool      // the body was read to its end
 }
 
-// first returns the value of the first field of a name in lower case, and how many
-// there are.
+// first returns the value of the first field with a name in lower case, and how many
+// such fields there are.
 func (a *upstreamAnswer) first(name string) (value string, count int) {
 	for _, f := range a.fields {
 		if f.name != name {
@@ -66,11 +66,11 @@ func (a *upstreamAnswer) readHead(method string) error {
 			return a.frame(method)
 		}
 		if a.status == http.StatusSwitchingProtocols {
-			a.whole, a.keep = true, false // nothing after it would be HTTP
+			a.whole, a.keep = true, false // the bytes after it are not HTTP
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: it does not begin", errAnswer)
+	return fmt.Errorf("%w: only informational heads came", errAnswer)
 }
 
 func (a *upstreamAnswer) readOneHead() error {
@@ -86,7 +86,7 @@ func (a *upstreamAnswer) readOneHead() error {
 		return fmt.Errorf("%w: it has no status line", errAnswer)
 	}
 	if status < 100 || status > 599 {
-		return fmt.Errorf("%w: its status is none of HTTP's", errAnswer)
+		return fmt.Errorf("%w: its status code is not between 100 and 599", errAnswer)
 	}
 	a.status, a.keep, a.fields = int(status), version == "HTTP/1.1", a.fields[:0]
 	for {
@@ -137,7 +137,7 @@ func parseAnswerField(line string) (answerField, error) {
 	return answerField{name: fieldName(name), written: name, value: strings.Trim(value, " \t")}, nil
 }
 
-// frame finds out where the body ends.
+// frame determines where the body ends.
 func (a *upstreamAnswer) frame(method string) error {
 	length, lengths := a.first("content-length")
 	coding, codings := a.first("transfer-encoding")
@@ -171,12 +171,12 @@ func (a *upstreamAnswer) frame(method string) error {
 	return nil
 }
 
-// Read reads from the body. It ends with io.EOF at the end of a whole body only.
+// Read reads from the body. It returns io.EOF only at the end of a complete body.
 func (a *upstreamAnswer) Read(p []byte) (int, error) {
 	if a.whole {
 		return 0, io.EOF
 	}
-	a.c.patience(a.c.limits.StreamIdle)
+	a.c.readTimeout(a.c.limits.StreamIdle)
 	switch {
 	case a.chunks != nil:
 		return a.readChunks(p)
@@ -193,8 +193,8 @@ func (a *upstreamAnswer) Read(p []byte) (int, error) {
 	return n, cutShort(err)
 }
 
-// readChunks reads from a chunked body. What has come is returned before the
-// trailer is waited for.
+// readChunks reads from a chunked body. It returns the bytes that have come before it
+// waits for the trailer.
 func (a *upstreamAnswer) readChunks(p []byte) (n int, err error) {
 	if !a.trailer {
 		if n, err = a.chunks.Read(p); !errors.Is(err, io.EOF) {
@@ -217,7 +217,7 @@ func (a *upstreamAnswer) readChunks(p []byte) (n int, err error) {
 	}
 }
 
-// cutShort is the error of reading a body that is not at its end.
+// cutShort returns the error of reading a body that is incomplete.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -225,8 +225,8 @@ func cutShort(err error) error {
 	return err
 }
 
-// close ends the answer. A connection that has carried all of it and is quiet is
-// kept for the next request.
+// close ends the answer. If the whole answer was read and nothing more is buffered, it
+// keeps the connection for the next request.
 func (a *upstreamAnswer) close() {
 	detached := a.stop()
 	if detached && a.whole && a.keep && a.c.sentAll() && a.c.r.Buffered() == 0 {

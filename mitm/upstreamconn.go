@@ -11,18 +11,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
-// upstreamRequest is a request as it goes to the server.
+// upstreamRequest is a request to the server.
 type upstreamRequest struct {
-	method string
-	head   []byte // with the empty line at its end
-	body   []byte
-	soon   *nonblock.Linger // for its answer; may be nil
-	alone  bool             // no other request is under way
+	method    string
+	head      []byte // with the empty line at its end
+	body      []byte
+	lingering *nonblock.Linger // for its answer; may be nil
+	alone     bool             // no other request is under way
 }
 
-// togetherBytes is up to which size a body leaves together with its head. What
-// is larger is sent while the answer is awaited: a server may refuse it before
-// it has read all of it.
+// togetherBytes is the size up to which a body is written together with its head. A
+// larger body is sent while the answer is read, because a server may refuse it before it
+// has read all of it.
 const togetherBytes = 32 << 10
 
 // upstreamConn is one connection to a server.
@@ -32,15 +32,15 @@ type upstreamConn struct {
 	r      *bufio.Reader
 	limits *Limits
 
-	used     bool  // it has carried a request
-	sent     int   // bytes of the current request
-	received int64 // bytes of the current answer's head
-	since    time.Time
+	used     bool      // it has carried a request
+	sent     int       // bytes of the current request
+	received int64     // bytes of the current answer's head
+	since    time.Time // when it became idle
 	readBy   time.Time // the deadline of reads
-	writeBy  time.Time // and of writes
+	writeBy  time.Time // the deadline of writes
 	writing  chan error
 	one      [1]byte
-	fields   []answerField // memory of those of the current answer
+	fields   []answerField // memory for the fields of the current answer
 }
 
 func newUpstreamConn(raw net.Conn, limits *Limits) *upstreamConn {
@@ -49,7 +49,7 @@ func newUpstreamConn(raw net.Conn, limits *Limits) *upstreamConn {
 	return c
 }
 
-// secure makes conn what carries the requests.
+// secure makes conn the connection that carries the requests.
 func (c *upstreamConn) secure(conn net.Conn) {
 	c.conn = conn
 	c.r = bufio.NewReaderSize(conn, maxRecord)
@@ -57,9 +57,9 @@ func (c *upstreamConn) secure(conn net.Conn) {
 
 func (c *upstreamConn) close() { _ = c.raw.Close() }
 
-// quiet says whether a kept connection is open and nothing came on it: what a
-// server sends without being asked must not be taken for an answer.
-func (c *upstreamConn) quiet() bool {
+// idle reports whether a kept connection is open and nothing came on it. Bytes that a
+// server sends without a request must not be read as an answer.
+func (c *upstreamConn) idle() bool {
 	raw, ok := c.raw.(*socket)
 	if !ok {
 		return true
@@ -68,8 +68,8 @@ func (c *upstreamConn) quiet() bool {
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// rest prepares the connection for being kept.
-func (c *upstreamConn) rest() {
+// makeIdle prepares the connection for being kept.
+func (c *upstreamConn) makeIdle() {
 	c.used, c.since = true, time.Now()
 	if c.readBy.Before(c.since.Add(2 * keptTime)) {
 		c.readBy = time.Time{}
@@ -77,8 +77,8 @@ func (c *upstreamConn) rest() {
 	}
 }
 
-// patience lets reads wait for d.
-func (c *upstreamConn) patience(d time.Duration) { postpone(&c.readBy, d, c.conn.SetReadDeadline) }
+// readTimeout makes reads fail after about d.
+func (c *upstreamConn) readTimeout(d time.Duration) { postpone(&c.readBy, d, c.conn.SetReadDeadline) }
 
 // ask sends a request and reads the head of its answer.
 func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAnswer, error) {
@@ -87,9 +87,9 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 	err := c.send(q)
 	if err == nil {
 		a := &upstreamAnswer{c: c, stop: stop, fields: c.fields[:0]}
-		c.patience(c.limits.ResponseTime)
-		if q.soon != nil && c.writing == nil {
-			linger(q.soon, c.raw, q.alone)
+		c.readTimeout(c.limits.ResponseTime)
+		if q.lingering != nil && c.writing == nil {
+			linger(q.lingering, c.raw, q.alone)
 		}
 		if err = a.readHead(q.method); err == nil {
 			return a, nil
@@ -101,7 +101,7 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 	return nil, err
 }
 
-// send sends the request, or begins to.
+// send sends the request. It sends a large body in the background.
 func (c *upstreamConn) send(q *upstreamRequest) error {
 	if len(q.body) <= togetherBytes {
 		q.head = append(q.head, q.body...)
@@ -111,21 +111,21 @@ func (c *upstreamConn) send(q *upstreamRequest) error {
 	if err := c.write(q.head); err != nil {
 		return err
 	}
-	writing := make(chan error, 1) // must-deliver, one result
+	writing := make(chan error, 1) // capacity 1, lossless: one result
 	c.writing = writing
 	go func() { writing <- c.write(q.body) }()
 	return nil
 }
 
-// sending waits for the end of a body that is still being sent.
+// sending waits until a body that is still being sent was sent.
 func (c *upstreamConn) sending() {
 	if c.writing != nil {
-		<-c.writing //nolint:errcheck // the answer tells
+		<-c.writing //nolint:errcheck // the error of the answer is reported instead
 		c.writing = nil
 	}
 }
 
-// sentAll says whether nothing of the request is still being sent.
+// sentAll reports whether the whole request was sent without an error.
 func (c *upstreamConn) sentAll() bool {
 	if c.writing == nil {
 		return true
@@ -139,7 +139,7 @@ func (c *upstreamConn) sentAll() bool {
 	}
 }
 
-// write sends bytes, each piece under a limit of its own.
+// write sends bytes in pieces, each of which must be sent within SendStall.
 func (c *upstreamConn) write(p []byte) error {
 	for len(p) > 0 {
 		piece := p[:min(len(p), pieceBytes)]
