@@ -113,10 +113,7 @@ func (s *stream) renew(res *upstreamAnswer, used Credential) (*upstreamAnswer, *
 func (s *stream) send(cred Credential) (*upstreamAnswer, *denial) {
 	x := s.x
 	s.sent = time.Now()
-	q := upstreamRequest{
-		method: x.h.method, head: x.requestHead(cred), body: x.payload,
-		lingering: &x.g.upstream.lingering, alone: len(x.p.requests) == 1,
-	}
+	q := upstreamRequest{method: x.h.method, head: x.requestHead(cred), body: x.payload}
 	res, err := x.g.upstream.ask(s.ctx, &q)
 	if cap(q.head) <= scratchBytes {
 		x.l.scratch = q.head

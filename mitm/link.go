@@ -10,8 +10,6 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // link is one connection of the agent, from its first byte to its last: the
@@ -22,12 +20,11 @@ type link struct {
 	raw net.Conn
 	r   *bufio.Reader // of raw
 
-	scratch   []byte // memory for one head at a time, to the server or to the agent
-	watch     clientWatch
-	guard     auditGuard
-	lingering nonblock.Linger // for the next request
-	readBy    time.Time       // the deadline of reads from the client; zero if not known
-	writeBy   time.Time       // the deadline of writes to the client
+	scratch []byte // of one head at a time, to the server or to the agent
+	watch   clientWatch
+	guard   auditGuard
+	readBy  time.Time // the deadline of reads from the client, as far as it is known
+	writeBy time.Time // and of writes
 
 	ctx    context.Context // ends with the link
 	cancel context.CancelFunc
@@ -42,7 +39,6 @@ type link struct {
 const scratchBytes = 8 << 10
 
 func newLink(p *Proxy, c net.Conn) *link {
-	c = newSocket(c)
 	l := &link{p: p, id: p.conns.Add(1), raw: c, r: bufio.NewReaderSize(c, 16<<10)}
 	l.ctx, l.cancel = context.WithCancel(p.ctx)
 	return l

@@ -1,48 +1,66 @@
 package mitm
 
 import (
+	"errors"
+	"io"
 	"net"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
+	"os"
+	"syscall"
 )
 
-// socket is a connection of the agent or to a server that is read and written with
-// package nonblock.
+// socket is a connection to a server that can be read without waiting, too.
 type socket struct {
 	net.Conn
-	stream *nonblock.Stream
+	fd      syscall.RawConn
+	polling bool
 }
 
 // newSocket makes a socket of a connection that has a descriptor, and returns other
 // connections unchanged.
 func newSocket(c net.Conn) net.Conn {
-	stream := nonblock.New(c)
-	if stream == nil {
+	with, ok := c.(syscall.Conn)
+	if !ok {
 		return c
 	}
-	return &socket{Conn: c, stream: stream}
+	fd, err := with.SyscallConn()
+	if err != nil {
+		return c
+	}
+	return &socket{Conn: c, fd: fd}
 }
 
-// Read reads from the stream.
-func (s *socket) Read(b []byte) (int, error) { return s.stream.Read(b) }
-
-// Write writes to the stream.
-func (s *socket) Write(b []byte) (int, error) { return s.stream.Write(b) }
-
-// CloseWrite closes the sending side, if the connection can do that.
-func (s *socket) CloseWrite() error {
-	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
-		return c.CloseWrite()
-	}
-	return nil
+// poll reads from conn, which is the socket or TLS over it, without waiting for
+// bytes of the peer. Where there are none it ends with os.ErrDeadlineExceeded, after
+// which TLS can still be read from.
+func (s *socket) poll(conn net.Conn, b []byte) (int, error) {
+	s.polling = true
+	defer func() { s.polling = false }()
+	return conn.Read(b)
 }
 
-// poll reads from conn, which is the socket or TLS over it, without waiting for the peer.
-func (s *socket) poll(conn net.Conn, b []byte) (int, error) { return s.stream.Poll(conn, b) }
-
-// linger waits a moment for bytes of a connection, if it is a socket.
-func linger(l *nonblock.Linger, c net.Conn, alone bool) {
-	if s, ok := c.(*socket); ok {
-		l.Wait(s.stream, alone)
+// Read reads what is there, and waits while nothing is unless it is polled.
+func (s *socket) Read(b []byte) (int, error) {
+	if !s.polling {
+		return s.Conn.Read(b)
 	}
+	var n int
+	var err error
+	looked := s.fd.Read(func(fd uintptr) bool {
+		for {
+			if n, err = syscall.Read(int(fd), b); !errors.Is(err, syscall.EINTR) {
+				return true
+			}
+		}
+	})
+	switch {
+	case looked != nil:
+		return 0, looked
+	case errors.Is(err, syscall.EAGAIN):
+		return 0, os.ErrDeadlineExceeded
+	case err != nil:
+		return 0, os.NewSyscallError("read", err)
+	case n == 0:
+		return 0, io.EOF
+	}
+	return n, nil
 }

@@ -86,9 +86,6 @@ func (l *link) requests(g *guarded, c *tunnelConn, t *tls.Conn) {
 			return
 		}
 		wait = l.p.limits.IdleTime
-		if r.Buffered() == 0 {
-			linger(&l.lingering, l.raw, len(l.p.requests) == 0)
-		}
 	}
 }
 

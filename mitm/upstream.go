@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // keptTime is how long an idle connection is kept.
@@ -20,10 +19,9 @@ const keptTime = 90 * time.Second
 // another. It ignores the environment's proxy variables, does not follow redirects and
 // decodes nothing.
 type upstream struct {
-	dial      func(ctx context.Context) (net.Conn, error)
-	config    *tls.Config // nil for plain HTTP
-	limits    *Limits
-	lingering nonblock.Linger // for answers
+	dial   func(ctx context.Context) (net.Conn, error)
+	config *tls.Config // nil for plain HTTP
+	limits *Limits
 
 	mu     sync.Mutex
 	kept   []*upstreamConn // idle connections; the one used last is at the end

@@ -7,17 +7,13 @@ import (
 	"net"
 	"os"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // upstreamRequest is a request to the server.
 type upstreamRequest struct {
-	method    string
-	head      []byte // with the empty line at its end
-	body      []byte
-	lingering *nonblock.Linger // for its answer; may be nil
-	alone     bool             // no other request is under way
+	method string
+	head   []byte // with the empty line at its end
+	body   []byte
 }
 
 // togetherBytes is the size up to which a body is written together with its head. A
@@ -88,9 +84,6 @@ func (c *upstreamConn) ask(ctx context.Context, q *upstreamRequest) (*upstreamAn
 	if err == nil {
 		a := &upstreamAnswer{c: c, stop: stop, fields: c.fields[:0]}
 		c.readTimeout(c.limits.ResponseTime)
-		if q.lingering != nil && c.writing == nil {
-			linger(q.lingering, c.raw, q.alone)
-		}
 		if err = a.readHead(q.method); err == nil {
 			return a, nil
 		}

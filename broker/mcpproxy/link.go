@@ -13,7 +13,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // errServerGone is the end of a server while something was asked of it.
@@ -25,7 +24,6 @@ var errServerGone = errors.New("the server ended")
 type link struct {
 	process *sandbox.Process
 	out     *jsonrpc.Writer
-	soon    nonblock.Linger // for an answer
 	limit   int
 	room    *room
 	life    context.Context // ends when the link is closed
@@ -55,7 +53,7 @@ func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link
 	}
 	l.life, l.leave = context.WithCancel(context.Background())
 	// A caller that left its line to another's write waits for an answer, so it is told by end.
-	l.out = jsonrpc.NewWriter(nonblock.Writer(p.Stdin()), writeDeadline(p.Stdin()), l.end)
+	l.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), l.end)
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
 	return l

@@ -93,13 +93,11 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	}
 	w.charged = over != nil
 	l.waiting[string(id)] = w
-	alone := len(l.waiting) == 1
 	l.mu.Unlock()
 	if err := l.out.Send(jsonrpc.Request(id, method, params)); err != nil {
 		l.forget(id)
 		return reply{}, fmt.Errorf("%w: %w", errServerGone, err)
 	}
-	l.soon.Wait(l.process, alone)
 	select {
 	case r := <-w.got:
 		return r, r.err

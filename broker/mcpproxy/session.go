@@ -13,7 +13,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // versions are the protocols we speak with agents, newest first.
@@ -29,9 +28,7 @@ var errLeft = errors.New("the agent's connection was closed")
 type session struct {
 	proxy *Proxy
 	conn  io.ReadWriteCloser
-	in    *nonblock.Stream // of conn, to look for requests; may be nil
 	out   *jsonrpc.Writer
-	soon  nonblock.Linger // for the agent's next request
 
 	ctx     context.Context // ends with the connection
 	cancel  context.CancelCauseFunc
@@ -47,8 +44,8 @@ type session struct {
 }
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
-	s := &session{proxy: p, conn: conn, in: nonblock.New(conn), open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
-	s.out = jsonrpc.NewWriter(nonblock.Writer(conn), writeDeadline(conn), nil)
+	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
+	s.out = jsonrpc.NewWriter(conn, writeDeadline(conn), nil)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.heard, s.deaf = context.WithCancel(p.waits)
 	return s
@@ -58,7 +55,7 @@ func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 func (s *session) run() error {
 	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
 	defer unblock()
-	lines := jsonrpc.NewReader(nonblock.Reader(s.conn), s.proxy.limits.Line)
+	lines := jsonrpc.NewReader(s.conn, s.proxy.limits.Line)
 	lines.FindIDs(strict.FindID)
 	err := s.read(lines)
 	// An agent that closed only its sending side still gets its answers, but
@@ -233,7 +230,6 @@ func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *s
 		msg, c := run(ctx, s, r)
 		s.mu.Lock()
 		delete(s.open, id)
-		alone := len(s.open) == 0
 		s.mu.Unlock()
 		if !errors.Is(context.Cause(ctx), errCancelled) {
 			_ = s.out.Send(msg)
@@ -242,7 +238,6 @@ func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *s
 		if c != nil {
 			c.finish()
 		}
-		s.soon.Wait(s.in, alone)
 	})
 	return nil
 }

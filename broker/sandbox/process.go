@@ -12,8 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/nonblock"
 )
 
 // How long a server has to end after its input was closed, and then after it
@@ -30,8 +28,7 @@ type Process struct {
 	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *bufio.Reader
-	pipe      *os.File         // below out
-	stream    *nonblock.Stream // of pipe, to look for output; may be nil
+	pipe      *os.File // below out
 	errors    *tail
 	sandboxed bool
 	probes    []Probe
@@ -57,8 +54,7 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 		return nil, fmt.Errorf("start server %s: %w", name, err)
 	}
 	cmd.Stdout = w
-	p.pipe, p.stream = r, nonblock.New(r)
-	p.out = bufio.NewReaderSize(nonblock.Reader(r), 64<<10)
+	p.pipe, p.out = r, bufio.NewReaderSize(r, 64<<10)
 	err = cmd.Start()
 	_ = w.Close() // the server holds the other copy
 	if err != nil {
@@ -78,10 +74,6 @@ func (p *Process) Stdin() io.WriteCloser { return p.in }
 
 // Stdout is the server's output; it ends when the server does.
 func (p *Process) Stdout() *bufio.Reader { return p.out }
-
-// Await looks for output for at most so long, without sleeping, and reports whether
-// there is some.
-func (p *Process) Await(limit time.Duration) bool { return p.stream.Await(limit) }
 
 // Sandboxed tells whether the process really runs in a sandbox.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
