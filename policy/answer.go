@@ -69,7 +69,7 @@ func stringField(raw []byte) (string, bool) {
 // AnswerLine judges one line. What is not a call is denied with the
 // identifier null.
 func (e *Engine) AnswerLine(line []byte) Answer {
-	if len(line) > e.maxCall() {
+	if len(line) > e.judge.maxCall {
 		return e.AnswerTooLong(line)
 	}
 	id, c, ok := ParseCall(line)

@@ -27,14 +27,14 @@ func thousandRules(b *testing.B, dir string) *Compiled {
 func BenchmarkDecide(b *testing.B) {
 	dir := b.TempDir()
 	e, _ := defaultEngine(b, func(c *Config) { c.Policy = thousandRules(b, dir) })
-	p := &preparation{
-		engine: e, tool: e.tools[toolKey{"filesystem", "read_text_file"}], call: Call{Server: "filesystem", Tool: "read_text_file"},
+	f := &facts{
+		tool: e.collector.tools[toolKey{"filesystem", "read_text_file"}], call: Call{Server: "filesystem", Tool: "read_text_file"},
 		roles:    []Role{ReadPath},
 		elements: []element{{argument: "path", role: ReadPath, text: dir + "/a/b/c.txt", path: true}},
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if o := e.decide(p); o.decision != Allow || o.rule != "last" {
+		if o := e.judge.decide(f); o.decision != Allow || o.rule != "last" {
 			b.Fatal(o)
 		}
 	}

@@ -8,9 +8,11 @@
 // The most restrictive answer wins, and what no rule speaks of is denied.
 //
 // The Verdict carries the canonical arguments. They are the only thing that
-// may be forwarded: what was judged is what runs. Judging is pure: no network,
-// no subprocess, and a clock only to know that a file has changed too lately for its
-// times to be trusted; the file system is read only to find out what a path names, and
-// each file of it once. The same call can therefore be judged again, after a person has
+// may be forwarded: what was judged is what runs. The engine has two halves. The
+// collector gathers the facts of a call: it reads the file system, each file of it once,
+// to find out what a path names, and needs a clock only to know that a file has changed
+// too lately for its times to be trusted. The judge is given the call and its facts, and
+// is pure; a fact that could not be gathered is a denial. Neither uses the network or
+// starts a program. The same call can therefore be judged again, after a person has
 // thought about it, and the same code answers offline questions about a policy.
 package policy

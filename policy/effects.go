@@ -167,7 +167,7 @@ type usualEffects struct {
 // it says what is usual for the name.
 func (e *Engine) Effects(server, name string) Effects {
 	if e != nil {
-		if t, ok := e.tools[toolKey{server, name}]; ok {
+		if t, ok := e.collector.tools[toolKey{server, name}]; ok {
 			return *t.effects
 		}
 	}

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -15,19 +16,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// Engine judges calls, always by the same rules. It is safe for concurrent use.
+// Engine judges calls, always by the same rules: a collector gathers what a call names,
+// and a judge decides about that. It is safe for concurrent use.
 type Engine struct {
-	config   Config
-	paths    *pathx.Resolver
-	guard    *guard
-	tools    map[toolKey]*tool
-	gates    map[string][]urlx.Pattern
-	gitHome  gitx.Home
-	around   *gitx.Surroundings
-	attached []string // resolved
-	limits   jsonx.Limits
-	hash     string
-	warnings []string
+	config    Config
+	collector *collector
+	judge     *judge
+	hash      string
+	warnings  []string
 }
 
 // tool is an annotated tool, ready to be judged.
@@ -59,13 +55,14 @@ func New(c Config) (*Engine, error) {
 		return nil, fmt.Errorf("policy engine: sandbox: %w", err)
 	}
 	e := &Engine{
-		config: c, paths: paths, tools: map[toolKey]*tool{}, gates: map[string][]urlx.Pattern{},
-		gitHome: gitx.Home{Dir: c.Home, System: c.SystemGit},
-		limits:  jsonx.Limits{Bytes: c.MaxCall, Members: maxValues},
-		hash:    hashOf(c.Policy, c.Annotations, c.Lists),
+		config: c, hash: hashOf(c.Policy, c.Annotations, c.Lists),
+		judge: &judge{gates: map[string][]urlx.Pattern{}, maxCall: cmp.Or(max(c.MaxCall, 0), jsonx.DefaultBytes)},
 	}
-	e.around = gitx.NewSurroundings(e.gitHome, paths.Base)
-	if e.guard, err = newGuard(paths, c.Protected, c.Unprotected, c.AgentDirs); err != nil {
+	e.collector = &collector{
+		tools: map[toolKey]*tool{}, limits: jsonx.Limits{Bytes: c.MaxCall, Members: maxValues}, paths: paths, gitFixed: c.GitFixed,
+		around: gitx.NewSurroundings(gitx.Home{Dir: c.Home, System: c.SystemGit}, paths.Base),
+	}
+	if e.collector.guard, err = newGuard(paths, c.Protected, c.Unprotected, c.AgentDirs); err != nil {
 		return nil, fmt.Errorf("policy engine: %w", err)
 	}
 	for _, dir := range c.Attached {
@@ -73,7 +70,7 @@ func New(c Config) (*Engine, error) {
 		if err != nil {
 			return nil, fmt.Errorf("policy engine: attached repository %q: %w", dir, err)
 		}
-		e.attached = append(e.attached, got.Path)
+		e.collector.attached = append(e.collector.attached, got.Path)
 	}
 	for server, hosts := range c.DomainAllow {
 		for _, h := range hosts {
@@ -81,10 +78,10 @@ func New(c Config) (*Engine, error) {
 			if err != nil {
 				return nil, fmt.Errorf("policy engine: allowed domains of server %q: %w", server, err)
 			}
-			e.gates[server] = append(e.gates[server], p)
+			e.judge.gates[server] = append(e.judge.gates[server], p)
 		}
-		if e.gates[server] == nil {
-			e.gates[server] = []urlx.Pattern{}
+		if e.judge.gates[server] == nil {
+			e.judge.gates[server] = []urlx.Pattern{}
 		}
 	}
 	e.index()
@@ -106,7 +103,7 @@ func (e *Engine) index() {
 				t.rules = append(t.rules, r)
 			}
 		}
-		e.tools[key] = t
+		e.collector.tools[key] = t
 	}
 }
 

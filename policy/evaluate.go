@@ -32,8 +32,8 @@ func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 			v = Verdict{Decision: Deny, Rule: RuleInvalidRequest, Reason: "the call cannot be judged"}
 		}
 	}()
-	now := e.look(ctx)
-	v, err := e.judge(c, now)
+	now := e.collector.look(ctx)
+	v, err := e.judge.evaluate(c, now.gather(c))
 	if err == nil {
 		err = e.confirm(c, v, now)
 	}
@@ -43,11 +43,16 @@ func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 	if err == nil {
 		return v
 	}
+	return denial(err)
+}
+
+// denial is the verdict on a call that is refused.
+func denial(err error) Verdict {
 	var r *refusal
 	if !errors.As(err, &r) {
 		r = &refusal{rule: RuleInvalidRequest, reason: err.Error()}
 	}
-	v = Verdict{Decision: Deny, Rule: r.rule, Reason: sanitize(r.reason)}
+	v := Verdict{Decision: Deny, Rule: r.rule, Reason: sanitize(r.reason)}
 	if r.argument != "" {
 		v.Trace = []Step{{
 			Argument: sanitize(r.argument), Role: string(r.role), Value: sanitize(r.value),
@@ -57,29 +62,6 @@ func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 	return v
 }
 
-// judge is Evaluate with denials by structure as errors.
-func (e *Engine) judge(c Call, now *snapshot) (Verdict, error) {
-	t, ok := e.tools[toolKey{c.Server, c.Tool}]
-	if !ok {
-		return Verdict{}, &refusal{rule: RuleUnknownTool, reason: "the tool is not annotated"}
-	}
-	args, err := e.decode(c.Arguments, t)
-	if err != nil {
-		return Verdict{}, err
-	}
-	p := &preparation{engine: e, tool: t, call: c, args: args, snapshot: now}
-	if err := p.run(); err != nil {
-		return Verdict{}, err
-	}
-	if err := t.schema.checkCanonical(p.args); err != nil {
-		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}
-	}
-	if c.Server == "filesystem" && c.Tool == "list_allowed_directories" && len(args.Members) == 0 {
-		return e.verdict(p, outcome{decision: Allow, rule: RuleIntrospection, reason: "the call only asks which directories are open"})
-	}
-	return e.verdict(p, e.decide(p))
-}
-
 // reasonAnotherMeaning is why confirm refuses.
 const reasonAnotherMeaning = "in its canonical form the call means something else"
 
@@ -87,11 +69,11 @@ const reasonAnotherMeaning = "in its canonical form the call means something els
 // was asked, and refuses it unless it means the very same. Absolute paths are left
 // out: there is but one spelling of them, and the kernel was asked for it.
 func (e *Engine) confirm(c Call, v Verdict, now *snapshot) error {
-	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.tools[toolKey{c.Server, c.Tool}].respells() {
+	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.collector.tools[toolKey{c.Server, c.Tool}].respells() {
 		return nil
 	}
 	c.Arguments = v.Arguments
-	again, err := e.judge(c, now)
+	again, err := e.judge.evaluate(c, now.gather(c))
 	if err == nil && again.Decision == v.Decision && again.Digest == v.Digest && bytes.Equal(again.Arguments, v.Arguments) {
 		return nil
 	}
@@ -112,11 +94,11 @@ func (t *tool) respells() bool {
 }
 
 // decode reads the arguments and checks their names and shapes.
-func (e *Engine) decode(raw []byte, t *tool) (jsonx.Value, error) {
+func (t *tool) decode(raw []byte, limits jsonx.Limits) (jsonx.Value, error) {
 	args := jsonx.Value{Kind: jsonx.Object}
 	if len(raw) > 0 {
 		var err error
-		if args, err = jsonx.Parse(raw, e.limits); err != nil {
+		if args, err = jsonx.Parse(raw, limits); err != nil {
 			return args, &refusal{rule: RuleInvalidArguments, reason: "the arguments are refused: " + err.Error()}
 		}
 	}
@@ -147,44 +129,6 @@ func (t *tool) missesPath(args jsonx.Value) bool {
 		}
 	}
 	return false
-}
-
-// verdict writes down an outcome together with the canonical arguments.
-func (e *Engine) verdict(p *preparation, o outcome) (Verdict, error) {
-	v := Verdict{Decision: o.decision, Rule: o.rule, Reason: o.reason, Trace: o.trace}
-	if o.decision == Deny {
-		return v, nil
-	}
-	v.Arguments = p.args.Encode()
-	if len(v.Arguments) > e.maxCall() {
-		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "the canonical arguments are too large"}
-	}
-	if o.decision == Escalate {
-		v.Roles = o.roles
-		v.Structural = o.structural
-		v.Values, v.Prose = p.values(), p.prose()
-	}
-	v.Digest = e.bind(p, v.Arguments)
-	if dir, _ := p.args.Member(p.tool.effects.Enters); p.tool.traits.Git && dir.Kind == jsonx.String {
-		v.Enters = dir.Text
-	}
-	return v, nil
-}
-
-func (e *Engine) maxCall() int {
-	if e.config.MaxCall > 0 {
-		return e.config.MaxCall
-	}
-	return jsonx.DefaultBytes
-}
-
-// bind computes the digest of what was judged.
-func (e *Engine) bind(p *preparation, arguments []byte) string {
-	parts := [][]byte{[]byte(p.call.Server), []byte(p.call.Tool), arguments}
-	for _, el := range p.elements {
-		parts = append(parts, []byte(el.argument), []byte(el.role), []byte(el.text))
-	}
-	return digest(parts...)
 }
 
 // outcome is a decision on its way to becoming a verdict.

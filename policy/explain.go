@@ -31,69 +31,62 @@ type RuleExplanation struct {
 // the one Evaluate gives.
 func (e *Engine) Explain(c Call) Explanation {
 	x := Explanation{Verdict: e.Evaluate(c)}
-	t, ok := e.tools[toolKey{c.Server, c.Tool}]
-	if !ok {
+	f := e.collector.look(context.Background()).gather(c)
+	if f.refused != nil {
 		return x
 	}
-	args, err := e.decode(c.Arguments, t)
-	if err != nil {
-		return x
-	}
-	p := &preparation{engine: e, tool: t, call: c, args: args, snapshot: e.look(context.Background())}
-	if p.run() != nil {
-		return x
-	}
-	for _, role := range p.roles {
-		silent := role.IsPath() && t.traits.SandboxFiles && !p.hasValue(role) // a path that is left out touches nothing
+	t := f.tool
+	for _, role := range f.roles {
+		silent := role.IsPath() && t.traits.SandboxFiles && !f.hasValue(role) // a path that is left out touches nothing
 		if role.Judged() && !silent {
-			x.Roles = append(x.Roles, p.explainRole(role))
+			x.Roles = append(x.Roles, f.explainRole(role))
 		}
 	}
 	if len(x.Roles) == 0 {
-		x.Roles = append(x.Roles, p.explainRole(""))
+		x.Roles = append(x.Roles, f.explainRole(""))
 	}
-	for _, role := range p.roles {
+	for _, role := range f.roles {
 		if !role.Judged() && slices.ContainsFunc(t.rules, func(r *rule) bool { return r.names(role) }) {
-			x.Roles = append(x.Roles, p.explainRole(role))
+			x.Roles = append(x.Roles, f.explainRole(role))
 		}
 	}
 	return x
 }
 
-func (p *preparation) explainRole(role Role) RoleExplanation {
+func (f *facts) explainRole(role Role) RoleExplanation {
 	out := RoleExplanation{Role: role}
 	var open []element
 	total, decided := 0, false
-	for _, el := range p.elements {
+	for _, el := range f.elements {
 		if el.role != role {
 			continue
 		}
 		total++
-		if !p.free(&el) {
+		if !f.free(&el) {
 			open = append(open, el)
 		}
 	}
 	if done := total - len(open); done > 0 {
 		out.Rules = append(out.Rules, RuleExplanation{Rule: RuleSandbox, Then: Allow, Applied: true, Values: done})
 	}
-	for _, r := range p.tool.rules {
+	for _, r := range f.tool.rules {
 		x := RuleExplanation{Rule: r.name, Then: r.then}
 		switch {
 		case !r.loose && (decided || (len(open) == 0 && total > 0)):
 			x.Obstacle = "everything was decided before"
 		case r.loose:
-			if x.Applied = p.holds(r, ""); !x.Applied {
+			if x.Applied = f.holds(r, ""); !x.Applied {
 				x.Obstacle = "its conditions name no role together, and do not all hold for the call"
 			}
 		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it speaks of other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
 			x.Obstacle = "it does not name the role, which needs no allowance"
-		case !p.holds(r, role):
+		case !f.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
 		case total == 0 && r.divides():
 			x.Obstacle = "the call has no value that it could hold for"
-		case total == 0 && p.passesOver(r, role):
+		case total == 0 && f.passesOver(r, role):
 			x.Obstacle, decided = "the call tells which remotes there are, and contacts nobody", true
 		case total == 0:
 			x.Applied, decided = true, true

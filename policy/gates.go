@@ -6,19 +6,19 @@ import (
 
 // gate escalates addresses beyond the hosts that a server's sandbox lets it
 // reach. It never allows anything.
-func (e *Engine) gate(p *preparation, o *outcome) {
-	patterns, gated := e.gates[p.call.Server]
+func (j *judge) gate(f *facts, o *outcome) {
+	patterns, gated := j.gates[f.call.Server]
 	if !gated {
 		return
 	}
-	for i := range p.elements {
-		el := &p.elements[i]
+	for i := range f.elements {
+		el := &f.elements[i]
 		if !el.role.IsURL() || matchAny(patterns, el, Allow) {
 			continue
 		}
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleDomain, roles: []string{string(el.role)},
-			reason: describe("%q goes to a host that the server %q is not meant to reach", el.argument, p.call.Server),
+			reason: describe("%q goes to a host that the server %q is not meant to reach", el.argument, f.call.Server),
 			trace:  []Step{el.step(RuleDomain, Escalate)},
 		})
 		return
@@ -28,9 +28,9 @@ func (e *Engine) gate(p *preparation, o *outcome) {
 // hostExecution escalates what would make a program run on the host later:
 // writing files that tools there obey, and working on a repository that
 // brings programs of its own.
-func (p *preparation) hostExecution(o *outcome) {
-	for i := range p.elements {
-		el := &p.elements[i]
+func (f *facts) hostExecution(o *outcome) {
+	for i := range f.elements {
+		el := &f.elements[i]
 		if el.executes == "" {
 			continue
 		}
@@ -40,11 +40,11 @@ func (p *preparation) hostExecution(o *outcome) {
 			trace:  []Step{el.step(RuleHostExecution, Escalate)},
 		})
 	}
-	if len(p.programs) > 0 {
-		names := sanitize(strings.Join(p.programs, ", "))
-		step := Step{Argument: "path", Role: string(firstPath(p.rootRole)), Value: sanitize(p.root.Path), Rule: RuleHostExecution, Decision: Escalate}
+	if len(f.programs) > 0 {
+		names := sanitize(strings.Join(f.programs, ", "))
+		step := Step{Argument: "path", Role: string(firstPath(f.rootRole)), Value: sanitize(f.root.Path), Rule: RuleHostExecution, Decision: Escalate}
 		o.escalate(outcome{
-			decision: Escalate, rule: RuleHostExecution, roles: []string{string(firstPath(p.rootRole))},
+			decision: Escalate, rule: RuleHostExecution, roles: []string{string(firstPath(f.rootRole))},
 			reason: describe("the repository brings programs that git would run on the host: %s", names), trace: []Step{step},
 		})
 	}
@@ -52,11 +52,11 @@ func (p *preparation) hostExecution(o *outcome) {
 
 // unseenHosts escalates a clone that brings the repository's submodules along:
 // where those come from only the repository says, which is not there yet.
-func (p *preparation) unseenHosts(o *outcome) {
-	if !p.tool.traits.Git || !p.tool.can(creates) {
+func (f *facts) unseenHosts(o *outcome) {
+	if !f.tool.traits.Git || !f.tool.can(creates) {
 		return
 	}
-	for _, m := range p.args.Members {
+	for _, m := range f.args.Members {
 		name := strings.ToLower(m.Name)
 		if !truthy(m.Value) || !strings.Contains(name, "submodule") && name != "recursive" && name != "recurse" {
 			continue

@@ -34,13 +34,13 @@ func (p *preparation) gitDirectory() error {
 	}
 	if slices.Contains([]string{"", ".", "./"}, given) {
 		if given = p.call.WorkDir; given == "" {
-			given = p.engine.paths.Base
+			given = p.paths.Base
 		}
 		if given == "" {
 			return p.refuse(RuleGitRepository, "path", roles[0], "", "no working directory is known")
 		}
 	}
-	r, err := p.paths.Resolve(given)
+	r, err := p.view.Resolve(given)
 	if err != nil {
 		return p.refuse(RuleInvalidPath, "path", firstPath(roles), given, err.Error())
 	}
@@ -107,7 +107,7 @@ func (p *preparation) readRepository(r pathx.Resolved) *repository {
 		return got
 	}
 	got.dirs = make([]repoDirs, len(got.nested)+1)
-	got.programs = repo.Programs(!p.tool.can(hookless), p.engine.config.GitFixed)
+	got.programs = repo.Programs(!p.tool.can(hookless), p.gitFixed)
 	if p.tool.can(continues) {
 		queued, err := repo.Queued()
 		if err != nil {
@@ -116,7 +116,7 @@ func (p *preparation) readRepository(r pathx.Resolved) *repository {
 		got.programs = append(got.programs, queued...)
 	}
 	for _, each := range got.nested {
-		got.programs = append(got.programs, each.Programs(false, p.engine.config.GitFixed)...)
+		got.programs = append(got.programs, each.Programs(false, p.gitFixed)...)
 	}
 	return got
 }
@@ -139,7 +139,7 @@ func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo, dirs *rep
 		return p.refuse(RuleGitRepository, "path", p.rootRole[0], r.Path, dirs.err.Error())
 	}
 	for _, dir := range dirs.names {
-		got, err := p.paths.ResolveTrusted(dir)
+		got, err := p.view.ResolveTrusted(dir)
 		if err != nil {
 			return p.refuse(RuleGitRepository, "path", p.rootRole[0], dir, err.Error())
 		}
@@ -161,7 +161,7 @@ func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo, dirs *rep
 func (p *preparation) addRepositoryDir(r pathx.Resolved) error {
 	before := len(p.elements)
 	err := p.addPath("path", p.rootRole, r)
-	attached := slices.ContainsFunc(p.engine.attached, func(dir string) bool { return pathx.Within(r.Path, dir) })
+	attached := slices.ContainsFunc(p.attached, func(dir string) bool { return pathx.Within(r.Path, dir) })
 	for i := before; i < len(p.elements); i++ {
 		p.elements[i].executes = ""
 		p.elements[i].sandbox = p.elements[i].sandbox || attached
@@ -181,7 +181,7 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	}
 	base := p.root.Path
 	if base == "" {
-		base = p.engine.paths.Base
+		base = p.paths.Base
 	}
 	full, relative := s, !strings.HasPrefix(s, "/")
 	if relative {
@@ -234,12 +234,12 @@ func (p *preparation) inWorkTree(path string) bool {
 // the agent wrote it, one that may begin with the mount point.
 func (p *preparation) resolveFrom(full string, host bool) (pathx.Resolved, error) {
 	if !host {
-		return p.paths.Resolve(full)
+		return p.view.Resolve(full)
 	}
 	if err := pathx.Check(full); err != nil {
 		return pathx.Resolved{}, err
 	}
-	return p.paths.ResolveHost(full)
+	return p.view.ResolveHost(full)
 }
 
 // cleanRelative removes "." and empty components and keeps the rest.

@@ -23,7 +23,7 @@ func (p *preparation) wholeTree(call jsonx.Value) error {
 	if !p.tool.does(sweeps, call) {
 		return nil
 	}
-	r, err := p.paths.ResolveTrusted(p.repo.WorkTree)
+	r, err := p.view.ResolveTrusted(p.repo.WorkTree)
 	if err != nil {
 		return p.refuse(RuleGitRepository, "path", firstPath(p.rootRole), p.repo.WorkTree, err.Error())
 	}
@@ -46,8 +46,8 @@ func shownFile(call jsonx.Value) string {
 // trackedFiles refuses a call that shows tracked files while a protected one is among
 // them: below the directories that the call names, or anywhere.
 func (p *preparation) trackedFiles(call jsonx.Value) error {
-	tree, err := p.paths.ResolveTrusted(p.repo.WorkTree)
-	if err != nil || p.guard == nil {
+	tree, err := p.view.ResolveTrusted(p.repo.WorkTree)
+	if err != nil || p.protected == nil {
 		return err
 	}
 	var scope []string
@@ -61,8 +61,8 @@ func (p *preparation) trackedFiles(call jsonx.Value) error {
 		}
 	}
 	var names []string // of what is protected, in the work tree
-	for i := range p.guard.now {
-		name := p.guard.now[i].Path
+	for i := range p.protected.now {
+		name := p.protected.now[i].Path
 		named := scope == nil || slices.ContainsFunc(scope, func(dir string) bool { return within(name, dir) })
 		if name != tree.Path && within(name, tree.Path) && named {
 			names = append(names, name[len(tree.Path)+1:])
@@ -98,7 +98,7 @@ func (p *preparation) revisionFile(name, rev, file string) error {
 		base = p.repo.WorkTree
 	}
 	full := base + "/" + cleanRelative(file)
-	r, err := p.paths.ResolveHost(full)
+	r, err := p.view.ResolveHost(full)
 	if err != nil {
 		r = pathx.Resolved{Path: full} // its place may hold something else by now
 	}

@@ -30,7 +30,7 @@ func (p *preparation) gitObeys(r pathx.Resolved) string {
 // reaches reports whether writing a file changes what a name leads to. A
 // directory that is not there yet may come with all that it holds.
 func (p *preparation) reaches(r pathx.Resolved, name string) bool {
-	to, err := p.paths.ResolveTrusted(name)
+	to, err := p.view.ResolveTrusted(name)
 	if err != nil {
 		return within(r.Path, filepath.Clean(name))
 	}

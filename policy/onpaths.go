@@ -113,7 +113,7 @@ func overlap(a, b string) bool {
 }
 
 func (c *PathCondition) bind(e *Engine, r Rule) (tests []test, warnings []string) {
-	dir, err := e.paths.ResolveTrusted(c.Within)
+	dir, err := e.collector.paths.ResolveTrusted(c.Within)
 	within := dir.Path
 	switch {
 	case err != nil && r.Then == Allow:
@@ -146,10 +146,10 @@ func (e *Engine) tooWide(dir string) bool {
 	if dir == "" {
 		return false
 	}
-	if home, err := e.paths.ResolveTrusted("~"); err == nil && pathx.Within(home.Path, dir) {
+	if home, err := e.collector.paths.ResolveTrusted("~"); err == nil && pathx.Within(home.Path, dir) {
 		return true
 	}
-	for _, entry := range e.guard.entries {
+	for _, entry := range e.collector.guard.entries {
 		if pathx.Within(entry.resolved.Path, dir) {
 			return true
 		}

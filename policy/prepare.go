@@ -6,37 +6,16 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
-
-// element is one value of one role, in the form in which it is judged.
-type element struct {
-	argument string
-	role     Role
-	text     string
-	target   *urlx.Target // of a URL or a resolved remote
-	path     bool
-	sandbox  bool   // a path inside the sandbox
-	far      bool   // a path whose call goes on to what lies below
-	executes string // why writing it would run something on the host, or ""
-}
 
 // preparation turns the arguments of one call into elements and, on the way,
 // into their canonical form.
 type preparation struct {
 	*snapshot
-	engine   *Engine
-	tool     *tool
-	call     Call
-	args     jsonx.Value
-	roles    []Role // of the call, distinct, in the order of the arguments
-	elements []element
-	repo     *gitx.Repo     // of a git call, when there is one
-	nested   []*gitx.Repo   // the repositories that git looks into on its behalf
-	root     pathx.Resolved // the repository argument of a git call
-	rootRole []Role
-	programs []string // what the repository would run
+	*facts
+	repo   *gitx.Repo   // of a git call, when there is one
+	nested []*gitx.Repo // the repositories that git looks into on its behalf
 }
 
 func (p *preparation) run() error {
@@ -77,7 +56,11 @@ func (p *preparation) run() error {
 	if err := p.wholeTree(original); err != nil {
 		return err
 	}
-	return p.defaultRemote()
+	if err := p.defaultRemote(); err != nil {
+		return err
+	}
+	p.tellsRemotes = p.repo != nil && p.tool.does(lists, p.args) && p.repo.PlainRemotes()
+	return nil
 }
 
 // absentRoles adds the roles of arguments that the call leaves out: rules
@@ -203,14 +186,6 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 // without is the list of roles but one, whose elements are recorded apart.
 func without(roles []Role, role Role) []Role {
 	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == role })
-}
-
-// add records an element for each of the roles.
-func (p *preparation) add(roles []Role, el element) {
-	for _, r := range roles {
-		el.role = r
-		p.elements = append(p.elements, el)
-	}
 }
 
 // plainElements records the strings of an argument that is only compared with

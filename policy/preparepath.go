@@ -10,7 +10,7 @@ import (
 // pathValue resolves a path, once for all roles of its argument.
 func (p *preparation) pathValue(name string, roles []Role, s string) (string, error) {
 	role := firstPath(roles)
-	r, err := p.paths.Resolve(s)
+	r, err := p.view.Resolve(s)
 	if err != nil {
 		return s, p.refuse(RuleInvalidPath, name, role, s, err.Error())
 	}
@@ -24,13 +24,13 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	if err := p.checkProtected(name, role, r, far); err != nil {
 		return err
 	}
-	if r.Path == p.engine.paths.Base && p.tool.can(replaces) && !p.tool.traits.Git {
+	if r.Path == p.paths.Base && p.tool.can(replaces) && !p.tool.traits.Git {
 		return p.refuse(RuleInvalidPath, name, role, r.Path, "the path is the workspace itself, not a file in it")
 	}
 	sandbox := p.inSandbox(r.Path)
 	for _, each := range roles {
 		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox, far: far != itself}
-		if each == DeletePath && !p.tool.traits.Git && r.Path == p.engine.paths.Base {
+		if each == DeletePath && !p.tool.traits.Git && r.Path == p.paths.Base {
 			el.sandbox = false // what goes then is an entry of the directory above
 		}
 		if each.changesFiles() {
@@ -44,7 +44,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 // runsOnHost says why changing a file would run or steer a program on the host
 // later, or "".
 func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
-	if why := hostObeys(r.Path, p.paths.Exists); why != "" {
+	if why := hostObeys(r.Path, p.view.Exists); why != "" {
 		return why
 	}
 	if why := p.gitObeys(r); why != "" {
@@ -66,19 +66,19 @@ const (
 )
 
 func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, far reach) error {
-	if p.guard == nil {
+	if p.protected == nil {
 		var err error
-		if p.guard, err = p.engine.guard.look(p.paths); err != nil {
+		if p.protected, err = p.collector.guard.look(p.view); err != nil {
 			return p.refuse(RuleProtectedPath, name, role, r.Path, "which paths are protected cannot be told: "+err.Error())
 		}
 	}
-	protected, err := p.guard.protects(p.ctx, r)
+	protected, err := p.protected.protects(p.ctx, r)
 	switch {
 	case err != nil:
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "whether the path is protected cannot be told: "+err.Error())
 	case protected:
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "the path is protected")
-	case far != itself && p.guard.covers(r, far == destroys):
+	case far != itself && p.protected.covers(r, far == destroys):
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "a protected path lies below, which the call would reach")
 	case len(p.elements) > maxElements:
 		return p.refuse(RuleInvalidArguments, name, role, "", "the call names too many files")
@@ -99,7 +99,7 @@ func (p *preparation) reach(argument string, roles []Role) reach {
 }
 
 func (p *preparation) inSandbox(path string) bool {
-	base := p.engine.paths.Base
+	base := p.paths.Base
 	return base != "" && pathx.Within(path, base)
 }
 

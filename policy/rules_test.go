@@ -181,7 +181,7 @@ func TestVisible(t *testing.T) {
 		}
 	}
 	shipped := w.engine()
-	for key := range shipped.tools {
+	for key := range shipped.collector.tools {
 		if !shipped.Visible(key.server, key.tool) {
 			t.Errorf("the shipped policy hides %v", key)
 		}
@@ -225,7 +225,7 @@ func TestSchemaMatches(t *testing.T) {
 		t.Error("another schema matches")
 	}
 	key := toolKey{"fetch", "http_fetch"}
-	if err := e.SchemaMatches("fetch", "http_fetch", e.tools[key].schema.source.Encode()); err != nil {
+	if err := e.SchemaMatches("fetch", "http_fetch", e.collector.tools[key].schema.source.Encode()); err != nil {
 		t.Error(err)
 	}
 	if err := e.SchemaMatches("fetch", "unknown", []byte(`{}`)); err == nil {

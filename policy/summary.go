@@ -31,11 +31,11 @@ type ToolSummary struct {
 
 // Summarize lists rules, in order, and tools, by name.
 func (e *Engine) Summarize() Summary {
-	s := Summary{Hash: e.hash, Sandbox: e.paths.Base, Warnings: e.warnings}
+	s := Summary{Hash: e.hash, Sandbox: e.collector.paths.Base, Warnings: e.warnings}
 	for _, r := range e.config.Policy.Rules {
 		s.Rules = append(s.Rules, RuleSummary{Name: r.Name, Then: r.Then, Reason: sanitize(r.Reason)})
 	}
-	for key, t := range e.tools {
+	for key, t := range e.collector.tools {
 		ts := ToolSummary{Server: key.server, Tool: key.tool, Visible: e.Visible(key.server, key.tool), Roles: map[string][]string{}}
 		for name, arg := range t.args {
 			roles := []string{}

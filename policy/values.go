@@ -8,10 +8,10 @@ import (
 )
 
 // values lists what the call names: every element of a role that rules judge.
-func (p *preparation) values() []Value {
+func (f *facts) values() []Value {
 	var out []Value
-	for i := range p.elements {
-		el := &p.elements[i]
+	for i := range f.elements {
+		el := &f.elements[i]
 		if !el.role.Judged() {
 			continue
 		}
@@ -34,17 +34,17 @@ var modeNames = []string{
 // prose lists the arguments of the call that are text and nothing else: no
 // role that is judged or checked, no flag, no number, no choice of an
 // enumeration, and no name that says it is more.
-func (p *preparation) prose() []string {
+func (f *facts) prose() []string {
 	var out []string
-	for _, m := range p.args.Members {
-		arg, ok := p.tool.args[m.Name]
-		if !ok || slices.Contains(modeNames, m.Name) || !p.tool.schema.textual(m.Name) {
+	for _, m := range f.args.Members {
+		arg, ok := f.tool.args[m.Name]
+		if !ok || slices.Contains(modeNames, m.Name) || !f.tool.schema.textual(m.Name) {
 			continue
 		}
 		if m.Value.Kind != jsonx.String && m.Value.Kind != jsonx.Array {
 			continue
 		}
-		roles := arg.resolve(p.args, p.tool.schema)
+		roles := arg.resolve(f.args, f.tool.schema)
 		if !slices.ContainsFunc(roles, func(r Role) bool { return r != CommitMessage && r != EmailBody }) {
 			out = append(out, m.Name)
 		}

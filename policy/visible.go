@@ -11,7 +11,7 @@ import (
 // Visible reports whether any call of a tool could end otherwise than denied.
 // A tool that is not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
-	t, ok := e.tools[toolKey{server, tool}]
+	t, ok := e.collector.tools[toolKey{server, tool}]
 	if !ok || (t.schema != nil && t.schema.compile() != nil) {
 		return false
 	}
@@ -49,7 +49,7 @@ func (t *tool) hopeful(role Role) bool {
 // they do not define the same arguments, or when the tool is not annotated at
 // all.
 func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
-	t, ok := e.tools[toolKey{server, tool}]
+	t, ok := e.collector.tools[toolKey{server, tool}]
 	if !ok {
 		return fmt.Errorf("policy: tool %q of server %q is not annotated", tool, server)
 	}
@@ -70,20 +70,20 @@ func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
 }
 
 // Sandbox returns the resolved sandbox directory.
-func (e *Engine) Sandbox() string { return e.paths.Base }
+func (e *Engine) Sandbox() string { return e.collector.paths.Base }
 
 // ToContainer replaces the sandbox's host path by its mount point in a text
 // from a server, wherever it stands as a whole path or in front of one.
 func (e *Engine) ToContainer(text string) string {
-	if e.paths.Mount == "" || e.paths.Base == "" || e.paths.Base == "/" {
+	if e.collector.paths.Mount == "" || e.collector.paths.Base == "" || e.collector.paths.Base == "/" {
 		return text
 	}
-	text = replacePath(text, e.paths.Base, e.paths.Mount)
-	if inURL := (&url.URL{Path: e.paths.Base}).EscapedPath(); inURL != e.paths.Base {
-		text = replacePath(text, inURL, e.paths.Mount)
+	text = replacePath(text, e.collector.paths.Base, e.collector.paths.Mount)
+	if inURL := (&url.URL{Path: e.collector.paths.Base}).EscapedPath(); inURL != e.collector.paths.Base {
+		text = replacePath(text, inURL, e.collector.paths.Mount)
 	}
-	if raw := strings.TrimRight(e.config.Sandbox, "/"); raw != "" && raw != e.paths.Base {
-		text = replacePath(text, raw, e.paths.Mount)
+	if raw := strings.TrimRight(e.config.Sandbox, "/"); raw != "" && raw != e.collector.paths.Base {
+		text = replacePath(text, raw, e.collector.paths.Mount)
 	}
 	return text
 }

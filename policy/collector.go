@@ -9,19 +9,45 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
+// collector gathers the facts of calls. It is the only part of an engine that looks at
+// the file system.
+type collector struct {
+	tools    map[toolKey]*tool
+	limits   jsonx.Limits
+	paths    *pathx.Resolver
+	guard    *guard
+	around   *gitx.Surroundings
+	attached []string // repositories outside the sandbox, resolved
+	gitFixed []string
+}
+
 // snapshot is the file system as one judgement sees it. Whatever it needs is looked up
 // and read once, for all values of the call and for its canonical form, too.
 type snapshot struct {
-	ctx   context.Context // a snapshot is part of one judgement and ends with it
-	paths *pathx.View
-	git   *gitx.View
-	guard *guardView             // made when the first path needs it
-	repos map[string]*repository // by the directory from which git looks for them
+	*collector
+	ctx       context.Context // a snapshot is part of one judgement and ends with it
+	view      *pathx.View
+	git       *gitx.View
+	protected *guardView             // made when the first path needs it
+	repos     map[string]*repository // by the directory from which git looks for them
 }
 
 // look begins a judgement.
-func (e *Engine) look(ctx context.Context) *snapshot {
-	return &snapshot{ctx: ctx, paths: e.paths.View(ctx), git: e.around.View(ctx)}
+func (c *collector) look(ctx context.Context) *snapshot {
+	return &snapshot{collector: c, ctx: ctx, view: c.paths.View(ctx), git: c.around.View(ctx)}
+}
+
+// gather finds out what a call names. What cannot be told is a reason to deny the call.
+func (s *snapshot) gather(c Call) *facts {
+	f := &facts{call: c, tool: s.tools[toolKey{c.Server, c.Tool}]}
+	if f.tool == nil {
+		f.refused = &refusal{rule: RuleUnknownTool, reason: "the tool is not annotated"}
+		return f
+	}
+	if f.args, f.refused = f.tool.decode(c.Arguments, s.limits); f.refused == nil {
+		f.refused = (&preparation{snapshot: s, facts: f}).run()
+	}
+	return f
 }
 
 // err says why a judgement cannot stand, whatever it came to.
@@ -29,7 +55,7 @@ func (s *snapshot) err() error {
 	if s.ctx.Err() != nil {
 		return &refusal{rule: RuleWithdrawn, reason: "the call was taken back before it was judged"}
 	}
-	if err := s.paths.Err(); err != nil {
+	if err := s.view.Err(); err != nil {
 		return &refusal{rule: RuleInvalidPath, reason: err.Error()}
 	}
 	return nil

@@ -1,0 +1,64 @@
+package policy
+
+import (
+	"bytes"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
+)
+
+// judge decides about calls by what was gathered of them. It is pure: the same facts
+// always lead to the same verdict.
+type judge struct {
+	gates   map[string][]urlx.Pattern // by server
+	maxCall int
+}
+
+// evaluate judges a call by its facts, with denials by structure as errors. Facts that are
+// missing, or those of another call, are no reason to allow anything.
+func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
+	switch {
+	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || !bytes.Equal(f.call.Arguments, c.Arguments):
+		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the call cannot be judged by what was gathered of another"}
+	case f.refused != nil:
+		return Verdict{}, f.refused
+	}
+	if err := f.tool.schema.checkCanonical(f.args); err != nil {
+		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}
+	}
+	if c.Server == "filesystem" && c.Tool == "list_allowed_directories" && len(f.args.Members) == 0 {
+		return j.verdict(f, outcome{decision: Allow, rule: RuleIntrospection, reason: "the call only asks which directories are open"})
+	}
+	return j.verdict(f, j.decide(f))
+}
+
+// verdict writes down an outcome together with the canonical arguments.
+func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
+	v := Verdict{Decision: o.decision, Rule: o.rule, Reason: o.reason, Trace: o.trace}
+	if o.decision == Deny {
+		return v, nil
+	}
+	v.Arguments = f.args.Encode()
+	if len(v.Arguments) > j.maxCall {
+		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "the canonical arguments are too large"}
+	}
+	if o.decision == Escalate {
+		v.Roles = o.roles
+		v.Structural = o.structural
+		v.Values, v.Prose = f.values(), f.prose()
+	}
+	v.Digest = f.bind(v.Arguments)
+	if dir, _ := f.args.Member(f.tool.effects.Enters); f.tool.traits.Git && dir.Kind == jsonx.String {
+		v.Enters = dir.Text
+	}
+	return v, nil
+}
+
+// bind computes the digest of what was judged.
+func (f *facts) bind(arguments []byte) string {
+	parts := [][]byte{[]byte(f.call.Server), []byte(f.call.Tool), arguments}
+	for _, el := range f.elements {
+		parts = append(parts, []byte(el.argument), []byte(el.role), []byte(el.text))
+	}
+	return digest(parts...)
+}
