@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
@@ -44,7 +45,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 // runsOnHost says why changing a file would run or steer a program on the host
 // later, or "".
 func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
-	if why := hostObeys(r.Path, p.view.Exists); why != "" {
+	if why := hostexec.Path(r.Path, p.view.Exists); why != "" {
 		return why
 	}
 	if why := p.gitObeys(r); why != "" {

@@ -6,6 +6,6 @@
 // least of all; no link is followed out of the workspace; a pipe is not waited for; and
 // depth, entries, bytes and time are bounded. What a look missed, it says.
 //
-// Which names count is policy's list (policy.HostObeys). What counts of a git repository
+// Which names count is the list of policy/hostexec. What counts of a git repository
 // is here: hooks, what its configuration makes git run or obey, what leads git elsewhere.
 package obeyed

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
 // Look is what was found in a directory.
@@ -225,12 +225,12 @@ func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
 	case isGit(e.Name()):
 		l.file(name, File{why: "git uses the repository that it names", unit: name, git: true})
 	case kind.IsDir():
-		if below.all = policy.HostObeys(p.name, e.Name(), true); below.all != "" {
+		if below.all = hostexec.Name(p.name, e.Name(), true); below.all != "" {
 			below.unit = name
 		}
 		l.enter(below)
 	default:
-		if why := policy.HostObeys(p.name, e.Name(), false); why != "" {
+		if why := hostexec.Name(p.name, e.Name(), false); why != "" {
 			l.file(name, File{why: why, unit: name})
 		}
 	}
@@ -249,10 +249,10 @@ func (l *looker) link(p, below *place, name string) {
 	isDir := l.isDir(name)
 	why := p.all
 	if why == "" {
-		why = policy.HostObeys(p.name, below.name, isDir)
+		why = hostexec.Name(p.name, below.name, isDir)
 	}
 	if why == "" && !isDir { // it may lead to a directory outside, or to one that is not there yet
-		why = policy.HostObeys(p.name, below.name, true)
+		why = hostexec.Name(p.name, below.name, true)
 	}
 	if why != "" {
 		below.all = why

@@ -1,4 +1,7 @@
-package policy
+// Package hostexec tells by their names which files programs of the host run or obey by
+// themselves, when a person opens or enters the directory they are in. A call that writes
+// one of these is never let through without a person.
+package hostexec
 
 import (
 	"regexp"
@@ -111,10 +114,10 @@ var executingIn = map[string]struct {
 // lefthook are the names of the files of a tool that installs git hooks.
 var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
-// HostObeys says why programs of the host would run or obey by themselves what has
+// Name says why programs of the host would run or obey by themselves what has
 // such a name in a directory of such a name, or "". Of a directory everything below it
 // counts. Names are compared without regard to case, because some disks do so.
-func HostObeys(dir, name string, isDir bool) string {
+func Name(dir, name string, isDir bool) string {
 	return obeyedName(foldName(dir), foldName(name), isDir)
 }
 
@@ -141,9 +144,9 @@ func obeyedName(dir, name string, isDir bool) string {
 	return ""
 }
 
-// hostObeys is HostObeys for a path and all that is on the way to it. What would be put
+// Path is Name for a path and all that is on the way to it. What would be put
 // in the place of a directory could hold anything.
-func hostObeys(p string, exists func(name string) bool) string {
+func Path(p string, exists func(name string) bool) string {
 	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	around := ""
 	for i, part := range parts {
