@@ -64,36 +64,36 @@ func (m *Model) onBudgets(msg budgetsMsg) {
 }
 
 // budgetText writes the budget screen.
-func (m *Model) budgetText(all broker.Budgets) []helpLine {
-	var out []helpLine
+func (m *Model) budgetText(all broker.Budgets) []view.Line {
+	var out []view.Line
 	for _, b := range all.Sessions {
 		name := fmt.Sprintf("tab %d", b.Tab)
 		if t := m.tabOf(b.Session); t != nil {
 			name = fmt.Sprintf("tab %d: %s", b.Tab, view.Sanitize(t.title()))
 		}
-		out = append(out, helpLine{text: name, head: true})
+		out = append(out, view.Line{Text: name, Head: true})
 		out = append(out, usageLines(b.Used)...)
-		out = append(out, helpLine{key: "open for", text: b.Used.Time.Round(time.Second).String()})
-		out = append(out, helpLine{key: "may use", text: allowance(b.Allowance)})
+		out = append(out, view.Line{Key: "open for", Text: b.Used.Time.Round(time.Second).String()})
+		out = append(out, view.Line{Key: "may use", Text: allowance(b.Allowance)})
 	}
-	out = append(out, helpLine{text: "all sessions there ever were", head: true})
+	out = append(out, view.Line{Text: "all sessions there ever were", Head: true})
 	out = append(out, usageLines(all.Total)...)
-	return append(out, helpLine{text: ""},
-		helpLine{text: "Costs are estimated by the prices of " + view.Sanitize(all.PricesDate) + "; the provider's bill decides."},
-		helpLine{text: "/budget +5 lets this tab use 5 dollars more."})
+	return append(out, view.Line{Text: ""},
+		view.Line{Text: "Costs are estimated by the prices of " + view.Sanitize(all.PricesDate) + "; the provider's bill decides."},
+		view.Line{Text: "/budget +5 lets this tab use 5 dollars more."})
 }
 
 // usageLines writes one usage.
-func usageLines(u broker.Usage) []helpLine {
+func usageLines(u broker.Usage) []view.Line {
 	cost := fmt.Sprintf("$%.4f", u.CostUSD)
 	if u.GuessedUSD > 0 {
 		cost += fmt.Sprintf(", of which $%.4f for models whose price is not known", u.GuessedUSD)
 	}
-	return []helpLine{
-		{key: "cost", text: cost},
-		{key: "tokens", text: fmt.Sprintf("%s read, %s written; %s from and %s into the cache",
+	return []view.Line{
+		{Key: "cost", Text: cost},
+		{Key: "tokens", Text: fmt.Sprintf("%s read, %s written; %s from and %s into the cache",
 			short(u.In), short(u.Out), short(u.CacheRead), short(u.CacheWrite))},
-		{key: "requests", text: strconv.FormatInt(u.Requests, 10)},
+		{Key: "requests", Text: strconv.FormatInt(u.Requests, 10)},
 	}
 }
 

@@ -7,13 +7,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
-
-// maxCopy bounds what a program or a selection may put into the clipboard, in
-// bytes.
-const maxCopy = 1 << 20
 
 const (
 	// copyEvery bounds how often programs may do so: what is sent along is large, and would
@@ -78,7 +75,7 @@ func (m *Model) onCopy() tea.Cmd {
 // never replaced by another: they would allow what they have not been told of.
 func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	now := m.now()
-	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > maxCopy {
+	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > copymode.MaxCopy {
 		return nil
 	}
 	t.held = &heldCopy{data, now, now.Add(copyHold)}
@@ -125,7 +122,7 @@ func (m *Model) programCopy(t *tab, data []byte) {
 
 // copyOut puts data into the clipboard of the person's terminal.
 func (m *Model) copyOut(data []byte) bool {
-	if len(data) == 0 || len(data) > maxCopy {
+	if len(data) == 0 || len(data) > copymode.MaxCopy {
 		return false
 	}
 	text := string(data)

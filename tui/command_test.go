@@ -344,7 +344,7 @@ func TestHelpNamesEverything(t *testing.T) {
 	r := newHarness(t, 200, 50, Options{Prefix: "ctrl+b"})
 	var all strings.Builder
 	for _, l := range r.m.helpText() {
-		all.WriteString(l.key + " " + l.text + "\n")
+		all.WriteString(l.Key + " " + l.Text + "\n")
 	}
 	for _, c := range commandTable() {
 		if !strings.Contains(all.String(), "/"+c.name) {

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -119,11 +120,11 @@ func TestSearchFindsColumns(t *testing.T) {
 		cells, _ := r.m.current().pane.screen.Line(0)
 		from := slices.IndexFunc(cells, func(c term.Cell) bool { return c.Style.Attr == term.Inverse })
 		r.keys("\x01[" + "/ne\u0301edle\r")
-		if got := r.m.copying.cursor; got != (point{from, 0}) {
+		if got := r.m.copying.Cursor; got != (copymode.Point{X: from, Line: 0}) {
 			t.Errorf("%q: found at %v, want column %d", before, got, from)
 		}
 		want := []view.MarkedRow{{From: from, To: from + len("needle")}}
-		if diff := cmp.Diff(want, r.m.hits(r.m.focusedRect())); diff != "" {
+		if diff := cmp.Diff(want, r.m.copying.Marks(r.m.focusedRect())); diff != "" {
 			t.Errorf("%q: %s", before, diff)
 		}
 	}

@@ -19,7 +19,7 @@ func (m *Model) runDiff(string) (tea.Cmd, error) {
 		return nil, &hinted{errors.New("there is no tab whose workspace could be shown"), "/new opens one"}
 	}
 	id, tab := t.session.ID, t.session.Tab
-	m.showHelp(lookingTitle, []helpLine{{text: "looking at the workspace"}})
+	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})
 	return m.do(func(ctx context.Context) tea.Msg {
 		c, err := m.api.Changes(ctx, id)
 		return changesMsg{title: changesTitle(tab, c), lines: changesLines(c), err: err}
@@ -35,26 +35,26 @@ func changesTitle(tab int, c broker.Changes) string {
 
 // changesLines is the text as it may be drawn, a line each: first of all what programs
 // of this machine would run.
-func changesLines(c broker.Changes) []helpLine {
-	var out []helpLine
+func changesLines(c broker.Changes) []view.Line {
+	var out []view.Line
 	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
-		out = append(out, helpLine{head: true, text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
+		out = append(out, view.Line{Head: true, Text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
 		for _, line := range dangers {
-			out = append(out, helpLine{text: view.Sanitize(line)})
+			out = append(out, view.Line{Text: view.Sanitize(line)})
 		}
-		out = append(out, helpLine{}, helpLine{head: true, text: "all changes"})
+		out = append(out, view.Line{}, view.Line{Head: true, Text: "all changes"})
 	}
 	switch {
 	case c.Trouble != "":
-		return append(out, helpLine{text: "they cannot be shown: " + view.Sanitize(c.Trouble)})
+		return append(out, view.Line{Text: "they cannot be shown: " + view.Sanitize(c.Trouble)})
 	case c.Text == "":
-		return append(out, helpLine{text: "nothing has changed"})
+		return append(out, view.Line{Text: "nothing has changed"})
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
-		out = append(out, helpLine{text: view.Sanitize(line)})
+		out = append(out, view.Line{Text: view.Sanitize(line)})
 	}
 	if c.Cut {
-		out = append(out, helpLine{text: "… the rest is too long to be shown"})
+		out = append(out, view.Line{Text: "… the rest is too long to be shown"})
 	}
 	return out
 }
@@ -65,7 +65,7 @@ const lookingTitle = "changes"
 // onChanges shows the changes in the list that was opened for them, unless it was
 // closed meanwhile.
 func (m *Model) onChanges(msg changesMsg) {
-	if m.mode != modeHelp || m.helpTitle != lookingTitle {
+	if m.mode != modeHelp || m.help.Title != lookingTitle {
 		return
 	}
 	if msg.err != nil {

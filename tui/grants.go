@@ -76,18 +76,18 @@ func (m *Model) onRevoked(msg revokedMsg) {
 
 // showGrants opens the list of grants, each in full.
 func (m *Model) showGrants(grants []broker.Grant) {
-	lines := []helpLine{}
+	lines := []view.Line{}
 	for _, r := range grants {
-		lines = append(lines, helpLine{
-			key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, view.Sanitize(r.Scope)),
-			text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
+		lines = append(lines, view.Line{
+			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, view.Sanitize(r.Scope)),
+			Text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
 				deciderName(r.By), view.Sanitize(r.Text)),
 		})
 	}
 	if len(lines) == 0 {
-		lines = append(lines, helpLine{text: "no approval is remembered; /approve+ shows what one could be remembered for"})
+		lines = append(lines, view.Line{Text: "no approval is remembered; /approve+ shows what one could be remembered for"})
 	} else {
-		lines = append(lines, helpLine{text: "/revoke N ends one, /revoke all every one"})
+		lines = append(lines, view.Line{Text: "/revoke N ends one, /revoke all every one"})
 	}
 	m.showHelp("grants", lines)
 }

@@ -28,20 +28,20 @@ func (m *Model) onHistory(msg historyMsg) {
 		m.showError(msg.err)
 		return
 	}
-	var lines []helpLine
+	var lines []view.Line
 	for _, d := range msg.decided {
-		lines = append(lines, helpLine{
-			key:  fmt.Sprintf("%s tab %d", d.At.Local().Format(time.TimeOnly), d.Tab),
-			text: decidedText(d),
+		lines = append(lines, view.Line{
+			Key:  fmt.Sprintf("%s tab %d", d.At.Local().Format(time.TimeOnly), d.Tab),
+			Text: decidedText(d),
 		})
 	}
 	for i := len(m.approvals.log) - 1; i >= 0; i-- { // of tabs that are closed by now
 		if r := m.approvals.log[i]; m.tabOf(r.Session) == nil {
-			lines = append(lines, helpLine{text: resolutionText(r.Resolution)})
+			lines = append(lines, view.Line{Text: resolutionText(r.Resolution)})
 		}
 	}
 	if len(lines) == 0 {
-		lines = []helpLine{{text: "nothing was decided yet"}}
+		lines = []view.Line{{Text: "nothing was decided yet"}}
 	}
 	m.showHelp("decisions, newest first", lines)
 }

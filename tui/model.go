@@ -5,11 +5,11 @@ import (
 	"sync"
 	"time"
 
-	"charm.land/bubbles/v2/viewport"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -70,10 +70,8 @@ type Model struct {
 	question  *question
 	approvals approvals
 	toasts    []toast
-	copying   copyState
-	help      viewport.Model
-	helpTitle string
-	helpLines []helpLine
+	copying   copymode.State
+	help      view.List
 	following following // the log of a start, when the list shows one
 	picker    picker
 	flash     flash

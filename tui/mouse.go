@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -14,7 +15,7 @@ import (
 type dragState struct {
 	active bool
 	moved  bool
-	from   point
+	from   copymode.Point
 }
 
 // onMouse gives a mouse event to what is under it: a tab of the bar, the
@@ -49,7 +50,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		return nil
 	case m.mode == modeHelp:
 		if e.Button == keys.WheelUp || e.Button == keys.WheelDown {
-			m.layHelp()
+			m.help.Lay(m.lay.Viewport)
 			m.help.SetYOffset(m.help.YOffset() + input.WheelStep(e))
 			m.dirty = true
 		}
@@ -149,7 +150,7 @@ func (m *Model) forwardMouse(t *tab, at view.Rect, ev keys.Event) {
 // scrollBack moves the view of a tab by n lines into the past.
 func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 	if m.mode == modeCopy {
-		m.copying.moveView(-n)
+		m.copying.MoveView(-n)
 		m.dirty = true
 		return
 	}
@@ -175,10 +176,9 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 			}
 			m.dragging.moved = true
 			m.beginCopy(t)
-			m.copying.anchor = m.dragging.from
-			m.copying.selecting = true
+			m.copying.SelectFrom(m.dragging.from)
 		}
-		m.copying.cursor = to
+		m.copying.MoveTo(to)
 		m.dirty = true
 	case keys.MouseRelease:
 		moved := m.dragging.moved

@@ -7,6 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // The messages the model is driven by. Each is named for what has happened.
@@ -204,7 +205,7 @@ type (
 	// changesMsg is what has changed in a session's workspace.
 	changesMsg struct {
 		title string
-		lines []helpLine
+		lines []view.Line
 		err   error
 	}
 )

@@ -209,13 +209,13 @@ func (m *Model) pickerHints() []string {
 	back := m.keys.Hint(input.PlacePicker, input.ActLeave, "back")
 	chosen := m.picker.chosen()
 	if chosen == nil {
-		return nonEmpty(back)
+		return input.NonEmpty(back)
 	}
 	choose := m.keys.KeyFor(input.PlacePicker, input.ActPickUp) + m.keys.KeyFor(input.PlacePicker, input.ActPickDown) + " choose"
 	if chosen.Detached {
-		return nonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "takes it back"), m.keys.Hint(input.PlacePicker, input.ActPickEnd, "ends it"), choose, back)
+		return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "takes it back"), m.keys.Hint(input.PlacePicker, input.ActPickEnd, "ends it"), choose, back)
 	}
-	return nonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "continues it in a tab"), choose, back)
+	return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "continues it in a tab"), choose, back)
 }
 
 // askToEnd asks whether an agent that was left running shall end.

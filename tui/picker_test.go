@@ -301,7 +301,7 @@ func TestDiffShowsTheChanges(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.changes = broker.Changes{Base: strings.Repeat("ab", 20), Text: "+a line\x1b[31m red\nnew file: x\n", Cut: true}
 	r.keys("\x01/diff\r")
-	screen := r.m.drawHelp().String()
+	screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String()
 	if r.m.mode != modeHelp || strings.Contains(screen, "\x1b") {
 		t.Errorf("mode %d, shown:\n%s", r.m.mode, screen)
 	}
@@ -324,7 +324,7 @@ func TestDiffNamesDangersFirst(t *testing.T) {
 	for _, c := range []broker.Changes{{Text: "+a line\n", Obeyed: danger}, {Trouble: "the container does not run", Obeyed: danger}} {
 		r.broker.changes = c
 		r.keys("\x01/diff\r")
-		screen := r.m.drawHelp().String()
+		screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String()
 		at := 0
 		for _, want := range []string{"look before you use git", "new: \".git/hooks/", "git runs it as a hook", "not everything was looked at", "all changes", c.Text + c.Trouble} {
 			i := strings.Index(screen[at:], strings.TrimSpace(want))

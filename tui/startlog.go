@@ -26,7 +26,7 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, &hinted{errors.New("there is no tab whose start could be shown"), "/new opens one"}
 	}
-	m.showHelp(startLogTitle(t), []helpLine{{text: "looking at the log"}})
+	m.showHelp(startLogTitle(t), []view.Line{{Text: "looking at the log"}})
 	m.following = following{id: t.session.ID}
 	return m.askStartLog(), nil
 }
@@ -71,8 +71,8 @@ func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 	}
 	m.following.asked = false
 	end := m.help.AtBottom()
-	m.helpLines, m.dirty = startLogLines(msg.log), true
-	m.layHelp()
+	m.help.Lines, m.dirty = startLogLines(msg.log), true
+	m.help.Lay(m.lay.Viewport)
 	if end {
 		m.help.GotoBottom()
 	}
@@ -84,20 +84,20 @@ func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 
 // startLogLines is the log as it may be drawn, a line each: the steps with the time
 // since the start, and below them what was said.
-func startLogLines(log broker.StartLog) []helpLine {
-	var out []helpLine
+func startLogLines(log broker.StartLog) []view.Line {
+	var out []view.Line
 	if log.Cut > 0 {
-		out = append(out, helpLine{text: fmt.Sprintf("… %d lines before are not kept", log.Cut)})
+		out = append(out, view.Line{Text: fmt.Sprintf("… %d lines before are not kept", log.Cut)})
 	}
 	for _, line := range log.Lines {
 		if line.Step {
-			out = append(out, helpLine{text: view.Sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), head: true})
+			out = append(out, view.Line{Text: view.Sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), Head: true})
 			continue
 		}
-		out = append(out, helpLine{text: strings.TrimSpace(view.Sanitize(line.Text))})
+		out = append(out, view.Line{Text: strings.TrimSpace(view.Sanitize(line.Text))})
 	}
 	if len(out) == 0 {
-		out = append(out, helpLine{text: "nothing was noted"})
+		out = append(out, view.Line{Text: "nothing was noted"})
 	}
 	return out
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -123,7 +123,7 @@ func (t *tab) progressed(p broker.Progress) {
 // topLine is the line in the first row of a view of rows rows.
 func (t *tab) topLine(rows int) int {
 	if t.scrolled {
-		return max(0, t.top-droppedSince(t.pane.screen, t.dropped))
+		return max(0, t.top-copymode.DroppedSince(t.pane.screen, t.dropped))
 	}
 	return max(0, t.pane.screen.LineCount()-rows)
 }
@@ -139,14 +139,4 @@ func (t *tab) scrollTo(top, rows int) {
 // back is how many lines the view is behind the output.
 func (t *tab) back(rows int) int {
 	return max(0, t.pane.screen.LineCount()-rows-t.topLine(rows))
-}
-
-// droppedSince is how many lines of the scrollback were forgotten since a number was
-// taken from its Dropped; line numbers from then are too high by that.
-func droppedSince(s *term.Screen, since uint64) int {
-	now := s.Dropped()
-	if now < since { // the scrollback was made anew
-		return 0
-	}
-	return int(now - since)
 }

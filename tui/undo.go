@@ -34,7 +34,7 @@ func (m *Model) onUndo(msg undoMsg) {
 		m.showInfo("nothing was approved automatically in this tab")
 		return
 	}
-	lines := []helpLine{{text: "What was done cannot be undone from here. This is what it was, newest first."}}
+	lines := []view.Line{{Text: "What was done cannot be undone from here. This is what it was, newest first."}}
 	for i := len(msg.list) - 1; i >= 0; i-- {
 		lines = append(lines, undoLines(msg.list[i])...)
 	}
@@ -43,22 +43,22 @@ func (m *Model) onUndo(msg undoMsg) {
 
 // undoLines writes down one automatic approval: which words it rests on, what
 // was called, and what that did.
-func undoLines(a broker.AutoApproval) []helpLine {
-	lines := []helpLine{
-		{text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), head: true},
-		{key: fmt.Sprintf("receipt %d", a.Receipt), text: "“" + view.Sanitize(a.Quote) + "”"},
+func undoLines(a broker.AutoApproval) []view.Line {
+	lines := []view.Line{
+		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
+		{Key: fmt.Sprintf("receipt %d", a.Receipt), Text: "“" + view.Sanitize(a.Quote) + "”"},
 	}
 	if a.Model != "" {
-		lines = append(lines, helpLine{key: "confirmed by", text: view.Sanitize(a.Model)})
+		lines = append(lines, view.Line{Key: "confirmed by", Text: view.Sanitize(a.Model)})
 	}
 	if e := a.Call.Effect; e != nil {
-		lines = append(lines, helpLine{key: "effect", text: view.Sanitize(e.Summary)})
+		lines = append(lines, view.Line{Key: "effect", Text: view.Sanitize(e.Summary)})
 		for _, l := range e.Lines {
 			_, mark := effectRow(l.Kind)
-			lines = append(lines, helpLine{key: "", text: mark + view.Sanitize(l.Text)})
+			lines = append(lines, view.Line{Key: "", Text: mark + view.Sanitize(l.Text)})
 		}
 		if e.More > 0 {
-			lines = append(lines, helpLine{text: "and " + view.Counted(e.More, "more line")})
+			lines = append(lines, view.Line{Text: "and " + view.Counted(e.More, "more line")})
 		}
 	}
 	fields, err := flatten(a.Call.Arguments)
@@ -66,7 +66,7 @@ func undoLines(a broker.AutoApproval) []helpLine {
 		fields = []field{{"", view.Sanitize(string(a.Call.Arguments))}}
 	}
 	for _, f := range fields {
-		lines = append(lines, helpLine{key: f.path, text: f.value})
+		lines = append(lines, view.Line{Key: f.path, Text: f.value})
 	}
-	return append(lines, helpLine{key: "rule", text: view.Sanitize(a.Call.Rule)}, helpLine{key: "digest", text: view.Sanitize(a.Call.Digest)})
+	return append(lines, view.Line{Key: "rule", Text: view.Sanitize(a.Call.Rule)}, view.Line{Key: "digest", Text: view.Sanitize(a.Call.Digest)})
 }

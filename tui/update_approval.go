@@ -130,7 +130,7 @@ func (m *Model) mayDecide(it *pendingItem, approve bool) error {
 // howToSee says how to get at calls, and parts of them, that were not on the
 // screen yet.
 func (m *Model) howToSee() string {
-	how := nonEmpty(m.keys.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
+	how := input.NonEmpty(m.keys.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
 	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 

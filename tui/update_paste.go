@@ -29,7 +29,7 @@ func (m *Model) onPaste(ev keys.Event) {
 	switch {
 	case p.to != nil:
 		m.pasteToAgent(ev)
-	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.searching):
+	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching):
 		m.pasteToLine(ev.Paste.Data)
 	}
 	if ev.Paste.End {

@@ -33,14 +33,14 @@ func (m *Model) draw() *view.Scene {
 	}
 	m.drawToasts(s)
 	if m.mode == modeHelp {
-		s.Layers = append(s.Layers, m.drawHelp())
+		s.Layers = append(s.Layers, m.help.Draw(m.lay.Viewport, m.theme))
 		s.Cursor = &term.Cursor{}
 	}
 	if m.mode == modePicker {
 		s.Layers = append(s.Layers, m.drawPicker())
 		s.Cursor = &term.Cursor{}
 	}
-	if m.mode == modeCommand || m.mode == modeCopy && m.copying.searching {
+	if m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching {
 		m.drawCommand(s)
 	} else {
 		m.approvals.hide()

@@ -21,7 +21,7 @@ func (m *Model) inputRows() []input.LineRow {
 // editedLine is the line that keys go to.
 func (m *Model) editedLine() *input.Line {
 	if m.mode == modeCopy {
-		return &m.copying.line
+		return &m.copying.Line
 	}
 	return &m.line
 }
@@ -44,7 +44,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	prompt := commandPrompt
 	if m.mode == modeCopy {
 		prompt = searchPrompt
-		if m.copying.backward {
+		if m.copying.Backward {
 			prompt = searchBack
 		}
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -26,13 +27,17 @@ func (m *Model) placePanes(s *view.Scene) {
 			s.Focus = len(s.Panes)
 		}
 		placed := view.PlacedPane{Screen: t.pane.screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
-		if m.mode == modeCopy && t == m.copying.tab {
-			m.copying.renumber()
-			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.top, m.copying.dropped
+		if m.copiesFrom(t) {
+			m.copying.Renumber()
+			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.Top, m.copying.Dropped
 		}
 		if t == m.current() {
-			placed.Marks = m.marks(t, at)
-			m.copyCursor(s, at)
+			if m.copiesFrom(t) {
+				placed.Marks = m.copying.Marks(at)
+			}
+			if m.mode == modeCopy {
+				s.Cursor = cmp.Or(m.copying.ShownCursor(at), s.Cursor)
+			}
 		}
 		s.Panes = append(s.Panes, placed)
 		if t.dead() || t.trouble != "" || t.session.Trouble != "" {

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -171,30 +170,30 @@ func (m *Model) hints() []string {
 			if len(m.approvals.items) > 1 {
 				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
 			}
-			return nonEmpty("/approve", "/deny [reason]", more, next, back)
+			return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
 		}
 		if m.line.Empty() {
 			tabs := ""
 			if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
 				tabs = prev + next + " tabs"
 			}
-			return nonEmpty("text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
+			return input.NonEmpty("text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
 		}
-		return nonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
+		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
 	case modeCopy:
-		return m.copyHints()
+		return m.copying.Hints(m.keys)
 	case modePicker:
 		return m.pickerHints()
 	case modeHelp:
 		more := ""
-		if m.layHelp(); !m.help.AtBottom() {
+		if m.help.Lay(m.lay.Viewport); !m.help.AtBottom() {
 			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
 		}
-		return nonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
+		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
 	}
 	switch {
 	case m.prefixed:
-		return nonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
+		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
 	case len(m.approvals.items) > 0:
@@ -202,9 +201,9 @@ func (m *Model) hints() []string {
 	case t.scrolled:
 		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
 	case !t.attached && t.hasLog() && t.running():
-		return nonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the log"), command+" command line", t.stateWords())
+		return input.NonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the log"), command+" command line", t.stateWords())
 	case !t.attached && t.hasLog():
-		return nonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "log"), command+" then /restart or /close")
+		return input.NonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "log"), command+" then /restart or /close")
 	case t.dead():
 		if t.session.Ephemeral {
 			return []string{command + " then /restart or /close"}
@@ -215,7 +214,7 @@ func (m *Model) hints() []string {
 	if m.split.zoom && m.split.has(t.session.ID) {
 		zoomed = fmt.Sprintf("zoomed: 1 of %d", len(m.split.ids))
 	}
-	return nonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
+	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
 }
 
 // mutedWords says that nothing is announced of the tab, or of any.
@@ -227,9 +226,4 @@ func (m *Model) mutedWords(t *tab) string {
 		return "muted"
 	}
 	return ""
-}
-
-// nonEmpty are the hints that there are.
-func nonEmpty(hints ...string) []string {
-	return slices.DeleteFunc(hints, func(h string) bool { return h == "" })
 }

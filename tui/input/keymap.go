@@ -83,3 +83,8 @@ func BoundActions() []BoundAction {
 	}
 	return out
 }
+
+// NonEmpty are the hints that there are.
+func NonEmpty(hints ...string) []string {
+	return slices.DeleteFunc(hints, func(h string) bool { return h == "" })
+}

@@ -1,4 +1,4 @@
-package tui
+package copymode
 
 import (
 	"unicode"
@@ -7,7 +7,7 @@ import (
 )
 
 // act carries out motions and selection keys.
-func (c *copyState) act(a input.Action) {
+func (c *State) act(a input.Action) {
 	switch a {
 	case input.ActCopySelect, input.ActCopyLines:
 		whole := a == input.ActCopyLines
@@ -16,11 +16,11 @@ func (c *copyState) act(a input.Action) {
 			return
 		}
 		if !c.selecting {
-			c.anchor = c.cursor
+			c.anchor = c.Cursor
 		}
 		c.selecting, c.wholeLine = true, whole
 	case input.ActCopySwap:
-		c.cursor, c.anchor = c.anchor, c.cursor
+		c.Cursor, c.anchor = c.anchor, c.Cursor
 	default:
 		c.motion(a)
 	}
@@ -28,35 +28,35 @@ func (c *copyState) act(a input.Action) {
 }
 
 // motion moves the cursor.
-func (c *copyState) motion(a input.Action) {
-	width, _ := c.screen().Size()
+func (c *State) motion(a input.Action) {
+	width, _ := c.Screen.Size()
 	switch a {
 	case input.ActCopyLeft:
-		c.cursor.X--
+		c.Cursor.X--
 	case input.ActCopyRight:
-		c.cursor.X++
+		c.Cursor.X++
 	case input.ActCopyUp:
-		c.cursor.Line--
+		c.Cursor.Line--
 	case input.ActCopyDown:
-		c.cursor.Line++
+		c.Cursor.Line++
 	case input.ActCopyPageUp:
-		c.cursor.Line -= max(1, c.rows-1)
+		c.Cursor.Line -= max(1, c.rows-1)
 	case input.ActCopyPageDn:
-		c.cursor.Line += max(1, c.rows-1)
+		c.Cursor.Line += max(1, c.rows-1)
 	case input.ActCopyHalfUp:
-		c.cursor.Line -= max(1, c.rows/2)
+		c.Cursor.Line -= max(1, c.rows/2)
 	case input.ActCopyHalfDn:
-		c.cursor.Line += max(1, c.rows/2)
+		c.Cursor.Line += max(1, c.rows/2)
 	case input.ActCopyTop:
-		c.cursor = point{}
+		c.Cursor = Point{}
 	case input.ActCopyBottom:
-		c.cursor = point{0, c.total() - 1}
+		c.Cursor = Point{0, c.total() - 1}
 	case input.ActCopyStart:
-		c.cursor.X = 0
+		c.Cursor.X = 0
 	case input.ActCopyFirst:
-		c.cursor.X = firstLetter(c.lineRunes(c.cursor.Line))
+		c.Cursor.X = firstLetter(c.lineRunes(c.Cursor.Line))
 	case input.ActCopyLineEnd:
-		c.cursor.X = max(0, len(c.lineRunes(c.cursor.Line))-1)
+		c.Cursor.X = max(0, len(c.lineRunes(c.Cursor.Line))-1)
 	case input.ActCopyWord:
 		c.wordForward(false)
 	case input.ActCopyWordEnd:
@@ -64,18 +64,18 @@ func (c *copyState) motion(a input.Action) {
 	case input.ActCopyBack:
 		c.wordBack()
 	}
-	c.cursor.Line = min(max(0, c.cursor.Line), c.total()-1)
-	c.cursor.X = min(max(0, c.cursor.X), max(0, width-1))
+	c.Cursor.Line = min(max(0, c.Cursor.Line), c.total()-1)
+	c.Cursor.X = min(max(0, c.Cursor.X), max(0, width-1))
 }
 
 // toPrompt goes to the next prompt or the one before, and reports whether there is one.
-func (c *copyState) toPrompt(before bool) bool {
+func (c *State) toPrompt(before bool) bool {
 	to := -1
-	for _, line := range c.screen().Prompts() {
-		if line < c.cursor.Line && before {
+	for _, line := range c.Screen.Prompts() {
+		if line < c.Cursor.Line && before {
 			to = line
 		}
-		if line > c.cursor.Line && !before {
+		if line > c.Cursor.Line && !before {
 			to = line
 			break
 		}
@@ -83,28 +83,28 @@ func (c *copyState) toPrompt(before bool) bool {
 	if to < 0 {
 		return false
 	}
-	c.cursor = point{0, to}
+	c.Cursor = Point{0, to}
 	c.follow()
 	return true
 }
 
 // follow scrolls the view so that the cursor is in it.
-func (c *copyState) follow() {
-	c.top = min(c.top, c.cursor.Line)
-	c.top = max(c.top, c.cursor.Line-c.rows+1)
+func (c *State) follow() {
+	c.Top = min(c.Top, c.Cursor.Line)
+	c.Top = max(c.Top, c.Cursor.Line-c.rows+1)
 }
 
-// moveView scrolls the view by n lines and takes the cursor along where it
+// MoveView scrolls the view by n lines and takes the cursor along where it
 // would be left behind.
-func (c *copyState) moveView(n int) {
-	c.top = min(max(0, c.top+n), max(0, c.total()-c.rows))
-	c.cursor.Line = min(max(c.top, c.cursor.Line), c.top+c.rows-1)
+func (c *State) MoveView(n int) {
+	c.Top = min(max(0, c.Top+n), max(0, c.total()-c.rows))
+	c.Cursor.Line = min(max(c.Top, c.Cursor.Line), c.Top+c.rows-1)
 }
 
 // lineRunes is a line as one rune for each column; second halves of wide
 // characters are 0.
-func (c *copyState) lineRunes(i int) []rune {
-	cells, _ := c.screen().Line(i)
+func (c *State) lineRunes(i int) []rune {
+	cells, _ := c.Screen.Line(i)
 	out := make([]rune, len(cells))
 	for x, cell := range cells {
 		switch {
@@ -139,15 +139,15 @@ func charClass(r rune) int {
 }
 
 // wordForward goes to the start of the next word, or to the end of it.
-func (c *copyState) wordForward(toEnd bool) {
-	line := c.lineRunes(c.cursor.Line)
+func (c *State) wordForward(toEnd bool) {
+	line := c.lineRunes(c.Cursor.Line)
 	at := func(x int) int {
 		if x < len(line) {
 			return charClass(line[x])
 		}
 		return 0
 	}
-	x := c.cursor.X
+	x := c.Cursor.X
 	if toEnd {
 		x++
 	} else {
@@ -159,37 +159,37 @@ func (c *copyState) wordForward(toEnd bool) {
 		for x < len(line) && at(x) == 0 {
 			x++
 		}
-		if x < len(line) || c.cursor.Line >= c.total()-1 {
+		if x < len(line) || c.Cursor.Line >= c.total()-1 {
 			break
 		}
-		c.cursor.Line++
-		line, x = c.lineRunes(c.cursor.Line), 0
+		c.Cursor.Line++
+		line, x = c.lineRunes(c.Cursor.Line), 0
 	}
 	if toEnd {
 		for class := at(x); x+1 < len(line) && at(x+1) == class; {
 			x++
 		}
 	}
-	c.cursor.X = x
+	c.Cursor.X = x
 }
 
 // wordBack goes to the start of the word before.
-func (c *copyState) wordBack() {
-	line := c.lineRunes(c.cursor.Line)
-	x := min(c.cursor.X, len(line)) - 1
+func (c *State) wordBack() {
+	line := c.lineRunes(c.Cursor.Line)
+	x := min(c.Cursor.X, len(line)) - 1
 	for {
 		for x >= 0 && charClass(line[x]) == 0 {
 			x--
 		}
-		if x >= 0 || c.cursor.Line == 0 {
+		if x >= 0 || c.Cursor.Line == 0 {
 			break
 		}
-		c.cursor.Line--
-		line = c.lineRunes(c.cursor.Line)
+		c.Cursor.Line--
+		line = c.lineRunes(c.Cursor.Line)
 		x = len(line) - 1
 	}
 	for x > 0 && charClass(line[x-1]) == charClass(line[x]) {
 		x--
 	}
-	c.cursor.X = max(0, x)
+	c.Cursor.X = max(0, x)
 }

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// runCopy is /copy.
+func (m *Model) runCopy(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil || !t.attached {
+		return nil, &hinted{fmt.Errorf("nothing to copy from"), "wait until the agent runs"}
+	}
+	m.beginCopy(t)
+	return nil, nil
+}
+
+// startCopy is the key that opens copy mode.
+func (m *Model) startCopy() tea.Cmd {
+	if _, err := m.runCopy(""); err != nil {
+		m.showError(err)
+	}
+	return nil
+}
+
+// beginCopy opens copy mode over what is seen now.
+func (m *Model) beginCopy(t *tab) {
+	at := m.focusedRect()
+	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.screen, t.topLine(at.H), at.H), modeCopy, true
+}
+
+// copiesFrom reports whether copy mode is over the lines of a tab.
+func (m *Model) copiesFrom(t *tab) bool {
+	return m.mode == modeCopy && m.copying.Screen == t.pane.screen
+}
+
+// copiedTab is the tab that copy mode is over, or nil when it is gone.
+func (m *Model) copiedTab() *tab {
+	for _, t := range m.tabs {
+		if t.pane.screen == m.copying.Screen {
+			return t
+		}
+	}
+	return nil
+}
+
+// leaveCopy returns to the agent at the end of its output.
+func (m *Model) leaveCopy() {
+	if t := m.copiedTab(); t != nil {
+		t.scrolled = false
+	}
+	m.copying = copymode.State{}
+	m.leaveCommand()
+}
+
+// onCopyKey is a key in copy mode.
+func (m *Model) onCopyKey(name, text string) tea.Cmd {
+	m.dirty = true
+	c := &m.copying
+	switch c.Key(m.keys, name, text, m.focusedRect().H) {
+	case copymode.Stay:
+	case copymode.Leave:
+		m.leaveCopy()
+	case copymode.Yank:
+		m.yank()
+	case copymode.Edit:
+		t, line := m.copiedTab(), c.Cursor.Line
+		m.leaveCopy()
+		if t != nil {
+			return m.editScrollback(t, line)
+		}
+	case copymode.NoPrompt:
+		m.showInfo("no further prompt; shells mark theirs with OSC 133")
+	case copymode.NoQuery:
+		m.showError(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
+	case copymode.NotFound:
+		m.showError(fmt.Errorf("not found: %s", view.Sanitize(c.Query)))
+	}
+	return nil
+}
+
+// yank copies the selection, or without one the line, and leaves copy mode.
+func (m *Model) yank() {
+	text := m.copying.Take()
+	m.leaveCopy()
+	switch {
+	case text == "":
+		m.showInfo("nothing selected")
+	case m.copyOut([]byte(text)):
+		m.showSuccess("copied " + view.Counted(len([]rune(text)), "character"))
+	default:
+		m.showError(fmt.Errorf("copy: the selection has more than %d bytes", copymode.MaxCopy))
+	}
+}
+
+// pointAt is the cell under the mouse.
+func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
+	top := t.topLine(at.H)
+	if m.mode == modeCopy {
+		top = m.copying.Top
+	}
+	return copymode.Point{X: e.X - at.X, Line: top + e.Y - at.Y}
+}

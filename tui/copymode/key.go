@@ -1,0 +1,96 @@
+package copymode
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+)
+
+// Outcome is what is left to do after a key in copy mode.
+type Outcome uint8
+
+const (
+	Stay     Outcome = iota
+	Leave            // copy mode is over
+	Yank             // the selection is to be copied, then it is over
+	Edit             // the scrollback is to be opened in an editor at the cursor
+	NoPrompt         // there is no further prompt to go to
+	NoQuery          // nothing was searched for yet
+	NotFound         // the query is nowhere
+)
+
+// Key is a key in copy mode, in a view of so many rows.
+func (c *State) Key(k *input.Keys, name, text string, height int) Outcome {
+	if c.Searching {
+		return c.searchKey(k, name, text)
+	}
+	c.rows = height
+	c.Renumber()
+	a := k.At(input.PlaceCopy, name)
+	switch a {
+	case input.ActLeave:
+		switch {
+		case name == "enter" && c.selecting:
+			return Yank
+		case name == "esc" && c.selecting:
+			c.selecting = false
+			return Stay
+		}
+		return Leave
+	case input.ActCopyYank:
+		return Yank
+	case input.ActCopyEdit:
+		return Edit
+	case input.ActCopySearch, input.ActCopySearchB:
+		c.Searching, c.Backward = true, a == input.ActCopySearchB
+		c.Line = input.Line{}
+	case input.ActCopyNext:
+		return c.search(c.Backward)
+	case input.ActCopyPrev:
+		return c.search(!c.Backward)
+	case input.ActCopyPrompt, input.ActCopyPromptB:
+		if !c.toPrompt(a == input.ActCopyPromptB) {
+			return NoPrompt
+		}
+	default:
+		c.act(a)
+	}
+	return Stay
+}
+
+// searchKey edits the search, and Enter starts it.
+func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
+	switch a := k.At(input.PlaceCommand, name); {
+	case a == input.ActLeave || name == "ctrl+c":
+		c.Searching = false
+	case a == input.ActEnter:
+		c.Searching = false
+		if !c.Line.Empty() {
+			c.Query = c.Line.Text()
+		}
+		return c.search(c.Backward)
+	case a == input.ActBackspace && c.Line.Empty():
+		c.Searching = false
+	case a != "":
+		c.Line.Edit(a)
+	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+		c.Line.Insert(text, false)
+	}
+	return Stay
+}
+
+// search goes to the next match, around the ends. Capital letters count only
+// when the search has some.
+func (c *State) search(backward bool) Outcome {
+	if c.Query == "" {
+		return NoQuery
+	}
+	to, ok := c.find(backward)
+	if !ok {
+		return NotFound
+	}
+	c.Cursor = to
+	c.follow()
+	return Stay
+}

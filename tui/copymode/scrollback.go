@@ -1,0 +1,78 @@
+package copymode
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// marginLines is how many lines of our own stand above and below an agent's
+// text in an editor. Editors obey instructions that they find near the ends of
+// a file, vi's in the first and last five lines, so none of these is the agent's;
+// a form feed keeps emacs from looking further up than to itself.
+const marginLines = 5
+
+// ScrollbackText writes down all lines of a screen, those that were wrapped
+// joined again, and the number of the line in which a line of the screen stands.
+func ScrollbackText(screen *term.Screen, heading string, line int) (text []byte, at int) {
+	var b bytes.Buffer
+	b.WriteString(heading)
+	b.WriteString(strings.Repeat("\n", marginLines))
+	total, number, body := screen.LineCount(), marginLines+1, b.Len()
+	end := body // behind the last line that has something in it
+	at = number
+	for i := range total {
+		if i == line {
+			at = number
+		}
+		cells, wrapped := screen.Line(i)
+		row := view.CellText(cells)
+		if !wrapped {
+			row = strings.TrimRight(row, " ") + "\n"
+			number++
+		}
+		b.WriteString(row)
+		if row != "\n" {
+			end = b.Len()
+		}
+	}
+	b.Truncate(end)
+	if end > body && b.Bytes()[end-1] != '\n' {
+		b.WriteByte('\n')
+	}
+	lines := bytes.Count(b.Bytes(), []byte("\n"))
+	b.WriteString("\f" + strings.Repeat("\n", marginLines+1))
+	return b.Bytes(), min(at, max(marginLines+1, lines))
+}
+
+// EditorAt is the command line of the person's editor, which begins at a line
+// when it is known how to say so.
+func EditorAt(line int) ([]string, error) {
+	argv := strings.Fields(os.Getenv("VISUAL"))
+	if len(argv) == 0 {
+		argv = strings.Fields(os.Getenv("EDITOR"))
+	}
+	for _, name := range []string{"editor", "vi", "nano"} {
+		if len(argv) > 0 {
+			break
+		}
+		if path, err := exec.LookPath(name); err == nil {
+			argv = []string{path}
+		}
+	}
+	if len(argv) == 0 {
+		return nil, fault.New("set EDITOR to the name of one", "there is no editor")
+	}
+	switch filepath.Base(argv[0]) {
+	case "vi", "vim", "nvim", "view", "editor", "nano", "emacs", "emacsclient", "less", "micro", "kak", "joe", "jed", "mg":
+		argv = append(argv, fmt.Sprintf("+%d", line))
+	}
+	return argv, nil
+}

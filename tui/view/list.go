@@ -1,0 +1,108 @@
+package view
+
+import (
+	"fmt"
+
+	"charm.land/bubbles/v2/viewport"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Line is one line of a list: a key, or a name, with what there is to say of it.
+type Line struct {
+	Key  string // or empty: a heading or plain text
+	Text string
+	Head bool
+}
+
+// List is lines that a person scrolls through, below a title: the help screen and all
+// that is shown like it.
+type List struct {
+	viewport.Model
+	Title string
+	Lines []Line
+}
+
+// NewList makes a list that shows its first line.
+func NewList(title string, lines []Line) List {
+	return List{viewport.New(), title, lines}
+}
+
+// listRow is a row of a list, laid out for the width.
+type listRow struct {
+	left, right string
+	indent      int
+	head        bool
+}
+
+// rows lays the lines out: keys in a column of their own where there is room, else
+// above what they do.
+func (l *List) rows(width int) []listRow {
+	column := 26
+	if width < 50 {
+		column = 0
+	}
+	var out []listRow
+	for _, l := range l.Lines {
+		switch {
+		case l.Key == "":
+			for _, row := range WrapWords(l.Text, width) {
+				out = append(out, listRow{left: row, head: l.Head})
+			}
+		case column == 0 || TextWidth(l.Key) > column-2:
+			for _, row := range Wrap(l.Key, width) {
+				out = append(out, listRow{left: row})
+			}
+			for _, row := range WrapWords(l.Text, max(1, width-max(2, column))) {
+				out = append(out, listRow{right: row, indent: max(2, column)})
+			}
+		default:
+			rows := WrapWords(l.Text, width-column)
+			out = append(out, listRow{left: l.Key, right: rows[0], indent: column})
+			for _, row := range rows[1:] {
+				out = append(out, listRow{right: row, indent: column})
+			}
+		}
+	}
+	return out
+}
+
+// Lay lays the list out for a part of the screen, below the title, and keeps the first
+// row on the screen where that is possible.
+func (l *List) Lay(at Rect) { l.lay(at) }
+
+func (l *List) lay(at Rect) []listRow {
+	rows := l.rows(max(1, at.W-2))
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = row.left + row.right
+	}
+	l.SetWidth(at.W)
+	l.SetHeight(at.H - 1)
+	l.SetContentLines(lines)
+	return rows
+}
+
+// Draw draws the list over a part of the screen.
+func (l *List) Draw(at Rect, theme Theme) *Surface {
+	s := NewSurface(at, theme.Body)
+	rows := l.lay(at)
+	first := l.YOffset()
+	last := first + l.VisibleLineCount()
+	s.Fill(0, theme.Title)
+	title := l.Title
+	if below := len(rows) - last; below > 0 {
+		title += fmt.Sprintf(" · %d more ↓", below)
+	}
+	s.Text(1, 0, Clip(title, s.At.W-1), theme.Title)
+	for y, row := range rows[first:last] {
+		left, right := theme.Label, theme.Body
+		if row.head {
+			left = theme.Body
+			left.Attr |= term.Bold
+		}
+		s.Text(1, 1+y, row.left, left)
+		s.Text(1+row.indent, 1+y, row.right, right)
+	}
+	return s
+}
