@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -95,7 +96,7 @@ func TestNotWithinTheFirstMoment(t *testing.T) {
 	r.escalate(1, `{}`, "")
 	r.keys("\x01")
 	r.send(paintedMsg{r.scene.Seq, r.now})
-	r.now = r.now.Add(minAge - time.Millisecond)
+	r.now = r.now.Add(panel.MinAge - time.Millisecond)
 	r.keys("/approve\r")
 	r.decided(0)
 	r.now = r.now.Add(time.Millisecond)
@@ -178,7 +179,7 @@ func TestAllMeansAllSeen(t *testing.T) {
 	r.look()
 	r.keys("/approve all\r")
 	r.decided(2)
-	if r.m.approvals.numbered(3) == nil {
+	if r.m.approvals.Numbered(3) == nil {
 		t.Error("a call that was not seen was decided")
 	}
 	r.wants("#1 #2 approved by", "; 1 not shown in full yet")
@@ -230,7 +231,7 @@ func TestSomebodyElseWasFirst(t *testing.T) {
 	r.escalate(1, `{}`, "")
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Denied, By: "cli", At: testTime}}})
 	r.wants("#1 denied by cli")
-	if len(r.m.approvals.items) != 0 {
+	if len(r.m.approvals.Items) != 0 {
 		t.Error("it still waits")
 	}
 	r.keys("\x01/history\r")
@@ -239,10 +240,10 @@ func TestSomebodyElseWasFirst(t *testing.T) {
 
 func TestDifferencesFromWhatTheAgentWrote(t *testing.T) {
 	e := escalation(1, `{"path":"/w/a","n":1}`, `{"path":"a","n":1,"x":true}`)
-	b := layBody(e, "claude-code", 60)
+	b := panel.LayBody(e, "claude-code", 60)
 	var text strings.Builder
-	for _, row := range b.rows {
-		text.WriteString(row.label + row.text + "\n")
+	for _, row := range b.Rows {
+		text.WriteString(row.Label + row.Text + "\n")
 	}
 	for _, want := range []string{"path: \"/w/a\"\n  the agent wrote: \"a\"\nn: 1\n", "left out: x: true\n"} {
 		if !strings.Contains(text.String(), want) {
@@ -253,13 +254,13 @@ func TestDifferencesFromWhatTheAgentWrote(t *testing.T) {
 
 func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
 	e := escalation(1, "{\"a\":\x1b[2J", "")
-	b := layBody(e, "claude-code", 60)
+	b := panel.LayBody(e, "claude-code", 60)
 	found := false
-	for _, row := range b.rows {
-		found = found || strings.Contains(row.text, `{"a":\e[2J`)
+	for _, row := range b.Rows {
+		found = found || strings.Contains(row.Text, `{"a":\e[2J`)
 	}
 	if !found {
-		t.Errorf("rows: %+v", b.rows)
+		t.Errorf("rows: %+v", b.Rows)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -102,7 +103,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	switch {
 	case t == nil || t.held == nil || !now.Before(t.held.until):
 		return nil, fmt.Errorf("/clipboard: no program waits to copy; what it asks for is kept for %v", copyHold)
-	case t.held.since.After(m.begun) || now.Sub(t.held.since) < minAge:
+	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
 		return nil, &hinted{fmt.Errorf("/clipboard: tab %d has only just asked to copy this", t.session.Tab), "look at it, then press Enter again"}
 	}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // wantCopied compares what has reached the clipboard.
@@ -25,7 +27,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.wantCopied()
 	r.wants("/clipboard 2 lets tab 2 copy 14 bytes", "“before any key”")
 	r.send(paneMsg{"s2", clipboard("another")})
-	r.now = r.now.Add(minAge)
+	r.now = r.now.Add(panel.MinAge)
 	r.keys("\x01/clipboard\r")
 	r.wantCopied("before any key")
 	r.wants("tab 2 copied 14 bytes")
@@ -43,7 +45,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.send(paneMsg{"s1", clipboard("\x1b[31mhidden")})
 	r.wantCopied("before any key", "after a key")
 	r.wants("/clipboard 1 lets tab 1 copy 11 bytes", `“\e[31mhidden”`)
-	r.now = r.now.Add(minAge)
+	r.now = r.now.Add(panel.MinAge)
 	r.keys("\x01/clipboard 1\r")
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
 	r.now = r.now.Add(copyHold)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // closeTime bounds how long ending a session may take before the person is
@@ -139,13 +140,13 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 }
 
 // decide sends a decision.
-func (m *Model) decide(e broker.Escalation, what decision) tea.Cmd {
+func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	d := broker.Decision{
-		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.approve, Reason: what.reason, By: "tui", Remember: what.remember,
+		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: "tui", Remember: what.Remember,
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Decide(ctx, d)
-		return decidedMsg{e.ID, e.Number, what.approve, r, err}
+		return decidedMsg{e.ID, e.Number, what.Approve, r, err}
 	})
 }
 

@@ -98,7 +98,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 		return m.restart(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", view.Sanitize(t.title()), t.session.Tab, m.approvals.lostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", view.Sanitize(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.restart(t)
 		}
@@ -132,7 +132,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 		return m.closeTab(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s?", view.Sanitize(t.title()), t.session.Tab, m.approvals.lostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s?", view.Sanitize(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.closeTab(t)
 		}
@@ -244,7 +244,7 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 	if n > 1 {
 		what = fmt.Sprintf("%d agents run", n)
 	}
-	m.ask(what+m.approvals.lostText("")+": end all and quit?", func(m *Model) tea.Cmd {
+	m.ask(what+m.approvals.LostText("")+": end all and quit?", func(m *Model) tea.Cmd {
 		m.quitting = true
 		return tea.Quit
 	})

@@ -91,8 +91,8 @@ func (m *Model) argumentsOf(command string) []string {
 			out = append(out, "right", "down")
 		}
 	case "approve", "deny":
-		for _, it := range m.approvals.items {
-			out = append(out, fmt.Sprint(it.call.Number))
+		for _, it := range m.approvals.Items {
+			out = append(out, fmt.Sprint(it.Call.Number))
 		}
 		out = append(out, "all")
 	case "mute":

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -22,7 +22,7 @@ func (m *Model) runDiff(string) (tea.Cmd, error) {
 	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})
 	return m.do(func(ctx context.Context) tea.Msg {
 		c, err := m.api.Changes(ctx, id)
-		return changesMsg{title: changesTitle(tab, c), lines: changesLines(c), err: err}
+		return changesMsg{title: changesTitle(tab, c), lines: panel.ChangesLines(c), err: err}
 	}), nil
 }
 
@@ -31,32 +31,6 @@ func changesTitle(tab int, c broker.Changes) string {
 		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
 	}
 	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(broker.SessionID(c.Base)))
-}
-
-// changesLines is the text as it may be drawn, a line each: first of all what programs
-// of this machine would run.
-func changesLines(c broker.Changes) []view.Line {
-	var out []view.Line
-	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
-		out = append(out, view.Line{Head: true, Text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
-		for _, line := range dangers {
-			out = append(out, view.Line{Text: view.Sanitize(line)})
-		}
-		out = append(out, view.Line{}, view.Line{Head: true, Text: "all changes"})
-	}
-	switch {
-	case c.Trouble != "":
-		return append(out, view.Line{Text: "they cannot be shown: " + view.Sanitize(c.Trouble)})
-	case c.Text == "":
-		return append(out, view.Line{Text: "nothing has changed"})
-	}
-	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
-		out = append(out, view.Line{Text: view.Sanitize(line)})
-	}
-	if c.Cut {
-		out = append(out, view.Line{Text: "… the rest is too long to be shown"})
-	}
-	return out
 }
 
 // lookingTitle stands above the list until the changes are known.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -70,15 +71,15 @@ func TestEffectsDecodeBack(t *testing.T) {
 	texts := hostileStrings()
 	for _, width := range []int{18, 38, 78, 198} {
 		for _, text := range texts {
-			b := itemBody{width: width}
-			b.effect(&broker.Effect{Summary: text, Lines: []broker.EffectLine{{Kind: broker.EffectAdded, Text: text}}})
+			b := panel.Body{Width: width}
+			b.Effect(&broker.Effect{Summary: text, Lines: []broker.EffectLine{{Kind: broker.EffectAdded, Text: text}}})
 			var drawn strings.Builder
-			for _, row := range b.rows {
-				if view.TextWidth(row.label)+view.TextWidth(row.text) > width {
+			for _, row := range b.Rows {
+				if view.TextWidth(row.Label)+view.TextWidth(row.Text) > width {
 					t.Errorf("a row of %q is wider than %d", text, width)
 				}
-				if row.kind == rowAdded {
-					drawn.WriteString(row.text)
+				if row.Kind == panel.RowAdded {
+					drawn.WriteString(row.Text)
 				}
 			}
 			if back, err := unsanitize(drawn.String()); err != nil || back != text {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // runGrants is /grants.
@@ -39,7 +39,7 @@ func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 		return nil
 	}
 	if msg.revoke == "" {
-		m.showGrants(msg.grants)
+		m.showHelp("grants", panel.GrantLines(msg.grants, m.now()))
 		return nil
 	}
 	var ending []broker.Grant
@@ -72,33 +72,4 @@ func (m *Model) onRevoked(msg revokedMsg) {
 		numbers = append(numbers, fmt.Sprintf("#%d", r.Number))
 	}
 	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
-}
-
-// showGrants opens the list of grants, each in full.
-func (m *Model) showGrants(grants []broker.Grant) {
-	lines := []view.Line{}
-	for _, r := range grants {
-		lines = append(lines, view.Line{
-			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, view.Sanitize(r.Scope)),
-			Text: fmt.Sprintf("%s left, used %d times, given by %s: %s", timeLeft(r.ExpiresAt.Sub(m.now())), r.Used,
-				deciderName(r.By), view.Sanitize(r.Text)),
-		})
-	}
-	if len(lines) == 0 {
-		lines = append(lines, view.Line{Text: "no approval is remembered; /approve+ shows what one could be remembered for"})
-	} else {
-		lines = append(lines, view.Line{Text: "/revoke N ends one, /revoke all every one"})
-	}
-	m.showHelp("grants", lines)
-}
-
-// deciderName names the one who decided something.
-func deciderName(by string) string {
-	switch by {
-	case "tui":
-		return "you"
-	case "":
-		return "the broker"
-	}
-	return view.Sanitize(by)
 }

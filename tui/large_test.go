@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // TestLargeCall lays a large call out beside the event loop; until then there
 // is nothing to decide about.
 func TestLargeCall(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
-	e := escalation(1, `{"content":"`+strings.Repeat(`line\n`, layAtOnce)+`"}`, "")
+	e := escalation(1, `{"content":"`+strings.Repeat(`line\n`, panel.LayBytes)+`"}`, "")
 	r.send(brokerMsg{msgOf(e)})
 	_, cmd := r.m.Update(inputMsg{commandKey()})
 	r.wants("reading a large call")
 	r.paint()
-	if it := r.m.approvals.current(); !it.since.IsZero() {
+	if it := r.m.approvals.Current(); !it.Since.IsZero() {
 		t.Error("it counts as seen before it was drawn")
 	}
 	r.run(cmd)
@@ -33,7 +35,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.send(brokerMsg{msgOf(escalation(1, `{"content":"`+strings.Repeat(`line\n`, 5000)+`"}`, ""))})
 	r.keys("\x01")
 	panel, _ := r.m.panelRect()
-	total, page := len(r.m.approvals.current().body.rows), panel.H-1
+	total, page := len(r.m.approvals.Current().Body.Rows), panel.H-1
 	r.wants(fmt.Sprintf("%d more ↓", total-page))
 	r.paint()
 	r.keys("\x1b[F") // End
@@ -49,7 +51,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.keys("\x1b[H\x1b[6;2~")
 	r.wants("#1 tab 1 calls filesystem")
 	presses := 0
-	for ; !r.m.approvals.current().complete; presses++ {
+	for ; !r.m.approvals.Current().Complete; presses++ {
 		r.keys("\x1b[6~")
 		r.paint()
 	}

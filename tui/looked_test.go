@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // witness keeps what stands on a person's terminal: which call, since when, and at
@@ -61,7 +62,7 @@ func (w *witness) paints() {
 
 // leaves settles whether the call on the terminal was looked at for long enough.
 func (w *witness) leaves() {
-	if w.call != 0 && w.now.Sub(w.since) >= minAge {
+	if w.call != 0 && w.now.Sub(w.since) >= panel.MinAge {
 		w.looked[w.call] = true
 	}
 }
@@ -132,7 +133,7 @@ func (w *witness) types() {
 	for _, d := range made {
 		n, _ := strconv.Atoi(strings.TrimPrefix(d.ID, "e"))
 		w.forget(n)
-		shown := w.call == n && w.now.Sub(w.since) >= minAge
+		shown := w.call == n && w.now.Sub(w.since) >= panel.MinAge
 		if !shown && !(together && w.looked[n]) {
 			w.t.Fatalf("call %d was decided; call %d is on the terminal since %v, looked at: %v\n%s",
 				n, w.call, w.now.Sub(w.since), w.looked, strings.Join(w.history, "\n"))

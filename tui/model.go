@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -68,7 +69,7 @@ type Model struct {
 	begun     time.Time     // when that line was begun
 	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
-	approvals approvals
+	approvals panel.Queue
 	toasts    []toast
 	copying   copymode.State
 	help      view.List

@@ -75,7 +75,7 @@ func (m *Model) overPanel(e keys.Mouse) bool {
 	panel, line := m.panelRect()
 	if panel.Contains(e.X, e.Y) {
 		if e.Action == keys.MousePress && (e.Button == keys.WheelUp || e.Button == keys.WheelDown) {
-			m.approvals.scroll += input.WheelStep(e)
+			m.approvals.Scroll += input.WheelStep(e)
 			m.dirty = true
 		}
 		return true

@@ -7,6 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -119,7 +120,7 @@ type (
 	// laidOutMsg is a large call laid out for the panel.
 	laidOutMsg struct {
 		id   string
-		body itemBody
+		body panel.Body
 	}
 
 	// submittedMsg answers a trusted input.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -226,7 +227,7 @@ func (m *Model) askToEnd() tea.Cmd {
 		return nil
 	}
 	id := s.ID
-	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", view.Sanitize(s.Agent), shortID(id), lostCalls(s.Waiting)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", view.Sanitize(s.Agent), shortID(id), panel.LostCalls(s.Waiting)), func(m *Model) tea.Cmd {
 		return m.endStored(id)
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runForget is /forget.
@@ -53,5 +54,5 @@ func (m *Model) receiptLeft(t *tab) string {
 	if r.Left <= 0 || left <= 0 || t.dead() {
 		return ""
 	}
-	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, timeLeft(left), r.Left)
+	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, view.TimeLeft(left), r.Left)
 }

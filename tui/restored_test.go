@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
 // A call that a killed multiplexer was asked says so, and whether its agent waits
@@ -33,11 +34,11 @@ func TestResolutionTexts(t *testing.T) {
 		"#1 was withdrawn: its session has ended":                  {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
 		"#1 expired: nobody decided in time, the call was refused": {Number: 1, Outcome: broker.Expired},
 	} {
-		if got := resolutionText(r); got != want {
+		if got := panel.ResolutionText(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := resolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}); got !=
+	if got := panel.ResolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}); got !=
 		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; kept 5 minutes for the same call, once" {
 		t.Errorf("%q", got)
 	}
@@ -73,11 +74,11 @@ func TestAutoApproverIsSeen(t *testing.T) {
 // restart.
 func TestHistorySaysWhatTheAgentWasTold(t *testing.T) {
 	d := broker.Decided{Decision: "escalated-denied", By: "tui", Server: "s", Tool: "t", Rule: "r", Reason: "not\nhere", Detail: map[string]any{"askedBeforeRestart": true}}
-	if got, want := decidedText(d), `denied by you: s/t  (rule r); the agent was told: not\nhere; asked before the restart`; got != want {
+	if got, want := panel.DecidedText(d), `denied by you: s/t  (rule r); the agent was told: not\nhere; asked before the restart`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d.Decision = "escalated-approved"
-	if got := decidedText(d); strings.Contains(got, "told") {
+	if got := panel.DecidedText(d); strings.Contains(got, "told") {
 		t.Errorf("%q", got)
 	}
 }
@@ -89,12 +90,12 @@ func TestPageUpInThePanel(t *testing.T) {
 	r.keys("\x01")
 	r.look()
 	r.keys("\x1b[6~")
-	if r.m.approvals.scroll == 0 {
+	if r.m.approvals.Scroll == 0 {
 		t.Fatalf("PgDn does not go on:\n%s", r.screen())
 	}
 	r.keys("\x1b[5~")
-	if r.m.approvals.scroll != 0 || r.m.mode != modeCommand {
-		t.Errorf("PgUp: row %d, mode %v", r.m.approvals.scroll, r.m.mode)
+	if r.m.approvals.Scroll != 0 || r.m.mode != modeCommand {
+		t.Errorf("PgUp: row %d, mode %v", r.m.approvals.Scroll, r.m.mode)
 	}
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Session: "s1", Outcome: broker.Expired}}})
 	r.keys("\x1b[5~")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -160,15 +161,15 @@ func TestPanelDecodes(t *testing.T) {
 			continue // JSON cannot hold it
 		}
 		for _, width := range []int{18, 38, 78} {
-			var b itemBody
-			b.width = width
-			b.add(rowPlain, "path: ", quote(s))
+			var b panel.Body
+			b.Width = width
+			b.Add(panel.RowPlain, "path: ", panel.Quote(s))
 			var text strings.Builder
-			for _, row := range b.rows {
-				if view.TextWidth(row.label)+view.TextWidth(row.text) > width {
-					t.Fatalf("%q: a row is wider than %d: %q", s, width, row.label+row.text)
+			for _, row := range b.Rows {
+				if view.TextWidth(row.Label)+view.TextWidth(row.Text) > width {
+					t.Fatalf("%q: a row is wider than %d: %q", s, width, row.Label+row.Text)
 				}
-				text.WriteString(row.text)
+				text.WriteString(row.Text)
 			}
 			inner := strings.TrimSuffix(strings.TrimPrefix(text.String(), `"`), `"`)
 			if got, err := unsanitize(inner); err != nil || got != s {

@@ -22,7 +22,7 @@ const (
 // hint and no more.
 func (m *Model) windowTitle() string {
 	title := "ironcurtain-mux"
-	if n := len(m.approvals.items); n > 0 {
+	if n := len(m.approvals.Items); n > 0 {
 		title = fmt.Sprintf("%d waiting · %s", n, title)
 	}
 	if t := m.current(); t != nil {

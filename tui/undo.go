@@ -3,11 +3,10 @@ package tui
 import (
 	"context"
 	"fmt"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -36,37 +35,7 @@ func (m *Model) onUndo(msg undoMsg) {
 	}
 	lines := []view.Line{{Text: "What was done cannot be undone from here. This is what it was, newest first."}}
 	for i := len(msg.list) - 1; i >= 0; i-- {
-		lines = append(lines, undoLines(msg.list[i])...)
+		lines = append(lines, panel.UndoLines(msg.list[i])...)
 	}
 	m.showHelp("approved automatically", lines)
-}
-
-// undoLines writes down one automatic approval: which words it rests on, what
-// was called, and what that did.
-func undoLines(a broker.AutoApproval) []view.Line {
-	lines := []view.Line{
-		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
-		{Key: fmt.Sprintf("receipt %d", a.Receipt), Text: "“" + view.Sanitize(a.Quote) + "”"},
-	}
-	if a.Model != "" {
-		lines = append(lines, view.Line{Key: "confirmed by", Text: view.Sanitize(a.Model)})
-	}
-	if e := a.Call.Effect; e != nil {
-		lines = append(lines, view.Line{Key: "effect", Text: view.Sanitize(e.Summary)})
-		for _, l := range e.Lines {
-			_, mark := effectRow(l.Kind)
-			lines = append(lines, view.Line{Key: "", Text: mark + view.Sanitize(l.Text)})
-		}
-		if e.More > 0 {
-			lines = append(lines, view.Line{Text: "and " + view.Counted(e.More, "more line")})
-		}
-	}
-	fields, err := flatten(a.Call.Arguments)
-	if err != nil {
-		fields = []field{{"", view.Sanitize(string(a.Call.Arguments))}}
-	}
-	for _, f := range fields {
-		lines = append(lines, view.Line{Key: f.path, Text: f.value})
-	}
-	return append(lines, view.Line{Key: "rule", Text: view.Sanitize(a.Call.Rule)}, view.Line{Key: "digest", Text: view.Sanitize(a.Call.Digest)})
 }

@@ -73,9 +73,9 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case copyMsg:
 		return m.onCopy()
 	case paintedMsg:
-		m.approvals.painted(msg.seq, msg.at)
+		m.approvals.Painted(msg.seq, msg.at)
 	case continuedMsg:
-		m.approvals.hide()
+		m.approvals.Hide()
 		m.dirty = true
 	case readyMsg:
 		return m.onReady(msg)

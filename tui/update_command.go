@@ -19,7 +19,7 @@ import (
 func (m *Model) enterCommand() {
 	m.mode, m.dirty = modeCommand, true
 	if t := m.current(); t != nil {
-		m.approvals.prefer(t.session.ID, m.now())
+		m.approvals.Prefer(t.session.ID, m.now())
 	}
 	m.beginLine()
 }
@@ -27,9 +27,9 @@ func (m *Model) enterCommand() {
 // beginLine notes when a command is begun, and which call the panel shows then.
 func (m *Model) beginLine() {
 	m.begun = m.now()
-	m.approvals.agreed = ""
-	if it := m.approvals.current(); it != nil {
-		m.approvals.agreed = it.call.ID
+	m.approvals.Agreed = ""
+	if it := m.approvals.Current(); it != nil {
+		m.approvals.Agreed = it.Call.ID
 	}
 }
 
@@ -53,7 +53,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 			return nil
 		}
 	}
-	if a := m.keys.At(input.PlacePanel, name); m.approvals.current() != nil && (a == input.ActPanelPage || a == input.ActPanelPageUp || a == input.ActPanelPrev || a == input.ActPanelTab) {
+	if a := m.keys.At(input.PlacePanel, name); m.approvals.Current() != nil && (a == input.ActPanelPage || a == input.ActPanelPageUp || a == input.ActPanelPrev || a == input.ActPanelTab) {
 		m.onPanel(a)
 		return nil
 	}
@@ -78,7 +78,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 
 // panelTakes reports whether a key on an empty line belongs to the panel.
 func (m *Model) panelTakes(name string) bool {
-	return m.approvals.current() != nil && m.keys.At(input.PlacePanel, name) != ""
+	return m.approvals.Current() != nil && m.keys.At(input.PlacePanel, name) != ""
 }
 
 // typeText inserts what a key types.
@@ -116,25 +116,25 @@ func (m *Model) onPanel(a input.Action) {
 	page := max(1, panel.H-1)
 	switch a {
 	case input.ActPanelDown:
-		p.scroll++
+		p.Scroll++
 	case input.ActPanelUp:
-		p.scroll--
+		p.Scroll--
 	case input.ActPanelPage:
-		p.pageDown(page)
+		p.PageDown(page)
 	case input.ActPanelPageUp:
-		p.scroll -= page
+		p.Scroll -= page
 	case input.ActPanelTop:
-		p.scroll = 0
+		p.Scroll = 0
 	case input.ActPanelEnd:
-		p.scroll = len(p.current().body.rows)
+		p.Scroll = len(p.Current().Body.Rows)
 	case input.ActPanelNext:
-		p.step(1, m.now())
+		p.Step(1, m.now())
 		m.beginLine()
 	case input.ActPanelPrev:
-		p.step(-1, m.now())
+		p.Step(-1, m.now())
 		m.beginLine()
 	case input.ActPanelTab:
-		m.show(m.indexOf(p.current().call.Session))
+		m.show(m.indexOf(p.Current().Call.Session))
 	}
 }
 

@@ -191,7 +191,7 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 			cmd = join(cmd, m.removeTab(t))
 		}
 	}
-	m.approvals.replace(msg.pending)
+	m.approvals.Replace(msg.pending)
 	m.dirty = true
 	return cmd
 }

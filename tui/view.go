@@ -23,7 +23,7 @@ func (m *Model) draw() *view.Scene {
 	if !m.fits {
 		s.Layers = append(s.Layers, m.drawTooSmall())
 		s.Cursor = &term.Cursor{}
-		m.approvals.hide()
+		m.approvals.Hide()
 		return s
 	}
 	m.placePanes(s)
@@ -43,7 +43,7 @@ func (m *Model) draw() *view.Scene {
 	if m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching {
 		m.drawCommand(s)
 	} else {
-		m.approvals.hide()
+		m.approvals.Hide()
 	}
 	return s
 }

@@ -70,7 +70,7 @@ const maxMoreRows = 3
 // is left for the line itself.
 func (m *Model) messageRows() (above []string, last string) {
 	leave := 2 // a row of the agent's and one of the command line
-	if m.mode == modeCommand && len(m.approvals.items) > 0 {
+	if m.mode == modeCommand && len(m.approvals.Items) > 0 {
 		leave = 3 // two of the call that waits, and one to type into
 	}
 	room := min(maxMoreRows, m.lay.Viewport.H-leave)
@@ -90,7 +90,7 @@ func (m *Model) messageRows() (above []string, last string) {
 
 // badge says how many calls wait.
 func (m *Model) badge() string {
-	n := len(m.approvals.items)
+	n := len(m.approvals.Items)
 	switch {
 	case n == 0:
 		return ""
@@ -162,12 +162,12 @@ func (m *Model) hints() []string {
 	switch m.mode {
 	case modeCommand:
 		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
-		if len(m.approvals.items) > 0 {
+		if len(m.approvals.Items) > 0 {
 			more, next := "", ""
 			if m.panelGoesOn() {
 				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
 			}
-			if len(m.approvals.items) > 1 {
+			if len(m.approvals.Items) > 1 {
 				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
 			}
 			return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
@@ -196,7 +196,7 @@ func (m *Model) hints() []string {
 		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
-	case len(m.approvals.items) > 0:
+	case len(m.approvals.Items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
 		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}

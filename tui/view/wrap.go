@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
@@ -153,4 +154,13 @@ func Clip(text string, width int) string {
 		used += w
 	}
 	return b.String() + "…"
+}
+
+// TimeLeft writes a duration as minutes and seconds.
+func TimeLeft(d time.Duration) string {
+	if d <= 0 {
+		return "0:00"
+	}
+	seconds := int(d.Round(time.Second).Seconds())
+	return fmt.Sprintf("%d:%02d", seconds/60, seconds%60)
 }

@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"bytes"
@@ -45,7 +45,7 @@ func flattenValue(d *json.Decoder, path string, out *[]field) error {
 		}
 		return flattenArray(d, path, out)
 	case string:
-		*out = append(*out, field{path, quote(v)})
+		*out = append(*out, field{path, Quote(v)})
 	case json.Number:
 		*out = append(*out, field{path, v.String()})
 	case bool:
@@ -93,9 +93,9 @@ func flattenArray(d *json.Decoder, path string, out *[]field) error {
 	return err
 }
 
-// quote draws a string between quotes. The outermost pair is the string's
+// Quote draws a string between quotes. The outermost pair is the string's
 // own; a quote inside is drawn as it is.
-func quote(s string) string { return `"` + view.Sanitize(s) + `"` }
+func Quote(s string) string { return `"` + view.Sanitize(s) + `"` }
 
 // fieldName draws a name: as it is when it is a plain word, else quoted.
 func fieldName(name string) string {
@@ -105,7 +105,7 @@ func fieldName(name string) string {
 	for _, r := range name {
 		word := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-'
 		if !word {
-			return quote(name)
+			return Quote(name)
 		}
 	}
 	return name

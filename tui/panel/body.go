@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"fmt"
@@ -11,64 +11,64 @@ import (
 type rowKind uint8
 
 const (
-	rowPlain   rowKind = iota
+	RowPlain   rowKind = iota
 	rowHeading         // what the call is
 	rowChanged         // what the agent wrote, where it differs
 	rowEffect          // what the call would do, summed up
 	rowWarning         // what speaks against it
 	rowHunk            // where the next lines stand in a file
-	rowAdded           // a line that comes
+	RowAdded           // a line that comes
 	rowRemoved         // a line that goes
 )
 
 // bodyRow is one row of an item in the panel. All of it is sanitized.
 type bodyRow struct {
-	kind  rowKind
-	label string
-	text  string
+	Kind  rowKind
+	Label string
+	Text  string
 }
 
-// itemBody is an item laid out for a width; nothing of it is left out.
-type itemBody struct {
-	width int
-	rows  []bodyRow
+// Body is an item laid out for a width; nothing of it is left out.
+type Body struct {
+	Width int
+	Rows  []bodyRow
 }
 
-// layBody writes down everything a person has to know to judge a call: who
+// LayBody writes down everything a person has to know to judge a call: who
 // asks, for what, with which arguments, how they differ from what the agent
 // wrote, which rule asks for a person, and why.
-func layBody(e broker.Escalation, agent string, width int) itemBody {
-	b := itemBody{width: width}
+func LayBody(e broker.Escalation, agent string, width int) Body {
+	b := Body{Width: width}
 	verb := "calls"
 	if e.Plane == "http" {
 		verb = "requests"
 	}
-	b.add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), view.Sanitize(e.Server)+" / "+view.Sanitize(e.Tool))
-	b.add(rowPlain, "agent: ", agent)
+	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), view.Sanitize(e.Server)+" / "+view.Sanitize(e.Tool))
+	b.Add(RowPlain, "agent: ", agent)
 	if e.Restored {
 		b.askedBefore(e)
 	}
 	if why := leftToPerson(e); why != "" {
-		b.add(rowPlain, "auto-approver: ", why)
+		b.Add(RowPlain, "auto-approver: ", why)
 	}
-	b.effect(e.Effect)
+	b.Effect(e.Effect)
 	b.arguments(e)
-	b.add(rowPlain, "rule: ", view.Sanitize(e.Rule))
-	b.add(rowPlain, "why: ", view.Sanitize(e.Reason))
-	b.add(rowPlain, "digest: ", view.Sanitize(e.Digest))
+	b.Add(RowPlain, "rule: ", view.Sanitize(e.Rule))
+	b.Add(RowPlain, "why: ", view.Sanitize(e.Reason))
+	b.Add(RowPlain, "digest: ", view.Sanitize(e.Digest))
 	return b
 }
 
 // askedBefore says of a call that a killed multiplexer was asked, and whether its
 // agent is still there for the answer.
-func (b *itemBody) askedBefore(e broker.Escalation) {
+func (b *Body) askedBefore(e broker.Escalation) {
 	then := "its agent waits for the answer"
 	if e.Unclaimed {
 		then = "its agent has not come back for it yet"
 	}
-	b.add(rowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
+	b.Add(RowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
 	if e.Unclaimed {
-		b.add(rowPlain, "answer: ", "is kept 5 minutes, for the same call once")
+		b.Add(RowPlain, "answer: ", "is kept 5 minutes, for the same call once")
 	}
 }
 
@@ -82,10 +82,10 @@ func leftToPerson(e broker.Escalation) string {
 
 // arguments adds the canonical arguments, and beside each what the agent wrote
 // when that is something else.
-func (b *itemBody) arguments(e broker.Escalation) {
+func (b *Body) arguments(e broker.Escalation) {
 	canonical, err := flatten(e.Arguments)
 	if err != nil {
-		b.add(rowPlain, "arguments: ", view.Sanitize(string(e.Arguments)))
+		b.Add(RowPlain, "arguments: ", view.Sanitize(string(e.Arguments)))
 		return
 	}
 	asked := map[string]string{}
@@ -93,27 +93,27 @@ func (b *itemBody) arguments(e broker.Escalation) {
 	if len(e.Requested) > 0 {
 		order, err = flatten(e.Requested)
 		if err != nil {
-			b.add(rowChanged, "the agent wrote: ", view.Sanitize(string(e.Requested)))
+			b.Add(rowChanged, "the agent wrote: ", view.Sanitize(string(e.Requested)))
 		}
 	}
 	for _, f := range order {
 		asked[f.path] = f.value
 	}
 	for _, f := range canonical {
-		b.add(rowPlain, labelOf(f.path), f.value)
+		b.Add(RowPlain, labelOf(f.path), f.value)
 		was, known := asked[f.path]
 		switch {
 		case len(order) == 0 || known && was == f.value:
 		case known:
-			b.add(rowChanged, "  the agent wrote: ", was)
+			b.Add(rowChanged, "  the agent wrote: ", was)
 		default:
-			b.add(rowChanged, "  ", "(not written by the agent)")
+			b.Add(rowChanged, "  ", "(not written by the agent)")
 		}
 		delete(asked, f.path)
 	}
 	for _, f := range order {
 		if was, left := asked[f.path]; left {
-			b.add(rowChanged, "left out: "+labelOf(f.path), was)
+			b.Add(rowChanged, "left out: "+labelOf(f.path), was)
 			delete(asked, f.path)
 		}
 	}
@@ -126,19 +126,19 @@ func labelOf(path string) string {
 	return path + ": "
 }
 
-// add appends a label and a text, wrapped. A label too long to stand before
+// Add appends a label and a text, wrapped. A label too long to stand before
 // its text gets rows of its own.
-func (b *itemBody) add(kind rowKind, label, text string) {
-	if view.TextWidth(label) > b.width/2 {
-		for _, row := range view.Wrap(label, b.width) {
-			b.rows = append(b.rows, bodyRow{kind: kind, label: row})
+func (b *Body) Add(kind rowKind, label, text string) {
+	if view.TextWidth(label) > b.Width/2 {
+		for _, row := range view.Wrap(label, b.Width) {
+			b.Rows = append(b.Rows, bodyRow{Kind: kind, Label: row})
 		}
 		label = ""
 	}
-	for i, row := range view.WrapHanging(text, b.width-view.TextWidth(label), b.width) {
+	for i, row := range view.WrapHanging(text, b.Width-view.TextWidth(label), b.Width) {
 		if i > 0 {
 			label = ""
 		}
-		b.rows = append(b.rows, bodyRow{kind, label, row})
+		b.Rows = append(b.Rows, bodyRow{kind, label, row})
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package panel
 
 import (
 	"fmt"
@@ -7,34 +7,34 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// effect adds what a call would do: a summary, then each line with a mark that
+// Effect adds what a call would do: a summary, then each line with a mark that
 // tells what it is where there are no colors. Every text of it is sanitized.
-func (b *itemBody) effect(e *broker.Effect) {
+func (b *Body) Effect(e *broker.Effect) {
 	if e == nil {
 		return
 	}
 	if e.Changed {
-		b.add(rowWarning, "! ", "changed since it was shown: this is what it would do now")
+		b.Add(rowWarning, "! ", "changed since it was shown: this is what it would do now")
 	}
-	b.add(rowEffect, "effect: ", view.Sanitize(e.Summary))
+	b.Add(rowEffect, "effect: ", view.Sanitize(e.Summary))
 	for _, l := range e.Lines {
 		kind, mark := effectRow(l.Kind)
 		b.hang(kind, mark, view.Sanitize(l.Text))
 	}
 	if e.More > 0 {
-		b.add(rowWarning, "! ", fmt.Sprintf("%d more lines are too many to show; the arguments below are complete", e.More))
+		b.Add(rowWarning, "! ", fmt.Sprintf("%d more lines are too many to show; the arguments below are complete", e.More))
 	}
 }
 
 // hang appends a line with its mark. A row that goes on with the line has a mark
 // of its own, so that no part of a long line is taken for another line.
-func (b *itemBody) hang(kind rowKind, mark, text string) {
-	width := b.width - max(view.TextWidth(mark), view.TextWidth(goesOn))
+func (b *Body) hang(kind rowKind, mark, text string) {
+	width := b.Width - max(view.TextWidth(mark), view.TextWidth(goesOn))
 	for i, row := range view.Wrap(text, width) {
 		if i > 0 {
 			mark = goesOn
 		}
-		b.rows = append(b.rows, bodyRow{kind, mark, row})
+		b.Rows = append(b.Rows, bodyRow{kind, mark, row})
 	}
 }
 
@@ -47,18 +47,18 @@ func effectRow(k broker.EffectLineKind) (rowKind, string) {
 	case broker.EffectWarning:
 		return rowWarning, "! "
 	case broker.EffectAdded:
-		return rowAdded, "+ "
+		return RowAdded, "+ "
 	case broker.EffectRemoved:
 		return rowRemoved, "- "
 	case broker.EffectHunk:
 		return rowHunk, ""
 	case broker.EffectItem:
-		return rowPlain, "* "
+		return RowPlain, "* "
 	case broker.EffectFile:
-		return rowPlain, "    "
+		return RowPlain, "    "
 	case broker.EffectSame, broker.EffectNote:
 	}
-	return rowPlain, "  "
+	return RowPlain, "  "
 }
 
 // effectSize is about how many bytes of an effect have to be laid out.

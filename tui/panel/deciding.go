@@ -1,0 +1,124 @@
+package panel
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// Decision is what the person makes of a call.
+type Decision struct {
+	Approve  bool
+	Reason   string           // told to the agent when denied
+	Remember *broker.Remember // with an approval
+}
+
+// SplitTarget takes a leading number or "all" off the arguments.
+func SplitTarget(args string) (which, rest string) {
+	word, rest, _ := strings.Cut(args, " ")
+	if _, ok := input.Number(word); ok || word == "all" {
+		return word, strings.TrimSpace(rest)
+	}
+	return "", args
+}
+
+// Chosen are the items that a decision is about: the one shown, the one with a number,
+// or all that were seen in full. The error says why there is none.
+func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
+	if len(a.Items) == 0 {
+		return nil, errors.New("nothing waits for a decision")
+	}
+	it := a.Current()
+	switch which {
+	case "":
+		// It has to be the one that was there when the command was begun.
+		if a.Agreed != it.Call.ID {
+			a.Agreed = it.Call.ID
+			return nil, fault.New("look at it, then press Enter again", "the call shown changed while you typed, it is #%d now", it.Call.Number)
+		}
+	case "all":
+		return a.allSeen(approve, now, k)
+	default:
+		n, _ := input.Number(which)
+		if it = a.Numbered(n); it == nil {
+			return nil, a.unknown(n)
+		}
+		if it != a.Current() {
+			a.choose(it.Call.ID, now)
+			return nil, fault.New("look at it, then press Enter again", "#%d was not the call shown", n)
+		}
+	}
+	if err := a.mayDecide(it, approve, now, k); err != nil {
+		return nil, err
+	}
+	return []*Item{it}, nil
+}
+
+// allSeen are the items that were looked at since the panel was opened, and seen in full.
+func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
+	var seen []*Item
+	b := &batch{calls: map[string]bool{}}
+	for _, it := range a.Items {
+		if a.mayDecide(it, approve, now, k) != nil {
+			b.left++
+			continue
+		}
+		b.calls[it.Call.ID] = true
+		seen = append(seen, it)
+	}
+	if len(seen) == 0 {
+		return nil, fault.New(howToSee(k), "none of the %d waiting calls has been shown in full and for long enough", b.left)
+	}
+	a.Batch = b
+	return seen, nil
+}
+
+// mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
+// one it is enough to have seen some of it. The call that is shown has to be there for
+// long enough now, any other one at a time since the panel was opened.
+func (a *Queue) mayDecide(it *Item, approve bool, now time.Time, k *input.Keys) error {
+	switch {
+	case it.Sent:
+		return fmt.Errorf("#%d: a decision is already under way", it.Call.Number)
+	case !it.looked && it.Since.IsZero() && !slices.Contains(it.seen, true):
+		return fault.New(howToSee(k), "#%d has not been on the screen yet", it.Call.Number)
+	case approve && !it.Complete:
+		more := cmp.Or(k.Hint(input.PlacePanel, input.ActPanelPage, "shows more"), "scroll to see all") + ", or /deny it"
+		return fault.New(more, "#%d has %s not shown yet", it.Call.Number, view.Counted(it.unseen(), "row"))
+	case !it.seenFor(now), it == a.Current() && (it.Since.IsZero() || now.Sub(it.Since) < MinAge):
+		return fault.New("look at it, then press Enter again", "#%d has only just appeared", it.Call.Number)
+	}
+	return nil
+}
+
+// howToSee says how to get at calls, and parts of them, that were not on the
+// screen yet.
+func howToSee(k *input.Keys) string {
+	how := input.NonEmpty(k.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), k.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
+	return cmp.Or(strings.Join(how, ", "), "scroll through them")
+}
+
+// unknown says that no call with a number waits, and which do.
+func (a *Queue) unknown(n int) error {
+	if len(a.Items) == 0 {
+		return fmt.Errorf("#%d does not wait for a decision: nothing does", n)
+	}
+	return fmt.Errorf("#%d: no such call waits; waiting: %s", n, a.numbers())
+}
+
+// numbers lists the numbers of the waiting calls.
+func (a *Queue) numbers() string {
+	var out []string
+	for _, it := range a.Items {
+		out = append(out, fmt.Sprintf("#%d", it.Call.Number))
+	}
+	return strings.Join(out, " ")
+}

@@ -1,0 +1,133 @@
+package panel
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// Look is how the panel is drawn, and when.
+type Look struct {
+	Theme  view.Theme
+	Phrase string // that only this program knows; empty: none
+	Now    time.Time
+	Seq    uint64 // of the scene
+}
+
+// Draw draws the item that waits, as much of it as there is room for, and
+// notes which of its rows the scene shows. report asks for word when it is painted.
+func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
+	it := a.Current()
+	rows := at.H - 1
+	total := len(it.Body.Rows)
+	a.Scroll = min(max(0, a.Scroll), max(0, total-rows))
+	from, to := a.Scroll, min(total, a.Scroll+rows)
+
+	panel = view.NewSurface(at, l.Theme.Body)
+	missed := 0
+	for _, seen := range it.seen[:from] {
+		if !seen {
+			missed++
+		}
+	}
+	a.drawTitle(panel, it, l, total-to, missed)
+	for i := from; i < to; i++ {
+		it.Body.Rows[i].draw(panel, 1+i-from, l.Theme)
+	}
+	if total == 0 {
+		panel.Text(1, 1, "reading a large call", l.Theme.Body)
+		return panel, false
+	}
+	if it.Since.IsZero() || !it.Complete {
+		if a.drawn == nil {
+			a.drawn = map[uint64]drawnRows{}
+		}
+		a.drawn[l.Seq] = drawnRows{it.Call.ID, a.stay, it.laid, from, to}
+		return panel, true
+	}
+	return panel, false
+}
+
+// drawTitle draws the title and the phrase only this program knows, which
+// has its place before any longer wording.
+func (a *Queue) drawTitle(panel *view.Surface, it *Item, l Look, below, missed int) {
+	panel.Fill(0, l.Theme.Title)
+	phrase := l.Phrase
+	room := panel.At.W - 2
+	if phrase != "" {
+		room -= view.TextWidth(phrase) + 2
+	}
+	title := ""
+	for _, form := range panelTitleForms {
+		if title = a.title(form, it, l.Now, below, missed); view.TextWidth(title) <= room {
+			break
+		}
+	}
+	x := panel.Text(1, 0, title, l.Theme.Title)
+	if phrase != "" && x+2+view.TextWidth(phrase) < panel.At.W {
+		panel.Right(panel.At.W-1, phrase, l.Theme.Title)
+	}
+}
+
+// panelTitleForm is how the title of the panel is worded.
+type panelTitleForm struct{ number, left, judging, below, missed, between string }
+
+// panelTitleForms are the wordings, the longest first.
+var panelTitleForms = []panelTitleForm{
+	{"approval %d/%d", "%s left", "auto-approver is judging %ds", "%d more ↓", "%d not shown ↑", " · "},
+	{"approval %d/%d", "%s", "auto-approver judges %ds", "%d↓", "%d?↑", " · "},
+	{"%d/%d", "%s", "judged %ds", "%d↓", "%d?↑", " "},
+}
+
+// title says which call this is of how many, how long there is to decide, and
+// how much of it is below or was jumped over.
+func (a *Queue) title(f panelTitleForm, it *Item, now time.Time, below, missed int) string {
+	parts := []string{
+		fmt.Sprintf(f.number, a.index(it)+1, len(a.Items)),
+		fmt.Sprintf(f.left, view.TimeLeft(it.Call.ExpiresAt.Sub(now))),
+	}
+	if look := it.Call.Auto; look != nil && look.Reason == "" {
+		parts = append(parts, fmt.Sprintf(f.judging, max(0, int(now.Sub(look.Since).Seconds()))))
+	}
+	switch {
+	case below > 0:
+		parts = append(parts, fmt.Sprintf(f.below, below))
+	case missed > 0 && !it.Complete:
+		parts = append(parts, fmt.Sprintf(f.missed, missed))
+	}
+	if n := a.alike(it); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d alike", n))
+	}
+	if n := it.Call.More; n > 0 {
+		parts = append(parts, fmt.Sprintf("+%d like it refused", n))
+	}
+	if it.Sent {
+		parts = append(parts, "sent")
+	}
+	return strings.Join(parts, f.between)
+}
+
+// draw draws one row of an item; escapes stand out from the text.
+func (row bodyRow) draw(panel *view.Surface, y int, theme view.Theme) {
+	text, label := theme.Body, theme.Label
+	switch row.Kind {
+	case rowChanged:
+		text = theme.Changed
+	case rowHeading, rowEffect:
+		text.Attr |= term.Bold
+	case rowWarning:
+		text, label = theme.Escape, theme.Escape
+	case rowHunk:
+		text = theme.Label
+	case RowAdded:
+		text, label = theme.Added, theme.Added
+	case rowRemoved:
+		text, label = theme.Removed, theme.Removed
+	case RowPlain:
+	}
+	x := panel.Text(1, y, row.Label, label)
+	panel.Sanitized(x, y, row.Text, text, theme.Escape)
+}

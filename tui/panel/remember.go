@@ -1,0 +1,69 @@
+package panel
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// Meant is the call that a number names, or the one shown.
+func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
+	it := a.Current()
+	if n, ok := input.Number(which); ok {
+		if it = a.Numbered(n); it == nil {
+			return nil, a.unknown(n)
+		}
+		a.choose(it.Call.ID, now)
+	}
+	if it == nil {
+		return nil, errors.New("nothing waits for a decision")
+	}
+	return it, nil
+}
+
+// Remember reads a scope and a time.
+func (it *Item) Remember(words []string) (*broker.Remember, error) {
+	r := &broker.Remember{Scope: strings.ToLower(words[0])}
+	known := false
+	for _, s := range it.Scopes {
+		known = known || s.Name == r.Scope
+	}
+	if !known {
+		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.Call.Number, view.Sanitize(words[0]), it.ScopeNames())
+	}
+	if len(words) == 2 {
+		d, err := time.ParseDuration(words[1])
+		if err != nil || d < time.Second {
+			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time", view.Sanitize(words[1]))
+		}
+		r.Seconds = int(d / time.Second)
+	}
+	return r, nil
+}
+
+// ScopeNames names what its approval could be remembered for.
+func (it *Item) ScopeNames() string {
+	var names []string
+	for _, s := range it.Scopes {
+		names = append(names, view.Sanitize(s.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// scopes adds the rows that say in full what each scope would let through.
+func (b *Body) scopes(list []broker.Scope) {
+	if len(list) == 0 {
+		return
+	}
+	b.Add(rowHeading, "", "/approve+ SCOPE [TIME] also lets these go on, for 15m if no time is given:")
+	for _, s := range list {
+		past := fmt.Sprintf(" (%d of %d past calls)", s.Matched, s.Past)
+		b.Add(RowPlain, view.Sanitize(s.Name)+": ", view.Sanitize(s.Text)+past)
+	}
+}

@@ -1,0 +1,69 @@
+package panel
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// ResolutionText is the result line of a decision.
+func ResolutionText(r broker.Resolution) string {
+	switch r.Outcome {
+	case broker.Expired:
+		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
+	case broker.Withdrawn:
+		if r.By == "caller" {
+			return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
+		}
+		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
+	}
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, view.Sanitize(string(r.Outcome)), DeciderName(r.By), r.At.Local().Format("15:04:05"))
+	if r.Grant > 0 {
+		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
+	}
+	if r.Kept {
+		text += "; kept 5 minutes for the same call, once"
+	}
+	return text
+}
+
+// batch is what one command decided together.
+type batch struct {
+	calls   map[string]bool // by ID
+	numbers []string        // of those that were decided so
+	left    int             // how many waited and were left alone
+	ended   int             // of how many it is known that they are done
+}
+
+// Result is the result line of a decision of the person's own that was made with
+// others: it names them all.
+func (b *batch) Result(r broker.Resolution, text string) string {
+	if b == nil || !b.calls[r.ID] || !r.Won {
+		return text
+	}
+	number := fmt.Sprintf("#%d", r.Number)
+	b.numbers = append(b.numbers, number)
+	return strings.Join(b.numbers, " ") + strings.TrimPrefix(text, number) + b.rest()
+}
+
+// rest says how many calls were left alone.
+func (b *batch) rest() string {
+	if b.left == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d not shown in full yet", b.left)
+}
+
+// Member tells whether a call was decided together with others.
+func (b *batch) Member(id string) bool { return b != nil && len(b.calls) > 1 && b.calls[id] }
+
+// Done notes that one of the calls is done; it returns the result line for them all once
+// they are.
+func (b *batch) Done() string {
+	if b.ended++; b.ended < len(b.calls) {
+		return ""
+	}
+	return fmt.Sprintf("all %d calls that you approved are done", b.ended) + b.rest()
+}
