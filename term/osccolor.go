@@ -3,6 +3,8 @@ package term
 import (
 	"strconv"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/xcolor"
 )
 
 // maxColors bounds the colors of one command: the palette and a few more.
@@ -84,7 +86,8 @@ func (e *emulator) setOrAnswer(what, spec string, which ownColor, now Color, bel
 		e.answerColor(what, now, bell)
 		return
 	}
-	if c, ok := parseColor(spec); ok {
+	if rgb, ok := xcolor.Parse(spec); ok {
+		c := RGB(rgb[0], rgb[1], rgb[2])
 		e.changeColor(which, c)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
 // Patience is how long a driven multiplexer and its agent may take for what is not
@@ -26,7 +27,7 @@ const patience = 5 * time.Minute
 type driver struct {
 	t      testing.TB
 	home   string
-	pty    *term.PTY
+	pty    *pty.Program
 	screen *term.Screen
 	read   chan struct{}                // closed when the program's output has ended
 	down   *slowLink                    // the way to the person; nil: none in between
@@ -98,7 +99,7 @@ func driveOver(t testing.TB, connect func(*driver), home string, cols, rows int,
 	if argv[0], err = exec.LookPath(argv[0]); err != nil {
 		t.Fatal(err)
 	}
-	pty, err := term.Start(context.Background(), argv, environment(home, cacheDirectory(t)), home, cols, rows)
+	pty, err := pty.Start(context.Background(), argv, environment(home, cacheDirectory(t)), home, cols, rows)
 	if err != nil {
 		t.Fatal(err)
 	}

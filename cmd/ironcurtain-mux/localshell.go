@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
 // startShell starts the person's own shell with the person's own environment:
@@ -25,9 +25,9 @@ func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTer
 		}
 	}
 	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor")
-	shellOnTerminal, err := term.Start(ctx, []string{shell}, env, dir, cols, rows)
+	shellOnTerminal, err := pty.Start(ctx, []string{shell}, env, dir, cols, rows)
 	if err != nil {
-		return nil, err // a nil *term.PTY would be no nil terminal
+		return nil, err // a nil *pty.Program would be no nil terminal
 	}
 	return shellOnTerminal, nil
 }

@@ -1,4 +1,4 @@
-package term
+package pty
 
 import "golang.org/x/sys/unix"
 

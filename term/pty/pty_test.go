@@ -1,4 +1,4 @@
-package term
+package pty
 
 import (
 	"bufio"
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-func startShell(t *testing.T, script string) *PTY {
+func startShell(t *testing.T, script string) *Program {
 	t.Helper()
 	p, err := Start(t.Context(), []string{"/bin/sh", "-c", script}, []string{"PATH=/usr/bin:/bin"}, t.TempDir(), 80, 24)
 	if err != nil {
@@ -23,7 +23,7 @@ func startShell(t *testing.T, script string) *PTY {
 	return p
 }
 
-func TestPTYReadsAndEnds(t *testing.T) {
+func TestReadsAndEnds(t *testing.T) {
 	p := startShell(t, "stty size; exit 3")
 	out, err := io.ReadAll(p)
 	if err != nil {
@@ -37,7 +37,7 @@ func TestPTYReadsAndEnds(t *testing.T) {
 	}
 }
 
-func TestPTYResizeReachesTheProgram(t *testing.T) {
+func TestResizeReachesTheProgram(t *testing.T) {
 	p := startShell(t, "trap 'stty size; exit 0' WINCH; echo ready; while :; do read line; done")
 	lines := bufio.NewScanner(p)
 	for lines.Scan() && !strings.Contains(lines.Text(), "ready") {
@@ -54,7 +54,7 @@ func TestPTYResizeReachesTheProgram(t *testing.T) {
 	t.Error("the program never saw the new size")
 }
 
-func TestPTYCloseKillsWhoDoesNotHangUp(t *testing.T) {
+func TestCloseKillsWhoDoesNotHangUp(t *testing.T) {
 	p := startShell(t, "trap '' HUP TERM; echo $$; while :; do sleep 1; done")
 	line, err := bufio.NewReader(p).ReadString('\n')
 	if err != nil {
@@ -78,7 +78,7 @@ func TestPTYCloseKillsWhoDoesNotHangUp(t *testing.T) {
 	}
 }
 
-func TestPTYEndsWithItsContext(t *testing.T) {
+func TestEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p, err := Start(ctx, []string{"/bin/cat"}, nil, "/", 80, 24)
 	if err != nil {
@@ -95,7 +95,7 @@ func TestPTYEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestPTYStartFails(t *testing.T) {
+func TestStartFails(t *testing.T) {
 	if _, err := Start(t.Context(), []string{"/nonexistent/program"}, os.Environ(), "", 80, 24); err == nil {
 		t.Error("no error")
 	}

@@ -1,4 +1,4 @@
-package term
+package pty
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 
 // Read reads what the program wrote. It returns io.EOF after the program and all other
 // processes on its terminal have ended.
-func (p *PTY) Read(b []byte) (int, error) {
+func (p *Program) Read(b []byte) (int, error) {
 	var n int
 	var failed error
 	err := p.conn.Read(func(fd uintptr) bool {
@@ -29,7 +29,7 @@ func (p *PTY) Read(b []byte) (int, error) {
 }
 
 // Write sends input to the program. It blocks while the program does not read.
-func (p *PTY) Write(b []byte) (int, error) {
+func (p *Program) Write(b []byte) (int, error) {
 	done := 0
 	for done < len(b) {
 		n, err := p.write(b[done:], true)
@@ -43,10 +43,10 @@ func (p *PTY) Write(b []byte) (int, error) {
 
 // TryWrite sends as much input as the program's terminal takes without blocking, and
 // returns the number of bytes.
-func (p *PTY) TryWrite(b []byte) (int, error) { return p.write(b, false) }
+func (p *Program) TryWrite(b []byte) (int, error) { return p.write(b, false) }
 
 // write writes once. With wait it blocks until there is room.
-func (p *PTY) write(b []byte, wait bool) (int, error) {
+func (p *Program) write(b []byte, wait bool) (int, error) {
 	var n int
 	var failed error
 	err := p.conn.Write(func(fd uintptr) bool {

@@ -1,4 +1,4 @@
-package term
+package xcolor
 
 import "math"
 
@@ -36,15 +36,15 @@ func showable(light [3]float64, tolerance float64) bool {
 
 // color returns the color on the display. If the display cannot show c, it returns the
 // most saturated color of the same hue and luminance that the display can show.
-func (c xyz) color() Color {
+func (c xyz) color() RGB {
 	light := c.light()
 	switch {
 	case showable(light, 0.001):
 		return lightColor(light)
 	case c.y <= 0:
-		return RGB(0, 0, 0)
+		return RGB{}
 	case c.y >= 1:
-		return RGB(255, 255, 255)
+		return RGB{255, 255, 255}
 	}
 	u, v := c.uv()
 	whiteU, whiteV := displayWhite.uv()

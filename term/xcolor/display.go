@@ -1,4 +1,4 @@
-package term
+package xcolor
 
 import "math"
 
@@ -49,9 +49,10 @@ func channelValue(table []int32, light float64) uint8 {
 }
 
 // lightColor returns the color whose channels have these intensities.
-func lightColor(light [3]float64) Color {
-	return RGB(
+func lightColor(light [3]float64) RGB {
+	return RGB{
 		channelValue(redLight[:], light[0]),
 		channelValue(greenLight[:], light[1]),
-		channelValue(blueLight[:], light[2]))
+		channelValue(blueLight[:], light[2]),
+	}
 }

@@ -1,22 +1,26 @@
-package term
+// Package pty runs a program of this host on a pseudoterminal of its own: a shell in a
+// tab, or what a test drives. Read gives what the program prints, Write types into it,
+// Resize tells it another size, and Close ends it with everything it started.
+package pty
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
+	creack "github.com/creack/pty"
 	"golang.org/x/sys/unix"
 )
 
-// PTY is a program of this host on its own pseudoterminal. The program is the leader of
+// Program is a program of this host on its own pseudoterminal. The program is the leader of
 // a session and process group, and Close always ends it.
-type PTY struct {
+type Program struct {
 	master *os.File
 	conn   syscall.RawConn // of master
 	cmd    *exec.Cmd
@@ -31,7 +35,7 @@ const hangupGrace = 500 * time.Millisecond
 
 // Start runs argv in dir with exactly the given environment, on a terminal of the given
 // size. When ctx ends, the program is ended as by Close.
-func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) (*PTY, error) {
+func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) (*Program, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("start program: no command given")
 	}
@@ -45,7 +49,7 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	if env == nil {
 		cmd.Env = []string{}
 	}
-	master, err := pty.StartWithSize(cmd, winsize(cols, rows))
+	master, err := creack.StartWithSize(cmd, winsize(cols, rows))
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
@@ -61,7 +65,7 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 		_ = cmd.Wait()
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	p := &PTY{master: master, conn: conn, cmd: cmd, done: make(chan struct{})}
+	p := &Program{master: master, conn: conn, cmd: cmd, done: make(chan struct{})}
 	p.close = sync.OnceValue(p.shutdown)
 	go p.reap()
 	p.stop = context.AfterFunc(ctx, func() { _ = p.close() })
@@ -83,14 +87,14 @@ func polled(blocking *os.File) (*os.File, error) {
 	return os.NewFile(uintptr(fd), blocking.Name()), nil
 }
 
-func winsize(cols, rows int) *pty.Winsize {
-	cols, rows = clampSize(cols, rows)
-	return &pty.Winsize{Cols: uint16(cols), Rows: uint16(rows)}
+func winsize(cols, rows int) *creack.Winsize {
+	size := func(n int) uint16 { return uint16(max(1, min(n, math.MaxUint16))) }
+	return &creack.Winsize{Cols: size(cols), Rows: size(rows)}
 }
 
 // reap waits for the program and records its exit code. It returns at the latest after
 // Close, which ends the program.
-func (p *PTY) reap() {
+func (p *Program) reap() {
 	defer close(p.done)
 	err := p.cmd.Wait()
 	var exit *exec.ExitError
@@ -107,7 +111,7 @@ func (p *PTY) reap() {
 }
 
 // Resize sets the size of the program's terminal.
-func (p *PTY) Resize(cols, rows int) error {
+func (p *Program) Resize(cols, rows int) error {
 	// Control keeps the descriptor open during the call. Otherwise a concurrent Close
 	// could free its number for another file.
 	size := winsize(cols, rows)
@@ -123,13 +127,13 @@ func (p *PTY) Resize(cols, rows int) error {
 
 // Wait waits for the program's end and returns its exit code. For a signal that is 128
 // plus the signal's number, as in shells.
-func (p *PTY) Wait() int {
+func (p *Program) Wait() int {
 	<-p.done
 	return p.code
 }
 
 // Signal sends a signal to the program itself, not to its group.
-func (p *PTY) Signal(s syscall.Signal) error {
+func (p *Program) Signal(s syscall.Signal) error {
 	select {
 	case <-p.done:
 		return os.ErrProcessDone
@@ -139,16 +143,16 @@ func (p *PTY) Signal(s syscall.Signal) error {
 }
 
 // Done is closed when the program has ended.
-func (p *PTY) Done() <-chan struct{} { return p.done }
+func (p *Program) Done() <-chan struct{} { return p.done }
 
 // Close sends SIGHUP, kills the program's group if that does not end it, and waits for
 // it. Only the first call has an effect; all calls return its error.
-func (p *PTY) Close() error {
+func (p *Program) Close() error {
 	p.stop()
 	return p.close()
 }
 
-func (p *PTY) shutdown() error {
+func (p *Program) shutdown() error {
 	group := -p.cmd.Process.Pid
 	// The group may have ended already, so errors are ignored.
 	_ = syscall.Kill(group, syscall.SIGHUP)
