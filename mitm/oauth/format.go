@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// names are the members of an object that hold the parts of a token.
+// names are the names of the members that hold the parts of a token.
 type names struct {
 	access, refresh, expires, account, id string
 
-	kind string        // if it is there, it must be kindOf
-	unit time.Duration // of expires; 0 when the access token itself tells
+	kind string        // a member that, if present, must have the value kindOf; empty for none
+	unit time.Duration // of expires; 0 when the expiry is in the access token
 }
 
-// kindOf is what a text says of itself that may hold something else, too.
+// kindOf is the kind of a text that holds a login and not something else.
 const kindOf = "oauth_token"
 
-// parse reads the login out of the text that holds it. Errors never quote it.
+// parse reads the login from the text that holds it. Errors never quote the text.
 func (s *Source) parse(data []byte) (Token, error) {
 	members, err := s.members(data)
 	if err != nil {
@@ -77,8 +77,8 @@ func text(raw json.RawMessage) string {
 	return s
 }
 
-// jwtExpiry reads the expiry out of an access token; zero when there is none.
-// The signature is the provider's business: a wrong expiry harms only us.
+// jwtExpiry reads the expiry of an access token; it is zero when there is none. It does
+// not check the signature, because a wrong expiry only affects this program.
 func jwtExpiry(token string) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

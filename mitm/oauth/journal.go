@@ -11,23 +11,24 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// journal notes, in a file of its own, which renewal of a login is under way.
+// journal records in a file which renewal of a login is under way.
 //
-// Between the moment in which the token service gives out a new refresh token and
-// the one in which it is stored, the login hangs on this process alone. When the
-// process is killed then, or the answer is lost, nothing brings the token back. What
-// the journal brings is that the next attempt knows why the service refuses the old
-// one, and says so. It never holds a token. Without a path it notes nothing.
+// After the token service has issued a new refresh token and before that is stored, only
+// this process has the login. If the process is killed then, or the answer is lost, the
+// login is lost. With the journal, the next attempt can at least say why the service
+// refuses the old token. The journal never contains a token. Without a path it records
+// nothing.
 type journal struct{ path string }
 
 // underWay is the content of the file.
 type underWay struct {
 	Login string    `json:"login"` // for people: the source's name
-	By    string    `json:"by"`    // SHA-256 of the refresh token that is exchanged, in hex
+	By    string    `json:"by"`    // SHA-256 of the exchanged refresh token, in hex
 	Begun time.Time `json:"begun"`
 }
 
-// journalOf is the journal of a source in a directory; empty for none.
+// journalOf returns the journal of a source in a directory; an empty directory means
+// none.
 func journalOf(dir string, s *Source) journal {
 	if dir == "" {
 		return journal{}
@@ -35,7 +36,8 @@ func journalOf(dir string, s *Source) journal {
 	return journal{filepath.Join(dir, "renewal-"+digest(s.Place())[:16]+".json")}
 }
 
-// begin notes a renewal. An error harms nothing but the words of a later refusal.
+// begin records that a renewal begins. It ignores errors, because the journal only makes
+// a later message clearer.
 func (j journal) begin(s *Source, refresh string, now time.Time) {
 	if j.path == "" {
 		return
@@ -46,15 +48,14 @@ func (j journal) begin(s *Source, refresh string, now time.Time) {
 	}
 }
 
-// end notes that what became of the renewal is known, and stored.
+// end records that the result of the renewal is known and stored.
 func (j journal) end() {
 	if j.path != "" {
 		_ = os.Remove(j.path)
 	}
 }
 
-// cutOff reports when a renewal by this refresh token was begun of which nobody
-// knows what became.
+// cutOff returns when a renewal with this refresh token began whose result is not known.
 func (j journal) cutOff(refresh string) (begun time.Time, ok bool) {
 	if j.path == "" {
 		return time.Time{}, false

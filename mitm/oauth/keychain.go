@@ -22,15 +22,15 @@ const security = "/usr/bin/security"
 const (
 	// keychainTime bounds one run of the program, which may ask the person.
 	keychainTime = 10 * time.Second
-	// keychainPause is how long the keychain is left alone after it did not let us
-	// in, so that the person is not asked for each request of an agent.
+	// keychainPause is how long the keychain is not used after a failure, so that the
+	// person is not asked for each request of an agent.
 	keychainPause = time.Minute
-	// maxLine is how long a command on the program's standard input may be: it
-	// reads 4096 bytes at a time and takes what is left for another command.
+	// maxLine is the most bytes of a command on the program's standard input. The
+	// program reads up to 4095 bytes and takes the rest for another command.
 	maxLine = 4000
 )
 
-// Exit codes of the program: the last eight bits of the system's error.
+// Exit codes of the program: the lowest eight bits of the system's error.
 const (
 	exitNotFound = 44  // errSecItemNotFound
 	exitLocked   = 36  // errSecInteractionNotAllowed
@@ -38,25 +38,25 @@ const (
 	exitCanceled = 128 // userCanceledErr
 )
 
-// Keychain is a person's keychain on macOS, by way of the program security. It is
-// safe for concurrent use.
+// Keychain is a person's keychain on macOS, used through the program security. It is safe
+// for concurrent use.
 type Keychain struct {
 	program string
 	account string
 	limit   time.Duration // of one run
 
-	mu     sync.Mutex // one run at a time
-	until  time.Time  // nothing is tried before
-	failed error      // why not
+	mu     sync.Mutex // held during a run, so that there is one at a time
+	until  time.Time  // end of the pause after a failure
+	failed error      // the failure
 }
 
-// NewKeychain is the keychain that a program shows, which takes the arguments of
-// /usr/bin/security, with the items of an account.
+// NewKeychain returns the keychain that program reads and writes, with the items of an
+// account. The program must take the arguments of /usr/bin/security.
 func NewKeychain(program, account string) *Keychain {
 	return &Keychain{program: program, account: account, limit: keychainTime}
 }
 
-// Host is the environment of this machine, for the person with that home directory.
+// Host returns the environment of this machine, for the person with that home directory.
 func Host(home string, getenv func(string) string) Environment {
 	e := Environment{Home: home, Getenv: getenv}
 	if runtime.GOOS != "darwin" {
@@ -80,8 +80,8 @@ type item struct {
 
 func (i item) place() string { return fmt.Sprintf("the keychain's item %q", i.service) }
 
-// load returns the item's text. An item that holds no JSON object, such as an API
-// key, is not ours.
+// load returns the item's text. An item that is not a JSON object, such as an API key, is
+// not a login.
 func (i item) load() ([]byte, error) {
 	if err := i.named(); err != nil {
 		return nil, err
@@ -97,8 +97,8 @@ func (i item) load() ([]byte, error) {
 	return text, nil
 }
 
-// shown is the text that the program has printed: as it is or, when it holds a
-// character that is not printable ASCII, in hex.
+// shown decodes the text that the program has printed. The program prints a text in hex
+// if it contains a character that is not printable ASCII.
 func shown(out []byte) []byte {
 	text := bytes.TrimSpace(out)
 	if decoded, err := hex.DecodeString(string(text)); err == nil {
@@ -107,10 +107,9 @@ func shown(out []byte) []byte {
 	return text
 }
 
-// replace stores a text. The other processes of this machine can see the arguments
-// of a program, so the text is given on its standard input, as long as it has room
-// there. How the program ends says little about commands that it has read, so the
-// item is read again.
+// replace stores a text. It passes the text on the program's standard input if it fits
+// there, because other processes of this machine can see a program's arguments. The exit
+// code says little about commands from standard input, so replace reads the item again.
 func (i item) replace(text []byte) error {
 	if err := i.named(); err != nil {
 		return err
@@ -133,12 +132,12 @@ func (i item) replace(text []byte) error {
 	}
 	got, err := i.load()
 	if err == nil && !bytes.Equal(got, want) {
-		err = fmt.Errorf("write %s: it holds something else afterwards", i.place())
+		err = fmt.Errorf("write %s: it has other content after writing", i.place())
 	}
 	return err
 }
 
-// named refuses names that a command cannot hold.
+// named refuses names that a command cannot contain.
 func (i item) named() error {
 	if i.keychain.account == "" || !plainText(i.keychain.account) || !plainText(i.service) {
 		return errors.New("the keychain's item cannot be named: the user's name is empty or holds characters that are not printable ASCII; set USER")
@@ -150,8 +149,8 @@ func plainText(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// command is a line for the program's standard input: each argument in quotes,
-// within which a backslash takes the next character as it is.
+// command returns a line for the program's standard input: each argument in quotes, with
+// quotes and backslashes escaped by a backslash.
 func command(arguments []string) string {
 	var b strings.Builder
 	for n, argument := range arguments {
@@ -170,8 +169,8 @@ func command(arguments []string) string {
 	return b.String() + "\n"
 }
 
-// run runs the program and returns what it prints. What it says of errors is not
-// shown to anybody: it can quote a command.
+// run runs the program and returns its output. It discards the program's error messages,
+// because they can quote a command, and so the login.
 func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -191,31 +190,31 @@ func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 	case err == nil:
 		return out.text, nil
 	case ctx.Err() != nil:
-		return nil, k.leave("it did not answer in time; unlock it with 'security unlock-keychain'")
+		return nil, k.pause("it did not answer in time; unlock it with 'security unlock-keychain'")
 	case out.full:
-		return nil, k.leave("it holds more than a login")
+		return nil, k.pause("it is too large to be a login")
 	case !errors.As(err, &exit):
-		return nil, k.leave(k.program + " cannot be used: " + err.Error())
+		return nil, k.pause(k.program + " cannot be used: " + err.Error())
 	}
 	switch code := exit.ExitCode(); code {
 	case exitNotFound:
 		return nil, fmt.Errorf("there is no such item: %w", fs.ErrNotExist)
 	case exitLocked:
-		return nil, k.leave("it is locked; unlock it with 'security unlock-keychain'")
+		return nil, k.pause("it is locked; unlock it with 'security unlock-keychain'")
 	case exitDenied, exitCanceled:
-		return nil, k.leave("it refused to let " + k.program + " in")
+		return nil, k.pause("it refused to let " + k.program + " in")
 	default:
-		return nil, k.leave(fmt.Sprintf("%s ended with status %d", k.program, code))
+		return nil, k.pause(fmt.Sprintf("%s ended with status %d", k.program, code))
 	}
 }
 
-// leave leaves the keychain alone for a while. The caller holds mu.
-func (k *Keychain) leave(why string) error {
+// pause records a failure and starts the pause after it. The caller holds mu.
+func (k *Keychain) pause(why string) error {
 	k.until, k.failed = time.Now().Add(keychainPause), errors.New(why)
 	return k.failed
 }
 
-// bounded keeps a bounded output and refuses more.
+// bounded collects output up to maxText and refuses more.
 type bounded struct {
 	text []byte
 	full bool

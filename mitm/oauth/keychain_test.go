@@ -313,7 +313,7 @@ func TestKeychainThatRefuses(t *testing.T) {
 		"locked":  "security unlock-keychain",
 		"denied":  "refused to let",
 		"dialog":  "did not answer in time",
-		"endless": "more than a login",
+		"endless": "too large to be a login",
 	} {
 		t.Run(mood, func(t *testing.T) {
 			k := newKeychain(t, "somebody")

@@ -14,36 +14,36 @@ import (
 )
 
 const (
-	// staleAfter is how old the time stamp of a lock directory may become, and
-	// heartbeat how often its owner renews it.
+	// staleAfter is the age of a lock directory's time stamp from which the lock counts
+	// as abandoned. heartbeat is how often its owner renews the time stamp.
 	staleAfter = 60 * time.Second
 	heartbeat  = 5 * time.Second
 	lockPoll   = 50 * time.Millisecond
 )
 
-// ours marks the lock directories that this package makes. The programs that
-// share them neither set nor mind it.
+// ours is the mode bit that marks the lock directories of this package. The programs that
+// share the locks do not set it and ignore it.
 const ours = fs.ModeSticky
 
-// lockAll takes the lock directories in order. The returned function releases
-// them; it waits until nothing of the lock is left running. The directory guard is
-// made when it is not there: a login in a keychain needs none.
+// lockAll takes the lock directories in order. The returned function releases them and
+// waits until the heartbeat has stopped. lockAll makes the directory guard if it does not
+// exist, because a login in a keychain has none.
 //
-// Processes of ours keep apart by a lock of the kernel on the directory guard,
-// which ends with its process: so whoever has it knows that a lock directory of
-// ours was left behind by a process that was killed.
+// This program's processes exclude each other by a kernel lock on the directory guard.
+// The kernel releases it when its process ends. So the process that holds the kernel lock
+// knows that an existing lock directory of this package was left by a killed process.
 func lockAll(ctx context.Context, guard string, paths []string) (release func(), err error) {
 	if err := os.MkdirAll(guard, 0o700); err != nil {
 		return nil, err
 	}
-	alone, err := enter(ctx, guard)
+	alone, err := lockGuard(ctx, guard)
 	if err != nil {
 		return nil, err
 	}
 	var taken []string
 	undo := func() {
 		for i := len(taken) - 1; i >= 0; i-- {
-			if marked(taken[i]) { // else another program took it for stale
+			if marked(taken[i]) { // otherwise another program took it over as stale
 				_ = os.Remove(taken[i])
 			}
 		}
@@ -57,7 +57,7 @@ func lockAll(ctx context.Context, guard string, paths []string) (release func(),
 		taken = append(taken, path)
 	}
 	stop, done := make(chan struct{}), make(chan struct{})
-	go beat(taken, stop, done)
+	go heartbeats(taken, stop, done)
 	return sync.OnceFunc(func() {
 		close(stop)
 		<-done
@@ -65,9 +65,9 @@ func lockAll(ctx context.Context, guard string, paths []string) (release func(),
 	}), nil
 }
 
-// enter waits until no other process of ours is at the directory. It returns nil
-// where the file system has no such locks.
-func enter(ctx context.Context, dir string) (*os.File, error) {
+// lockGuard takes the kernel lock on a directory and waits while another process has it.
+// It returns nil if the file system does not support such locks.
+func lockGuard(ctx context.Context, dir string) (*os.File, error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func enter(ctx context.Context, dir string) (*os.File, error) {
 	}
 }
 
-// beat shows that the locks are held by somebody alive.
-func beat(paths []string, stop <-chan struct{}, done chan<- struct{}) {
+// heartbeats renews the locks' time stamps until stop is closed.
+func heartbeats(paths []string, stop <-chan struct{}, done chan<- struct{}) {
 	defer close(done)
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
@@ -106,8 +106,8 @@ func beat(paths []string, stop <-chan struct{}, done chan<- struct{}) {
 	}
 }
 
-// lock makes a directory, which succeeds for one process only. Alone says that no
-// other process of ours can have made it.
+// lock makes a lock directory, which only one process can do, and waits while another
+// process has it. alone says that no running process of this program can have made it.
 func lock(ctx context.Context, path string, alone bool) error {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
@@ -130,8 +130,8 @@ func lock(ctx context.Context, path string, alone bool) error {
 	}
 }
 
-// stale says whether the owner of a lock has died. A time stamp far in the
-// future comes from a clock that was set back, and counts as stale too.
+// stale reports whether the owner of a lock has probably died. A time stamp far in the
+// future comes from a clock that was set back, and counts as stale as well.
 func stale(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || !info.IsDir() {
@@ -141,13 +141,14 @@ func stale(path string) bool {
 	return age > staleAfter || age < -staleAfter
 }
 
-// marked says whether a lock is one of ours.
+// marked reports whether this package made a lock directory.
 func marked(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode()&ours != 0
 }
 
-// takeOver moves a stale lock away; of several programs that try, one succeeds.
+// takeOver removes a stale lock by renaming it first; if several programs try, only one
+// succeeds.
 func takeOver(path string) bool {
 	aside := filepath.Join(filepath.Dir(path), "."+rand.Text()+".stale")
 	return os.Rename(path, aside) == nil && os.RemoveAll(aside) == nil

@@ -8,57 +8,57 @@ import (
 )
 
 const (
-	// margin is how long before its end a token counts as expired.
+	// margin is how long before its expiry a token counts as expired.
 	margin = 5 * time.Minute
-	// waitTime bounds how long a renewal waits for its turn and for locks, and
-	// askTime how long it waits for the token service.
+	// waitTime bounds how long a renewal waits for other renewals and for locks.
+	// askTime bounds how long it waits for the token service.
 	waitTime = 30 * time.Second
 	askTime  = 30 * time.Second
-	// newTime is how long a token that was just renewed is used, even if by its
-	// end or by our clock it must be renewed again.
+	// newTime is how long a new token is used even if its expiry or our clock says that
+	// it must be renewed again.
 	newTime = time.Minute
-	// mostQuick is how often in a row a token is renewed that was just renewed: a
-	// provider that refuses all of them refuses something else.
+	// mostQuick is how often in a row a token younger than newTime is renewed. A
+	// provider that refuses all of them refuses for another reason.
 	mostQuick = 2
-	// After a failure nothing is tried for a pause that doubles each time.
+	// After a failure there is a pause, which doubles with each failure.
 	firstPause = 30 * time.Second
 	lastPause  = 10 * time.Minute
 )
 
-// Options configure a Manager; the zero value is the real world.
+// Options configure a Manager. The zero value is for normal use.
 type Options struct {
-	Client   *http.Client     // nil: one that follows nothing
+	Client   *http.Client     // nil: a client that does not follow redirects
 	Endpoint string           // of the token service; empty: the source's own
 	Now      func() time.Time // nil: time.Now
-	// Journal is a directory for notes of renewals under way, which hold no token;
-	// empty for none.
+	// Journal is a directory for files about renewals under way, which contain no
+	// token; empty for none.
 	Journal string
 }
 
-// Manager gives out the tokens of one source. All sessions of a program share
-// one Manager for a source. It is safe for concurrent use.
+// Manager returns the tokens of one source and renews them. All sessions of a program
+// share one Manager for a source. It is safe for concurrent use.
 type Manager struct {
 	source  *Source
 	options Options
 	journal journal
 
-	turn   chan struct{} // holds the right to renew
-	saving sync.Mutex    // held by who writes what is unsaved
+	turn   chan struct{} // capacity 1: full while a renewal is under way
+	saving sync.Mutex    // held while unsaved is written
 
 	mu      sync.Mutex
 	token   Token
-	until   time.Time // nothing is tried before
+	until   time.Time // end of the pause after a failure
 	pause   time.Duration
 	failed  error     // of the last attempt
 	revoked string    // the access token that the provider refused last
-	early   time.Time // until then a token that was just renewed counts as valid
-	quick   int       // renewals in a row of tokens that were just renewed
-	unsaved *renewal  // is not stored yet
-	dead    string    // the refresh token that will never be good again
-	why     error     // it is not
+	early   time.Time // until then a new token counts as valid
+	quick   int       // renewals in a row of new tokens
+	unsaved *renewal  // a renewal that is not stored yet
+	dead    string    // a refresh token that is invalid for ever
+	why     error     // why dead is invalid
 }
 
-// renewal is a token and the refresh token that it was given for.
+// renewal is a token and the refresh token that it was exchanged for.
 type renewal struct {
 	token Token
 	by    string
@@ -70,7 +70,7 @@ func NewManager(s *Source, o Options) *Manager {
 		o.Now = time.Now
 	}
 	if o.Client == nil {
-		// Proxy variables of the environment do not decide where a login goes.
+		// It ignores the environment's proxy variables, because a login must not go to a proxy.
 		o.Client = &http.Client{Transport: &http.Transport{TLSHandshakeTimeout: 10 * time.Second, DisableKeepAlives: true}}
 	}
 	client := *o.Client
@@ -85,8 +85,8 @@ func NewManager(s *Source, o Options) *Manager {
 // Source returns the login that the manager uses.
 func (m *Manager) Source() *Source { return m.source }
 
-// Token returns a token that is valid for some minutes, renewing it if need
-// be. The error is a *LoginError when a person has to log in.
+// Token returns a token that is valid for some minutes, and renews it if necessary. The
+// error is a *LoginError when a person has to log in.
 func (m *Manager) Token(ctx context.Context) (Token, error) {
 	m.mu.Lock()
 	t, early, unsaved := m.token, m.early, m.unsaved != nil
@@ -102,7 +102,7 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 	if err == nil {
 		return renewed, nil
 	}
-	// What could not be renewed before its end is good until then.
+	// A token that could not be renewed can be used until it expires.
 	read, readErr := m.source.Read()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,20 +112,20 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 	return Token{}, err
 }
 
-// Held returns the token that is there now, whether it can be used or not.
+// Held returns the present token, even if it is not valid.
 func (m *Manager) Held() Token {
 	m.mu.Lock()
 	t := m.token
 	m.mu.Unlock()
 	if t.Access == "" {
-		t, _ = m.source.Read() // without a login there is nothing to keep secret
+		t, _ = m.source.Read() // on an error there is no login to keep secret
 	}
 	return t
 }
 
-// save writes a renewed login in place of the one that it was given for, whose
-// refresh token is worth nothing any more. What it cannot write it keeps for the
-// next time; what somebody has logged in anew since then it leaves alone.
+// save stores a renewed login in place of the old one, whose refresh token is no longer
+// valid. If it cannot write the login, it keeps it for the next call. It does not
+// overwrite a login that a person has made since then.
 func (m *Manager) save() {
 	m.saving.Lock()
 	defer m.saving.Unlock()
@@ -146,8 +146,8 @@ func (m *Manager) save() {
 	}
 }
 
-// Refused is told that the provider has refused an access token. It returns
-// whether another one is there now.
+// Refused records that the provider has refused an access token, and renews the login. It
+// returns whether there is another token now.
 func (m *Manager) Refused(ctx context.Context, access string) bool {
 	m.mu.Lock()
 	m.revoked = access
@@ -156,8 +156,8 @@ func (m *Manager) Refused(ctx context.Context, access string) bool {
 	return err == nil && t.Access != access
 }
 
-// fresh reads the login and takes its token over, if it can.
-func (m *Manager) fresh(bad string) (Token, bool) {
+// takeStored reads the stored login and takes its token, as take does.
+func (m *Manager) takeStored(bad string) (Token, bool) {
 	t, err := m.source.Read()
 	if err != nil || !m.take(t, bad) {
 		return Token{}, false
@@ -165,8 +165,8 @@ func (m *Manager) fresh(bad string) (Token, bool) {
 	return t, true
 }
 
-// take takes a stored token over if it is valid and not one that is known to be
-// bad: neither the given one nor one that the provider refused.
+// take makes a stored token the Manager's token and returns true, if the token is valid
+// and is neither bad nor one that the provider refused.
 func (m *Manager) take(t Token, bad string) bool {
 	m.mu.Lock()
 	revoked := m.revoked
@@ -184,7 +184,7 @@ func (m *Manager) accept(t Token) {
 	m.token, m.failed, m.pause, m.until = t, nil, 0, time.Time{}
 }
 
-// note remembers a failure and how long to leave the service alone.
+// note records a failure and starts the pause after it.
 func (m *Manager) note(err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// renew returns a token other than the one that is known to be bad.
+// renew returns a token other than bad.
 func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitTime)
 	defer cancel()
@@ -17,8 +17,8 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	case <-ctx.Done():
 		return Token{}, fmt.Errorf("wait for another renewal of the login: %w", ctx.Err())
 	}
-	// Somebody else may have renewed it: in this process or in another.
-	if t, ok := m.fresh(bad); ok {
+	// Another goroutine or process may have renewed it.
+	if t, ok := m.takeStored(bad); ok {
 		return t, nil
 	}
 	if err := m.mayAsk(bad); err != nil {
@@ -26,10 +26,10 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	}
 	t, err := m.exchange(ctx, bad)
 	if err != nil {
-		if other, ok := m.fresh(bad); ok { // while we failed, another succeeded
+		if other, ok := m.takeStored(bad); ok { // another process has renewed it meanwhile
 			return other, nil
 		}
-		if errors.Is(ctx.Err(), context.Canceled) { // nobody failed: an agent went away
+		if errors.Is(ctx.Err(), context.Canceled) { // not a failure: the agent has gone
 			return Token{}, err
 		}
 		return Token{}, m.note(err)
@@ -41,7 +41,7 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	return t, nil
 }
 
-// mayAsk says why the token service is to be left alone for now.
+// mayAsk returns why the token service must not be asked now, or nil.
 func (m *Manager) mayAsk(bad string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,7 +60,8 @@ func (m *Manager) mayAsk(bad string) error {
 	return nil
 }
 
-// exchange renews under the locks: read again, compare, ask, store.
+// exchange renews the login while it holds the locks: it reads the login again, compares,
+// asks the token service and stores the result.
 func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 	if _, err := m.renewable(); err != nil {
 		return Token{}, err
@@ -98,7 +99,7 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 	return t, nil
 }
 
-// renewable reads the login as it is stored, which must have a refresh token.
+// renewable reads the stored login, which must have a refresh token.
 func (m *Manager) renewable() (Token, error) {
 	t, err := m.source.Read()
 	if err != nil {
@@ -110,10 +111,9 @@ func (m *Manager) renewable() (Token, error) {
 	return t, nil
 }
 
-// askOnce asks the token service and takes note of what is known about the old
-// token then; stored is the refresh token that other processes see. Whoever wanted
-// the new one may go away meanwhile: the service has changed the tokens all the
-// same, so the answer is waited for.
+// askOnce asks the token service and records what the answer says about the old token.
+// stored is the refresh token that other processes see. askOnce waits for the answer even
+// if ctx is canceled, because the service changes the tokens all the same.
 func (m *Manager) askOnce(ctx context.Context, old Token, stored string) (Token, error) {
 	begun, cut := m.journal.cutOff(stored)
 	if !cut {
@@ -125,16 +125,16 @@ func (m *Manager) askOnce(ctx context.Context, old Token, stored string) (Token,
 	t, err := m.ask(ctx, old)
 	var refused *refusal
 	if !errors.As(err, &refused) {
-		return t, err // it stands in the journal until it is stored
+		return t, err // the renewal stays in the journal until the token is stored
 	}
 	if !cut && old.Refresh == stored {
-		m.journal.end() // nothing was given out
+		m.journal.end() // no token was issued
 	}
 	switch {
 	case !refused.final():
 		return Token{}, err
 	case cut:
-		err = m.login(fmt.Sprintf("a renewal of the login of %s was cut off at %s, and the provider takes the old login no more",
+		err = m.login(fmt.Sprintf("a renewal of the login of %s was cut off at %s, and the provider no longer accepts the old login",
 			m.source.Name, begun.Local().Format(time.DateTime)))
 	default:
 		err = m.login(err.Error())

@@ -43,11 +43,11 @@ func (m *Manager) ask(ctx context.Context, old Token) (Token, error) {
 	return m.read(data, old)
 }
 
-// refusal is an answer of the token service that gives out nothing.
+// refusal is an answer of the token service without a token.
 type refusal struct {
-	login  string // whose
+	login  string // the source's name
 	status int
-	dead   bool // it says that the refresh token will never be good again
+	dead   bool // the refresh token is invalid for ever
 }
 
 func (e *refusal) Error() string {
@@ -57,16 +57,16 @@ func (e *refusal) Error() string {
 	return fmt.Sprintf("renew the login of %s: the token service answered with status %d", e.login, e.status)
 }
 
-// final says whether a person has to log in.
+// final reports whether a person has to log in.
 func (e *refusal) final() bool {
 	return e.dead || e.status == http.StatusBadRequest || e.status == http.StatusUnauthorized
 }
 
-// deadTokens are the codes by which token services say that a refresh token was
-// used, has ended or was taken back.
+// deadTokens are the codes of token services for a refresh token that was used before,
+// has expired or was revoked.
 var deadTokens = []string{"invalid_grant", "refresh_token_expired", "refresh_token_reused", "refresh_token_invalidated"}
 
-// deadToken looks for such a code in an answer: {"error":"code"} as OAuth has it, or
+// deadToken reports whether an answer has such a code: {"error":"code"} as in OAuth, or
 // {"error":{"code":"code"}}.
 func deadToken(answer []byte) bool {
 	var outer struct {
@@ -113,12 +113,12 @@ func (m *Manager) request(ctx context.Context, refresh string) (*http.Request, e
 	return req, nil
 }
 
-// read takes the new token out of the service's answer. An answer that would
-// leave the person without a login is not accepted. One that is odd in a member
-// that nothing depends on is: the old refresh token may be worth nothing by now.
+// read reads the new token from the service's answer. It refuses an answer without an
+// access token or a refresh token. It tolerates faults in other members, because the old
+// refresh token may be invalid already.
 func (m *Manager) read(data []byte, old Token) (Token, error) {
 	var answer map[string]json.RawMessage
-	_ = json.Unmarshal(data, &answer) // what is no object has no members
+	_ = json.Unmarshal(data, &answer) // on an error the answer has no members
 	t := Token{
 		Access: text(answer["access_token"]), Refresh: text(answer["refresh_token"]), ID: text(answer["id_token"]),
 		Account: old.Account,
@@ -135,7 +135,8 @@ func (m *Manager) read(data []byte, old Token) (Token, error) {
 	return t, nil
 }
 
-// seconds reads a number of seconds, which some write as a text; 0 when it is none.
+// seconds reads a number of seconds, which some services write as a string. It returns 0
+// for anything else.
 func seconds(raw json.RawMessage) time.Duration {
 	n, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
 	if err != nil || !(n > 0 && n < 1<<32) {
@@ -144,7 +145,7 @@ func seconds(raw json.RawMessage) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// plain says whether a token is there and can stand in a header field.
+// plain reports whether a token is not empty and can be sent in a header field.
 func plain(token string) bool {
 	return token != "" && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' })
 }

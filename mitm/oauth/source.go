@@ -1,14 +1,14 @@
-// Package oauth uses the logins that the providers' own programs keep on the
-// host: it finds them, gives out their access tokens and renews them without
-// getting in the way of those programs.
+// Package oauth uses the logins that the providers' own programs keep on the host. It
+// finds them, returns their access tokens and renews them without disturbing those
+// programs.
 //
-// Refresh tokens rotate: whoever uses one makes it worthless for everybody
-// else, and two programs that renew at once log the person out. So a renewal
-// happens under the lock directories that the programs themselves use, it
-// begins with reading the login again and comparing, and its result goes back
-// to the same place, a file or an item of the keychain, in the same shape, by an
-// atomic replacement that keeps what this package does not know. A failure is
-// followed by a growing pause.
+// Refresh tokens rotate: using one makes it invalid for all other programs, and two
+// programs that renew at the same time log the person out. So a renewal takes the lock
+// directories that the programs themselves use, and first reads the login again to see
+// whether another program has renewed it. The result is stored in the same place, a file
+// or an item of the keychain, and in the same format. It replaces the old text atomically
+// and keeps members that this package does not know. After a failure there is a pause,
+// which grows with each failure.
 package oauth
 
 import (
@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// Token is what a login consists of.
+// Token holds the tokens of a login.
 type Token struct {
 	Access  string
 	Refresh string    // empty for a login that cannot be renewed
-	ID      string    // the token that tells who logged in; empty where there is none
+	ID      string    // the token that says who logged in; may be empty
 	Expires time.Time // zero when unknown
-	Account string    // that requests must name; empty where they need not
+	Account string    // the account that requests must name; may be empty
 }
 
 // String keeps a token out of logs.
@@ -33,7 +33,7 @@ func (t Token) String() string { return "OAuth token" }
 // GoString keeps a token out of logs.
 func (t Token) GoString() string { return t.String() }
 
-// usable says whether a token will do for the given time.
+// usable reports whether a token is valid at now and for margin after that.
 func (t Token) usable(now time.Time, margin time.Duration) bool {
 	return t.Access != "" && (t.Expires.IsZero() || now.Add(margin).Before(t.Expires))
 }
@@ -44,21 +44,21 @@ type Source struct {
 	Provider  string // of the provider table
 	Login     string // the command that logs in
 	store     store  // where the login is kept
-	guard     string // directory in which processes of ours keep apart
+	guard     string // directory on which this program's processes hold a lock
 	endpoint  string // of the token service
 	client    string // the program's id at the token service
 	form      bool   // the request is a form instead of JSON
-	userAgent string // the token service turns unknown ones away
+	userAgent string // sent because the token service refuses unknown ones
 	locks     []string
-	inner     []string // where in the file the members stand
+	inner     []string // path of the object that holds the members
 	names     names
-	stamp     string // outermost member that tells when the login was renewed; empty for none
+	stamp     string // outermost member that says when the login was renewed; empty for none
 }
 
-// Place says where the login is kept, for people. No two sources have the same.
+// Place says where the login is kept, for people. It differs for all sources.
 func (s *Source) Place() string { return s.store.place() }
 
-// Endpoint is the address of the token service.
+// Endpoint returns the address of the token service.
 func (s *Source) Endpoint() string { return s.endpoint }
 
 // claudeCode is the login of Claude Code in a home directory.
@@ -75,8 +75,8 @@ func claudeCode(home string) *Source {
 	}
 }
 
-// claudeKeychain is the login of Claude Code on macOS, which is the same text in
-// an item of the keychain. It has the locks of the file.
+// claudeKeychain is the login of Claude Code on macOS: the same text in an item of the
+// keychain. It uses the locks of the file.
 func claudeKeychain(home string, k *Keychain, service string) *Source {
 	s := claudeCode(home)
 	s.store = item{k, service}
@@ -114,12 +114,12 @@ func codex(dir string) *Source {
 // Environment says where the programs keep their logins.
 type Environment struct {
 	Home     string              // of the person
-	Getenv   func(string) string // os.Getenv, or a test's
-	Keychain *Keychain           // nil where there is none
+	Getenv   func(string) string // os.Getenv, except in tests
+	Keychain *Keychain           // nil if there is none
 }
 
-// Sources lists the places in which a login for a provider can be, in the
-// order in which they are tried.
+// Sources lists the places where a login for a provider can be, in the order in which
+// Find tries them.
 func Sources(provider string, e Environment) []*Source {
 	switch provider {
 	case "anthropic":
@@ -148,13 +148,12 @@ func Sources(provider string, e Environment) []*Source {
 	return nil
 }
 
-// Find returns the first source that holds a login which is valid or can be
-// renewed. A login that is neither does not hide a later one. Without any it
-// returns a *LoginError.
+// Find returns the first source whose login is valid or can be renewed. If there is none,
+// it returns a *LoginError.
 func Find(provider string, e Environment, now time.Time) (*Source, error) {
 	sources := Sources(provider, e)
 	missing := &LoginError{Provider: provider}
-	note := func(cause string) { // of several causes, the login that is preferred has the one to act on
+	note := func(cause string) { // the first cause is that of the preferred login, so it is kept
 		if missing.Cause == "" {
 			missing.Cause = cause
 		}
@@ -186,7 +185,7 @@ type LoginError struct {
 
 func (e *LoginError) Error() string { return "log in to " + e.Provider + ": " + e.Cause }
 
-// Hint is the command that logs in.
+// Hint returns what to do: the command that logs in.
 func (e *LoginError) Hint() string {
 	if e.Command == "" {
 		return ""

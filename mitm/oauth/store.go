@@ -13,11 +13,11 @@ import (
 
 // store keeps the text that holds a login.
 type store interface {
-	// place says where it is, for people. No two stores have the same.
+	// place says where the store is, for people. It differs for all stores.
 	place() string
-	// load returns the text. Without one the error is fs.ErrNotExist.
+	// load returns the text. The error is fs.ErrNotExist if there is none.
 	load() ([]byte, error)
-	// replace puts another text in its place: all of it, durably, or nothing.
+	// replace replaces the text, durably and as a whole or not at all.
 	replace(text []byte) error
 }
 
@@ -33,9 +33,10 @@ func (s *Source) Read() (Token, error) {
 	return s.parse(text)
 }
 
-// write stores a renewed token in place of the one whose refresh token it was given
-// for. It reads the text again first, so that members which others have added or
-// changed meanwhile stay. A login that somebody has made anew since then stays, too.
+// write stores a renewed token in place of the one with the refresh token by. It reads the
+// text again first, so that members which other programs have added or changed stay. It
+// does nothing if the stored login has another refresh token, because a person has logged
+// in since then.
 func (s *Source) write(t Token, by string) error {
 	text, err := s.store.load()
 	if err == nil {
@@ -85,9 +86,9 @@ func (f file) replace(text []byte) error {
 	return nil
 }
 
-// syncDirectory makes the replacement of a file in a directory outlive a loss of
-// power, where the file system can: the old refresh token is worth nothing any more.
-// An error changes nothing, the new text is there.
+// syncDirectory makes the replacement of a file in a directory survive a power failure,
+// if the file system can do that, because the old refresh token is no longer valid. It
+// ignores errors, because the file has the new text anyway.
 func syncDirectory(path string) {
 	if dir, err := os.Open(path); err == nil {
 		_ = dir.Sync()
