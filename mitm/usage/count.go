@@ -1,29 +1,30 @@
-// Package usage reads from a provider's answer, as it streams by, how many
-// tokens a request has used and which model served it.
+// Package usage reads from a provider's answer, while it streams, how many tokens a
+// request has used and which model served it.
 //
-// A Meter is a tee: it is given the bytes after they were sent on, never
-// delays and never fails them, and holds a bounded amount. What it cannot
-// understand it does not count.
+// A Meter gets the bytes after they were sent to the agent, so it never delays the
+// answer or makes it fail. The bytes that it holds are bounded. It does not count what it
+// cannot parse.
 package usage
 
-// Count is what one request has used, in tokens. In are the tokens read anew,
-// without those that came from or went into the provider's cache.
+// Count is what one request has used, in tokens. In are the input tokens, without those
+// that were read from or written to the provider's cache.
 type Count struct {
 	In         int64 `json:"in"`
 	Out        int64 `json:"out"`
 	CacheRead  int64 `json:"cacheRead,omitempty"`
 	CacheWrite int64 `json:"cacheWrite,omitempty"`
-	CacheHour  int64 `json:"cacheHour,omitempty"` // of CacheWrite, what is kept for an hour
-	Fast       bool  `json:"fast,omitempty"`      // it was served ahead of others, for more money
-	// Billed is what the provider says that it takes for it, in US dollars; 0 when it
-	// does not say.
+	CacheHour  int64 `json:"cacheHour,omitempty"` // the part of CacheWrite that is kept for an hour
+	Fast       bool  `json:"fast,omitempty"`      // it was served with priority, at a higher price
+	// Billed is the price that the provider reports, in US dollars; 0 when it reports
+	// none.
 	Billed float64 `json:"billedUsd,omitempty"`
 }
 
-// Zero says whether nothing was counted.
+// Zero reports whether nothing was counted.
 func (c Count) Zero() bool { return c.In == 0 && c.Out == 0 && c.CacheRead == 0 && c.CacheWrite == 0 }
 
-// Add returns the sum of two counts. How dear the single ones were is not part of it.
+// Add returns the sum of the tokens of two counts. It leaves out CacheHour, Fast and
+// Billed, which only matter for the price of a single request.
 func (c Count) Add(d Count) Count {
 	return Count{
 		In:         c.In + d.In,

@@ -2,19 +2,20 @@ package usage
 
 import "time"
 
-// maxGuess bounds the tokens that a request is taken to have brought along: most
-// bytes of a large one are pictures.
+// maxGuess bounds the guess of a request's input tokens, because most bytes of a large
+// request are pictures.
 const maxGuess = 200_000
 
-// perSecond is how many tokens a model writes in a second, of which nothing need be seen
-// while it thinks, or where an answer comes as a whole.
+// perSecond is how many tokens a model is assumed to write in a second. The answer need
+// not show them: the model may be thinking, or the answer may come as a whole.
 const perSecond = 50
 
-// Guess is what a request costs whose answer does not say so, because it broke off
-// or was never asked to tell: an agent must not go uncounted by hanging up before
-// the end. A token has four bytes on average, and each event of a stream brings
-// one. The meter is nil when no answer came. The model has written for as long as
-// writing says; 0 where that is not known, or over.
+// Guess estimates the usage of a request whose answer does not report it, because the
+// answer is incomplete or the request did not ask for a report. So an agent cannot avoid
+// being counted by closing the connection early. Guess assumes four bytes for a token,
+// and one token for each event of a stream. The meter is nil when no answer came. writing
+// is how long the model has been writing; 0 when that is not known or the model has
+// finished.
 func Guess(m *Meter, requestBytes int64, writing time.Duration) Count {
 	var c Count
 	if m != nil {
@@ -28,7 +29,7 @@ func Guess(m *Meter, requestBytes int64, writing time.Duration) Count {
 	return c
 }
 
-// Tells says whether an answer should have said what it used, once it is complete:
-// a stream should, and so should one that was too long to be held. Others may be about
-// something else.
+// Tells reports whether a complete answer should have reported its usage: a stream
+// should, and so should an answer that was too long to be held. Other answers may have
+// nothing to report.
 func (m *Meter) Tells() bool { return m.stream || m.unread > 0 }

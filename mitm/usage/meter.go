@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// maxEvent bounds what a Meter holds: one event of a stream, or one answer
-// that is not a stream. Of longer ones, those with pictures for example, only the end is
-// read, where providers say what was used.
+// maxEvent bounds what a Meter holds: one event of a stream, or one answer that is not a
+// stream. Of longer ones, for example with pictures, the Meter reads only the end, where
+// providers report the usage.
 const maxEvent = 4 << 20
 
 // Meter counts what one answer reports. It belongs to one goroutine.
 type Meter struct {
 	stream bool // lines of server-sent events; otherwise one JSON value
-	silent bool // it reports nothing
+	silent bool // its content type has no usage report
 	line   []byte
-	long   *tail // what is known of the current line or answer when it exceeds maxEvent
-	unread int64 // bytes of such that did not say what was used
+	long   *tail // the end of the current line or answer, if that exceeds maxEvent
+	unread int64 // bytes of long lines and answers that did not report the usage
 	count  Count
 	model  string
-	events int64 // lines of a stream that brought data
-	done   bool  // what has no line feed at its end was read
+	events int64 // lines of a stream that had data
+	done   bool  // the last line, without a line feed, was read
 }
 
 // NewMeter makes a meter for an answer with the given content type.
@@ -29,11 +29,11 @@ func NewMeter(contentType string) *Meter {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	m := &Meter{stream: media == "text/event-stream"}
-	m.silent = !m.stream && media != "" && !strings.Contains(media, "json") // reports nothing, so none of it is held
+	m.silent = !m.stream && media != "" && !strings.Contains(media, "json") // so that none of it is held
 	return m
 }
 
-// Write takes the next bytes of the answer. It never fails.
+// Write reads the next bytes of the answer. It never fails.
 func (m *Meter) Write(p []byte) {
 	if !m.stream {
 		m.keep(p)
@@ -70,7 +70,7 @@ func (m *Meter) keep(p []byte) {
 	}
 }
 
-// endLine reads a line of a stream that was kept.
+// endLine reads the kept line of a stream.
 func (m *Meter) endLine() {
 	if m.long == nil {
 		m.event(m.line)
@@ -81,13 +81,13 @@ func (m *Meter) endLine() {
 	m.readTail()
 }
 
-// Count returns what was reported so far.
+// Count returns the usage that was reported so far.
 func (m *Meter) Count() Count {
 	m.settle()
 	return m.count
 }
 
-// Model returns the model that the provider says it used; empty when unknown.
+// Model returns the model that the provider says it used; it is empty when unknown.
 func (m *Meter) Model() string {
 	m.settle()
 	return m.model
@@ -118,8 +118,8 @@ func (m *Meter) settle() {
 	}
 }
 
-// event reads one line of a stream. Only those that can report something are
-// parsed: inside a string the quotes of the key would be escaped.
+// event reads one line of a stream. It parses only lines that contain a usage key. Text
+// of the model cannot contain one, because quotes inside a string are escaped.
 func (m *Meter) event(line []byte) {
 	data, ok := bytes.CutPrefix(line, []byte("data:"))
 	if ok {
@@ -130,8 +130,8 @@ func (m *Meter) event(line []byte) {
 	}
 }
 
-// read takes over what one JSON value reports. Later reports of one answer
-// replace earlier ones: they are running totals.
+// read reads the report in one JSON value. Later reports of an answer replace earlier
+// ones, because they are running totals.
 func (m *Meter) read(data []byte) {
 	var r report
 	if json.Unmarshal(data, &r) != nil {
@@ -156,7 +156,7 @@ func (m *Meter) read(data []byte) {
 	m.google(r.Google)
 }
 
-// tokens takes over the numbers that are there.
+// tokens reads the numbers of a report.
 func (m *Meter) tokens(t *tokens) {
 	if t == nil {
 		return
@@ -166,21 +166,21 @@ func (m *Meter) tokens(t *tokens) {
 	for i := range t.Rounds {
 		rounds = rounds.sane(t.Rounds[i].over(Count{}))
 	}
-	// What stands beside the rounds leaves some of them out, or all but the last.
+	// The totals next to the rounds may leave out some rounds, or all but the last.
 	c.In, c.Out = max(c.In, rounds.In), max(c.Out, rounds.Out)
 	c.CacheRead, c.CacheWrite = max(c.CacheRead, rounds.CacheRead), max(c.CacheWrite, rounds.CacheWrite)
 	c.CacheHour = max(c.CacheHour, rounds.CacheHour)
 	m.count = c
 }
 
-// tier takes note of how the provider says it has served the request.
+// tier reads how the provider says it has served the request.
 func (m *Meter) tier(name string) {
 	if name == "priority" || name == "fast" {
 		m.count.Fast = true
 	}
 }
 
-// google takes over what Google reports.
+// google reads a report of Google.
 func (m *Meter) google(g *google) {
 	if g == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// report is the union of what the providers' answers and events say.
+// report is the union of the reports in the providers' answers and events.
 type report struct {
 	Model        string   `json:"model"`
 	ModelVersion string   `json:"modelVersion"`
@@ -22,7 +22,7 @@ type message struct {
 	Usage *tokens `json:"usage"`
 }
 
-// tokens are those of Anthropic, of OpenAI's Responses and of OpenAI's Chat.
+// tokens are the reports of Anthropic, of OpenAI's Responses and of OpenAI's Chat.
 type tokens struct {
 	Input      *int64          `json:"input_tokens"`
 	Output     *int64          `json:"output_tokens"`
@@ -35,18 +35,18 @@ type tokens struct {
 	Kept       *kept           `json:"cache_creation"`
 	Speed      string          `json:"speed"`
 	Cost       json.RawMessage `json:"cost"` // OpenRouter: in US dollars
-	// Rounds are what the model was asked for one after the other, to compact a
-	// conversation and to answer, for example.
+	// Rounds are the model's successive runs for one request, for example to compact the
+	// conversation and to answer.
 	Rounds []tokens `json:"iterations"`
 }
 
-// part says what of the total was in the cache, or went there.
+// part says how many tokens of the total were read from or written to the cache.
 type part struct {
 	Cached  int64 `json:"cached_tokens"`
 	Written int64 `json:"cache_write_tokens"`
 }
 
-// kept says for how long what was written stays in the cache.
+// kept says how many of the written tokens stay in the cache for an hour.
 type kept struct {
 	Hour int64 `json:"ephemeral_1h_input_tokens"`
 }
@@ -59,7 +59,7 @@ type google struct {
 	Cached   int64 `json:"cachedContentTokenCount"`
 }
 
-// over is a count with the numbers that are there in place of its own.
+// over returns c with its numbers replaced by those that the report has.
 func (t *tokens) over(c Count) Count {
 	set := func(to *int64, from *int64) bool {
 		if from != nil {
@@ -74,7 +74,7 @@ func (t *tokens) over(c Count) Count {
 	set(&c.CacheRead, t.CacheRead)
 	set(&c.CacheWrite, t.CacheWrite)
 	for _, p := range []*part{t.InputPart, t.PromptPart} {
-		if p != nil && input { // here they are part of the total
+		if p != nil && input { // these tokens are included in the total
 			c.CacheRead, c.CacheWrite = sane(p.Cached), sane(p.Written)
 			c.In = sane(c.In - c.CacheRead - c.CacheWrite)
 		}
@@ -89,16 +89,17 @@ func (t *tokens) over(c Count) Count {
 	return c
 }
 
-// maxBilled is more than one answer costs, in US dollars.
+// maxBilled is more than any answer costs, in US dollars.
 const maxBilled = 1_000_000
 
-// maxTokens is more than one answer uses. Sums of it, and what they cost, are still numbers.
+// maxTokens is more than any answer uses. It is small enough that sums and prices do not
+// overflow.
 const maxTokens = 1_000_000_000_000
 
-// sane makes sure that a broken report takes nothing from what was counted.
+// sane limits a reported number, so that a broken report cannot reduce what was counted.
 func sane(tokens int64) int64 { return min(max(tokens, 0), maxTokens) }
 
-// sane is the sum of two counts, which is no more than one answer uses.
+// sane returns the sum of two counts, limited to maxTokens.
 func (c Count) sane(d Count) Count {
 	return Count{
 		In: sane(c.In + d.In), Out: sane(c.Out + d.Out), CacheRead: sane(c.CacheRead + d.CacheRead),

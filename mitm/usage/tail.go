@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// tailBytes is how much of the end of a long answer is read.
+	// tailBytes is how many bytes of the end of a long answer are read.
 	tailBytes = 64 << 10
-	// tailTries bounds how many places there are looked at.
+	// tailTries bounds how many possible reports in them are parsed.
 	tailTries = 16
 )
 
 // tail is the end of a line or an answer that is too long to be held.
 type tail struct {
 	end  []byte
-	size int64 // of all that was written
+	size int64 // of the whole line or answer
 }
 
 func (t *tail) write(p []byte) {
@@ -26,8 +26,8 @@ func (t *tail) write(p []byte) {
 	}
 }
 
-// readTail takes over what stands last in the end of a long line or answer and says
-// what was used. In a string the quotes of the key would be escaped.
+// readTail reads the last usage report in the end of a long line or answer. Text of the
+// model cannot contain its key, because quotes inside a string are escaped.
 func (m *Meter) readTail() {
 	t := m.long
 	m.long = nil
