@@ -1,12 +1,12 @@
-// Package leak finds known secrets in text: whole, and so much of one that it can
-// be nothing else.
+// Package leak finds known secrets in text: whole secrets, and parts that are too long to
+// be there by chance.
 //
-// An error message often cuts the key that it complains of, so a part of a secret is
-// one, too. A part is half of it in a row, but at least 16 and at most 24 characters:
-// more than chance brings about, and few enough that what is left over is no key. A
-// secret that is shorter than that counts as a whole only. Nothing is a part that
-// others may know as well: of a signed token (JWT) only the signature counts, and a
-// path, an address or a sentence counts as a whole.
+// It also finds parts, because an error message often shows only a part of a key. A part
+// is half of the secret in a row, but at least 16 and at most 24 characters. So many do
+// not appear by chance, and what remains outside of them is useless as a key. A secret
+// that is shorter than that only counts as a whole. Text that others may know does not
+// count as a part: of a signed token (JWT) only the signature counts, and a path, an
+// address or a sentence only counts as a whole.
 //
-// A Finder looks at text that is complete, a Scanner at a stream.
+// A Finder searches a complete text, a Scanner a stream.
 package leak

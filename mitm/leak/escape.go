@@ -10,14 +10,14 @@ import (
 const (
 	// escapeLeads are the characters that escapes begin with.
 	escapeLeads = `%\&`
-	// longestHTML is the length of the longest escape of HTML that is read.
+	// longestHTML is the length of the longest HTML escape that is decoded.
 	longestHTML = 6
-	// mostBackslashes is how many stand before an escape of JSON that is itself in a
-	// string of JSON, and that in another: they double each time.
+	// mostBackslashes is the most backslashes of one escape of JSON. Each time that a
+	// text is put into a string of JSON, their number doubles.
 	mostBackslashes = 8
 )
 
-// seconds are the characters that an escape can have in second place.
+// seconds are the characters that can be the second one of an escape.
 var seconds = func() (is [256]bool) {
 	for _, c := range []byte("0123456789abcdefABCDEF/xu#\\") {
 		is[c] = true
@@ -25,10 +25,10 @@ var seconds = func() (is [256]bool) {
 	return is
 }()
 
-// unescape reads the character at the beginning of b, which may be escaped as
-// in a URL (%2d), in JSON (\u002d, \x2d, \/, and \\u002d in JSON inside JSON) or in
-// HTML (&#45;, &#x2d;). It returns the character and the bytes it took. Without a whole
-// escape there, n is 0, and cut says that b ended before one could be told.
+// unescape decodes an escape at the beginning of b: of a URL (%2d), of JSON (\u002d,
+// \x2d, \/, and \\u002d in JSON inside JSON) or of HTML (&#45;, &#x2d;). It returns the
+// character and the length of the escape. n is 0 if there is no complete escape; cut then
+// says that b may end within one.
 func unescape(b []byte) (c byte, n int, cut bool) {
 	switch b[0] {
 	case '%':
@@ -41,7 +41,7 @@ func unescape(b []byte) (c byte, n int, cut bool) {
 	return 0, 0, false
 }
 
-// backslashEscape reads an escape of JSON.
+// backslashEscape decodes an escape of JSON.
 func backslashEscape(b []byte) (c byte, n int, cut bool) {
 	n = 1
 	for n < mostBackslashes && n < len(b) && b[n] == '\\' {
@@ -61,7 +61,7 @@ func backslashEscape(b []byte) (c byte, n int, cut bool) {
 	return 0, 0, false
 }
 
-// htmlEscape reads a character by its number, decimal or in hex.
+// htmlEscape decodes a character reference with a decimal or hexadecimal number.
 func htmlEscape(b []byte) (c byte, n int, cut bool) {
 	end := bytes.IndexByte(b[:min(len(b), longestHTML)], ';')
 	if end < 0 {
@@ -79,7 +79,7 @@ func htmlEscape(b []byte) (c byte, n int, cut bool) {
 	return byte(value), end + 1, false
 }
 
-// htmlBegins says whether b is the beginning of a character's number.
+// htmlBegins reports whether b can be the beginning of a character reference.
 func htmlBegins(b string) bool {
 	if len(b) < 2 {
 		return b == "&"
@@ -91,7 +91,7 @@ func htmlBegins(b string) bool {
 	return ok && strings.Trim(digits, "0123456789") == ""
 }
 
-// hexEscape reads digits of an escape from b[at:].
+// hexEscape decodes the hexadecimal digits of an escape from b[at:].
 func hexEscape(b []byte, at, digits int) (c byte, n int, cut bool) {
 	value := 0
 	for i := at; i < at+digits; i++ {
@@ -110,22 +110,22 @@ func hexEscape(b []byte, at, digits int) (c byte, n int, cut bool) {
 	return byte(value), at + digits, false
 }
 
-// unescaped is a text with the escapes in it read, of those characters that forms
-// have; others stay as they are.
+// unescaped is a text in which the escapes of characters that forms contain are decoded;
+// other escapes stay unchanged.
 type unescaped struct {
 	text  []byte
-	marks []mark // the escapes, in their order
-	cut   int    // where in the raw text an escape begins that it does not hold whole; its length without one
+	marks []mark // the decoded escapes, in order
+	cut   int    // where in the raw text an incomplete escape begins; its length if there is none
 }
 
-// mark is an escape: where it is in the raw text, what it stands for, and how many
-// bytes the unescaped text has up to its end.
+// mark is an escape: its range in the raw text, its character, and how many bytes the
+// unescaped text has up to its end.
 type mark struct {
 	from, to, at int
 	c            byte
 }
 
-// read reads raw. It returns false if no whole escape is in it.
+// read decodes raw. It returns false if raw contains no complete escape.
 func (u *unescaped) read(f *Finder, raw []byte) bool {
 	u.marks, u.cut = u.marks[:0], len(raw)
 	for _, lead := range []byte(escapeLeads) {
@@ -162,7 +162,7 @@ func (u *unescaped) read(f *Finder, raw []byte) bool {
 	return true
 }
 
-// raw is where in the raw text a place of the unescaped one is.
+// raw converts a position of the unescaped text to one of the raw text.
 func (u *unescaped) raw(at int) int {
 	i, _ := slices.BinarySearchFunc(u.marks, at, func(m mark, at int) int { return m.at - at - 1 })
 	if i > 0 {
@@ -171,7 +171,8 @@ func (u *unescaped) raw(at int) int {
 	return at
 }
 
-// whole moves a place of the raw text that is inside an escape to its beginning.
+// whole moves a position of the raw text that is inside an escape to the escape's
+// beginning.
 func (u *unescaped) whole(at int) int {
 	i, _ := slices.BinarySearchFunc(u.marks, at, func(m mark, at int) int { return m.to - at - 1 })
 	if i < len(u.marks) && u.marks[i].from < at {

@@ -7,37 +7,38 @@ import (
 	"strings"
 )
 
-// MinSecret is the length of the shortest text that can be looked for.
+// MinSecret is the length of the shortest text that can be found.
 const MinSecret = 6
 
-// Run is a stretch of text that is a part of a form, or the whole.
+// Run is a piece of text that is a form or a part of one.
 type Run struct {
 	From, To int // in bytes
 	Form     int // the number of the form
-	apart    int // how far the form's beginning is behind the text's
+	apart    int // position in the text minus position in the form
 }
 
-// Finder looks for forms. It is fixed after it is made and safe for concurrent use.
+// Finder finds forms. It does not change after it was made and is safe for concurrent
+// use.
 //
-// The stride is so short that any part of a form covers four bytes of text at some
-// multiple of it. So only every stride-th place of a text is looked up.
+// The stride is so short that every part of a form contains the four bytes at some
+// multiple of it. So the Finder only looks up every stride-th position of a text.
 type Finder struct {
 	forms   []Form
-	texts   string // all of them, each with a zero byte behind it
+	texts   string // the texts of all forms, each followed by a zero byte
 	chars   [256]bool
 	stride  int
-	some    [1 << 16 / 64]uint64 // which hashes of four bytes there are
+	some    [1 << 16 / 64]uint64 // a bit for each hash of four bytes that forms contain
 	places  map[uint32][]place   // by their four bytes
 	longest int
 }
 
-// place is where in a form four bytes are.
+// place is the position of four bytes in a form.
 type place struct{ form, at int }
 
 // gram is how many bytes are looked up at once.
 const gram = 4
 
-// NewFinder makes a finder. Forms shorter than MinSecret are not looked for.
+// NewFinder makes a finder. It ignores forms shorter than MinSecret.
 func NewFinder(forms []Form) *Finder {
 	f := &Finder{stride: mostPart, places: make(map[uint32][]place)}
 	for i, form := range forms {
@@ -65,14 +66,14 @@ func NewFinder(forms []Form) *Finder {
 
 func hash(four uint32) uint32 { return four * 0x9e3779b1 >> 16 }
 
-// Empty says whether there is nothing to look for.
+// Empty reports whether there are no forms to find.
 func (f *Finder) Empty() bool { return f.longest == 0 }
 
-// Short says whether a text of n bytes holds nothing for sure.
+// Short reports whether a text of n bytes is too short to contain anything to find.
 func (f *Finder) Short(n int) bool { return n < f.stride+gram-1 || f.Empty() }
 
-// Runs appends to runs all stretches of text that are a part of a form, as long as
-// they go. They may overlap.
+// Runs appends to runs all pieces of text that are a part of a form, each as long as
+// possible. They may overlap.
 func (f *Finder) Runs(text []byte, runs []Run) []Run {
 	if f.Short(len(text)) {
 		return runs
@@ -90,11 +91,11 @@ func (f *Finder) Runs(text []byte, runs []Run) []Run {
 	return runs
 }
 
-// extend appends the run around the four bytes at start, which are those of a form. The
-// runs from before on are of the same text.
+// extend appends the run around the four bytes at start, which are at place p of a form.
+// The runs from index before on are of the same text.
 func (f *Finder) extend(text []byte, start int, p place, runs []Run, before int) []Run {
 	form := &f.forms[p.form]
-	for i := len(runs) - 1; i >= before && i >= len(runs)-8; i-- { // a run has many places
+	for i := len(runs) - 1; i >= before && i >= len(runs)-8; i-- { // the run may have been found at an earlier position
 		if known := &runs[i]; known.Form == p.form && known.apart == start-p.at && start < known.To {
 			return runs
 		}
@@ -113,10 +114,10 @@ func (f *Finder) extend(text []byte, start int, p place, runs []Run, before int)
 	return append(runs, Run{from, to, p.form, start - p.at})
 }
 
-// open returns how many bytes at the end of text must be held back until more has come,
-// because a form may continue there. That is any piece of a form longer than shown;
-// a shorter one, unless it is found already, only if a form begins with it or if it
-// contains text[marked].
+// open returns how many bytes at the end of text must be held back until more text has
+// come, because a form may continue after them. These are pieces of a form that are
+// longer than shown. If the end is not part of a found run, they are also shorter pieces
+// with which a form begins or that contain text[marked].
 func (f *Finder) open(text []byte, marked int, found bool) int {
 	n, best := len(text), 0
 	if n == 0 || !f.chars[text[n-1]] {
@@ -128,7 +129,7 @@ func (f *Finder) open(text []byte, marked int, found bool) int {
 			return best
 		}
 		if at += next; f.texts[at+1] == 0 {
-			continue // nothing can follow
+			continue // it is the form's last character
 		}
 		k := 1
 		for k < n && k <= at && f.texts[at-k] != 0 && text[n-1-k] == f.texts[at-k] {
@@ -141,8 +142,8 @@ func (f *Finder) open(text []byte, marked int, found bool) int {
 	}
 }
 
-// Merge makes one run of those that overlap, with the smallest number of a form
-// among theirs, and sorts them.
+// Merge sorts runs and joins those that overlap. A joined run gets the smallest form
+// number of its runs.
 func Merge(runs []Run) []Run {
 	if len(runs) < 2 {
 		return runs

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// The bounds of how many characters in a row are a part.
+// The least and the most characters in a row that are a part.
 const (
 	leastPart = 16
 	mostPart  = 24
 )
 
-// Form is a text by which a secret is known.
+// Form is one encoding of a secret.
 type Form struct {
 	text     string
-	from, to int // the range that only those know who know the secret
+	from, to int // the range that is secret
 	least    int // how many bytes of that range in a row count as a part
 }
 
-// Whole is a text of which no part counts.
+// Whole returns a form that only counts as a whole.
 func Whole(text string) Form { return Form{text, 0, len(text), len(text)} }
 
-// Plain is a secret as it is.
+// Plain returns the form of an unencoded secret.
 func Plain(secret string) Form {
 	from := private(secret)
 	if from < 0 {
@@ -33,8 +33,8 @@ func Plain(secret string) Form {
 	return Form{secret, from, len(secret), min(n, max(leastPart, min(mostPart, (n+1)/2)))}
 }
 
-// private says from where on a secret is known to nobody else; -1 if no part of it
-// can be told from other text.
+// private returns where the part of a text begins that others cannot know, or -1 if the
+// text only counts as a whole.
 func private(secret string) int {
 	if strings.HasPrefix(secret, "eyJ") && strings.Count(secret, ".") == 2 { // {" in base64
 		if signature := strings.LastIndexByte(secret, '.') + 1; len(secret)-signature >= leastPart {
@@ -48,8 +48,8 @@ func private(secret string) int {
 	return 0
 }
 
-// Forms are the texts in which a server could echo a secret: as it is, in lower case,
-// in hex, backwards, and in base64 at each of its three alignments.
+// Forms returns the encodings in which a server could echo a secret: unchanged, in lower
+// case, in hex, reversed, and in base64 at each of its three alignments.
 func Forms(secret string) []Form {
 	p := Plain(secret)
 	whole := p.least == len(secret)
@@ -61,7 +61,7 @@ func Forms(secret string) []Form {
 	all = append(all, Form{string(backwards), 0, p.to - p.from, p.least})
 	for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		for align := range 3 {
-			// Characters that mix in bits of what stands around are left out.
+			// Leave out characters that contain bits of the surrounding text.
 			text, cut := enc.EncodeToString([]byte(strings.Repeat("\x00", align)+secret)), []int{0, 2, 3}[align]
 			text = text[cut : len(text)-1]
 			f := Form{text, (8*(p.from+align)+5)/6 - cut, len(text), (8*p.least - 4) / 6}
@@ -75,7 +75,7 @@ func Forms(secret string) []Form {
 	return slices.CompactFunc(all, func(a, b Form) bool { return a.text == b.text })
 }
 
-// as is the form with another spelling of the same length.
+// as returns the form with another text of the same length.
 func (f Form) as(text string) Form {
 	f.text = text
 	return f

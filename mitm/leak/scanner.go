@@ -1,37 +1,38 @@
 package leak
 
 const (
-	// MaxOpen is how many bytes at the end of a text a Scanner wants to see again at most.
+	// MaxOpen is the most bytes at the end of a text that a Scanner leaves unjudged.
 	MaxOpen = 48 << 10
-	// shown is how many bytes from the middle of a form are let through without waiting
-	// for more: most texts happen to end with one or two bytes that some form contains.
+	// shown is how many bytes from the middle of a form are judged without waiting for
+	// more, because most texts end by chance with one or two bytes that some form
+	// contains.
 	shown = 3
 )
 
-// Scanner looks for forms in a stream, also where characters of them are escaped as
-// in URLs, in JSON or in HTML.
+// Scanner finds forms in a stream, also if their characters are escaped as in URLs, in
+// JSON or in HTML.
 type Scanner struct {
 	finder *Finder
 	runs   []Run
 	plain  unescaped
-	sent   [shown]byte // the end of what is judged
-	known  int         // so many bytes of sent
+	sent   [shown]byte // the end of the judged text
+	known  int         // how many bytes of sent are used
 }
 
-// NewScanner makes a scanner, for one stream.
+// NewScanner makes a scanner for one stream.
 func NewScanner(f *Finder) *Scanner { return &Scanner{finder: f} }
 
-// Before is the end of what was judged. The next text must begin with it.
+// Before returns the end of the judged text. The next text must begin with it.
 func (s *Scanner) Before() []byte { return s.sent[shown-s.known:] }
 
-// Scan looks at text, which begins with Before. It returns what it found behind that,
-// in order and without overlap, and up to where text is judged: what stands behind must
-// be given again, in front of the bytes that follow. At the end of the stream all is
-// judged, and the scanner can begin with another.
+// Scan searches text, which begins with Before. It returns what it found after Before, in
+// order and without overlap, and the position up to which text is judged. The rest of
+// text must be passed again, before the bytes that follow. At the end of the stream, all
+// of text is judged, and the scanner can be used for another stream.
 //
-// Wherever the stream is cut, the same is found, with one exception: of a part from the
-// middle of a form, up to three bytes may have gone before the rest came. No form
-// contains a line feed, so a text that ends with one is judged to its end.
+// The findings do not depend on how the stream is split, with one exception: up to three
+// bytes of a part from the middle of a form may have been judged before the rest came. No
+// form contains a line feed, so a text that ends with a line feed is judged to its end.
 func (s *Scanner) Scan(text []byte, end bool) (found []Run, judged int) {
 	seen := s.known
 	s.runs = s.finder.Runs(text, s.runs[:0])
@@ -59,8 +60,8 @@ func (s *Scanner) Scan(text []byte, end bool) (found []Run, judged int) {
 	return found, judged
 }
 
-// settled leaves those findings out that reach into what is not judged: that may be
-// part of the same.
+// settled leaves out findings that reach into the unjudged text, because they may become
+// longer. It moves judged to their beginning.
 func (s *Scanner) settled(judged, seen int) ([]Run, int) {
 	found := s.runs
 	for i := len(found) - 1; i >= 0 && found[i].To > judged; i-- {
@@ -69,7 +70,7 @@ func (s *Scanner) settled(judged, seen int) ([]Run, int) {
 	return found, judged
 }
 
-// runsUnescaped adds what is found where escapes are read.
+// runsUnescaped adds the findings in the text with decoded escapes.
 func (s *Scanner) runsUnescaped() {
 	raw := len(s.runs)
 	s.runs = s.finder.Runs(s.plain.text, s.runs)
@@ -79,7 +80,7 @@ func (s *Scanner) runsUnescaped() {
 	}
 }
 
-// closed is up to where nothing in text depends on what comes next.
+// closed returns the position up to which the findings do not depend on the next bytes.
 func (s *Scanner) closed(text []byte) int {
 	f, u := s.finder, &s.plain
 	found := len(s.runs) > 0 && s.runs[len(s.runs)-1].To == len(text)
