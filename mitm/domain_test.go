@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// newDomainHarness has docs.example.org approved and standing on the upstream.
+// newDomainHarness approves docs.example.org, whose requests go to the test's upstream.
 func newDomainHarness(t *testing.T, change func(*Config)) *harness {
 	t.Helper()
 	s := newHarness(t, func(c *Config) {
@@ -212,7 +212,7 @@ func TestCheckDomain(t *testing.T) {
 	}
 }
 
-// What each authority signs beyond its constraint, no client takes.
+// No client accepts a certificate that an authority signs outside its constraint.
 func TestAuthoritiesAreConstrained(t *testing.T) {
 	s := newDomainHarness(t, nil)
 	for _, c := range []struct {

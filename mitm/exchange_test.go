@@ -343,7 +343,7 @@ func TestNoCredential(t *testing.T) {
 	}
 }
 
-// A source that fails for a moment sends nobody to log in.
+// A temporary failure of the source does not tell the person to log in.
 func TestCredentialThatFailsForAMoment(t *testing.T) {
 	s := newHarness(t, func(c *Config) {
 		c.Credentials = func(context.Context, string) (Credential, error) {
@@ -401,7 +401,7 @@ func TestRefusedCredentialIsRenewedOnce(t *testing.T) {
 	}
 }
 
-// busyError is a refusal that passes.
+// busyError is a temporary refusal.
 type busyError struct{}
 
 func (busyError) Error() string             { return "busy" }
@@ -450,7 +450,7 @@ func TestAskAndBudget(t *testing.T) {
 	}
 }
 
-// Whoever admits requests holds all of them, those without a body too.
+// Admit refuses all requests, also those without a body.
 func TestAdmit(t *testing.T) {
 	paused := true
 	s := newHarness(t, func(c *Config) {
@@ -477,8 +477,8 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// An agent that hangs up before the end of an answer, or asks for a stream that
-// does not say what it used, is charged by a guess.
+// If an agent closes the connection before the end of an answer, or asks for a stream
+// that does not report its usage, the usage is guessed.
 func TestUsageIsGuessed(t *testing.T) {
 	const begin = `data: {"type":"message_start","message":{"model":"claude-x","usage":{"input_tokens":10,"output_tokens":1}}}` + "\n\n"
 	delta := strings.Repeat("data: {\"delta\":\"a\"}\n\n", 20)
@@ -521,7 +521,7 @@ func TestUsageIsGuessed(t *testing.T) {
 	}
 }
 
-// Who hangs up is charged for the time in which the model can have written.
+// A closed connection is charged for the time in which the model may have written.
 func TestTimeIsCharged(t *testing.T) {
 	for reason, charged := range map[Reason]bool{ReasonClientGone: true, ReasonTimeout: false} {
 		t.Run(fmt.Sprint(reason), func(t *testing.T) {

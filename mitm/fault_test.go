@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// A clock that jumps while a session runs: what the proxy shows then is valid
-// then, and a certificate that is still good is kept.
+// After a jump of the clock during a session, the proxy presents a certificate that is
+// valid at the new time, and keeps one that is still valid.
 func TestClockThatJumps(t *testing.T) {
 	s := newHarness(t, nil)
 	const host = "api.anthropic.com"
@@ -91,8 +91,8 @@ func (b *breaker) serve(l net.Listener, config *tls.Config) {
 	}
 }
 
-// Wherever an upstream breaks off, the client learns of it, and both records of
-// the request are there.
+// Wherever an upstream resets the connection, the client notices it, and both records of
+// the request are written.
 func TestUpstreamThatBreaksOff(t *testing.T) {
 	b := &breaker{answer: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\ndata: 1\n\ndata: 2\n\n")}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -131,8 +131,8 @@ func TestUpstreamThatBreaksOff(t *testing.T) {
 	}
 }
 
-// A name that leads nowhere is an error in the provider's shape, within the time
-// there is.
+// A host name that cannot be reached gives an error in the provider's format, within the
+// time limit.
 func TestUpstreamThatIsNotThere(t *testing.T) {
 	s := newHarness(t, func(c *Config) {
 		c.Limits.ConnectTime = 2 * time.Second
@@ -147,8 +147,8 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 	}
 }
 
-// An answer that trickles arrives as it comes, byte by byte, and costs no more
-// memory than any other.
+// A slow answer arrives byte by byte as it comes, and takes no more memory than any
+// other.
 func TestUpstreamThatTrickles(t *testing.T) {
 	s := newHarness(t, nil)
 	next := make(chan struct{})
@@ -178,8 +178,8 @@ func TestUpstreamThatTrickles(t *testing.T) {
 	}
 }
 
-// What an upstream sends after its answer belongs to nobody, least of all to the
-// standard logger, where a client of net/http would print it.
+// Bytes that an upstream sends after its answer are dropped. A client of net/http would
+// print them to the standard logger.
 func TestBytesAfterAnAnswer(t *testing.T) {
 	b := &breaker{answer: []byte("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok" + realKey)}
 	b.cut = len(b.answer)

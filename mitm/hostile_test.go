@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Answers that two readers could take differently, or that would end the rules of
-// this connection, do not pass, whatever they hold.
+// Answers that two parsers could read differently, or that would change the protocol of
+// the connection, do not pass.
 func TestRawAnswersThatDoNotPass(t *testing.T) {
 	s := newHarness(t, nil)
 	for name, raw := range map[string]string{

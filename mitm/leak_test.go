@@ -104,8 +104,8 @@ func TestAccountsAreRenamed(t *testing.T) {
 	}
 }
 
-// A key that an error message cuts is masked like a whole one, in the head and in the
-// body, at its end and in its middle.
+// A part of a key in an error message is masked like a whole key, in the head and in the
+// body.
 func TestPartsOfTheKey(t *testing.T) {
 	for name, part := range map[string]string{
 		"cut at its end":       realKey[:len(realKey)-4] + "...",

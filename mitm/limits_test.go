@@ -125,8 +125,8 @@ func TestLimitsOfTime(t *testing.T) {
 	})
 }
 
-// Bodies that are under way together may be so large together, and one that was
-// begun is never stopped by another.
+// All bodies under way together have a limit, and a body whose reading has begun is not
+// stopped by another.
 func TestLimitOfBodiesTogether(t *testing.T) {
 	s := newHarness(t, func(c *Config) { c.Limits = Limits{SpoolBytes: 2 << 20} })
 	body := func(size int) string {
@@ -188,9 +188,9 @@ func TestLimitsOfNumber(t *testing.T) {
 	}
 }
 
-// The budget hears what a request may cost at most: the models that may answer, of which
-// Google has the only one in the path and not in the body, the length of an answer,
-// and how many are asked for.
+// The budget gets what a request may cost at most: the models that may answer (Google has
+// its model in the path and not in the body), the length of an answer, and the number of
+// answers.
 func TestWhatTheBudgetIsTold(t *testing.T) {
 	var asked []Request
 	s := newHarness(t, func(c *Config) {
@@ -236,7 +236,7 @@ func TestWhatTheBudgetIsTold(t *testing.T) {
 	}
 }
 
-// A feature that is written so that only some would recognize it goes, too.
+// A feature that only some parsers would recognize is removed as well.
 func TestFeaturesThatAreNoNames(t *testing.T) {
 	for value, want := range map[string]string{
 		"a-1,b.2 , c_3":               "a-1,b.2 , c_3",
@@ -261,7 +261,7 @@ func TestFeaturesThatAreNoNames(t *testing.T) {
 	}
 }
 
-// What an agent says of itself in fields is short, and all of it together has a bound.
+// The fields of an agent are bounded, each and all together.
 func TestLimitsOfFields(t *testing.T) {
 	g := &guarded{provider: &Provider{RequestHeaders: []string{"anthropic-beta", "x-codex-*"}}}
 	long, longest := strings.Repeat("x", mostFieldText+1), strings.Repeat("x", mostFieldText)

@@ -29,7 +29,7 @@ func FuzzConnectTarget(f *testing.F) {
 	})
 }
 
-// What passes must mean the same to a parser that decodes.
+// A target that passes must mean the same to a parser that decodes escapes.
 func FuzzRequestTarget(f *testing.F) {
 	for _, s := range []string{"/v1/messages?beta=true", "//x", "/a/../b", "/%2e%2e", "/a;b", "http://x/", "/a?b#c", "/"} {
 		f.Add(s)
@@ -55,8 +55,7 @@ func FuzzRequestTarget(f *testing.F) {
 	})
 }
 
-// Every head that passes is one that net/http reads in the same way, and no matter
-// in which pieces it comes.
+// net/http reads every head that passes in the same way, however the head is split.
 func FuzzHead(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc",

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// pipes is a listener for connections that are made in memory, so that the clock
-// of a test's bubble rules them.
+// pipes is a listener for connections in memory, so that they use the clock of a test's
+// bubble.
 type pipes struct {
 	accept chan net.Conn
 	once   *sync.Once
@@ -144,9 +144,8 @@ func (s *slowStage) close() {
 	s.work.Wait()
 }
 
-// No timer cuts a stream that lives: its head comes late, its events hours after
-// each other, longer than every other limit of time, and the connection then
-// serves the next request.
+// No timer ends a live stream whose head comes late and whose events come hours apart,
+// longer than every other time limit. The connection then serves the next request.
 func TestNoTimerCutsALiveStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limits := Limits{}.withDefaults()
@@ -176,8 +175,8 @@ func TestNoTimerCutsALiveStream(t *testing.T) {
 	})
 }
 
-// A stream that is silent for longer than it may be is cut, and so is an answer
-// that does not begin.
+// A stream that is silent for longer than its limit is ended, and so is an answer that
+// does not begin.
 func TestSilenceIsCut(t *testing.T) {
 	limits := Limits{}.withDefaults()
 	for name, c := range map[string]struct {
@@ -216,8 +215,8 @@ func TestSilenceIsCut(t *testing.T) {
 	}
 }
 
-// A client that takes nothing of a stream, or next to nothing, loses it in under a
-// minute, and the provider is let go. One that is slow and steady keeps it.
+// The stream of a client that reads nothing or almost nothing ends in under a minute,
+// and the connection to the provider is closed. A slow but steady client keeps its stream.
 func TestAClientThatDoesNotRead(t *testing.T) {
 	const (
 		chunk  = 16 << 10

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wire is one provider's way to be asked.
+// wire is the wire format of one provider.
 type wire struct {
 	provider, host, path, header string
 	clean                        string // a body that passes untouched
@@ -254,7 +254,7 @@ func TestServerToolsAreTakenOut(t *testing.T) {
 	}
 }
 
-// Credentials of a login are held as strictly as keys.
+// Credentials of a login are checked as strictly as keys.
 func TestBearerCredentials(t *testing.T) {
 	s := newHarness(t, func(c *Config) {
 		c.Providers = []string{"anthropic", "chatgpt"}

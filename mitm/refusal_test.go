@@ -112,7 +112,7 @@ func TestOuterPlaneRefuses(t *testing.T) {
 	s.t = t
 }
 
-// TestWhatClientsConnectWith has the CONNECT of each client that agents bring along.
+// TestWhatClientsConnectWith sends the CONNECT of each HTTP client that agents use.
 func TestWhatClientsConnectWith(t *testing.T) {
 	s := newHarness(t, nil)
 	const target, host = "CONNECT api.anthropic.com:443 HTTP/1.", "Host: api.anthropic.com:443\r\n"

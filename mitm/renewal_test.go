@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A token that ends while it carries a stream: the stream goes on and is still
-// watched for that token, while the next request gets the renewed one.
+// When a token expires during a stream, the stream continues and is still scanned for
+// that token, and the next request gets the renewed token.
 func TestTokenThatEndsDuringAStream(t *testing.T) {
 	const second = "sk-ant-api03-the-renewed-real-key-0123456789"
 	var renewed atomic.Bool

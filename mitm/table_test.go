@@ -167,7 +167,7 @@ func TestProviderOfTheConfiguration(t *testing.T) {
 	}
 }
 
-// The table's base URL is used, its path becomes a prefix, and it is told.
+// The table's base URL is used, its path becomes a prefix, and Moved returns it.
 func TestBaseURLOfTheTable(t *testing.T) {
 	s := newHarness(t, func(c *Config) {
 		base := c.Upstreams["api.anthropic.com"].String() + "/gate/"

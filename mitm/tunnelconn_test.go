@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A large answer leaves in large pieces, yet all that has come is passed on
-// though nothing follows it, in its order and with the key masked.
+// A large answer is written in large pieces. Everything that has come is passed on even
+// if nothing follows, in order and with the key masked.
 func TestLargeAnswerIsNotHeldBack(t *testing.T) {
 	s := newHarness(t, nil)
 	const rounds, size = 6, 200 << 10
@@ -47,8 +47,8 @@ func TestLargeAnswerIsNotHeldBack(t *testing.T) {
 	}
 }
 
-// What is gathered leaves when it is a piece, when time has passed, or when it
-// is told to; an error of a write that nobody waited for is the next one's.
+// Gathered bytes are sent when they fill a piece, after pieceTime, or by flush. The next
+// write returns the error of a write by the timer.
 func TestTunnelConnGathers(t *testing.T) {
 	near, far := net.Pipe()
 	c := &tunnelConn{Conn: near}

@@ -90,8 +90,8 @@ func TestWhatIsAPart(t *testing.T) {
 	}
 }
 
-// same says whether a stream was masked as want says, but for up to three bytes that
-// were not waited for.
+// same reports whether a stream was masked like want, except for up to three bytes that
+// were judged before the rest came.
 func same(got, want string) bool {
 	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), `\*`, `(?:.{0,3}\*)+`)
 	return got == want || regexp.MustCompile("(?s)^"+pattern+"$").MatchString(got)
@@ -103,7 +103,7 @@ func reverse(s string) string {
 	return string(b)
 }
 
-// An event that is complete is judged at once, whatever it holds.
+// A complete event is judged at once, whatever it contains.
 func TestALineIsNeverOpen(t *testing.T) {
 	s := NewScanner(NewFinder(forms(apiKey, jwt)))
 	for n := range len(apiKey) {
@@ -114,7 +114,8 @@ func TestALineIsNeverOpen(t *testing.T) {
 	}
 }
 
-// What a scanner wants to see again is bounded, and nothing of a secret gets by there.
+// The bytes that a scanner leaves unjudged are bounded, and at that bound no secret
+// passes.
 func TestOpenIsBounded(t *testing.T) {
 	var secret strings.Builder
 	for i := range 2000 {
@@ -150,8 +151,8 @@ func TestOpenIsBounded(t *testing.T) {
 	}
 }
 
-// plainParts is the rule again, as slow as it is simple: where the secret itself has
-// enough characters in a row in common with the text.
+// plainParts is a slow and simple implementation of the rule: it finds where the secret
+// and the text have enough characters in a row in common.
 func plainParts(secret, text string, least int) []bool {
 	in := make([]bool, len(text))
 	for i := range text {
@@ -170,7 +171,7 @@ func plainParts(secret, text string, least int) []bool {
 	return in
 }
 
-// However the text is cut, the same is found, and what is left holds no part.
+// The findings do not depend on how the text is split, and the rest contains no part.
 func TestCutsDoNotMatter(t *testing.T) {
 	few := rapid.StringMatching(`[ab%\\&]{8,60}`)
 	key := rapid.StringMatching(`[A-Za-z0-9_-]{8,60}`)
@@ -229,7 +230,7 @@ func escapedIn(s string, i int, format string) string {
 	return s[:i] + fmt.Sprintf(format, s[i]) + s[i+1:]
 }
 
-// A text that has nothing in common with the secret stays as it is.
+// A text that has nothing in common with the secret does not change.
 func FuzzScanner(f *testing.F) {
 	f.Add([]byte("a"+apiKey+"b"), uint16(5), uint16(20))
 	f.Add([]byte("a"+apiKey[:len(apiKey)-5]+"b"), uint16(30), uint16(20))

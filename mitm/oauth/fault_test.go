@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A process of ours that is killed leaves its lock directories. The next one does
-// not wait until they are stale, while those of a living one are waited for.
+// A killed process of this program leaves its lock directories. The next process does not
+// wait until they are stale, but it waits for those of a running process.
 func TestLockOfAKilledProcess(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	src := claudeLogin(t, time.Now().Add(-time.Minute))
@@ -44,7 +44,7 @@ func TestLockOfAKilledProcess(t *testing.T) {
 	}
 }
 
-// A lock that another program took for stale while we were stopped is its own.
+// A lock that another program took over as stale while we were stopped is not released.
 func TestLockThatWasTakenOverIsLeftAlone(t *testing.T) {
 	src := claudeLogin(t, time.Now())
 	release, err := lockAll(t.Context(), filepath.Dir(src.Place()), src.locks)
@@ -60,8 +60,8 @@ func TestLockThatWasTakenOverIsLeftAlone(t *testing.T) {
 	}
 }
 
-// What the file system did not take is written later, but never over a login
-// that the person made meanwhile.
+// A login that could not be written is written later, but never over a login that the
+// person made meanwhile.
 func TestUnsavedLogin(t *testing.T) {
 	for _, anew := range []bool{false, true} {
 		svc := newService(t, "refresh-0")
@@ -96,8 +96,8 @@ func TestUnsavedLogin(t *testing.T) {
 	}
 }
 
-// A provider that refuses every token has the login renewed a few times, not for
-// each request.
+// If a provider refuses every token, the login is renewed a few times, not for each
+// request.
 func TestEveryTokenIsRefused(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	m := svc.manager(claudeLogin(t, time.Now().Add(time.Hour)))
@@ -116,8 +116,8 @@ func TestEveryTokenIsRefused(t *testing.T) {
 	}
 }
 
-// A token that has ended by our clock when it comes is used all the same for a
-// while: the service is not asked for each request.
+// A token that has expired by our clock when it comes is still used for a while, so that
+// the service is not asked for each request.
 func TestTokenThatEndsAtOnce(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	svc.answer = func(w http.ResponseWriter) bool {

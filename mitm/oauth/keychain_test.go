@@ -66,8 +66,8 @@ func actAsSecurity(dir string, arguments []string, in io.Reader, out io.Writer) 
 	}
 }
 
-// splitCommand takes a line apart: white space separates, quotes hold together, and
-// a backslash takes the next character as it is.
+// splitCommand splits a line into arguments: white space separates them, quotes group,
+// and a backslash escapes the next character.
 func splitCommand(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -306,8 +306,8 @@ func TestFindInTheKeychain(t *testing.T) {
 	find(path)
 }
 
-// A keychain that does not let us in says so, without what the program printed,
-// and is left alone for a while.
+// The error of a keychain that refuses does not quote the program's output, and the
+// keychain is not used again for a while.
 func TestKeychainThatRefuses(t *testing.T) {
 	for mood, want := range map[string]string{
 		"locked":  "security unlock-keychain",
@@ -339,7 +339,7 @@ func TestKeychainThatRefuses(t *testing.T) {
 	}
 }
 
-// What the keychain did not take is used all the same, and written later.
+// A login that the keychain did not store is used anyway, and stored later.
 func TestKeychainThatForgets(t *testing.T) {
 	k, svc := newKeychain(t, "somebody"), newService(t, "refresh-0")
 	k.put(claudeItem, login("access-0", "refresh-0", time.Now().Add(-time.Minute), ""))
@@ -354,8 +354,8 @@ func TestKeychainThatForgets(t *testing.T) {
 	}
 }
 
-// A name that no command can hold is refused before anything is read, and so
-// before anything is renewed that could not be stored.
+// A name that no command can contain is refused before anything is read, so that no
+// login is renewed that could not be stored.
 func TestAccountsThatCannotBeNamed(t *testing.T) {
 	for _, account := range []string{"", "a\nadd-generic-password", "a\x00b", "jürgen"} {
 		t.Run(account, func(t *testing.T) {

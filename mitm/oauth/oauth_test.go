@@ -181,8 +181,8 @@ func TestOneRenewalForManyRefusals(t *testing.T) {
 	}
 }
 
-// A token that is refused before its end, and cannot be renewed, is not given
-// out again: the file still calls it valid.
+// A token that is refused before it expires, and cannot be renewed, is not returned
+// again, although by the file it is valid.
 func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
 	svc := newService(t, "another")
 	src := claudeLogin(t, time.Now().Add(time.Hour))
@@ -205,7 +205,7 @@ func TestRevokedLoginIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// A token service that fails shortly before the end of a token takes nothing away.
+// If the token service fails shortly before a token expires, the token is still used.
 func TestTokenIsUsedToItsEnd(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	svc.answer = func(w http.ResponseWriter) bool { w.WriteHeader(http.StatusTooManyRequests); return true }

@@ -43,9 +43,9 @@ func notes(t *testing.T, dir string) []string {
 	return names
 }
 
-// An answer that never arrives takes the login with it: the service knows only the
-// new refresh token, and nobody else has it. The next process says what happened,
-// asks once, and never again before somebody has logged in.
+// If the answer is lost, so is the login, because the service accepts only the new refresh
+// token and nobody has it. The next process says what happened, asks once, and does not
+// ask again before a person has logged in.
 func TestRenewalThatWasCutOff(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
@@ -88,7 +88,7 @@ func TestRenewalThatWasCutOff(t *testing.T) {
 	}
 }
 
-// A renewal that was cut off before the service had seen it costs nothing.
+// A renewal that was interrupted before the service had seen it loses nothing.
 func TestCutOffBeforeTheServiceSawIt(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	src, dir := claudeLogin(t, time.Now().Add(-time.Minute)), t.TempDir()
@@ -101,7 +101,7 @@ func TestCutOffBeforeTheServiceSawIt(t *testing.T) {
 	}
 }
 
-// A refusal that leaves no doubt needs no journal, whatever it is.
+// Any refusal of the service ends the journal's record, because its result is known.
 func TestRefusalEndsTheJournal(t *testing.T) {
 	for _, status := range []int{http.StatusBadRequest, http.StatusTooManyRequests} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
@@ -119,8 +119,8 @@ func TestRefusalEndsTheJournal(t *testing.T) {
 	}
 }
 
-// Whoever wants the token may go away while the service answers: the login is
-// stored all the same, and nobody is made to wait because of them.
+// If a request is canceled while the service answers, the login is stored anyway, and
+// other requests do not have to wait.
 func TestCallerGoesAway(t *testing.T) {
 	svc := newService(t, "refresh-0")
 	src := claudeLogin(t, time.Now().Add(-time.Minute))
@@ -173,8 +173,8 @@ func TestDeadTokens(t *testing.T) {
 	}
 }
 
-// The old refresh token is gone once the service has answered: what else is odd about the
-// answer must not cost the login.
+// The old refresh token is invalid once the service has answered, so other faults of the
+// answer must not lose the login.
 func TestOddAnswersOfTheService(t *testing.T) {
 	for members, want := range map[string]time.Duration{
 		`"expires_in":7200`:                              2 * time.Hour,

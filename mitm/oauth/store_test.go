@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A login is written in its own directory alone, and never, for however short a time, in
-// the one for everybody's temporary files.
+// A login is only written in its own directory, and never in the shared directory for
+// temporary files.
 func TestALoginIsWrittenBesideItself(t *testing.T) {
 	path, long := filepath.Join(t.TempDir(), "login.json"), time.Unix(1, 0)
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {

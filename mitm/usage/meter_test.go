@@ -90,7 +90,7 @@ func FuzzMeter(f *testing.F) {
 	})
 }
 
-// What an answer reports counts however long the answer is: its end is read.
+// The report at the end of an answer counts, however long the answer is.
 func TestMeterReadsTheEndOfALongAnswer(t *testing.T) {
 	picture := strings.Repeat("iVBORw0KGgo", (maxEvent+1<<20)/11)
 	for name, c := range map[string]struct {
@@ -122,8 +122,8 @@ func TestMeterReadsTheEndOfALongAnswer(t *testing.T) {
 	}
 }
 
-// A model that thinks sends nothing, and an answer that comes as a whole sends all of it
-// at its end: who hangs up before has used what the model wrote until then.
+// A thinking model sends nothing, and an answer that comes as a whole is sent at its end.
+// If the connection closes before, what the model wrote until then counts.
 func TestGuessOfWhatWasNotSeen(t *testing.T) {
 	if got := Guess(nil, 400, 10*time.Second); got != (Count{In: 100, Out: 10 * perSecond}) {
 		t.Errorf("without an answer: %+v", got)
