@@ -16,9 +16,9 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 )
 
-// BenchmarkStart measures from the wish for a container to the first byte of
-// its program, through this package and, turn by turn in the same run, through
-// requests written by hand to the engine's socket for the same container:
+// BenchmarkStart measures from the request for a container to the first byte of its
+// program, through this package and, by turns in the same run, through handwritten
+// requests to the engine's socket for the same container:
 //
 //	go test -run '^$' -bench Start ./docker
 func BenchmarkStart(b *testing.B) {

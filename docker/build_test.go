@@ -34,8 +34,8 @@ func testImage(t *testing.T, c *Client, steps string) (spec ImageSpec, parent, t
 	return spec, parent, tag
 }
 
-// imagesOf are the images that were made for a spec of testImage's, nameless layers
-// included. Others may make images at the same time.
+// imagesOf returns the images that were made for a spec of testImage's, including
+// untagged layers. Other tests may make images at the same time.
 func imagesOf(t *testing.T, c *Client, spec ImageSpec) (images []string) {
 	t.Helper()
 	bound := c.bound(deadline(t, patience))
@@ -116,7 +116,7 @@ func TestCancelledBuild(t *testing.T) {
 	})
 }
 
-// Of several that want an image, one builds and the others wait for it.
+// When several callers want an image, one builds it and the others wait.
 func TestOneBuildAtATime(t *testing.T) {
 	c := connect(t)
 	spec, parent, tag := testImage(t, c, "RUN sleep 0.5\n")
@@ -351,8 +351,7 @@ func TestExtractDirectory(t *testing.T) {
 	}
 }
 
-// Another base makes other images, all the way up, and comes from a registry
-// alone.
+// With another base all images have other tags, and the base comes only from a registry.
 func TestChosenBase(t *testing.T) {
 	c := &Client{info: Info{Architecture: "x86_64"}}
 	tagOf := func() string {
@@ -377,8 +376,8 @@ func TestChosenBase(t *testing.T) {
 	}
 }
 
-// A base of the person's own that has all packages is built on, whether builds have
-// a network or not; one that cannot be had is refused with what to do.
+// A base of the person's own that has all packages is used whether builds have a network
+// or not. If the base cannot be pulled, the error says what to do.
 func TestBuildOnChosenBase(t *testing.T) {
 	own := image(t, connect(t), "base")
 	c := connect(t)
@@ -404,8 +403,7 @@ func TestBuildOnChosenBase(t *testing.T) {
 	}
 }
 
-// An image that is made of a program of this machine says so when it is
-// missing.
+// The error of an image that needs a program of this machine names the missing program.
 func TestProgramsOfThisMachine(t *testing.T) {
 	s := ImageSpec{Name: "x", Version: "1", programs: []string{"sh", "no-such-program-here"}}
 	if missing := s.Lacks(); !slices.Equal(missing, []string{"no-such-program-here"}) {
@@ -422,8 +420,8 @@ func TestProgramsOfThisMachine(t *testing.T) {
 	}
 }
 
-// Making a root file system mounts things while it runs; ended in the middle,
-// it must clean up after itself.
+// Making a root file system mounts file systems; when it is interrupted, it must clean
+// them up.
 func TestBootstrapCancelled(t *testing.T) {
 	c := connect(t)
 	cache, tmp := t.TempDir(), t.TempDir()

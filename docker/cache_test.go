@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a power cut may leave of a root file system, an empty file, is not used.
+// An empty file in place of a root file system, as after a power failure, is not used.
 func TestAnEmptyArchiveIsMadeAgain(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // without mmdebstrap
 	o := BuildOptions{CacheDir: t.TempDir()}

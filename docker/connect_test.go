@@ -150,8 +150,8 @@ func TestConnectCancelled(t *testing.T) {
 	}
 }
 
-// A user who may not open the socket is told so. As root one may open
-// everything, so the test runs a copy of itself as nobody.
+// The error for a user without permission to open the socket says so. Root may open
+// every socket, so the test runs a copy of itself as nobody.
 func TestConnectPermission(t *testing.T) {
 	dir := shortDir(t)
 	path := filepath.Join(dir, "d.sock")
@@ -206,7 +206,7 @@ func runRole(t *testing.T, role string, asNobody bool, args ...string) string {
 	return string(out)
 }
 
-// An address that somebody chose may be the wrong one: the remedy says whose it is.
+// The remedy for an address that a person chose says where it was chosen.
 func TestRemedyFitsWhereTheAddressIsFrom(t *testing.T) {
 	address := "unix://" + filepath.Join(shortDir(t), "none.sock")
 	for source, want := range map[string]string{

@@ -89,9 +89,9 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// A program that is ended for the memory it took is told of while the container
-// goes on: it is the engine's event that tells, no end and no look at the state. One
-// that nobody listened to is told of afterwards.
+// FollowMemory reports a program that was killed because of the memory limit while the
+// container still runs, because it reads the engine's events. It also reports one that
+// was killed while it was not connected.
 func TestMemoryLimitIsToldOfAtOnce(t *testing.T) {
 	c := connect(t)
 	ct := start(t, c, func(s *Spec) { s.MemoryMB = 32 }, "sh", "-c",

@@ -34,8 +34,8 @@ func FuzzHandshake(f *testing.F) {
 	})
 }
 
-// The engine's build output is not trusted either: an agent's Dockerfile of
-// the future prints what it likes.
+// The engine's build output is not trusted either, because programs that a Dockerfile
+// runs can print anything.
 func FuzzBuildOutput(f *testing.F) {
 	f.Add([]byte("{\"stream\":\"Step 1/2 : FROM x\\n\"}\r\n{\"stream\":\" ---> 0123456789ab\\n\"}\n"), 3)
 	f.Add([]byte("{\"error\":\"no\\n\\u001b]0;x\\u0007\",\"errorDetail\":{}}\n"), 1)
@@ -49,7 +49,7 @@ func FuzzBuildOutput(f *testing.F) {
 				t.Errorf("control characters in %q", s)
 			}
 		}
-		// However the stream is cut, it means the same.
+		// The result does not depend on how the stream is split.
 		parts := &buildOutput{report: newReporter(BuildOptions{}, 1)}
 		if cut < 0 {
 			cut = -cut

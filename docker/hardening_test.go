@@ -70,7 +70,7 @@ func TestHardening(t *testing.T) {
 	})
 }
 
-// A plain container must fail the same checks, otherwise they prove nothing.
+// A plain container must fail the same checks, to show that they can fail.
 func TestHardeningCheckCanFail(t *testing.T) {
 	c := connect(t)
 	ctx := deadline(t, patience)

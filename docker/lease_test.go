@@ -44,7 +44,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// Who only looks whether a lease is held, and is held up in that, is no owner.
+// A slow call of LeaseHeld is not mistaken for an owner of the lease.
 func TestLookingIsNotOwning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.lock")
 	looker, err := os.Create(path)
@@ -68,8 +68,8 @@ func TestLookingIsNotOwning(t *testing.T) {
 	}
 }
 
-// The owner is killed with its process: its container is an orphan, can be
-// taken back, and is reaped when nobody does.
+// After its owner's process was killed, a container is an orphan. It can be taken back,
+// and Reap removes it if nobody does.
 func TestReapAfterKill(t *testing.T) {
 	c := startPrivate(t).connect() // on the shared engine, others would reap it
 	ctx := deadline(t, patience)

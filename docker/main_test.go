@@ -37,8 +37,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// patience is how long the engine may take for anything. Only a test that fails
-// takes so long.
+// patience is how long tests wait for the engine. Only a failing test takes so long.
 const patience = 2 * time.Minute
 
 // connect returns a client of the machine's real engine.
@@ -90,9 +89,9 @@ func deadline(t testing.TB, d time.Duration) context.Context {
 
 var labelCount atomic.Int64
 
-// testLabel returns a label only this test uses, and checks at the end that no
-// container with it is left. With it come those of a lease: multiplexers that are
-// tested beside this look for what nobody owns, and remove it once it has ended.
+// testLabel returns a label that only this test uses, and checks at the end that no
+// container with it is left. It also returns the labels of a lease, because other tests
+// remove ended containers without an owner.
 func testLabel(t testing.TB, c *Client) map[string]string {
 	t.Helper()
 	lease, err := AcquireLease(filepath.Join(shortDir(t), "test.lock"))

@@ -22,8 +22,8 @@ type privateEngine struct {
 	cmd    *exec.Cmd
 }
 
-// startPrivate starts an engine that leaves its containers alone when it ends, and
-// gives it the image with which the others are tried.
+// startPrivate starts an engine that keeps its containers running when it ends, and
+// loads the image that the other tests use.
 func startPrivate(t *testing.T) *privateEngine {
 	t.Helper()
 	shared := connect(t)
@@ -37,7 +37,7 @@ func startPrivate(t *testing.T) *privateEngine {
 		if log, _ := os.ReadFile(filepath.Join(p.dir, "log")); t.Failed() {
 			t.Logf("the engine said: %s", log[max(0, len(log)-3000):])
 		}
-		// What it mounted goes with it; the rest is files.
+		// The engine's mounts end with it; only files are left.
 		_ = exec.Command("sh", "-c", `grep -o "`+p.dir+`[^ ]*" /proc/mounts | sort -r | xargs -r umount -l`).Run()
 	})
 	load := exec.Command("sh", "-c", `docker -H "$1" save "$2" | docker -H "unix://$3" load`, "sh", shared.Endpoint().Address, tag, p.socket)
@@ -81,9 +81,9 @@ func (p *privateEngine) connect() *Client {
 	return c
 }
 
-// The engine ends and comes back: an agent that lived on is heard and spoken
-// to again, and one whose container has ended has ended. While the engine hangs,
-// Ping says so in its time and nothing is lost.
+// After a restart of the engine, an agent that still runs can be read and written again,
+// and one whose container has ended is reported as ended. While the engine hangs, Ping
+// fails within its limit and nothing is lost.
 func TestEngineComesBack(t *testing.T) {
 	p := startPrivate(t)
 	c := p.connect()
@@ -127,7 +127,7 @@ func TestEngineComesBack(t *testing.T) {
 		t.Error("an engine that has ended answers")
 	}
 	p.start()
-	eventually(t, patience, "the attachment", func() bool { // what is written while it is made anew may be lost
+	eventually(t, patience, "the attachment", func() bool { // output may be lost while the container is attached again
 		_, _ = ct.Write([]byte("two\n"))
 		select {
 		case <-heard:

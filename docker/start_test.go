@@ -214,8 +214,8 @@ func (r *road) cut() {
 	clear(r.open)
 }
 
-// block stops the traffic without breaking anything, as an engine does that
-// is stopped by a signal; flow lets it go on.
+// block stops the traffic without closing connections, like an engine that a signal has
+// stopped; flow lets the traffic continue.
 func (r *road) block() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -261,11 +261,11 @@ func TestWaitSurvivesALostEngine(t *testing.T) {
 	}
 	r.cut()
 	read := make(chan struct{})
-	go func() { // the attachment is made anew, and the reading goes on until the end
+	go func() { // the container is attached again, and reading continues to the end
 		defer close(read)
 		_, _ = io.ReadAll(ct)
 	}()
-	eventually(t, patience, "the end", func() bool { // what is written while nobody is attached is lost
+	eventually(t, patience, "the end", func() bool { // output is lost while nobody is attached
 		_, _ = ct.Write([]byte("x\n"))
 		select {
 		case <-read:
