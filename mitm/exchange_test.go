@@ -359,7 +359,7 @@ func TestCredentialThatFailsForAMoment(t *testing.T) {
 	if res == nil || res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || !strings.Contains(body, "api_error") {
 		t.Errorf("answer %+v %s", res, body)
 	}
-	// Where things lie on the host is for the person to know.
+	// The agent must not see directories of the host.
 	if r := checkRefused(t, s, ReasonNoLogin); !strings.Contains(r.Detail, "/home/person/") || !strings.Contains(body, "take the lock .claude.lock") {
 		t.Errorf("answer %s, record %+v", body, r)
 	}

@@ -61,7 +61,7 @@ var hostile = []struct {
 	status         string
 	reason         Reason
 }{
-	// Where tokens are renewed, files are kept and other things are run.
+	// Endpoints that renew tokens, store files and run other things.
 	{"tokens", "anthropic", []string{"/v1/messages?beta=true", "/v1/oauth/token"}, "403", ReasonEndpoint},
 	{"batches", "anthropic", []string{"/v1/messages?beta=true", "/v1/messages/batches"}, "403", ReasonEndpoint},
 	{"path in capitals", "anthropic", []string{"/v1/messages", "/V1/Messages"}, "403", ReasonEndpoint},

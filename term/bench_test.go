@@ -155,7 +155,7 @@ func benchmarkWrites(b *testing.B, input []byte, write func([]byte)) {
 	b.ReportMetric(float64(len(input)*rounds)/1e6/(processCPU(b)-before), "MB/cpu-s")
 }
 
-// BenchmarkResize wraps 10,000 full lines of scrollback anew.
+// BenchmarkResize wraps 10,000 full lines of scrollback to another width.
 func BenchmarkResize(b *testing.B) {
 	s, err := NewScreen(Options{Cols: 200, Rows: 60})
 	if err != nil {

@@ -220,7 +220,7 @@ func TestKeychainLoginIsRenewed(t *testing.T) {
 	for name, c := range map[string]struct {
 		programs      int // that use the login
 		account, more string
-		arguments     bool // the login stands in them, for want of room
+		arguments     bool // the login is passed in them, because it is too long for a line
 	}{
 		"plain":               {3, "somebody", "x", false},
 		"an account to quote": {1, `Some "Body" \ O'Neil`, "x", false},

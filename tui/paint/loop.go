@@ -83,7 +83,7 @@ func (l *Loop) woken() (early bool) {
 
 // Show is Wake for a goroutine that has time to paint a frame itself. It paints if there
 // was no wake-up just before and out is ready; otherwise Run does. It reports whether it
-// has written the frame. It is safe for concurrent use.
+// has painted. It is safe for concurrent use.
 func (l *Loop) Show() bool {
 	l.mu.Lock()
 	early, scheduled := l.woken(), l.scheduled
