@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runGrants is /grants.
@@ -72,4 +73,74 @@ func (m *Model) onRevoked(msg revokedMsg) {
 		numbers = append(numbers, fmt.Sprintf("#%d", r.Number))
 	}
 	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
+}
+
+// runApprovePlus is /approve+. Without a scope it lays out below the call what
+// its approval could be remembered for; only what was on the screen in full can
+// then be given.
+func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
+	which, rest := panel.SplitTarget(args)
+	if which == "all" {
+		return nil, &hinted{errors.New("/approve+ all: a grant is made of one call at a time"), "/approve all lets all calls seen go on, this once"}
+	}
+	words := strings.Fields(rest)
+	if len(words) > 2 {
+		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", view.Sanitize(args))
+	}
+	it, err := m.approvals.Meant(which, m.now())
+	if err != nil {
+		return nil, err
+	}
+	if !it.Scoped {
+		if !it.Scoping {
+			it.Scoping = true
+			m.showInfo(fmt.Sprintf("looking for what the approval of #%d could be remembered for", it.Call.Number))
+			return m.findScopes(it.Call.ID), errStay
+		}
+		return nil, errStay
+	}
+	if len(it.Scopes) == 0 {
+		return nil, &hinted{fmt.Errorf("#%d asks each time, its approval cannot be remembered", it.Call.Number), "/approve lets it go on this once"}
+	}
+	if len(words) == 0 {
+		return nil, fmt.Errorf("say for what: %s, and for how long if not 15m", it.ScopeNames())
+	}
+	remember, err := it.Remember(words)
+	if err != nil {
+		return nil, err
+	}
+	return m.decideOn(which, panel.Decision{Approve: true, Remember: remember})
+}
+
+// findScopes asks the broker what an approval could be remembered for.
+func (m *Model) findScopes(id string) tea.Cmd {
+	return m.do(func(ctx context.Context) tea.Msg {
+		scopes, err := m.api.Scopes(ctx, id)
+		return scopesMsg{id, scopes, err}
+	})
+}
+
+// onScopes adds the scopes to the call in the panel. It has to be looked at
+// again: what can be given has changed.
+func (m *Model) onScopes(msg scopesMsg) {
+	it := m.approvals.Find(msg.id)
+	if it == nil {
+		return
+	}
+	it.Scoping, m.dirty = false, true
+	if msg.err != nil {
+		m.showError(fmt.Errorf("remember #%d: %w", it.Call.Number, msg.err))
+		return
+	}
+	it.Scopes, it.Scoped = msg.scopes, true
+	it.Unlay()
+	it.Complete = false
+	if len(it.Scopes) == 0 {
+		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.Call.Number))
+		return
+	}
+	if m.line.Text() == "/approve+" {
+		m.line.Insert(" ", false) // the scope is typed next
+	}
+	m.showInfo(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.Call.Number, it.ScopeNames()))
 }

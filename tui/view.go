@@ -1,7 +1,10 @@
 package tui
 
 import (
+	"context"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -57,4 +60,24 @@ func (m *Model) drawTooSmall() *view.Surface {
 	}
 	s.Text(0, 0, view.Clip(text, m.cols), m.theme.Bad)
 	return s
+}
+
+// sink is where the model's output goes. None of its methods but Edit and Show
+// blocks.
+type sink interface {
+	// Publish replaces the scene that is drawn.
+	Publish(s *view.Scene)
+	// Wake asks for a frame because the screen of a visible pane has changed.
+	Wake()
+	// Show does the same, and may paint the frame before it returns: it is for
+	// the goroutine that brought the change.
+	Show()
+	// Request asks the person's terminal for something besides cells: the bell,
+	// a notification, the clipboard.
+	Request(r view.Request)
+	// Edit shows text in a program that has the terminal to itself until it ends.
+	// It blocks; only commands call it.
+	Edit(ctx context.Context, argv []string, name string, text []byte) error
+	// Answered passes on what the terminal said of itself.
+	Answered(r keys.Reply)
 }

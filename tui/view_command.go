@@ -1,8 +1,13 @@
 package tui
 
 import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -66,4 +71,72 @@ func (m *Model) drawCommand(s *view.Scene) {
 		box.Right(at.W, " "+view.Counted(hidden, "more row"), m.theme.Muted)
 	}
 	s.Layers = append(s.Layers, box)
+}
+
+// panelRect is where the panel and the command line are drawn.
+func (m *Model) panelRect() (panel, line view.Rect) {
+	want := 0
+	if it := m.approvals.Current(); it != nil && m.mode == modeCommand {
+		m.ensureBody(it)
+		want = 1 + max(1, len(it.Body.Rows))
+	}
+	l := m.lay
+	message, _ := m.messageRows()
+	l.Viewport.H -= len(message)
+	return l.Overlay(want, len(m.inputRows()))
+}
+
+// panelGoesOn reports whether the panel has more rows than it shows, or some that have
+// not been seen.
+func (m *Model) panelGoesOn() bool {
+	it := m.approvals.Current()
+	panel, _ := m.panelRect()
+	return it != nil && len(it.Body.Rows) > panel.H-1
+}
+
+// panelFits reports whether there is room for a panel that can be read.
+func (m *Model) panelFits() bool {
+	if !m.fits {
+		return false
+	}
+	panel, _ := m.lay.Overlay(2, 1)
+	return panel.H >= 2
+}
+
+// ensureBody lays the item out for the present width.
+func (m *Model) ensureBody(it *panel.Item) {
+	width := max(1, m.lay.Viewport.W-2)
+	if it.LaidFor(width) {
+		return
+	}
+	agent := ""
+	if t := m.tabOf(it.Call.Session); t != nil {
+		agent = view.Sanitize(t.session.Agent)
+	}
+	call := it.Call
+	if it.LayAtOnce(agent, width) {
+		return
+	}
+	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
+		return laidOutMsg{call.ID, panel.LayBody(call, agent, width)}
+	}))
+}
+
+// onLaid takes over the rows of a large item.
+func (m *Model) onLaid(msg laidOutMsg) {
+	if m.approvals.LaidOut(msg.id, msg.body) {
+		m.dirty = true
+	}
+}
+
+// drawPanel draws the item that waits, when there is one and room for it.
+func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
+	it := m.approvals.Current()
+	if it == nil || at.H < 2 {
+		m.approvals.Hide()
+		return
+	}
+	m.ensureBody(it)
+	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Now: m.now(), Seq: m.seq})
+	s.Layers, s.Report = append(s.Layers, drawn), s.Report || report
 }

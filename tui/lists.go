@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// historyLength is how many decisions are shown.
+const historyLength = 200
+
+// runHistory is /history: what was decided, by whom, when and how.
+func (m *Model) runHistory(string) (tea.Cmd, error) {
+	return m.do(func(ctx context.Context) tea.Msg {
+		decided, err := m.api.History(ctx, historyLength)
+		return historyMsg{decided, err}
+	}), nil
+}
+
+func (m *Model) onHistory(msg historyMsg) {
+	if msg.err != nil {
+		m.showError(msg.err)
+		return
+	}
+	var lines []view.Line
+	for _, d := range msg.decided {
+		lines = append(lines, view.Line{
+			Key:  fmt.Sprintf("%s tab %d", d.At.Local().Format(time.TimeOnly), d.Tab),
+			Text: panel.DecidedText(d),
+		})
+	}
+	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // of tabs that are closed by now
+		if r := m.approvals.Log[i]; m.tabOf(r.Session) == nil {
+			lines = append(lines, view.Line{Text: panel.ResolutionText(r.Resolution)})
+		}
+	}
+	if len(lines) == 0 {
+		lines = []view.Line{{Text: "nothing was decided yet"}}
+	}
+	m.showHelp("decisions, newest first", lines)
+}
+
+// runUndo is /undo: nothing can be taken back, but what was let through in this
+// tab can be looked at in full.
+func (m *Model) runUndo(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fmt.Errorf("there is no tab")
+	}
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		list, err := m.api.AutoApprovals(ctx, id)
+		return undoMsg{list, err}
+	}), nil
+}
+
+func (m *Model) onUndo(msg undoMsg) {
+	if msg.err != nil {
+		m.showError(msg.err)
+		return
+	}
+	if len(msg.list) == 0 {
+		m.showInfo("nothing was approved automatically in this tab")
+		return
+	}
+	lines := []view.Line{{Text: "What was done cannot be undone from here. This is what it was, newest first."}}
+	for i := len(msg.list) - 1; i >= 0; i-- {
+		lines = append(lines, panel.UndoLines(msg.list[i])...)
+	}
+	m.showHelp("approved automatically", lines)
+}
+
+// runDiff is /diff.
+func (m *Model) runDiff(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, &hinted{errors.New("there is no tab whose workspace could be shown"), "/new opens one"}
+	}
+	id, tab := t.session.ID, t.session.Tab
+	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})
+	return m.do(func(ctx context.Context) tea.Msg {
+		c, err := m.api.Changes(ctx, id)
+		return changesMsg{title: changesTitle(tab, c), lines: panel.ChangesLines(c), err: err}
+	}), nil
+}
+
+func changesTitle(tab int, c broker.Changes) string {
+	if c.Base == "" {
+		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
+	}
+	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(broker.SessionID(c.Base)))
+}
+
+// lookingTitle stands above the list until the changes are known.
+const lookingTitle = "changes"
+
+// onChanges shows the changes in the list that was opened for them, unless it was
+// closed meanwhile.
+func (m *Model) onChanges(msg changesMsg) {
+	if m.mode != modeHelp || m.help.Title != lookingTitle {
+		return
+	}
+	if msg.err != nil {
+		m.leaveCommand()
+		m.showError(msg.err)
+		return
+	}
+	m.showHelp(msg.title, msg.lines)
+}
