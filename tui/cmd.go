@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
@@ -20,11 +21,11 @@ const closeTime = 60 * time.Second
 func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	ctx, tasks := m.ctx, m.tasks
 	return func() (msg tea.Msg) {
-		if !tasks.enter() {
+		if !tasks.Enter() {
 			return nil
 		}
-		defer tasks.wg.Done()
-		tasks.run(func() { msg = work(ctx) })
+		defer tasks.Leave()
+		tasks.Run(func() { msg = work(ctx) })
 		return msg
 	}
 }
@@ -86,20 +87,16 @@ func (m *Model) fetchStored(prefix string) tea.Cmd {
 
 // attach connects a pane to the terminal of its session's agent; it waits
 // until the agent runs.
-func (m *Model) attach(p *pane) tea.Cmd {
+func (m *Model) attach(p *pane.Pane, id broker.SessionID) tea.Cmd {
 	return m.do(func(context.Context) tea.Msg {
-		t, err := m.api.Attach(p.ctx, p.id)
-		if err == nil {
-			err = p.attach(t)
-		}
-		return attachedMsg{p.id, err}
+		return attachedMsg{id, p.Connect(m.api)}
 	})
 }
 
 // closePane closes the pane of a tab that is gone.
-func (m *Model) closePane(p *pane) tea.Cmd {
+func (m *Model) closePane(p *pane.Pane) tea.Cmd {
 	return m.do(func(context.Context) tea.Msg {
-		p.close()
+		p.Close()
 		return nil
 	})
 }
@@ -155,7 +152,7 @@ func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 	slot := 0
 	if t := m.tabOf(in.Session); t != nil {
-		slot = t.pane.queue.reserve() // what is typed next comes after it
+		slot = t.pane.Queue.Reserve() // what is typed next comes after it
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Submit(ctx, in)

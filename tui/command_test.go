@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
 // TestCommandModeContract walks through what scripts and people rely on.
@@ -132,7 +133,7 @@ func TestPasteIntoADeafAgent(t *testing.T) {
 	}
 	piece(keys.Paste{End: true})
 	got := r.queued(1)
-	if len(got) > queueLimit+queueReserve {
+	if len(got) > pane.QueueLimit+pane.QueueReserve {
 		t.Errorf("%d bytes wait", len(got))
 	}
 	if !strings.HasSuffix(got, "\x1b[201~") {

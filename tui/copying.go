@@ -33,18 +33,18 @@ func (m *Model) startCopy() tea.Cmd {
 // beginCopy opens copy mode over what is seen now.
 func (m *Model) beginCopy(t *tab) {
 	at := m.focusedRect()
-	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.screen, t.topLine(at.H), at.H), modeCopy, true
+	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.Screen, t.topLine(at.H), at.H), modeCopy, true
 }
 
 // copiesFrom reports whether copy mode is over the lines of a tab.
 func (m *Model) copiesFrom(t *tab) bool {
-	return m.mode == modeCopy && m.copying.Screen == t.pane.screen
+	return m.mode == modeCopy && m.copying.Screen == t.pane.Screen
 }
 
 // copiedTab is the tab that copy mode is over, or nil when it is gone.
 func (m *Model) copiedTab() *tab {
 	for _, t := range m.tabs {
-		if t.pane.screen == m.copying.Screen {
+		if t.pane.Screen == m.copying.Screen {
 			return t
 		}
 	}
@@ -127,7 +127,7 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 	m.editing = true
 	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, view.Sanitize(t.title()))
 	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
-	screen, out := t.pane.screen, m.sink
+	screen, out := t.pane.Screen, m.sink
 	return m.do(func(ctx context.Context) tea.Msg {
 		text, at := copymode.ScrollbackText(screen, heading, line)
 		argv, err := copymode.EditorAt(at)

@@ -117,7 +117,7 @@ func TestSearchFindsColumns(t *testing.T) {
 	for _, before := range []string{"", "日本 ", "👩\u200d💻 ", "⚠\ufe0f ", "🇫🇷 ", "e\u0301 ", "İ K ", "\x1b[?2027h👩\u200d💻 🇫🇷"} {
 		r := newHarness(t, 80, 24, Options{})
 		r.agentSays(1, before+"\x1b[7mNe\u0301edle\x1b[m"+"\r\n")
-		cells, _ := r.m.current().pane.screen.Line(0)
+		cells, _ := r.m.current().pane.Screen.Line(0)
 		from := slices.IndexFunc(cells, func(c term.Cell) bool { return c.Style.Attr == term.Inverse })
 		r.keys("\x01[" + "/ne\u0301edle\r")
 		if got := r.m.copying.Cursor; got != (copymode.Point{X: from, Line: 0}) {

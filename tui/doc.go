@@ -6,7 +6,7 @@
 // program (model.go, update*.go) is the only one that decides anything: every
 // key, mouse movement, broker event and finished request arrives there as a
 // message, one after the other, and a key is judged in the mode that holds
-// when its turn comes. Each pane (pane.go) moves bytes between an agent's
+// when its turn comes. Each pane (tui/pane) moves bytes between an agent's
 // terminal and its screen of cells. The compositor (tui/view) puts the cells of the
 // visible panes and the chrome that the model last published on the person's
 // terminal, at most one frame at a time.

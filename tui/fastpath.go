@@ -59,5 +59,5 @@ func (m *Model) takeFastPath(ev keys.Event) bool {
 		return false
 	}
 	t.used(ev, m.now())
-	return t.pane.send(keys.Encode(ev, t.pane.screen.Modes()))
+	return t.pane.Send(keys.Encode(ev, t.pane.Screen.Modes()))
 }

@@ -66,8 +66,8 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 func (t *tab) readyForPrompt(now time.Time) bool {
 	connected := t.session.State == broker.StateIdle ||
 		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolPatience
-	if !t.attached || !connected || now.Sub(t.pane.lastOutput()) < readyQuiet {
+	if !t.attached || !connected || now.Sub(t.pane.LastOutput()) < readyQuiet {
 		return false
 	}
-	return t.pane.screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= readyPatience
+	return t.pane.Screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= readyPatience
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -14,7 +15,7 @@ import (
 
 // quietFor lets a tab's agent have drawn nothing for a while.
 func (r *harness) quietFor(tab int, d time.Duration) {
-	r.m.numbered(tab).pane.output.Store(r.now.Add(-d).UnixNano())
+	r.m.numbered(tab).pane.NoteOutput(r.now.Add(-d))
 }
 
 // lookReady lets the model look whether a first prompt can be sent.
@@ -100,7 +101,12 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 func TestNothingIsBlank(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
 	began := 0
-	r.m.tabs[0].pane.hooks.began = func() { began++; r.send(beganMsg{}) }
+	r.m.tell = func(msg tea.Msg) {
+		if _, ok := msg.(beganMsg); ok {
+			began++
+			r.send(msg)
+		}
+	}
 	r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: "starting the container", Done: true}}})
 	r.wants("✓ starting the container", "… waiting for claude-code to show something", "command line · starting")
 	if n := strings.Count(r.screen(), "type read hello.txt"); n != 1 {

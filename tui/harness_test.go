@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -112,7 +113,7 @@ func bareHarness(t testing.TB, o Options) *harness {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	o.API = r.broker
-	c := &taskGroup{}
+	c := &pane.Tasks{}
 	m, err := newModel(ctx, o, r, c)
 	if err != nil {
 		t.Fatal(err)
@@ -125,9 +126,9 @@ func bareHarness(t testing.TB, o Options) *harness {
 	t.Cleanup(func() {
 		cancel()
 		for _, x := range m.tabs {
-			x.pane.close()
+			x.pane.Close()
 		}
-		c.wait(patience)
+		c.Wait(patience)
 		for _, term := range r.broker.terminals() {
 			_ = term.Close()
 		}
@@ -199,20 +200,12 @@ func (r *harness) agentSays(tab int, text string) {
 	if t == nil {
 		r.t.Fatalf("no tab %d", tab)
 	}
-	t.pane.feed([]byte(text))
+	t.pane.Feed([]byte(text))
 }
 
 // queued is what waits to be typed into a tab's agent.
 func (r *harness) queued(tab int) string {
-	t := r.m.numbered(tab)
-	q := t.pane.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	var b strings.Builder
-	for _, k := range q.items {
-		b.Write(k.data)
-	}
-	return b.String()
+	return r.m.numbered(tab).pane.Queue.String()
 }
 
 // screen is the picture of the newest scene as text; the cursor is in the last
@@ -297,4 +290,12 @@ func msgOf(e broker.Escalation) broker.Event {
 // commandKey is Ctrl-A.
 func commandKey() keys.Event {
 	return keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: 'a', Mods: keys.Ctrl}}
+}
+
+// wakes wakes the one who waits on a lossy channel of capacity 1.
+func wakes(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -39,14 +40,14 @@ type question struct {
 type Model struct {
 	mu       sync.Mutex // held by Update, and by takeFastPath
 	underway underway
-	priority *inputPriority
+	priority *pane.Priority
 
 	ctx   context.Context
 	o     Options
 	api   broker.API
-	tasks *taskGroup
+	tasks *pane.Tasks
 	sink  sink
-	gate  *gate
+	gate  *pane.Gate
 	tell  func(tea.Msg) // delivers a message from another goroutine
 	now   func() time.Time
 	pause func(ctx context.Context, d time.Duration) bool // sleep
@@ -103,7 +104,7 @@ type Model struct {
 }
 
 // newModel makes the model of an empty multiplexer.
-func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Model, error) {
+func newModel(ctx context.Context, o Options, out sink, tasks *pane.Tasks) (*Model, error) {
 	o = o.withDefaults()
 	theme, err := view.ThemeByName(o.Theme)
 	if err != nil {
@@ -119,10 +120,10 @@ func newModel(ctx context.Context, o Options, out sink, tasks *taskGroup) (*Mode
 		api:      o.API,
 		tasks:    tasks,
 		sink:     out,
-		gate:     newGate(),
-		priority: new(inputPriority),
+		gate:     pane.NewGate(),
+		priority: new(pane.Priority),
 		now:      time.Now,
-		pause:    sleep,
+		pause:    pane.Sleep,
 		keys:     bound,
 		ours:     map[rune]bool{},
 		theme:    theme,

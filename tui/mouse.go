@@ -106,7 +106,7 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 // onFocusedMouse is a mouse event over the focused pane.
 func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	e := ev.Mouse
-	modes := t.pane.screen.Modes()
+	modes := t.pane.Screen.Modes()
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	toProgram := modes.Wants(e) || wheel && modes.AltScreen && modes.AlternateScroll
 	if m.mode == modeTerminal && !t.scrolled && !t.dead() && toProgram {

@@ -47,7 +47,7 @@ func (m *Model) onColor(command int, text string) {
 		return
 	}
 	for _, t := range m.tabs {
-		t.pane.setColors(m.foreground, m.background)
+		t.pane.SetColors(m.foreground, m.background)
 	}
 }
 

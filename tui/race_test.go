@@ -99,7 +99,7 @@ func cut(s string, at int) string { return s[max(0, at-20):min(len(s), at+20)] }
 // drain takes what waits for a tab's agent.
 func (r *harness) drain(tab int) string {
 	s := r.queued(tab)
-	r.m.numbered(tab).pane.queue.discard()
+	r.m.numbered(tab).pane.Queue.Discard()
 	return s
 }
 
@@ -162,7 +162,7 @@ func TestKeystrokeRaceInAPty(t *testing.T) {
 		random := rand.New(rand.NewPCG(5, 6))
 		for n := 1; ; n++ {
 			injected.Store(int64(n))
-			signal(began)
+			wakes(began)
 			e := escalation(n, `{"path":"/etc/hosts"}`, "")
 			done := broker.Resolution{ID: e.ID, Number: n, Outcome: broker.Expired}
 			for _, ev := range []broker.Event{{Escalation: &e}, {Resolution: &done}} {

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -47,7 +48,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	outside := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	tasks := &taskGroup{restore: func() { _ = t.Restore() }}
+	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }}
 
 	var program *tea.Program
 	tell := func(msg tea.Msg) { program.Send(msg) }
@@ -55,8 +56,8 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
-	priority := new(inputPriority)
-	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.echoPainted, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	priority := new(pane.Priority)
+	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.EchoPainted, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
@@ -66,7 +67,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if len(o.NotifyCommand) > 0 {
 		n := newNotifier(o.NotifyCommand, notifyTime, tell)
 		m.command = n.offer
-		tasks.start(func() { n.serve(ctx) })
+		tasks.Start(func() { n.serve(ctx) })
 	}
 
 	events, err := o.API.Subscribe(ctx)
@@ -87,9 +88,9 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	// moment.
 	_ = t.Restore()
 	for _, x := range m.tabs {
-		x.pane.close()
+		x.pane.Close()
 	}
-	waited := tasks.wait(partingTime)
+	waited := tasks.Wait(partingTime)
 	switch {
 	case !waited:
 		return fmt.Errorf("end the multiplexer: the broker still holds a request after %v", partingTime)
@@ -105,23 +106,23 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 // was stopped, follows the broker and the size of the terminal, and reads the keyboard. An error that the program
 // cannot go on with is given to stop.
 func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.Compositor, events <-chan broker.Event, stop func(error)) {
-	m.tasks.start(func() { stop(screen.Run(ctx)) })
-	m.tasks.start(func() { screen.Serve(ctx) })
-	m.tasks.start(func() {
+	m.tasks.Start(func() { stop(screen.Run(ctx)) })
+	m.tasks.Start(func() { screen.Serve(ctx) })
+	m.tasks.Start(func() {
 		for range t.Continues(ctx) {
 			screen.Anew()
 			m.tell(continuedMsg{})
 		}
 	})
-	m.tasks.start(func() { followBroker(ctx, m.api, events, m.tell) })
-	m.tasks.start(func() {
+	m.tasks.Start(func() { followBroker(ctx, m.api, events, m.tell) })
+	m.tasks.Start(func() {
 		if err := list(ctx, m.api, m.tell); err != nil {
 			m.tell(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
 		}
 		followSize(ctx, t, m.tell)
 	})
-	m.tasks.start(func() {
-		in := intake{model: m, tell: m.tell, await: m.gate.wait}
+	m.tasks.Start(func() {
+		in := intake{model: m, tell: m.tell, await: m.gate.Wait}
 		err := t.Listen(ctx, func(batch []keys.Event) { in.take(ctx, batch) })
 		stop(cmp.Or(err, ErrTerminalLost))
 	})
@@ -183,7 +184,7 @@ func followBroker(ctx context.Context, api broker.API, events <-chan broker.Even
 			}
 			if ctx.Err() == nil {
 				tell(brokerLostMsg{fmt.Errorf("listen to the broker: %w", err)})
-				sleep(ctx, retryEvery)
+				pane.Sleep(ctx, retryEvery)
 			}
 		}
 	}

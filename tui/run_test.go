@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
 // patience is how long a test waits for something to happen on the screen. Only a
@@ -112,7 +113,7 @@ func (p *userTerminal) watch() {
 		p.mu.Lock()
 		p.raw.Write(buf[:n])
 		p.mu.Unlock()
-		signal(p.read)
+		wakes(p.read)
 		_, _ = p.screen.Write(buf[:n])
 		if replies := p.screen.TakeReplies(); len(replies) > 0 {
 			_, _ = p.ptmx.Write(replies)
@@ -288,7 +289,7 @@ func TestResizeStorm(t *testing.T) {
 	})
 	x.mu.Lock()
 	for i := 1; i < len(x.resized); i++ {
-		if pause := x.resized[i].Sub(x.resized[i-1]); pause < resizeEvery {
+		if pause := x.resized[i].Sub(x.resized[i-1]); pause < pane.ResizeEvery {
 			t.Errorf("resized again after %v", pause)
 		}
 	}

@@ -92,13 +92,13 @@ func (m *Model) arrange() {
 		if !seen {
 			r = m.lay.Viewport
 		}
-		t.pane.visible.Store(seen)
-		t.pane.setSize(r.W, r.H)
+		t.pane.Visible.Store(seen)
+		t.pane.SetSize(r.W, r.H)
 	}
 	if t := m.current(); t != nil {
-		m.gate.focus(t.pane.queue)
+		m.gate.Focus(t.pane.Queue)
 	} else {
-		m.gate.focus(nil)
+		m.gate.Focus(nil)
 	}
 	m.tellFocus()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -20,7 +21,7 @@ type tab struct {
 	session    broker.Session
 	receipt    broker.Receipt // of the person's last words to it
 	name       string         // given by the person, or empty
-	pane       *pane
+	pane       *pane.Pane
 	progress   []broker.Progress
 	first      []input.Piece // the prompt that is sent once the agent is ready
 	attached   bool          // the agent's terminal was reached at least once
@@ -56,7 +57,7 @@ func (t *tab) running() bool {
 // blank reports whether the agent is still on its way to its first picture: some take
 // a while in their containers.
 func (t *tab) blank() bool {
-	return t.attached && t.session.State == broker.StateStarting && t.pane.silent()
+	return t.attached && t.session.State == broker.StateStarting && t.pane.Silent()
 }
 
 // dead reports whether the agent has ended.
@@ -123,22 +124,22 @@ func (t *tab) progressed(p broker.Progress) {
 // topLine is the line in the first row of a view of rows rows.
 func (t *tab) topLine(rows int) int {
 	if t.scrolled {
-		return max(0, t.top-copymode.DroppedSince(t.pane.screen, t.dropped))
+		return max(0, t.top-copymode.DroppedSince(t.pane.Screen, t.dropped))
 	}
-	return max(0, t.pane.screen.LineCount()-rows)
+	return max(0, t.pane.Screen.LineCount()-rows)
 }
 
 // scrollTo puts a line into the first row of the view.
 func (t *tab) scrollTo(top, rows int) {
-	newest := max(0, t.pane.screen.LineCount()-rows)
+	newest := max(0, t.pane.Screen.LineCount()-rows)
 	t.top = min(max(0, top), newest)
-	t.dropped = t.pane.screen.Dropped()
+	t.dropped = t.pane.Screen.Dropped()
 	t.scrolled = t.top < newest
 }
 
 // back is how many lines the view is behind the output.
 func (t *tab) back(rows int) int {
-	return max(0, t.pane.screen.LineCount()-rows-t.topLine(rows))
+	return max(0, t.pane.Screen.LineCount()-rows-t.topLine(rows))
 }
 
 // The states that a program reports of itself with OSC 7501, and how they are

@@ -139,7 +139,7 @@ func (t *tab) inherit(from *tab, happened string) {
 	text := "── " + happened + " ──"
 	line := view.NewSurface(view.Rect{W: view.TextWidth(text), H: 1}, term.Style{})
 	line.Text(0, 0, text, term.Style{Attr: term.Dim})
-	t.pane.screen.Inherit(from.pane.screen, line.Row(0))
+	t.pane.Screen.Inherit(from.pane.Screen, line.Row(0))
 }
 
 // moveTab moves a tab to a place in the bar. The focus stays where it is.

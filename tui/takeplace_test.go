@@ -40,10 +40,10 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 		r.t.Errorf("split: %+v", r.m.split)
 	}
 	above := []string{"its last", "words", "── " + happened + " at 12:00:00 ──", ""}
-	if lines := got.pane.screen.Text(0, len(above)); !slices.Equal(lines, above) {
+	if lines := got.pane.Screen.Text(0, len(above)); !slices.Equal(lines, above) {
 		r.t.Errorf("it begins with %q", lines)
 	}
-	if !got.pane.silent() || got.scrolled {
+	if !got.pane.Silent() || got.scrolled {
 		r.t.Error("what was written before counts as the new agent's")
 	}
 	r.keys("\x01/last\r")

@@ -220,13 +220,13 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	}
 	if err == nil {
 		t.usedAt = m.now()
-		if !t.pane.queue.fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
+		if !t.pane.Queue.Fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
 			err = fmt.Errorf("%s takes no input", view.Sanitize(t.title()))
 		}
 	}
 	if err != nil {
 		if t != nil {
-			t.pane.queue.release(msg.slot)
+			t.pane.Queue.Release(msg.slot)
 		}
 		if msg.err == nil {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it

@@ -146,8 +146,8 @@ func (m *Model) typeKey(t *tab, ev keys.Event) {
 // forward writes an event to a tab's agent, in the form its modes ask for.
 func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
-	data := keys.Encode(ev, t.pane.screen.Modes())
-	if !t.pane.queue.put(data) {
+	data := keys.Encode(ev, t.pane.Screen.Modes())
+	if !t.pane.Queue.Put(data) {
 		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", view.Sanitize(t.title())), "wait, or /close it"})
 	}
 }
@@ -186,7 +186,7 @@ func (m *Model) sendFocus(gained bool) {
 		return
 	}
 	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
-	t.pane.queue.put(keys.Encode(ev, t.pane.screen.Modes()))
+	t.pane.Queue.Put(keys.Encode(ev, t.pane.Screen.Modes()))
 }
 
 // onPrefixKey is the key after the prefix. All but a few actions are named

@@ -43,8 +43,8 @@ func (m *Model) onPaste(ev keys.Event) {
 func (m *Model) pasteToAgent(ev keys.Event) {
 	p := &m.pasting
 	p.to.used(ev, m.now())
-	data := keys.Encode(ev, p.to.pane.screen.Modes())
-	if !p.refused && p.to.pane.queue.put(data) {
+	data := keys.Encode(ev, p.to.pane.Screen.Modes())
+	if !p.refused && p.to.pane.Queue.Put(data) {
 		return
 	}
 	if !p.refused {
@@ -53,7 +53,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 	}
 	if ev.Paste.End {
 		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
-		p.to.pane.queue.putLast(keys.Encode(end, p.to.pane.screen.Modes()))
+		p.to.pane.Queue.PutLast(keys.Encode(end, p.to.pane.Screen.Modes()))
 	}
 }
 

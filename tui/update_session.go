@@ -8,6 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -145,19 +146,19 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
 	id := s.ID
-	p, err := newPane(m.ctx, m.tasks, m.priority, id, term.Options{
+	p, err := pane.New(m.ctx, m.tasks, m.priority, id, term.Options{
 		Cols:       max(1, size.W),
 		Rows:       max(1, size.H),
 		Scrollback: m.o.Scrollback,
 		Engine:     m.o.Engine,
 		Foreground: m.foreground,
 		Background: m.background,
-	}, paneHooks{
-		wake:  m.sink.Wake,
-		show:  m.sink.Show,
-		began: func() { m.tell(beganMsg{}) },
-		ended: func(err error) { m.tell(endedMsg{id, err}) },
-		event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
+	}, pane.Hooks{
+		Wake:  m.sink.Wake,
+		Show:  m.sink.Show,
+		Began: func() { m.tell(beganMsg{}) },
+		Ended: func(err error) { m.tell(endedMsg{id, err}) },
+		Event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
 	})
 	if err != nil {
 		m.showError(err)
@@ -175,7 +176,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		m.active++
 	}
 	m.arrange()
-	return m.attach(p)
+	return m.attach(p, id)
 }
 
 // onListed takes over the broker's whole state.

@@ -26,7 +26,7 @@ func (m *Model) placePanes(s *view.Scene) {
 		if t == m.current() && m.mode != modeHelp && m.mode != modePicker {
 			s.Focus = len(s.Panes)
 		}
-		placed := view.PlacedPane{Screen: t.pane.screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
+		placed := view.PlacedPane{Screen: t.pane.Screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
 		if m.copiesFrom(t) {
 			m.copying.Renumber()
 			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.Top, m.copying.Dropped

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"context"
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// gate holds back the reader of the person's terminal while the focused pane
+// Gate holds back the reader of the person's terminal while the focused pane
 // has more input waiting than it should: that is what keeps a paste of any size
 // within bounds. It never holds back for long when the agent takes nothing at
 // all, because then the person must still be able to reach the multiplexer.
-type gate struct {
+type Gate struct {
 	mu      sync.Mutex
-	focused *inputQueue
+	focused *InputQueue
 	stalled bool          // the focused queue has not moved for a whole stall
 	changed chan struct{} // capacity 1, lossy: another queue is focused
 }
@@ -21,10 +21,11 @@ type gate struct {
 // no longer held back for it, and is refused by its queue instead.
 const stall = time.Second
 
-func newGate() *gate { return &gate{changed: make(chan struct{}, 1)} }
+// NewGate makes a gate that holds nothing back.
+func NewGate() *Gate { return &Gate{changed: make(chan struct{}, 1)} }
 
-// focus says which queue further input will go to; nil for none.
-func (g *gate) focus(q *inputQueue) {
+// Focus says which queue further input will go to; nil for none.
+func (g *Gate) Focus(q *InputQueue) {
 	g.mu.Lock()
 	same := g.focused == q
 	if !same {
@@ -36,9 +37,9 @@ func (g *gate) focus(q *inputQueue) {
 	}
 }
 
-// wait returns when the focused queue has room, or has not moved for a while,
+// Wait returns when the focused queue has room, or has not moved for a while,
 // or ctx has ended.
-func (g *gate) wait(ctx context.Context) {
+func (g *Gate) Wait(ctx context.Context) {
 	for {
 		g.mu.Lock()
 		q, stalled := g.focused, g.stalled
@@ -64,7 +65,7 @@ func (g *gate) wait(ctx context.Context) {
 
 // await waits until q moves or the focus does. It reports false when neither
 // happened in time, and whether ctx still lives.
-func (g *gate) await(ctx context.Context, q *inputQueue, patience time.Duration) (moved, alive bool) {
+func (g *Gate) await(ctx context.Context, q *InputQueue, patience time.Duration) (moved, alive bool) {
 	select {
 	case <-q.room:
 		return true, true

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"context"
@@ -19,9 +19,9 @@ const (
 	typingPause = 500 * time.Millisecond
 )
 
-// inputPriority lets a key and its echo go before the output of panes that nobody
+// Priority lets a key and its echo go before the output of panes that nobody
 // sees: those may flood, and there are only so many processors.
-type inputPriority struct {
+type Priority struct {
 	until atomic.Int64 // since began; 0 when no echo is awaited
 	typed atomic.Int64 // when the last key came, since began; 0 before the first
 }
@@ -30,27 +30,27 @@ type inputPriority struct {
 var began = time.Now()
 
 // keyTyped says that a key is on its way.
-func (r *inputPriority) keyTyped() {
+func (r *Priority) keyTyped() {
 	now := time.Since(began)
 	r.typed.Store(int64(now))
 	r.until.Store(int64(now + headStart))
 }
 
-// echoPainted says that the echo has been painted.
-func (r *inputPriority) echoPainted() {
+// EchoPainted says that the echo has been painted.
+func (r *Priority) EchoPainted() {
 	if r.until.Load() != 0 {
 		r.until.Store(0)
 	}
 }
 
 // yield waits while a key is on its way. It reports false when ctx has ended.
-func (r *inputPriority) yield(ctx context.Context) bool {
+func (r *Priority) yield(ctx context.Context) bool {
 	for waited := time.Duration(0); waited < longestYield; waited += yieldStep {
 		until := r.until.Load()
 		if until == 0 || time.Since(began) >= time.Duration(until) {
 			break
 		}
-		if !sleep(ctx, yieldStep) {
+		if !Sleep(ctx, yieldStep) {
 			return false
 		}
 	}
@@ -60,10 +60,10 @@ func (r *inputPriority) yield(ctx context.Context) bool {
 // rest follows a piece of such output, which has taken some time to deal with.
 // While somebody types it rests for as long at least, so that the next key finds a
 // processor free. It reports false when ctx has ended.
-func (r *inputPriority) rest(ctx context.Context, took time.Duration) bool {
+func (r *Priority) rest(ctx context.Context, took time.Duration) bool {
 	typed := time.Duration(r.typed.Load())
 	if typed == 0 || time.Since(began)-typed > typingPause {
 		return ctx.Err() == nil
 	}
-	return sleep(ctx, min(took, longestYield))
+	return Sleep(ctx, min(took, longestYield))
 }

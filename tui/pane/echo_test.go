@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"context"
@@ -17,13 +17,13 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &pane{wrote: make(chan struct{}, 1)}
+				p := &Pane{wrote: make(chan struct{}, 1)}
 				p.ctx, p.cancel = context.WithCancel(t.Context())
 				began := time.Now()
 				p.output.Store(began.UnixNano())
 				go func() {
 					for range tt.frames {
-						if !sleep(p.ctx, 60*time.Millisecond) {
+						if !Sleep(p.ctx, 60*time.Millisecond) {
 							return
 						}
 						p.output.Store(time.Now().UnixNano())
@@ -51,7 +51,7 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := &pane{wrote: make(chan struct{}, 1)}
+				p := &Pane{wrote: make(chan struct{}, 1)}
 				p.ctx, p.cancel = context.WithCancel(t.Context())
 				p.output.Store(time.Now().UnixNano())
 				signal(p.wrote) // of what was written before
@@ -78,8 +78,8 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 }
 
 // since is the echo of something without a tail that was typed at that time.
-func (p *pane) since(typed time.Time) func() bool {
-	return func() bool { return !p.lastOutput().Before(typed) }
+func (p *Pane) since(typed time.Time) func() bool {
+	return func() bool { return !p.LastOutput().Before(typed) }
 }
 
 // A text has been taken when it stands on the screen once more than before.
@@ -89,7 +89,7 @@ func TestEchoIsTheTextOnTheScreen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer screen.Close()
-	p := &pane{screen: screen}
+	p := &Pane{Screen: screen}
 	write := func(s string) {
 		if _, err := screen.Write([]byte(s)); err != nil {
 			t.Fatal(err)

@@ -1,7 +1,8 @@
-package tui
+package pane
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 )
@@ -9,8 +10,8 @@ import (
 // The bounds of what may wait to be written to one pane, in bytes.
 const (
 	queueHigh    = 256 << 10 // above it the source of a paste is held back
-	queueLimit   = 1 << 20   // above it input is refused
-	queueReserve = 64 << 10  // beyond the limit, for what must not be cut off
+	QueueLimit   = 1 << 20   // above it input is refused
+	QueueReserve = 64 << 10  // beyond the limit, for what must not be cut off
 	writeSize    = 32 << 10  // the most that goes out in one write
 )
 
@@ -22,9 +23,9 @@ type keystrokes struct {
 	slot  int    // kept for something that is still to come, when not 0
 }
 
-// inputQueue holds what waits to be written to a pane, in order. Putting never
+// InputQueue holds what waits to be written to a pane, in order. Putting never
 // blocks: it refuses what does not fit, and says so. One goroutine takes.
-type inputQueue struct {
+type InputQueue struct {
 	mu    sync.Mutex
 	items []keystrokes
 	size  int
@@ -35,31 +36,31 @@ type inputQueue struct {
 	room  chan struct{} // capacity 1, lossy: something was taken
 }
 
-func newInputQueue() *inputQueue {
-	return &inputQueue{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+func newInputQueue() *InputQueue {
+	return &InputQueue{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// put appends data; it reports false and takes nothing when the queue is full.
-func (q *inputQueue) put(data []byte) bool { return q.add(keystrokes{data: data}, queueLimit) }
+// Put appends data; it reports false and takes nothing when the queue is full.
+func (q *InputQueue) Put(data []byte) bool { return q.add(keystrokes{data: data}, QueueLimit) }
 
-// putLast appends data that ends something already begun, such as the end of
+// PutLast appends data that ends something already begun, such as the end of
 // a paste. It may use the reserve.
-func (q *inputQueue) putLast(data []byte) bool {
-	return q.add(keystrokes{data: data}, queueLimit+queueReserve)
+func (q *InputQueue) PutLast(data []byte) bool {
+	return q.add(keystrokes{data: data}, QueueLimit+QueueReserve)
 }
 
 // pass has data sent at once by try, which says how much of it was, and puts what
 // is left. While anything waits or is on its way it is put behind that.
-func (q *inputQueue) pass(data []byte, try func([]byte) int) bool {
+func (q *InputQueue) pass(data []byte, try func([]byte) int) bool {
 	q.mu.Lock()
 	if !q.taken && len(q.items) == 0 {
 		data = data[try(data):]
 	}
 	q.mu.Unlock()
-	return q.put(data)
+	return q.Put(data)
 }
 
-func (q *inputQueue) add(k keystrokes, limit int) bool {
+func (q *InputQueue) add(k keystrokes, limit int) bool {
 	if len(k.data) == 0 {
 		return true
 	}
@@ -88,7 +89,7 @@ func (q *inputQueue) add(k keystrokes, limit int) bool {
 }
 
 // take waits for the next thing to write. It reports false when ctx has ended.
-func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
+func (q *InputQueue) take(ctx context.Context) (keystrokes, bool) {
 	for {
 		q.mu.Lock()
 		q.taken = len(q.items) > 0 && q.items[0].slot == 0
@@ -119,14 +120,25 @@ func (q *inputQueue) take(ctx context.Context) (keystrokes, bool) {
 }
 
 // crowded reports whether a source that can wait should wait.
-func (q *inputQueue) crowded() bool {
+func (q *InputQueue) crowded() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.size > queueHigh
 }
 
-// discard drops everything that waits.
-func (q *inputQueue) discard() {
+// String is what waits, for tests and for reading.
+func (q *InputQueue) String() string {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	var b strings.Builder
+	for _, k := range q.items {
+		b.Write(k.data)
+	}
+	return b.String()
+}
+
+// Discard drops everything that waits.
+func (q *InputQueue) Discard() {
 	q.mu.Lock()
 	q.items, q.size = nil, 0
 	q.mu.Unlock()

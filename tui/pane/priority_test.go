@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 // Output that nobody sees goes on at once while nobody types, waits for the echo
 // of a key, and rests between its pieces as long as keys come.
 func TestRightOfWay(t *testing.T) {
-	var way inputPriority
+	var way Priority
 	const hour = time.Hour // what would be noticed
 	quick := func(what string, step func() bool) {
 		t.Helper()
@@ -17,7 +17,7 @@ func TestRightOfWay(t *testing.T) {
 		if !step() {
 			t.Errorf("%s: ended", what)
 		}
-		if took := time.Since(begin); took > patience {
+		if took := time.Since(begin); took > time.Minute {
 			t.Errorf("%s took %v", what, took)
 		}
 	}
@@ -32,7 +32,7 @@ func TestRightOfWay(t *testing.T) {
 	}
 	quick("a piece that took long", func() bool { return way.rest(ctx, hour) })
 	way.keyTyped()
-	way.echoPainted()
+	way.EchoPainted()
 	quick("the echo is painted", func() bool { return way.yield(ctx) })
 	way.typed.Store(int64(time.Since(began) - typingPause - 1))
 	quick("the last key is long ago", func() bool { return way.rest(ctx, hour) })

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"strings"
@@ -21,7 +21,7 @@ const (
 // Enter behind it at once, however long ago they were typed, and takes them for a
 // paste. An agent that draws all the time is not waited for longer than the
 // limits. It reports false when the pane was closed.
-func (p *pane) awaitEcho(echo func() bool, pause time.Duration) bool {
+func (p *Pane) awaitEcho(echo func() bool, pause time.Duration) bool {
 	limit := time.NewTimer(echoLimit)
 	defer limit.Stop()
 	for !echo() {
@@ -30,7 +30,7 @@ func (p *pane) awaitEcho(echo func() bool, pause time.Duration) bool {
 		} else if !more {
 			break
 		}
-		if !sleep(p.ctx, echoEvery) {
+		if !Sleep(p.ctx, echoEvery) {
 			return false
 		}
 	}
@@ -53,7 +53,7 @@ func (p *pane) awaitEcho(echo func() bool, pause time.Duration) bool {
 
 // awaitOutput waits until the agent writes something. It reports whether it did
 // before the limit, and whether the pane is still open.
-func (p *pane) awaitOutput(limit <-chan time.Time) (more, open bool) {
+func (p *Pane) awaitOutput(limit <-chan time.Time) (more, open bool) {
 	select {
 	case <-p.wrote:
 		return true, true
@@ -67,13 +67,13 @@ func (p *pane) awaitOutput(limit <-chan time.Time) (more, open bool) {
 // echoOf is called before something is typed; the function it returns tells
 // whether the agent has shown it: its tail stands on the screen once more often
 // than now or, without a tail, anything was written since.
-func (p *pane) echoOf(tail string) func() bool {
+func (p *Pane) echoOf(tail string) func() bool {
 	if tail == "" {
 		since := time.Now()
-		return func() bool { return !p.lastOutput().Before(since) }
+		return func() bool { return !p.LastOutput().Before(since) }
 	}
-	before := strings.Count(visible(p.screen), tail)
-	return func() bool { return strings.Count(visible(p.screen), tail) > before }
+	before := strings.Count(visible(p.Screen), tail)
+	return func() bool { return strings.Count(visible(p.Screen), tail) > before }
 }
 
 // tailLength is how many characters of the end of a text are looked for.

@@ -1,14 +1,14 @@
-package tui
+package pane
 
 import (
 	"slices"
 	"time"
 )
 
-// reserve keeps a place in the queue for what is still to come, so that keys
+// Reserve keeps a place in the queue for what is still to come, so that keys
 // pressed meanwhile stay behind it. What is behind it waits until the place is
 // filled or given up.
-func (q *inputQueue) reserve() int {
+func (q *InputQueue) Reserve() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.slots++
@@ -16,10 +16,10 @@ func (q *inputQueue) reserve() int {
 	return q.slots
 }
 
-// fill puts several things into a reserved place, with a pause before each but
+// Fill puts several things into a reserved place, with a pause before each but
 // the first. It reports false when the place is gone or they do not fit; the
 // place is given up then.
-func (q *inputQueue) fill(slot int, steps []string, pause time.Duration) bool {
+func (q *InputQueue) Fill(slot int, steps []string, pause time.Duration) bool {
 	q.mu.Lock()
 	defer func() {
 		q.mu.Unlock()
@@ -42,7 +42,7 @@ func (q *inputQueue) fill(slot int, steps []string, pause time.Duration) bool {
 		filled = append(filled, k)
 		total += len(s)
 	}
-	if q.size+total > queueLimit {
+	if q.size+total > QueueLimit {
 		q.items = slices.Delete(q.items, at, at+1)
 		return false
 	}
@@ -51,8 +51,8 @@ func (q *inputQueue) fill(slot int, steps []string, pause time.Duration) bool {
 	return true
 }
 
-// release gives a reserved place up.
-func (q *inputQueue) release(slot int) {
+// Release gives a reserved place up.
+func (q *InputQueue) Release(slot int) {
 	q.mu.Lock()
 	if at := q.place(slot); at >= 0 {
 		q.items = slices.Delete(q.items, at, at+1)
@@ -61,6 +61,6 @@ func (q *inputQueue) release(slot int) {
 	signal(q.ready)
 }
 
-func (q *inputQueue) place(slot int) int {
+func (q *InputQueue) place(slot int) int {
 	return slices.IndexFunc(q.items, func(k keystrokes) bool { return k.slot == slot && slot != 0 })
 }

@@ -1,4 +1,4 @@
-package tui
+package pane
 
 import (
 	"context"
@@ -13,34 +13,34 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// resizeEvery is the shortest time between two resizes of one agent's screen:
+// ResizeEvery is the shortest time between two resizes of one agent's screen:
 // a window that is dragged produces hundreds.
-const resizeEvery = 80 * time.Millisecond
+const ResizeEvery = 80 * time.Millisecond
 
 // holdTime is when a synchronized update that has not ended is drawn anyway;
 // a little longer than the screen holds it back.
 const holdTime = 160 * time.Millisecond
 
-// pane moves bytes between an agent's terminal and its screen of cells. What the
+// Pane moves bytes between an agent's terminal and its screen of cells. What the
 // agent writes comes on the goroutine that read it; of the pane's own one waits
 // for the end of that, one writes what the queue holds, one resizes. The screen
 // slows down the reader and the reader the agent, so a flood costs no memory.
-type pane struct {
+type Pane struct {
 	id       broker.SessionID
-	screen   *term.Screen
-	queue    *inputQueue
-	priority *inputPriority
-	tasks    *taskGroup
+	Screen   *term.Screen
+	Queue    *InputQueue
+	priority *Priority
+	tasks    *Tasks
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	visible   atomic.Bool
+	Visible   atomic.Bool
 	past      int64         // bytes to come that the agent wrote in its former life
 	recalling atomic.Bool   // what is written to the screen is from before
 	drawn     atomic.Bool   // there has been text on the screen
 	output    atomic.Int64  // when the agent has last written, in nanoseconds since 1970
 	wrote     chan struct{} // capacity 1, lossy: the agent has written something
-	hooks     paneHooks
+	hooks     Hooks
 
 	mu       sync.Mutex
 	terminal broker.Terminal
@@ -50,21 +50,21 @@ type pane struct {
 	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
 }
 
-// paneHooks is how a pane reaches the rest of the program.
-type paneHooks struct {
-	wake  func()              // asks for a frame; never blocks
-	show  func()              // asks for one, and may paint it at once
-	began func()              // called once, when the agent has written some text
-	ended func(err error)     // called once, when the agent's terminal has ended
-	event func(ev term.Event) // what the program asked for besides drawing
+// Hooks is how a pane reaches the rest of the program.
+type Hooks struct {
+	Wake  func()              // asks for a frame; never blocks
+	Show  func()              // asks for one, and may paint it at once
+	Began func()              // called once, when the agent has written some text
+	Ended func(err error)     // called once, when the agent's terminal has ended
+	Event func(ev term.Event) // what the program asked for besides drawing
 }
 
-// newPane makes a pane with an empty screen. What is written to it waits until
+// New makes a pane with an empty screen. What is written to it waits until
 // a terminal is attached.
-func newPane(ctx context.Context, tasks *taskGroup, priority *inputPriority, id broker.SessionID, o term.Options, hooks paneHooks) (*pane, error) {
-	p := &pane{
+func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options, hooks Hooks) (*Pane, error) {
+	p := &Pane{
 		id:       id,
-		queue:    newInputQueue(),
+		Queue:    newInputQueue(),
 		priority: priority,
 		tasks:    tasks,
 		hooks:    hooks,
@@ -79,13 +79,13 @@ func newPane(ctx context.Context, tasks *taskGroup, priority *inputPriority, id 
 	if err != nil {
 		return nil, err
 	}
-	p.screen = screen
+	p.Screen = screen
 	return p, nil
 }
 
-// attach connects the pane to an agent's terminal, which it owns from then on.
+// Attach connects the pane to an agent's terminal, which it owns from then on.
 // On a pane that was closed meanwhile it closes the terminal.
-func (p *pane) attach(t broker.Terminal) error {
+func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
 	if p.ctx.Err() != nil || p.terminal != nil {
 		p.mu.Unlock()
@@ -94,16 +94,26 @@ func (p *pane) attach(t broker.Terminal) error {
 	p.terminal = t
 	p.mu.Unlock()
 	signal(p.resized)
-	read := func() { p.hooks.ended(p.read(t)) }
-	if !p.tasks.start(read) || !p.tasks.start(func() { p.write(t) }) || !p.tasks.start(func() { p.resize(t) }) {
-		p.close()
+	read := func() { p.hooks.Ended(p.read(t)) }
+	if !p.tasks.Start(read) || !p.tasks.Start(func() { p.write(t) }) || !p.tasks.Start(func() { p.resize(t) }) {
+		p.Close()
 	}
 	return nil
 }
 
-// close detaches from the terminal and ends the pane's goroutines; it does not
+// Connect connects the pane to the terminal of its session's agent; it waits until the
+// agent runs.
+func (p *Pane) Connect(api broker.API) error {
+	t, err := api.Attach(p.ctx, p.id)
+	if err != nil {
+		return err
+	}
+	return p.Attach(t)
+}
+
+// Close detaches from the terminal and ends the pane's goroutines; it does not
 // wait for them, the group does. The screen keeps its last picture.
-func (p *pane) close() {
+func (p *Pane) Close() {
 	p.cancel()
 	p.mu.Lock()
 	t := p.terminal
@@ -118,7 +128,7 @@ func (p *pane) close() {
 
 // read feeds the screen until the terminal ends. It returns nil for a plain
 // end of the agent.
-func (p *pane) read(t broker.Terminal) error {
+func (p *Pane) read(t broker.Terminal) error {
 	p.past = t.History()
 	err := t.CopyTo(p)
 	if p.ctx.Err() != nil {
@@ -129,16 +139,16 @@ func (p *pane) read(t broker.Terminal) error {
 
 // Write takes output of the agent, on the goroutine that read it, which is not
 // the group's, but as dangerous to the person's terminal.
-func (p *pane) Write(output []byte) (int, error) {
-	if p.visible.Load() {
-		p.tasks.run(func() { p.take(output) })
+func (p *Pane) Write(output []byte) (int, error) {
+	if p.Visible.Load() {
+		p.tasks.Run(func() { p.take(output) })
 		return len(output), nil
 	}
 	if !p.priority.yield(p.ctx) {
 		return 0, p.ctx.Err()
 	}
 	begin := time.Now()
-	p.tasks.run(func() { p.take(output) })
+	p.tasks.Run(func() { p.take(output) })
 	if !p.priority.rest(p.ctx, time.Since(begin)) {
 		return 0, p.ctx.Err()
 	}
@@ -148,80 +158,83 @@ func (p *pane) Write(output []byte) (int, error) {
 	return len(output), nil
 }
 
-// feed gives bytes of the agent to its screen, and the screen's answers back
+// Feed gives bytes of the agent to its screen, and the screen's answers back
 // to the agent.
-func (p *pane) feed(data []byte) {
-	p.output.Store(time.Now().UnixNano())
+func (p *Pane) Feed(data []byte) {
+	p.NoteOutput(time.Now())
 	signal(p.wrote)
-	before := p.screen.Generation()
-	_, _ = p.screen.Write(data)
-	if p.silent() && p.legible() {
+	before := p.Screen.Generation()
+	_, _ = p.Screen.Write(data)
+	if p.Silent() && p.legible() {
 		p.drawn.Store(true)
-		p.hooks.began()
+		p.hooks.Began()
 	}
-	if p.visible.Load() && p.screen.Generation() != before {
+	if p.Visible.Load() && p.Screen.Generation() != before {
 		p.show()
 	}
 	p.answer()
 }
 
 // answer gives the agent what its screen owes it.
-func (p *pane) answer() {
-	if replies := p.screen.TakeReplies(); len(replies) > 0 {
-		p.queue.putLast(replies)
+func (p *Pane) answer() {
+	if replies := p.Screen.TakeReplies(); len(replies) > 0 {
+		p.Queue.PutLast(replies)
 	}
 }
 
-// setColors tells the screen the colors of the person's terminal, and the agent if it
+// SetColors tells the screen the colors of the person's terminal, and the agent if it
 // wants to know.
-func (p *pane) setColors(foreground, background term.Color) {
-	p.screen.SetColors(foreground, background)
+func (p *Pane) SetColors(foreground, background term.Color) {
+	p.Screen.SetColors(foreground, background)
 	p.answer()
 }
 
 // take tells what an agent wrote in its former life from what it writes now.
-func (p *pane) take(output []byte) {
+func (p *Pane) take(output []byte) {
 	old := min(p.past, int64(len(output)))
 	if old > 0 {
 		p.recall(output[:old])
 		p.past -= old
 	}
 	if int(old) < len(output) {
-		p.feed(output[old:])
+		p.Feed(output[old:])
 	}
 }
 
 // recall gives the screen what an agent that was taken back wrote before. What
 // it asked its terminal then was answered then.
-func (p *pane) recall(data []byte) {
+func (p *Pane) recall(data []byte) {
 	p.recalling.Store(true)
 	defer p.recalling.Store(false)
-	_, _ = p.screen.Write(data)
-	p.screen.TakeReplies()
-	if p.visible.Load() {
+	_, _ = p.Screen.Write(data)
+	p.Screen.TakeReplies()
+	if p.Visible.Load() {
 		p.show()
 	}
 }
 
 // happened passes on what a program asks for besides drawing. Of what it asked
 // for in its former life only the title matters.
-func (p *pane) happened(ev term.Event) {
+func (p *Pane) happened(ev term.Event) {
 	if !p.recalling.Load() || ev.Kind == term.EventTitle {
-		p.hooks.event(ev)
+		p.hooks.Event(ev)
 	}
 }
 
-// lastOutput is when the agent has last written something.
-func (p *pane) lastOutput() time.Time { return time.Unix(0, p.output.Load()) }
+// NoteOutput notes when the agent has last written something.
+func (p *Pane) NoteOutput(at time.Time) { p.output.Store(at.UnixNano()) }
 
-// silent reports whether the agent has written nothing yet that a person could read.
+// LastOutput is when the agent has last written something.
+func (p *Pane) LastOutput() time.Time { return time.Unix(0, p.output.Load()) }
+
+// Silent reports whether the agent has written nothing yet that a person could read.
 // The first that many write are questions to their terminal.
-func (p *pane) silent() bool { return !p.drawn.Load() }
+func (p *Pane) Silent() bool { return !p.drawn.Load() }
 
 // legible reports whether there is any text on the screen.
-func (p *pane) legible() bool {
-	_, rows := p.screen.Size()
-	for _, line := range p.screen.Text(max(0, p.screen.LineCount()-rows), rows) {
+func (p *Pane) legible() bool {
+	_, rows := p.Screen.Size()
+	for _, line := range p.Screen.Text(max(0, p.Screen.LineCount()-rows), rows) {
 		if strings.TrimSpace(line) != "" {
 			return true
 		}
@@ -231,9 +244,9 @@ func (p *pane) legible() bool {
 
 // show asks for a frame. While the program is in the middle of a synchronized
 // update that waits for its end, or for the time that it may take.
-func (p *pane) show() {
-	if !p.screen.Held() {
-		p.hooks.show()
+func (p *Pane) show() {
+	if !p.Screen.Held() {
+		p.hooks.Show()
 		return
 	}
 	p.mu.Lock()
@@ -242,17 +255,17 @@ func (p *pane) show() {
 		return
 	}
 	if p.late == nil {
-		p.late = time.AfterFunc(holdTime, p.hooks.wake)
+		p.late = time.AfterFunc(holdTime, p.hooks.Wake)
 	} else {
 		p.late.Reset(holdTime)
 	}
 }
 
 // write sends what the queue holds to the agent, in order.
-func (p *pane) write(t broker.Terminal) {
+func (p *Pane) write(t broker.Terminal) {
 	echo := func() bool { return true } // of what was written last
 	for {
-		k, ok := p.queue.take(p.ctx)
+		k, ok := p.Queue.take(p.ctx)
 		if !ok {
 			return
 		}
@@ -262,22 +275,22 @@ func (p *pane) write(t broker.Terminal) {
 		echo = p.echoOf(k.tail)
 		if _, err := t.Write(k.data); err != nil {
 			// The reader meets the same end and reports it.
-			p.queue.discard()
+			p.Queue.Discard()
 			return
 		}
 	}
 }
 
-// send types to the agent: at once where it takes what was typed without
+// Send types to the agent: at once where it takes what was typed without
 // waiting. It reports false when it takes nothing at all.
-func (p *pane) send(data []byte) bool {
+func (p *Pane) Send(data []byte) bool {
 	p.priority.keyTyped()
-	return p.queue.pass(data, p.try)
+	return p.Queue.pass(data, p.try)
 }
 
 // try types what the agent takes without waiting, and returns how many bytes
 // that was. An error is met again by the goroutine that writes the rest.
-func (p *pane) try(data []byte) int {
+func (p *Pane) try(data []byte) int {
 	p.mu.Lock()
 	t := p.terminal
 	p.mu.Unlock()
@@ -288,10 +301,10 @@ func (p *pane) try(data []byte) int {
 	return n
 }
 
-// setSize says how large the pane shall be. The screen and the agent follow at
+// SetSize says how large the pane shall be. The screen and the agent follow at
 // once when the last change is some time ago, and otherwise a little later,
 // always with the size that was asked for last.
-func (p *pane) setSize(cols, rows int) {
+func (p *Pane) SetSize(cols, rows int) {
 	p.mu.Lock()
 	same := p.cols == cols && p.rows == rows
 	p.cols, p.rows = cols, rows
@@ -301,14 +314,14 @@ func (p *pane) setSize(cols, rows int) {
 		return
 	}
 	if !attached {
-		p.screen.Resize(cols, rows)
+		p.Screen.Resize(cols, rows)
 		return
 	}
 	signal(p.resized)
 }
 
 // resize follows setSize.
-func (p *pane) resize(t broker.Terminal) {
+func (p *Pane) resize(t broker.Terminal) {
 	told := [2]int{}
 	for {
 		select {
@@ -323,28 +336,16 @@ func (p *pane) resize(t broker.Terminal) {
 			continue
 		}
 		told = want
-		p.screen.Resize(want[0], want[1])
+		p.Screen.Resize(want[0], want[1])
 		p.answer() // it may have asked for a report
-		if p.visible.Load() {
-			p.hooks.wake()
+		if p.Visible.Load() {
+			p.hooks.Wake()
 		}
 		// An agent that cannot be told of its size now is told with the next
 		// change; that its terminal is gone the reader reports.
 		_ = t.Resize(p.ctx, want[0], want[1])
-		if !sleep(p.ctx, resizeEvery) {
+		if !Sleep(p.ctx, ResizeEvery) {
 			return
 		}
-	}
-}
-
-// sleep waits for d; it reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
