@@ -7,6 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -19,7 +20,7 @@ func (s *session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 	}
 	var all []bridge.Mount
 	for _, m := range append([]docker.Mount{{Source: stored.RealPath(first.Source), Target: first.Target}}, workspace...) {
-		device, inode, err := sourceID(s.behindOwnLinks(m.Source))
+		device, inode, err := dirtree.Identify(s.behindOwnLinks(m.Source))
 		if err != nil {
 			return "", fault.New("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
 		}

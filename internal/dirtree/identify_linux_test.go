@@ -1,4 +1,4 @@
-package broker
+package dirtree
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 )
 
 // No link is followed, wherever it stands.
-func TestSourceID(t *testing.T) {
+func TestIdentify(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +23,7 @@ func TestSourceID(t *testing.T) {
 		".": true, "a/b": true, "a/b/c": true, "a/b/c/": true,
 		"link": false, "link/b": false, "a/b/d": false, "a/b/c/x": false, "none": false,
 	} {
-		device, inode, err := sourceID(at(name))
+		device, inode, err := Identify(at(name))
 		if (err == nil) != plain {
 			t.Errorf("%s: %v", name, err)
 		}

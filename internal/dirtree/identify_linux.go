@@ -1,4 +1,4 @@
-package broker
+package dirtree
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sourceID is which file or directory an absolute path names when no link is followed
+// Identify tells which file or directory an absolute path names when no link is followed
 // on the way.
-func sourceID(path string) (device, inode uint64, err error) {
+func Identify(path string) (device, inode uint64, err error) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return 0, 0, fmt.Errorf("open /: %w", err)

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package broker
-
-// sourceID does not tell anything: containers run in a virtual machine here, which
-// numbers files in its own way.
-func sourceID(string) (device, inode uint64, err error) { return 0, 0, nil }
