@@ -60,7 +60,7 @@ func gitServer(t *testing.T, dir string) *sandbox.Process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{deps: (&Broker{}).deps(), fixed: Session{Workspace: dir}}
+	s := &session{deps: testDeps(t, Config{}), fixed: Session{Workspace: dir}}
 	specs, err := s.toolServers(installed)
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,21 +15,13 @@ import (
 )
 
 // preparing is a session of that repository whose container is about to be started.
-func preparing(t *testing.T, base, repo string) (s *session, end func()) {
+func preparing(t *testing.T, base, repo string) (*session, func()) {
 	t.Helper()
-	b, err := New(Config{
+	d := testDeps(t, Config{
 		Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
-		Log: slog.New(slog.DiscardHandler),
 	})
+	s, err := newSession(d, OpenRequest{Workspace: repo})
 	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Shutdown(t.Context()); err != nil && t.Context().Err() == nil {
-			t.Error(err)
-		}
-	})
-	if s, err = newSession(b.deps(), OpenRequest{Workspace: repo}); err != nil {
 		t.Fatal(err)
 	}
 	stack := &teardown{limit: settleTime}
@@ -92,7 +83,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 		s.program = &takenBack{} // it has begun
 		shell(t, repo, tc.script)
 		end()
-		said := brokerOf(s).EndNotices()
+		said := heard(s).endNotices()
 		if len(said) > maxTold+2 || (tc.want == "") != (len(said) == 0) {
 			t.Errorf("%s: %q", tc.script, said)
 		}

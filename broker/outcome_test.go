@@ -7,12 +7,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
 // ending waits for what everybody is told of a call.
-func ending(t *testing.T, events <-chan Event) Ending {
+func ending(t *testing.T, told <-chan approval.Change) Ending {
+	t.Helper()
+	for {
+		select {
+		case c := <-told:
+			if c.Ended != nil {
+				return *c.Ended
+			}
+		case <-time.After(time.Minute):
+			t.Fatal("nobody is told what became of the call")
+		}
+	}
+}
+
+// endingEvent is ending for what user interfaces are told.
+func endingEvent(t *testing.T, events <-chan Event) Ending {
 	t.Helper()
 	for {
 		select {
@@ -47,10 +63,7 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _ := askingSession(t)
-			events, err := brokerOf(s).Subscribe(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			told := changes(t.Context(), s)
 			asked := make(chan mitm.Ruling, 1)
 			go func() {
 				r, err := s.askRequest(context.Background(), mitm.Request{Host: "api.x.com", Method: "POST", Path: "/", Digest: "d"})
@@ -59,14 +72,14 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 				}
 				asked <- r
 			}()
-			e := waiting(t, brokerOf(s))
-			decideOn(t, brokerOf(s), e, !test.deny)
+			e := waiting(t, s)
+			decideOn(t, s, e, !test.deny)
 			ruling := <-asked
 			record := mitm.Record{Phase: test.phase, Decision: test.decision, Detail: "detail", Ruling: &ruling}
 			if err := s.tellOutcomes(func(mitm.Record) error { return test.write })(record); !errors.Is(err, test.write) {
 				t.Error(err)
 			}
-			if got := ending(t, events); got.ID != e.ID || got.State != test.state || !strings.HasPrefix(got.Reason, test.reason) || got.Expected() != (test.deny && test.write == nil) {
+			if got := ending(t, told); got.ID != e.ID || got.State != test.state || !strings.HasPrefix(got.Reason, test.reason) || got.Expected() != (test.deny && test.write == nil) {
 				t.Errorf("%+v", got)
 			}
 		})
@@ -97,7 +110,7 @@ func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 		if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true}); err != nil {
 			t.Fatal(err)
 		}
-		if got := ending(t, events); got.ID != u.ID || got.State != want {
+		if got := endingEvent(t, events); got.ID != u.ID || got.State != want {
 			t.Errorf("kept, broken %v: %+v", broken, got)
 		}
 		if err := stack.run(t.Context()); err != nil {
@@ -105,19 +118,17 @@ func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 		}
 
 		s, log, _ := askingSession(t)
-		if events, err = brokerOf(s).Subscribe(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		told := changes(t.Context(), s)
 		p := pausedSession(t, s, log)
-		e := waiting(t, brokerOf(s))
+		e := waiting(t, s)
 		if want = EndDone; broken {
 			want = EndRefused
 			if err := log.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		decideOn(t, brokerOf(s), e, true)
-		if got := ending(t, events); got.ID != e.ID || got.State != want {
+		decideOn(t, s, e, true)
+		if got := ending(t, told); got.ID != e.ID || got.State != want {
 			t.Errorf("paused, broken %v: %+v", broken, got)
 		}
 		settled(t, p)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -23,37 +22,23 @@ import (
 // askingSession is a session with a queue and an audit, and nothing else.
 func askingSession(t *testing.T) (*session, *audit.Log, string) {
 	t.Helper()
-	b, err := New(Config{
-		Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", MaxSessions: 1,
-		EscalationTimeout: time.Minute, Log: slog.New(slog.DiscardHandler),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	d := testDeps(t, Config{Home: t.TempDir(), EscalationTimeout: time.Minute})
 	path := filepath.Join(t.TempDir(), "audit.jsonl")
 	log, err := audit.Open(path, audit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = log.Close() })
-	return &session{deps: b.deps(), fixed: Session{ID: "s1", Tab: 1}, layout: stored.Layout{Dir: t.TempDir()}}, log, path
+	return &session{deps: d, fixed: Session{ID: "s1", Tab: 1}, layout: stored.Layout{Dir: t.TempDir()}}, log, path
 }
 
-// brokerOf is the broker of a session.
-func brokerOf(s *session) *Broker { return s.deps.events.(publisher).Broker }
-
 // waiting is the one item that waits, once it does.
-func waiting(t *testing.T, b *Broker) Escalation {
+func waiting(t *testing.T, s *session) Escalation {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		if items, err := b.Pending(t.Context()); err == nil && len(items) == 1 {
+		if items := s.deps.approvals.Pending(); len(items) == 1 {
 			return items[0]
 		}
 	}
@@ -72,9 +57,9 @@ func settled(t *testing.T, p *pause) {
 	}
 }
 
-func decideOn(t *testing.T, b *Broker, e Escalation, approve bool) {
+func decideOn(t *testing.T, s *session, e Escalation, approve bool) {
 	t.Helper()
-	if _, err := b.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: approve, By: "cli", Reason: "because"}); err != nil {
+	if _, _, err := s.deps.approvals.Answer(e.ID, e.Digest, approval.Answer{Effect: e.Fingerprint(), Approve: approve, By: "cli", Reason: "because"}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,17 +73,17 @@ func TestALeakPausesTheSession(t *testing.T) {
 		t.Fatalf("a session without a leak: %v", err)
 	}
 	p.begin(mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"})
-	item := waiting(t, brokerOf(s)) // before any request
+	item := waiting(t, s) // before any request
 	if item.Plane != "http" || item.Rule != ruleLeak || item.Server != "api.x.com" || item.Digest == "" {
 		t.Errorf("item %+v", item)
 	}
-	decideOn(t, brokerOf(s), item, false)
+	decideOn(t, s, item, false)
 	// Without an approval it stays paused, and the next request asks again.
 	results := make(chan error, 3)
 	ask := func() { results <- p.admit(context.Background(), request) }
 	settled(t, p)
 	go ask()
-	decideOn(t, brokerOf(s), waiting(t, brokerOf(s)), false)
+	decideOn(t, s, waiting(t, s), false)
 	if err := <-results; !errors.Is(err, errPaused) {
 		t.Errorf("after a refusal: %v", err)
 	}
@@ -110,8 +95,8 @@ func TestALeakPausesTheSession(t *testing.T) {
 	for range 3 {
 		go ask()
 	}
-	item = waiting(t, brokerOf(s))
-	decideOn(t, brokerOf(s), item, true)
+	item = waiting(t, s)
+	decideOn(t, s, item, true)
 	for range 3 {
 		if err := <-results; err != nil {
 			t.Errorf("after the approval: %v", err)
@@ -145,7 +130,7 @@ func TestAPausedSessionEnds(t *testing.T) {
 	stack := &teardown{limit: time.Minute}
 	p := newPause(t.Context(), s, stack, log)
 	p.begin(mitm.Activity{Host: "h"})
-	waiting(t, brokerOf(s))
+	waiting(t, s)
 	done := make(chan error, 1)
 	go func() { done <- p.admit(context.Background(), mitm.Request{Host: "h"}) }()
 	if err := stack.run(t.Context()); err != nil {
@@ -154,7 +139,7 @@ func TestAPausedSessionEnds(t *testing.T) {
 	if err := <-done; !errors.Is(err, errPaused) {
 		t.Errorf("a request of a session that ended: %v", err)
 	}
-	if items, _ := brokerOf(s).Pending(t.Context()); len(items) != 0 {
+	if items := s.deps.approvals.Pending(); len(items) != 0 {
 		t.Errorf("still waiting: %+v", items)
 	}
 }
@@ -175,12 +160,12 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 			r, err := s.askRequest(context.Background(), request)
 			done <- answer{r, err}
 		}()
-		item := waiting(t, brokerOf(s))
+		item := waiting(t, s)
 		want := `{"method":"POST","url":"https://api.x.com/v1/x","query":"beta=true","model":"m","body":{"model":"m","n":1e400}}`
 		if item.Plane != "http" || item.Digest != "d" || string(item.Arguments) != want || item.Tool != "POST /v1/x" {
 			t.Errorf("item %+v with %s", item, item.Arguments)
 		}
-		decideOn(t, brokerOf(s), item, approve)
+		decideOn(t, s, item, approve)
 		got := <-done
 		if got.err != nil || got.Approved != approve || got.By != "cli" || got.ID != item.ID || !approve && got.Reason != "because" {
 			t.Errorf("ruling %+v", got)
@@ -190,7 +175,7 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan mitm.Ruling, 1)
 	go func() { r, _ := s.askRequest(ctx, request); done <- r }()
-	waiting(t, brokerOf(s))
+	waiting(t, s)
 	cancel()
 	if got := <-done; got.Approved || got.Outcome != "withdrawn" {
 		t.Errorf("ruling %+v", got)
@@ -218,8 +203,6 @@ func TestLongBodiesAreShownInPart(t *testing.T) {
 func TestLeakThroughTheProxy(t *testing.T) {
 	const key = "sk-ant-api03-the-real-key-0123456789"
 	s, log, path := askingSession(t)
-	b := brokerOf(s)
-	events := b.hub.subscribe(t.Context())
 	p, client := modelProxy(t, s, log, key, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprint(w, r.Header.Get("X-Api-Key"))
 	})
@@ -243,17 +226,17 @@ func TestLeakThroughTheProxy(t *testing.T) {
 	if status, body := ask(); status != 200 || body != p.sentinels["anthropic"] {
 		t.Fatalf("%d %s", status, body)
 	}
-	item := waiting(t, b)
+	item := waiting(t, s)
 	for told := false; !told; {
-		e := <-events
-		told = e.Notice != nil && e.Notice.Urgent && strings.Contains(e.Notice.Text, "paused")
+		e := <-heard(s).notices
+		told = e.Urgent && strings.Contains(e.Text, "paused")
 	}
 	done := make(chan int, 1)
 	go func() {
 		status, _ := ask()
 		done <- status
 	}()
-	decideOn(t, b, item, true)
+	decideOn(t, s, item, true)
 	if status := <-done; status != 200 {
 		t.Errorf("after the approval: %d", status)
 	}
@@ -316,12 +299,12 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	p := newPause(t.Context(), s, stack, log)
 	leak := mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"}
 	p.begin(leak)
-	first := waiting(t, brokerOf(s))
-	decideOn(t, brokerOf(s), first, true)
+	first := waiting(t, s)
+	decideOn(t, s, first, true)
 	<-disk.syncing // the approval is being recorded
 	p.begin(leak)
 	close(disk.goOn)
-	second := waiting(t, brokerOf(s))
+	second := waiting(t, s)
 	if second.ID == first.ID {
 		t.Error("the first question stands still")
 	}
@@ -331,31 +314,12 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	if _, err := os.Lstat(s.layout.Paused()); err != nil || !paused {
 		t.Errorf("after a second leak: paused %v, %v", paused, err)
 	}
-	decideOn(t, brokerOf(s), second, true)
+	decideOn(t, s, second, true)
 	settled(t, p)
 	if err := p.admit(t.Context(), mitm.Request{}); err != nil {
 		t.Errorf("after its approval: %v", err)
 	}
 	if err := stack.run(t.Context()); err != nil {
 		t.Error(err)
-	}
-}
-
-// What does not end keeps nobody's terminal.
-func TestShutdownEndsWithItsContext(t *testing.T) {
-	b, err := New(Config{Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	stuck := make(chan struct{})
-	b.work.Go(func() { <-stuck })
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
-	}
-	close(stuck)
-	if err := b.Shutdown(t.Context()); err != nil {
-		t.Errorf("once it has ended: %v", err)
 	}
 }

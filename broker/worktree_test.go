@@ -1,7 +1,6 @@
 package broker
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,17 +39,11 @@ func TestChooseWorktree(t *testing.T) {
 		{dir: plain, choice: WorktreeYes, refused: "not the top directory of a git repository"},
 		{choice: WorktreeYes, refused: "needs a repository"},
 	} {
-		b, err := New(Config{
+		d := testDeps(t, Config{
 			Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
-			Worktree: tc.configured, Log: slog.New(slog.DiscardHandler),
+			Worktree: tc.configured,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := newSession(b.deps(), OpenRequest{Workspace: tc.dir, Worktree: tc.choice})
-		if shutdown := b.Shutdown(t.Context()); shutdown != nil {
-			t.Fatal(shutdown)
-		}
+		s, err := newSession(d, OpenRequest{Workspace: tc.dir, Worktree: tc.choice})
 		if tc.refused != "" {
 			if err == nil || !strings.Contains(err.Error(), tc.refused) || fault.Hint(err) == "" {
 				t.Errorf("%+v: got %v", tc, err)
