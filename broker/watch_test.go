@@ -90,20 +90,3 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-// While the engine does not answer nobody knows whether an agent that asks for nothing
-// still runs.
-func TestAnAgentOutOfReachIsNotIdle(t *testing.T) {
-	d := newDesk(t)
-	for _, c := range []struct {
-		trouble string
-		calls   int
-		want    SessionState
-	}{{"", 0, StateIdle}, {engineAway, 0, StateUnknown}, {engineAway, 1, StateWorking}, {"", 0, StateIdle}} {
-		d.session.count(func(t *tally) { t.running, t.connected, t.calls = true, true, c.calls })
-		d.session.SetTrouble(c.trouble)
-		if got := d.session.Info(); got.State != c.want || got.Trouble != c.trouble {
-			t.Errorf("with %q and %d calls: %+v", c.trouble, c.calls, got)
-		}
-	}
-}
