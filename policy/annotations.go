@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
 // Annotations give every argument of every tool its meaning.
@@ -25,8 +26,8 @@ type annotation struct {
 	key     toolKey
 	comment string // as the file has it; never shown as it is
 	args    map[string]argument
-	schema  *schema  // nil when the file brings none
-	effects *Effects // nil when the file says nothing of them
+	schema  *schema.Schema // nil when the file brings none
+	effects *Effects       // nil when the file says nothing of them
 }
 
 // argument says which roles an argument has. The first of the cases that
@@ -52,7 +53,7 @@ func (a *Annotations) Warnings() []string {
 		if t.schema == nil {
 			continue
 		}
-		if err := t.schema.compile(); err != nil {
+		if err := t.schema.Compile(); err != nil {
 			broken = append(broken, fmt.Sprintf("%s/%s: %v; calls of it are denied", t.key.server, t.key.tool, err))
 		}
 	}
@@ -110,7 +111,7 @@ func (a *Annotations) readTool(n *node, server string) {
 	t.comment = n.optional("comment").str()
 	n.ignore("sideEffects", "description")
 	if s := n.optional("inputSchema"); s != nil && s.object() {
-		t.schema = newSchema(s.value)
+		t.schema = schema.New(s.value)
 	}
 	if e := n.optional("effects"); e != nil {
 		t.effects = readEffects(e)
@@ -160,7 +161,7 @@ func (a *Annotations) readArgument(n *node, t *annotation, siblings *node) argum
 			c.fail("the case has a role that the default has not; a case can only narrow")
 			return
 		}
-		if why := t.schema.mayNarrow(rc, arg.roles); why != "" {
+		if why := rc.mayNarrow(t.schema, arg.roles); why != "" {
 			a.warnings = append(a.warnings, fmt.Sprintf("%s/%s: %s has no effect: %s", t.key.server, t.key.tool, c.place, why))
 			// It still takes its turn, but with all roles: a later case must
 			// not apply where this one was meant to.
@@ -233,11 +234,11 @@ func effective(list []Role) []Role {
 }
 
 // resolve returns the roles an argument has in a call.
-func (arg argument) resolve(call jsonx.Value, s *schema) []Role {
+func (arg argument) resolve(call jsonx.Value, s *schema.Schema) []Role {
 	for _, c := range arg.cases {
 		v, present := call.Member(c.arg)
 		if !present || v.Kind == jsonx.Null {
-			v, present = s.defaultOf(c.arg)
+			v, present = s.Default(c.arg)
 		}
 		if c.holds(v, present) {
 			return c.roles
@@ -277,4 +278,31 @@ func truthy(v jsonx.Value) bool {
 	default: // arrays and objects
 		return true
 	}
+}
+
+// mayNarrow says why a case may not narrow the roles of an argument, or "".
+// Whoever writes the call chooses the discriminating value, so it must be one
+// the schema enumerates: a flag or a free string is no evidence of what the
+// server will do.
+func (c roleCase) mayNarrow(of *schema.Schema, from []Role) string {
+	lost := slices.ContainsFunc(from, func(r Role) bool {
+		return (r.Judged() || r == RepoPath) && !slices.Contains(c.roles, r)
+	})
+	if !lost {
+		return ""
+	}
+	p, ok := of.Property(c.arg)
+	enum, isEnum := p.Member("enum")
+	if !ok || !isEnum || enum.Kind != jsonx.Array {
+		return "the discriminating argument is not an enumeration in the schema"
+	}
+	if c.op == "is" {
+		return "the state of an argument does not say which mode the server takes"
+	}
+	for _, want := range c.value {
+		if !slices.ContainsFunc(enum.Items, func(v jsonx.Value) bool { return v.Kind == want.Kind && v.Text == want.Text && v.Truth == want.Truth }) {
+			return "the value is not in the enumeration of the schema"
+		}
+	}
+	return ""
 }

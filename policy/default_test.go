@@ -70,7 +70,7 @@ func TestDefaultAnnotationsAreComplete(t *testing.T) {
 	count := map[string]int{}
 	for key, tool := range a.tools {
 		count[key.server]++
-		properties, _ := tool.schema.source.Member("properties")
+		properties, _ := tool.schema.Source().Member("properties")
 		if len(properties.Members) != len(tool.args) {
 			t.Errorf("%v: %d arguments in the schema, %d annotated", key, len(properties.Members), len(tool.args))
 		}

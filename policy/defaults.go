@@ -17,7 +17,7 @@ func (p *preparation) documentedDefaults() {
 		if p.tool.traits.Git && name == "path" {
 			continue // the working directory, which is known better
 		}
-		declared, _ := p.tool.schema.property(name)
+		declared, _ := p.tool.schema.Property(name)
 		value, ok := declared.Member("default")
 		if !ok || (value.Kind != jsonx.String || value.Text == "") && (value.Kind != jsonx.Array || len(value.Items) == 0) {
 			continue

@@ -49,10 +49,10 @@ func (a *Annotations) Describe(server string) []ToolDescription {
 		tight := t.tighten(DefaultTraits()[server])
 		d := ToolDescription{Name: key.tool, Comment: t.comment}
 		for _, name := range slices.Sorted(maps.Keys(tight.args)) {
-			d.Arguments = append(d.Arguments, ArgumentDescription{name, slices.Clone(tight.args[name].roles), t.schema.required(name)})
+			d.Arguments = append(d.Arguments, ArgumentDescription{name, slices.Clone(tight.args[name].roles), t.schema.Required(name)})
 		}
 		if t.schema != nil {
-			d.Schema = t.schema.source.Encode()
+			d.Schema = t.schema.Source().Encode()
 		}
 		out = append(out, d)
 	}

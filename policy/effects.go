@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
 // Effects say what a tool does beyond what the roles of its arguments tell. They stand in
@@ -68,7 +69,7 @@ func (t *tool) does(e effect, call jsonx.Value) bool {
 // can reports whether some call of the tool has an effect.
 func (t *tool) can(e effect) bool { return len(t.effects.does[e]) > 0 }
 
-func (s argumentState) holds(call jsonx.Value, of *schema) bool {
+func (s argumentState) holds(call jsonx.Value, of *schema.Schema) bool {
 	v, present := call.Member(s.argument)
 	switch s.state {
 	case "truthy":
@@ -79,7 +80,7 @@ func (s argumentState) holds(call jsonx.Value, of *schema) bool {
 		return len(v.Items) == 0 && v.Text == ""
 	}
 	if !present || v.Kind == jsonx.Null {
-		v, _ = of.defaultOf(s.argument)
+		v, _ = of.Default(s.argument)
 	}
 	return v.Kind == jsonx.String && slices.Contains(s.among, v.Text)
 }

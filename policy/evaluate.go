@@ -107,15 +107,15 @@ func (t *tool) decode(raw []byte, limits jsonx.Limits) (jsonx.Value, error) {
 	}
 	for _, m := range args.Members {
 		_, annotated := t.args[m.Name]
-		_, declared := t.schema.property(m.Name)
-		if !annotated || (t.schema.declares() && !declared) {
+		_, declared := t.schema.Property(m.Name)
+		if !annotated || (t.schema.Declares() && !declared) {
 			return args, &refusal{rule: RuleInvalidArguments, reason: "the call has an argument that the tool does not have"}
 		}
 	}
-	if err := t.schema.check(args); err != nil {
+	if err := t.schema.Check(args); err != nil {
 		return args, &refusal{rule: RuleInvalidArguments, reason: err.Error()}
 	}
-	if !t.schema.declares() && t.traits.SandboxFiles && !t.traits.Git && t.missesPath(args) {
+	if !t.schema.Declares() && t.traits.SandboxFiles && !t.traits.Git && t.missesPath(args) {
 		return args, &refusal{rule: RuleInvalidArguments, reason: "the call leaves out a file that the tool needs"}
 	}
 	return args, nil

@@ -88,7 +88,7 @@ func (p *preparation) submodules(name string, repo *gitx.Repo) error {
 
 // accepts reports whether the tool's schema takes the value.
 func (p *preparation) accepts(name, value string) bool {
-	return p.tool.schema.check(p.args.With(name, jsonx.Text(value))) == nil
+	return p.tool.schema.Check(p.args.With(name, jsonx.Text(value))) == nil
 }
 
 // defaultRemote puts in the remote that git would choose, so that it is

@@ -23,7 +23,7 @@ func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	case f.refused != nil:
 		return Verdict{}, f.refused
 	}
-	if err := f.tool.schema.checkCanonical(f.args); err != nil {
+	if err := f.tool.schema.CheckCanonical(f.args); err != nil {
 		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}
 	}
 	if c.Server == "filesystem" && c.Tool == "list_allowed_directories" && len(f.args.Members) == 0 {

@@ -108,8 +108,8 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 // mayBeNull reports whether the tool takes null for an argument that is left out: its
 // schema, against which the call was held, says so and does not ask for the argument.
 func (p *preparation) mayBeNull(name string) bool {
-	_, declared := p.tool.schema.property(name)
-	return declared && !p.tool.schema.required(name)
+	_, declared := p.tool.schema.Property(name)
+	return declared && !p.tool.schema.Required(name)
 }
 
 // each applies f to a string, or to every string of a flat array. Any other

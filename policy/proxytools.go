@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
 // ProxyServer is the reserved name of the tools by which an agent asks for
@@ -30,7 +31,7 @@ func proxyTools() map[toolKey]*annotation {
 
 // textsOnly is the schema of a tool that needs every one of its arguments, and
 // each as a text.
-func textsOnly(args []string) *schema {
+func textsOnly(args []string) *schema.Schema {
 	text := jsonx.Value{Kind: jsonx.Object}.With("type", jsonx.Text("string"))
 	properties, required := jsonx.Value{Kind: jsonx.Object}, jsonx.Value{Kind: jsonx.Array}
 	for _, arg := range args {
@@ -42,7 +43,7 @@ func textsOnly(args []string) *schema {
 	if len(args) > 0 {
 		s = s.With("required", required)
 	}
-	return newSchema(s)
+	return schema.New(s)
 }
 
 func proxyRules() []Rule {

@@ -225,7 +225,7 @@ func TestSchemaMatches(t *testing.T) {
 		t.Error("another schema matches")
 	}
 	key := toolKey{"fetch", "http_fetch"}
-	if err := e.SchemaMatches("fetch", "http_fetch", e.collector.tools[key].schema.source.Encode()); err != nil {
+	if err := e.SchemaMatches("fetch", "http_fetch", e.collector.tools[key].schema.Source().Encode()); err != nil {
 		t.Error(err)
 	}
 	if err := e.SchemaMatches("fetch", "unknown", []byte(`{}`)); err == nil {

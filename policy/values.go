@@ -38,7 +38,7 @@ func (f *facts) prose() []string {
 	var out []string
 	for _, m := range f.args.Members {
 		arg, ok := f.tool.args[m.Name]
-		if !ok || slices.Contains(modeNames, m.Name) || !f.tool.schema.textual(m.Name) {
+		if !ok || slices.Contains(modeNames, m.Name) || !f.tool.schema.Textual(m.Name) {
 			continue
 		}
 		if m.Value.Kind != jsonx.String && m.Value.Kind != jsonx.Array {
@@ -50,36 +50,4 @@ func (f *facts) prose() []string {
 		}
 	}
 	return out
-}
-
-// textual reports whether the schema declares the argument as a string, or as
-// a list of strings or of objects of strings, that may be any text.
-func (s *schema) textual(name string) bool {
-	p, ok := s.property(name)
-	return ok && anyText(p)
-}
-
-func anyText(v jsonx.Value) bool {
-	kind, _ := v.Member("type")
-	for _, restriction := range []string{"enum", "const", "pattern", "format"} {
-		if _, restricted := v.Member(restriction); restricted {
-			return false
-		}
-	}
-	switch kind.Text {
-	case "string":
-		return true
-	case "array":
-		items, ok := v.Member("items")
-		return ok && anyText(items)
-	case "object":
-		properties, _ := v.Member("properties")
-		for _, m := range properties.Members {
-			if !anyText(m.Value) {
-				return false
-			}
-		}
-		return len(properties.Members) > 0
-	}
-	return false
 }

@@ -12,7 +12,7 @@ import (
 // A tool that is not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
 	t, ok := e.collector.tools[toolKey{server, tool}]
-	if !ok || (t.schema != nil && t.schema.compile() != nil) {
+	if !ok || (t.schema != nil && t.schema.Compile() != nil) {
 		return false
 	}
 	judged := false
@@ -22,7 +22,7 @@ func (e *Engine) Visible(server, tool string) bool {
 				continue
 			}
 			judged = true
-			certain := len(arg.cases) == 0 && (t.schema.required(name) || !r.IsPath())
+			certain := len(arg.cases) == 0 && (t.schema.Required(name) || !r.IsPath())
 			if certain && !t.hopeful(r) {
 				return false
 			}
@@ -63,10 +63,22 @@ func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
 		}
 		return nil // the shapes come from the annotation
 	}
-	if !sameDefinition(v, t.schema.source) {
+	if !t.schema.Defines(v) {
 		return fmt.Errorf("policy: the input schema of %s/%s is not the one it was annotated by", sanitize(server), sanitize(tool))
 	}
 	return nil
+}
+
+// unannotated returns the name of an argument that a live schema has and the
+// annotation of a tool without a schema has not.
+func (t *tool) unannotated(live jsonx.Value) (name string, found bool) {
+	properties, _ := live.Member("properties")
+	for _, p := range properties.Members {
+		if _, ok := t.args[p.Name]; !ok {
+			return p.Name, true
+		}
+	}
+	return "", false
 }
 
 // Sandbox returns the resolved sandbox directory.

@@ -1,4 +1,4 @@
-package policy
+package schema
 
 import (
 	"slices"
@@ -15,10 +15,10 @@ var silent = []string{
 	"minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 }
 
-// sameDefinition reports whether a live schema defines the same arguments as
+// same reports whether a live schema defines the same arguments as
 // the annotated one: the same names, types and required list, and nothing that
 // the annotated one does not say. The order of members does not matter.
-func sameDefinition(live, known jsonx.Value) bool {
+func same(live, known jsonx.Value) bool {
 	if live.Kind != jsonx.Object || known.Kind != jsonx.Object {
 		return live.Equal(known)
 	}
@@ -45,10 +45,10 @@ func sameKeyword(live jsonx.Member, known jsonx.Value) bool {
 		}
 		return !slices.ContainsFunc(live.Value.Members, func(p jsonx.Member) bool {
 			said, ok := known.Member(p.Name)
-			return !ok || !sameDefinition(p.Value, said)
+			return !ok || !same(p.Value, said)
 		})
 	case "items", "additionalProperties":
-		return sameDefinition(live.Value, known)
+		return same(live.Value, known)
 	case "required", "type", "enum":
 		return sameSet(live.Value, known)
 	}
@@ -91,16 +91,4 @@ func sameSet(a, b jsonx.Value) bool {
 		})
 	}
 	return subset(a, b) && subset(b, a)
-}
-
-// unannotated returns the name of an argument that a live schema has and the
-// annotation of a tool without a schema has not.
-func (t *tool) unannotated(live jsonx.Value) (name string, found bool) {
-	properties, _ := live.Member("properties")
-	for _, p := range properties.Members {
-		if _, ok := t.args[p.Name]; !ok {
-			return p.Name, true
-		}
-	}
-	return "", false
 }

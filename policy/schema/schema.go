@@ -1,4 +1,6 @@
-package policy
+// Package schema holds arguments of tools against the JSON Schemas that the tools were
+// annotated by, and compares these with what a server says now.
+package schema
 
 import (
 	"errors"
@@ -11,12 +13,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// schema is the input schema of a tool. It is compiled when it is first needed:
+// Schema is the input schema of a tool. It is compiled when it is first needed:
 // to compile those of all tools takes longer than the rest of a policy.
-type schema struct {
+type Schema struct {
 	source jsonx.Value
 	once   sync.Once // makes compiled, broken and shape
-	// compiled and the next two are read after compile has returned.
+	// compiled and the next two are read after Compile has returned.
 	compiled *jsonschema.Schema
 	broken   error // why it cannot be used; then every call is denied
 	shape    *shape
@@ -32,10 +34,11 @@ func (noRemote) Load(string) (any, error) {
 	return nil, errors.New("references outside the schema are not followed")
 }
 
-func newSchema(v jsonx.Value) *schema { return &schema{source: v, shapesOnly: shapesOnly(v)} }
+// New takes a schema as it was read.
+func New(v jsonx.Value) *Schema { return &Schema{source: v, shapesOnly: shapesOnly(v)} }
 
-// compile says why the schema cannot be used, if it cannot.
-func (s *schema) compile() error {
+// Compile says why the schema cannot be used, if it cannot.
+func (s *Schema) Compile() error {
 	s.once.Do(func() {
 		s.compiled, s.broken = compiled(s.source)
 		if s.broken == nil && s.shapesOnly {
@@ -87,22 +90,22 @@ func shapesOnly(v jsonx.Value) bool {
 	return true
 }
 
-// checkCanonical validates arguments that were valid before some of their
+// CheckCanonical validates arguments that were valid before some of their
 // strings took another form.
-func (s *schema) checkCanonical(args jsonx.Value) error {
+func (s *Schema) CheckCanonical(args jsonx.Value) error {
 	if s != nil && s.shapesOnly {
 		return nil
 	}
-	return s.check(args)
+	return s.Check(args)
 }
 
-// check validates arguments. The reason names an argument only when the
+// Check validates arguments. The reason names an argument only when the
 // schema itself knows it.
-func (s *schema) check(args jsonx.Value) error {
+func (s *Schema) Check(args jsonx.Value) error {
 	if s == nil {
 		return nil
 	}
-	if s.compile() != nil {
+	if s.Compile() != nil {
 		return errors.New("the tool's input schema cannot be used")
 	}
 	if s.shape.accepts(args) {
@@ -122,9 +125,9 @@ func (s *schema) check(args jsonx.Value) error {
 }
 
 // culprit finds the first declared argument that an error is about.
-func (s *schema) culprit(e *jsonschema.ValidationError) string {
+func (s *Schema) culprit(e *jsonschema.ValidationError) string {
 	if len(e.InstanceLocation) > 0 {
-		if _, ok := s.property(e.InstanceLocation[0]); ok {
+		if _, ok := s.Property(e.InstanceLocation[0]); ok {
 			return e.InstanceLocation[0]
 		}
 	}
@@ -136,8 +139,8 @@ func (s *schema) culprit(e *jsonschema.ValidationError) string {
 	return ""
 }
 
-// property returns the schema of one argument.
-func (s *schema) property(name string) (jsonx.Value, bool) {
+// Property returns the schema of one argument.
+func (s *Schema) Property(name string) (jsonx.Value, bool) {
 	if s == nil {
 		return jsonx.Value{}, false
 	}
@@ -145,8 +148,8 @@ func (s *schema) property(name string) (jsonx.Value, bool) {
 	return properties.Member(name)
 }
 
-// declares reports whether the schema lists its arguments at all.
-func (s *schema) declares() bool {
+// Declares reports whether the schema lists its arguments at all.
+func (s *Schema) Declares() bool {
 	if s == nil {
 		return false
 	}
@@ -154,8 +157,8 @@ func (s *schema) declares() bool {
 	return ok && p.Kind == jsonx.Object
 }
 
-// required reports whether a call must have the argument.
-func (s *schema) required(name string) bool {
+// Required reports whether a call must have the argument.
+func (s *Schema) Required(name string) bool {
 	if s == nil {
 		return false
 	}
@@ -163,10 +166,10 @@ func (s *schema) required(name string) bool {
 	return slices.ContainsFunc(list.Items, func(v jsonx.Value) bool { return v.Text == name })
 }
 
-// defaultOf returns what the server takes for an absent argument. Only the
+// Default returns what the server takes for an absent argument. Only the
 // default of an enum counts: it says which mode an absent mode means.
-func (s *schema) defaultOf(name string) (jsonx.Value, bool) {
-	p, ok := s.property(name)
+func (s *Schema) Default(name string) (jsonx.Value, bool) {
+	p, ok := s.Property(name)
 	if !ok {
 		return jsonx.Value{}, false
 	}
@@ -176,29 +179,40 @@ func (s *schema) defaultOf(name string) (jsonx.Value, bool) {
 	return p.Member("default")
 }
 
-// mayNarrow says why a case may not narrow the roles of an argument, or "".
-// Whoever writes the call chooses the discriminating value, so it must be one
-// the schema enumerates: a flag or a free string is no evidence of what the
-// server will do.
-func (s *schema) mayNarrow(c roleCase, from []Role) string {
-	lost := slices.ContainsFunc(from, func(r Role) bool {
-		return (r.Judged() || r == RepoPath) && !slices.Contains(c.roles, r)
-	})
-	if !lost {
-		return ""
-	}
-	p, ok := s.property(c.arg)
-	enum, isEnum := p.Member("enum")
-	if !ok || !isEnum || enum.Kind != jsonx.Array {
-		return "the discriminating argument is not an enumeration in the schema"
-	}
-	if c.op == "is" {
-		return "the state of an argument does not say which mode the server takes"
-	}
-	for _, want := range c.value {
-		if !slices.ContainsFunc(enum.Items, func(v jsonx.Value) bool { return v.Kind == want.Kind && v.Text == want.Text && v.Truth == want.Truth }) {
-			return "the value is not in the enumeration of the schema"
+// Textual reports whether the schema declares the argument as a string, or as
+// a list of strings or of objects of strings, that may be any text.
+func (s *Schema) Textual(name string) bool {
+	p, ok := s.Property(name)
+	return ok && anyText(p)
+}
+
+func anyText(v jsonx.Value) bool {
+	kind, _ := v.Member("type")
+	for _, restriction := range []string{"enum", "const", "pattern", "format"} {
+		if _, restricted := v.Member(restriction); restricted {
+			return false
 		}
 	}
-	return ""
+	switch kind.Text {
+	case "string":
+		return true
+	case "array":
+		items, ok := v.Member("items")
+		return ok && anyText(items)
+	case "object":
+		properties, _ := v.Member("properties")
+		for _, m := range properties.Members {
+			if !anyText(m.Value) {
+				return false
+			}
+		}
+		return len(properties.Members) > 0
+	}
+	return false
 }
+
+// Source is the schema as it was read.
+func (s *Schema) Source() jsonx.Value { return s.source }
+
+// Defines reports whether a live schema defines the same arguments as this one.
+func (s *Schema) Defines(live jsonx.Value) bool { return same(live, s.source) }

@@ -1,4 +1,4 @@
-package policy
+package schema
 
 import (
 	"fmt"
@@ -54,8 +54,8 @@ func TestShapeIsTheSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := newSchema(source)
-		if err := s.compile(); err != nil {
+		s := New(source)
+		if err := s.Compile(); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		if s.shape == nil {

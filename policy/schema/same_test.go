@@ -1,4 +1,4 @@
-package policy
+package schema
 
 import (
 	"testing"
@@ -37,12 +37,12 @@ func TestSameDefinition(t *testing.T) {
 		{"another keyword", `{"type":"object","properties":{"path":{"type":"string"},"lines":{"type":"array"},"mode":{"type":"string","default":"list"},"depth":{"type":["integer","null"]}},"required":["path","lines"],"anyOf":[{}]}`, false},
 		{"no properties", `{"type":"object"}`, false},
 	} {
-		if got := sameDefinition(parsed(t, c.live), parsed(t, known)); got != c.want {
+		if got := same(parsed(t, c.live), parsed(t, known)); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	short := parsed(t, `{"type":"object","properties":{"a":{"type":"string"}}}`)
-	if closed := parsed(t, `{"$schema":"x","type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`); !sameDefinition(closed, short) {
+	if closed := parsed(t, `{"$schema":"x","type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false}`); !same(closed, short) {
 		t.Error("what holds anyway counts as a change")
 	}
 }
