@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Changes is what a session's workspace looks like now, against how it was when
@@ -141,13 +142,7 @@ func (s *session) exec(ctx context.Context, script string, args ...string) (stri
 	case err != nil:
 		return "", err
 	case code != 0 && out == "":
-		return "", fmt.Errorf("the container says %q", firstLine(complaint))
+		return "", fmt.Errorf("the container says %q", text.FirstLine(complaint, 200))
 	}
 	return out, nil
-}
-
-// firstLine is the beginning of a program's complaint.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line[:min(len(line), 200)]
 }

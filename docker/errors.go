@@ -9,6 +9,7 @@ import (
 	engine "github.com/fsouza/go-dockerclient"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Errors of the engine or of a request to it; test with errors.Is.
@@ -70,11 +71,4 @@ func status(err error) int {
 }
 
 // oneLine folds text from the engine into a single line of bounded length.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	const limit = 600
-	if len(s) > limit {
-		s = strings.ToValidUTF8(s[:limit], "") + "…"
-	}
-	return s
-}
+func oneLine(s string) string { return text.OneLine(strings.ToValidUTF8(s, "?"), 600) }

@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -94,7 +93,7 @@ func engineMessage(body string) string {
 	if json.Unmarshal([]byte(body), &e) == nil && e.Message != "" {
 		return oneLine(e.Message)
 	}
-	return oneLine(strings.ToValidUTF8(body, "?"))
+	return oneLine(body)
 }
 
 // hijacked is a request that became a byte stream.

@@ -74,7 +74,7 @@ func TestApprovedDomain(t *testing.T) {
 func TestApprovedDomainRefuses(t *testing.T) {
 	s := newDomainHarness(t, nil)
 	send := func(line, fields string) func(*harness) string {
-		return text(line + " HTTP/1.1\r\nHost: docs.example.org\r\n" + fields + "\r\n")
+		return raw(line + " HTTP/1.1\r\nHost: docs.example.org\r\n" + fields + "\r\n")
 	}
 	for _, c := range []refusal{
 		{"a credential", send("GET /", "Authorization: Bearer x\r\n"), "403", ReasonKey},

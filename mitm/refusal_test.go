@@ -19,7 +19,7 @@ type refusal struct {
 	reason Reason
 }
 
-func text(t string) func(*harness) string { return func(*harness) string { return t } }
+func raw(t string) func(*harness) string { return func(*harness) string { return t } }
 
 func edited(edits ...string) func(*harness) string {
 	return func(s *harness) string { return s.message(edits...) }
@@ -42,7 +42,7 @@ func checkRefused(t *testing.T, s *harness, reason Reason) Record {
 func TestOuterPlaneRefuses(t *testing.T) {
 	s := newHarness(t, nil)
 	connect := func(target, rest string) func(*harness) string {
-		return text("CONNECT " + target + " HTTP/1.1\r\n" + rest + "\r\n")
+		return raw("CONNECT " + target + " HTTP/1.1\r\n" + rest + "\r\n")
 	}
 	host := "Host: api.anthropic.com:443\r\n"
 	for _, c := range []refusal{
@@ -70,10 +70,10 @@ func TestOuterPlaneRefuses(t *testing.T) {
 		{"NUL", connect("api.anthropic.com\x00.evil.org:443", host), "400", ReasonMalformed},
 		{"not ASCII", connect("api.anthropic.c\xc3\xb6m:443", host), "400", ReasonMalformed},
 		{"punycode", connect("xn--pi-anthropic-.com:443", "Host: xn--pi-anthropic-.com:443\r\n"), "400", ReasonTarget},
-		{"tab in the line", text("CONNECT\tapi.anthropic.com:443\tHTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
-		{"two spaces", text("CONNECT  api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
+		{"tab in the line", raw("CONNECT\tapi.anthropic.com:443\tHTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
+		{"two spaces", raw("CONNECT  api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
 		{"space in the target", connect("api.anthropic.com :443", host), "400", ReasonMalformed},
-		{"version in lower case", text("CONNECT api.anthropic.com:443 http/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
+		{"version in lower case", raw("CONNECT api.anthropic.com:443 http/1.1\r\n" + host + "\r\n"), "400", ReasonMalformed},
 		{"other Host", connect("api.anthropic.com:443", "Host: evil.org\r\n"), "400", ReasonHostMismatch},
 		{"no Host", connect("api.anthropic.com:443", ""), "400", ReasonHost},
 		{"two Hosts", connect("api.anthropic.com:443", host+host), "400", ReasonHost},
@@ -81,22 +81,22 @@ func TestOuterPlaneRefuses(t *testing.T) {
 		{"chunked", connect("api.anthropic.com:443", host+"Transfer-Encoding: chunked\r\n"), "400", ReasonConnectBody},
 		{"expectation", connect("api.anthropic.com:443", host+"Expect: 100-continue\r\n"), "417", ReasonExpect},
 		{"both lengths", connect("api.anthropic.com:443", host+"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n"), "400", ReasonCoding},
-		{"lower-case method", text("connect api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonTarget},
-		{"HTTP/2", text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "505", ReasonVersion},
-		{"HTTP/0.9", text("GET /\r\n\r\n"), "400", ReasonMalformed},
-		{"bare LF", text("CONNECT api.anthropic.com:443 HTTP/1.1\nHost: api.anthropic.com:443\n\n"), "400", ReasonMalformed},
-		{"plain http", text("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n"), "403", ReasonPlainHTTP},
-		{"plain http to a provider", text("GET http://api.anthropic.com/api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "403", ReasonPlainHTTP},
-		{"https in absolute form", text("GET https://api.anthropic.com/api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "403", ReasonPlainHTTP},
-		{"origin form", text("GET / HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "405", ReasonOriginForm},
-		{"asterisk", text("OPTIONS * HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "400", ReasonTarget},
-		{"websocket", text("GET ws://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"), "403", ReasonUpgrade},
-		{"TLS without CONNECT", text("\x16\x03\x01\x00\xa5\r\n\r\n"), "400", ReasonMalformed},
-		{"health with another method", text("POST http://ironcurtain.invalid/__ironcurtain/health HTTP/1.1\r\nHost: ironcurtain.invalid\r\n\r\n"), "403", ReasonPlainHTTP},
-		{"big header", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 70<<10) + "\r\n\r\n"), "431", ReasonHeaderTooLarge},
-		{"many headers", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("X: a\r\n", 200) + "\r\n"), "431", ReasonHeaderCount},
-		{"long name", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("x", 60<<10) + ": \x01\r\n\r\n"), "400", ReasonMalformed},
-		{"unfinished head", text("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host), "", ReasonTruncated},
+		{"lower-case method", raw("connect api.anthropic.com:443 HTTP/1.1\r\n" + host + "\r\n"), "400", ReasonTarget},
+		{"HTTP/2", raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "505", ReasonVersion},
+		{"HTTP/0.9", raw("GET /\r\n\r\n"), "400", ReasonMalformed},
+		{"bare LF", raw("CONNECT api.anthropic.com:443 HTTP/1.1\nHost: api.anthropic.com:443\n\n"), "400", ReasonMalformed},
+		{"plain http", raw("GET http://example.com/ HTTP/1.1\r\nHost: example.com\r\n\r\n"), "403", ReasonPlainHTTP},
+		{"plain http to a provider", raw("GET http://api.anthropic.com/api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "403", ReasonPlainHTTP},
+		{"https in absolute form", raw("GET https://api.anthropic.com/api/hello HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "403", ReasonPlainHTTP},
+		{"origin form", raw("GET / HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "405", ReasonOriginForm},
+		{"asterisk", raw("OPTIONS * HTTP/1.1\r\nHost: api.anthropic.com\r\n\r\n"), "400", ReasonTarget},
+		{"websocket", raw("GET ws://example.com/ HTTP/1.1\r\nHost: example.com\r\nConnection: upgrade\r\nUpgrade: websocket\r\n\r\n"), "403", ReasonUpgrade},
+		{"TLS without CONNECT", raw("\x16\x03\x01\x00\xa5\r\n\r\n"), "400", ReasonMalformed},
+		{"health with another method", raw("POST http://ironcurtain.invalid/__ironcurtain/health HTTP/1.1\r\nHost: ironcurtain.invalid\r\n\r\n"), "403", ReasonPlainHTTP},
+		{"big header", raw("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 70<<10) + "\r\n\r\n"), "431", ReasonHeaderTooLarge},
+		{"many headers", raw("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("X: a\r\n", 200) + "\r\n"), "431", ReasonHeaderCount},
+		{"long name", raw("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host + strings.Repeat("x", 60<<10) + ": \x01\r\n\r\n"), "400", ReasonMalformed},
+		{"unfinished head", raw("CONNECT api.anthropic.com:443 HTTP/1.1\r\n" + host), "", ReasonTruncated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -306,7 +306,7 @@ func requestAttacks() []refusal {
 		{"GET of a POST endpoint", get("/v1/messages", ""), "403", ReasonEndpoint},
 		{"HTTP/1.0", edited("HTTP/1.1", "HTTP/1.0"), "505", ReasonVersion},
 		{"HTTP/1.2", edited("HTTP/1.1", "HTTP/1.2"), "505", ReasonVersion},
-		{"HTTP/2 by prior knowledge", text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "505", ReasonVersion},
+		{"HTTP/2 by prior knowledge", raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "505", ReasonVersion},
 		// Host.
 		{"other Host", edited("Host: api.anthropic.com", "Host: evil.org"), "400", ReasonHostMismatch},
 		{"other provider's Host", edited("Host: api.anthropic.com", "Host: api.openai.com"), "400", ReasonHostMismatch},
@@ -351,7 +351,7 @@ func requestAttacks() []refusal {
 		{"Connection names the key", add("Connection: x-api-key"), "400", ReasonMalformed},
 		{"big header", add("X: " + strings.Repeat("a", 70<<10)), "431", ReasonHeaderTooLarge},
 		{"many headers", add(strings.Repeat("X: a\r\n", 200) + "X: b"), "431", ReasonHeaderCount},
-		{"unfinished head", text("POST /v1/messages HTTP/1.1\r\nHost: api"), "", ReasonTruncated},
+		{"unfinished head", raw("POST /v1/messages HTTP/1.1\r\nHost: api"), "", ReasonTruncated},
 		{"unfinished body", edited("Content-Length: 72", "Content-Length: 73"), "", ReasonTruncated},
 		// Upgrades.
 		{"websocket", add("Connection: Upgrade\r\nUpgrade: websocket"), "426", ReasonUpgrade},

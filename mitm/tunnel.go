@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // errServerName refuses a handshake whose server name differs from the host of CONNECT.
@@ -151,21 +152,8 @@ func drain(c net.Conn, r io.Reader) {
 	_, _ = io.CopyN(io.Discard, r, drainBytes)
 }
 
-// printable escapes what is not printable ASCII and cuts the text.
+// printable returns the beginning of s in printable ASCII, at most limit bytes.
 func printable(s string, limit int) string {
-	if len(s) <= limit && printableASCII(s) {
-		return s
-	}
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if b.Len() >= limit {
-			break
-		}
-		if c < ' ' || c >= 0x7f {
-			fmt.Fprintf(&b, `\x%02x`, c)
-		} else {
-			b.WriteByte(c)
-		}
-	}
-	return b.String()
+	s = text.ASCII(s[:min(len(s), limit)])
+	return s[:min(len(s), limit)]
 }

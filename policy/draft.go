@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Definition is a tool as a server defines it.
@@ -40,7 +42,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
 			return nil, nil, fmt.Errorf("tool %q: its schema cannot be read: %w", t.Name, err)
 		}
-		d := toolDraft{Tool: t.Name, Server: server, Comment: firstLine(t.Description), Args: map[string][]Role{}, Schema: t.InputSchema, Effects: usual()[t.Name].text}
+		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Args: map[string][]Role{}, Schema: t.InputSchema, Effects: usual()[t.Name].text}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			guess, sure := guessRoles(words(t.Name), words(name), schema.Properties[name])
 			d.Args[name] = guess
@@ -155,9 +157,4 @@ func words(name string) []string {
 	}
 	end()
 	return all
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return sanitize(line)
 }

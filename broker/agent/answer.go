@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // longestEvent bounds one line of an agent's output that is read as an event, in
@@ -29,17 +32,10 @@ func failedAnswer(stdout string, exitCode int) Answer {
 	return Answer{Failure: fmt.Sprintf("the agent ended with code %d and gave no answer: %s", exitCode, last)}
 }
 
-// The longest explanation of a failure, in characters.
+// longestFailure is the longest explanation of a failure, in bytes.
 const longestFailure = 300
 
 // oneLine makes a line of what an agent said about its failure.
-func oneLine(text, otherwise string) string {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
-		return otherwise
-	}
-	if r := []rune(text); len(r) > longestFailure {
-		return string(r[:longestFailure]) + "…"
-	}
-	return text
+func oneLine(said, otherwise string) string {
+	return cmp.Or(text.OneLine(said, longestFailure), otherwise)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // LeastShown is how long a call must have been on the screen before an answer to it
@@ -103,7 +105,7 @@ func (p *prompt) askNext() error {
 	i := waiting[0]
 	p.asked = &i
 	_, err := fmt.Fprintf(p.terminal, "\n[%d] %s/%s wants\n    %s\n%s    rule %s: %s\n    %s",
-		i.Number, visible(i.Server), visible(i.Tool), visible(string(i.Arguments)), effectText(i.Effect), visible(i.Rule), visible(i.Reason), p.question())
+		i.Number, text.ASCII(i.Server), text.ASCII(i.Tool), text.ASCII(string(i.Arguments)), effectText(i.Effect), text.ASCII(i.Rule), text.ASCII(i.Reason), p.question())
 	if err != nil {
 		return err
 	}
@@ -157,7 +159,7 @@ func (p *prompt) change(c Change) {
 		p.asked = nil
 	case c.Ended != nil && p.approved[c.Ended.ID]:
 		delete(p.approved, c.Ended.ID)
-		fmt.Fprintf(p.terminal, "\n    [%d] %s\n", c.Ended.Number, visible(c.Ended.Text()))
+		fmt.Fprintf(p.terminal, "\n    [%d] %s\n", c.Ended.Number, text.ASCII(c.Ended.Text()))
 		p.asked = nil // that may look like a question; what waits is asked about in full below it
 	}
 }
@@ -170,18 +172,4 @@ func (p *prompt) recheck() {
 	if _, waits := p.queue.Find(p.asked.ID); !waits {
 		p.asked = nil
 	}
-}
-
-// visible writes out every character that could disturb a terminal or a reader's eyes:
-// all but plain ASCII, since letters too can show nothing or be drawn in another order.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if r >= ' ' && r <= '~' {
-			b.WriteRune(r)
-		} else {
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
 }

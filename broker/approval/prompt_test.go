@@ -160,7 +160,7 @@ func TestThePromptTellsWhatBecameOfACall(t *testing.T) {
 		q.Ended(res.ID, EndRefused, "its record could not be written: \x1b[2Jfull")
 		q.Ended(res.ID, EndDone, "")
 		synctest.Wait()
-		const want = "[1] the call was refused because its record could not be written: \\u001b[2Jfull\n\n[2] filesystem/read_file wants\n"
+		const want = "[1] the call was refused because its record could not be written: \\x1b[2Jfull\n\n[2] filesystem/read_file wants\n"
 		if seen := p.seen(); !strings.Contains(seen, want) || strings.Contains(seen, "is done") {
 			t.Errorf("shown: %s", seen)
 		}

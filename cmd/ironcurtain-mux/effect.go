@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // effectMarks tell what a line of an effect is.
@@ -24,11 +25,11 @@ func printEffect(w io.Writer, e broker.Escalation) error {
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(w, "    %s\n", escaped(e.Effect.Summary)); err != nil {
+	if _, err := fmt.Fprintf(w, "    %s\n", text.ASCII(e.Effect.Summary)); err != nil {
 		return err
 	}
 	for _, l := range e.Effect.Lines {
-		if _, err := fmt.Fprintf(w, "    %s%s\n", effectMarks[l.Kind], escaped(l.Text)); err != nil {
+		if _, err := fmt.Fprintf(w, "    %s%s\n", effectMarks[l.Kind], text.ASCII(l.Text)); err != nil {
 			return err
 		}
 	}

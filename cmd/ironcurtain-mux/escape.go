@@ -13,12 +13,6 @@ import (
 // What an agent, a file or a server wrote is printed through one of these, since
 // it goes to a terminal.
 
-// escaped writes out every character that could disturb a terminal or a reader.
-func escaped(s string) string {
-	q := strconv.QuoteToASCII(s)
-	return q[1 : len(q)-1]
-}
-
 // printJSON writes a value as one line of JSON in plain ASCII.
 func printJSON(w io.Writer, value any) error { return json.NewEncoder(asciiWriter{w}).Encode(value) }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
@@ -152,7 +153,7 @@ func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (comp
 		return refuse("open the output directory", err, "name an empty or a new directory with --output")
 	}
 	if len(foreign) > 0 {
-		fmt.Fprintf(stderr, "ironcurtain-mux: %s holds other files too, which stay as they are: %s\n", p.shorten(f.output), escaped(strings.Join(foreign, ", ")))
+		fmt.Fprintf(stderr, "ironcurtain-mux: %s holds other files too, which stay as they are: %s\n", p.shorten(f.output), text.ASCII(strings.Join(foreign, ", ")))
 	}
 	o.Machine = p.machine(c, f.output)
 	if o.Previous, err = compile.ReadPrevious(f.output); err != nil {

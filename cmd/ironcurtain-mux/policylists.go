@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
@@ -179,7 +180,7 @@ func printLists(w io.Writer, l *compile.Lists) error {
 		if known && list.ResolvedAt != "" {
 			at = "looked up " + list.ResolvedAt
 		}
-		fmt.Fprintf(&b, "@%s (%s), %d values, %s\n  %s\n", def.Name, def.Type, len(list.Effective()), escaped(at), escaped(def.Prompt))
+		fmt.Fprintf(&b, "@%s (%s), %d values, %s\n  %s\n", def.Name, def.Type, len(list.Effective()), text.ASCII(at), text.ASCII(def.Prompt))
 		for _, v := range slices.Concat(list.Values, list.Added) {
 			from := "looked up"
 			switch {
@@ -188,7 +189,7 @@ func printLists(w io.Writer, l *compile.Lists) error {
 			case slices.Contains(list.Added, v):
 				from = "added by hand"
 			}
-			fmt.Fprintf(&b, "    %-30s %s\n", escaped(v), from)
+			fmt.Fprintf(&b, "    %-30s %s\n", text.ASCII(v), from)
 		}
 	}
 	_, err := io.WriteString(w, b.String())

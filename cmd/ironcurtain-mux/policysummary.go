@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
@@ -84,7 +85,7 @@ func gaps(b *strings.Builder, r compile.ServerResult) {
 		if tools[what] == nil {
 			order = append(order, what)
 		}
-		tools[what] = append(tools[what], escaped(g.Tool))
+		tools[what] = append(tools[what], text.ASCII(g.Tool))
 	}
 	for _, what := range order {
 		fmt.Fprintf(b, "  denied    %s: %s\n", cmp.Or(what, "always"), strings.Join(tools[what], ", "))
@@ -135,7 +136,7 @@ func (s summary) flips(b *strings.Builder, inForce loadedPolicy) error {
 	fmt.Fprintf(b, "\ncompared with the policy in force (%s): %d of %d sampled calls are judged differently\n", inForce.source, differ, len(calls))
 	for _, k := range order {
 		first := found[k][0]
-		fmt.Fprintf(b, "  %-9s was %s, by %s: %d of %s, such as %s %s\n", k.is, k.was, k.by, len(found[k]), escaped(k.server), escaped(first.Tool), jsonx.ASCII(first.Arguments))
+		fmt.Fprintf(b, "  %-9s was %s, by %s: %d of %s, such as %s %s\n", k.is, k.was, k.by, len(found[k]), text.ASCII(k.server), text.ASCII(first.Tool), jsonx.ASCII(first.Arguments))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 func sessionsShowCommand() *cobra.Command {
@@ -102,6 +103,6 @@ func printObeyed(w io.Writer, o broker.Obeyed) {
 	}
 	fmt.Fprintln(w, "\nprograms of this machine would run or obey this of the workspace:")
 	for _, line := range lines {
-		fmt.Fprintln(w, "  "+escaped(line))
+		fmt.Fprintln(w, "  "+text.ASCII(line))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // worktreeFlags say whether a session gets a worktree.
@@ -40,7 +41,7 @@ func (f *worktreeFlags) complete(workspace *string) error {
 
 // farewell says what is to be known of the sessions when everything has ended.
 func farewell(w io.Writer, b *broker.Broker) {
-	for _, text := range b.EndNotices() {
-		fmt.Fprintln(w, escaped(text))
+	for _, notice := range b.EndNotices() {
+		fmt.Fprintln(w, text.ASCII(notice))
 	}
 }

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -63,7 +63,7 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 	}
 	for _, name := range policy.Find[policy.Tools](r.If) {
 		if !slices.ContainsFunc(tools, func(t policy.ToolDescription) bool { return t.Name == name }) {
-			return fmt.Errorf("the server has no tool %q", clip(name, maxName))
+			return fmt.Errorf("the server has no tool %q", text.Clip(name, maxName))
 		}
 	}
 	return speaksOfSomething(server, tools, r)
@@ -112,19 +112,6 @@ func plain(s string) error {
 		return errors.New("a text holds a character that cannot be seen")
 	}
 	return nil
-}
-
-// visible writes out what plain would refuse.
-func visible(s string) string {
-	var b strings.Builder
-	for _, c := range s {
-		if unicode.IsPrint(c) {
-			b.WriteRune(c)
-		} else {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(c), "'"))
-		}
-	}
-	return b.String()
 }
 
 func acceptList(p *policy.Compiled, def policy.ListDefinition) error {

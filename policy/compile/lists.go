@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -58,7 +59,7 @@ func decodeValues(listType, answer string) ([]string, error) {
 			return nil, errors.New("a value is not a string")
 		}
 		if err := checkValue(listType, v.Text); err != nil {
-			return nil, fmt.Errorf("value %d, %q, cannot stand on the list: %w", i+1, clip(v.Text, maxName), err)
+			return nil, fmt.Errorf("value %d, %q, cannot stand on the list: %w", i+1, text.Clip(v.Text, maxName), err)
 		}
 		if !slices.Contains(out, v.Text) {
 			out = append(out, v.Text)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -23,7 +24,7 @@ func merge(o *Options, servers []ServerResult) (*Result, error) {
 			s.Failure = conflict(c, *s)
 		}
 		if s.Failure != nil {
-			c.Skipped = append(c.Skipped, policy.SkippedServer{Name: s.Name, Reason: clip(s.Failure.Error(), 2000)})
+			c.Skipped = append(c.Skipped, policy.SkippedServer{Name: s.Name, Reason: text.Clip(s.Failure.Error(), 2000)})
 			failures = append(failures, fmt.Errorf("%s: %w", s.Name, s.Failure))
 			continue
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Question is what a model is asked: one question with one structured answer.
@@ -54,7 +56,7 @@ func ask[T any](ctx context.Context, m Model, q Question, decode func(text strin
 		if err := ctx.Err(); err != nil {
 			return none, err
 		}
-		text, err := m.Ask(ctx, q)
+		answer, err := m.Ask(ctx, q)
 		switch {
 		case errors.Is(err, ErrCut):
 			if turn == repairs {
@@ -69,26 +71,15 @@ func ask[T any](ctx context.Context, m Model, q Question, decode func(text strin
 			return none, &AskError{Model: m.Name(), Err: err}
 		}
 		var got T
-		if len(text) > maxAnswer || !utf8.ValidString(text) {
+		if len(answer) > maxAnswer || !utf8.ValidString(answer) {
 			err = fmt.Errorf("the answer is longer than %d bytes, or no text", maxAnswer)
-		} else if got, err = decode(text); err == nil {
+		} else if got, err = decode(answer); err == nil {
 			return got, nil
 		}
 		if turn == repairs {
 			return none, fmt.Errorf("%d answers of the model were refused, the last because %w", turn+1, err)
 		}
-		q.User = user + "\n\nYour last answer was:\n" + clip(text, 16<<10) + "\n\nIt was refused: " + err.Error() +
+		q.User = user + "\n\nYour last answer was:\n" + text.Clip(answer, 16<<10) + "\n\nIt was refused: " + err.Error() +
 			"\nAnswer again, the whole answer, without this mistake."
 	}
-}
-
-// clip keeps the beginning of a text, so many bytes at most.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -115,15 +116,15 @@ func toolsText(server string, tools []policy.ToolDescription) (string, error) {
 	}
 	all := []tool{}
 	for _, t := range tools {
-		shown := tool{Name: clip(t.Name, maxName), Description: clip(t.Comment, maxComment), Arguments: []argument{}}
+		shown := tool{Name: text.Clip(t.Name, maxName), Description: text.Clip(t.Comment, maxComment), Arguments: []argument{}}
 		schema := schemaOf(t)
 		for _, a := range t.Arguments {
 			property := member(schema, "properties", a.Name)
 			kind, _ := property.Member("type")
 			pattern, _ := property.Member("pattern")
 			shown.Arguments = append(shown.Arguments, argument{
-				Name: clip(a.Name, maxName), Roles: a.Roles, Type: clip(kind.Text, maxName), Choices: choices(property),
-				Pattern: clip(pattern.Text, maxName), Required: a.Required,
+				Name: text.Clip(a.Name, maxName), Roles: a.Roles, Type: text.Clip(kind.Text, maxName), Choices: choices(property),
+				Pattern: text.Clip(pattern.Text, maxName), Required: a.Required,
 			})
 		}
 		all = append(all, shown)
@@ -144,7 +145,7 @@ func choices(property jsonx.Value) []string {
 	enum, _ := property.Member("enum")
 	for _, v := range enum.Items {
 		if len(out) < maxChoices {
-			out = append(out, clip(v.Text, maxName))
+			out = append(out, text.Clip(v.Text, maxName))
 		}
 	}
 	return out

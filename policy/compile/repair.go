@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -20,7 +21,7 @@ func (s *server) repair(ctx context.Context, a attempt, problems []string) (atte
 	}
 	user := s.brief + "\n\nThe rules:\n" + rules + "\n\nWhat failed:\n" + numbered(problems)
 	return ask(ctx, s.model, Question{
-		System: repairPrompt, User: clip(user, 400<<10), Schema: patchSchema, Name: "patch", MaxTokens: rulesTokens, Shorter: shorterRepair,
+		System: repairPrompt, User: text.Clip(user, 400<<10), Schema: patchSchema, Name: "patch", MaxTokens: rulesTokens, Shorter: shorterRepair,
 	}, func(answer string) (attempt, error) { return s.patch(a, answer) })
 }
 
@@ -83,11 +84,11 @@ func operate(rules []jsonx.Value, op jsonx.Value) ([]jsonx.Value, error) {
 	name, rule := got["name"].Text, got["rule"]
 	own, _ := rule.Member("name")
 	if got["op"].Text != "delete" && (rule.Kind != jsonx.Object || own.Text != name) {
-		return nil, fmt.Errorf("the rule is missing, or its name is not %q", clip(name, maxName))
+		return nil, fmt.Errorf("the rule is missing, or its name is not %q", text.Clip(name, maxName))
 	}
 	at := find(name)
 	if (at < 0) != (got["op"].Text == "add") {
-		return nil, fmt.Errorf("there is no rule %q to change, or there is one already", clip(name, maxName))
+		return nil, fmt.Errorf("there is no rule %q to change, or there is one already", text.Clip(name, maxName))
 	}
 	switch got["op"].Text {
 	case "update":
@@ -100,7 +101,7 @@ func operate(rules []jsonx.Value, op jsonx.Value) ([]jsonx.Value, error) {
 		behind := 0
 		if got["after"].Kind != jsonx.Null {
 			if behind = find(got["after"].Text) + 1; behind == 0 {
-				return nil, fmt.Errorf("there is no rule %q to add one after", clip(got["after"].Text, maxName))
+				return nil, fmt.Errorf("there is no rule %q to add one after", text.Clip(got["after"].Text, maxName))
 			}
 		}
 		return slices.Insert(slices.Clone(rules), behind, rule), nil
@@ -119,7 +120,7 @@ func (s *server) correct(all []policy.Scenario, corrections []jsonx.Value) ([]po
 		}
 		n, err := strconv.Atoi(got["scenario"].Text)
 		if err != nil || n < 1 || n > len(all) || !decision(got["expectedDecision"].Text) {
-			return nil, fmt.Errorf("correction: there is no call %q that could be corrected so", clip(got["scenario"].Text, maxName))
+			return nil, fmt.Errorf("correction: there is no call %q that could be corrected so", text.Clip(got["scenario"].Text, maxName))
 		}
 		out[n-1].Expected = got["expectedDecision"].Text
 		if ok, _ := possible(s.extremes, out[n-1]); !ok {

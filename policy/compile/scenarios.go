@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -75,7 +76,7 @@ func decodeScenario(server string, tools []policy.ToolDescription, v jsonx.Value
 	}
 	i := slices.IndexFunc(tools, func(t policy.ToolDescription) bool { return t.Name == s.Call.Tool })
 	if i < 0 {
-		return s, fmt.Errorf("the server has no tool %q", clip(s.Call.Tool, maxName))
+		return s, fmt.Errorf("the server has no tool %q", text.Clip(s.Call.Tool, maxName))
 	}
 	args, err := jsonx.Parse([]byte(got["arguments"].Text), answerLimits)
 	if err != nil || args.Kind != jsonx.Object {
@@ -83,7 +84,7 @@ func decodeScenario(server string, tools []policy.ToolDescription, v jsonx.Value
 	}
 	for _, m := range args.Members {
 		if !slices.ContainsFunc(tools[i].Arguments, func(a policy.ArgumentDescription) bool { return a.Name == m.Name }) {
-			return s, fmt.Errorf("tool %s has no argument %q", s.Call.Tool, clip(m.Name, maxName))
+			return s, fmt.Errorf("tool %s has no argument %q", s.Call.Tool, text.Clip(m.Name, maxName))
 		}
 	}
 	s.Call.Arguments = args.Encode()

@@ -10,7 +10,7 @@ import (
 // understands: closed objects all of whose members are required, and null for
 // what is not there.
 
-var text = map[string]any{"type": "string"}
+var textSchema = map[string]any{"type": "string"}
 
 func object(members map[string]any, order ...string) map[string]any {
 	return map[string]any{"type": "object", "properties": members, "required": order, "additionalProperties": false}
@@ -43,26 +43,26 @@ func conditionSchema() map[string]any {
 }
 
 var ruleSchema = object(map[string]any{
-	"name": text, "description": text, "principle": text, "if": conditionSchema(), "then": among("allow", "escalate"), "reason": text,
+	"name": textSchema, "description": textSchema, "principle": textSchema, "if": conditionSchema(), "then": among("allow", "escalate"), "reason": textSchema,
 }, "name", "description", "principle", "if", "then", "reason")
 
 var definitionSchema = object(map[string]any{
-	"name": text, "type": listTypes, "principle": text, "generationPrompt": text, "requiresMcp": map[string]any{"type": "boolean"},
+	"name": textSchema, "type": listTypes, "principle": textSchema, "generationPrompt": textSchema, "requiresMcp": map[string]any{"type": "boolean"},
 }, "name", "type", "principle", "generationPrompt", "requiresMcp")
 
 var proposalSchema = object(map[string]any{"rules": array(ruleSchema), "listDefinitions": array(definitionSchema)}, "rules", "listDefinitions")
 
-var valuesSchema = object(map[string]any{"values": array(text)}, "values")
+var valuesSchema = object(map[string]any{"values": array(textSchema)}, "values")
 
 var scenariosSchema = object(map[string]any{
 	"scenarios": array(object(map[string]any{
-		"description": text, "tool": text, "arguments": text, "expectedDecision": among("allow", "deny", "escalate"),
+		"description": textSchema, "tool": textSchema, "arguments": textSchema, "expectedDecision": among("allow", "deny", "escalate"),
 	}, "description", "tool", "arguments", "expectedDecision")),
 }, "scenarios")
 
 var patchSchema = object(map[string]any{
 	"operations": array(object(map[string]any{
-		"op": among("update", "add", "delete"), "name": text, "after": orNull(text), "rule": orNull(ruleSchema),
+		"op": among("update", "add", "delete"), "name": textSchema, "after": orNull(textSchema), "rule": orNull(ruleSchema),
 	}, "op", "name", "after", "rule")),
 	"listDefinitions": array(definitionSchema),
 	"corrections": array(object(map[string]any{

@@ -3,6 +3,7 @@ package compile
 import (
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -36,7 +37,7 @@ func (s *server) try(a attempt) ([]string, error) {
 
 // missed says how a scenario ended otherwise than it should.
 func missed(s policy.Scenario, v policy.Verdict) string {
-	return fmt.Sprintf("%q, %s/%s %s: expected %s, got %s by %s", s.Description, s.Call.Server, s.Call.Tool, visible(clip(string(s.Call.Arguments), 500)), s.Expected, v.Decision, v.Rule)
+	return fmt.Sprintf("%q, %s/%s %s: expected %s, got %s by %s", s.Description, s.Call.Server, s.Call.Tool, text.Readable(string(s.Call.Arguments), 500), s.Expected, v.Decision, v.Rule)
 }
 
 // engine builds the engine for rules and the values of their lists, in the world.

@@ -1,0 +1,67 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestEscapes(t *testing.T) {
+	for in, want := range map[string]struct{ ascii, readable string }{
+		`plain "text"`:         {`plain "text"`, `plain "text"`},
+		"a\\b":                 {`a\\b`, `a\b`},
+		"a\x1b[2J\r\n":         {`a\x1b[2J\r\n`, `a\x1b[2J\r\n`},
+		"ä\u202e\u200b\u00a0":  {`\u00e4\u202e\u200b\u00a0`, `ä\u202e\u200b\u00a0`},
+		"\xff\U000e0041\u0085": {`\xff\U000e0041\u0085`, `\xff\U000e0041\u0085`},
+	} {
+		t.Run(in, func(t *testing.T) {
+			if got := ASCII(in); got != want.ascii {
+				t.Errorf("ASCII: %s, want %s", got, want.ascii)
+			}
+			if got := Readable(in, 100); got != want.readable {
+				t.Errorf("Readable: %s, want %s", got, want.readable)
+			}
+		})
+	}
+	if got := Readable(strings.Repeat("x", 50), 9); got != "xxxxxxxxxx… (50 bytes)" {
+		t.Error(got)
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct{ got, want string }{
+		{Clip("abc", 3), "abc"}, {Clip("abc", 2), "ab…"}, {Clip("aä", 2), "a…"}, {Clip("ä", 0), "…"},
+		{OneLine(" a\n\tb  c ", 9), "a b c"}, {OneLine("a b c", 3), "a b…"},
+		{FirstLine("\n\n a\r\nb", 9), "a"}, {FirstLine("", 9), ""},
+	} {
+		t.Run(c.want, func(t *testing.T) {
+			if c.got != c.want {
+				t.Errorf("%q, want %q", c.got, c.want)
+			}
+		})
+	}
+}
+
+// What ASCII writes can be read back, so two texts never look the same; and nothing that
+// is shown is more than it seems.
+func FuzzEscape(f *testing.F) {
+	f.Add("a\\x1b\x1b\xc3\u202e\"")
+	f.Fuzz(func(t *testing.T, s string) {
+		ascii := ASCII(s)
+		if i := strings.IndexFunc(ascii, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+			t.Fatalf("%q of %q", ascii[i:], s)
+		}
+		back, err := strconv.Unquote(`"` + strings.ReplaceAll(ascii, `"`, `\"`) + `"`)
+		if err != nil || back != s {
+			t.Fatalf("%q came back as %q: %v", s, back, err)
+		}
+		readable := Readable(s, 1<<20)
+		if !utf8.ValidString(readable) || strings.ContainsFunc(readable, func(r rune) bool {
+			return r != ' ' && (unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r))
+		}) {
+			t.Fatalf("%q of %q", readable, s)
+		}
+	})
+}
