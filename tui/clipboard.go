@@ -81,12 +81,12 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	}
 	t.held = &heldCopy{data, now, now.Add(copyHold)}
 	n := t.session.Tab
-	return m.addToast(toast{
-		parts: []string{
+	return m.addToast(view.Toast{
+		Parts: []string{
 			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, view.Counted(len(data), "byte")),
 			"“" + view.Clip(view.Sanitize(string(data[:min(len(data), copyShown)])), copyShown) + "”",
 		},
-		more: "/clipboard",
+		More: "/clipboard",
 	})
 }
 

@@ -71,7 +71,7 @@ type Model struct {
 	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
 	approvals panel.Queue
-	toasts    []toast
+	toasts    view.Toasts
 	copying   copymode.State
 	help      view.List
 	following following // the log of a start, when the list shows one

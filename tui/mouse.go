@@ -34,7 +34,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		return m.onDrag(e)
 	case m.lay.Tabs.Contains(e.X, e.Y):
 		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft {
-			if i := m.tabAt(e.X); i >= 0 {
+			if i := m.tabBar().At(e.X); i >= 0 {
 				m.touch()
 				m.leaveModes()
 				m.show(i)

@@ -56,3 +56,22 @@ func (m *Model) receiptLeft(t *tab) string {
 	}
 	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, view.TimeLeft(left), r.Left)
 }
+
+// onAutoApproval shows a toast for a call that was let through.
+func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
+	parts := []string{
+		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.Call.Tab),
+		fmt.Sprintf("receipt %d: “%s”", a.Receipt, view.Sanitize(a.Quote)),
+	}
+	if a.Call.Effect != nil {
+		parts = append(parts, view.Sanitize(a.Call.Effect.Summary))
+	}
+	return m.addToast(view.Toast{Parts: parts, More: "/undo"})
+}
+
+// addToast shows a toast, in the place of the oldest when there are too many.
+func (m *Model) addToast(t view.Toast) tea.Cmd {
+	m.toasts.Add(t, m.now())
+	m.dirty = true
+	return m.tick()
+}

@@ -48,3 +48,14 @@ func BenchmarkSwitch(b *testing.B) {
 		})
 	}
 }
+
+// A click where the tabs would be does nothing when there are none.
+func TestClickOnNoTabs(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.keys("\x01/close\ry")
+	if len(r.m.tabs) != 0 {
+		t.Fatal("the tab is still open")
+	}
+	r.keys("\x1b[<0;3;1M\x1b[<0;3;1m")
+	r.wants("no tab is open")
+}

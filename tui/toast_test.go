@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 func automatic(n int, quote string) broker.AutoApproval {
@@ -47,7 +48,7 @@ func TestToastTakesNothing(t *testing.T) {
 	if got := r.queued(1); got != "abc\r" {
 		t.Errorf("the agent got %q", got)
 	}
-	r.now = r.now.Add(toastTime)
+	r.now = r.now.Add(view.ToastTime)
 	r.send(tickMsg{})
 	if strings.Contains(r.screen(), "approved automatically") {
 		t.Error("the toast is still there")
@@ -76,13 +77,13 @@ func TestToastsAreSanitized(t *testing.T) {
 		a.Call.Effect.Summary = s
 		r.letThrough(a)
 		for _, toast := range r.m.toasts {
-			if strings.ContainsFunc(strings.Join(toast.parts, ""), func(c rune) bool { return c < ' ' || c == 0x7f || c == 0x202e || c == 0x200b }) {
-				t.Fatalf("%q is drawn as %q", s, toast.parts)
+			if strings.ContainsFunc(strings.Join(toast.Parts, ""), func(c rune) bool { return c < ' ' || c == 0x7f || c == 0x202e || c == 0x200b }) {
+				t.Fatalf("%q is drawn as %q", s, toast.Parts)
 			}
 		}
 		r.now = r.now.Add(time.Second)
 	}
-	if n := len(r.m.toasts); n > maxToasts {
+	if n := len(r.m.toasts); n > view.MaxToasts {
 		t.Errorf("%d toasts", n)
 	}
 }

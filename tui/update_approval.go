@@ -90,7 +90,7 @@ func (m *Model) counting() bool {
 	if t := m.current(); t != nil && m.receiptLeft(t) != "" {
 		return true
 	}
-	return len(m.freshToasts()) > 0 || len(m.approvals.Items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
+	return len(m.toasts.Fresh(m.now())) > 0 || len(m.approvals.Items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
 }
 
 // resolved notes that a call waits no longer, and says who decided it. The

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
@@ -24,17 +25,17 @@ func (m *Model) refresh() {
 func (m *Model) draw() *view.Scene {
 	s := &view.Scene{Cols: m.cols, Rows: m.rows, Focus: -1}
 	if !m.fits {
-		s.Layers = append(s.Layers, m.drawTooSmall())
+		s.Layers = append(s.Layers, view.TooSmall(m.cols, m.rows, m.theme))
 		s.Cursor = &term.Cursor{}
 		m.approvals.Hide()
 		return s
 	}
 	m.placePanes(s)
-	s.Layers = append(s.Layers, m.drawTabs(), m.drawStatus())
+	s.Layers = append(s.Layers, m.tabBar().Draw(m.lay.Tabs, m.theme), m.drawStatus())
 	if long := m.drawMessage(); long != nil {
 		s.Layers = append(s.Layers, long)
 	}
-	m.drawToasts(s)
+	s.Layers = append(s.Layers, m.toasts.Draw(m.lay.Viewport, m.theme, m.now())...)
 	if m.mode == modeHelp {
 		s.Layers = append(s.Layers, m.help.Draw(m.lay.Viewport, m.theme))
 		s.Cursor = &term.Cursor{}
@@ -48,17 +49,6 @@ func (m *Model) draw() *view.Scene {
 	} else {
 		m.approvals.Hide()
 	}
-	return s
-}
-
-// drawTooSmall says in one line that there is not enough room.
-func (m *Model) drawTooSmall() *view.Surface {
-	s := view.NewSurface(view.Rect{X: 0, Y: 0, W: m.cols, H: m.rows}, m.theme.Body)
-	text := "terminal too small"
-	if m.cols < view.TextWidth(text) {
-		text = "too small"
-	}
-	s.Text(0, 0, view.Clip(text, m.cols), m.theme.Bad)
 	return s
 }
 
@@ -80,4 +70,44 @@ type sink interface {
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
 	// Answered passes on what the terminal said of itself.
 	Answered(r keys.Reply)
+}
+
+// maxTabTitle is how many columns a tab's title may take in the bar.
+const maxTabTitle = 24
+
+// tabBar is the bar of tabs as it is drawn.
+func (m *Model) tabBar() view.TabBar {
+	bar := view.TabBar{Active: m.active, Width: m.cols}
+	for i := range m.tabs {
+		label, style := m.tabLabel(i)
+		_, _, urgent := m.tabs[i].mark()
+		bar.Tabs = append(bar.Tabs, view.Tab{Label: label, Style: style, Urgent: urgent})
+	}
+	return bar
+}
+
+// tabLabel is a tab as the bar shows it.
+func (m *Model) tabLabel(i int) (string, term.Style) {
+	t := m.tabs[i]
+	mark, _, urgent := t.mark()
+	title := view.Clip(view.Sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12)))
+	if t.muted || m.muted {
+		title += " " + view.MarkMuted
+	}
+	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, title)
+	switch {
+	case i == m.active && urgent:
+		return label, m.theme.Attention
+	case i == m.active:
+		return label, m.theme.ActiveTab
+	case urgent:
+		return label, m.theme.Attention
+	case t.dead():
+		return label, m.theme.Muted
+	case t.fresh:
+		style := m.theme.Tab
+		style.Attr |= term.Bold
+		return label, style
+	}
+	return label, m.theme.Tab
 }

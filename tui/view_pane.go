@@ -45,7 +45,7 @@ func (m *Model) placePanes(s *view.Scene) {
 		}
 	}
 	if len(tabs) > 1 {
-		s.Layers = append(s.Layers, m.drawBorders(parts)...)
+		s.Layers = append(s.Layers, view.Borders(m.lay.Viewport, parts, m.theme)...)
 	} else if intro := m.drawIntro(tabs[0]); intro != nil {
 		s.Layers = append(s.Layers, intro)
 	}
@@ -59,29 +59,6 @@ func (m *Model) above(rows int, at view.Rect) view.Rect {
 		at.H -= covered
 	}
 	return at
-}
-
-// drawBorders draws the lines between the parts of a split.
-func (m *Model) drawBorders(parts []view.Rect) []*view.Surface {
-	var out []*view.Surface
-	v := m.lay.Viewport
-	for _, r := range parts {
-		if right := r.X + r.W; right < v.X+v.W {
-			line := view.NewSurface(view.Rect{X: right, Y: r.Y, W: 1, H: r.H}, m.theme.Border)
-			for y := range r.H {
-				line.Text(0, y, "│", m.theme.Border)
-			}
-			out = append(out, line)
-		}
-		if bottom := r.Y + r.H; bottom < v.Y+v.H {
-			line := view.NewSurface(view.Rect{X: r.X, Y: bottom, W: min(r.W+1, v.W-r.X), H: 1}, m.theme.Border)
-			for x := range line.At.W {
-				line.Text(x, 0, "─", m.theme.Border)
-			}
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // smallPane is how many rows a pane may have so that what is said about its end

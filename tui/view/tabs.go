@@ -1,0 +1,107 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Tab is a tab as the bar shows it.
+type Tab struct {
+	Label  string
+	Style  term.Style
+	Urgent bool // it waits for the person
+}
+
+// TabBar is the bar of tabs.
+type TabBar struct {
+	Tabs   []Tab
+	Active int
+	Width  int
+}
+
+// Draw draws the bar. When not all tabs fit, those around the active one are shown and
+// the number of the others stands at the edges.
+func (b TabBar) Draw(at Rect, theme Theme) *Surface {
+	s := NewSurface(at, theme.Bar)
+	if len(b.Tabs) == 0 {
+		s.Text(1, 0, "no tabs", theme.Muted)
+		return s
+	}
+	first, last := b.window()
+	x := 0
+	if first > 0 {
+		x = s.Text(x, 0, fmt.Sprintf("‹%d ", first), edgeStyle(b.Tabs[:first], theme))
+	}
+	for _, t := range b.Tabs[first:last] {
+		x = s.Text(x, 0, t.Label, t.Style)
+	}
+	if n := len(b.Tabs) - last; n > 0 {
+		s.Right(s.At.W, fmt.Sprintf(" %d›", n), edgeStyle(b.Tabs[last:], theme))
+	}
+	return s
+}
+
+// edgeStyle draws attention to tabs beyond the edge that wait for the person.
+func edgeStyle(tabs []Tab, theme Theme) term.Style {
+	for _, t := range tabs {
+		if t.Urgent {
+			return theme.Attention
+		}
+	}
+	return theme.Muted
+}
+
+// window is the range of tabs that fit the bar and hold the active one.
+func (b TabBar) window() (first, last int) {
+	width := func(i int) int { return TextWidth(b.Tabs[i].Label) }
+	const edge = 4 // columns for the number of tabs beyond an edge
+	room := func(first, last int) int {
+		r := b.Width
+		if first > 0 {
+			r -= edge
+		}
+		if last < len(b.Tabs) {
+			r -= edge
+		}
+		return r
+	}
+	first, last = b.Active, b.Active+1
+	used := width(b.Active)
+	for {
+		grown := false
+		if last < len(b.Tabs) && used+width(last) <= room(first, last+1) {
+			used += width(last)
+			last++
+			grown = true
+		}
+		if first > 0 && used+width(first-1) <= room(first-1, last) {
+			first--
+			used += width(first)
+			grown = true
+		}
+		if !grown {
+			return first, last
+		}
+	}
+}
+
+// At is the index of the tab drawn at a column, or -1.
+func (b TabBar) At(x int) int {
+	if len(b.Tabs) == 0 {
+		return -1
+	}
+	first, last := b.window()
+	at := 0
+	if first > 0 {
+		at = TextWidth(fmt.Sprintf("‹%d ", first))
+	}
+	for i := first; i < last; i++ {
+		w := TextWidth(b.Tabs[i].Label)
+		if x >= at && x < at+w {
+			return i
+		}
+		at += w
+	}
+	return -1
+}
