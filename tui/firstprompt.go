@@ -55,7 +55,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	m.touched = true // what to try would stand over the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
-			t.session.Tab, view.Sanitize(t.title()), stopwatch(toolPatience)))
+			t.session.Tab, view.Sanitize(t.title()), view.Stopwatch(toolPatience)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // storedSessions are three sessions on disk: one that was left running, one that
@@ -66,7 +67,7 @@ func TestPickerShortensDirectoriesAtTheFront(t *testing.T) {
 		"relative-and-much-too-long-to-be-shown-in-a-column": "relative-and-much-too-long-…",
 		"/a\x1b[31m/b":                                       `/a\e[31m/b`,
 	} {
-		if got := placeColumn(path); got != want {
+		if got := view.PlaceColumn(path); got != want {
 			t.Errorf("%q: %q, want %q", path, got, want)
 		}
 	}

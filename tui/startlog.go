@@ -91,7 +91,7 @@ func startLogLines(log broker.StartLog) []view.Line {
 	}
 	for _, line := range log.Lines {
 		if line.Step {
-			out = append(out, view.Line{Text: view.Sanitize(line.Text) + " · after " + stopwatch(line.After.Truncate(time.Second)), Head: true})
+			out = append(out, view.Line{Text: view.Sanitize(line.Text) + " · after " + view.Stopwatch(line.After.Truncate(time.Second)), Head: true})
 			continue
 		}
 		out = append(out, view.Line{Text: strings.TrimSpace(view.Sanitize(line.Text))})

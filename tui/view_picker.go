@@ -2,9 +2,7 @@ package tui
 
 import (
 	"fmt"
-	"os"
 	"strings"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -54,12 +52,12 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 		shortID(s.ID),
 		fmt.Sprintf("%-12s", view.Sanitize(s.Agent)),
 		fmt.Sprintf("%-*s", states, m.storedState(s)),
-		fmt.Sprintf("%-8s", age(m.now().Sub(s.LastActivity))),
+		fmt.Sprintf("%-8s", view.Age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {
-		parts = append(parts, placeColumn(tree.Repository), view.Sanitize(tree.Branch))
+		parts = append(parts, view.PlaceColumn(tree.Repository), view.Sanitize(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
-		parts = append(parts, placeColumn(s.Workspace))
+		parts = append(parts, view.PlaceColumn(s.Workspace))
 	}
 	if s.LastPrompt != "" {
 		parts = append(parts, "“"+view.Sanitize(s.LastPrompt)+"”")
@@ -82,43 +80,4 @@ func (m *Model) storedState(s broker.StoredSession) string {
 		return "ended"
 	}
 	return "closed"
-}
-
-// age is how long ago something was, in one word or two.
-func age(d time.Duration) string {
-	switch {
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return fmt.Sprintf("%dm ago", int(d.Minutes()))
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh ago", int(d.Hours()))
-	}
-	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
-}
-
-// placeColumn is a directory in a list: its last names, when there is no room for
-// all of them beside what else tells rows apart.
-func placeColumn(path string) string {
-	const width = 28
-	path = view.Sanitize(homeShort(path))
-	for short := path; ; {
-		if view.TextWidth(short) <= width {
-			return short
-		}
-		_, rest, ok := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
-		if !ok {
-			return view.Clip(short, width)
-		}
-		short = "…/" + rest
-	}
-}
-
-// homeShort writes the person's home directory as ~.
-func homeShort(path string) string {
-	home, err := os.UserHomeDir()
-	if rest, ok := strings.CutPrefix(path, home+"/"); ok && err == nil {
-		return "~/" + rest
-	}
-	return path
 }

@@ -1,0 +1,56 @@
+package view
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+// Stopwatch is a time in seconds, or in minutes and seconds: "12 s", "2:07".
+func Stopwatch(d time.Duration) string {
+	s := int(d / time.Second)
+	if s < 60 {
+		return fmt.Sprintf("%d s", s)
+	}
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// Age is how long ago something was, in one word or two.
+func Age(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return "just now"
+	case d < time.Hour:
+		return fmt.Sprintf("%dm ago", int(d.Minutes()))
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
+}
+
+// PlaceColumn is a directory in a list: its last names, when there is no room for
+// all of them beside what else tells rows apart.
+func PlaceColumn(path string) string {
+	const width = 28
+	path = Sanitize(homeShort(path))
+	for short := path; ; {
+		if TextWidth(short) <= width {
+			return short
+		}
+		_, rest, ok := strings.Cut(strings.TrimPrefix(short, "…/"), "/")
+		if !ok {
+			return Clip(short, width)
+		}
+		short = "…/" + rest
+	}
+}
+
+// homeShort writes the person's home directory as ~.
+func homeShort(path string) string {
+	home, err := os.UserHomeDir()
+	if rest, ok := strings.CutPrefix(path, home+"/"); ok && err == nil {
+		return "~/" + rest
+	}
+	return path
+}
