@@ -246,7 +246,7 @@ func (s *session) gitCommand(server, tool string) string {
 	s.mu.Lock()
 	engine := s.engine
 	s.mu.Unlock()
-	return engine.Effects(server, tool).Command
+	return engine.Behavior(server, tool).Command
 }
 
 // pinRemotes notes which remotes the workspace has before the agent can change

@@ -23,11 +23,11 @@ type toolKey struct{ server, tool string }
 
 // annotation describes one tool.
 type annotation struct {
-	key     toolKey
-	comment string // as the file has it; never shown as it is
-	args    map[string]argument
-	schema  *schema.Schema // nil when the file brings none
-	effects *Effects       // nil when the file says nothing of them
+	key      toolKey
+	comment  string // as the file has it; never shown as it is
+	args     map[string]argument
+	schema   *schema.Schema // nil when the file brings none
+	behavior *Behavior      // nil when the file says nothing of it
 }
 
 // argument says which roles an argument has. The first of the cases that
@@ -113,8 +113,8 @@ func (a *Annotations) readTool(n *node, server string) {
 	if s := n.optional("inputSchema"); s != nil && s.object() {
 		t.schema = schema.New(s.value)
 	}
-	if e := n.optional("effects"); e != nil {
-		t.effects = readEffects(e)
+	if e := n.optional("behavior"); e != nil {
+		t.behavior = readBehavior(e)
 	}
 	args := n.required("args")
 	if n.doc.err == nil && args.object() {

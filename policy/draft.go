@@ -27,12 +27,12 @@ type Definition struct {
 // and is listed in doubts, as "tool argument".
 func Draft(server string, tools []Definition, now time.Time) (document []byte, doubts []string, err error) {
 	type toolDraft struct {
-		Tool    string            `json:"toolName"`
-		Server  string            `json:"serverName"`
-		Comment string            `json:"comment"`
-		Args    map[string][]Role `json:"args"`
-		Schema  json.RawMessage   `json:"inputSchema"`
-		Effects json.RawMessage   `json:"effects,omitempty"`
+		Tool     string            `json:"toolName"`
+		Server   string            `json:"serverName"`
+		Comment  string            `json:"comment"`
+		Args     map[string][]Role `json:"args"`
+		Schema   json.RawMessage   `json:"inputSchema"`
+		Behavior json.RawMessage   `json:"behavior,omitempty"`
 	}
 	drafts, h := []toolDraft{}, sha256.New()
 	for _, t := range slices.SortedFunc(slices.Values(tools), func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
@@ -42,7 +42,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
 			return nil, nil, fmt.Errorf("tool %q: its schema cannot be read: %w", t.Name, err)
 		}
-		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Args: map[string][]Role{}, Schema: t.InputSchema, Effects: usual()[t.Name].text}
+		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Args: map[string][]Role{}, Schema: t.InputSchema, Behavior: usual()[t.Name].text}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			guess, sure := guessRoles(words(t.Name), words(name), schema.Properties[name])
 			d.Args[name] = guess

@@ -48,7 +48,7 @@ func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
 		v.Values, v.Prose = f.values(), f.prose()
 	}
 	v.Digest = f.bind(v.Arguments)
-	if dir, _ := f.args.Member(f.tool.effects.Enters); f.tool.traits.Git && dir.Kind == jsonx.String {
+	if dir, _ := f.args.Member(f.tool.behavior.Enters); f.tool.traits.Git && dir.Kind == jsonx.String {
 		v.Enters = dir.Text
 	}
 	return v, nil

@@ -29,7 +29,7 @@ var fetchArguments = map[string]Role{
 
 // tighten returns the annotation with roles added to arguments that an
 // annotation leaves without meaning although the server is known to give them
-// one, and with the usual effects where it says nothing of them. Roles are only
+// one, and with the usual behavior where it says nothing of that. Roles are only
 // ever added.
 func (a *annotation) tighten(t Traits) *annotation {
 	known := map[string]Role{}
@@ -40,15 +40,15 @@ func (a *annotation) tighten(t Traits) *annotation {
 	}
 	out := *a
 	out.args = maps.Clone(a.args)
-	if out.effects == nil {
-		out.effects = usual()[a.key.tool].effects
+	if out.behavior == nil {
+		out.behavior = usual()[a.key.tool].behavior
 	}
-	if out.effects == nil {
-		out.effects = &Effects{}
+	if out.behavior == nil {
+		out.behavior = &Behavior{}
 	}
 	for name, arg := range a.args {
 		role, ok := known[name]
-		if !ok || slices.Contains(out.effects.Flags, name) {
+		if !ok || slices.Contains(out.behavior.Flags, name) {
 			continue
 		}
 		if !hasMeaning(arg.roles) {

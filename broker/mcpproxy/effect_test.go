@@ -106,5 +106,5 @@ func TestAChangedFileWithoutRecordIsRefused(t *testing.T) {
 // gitCommand is the command of git that is usual for a tool's name.
 func gitCommand(server, tool string) string {
 	var none *policy.Engine
-	return none.Effects(server, tool).Command
+	return none.Behavior(server, tool).Command
 }

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// effectsOf reads annotations of one git tool that say these effects, or nothing of them.
-func effectsOf(t *testing.T, name, effects string) (*Annotations, error) {
+// behaviorOf reads annotations of one git tool that say this behavior, or nothing of it.
+func behaviorOf(t *testing.T, name, behavior string) (*Annotations, error) {
 	t.Helper()
-	if effects != "" {
-		effects = `"effects":` + effects + `,`
+	if behavior != "" {
+		behavior = `"behavior":` + behavior + `,`
 	}
-	return ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"`+name+`",`+effects+
+	return ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"`+name+`",`+behavior+
 		`"args":{"path":["read-path","write-path"],"paths":["repo-relative-path"]},"inputSchema":{"properties":{
 		"path":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}}}}}]}}}`))
 }
 
 // What a tool does is what its annotation says, whatever its name is; where it says
 // nothing, it is what is usual for the name.
-func TestEffectsOfTools(t *testing.T) {
+func TestBehaviorOfTools(t *testing.T) {
 	w := newWorld(t)
 	w.write("iron/sessions/s1/sandbox/repo/.envrc", "")
 	for _, c := range []struct {
-		name, effects string
-		want          Decision
+		name, behavior string
+		want           Decision
 	}{
 		{"put_back", "", Allow}, // it only names the file
 		{"put_back", `{"restores":true}`, Escalate},
@@ -33,35 +33,35 @@ func TestEffectsOfTools(t *testing.T) {
 		{"git_restore", "", Escalate},
 		{"git_restore", `{}`, Allow},
 	} {
-		a, err := effectsOf(t, c.name, c.effects)
+		a, err := behaviorOf(t, c.name, c.behavior)
 		if err != nil {
 			t.Fatal(err)
 		}
 		e := w.engine(func(config *Config) { config.Annotations = a })
 		got := e.Evaluate(Call{Server: "git", Tool: c.name, Arguments: []byte(`{"path":"/workspace/repo","paths":[".envrc"]}`)})
 		if got.Decision != c.want {
-			t.Errorf("%s %s: %s by %s, %s; want %s", c.name, c.effects, got.Decision, got.Rule, got.Reason, c.want)
+			t.Errorf("%s %s: %s by %s, %s; want %s", c.name, c.behavior, got.Decision, got.Rule, got.Reason, c.want)
 		}
 	}
 }
 
-func TestEffectsThatCannotBeRead(t *testing.T) {
-	for effects, why := range map[string]string{
+func TestBehaviorThatCannotBeRead(t *testing.T) {
+	for behavior, why := range map[string]string{
 		`[]`: "expected an object", `{"pushs":true}`: "unknown field", `{"pushes":1}`: "expected an array", `{"pushes":[1]}`: "expected an object",
 		`{"shows":[{}]}`: "names no argument", `{"shows":[{"all":"often"}]}`: "unknown state", `{"shows":[{"all":[]}]}`: "the list is empty",
 		`{"command":true}`: "expected a string", `{"flags":"remote"}`: "expected an array",
 	} {
-		if _, err := effectsOf(t, "t", effects); err == nil || !strings.Contains(err.Error(), why) {
-			t.Errorf("%s: %v, want %q", effects, err, why)
+		if _, err := behaviorOf(t, "t", behavior); err == nil || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v, want %q", behavior, err, why)
 		}
 	}
 }
 
-// A draft states the usual effects of a tool, so that a person sees them.
-func TestDraftsStateEffects(t *testing.T) {
+// A draft states the usual behavior of a tool, so that a person sees them.
+func TestDraftsStateBehavior(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)
 	document, _, err := Draft("mine", []Definition{{Name: "git_push", InputSchema: schema}, {Name: "push", InputSchema: schema}}, time.Time{})
-	if err != nil || strings.Count(string(document), `"effects"`) != 1 || !strings.Contains(string(document), `"pushes": true`) {
+	if err != nil || strings.Count(string(document), `"behavior"`) != 1 || !strings.Contains(string(document), `"pushes": true`) {
 		t.Errorf("%s, %v", document, err)
 	}
 }

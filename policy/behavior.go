@@ -1,0 +1,179 @@
+package policy
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
+)
+
+// Behavior is what a tool does beyond what the roles of its arguments tell. It stands in
+// a tool's annotation under "behavior". An annotation without it has what is usual for a
+// tool of its name.
+type Behavior struct {
+	Command string   // of git that the tool runs, such as "push"; empty: none
+	Enters  string   // the argument that names the directory in which the server works from then on
+	Flags   []string // arguments that only choose, whatever their names
+	does    map[action]when
+}
+
+// action is one thing that a tool does, in every call or in some.
+type action string
+
+const (
+	pushes     action = "pushes"     // sends objects to the remote, instead of receiving them
+	exchanges  action = "exchanges"  // exchanges the branches that it is given with a remote
+	configures action = "configures" // sets which remotes there are, and contacts none
+	lists      action = "lists"      // tells the configuration of remotes and does nothing else
+	creates    action = "creates"    // makes a repository where none needs to be yet
+	continues  action = "continues"  // can go on with work that git was interrupted in
+	hookless   action = "hookless"   // can start no hook
+	stages     action = "stages"     // takes in every file below the directories it is given
+	sweeps     action = "sweeps"     // reads files of the work tree that it does not name
+	shows      action = "shows"      // tells what is in tracked files that it does not name
+	single     action = "single"     // shows one file, if its arguments name one
+	revisions  action = "revisions"  // shows files as they were in a revision, named REVISION:FILE
+	restores   action = "restores"   // writes the files that it is given
+	recurses   action = "recurses"   // reads everything below the directory it is given
+	// replaces: writes a temporary file beside the one it is given and renames it. Given
+	// the sandbox itself, that file would lie outside of it.
+	replaces action = "replaces"
+)
+
+var actions = []action{
+	pushes, exchanges, configures, lists, creates, continues, hookless, stages, sweeps, shows, single, revisions, restores, recurses, replaces,
+}
+
+// when are the calls in which a tool does something: those for which all conditions of one
+// list hold.
+type when [][]argumentState
+
+// argumentState is a condition on one argument of a call.
+type argumentState struct {
+	argument string
+	state    string   // truthy, falsy or empty
+	among    []string // else: the argument is one of these
+}
+
+// does reports whether a call of the tool does something.
+func (t *tool) does(e action, call jsonx.Value) bool {
+	return slices.ContainsFunc(t.behavior.does[e], func(all []argumentState) bool {
+		return !slices.ContainsFunc(all, func(s argumentState) bool { return !s.holds(call, t.schema) })
+	})
+}
+
+// can reports whether some call of the tool does it.
+func (t *tool) can(e action) bool { return len(t.behavior.does[e]) > 0 }
+
+func (s argumentState) holds(call jsonx.Value, of *schema.Schema) bool {
+	v, present := call.Member(s.argument)
+	switch s.state {
+	case "truthy":
+		return present && truthy(v)
+	case "falsy":
+		return !present || !truthy(v)
+	case "empty":
+		return len(v.Items) == 0 && v.Text == ""
+	}
+	if !present || v.Kind == jsonx.Null {
+		v, _ = of.Default(s.argument)
+	}
+	return v.Kind == jsonx.String && slices.Contains(s.among, v.Text)
+}
+
+// readBehavior reads "behavior".
+func readBehavior(n *node) *Behavior {
+	out := &Behavior{does: map[action]when{}}
+	if !n.object() {
+		return out
+	}
+	out.Command, out.Enters, out.Flags = n.optional("command").str(), n.optional("enters").str(), n.optional("flags").strings()
+	for _, e := range actions {
+		if w := n.optional(string(e)); w != nil {
+			out.does[e] = readWhen(w)
+		}
+	}
+	n.done()
+	return out
+}
+
+// readWhen reads true, false, or a list of objects that name the state of arguments.
+func readWhen(n *node) when {
+	if n.value.Kind == jsonx.Bool {
+		if n.value.Truth {
+			return when{nil}
+		}
+		return nil
+	}
+	var out when
+	n.each(func(c *node) {
+		if !c.object() {
+			return
+		}
+		var all []argumentState
+		for _, m := range c.value.Members {
+			all = append(all, readState(c.optional(m.Name), m.Name))
+		}
+		if len(all) == 0 {
+			c.fail("the condition names no argument")
+		}
+		out = append(out, all)
+	})
+	return out
+}
+
+func readState(n *node, argument string) argumentState {
+	s := argumentState{argument: argument}
+	if n.value.Kind == jsonx.Array {
+		s.among = n.names()
+		return s
+	}
+	s.state = n.str()
+	if !slices.Contains([]string{"truthy", "falsy", "empty"}, s.state) {
+		n.fail("unknown state %q", s.state)
+	}
+	return s
+}
+
+//go:embed default/tool-behavior.json
+var defaultBehavior []byte
+
+// usual is the behavior of tools whose names tell what they do.
+var usual = sync.OnceValue(func() map[string]usualBehavior {
+	d, err := parseDocument("default/tool-behavior.json", defaultBehavior)
+	if err != nil {
+		panic(fmt.Sprintf("policy: the embedded behavior is broken: %v", err))
+	}
+	out := map[string]usualBehavior{}
+	for _, m := range d.root.Members {
+		out[m.Name] = usualBehavior{readBehavior(d.top().child(m.Name, m.Value)), m.Value.Encode()}
+	}
+	if err := d.problem(); err != nil {
+		panic(fmt.Sprintf("policy: the embedded behavior is broken: %v", err))
+	}
+	return out
+})
+
+// usualBehavior is behavior with its text.
+type usualBehavior struct {
+	behavior *Behavior
+	text     json.RawMessage
+}
+
+// Behavior says what a tool does. Without an engine, and of a tool that is not annotated,
+// it says what is usual for the name.
+func (e *Engine) Behavior(server, name string) Behavior {
+	if e != nil {
+		if t, ok := e.collector.tools[toolKey{server, name}]; ok {
+			return *t.behavior
+		}
+	}
+	if u := usual()[name].behavior; u != nil {
+		return *u
+	}
+	return Behavior{}
+}
