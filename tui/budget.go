@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -69,7 +70,7 @@ func (m *Model) budgetText(all broker.Budgets) []view.Line {
 	for _, b := range all.Sessions {
 		name := fmt.Sprintf("tab %d", b.Tab)
 		if t := m.tabOf(b.Session); t != nil {
-			name = fmt.Sprintf("tab %d: %s", b.Tab, view.Sanitize(t.title()))
+			name = fmt.Sprintf("tab %d: %s", b.Tab, text.Drawable(t.title()))
 		}
 		out = append(out, view.Line{Text: name, Head: true})
 		out = append(out, usageLines(b.Used)...)
@@ -79,7 +80,7 @@ func (m *Model) budgetText(all broker.Budgets) []view.Line {
 	out = append(out, view.Line{Text: "all sessions there ever were", Head: true})
 	out = append(out, usageLines(all.Total)...)
 	return append(out, view.Line{Text: ""},
-		view.Line{Text: "Costs are estimated by the prices of " + view.Sanitize(all.PricesDate) + "; the provider's bill decides."},
+		view.Line{Text: "Costs are estimated by the prices of " + text.Drawable(all.PricesDate) + "; the provider's bill decides."},
 		view.Line{Text: "/budget +5 lets this tab use 5 dollars more."})
 }
 

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -84,7 +85,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	return m.addToast(view.Toast{
 		Parts: []string{
 			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, view.Counted(len(data), "byte")),
-			"“" + view.Clip(view.Sanitize(string(data[:min(len(data), copyShown)])), copyShown) + "”",
+			"“" + view.Clip(text.Drawable(string(data[:min(len(data), copyShown)])), copyShown) + "”",
 		},
 		More: "/clipboard",
 	})

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -77,9 +78,9 @@ func lookUpCommand(name string) (command, bool) {
 // unknownCommand says what is valid instead.
 func unknownCommand(name string) error {
 	if near := input.Completions(name, commandNames()); len(near) > 0 {
-		return fmt.Errorf("/%s: no such command, did you mean /%s?", view.Sanitize(name), strings.Join(near, ", /"))
+		return fmt.Errorf("/%s: no such command, did you mean /%s?", text.Drawable(name), strings.Join(near, ", /"))
 	}
-	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", view.Sanitize(name), view.Sanitize(name))
+	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", text.Drawable(name), text.Drawable(name))
 }
 
 func commandNames() []string {
@@ -144,7 +145,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(msg.found) == 0 && msg.stem == "":
 		m.showError(errors.New("nothing is known that could stand here"))
 	case len(msg.found) == 0:
-		m.showError(fmt.Errorf("nothing begins with %q", view.Sanitize(msg.stem)))
+		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(msg.stem)))
 	case len(msg.found) == 1:
 		end := " "
 		if strings.HasSuffix(prefix, "/") {
@@ -154,7 +155,7 @@ func (m *Model) completed(msg completedMsg) {
 	case len(prefix) > len(msg.stem):
 		m.line.Insert(prefix[len(msg.stem):], false)
 	default:
-		m.showInfo(view.Sanitize(strings.Join(msg.found, " ")))
+		m.showInfo(text.Drawable(strings.Join(msg.found, " ")))
 		m.flash.candidates = true
 	}
 }

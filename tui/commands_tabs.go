@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -21,7 +22,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	if word, rest, _ := strings.Cut(dir, " "); m.agentMeant(word) != "" {
 		o.agent, dir = m.agentMeant(word), strings.TrimSpace(rest)
 	} else if dir != "" && !strings.ContainsAny(dir, "/~.") && !strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", view.Sanitize(word), m.agentNames())
+		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", text.Drawable(word), m.agentNames())
 	}
 	if rest, ok := strings.CutPrefix(dir, "--workspace"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '=') {
 		if dir = strings.Trim(rest, "= "); dir == "" {
@@ -29,7 +30,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, and behind -- the first prompt", view.Sanitize(dir))
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, and behind -- the first prompt", text.Drawable(dir))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
@@ -98,7 +99,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 		return m.restart(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", view.Sanitize(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", text.Drawable(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.restart(t)
 		}
@@ -132,7 +133,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 		return m.closeTab(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s?", view.Sanitize(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s in tab %d%s?", text.Drawable(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.closeTab(t)
 		}
@@ -178,7 +179,7 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 	n, ok := input.Number(args)
 	t := m.current()
 	if !ok || t == nil || n > len(m.tabs) {
-		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", view.Sanitize(args), len(m.tabs))
+		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", text.Drawable(args), len(m.tabs))
 	}
 	m.moveTab(t, n-1)
 	return nil, nil
@@ -207,7 +208,7 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 		return nil, nil
 	}
 	if args != "" {
-		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", view.Sanitize(args))
+		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", text.Drawable(args))
 	}
 	if t == nil {
 		return nil, errors.New("there is no tab to mute")

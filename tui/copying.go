@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -61,10 +62,10 @@ func (m *Model) leaveCopy() {
 }
 
 // onCopyKey is a key in copy mode.
-func (m *Model) onCopyKey(name, text string) tea.Cmd {
+func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	m.dirty = true
 	c := &m.copying
-	switch c.Key(m.keys, name, text, m.focusedRect().H) {
+	switch c.Key(m.keys, name, typed, m.focusedRect().H) {
 	case copymode.Stay:
 	case copymode.Leave:
 		m.leaveCopy()
@@ -81,7 +82,7 @@ func (m *Model) onCopyKey(name, text string) tea.Cmd {
 	case copymode.NoQuery:
 		m.showError(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
 	case copymode.NotFound:
-		m.showError(fmt.Errorf("not found: %s", view.Sanitize(c.Query)))
+		m.showError(fmt.Errorf("not found: %s", text.Drawable(c.Query)))
 	}
 	return nil
 }
@@ -125,7 +126,7 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 		return nil
 	}
 	m.editing = true
-	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, view.Sanitize(t.title()))
+	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, text.Drawable(t.title()))
 	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
 	screen, out := t.pane.Screen, m.sink
 	return m.do(func(ctx context.Context) tea.Msg {

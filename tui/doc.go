@@ -13,5 +13,5 @@
 //
 // Bytes of an agent never reach the person's terminal: panes are drawn from
 // cells, and every other string that the agent had a hand in passes through
-// view.Sanitize.
+// text.Drawable.
 package tui

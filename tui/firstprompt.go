@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -45,7 +46,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	if t.dead() {
 		t.first = nil
 		where := m.line.PutBack(prompt)
-		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", view.Sanitize(t.title()), where))
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", text.Drawable(t.title()), where))
 		return nil
 	}
 	if !t.readyForPrompt(m.now()) {
@@ -55,7 +56,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	m.touched = true // what to try would stand over the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
-			t.session.Tab, view.Sanitize(t.title()), view.Stopwatch(toolPatience)))
+			t.session.Tab, text.Drawable(t.title()), view.Stopwatch(toolPatience)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }

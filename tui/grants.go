@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runGrants is /grants.
@@ -85,7 +85,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	}
 	words := strings.Fields(rest)
 	if len(words) > 2 {
-		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", view.Sanitize(args))
+		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", text.Drawable(args))
 	}
 	it, err := m.approvals.Meant(which, m.now())
 	if err != nil {

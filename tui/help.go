@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -24,7 +25,7 @@ func (m *Model) showHelp(title string, lines []view.Line) {
 func (m *Model) helpText() []view.Line {
 	var out []view.Line
 	for _, line := range m.o.Intro {
-		out = append(out, view.Line{Text: view.Sanitize(line)})
+		out = append(out, view.Line{Text: text.Drawable(line)})
 	}
 	var last input.Place
 	listed := false

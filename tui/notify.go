@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -44,15 +45,15 @@ type notification struct {
 // them, in the ways that are configured, and never for a muted tab. Bell and
 // desktop get one word a second at most; the person's command gets every
 // occasion but a program's wish, for which no agent can start anything.
-func (m *Model) announce(t *tab, what occasion, text string) {
+func (m *Model) announce(t *tab, what occasion, message string) {
 	asked := what == onBell || what == onMessage || len(m.o.NotifyOn) == 0 || slices.Contains(m.o.NotifyOn, string(what))
 	if m.muted || t != nil && t.muted || !asked {
 		return
 	}
-	n := notification{what: what, title: "ironcurtain-mux", text: view.Sanitize(text)}
+	n := notification{what: what, title: "ironcurtain-mux", text: text.Drawable(message)}
 	if t != nil {
 		n.tab, n.session = t.session.Tab, string(t.session.ID)
-		n.title += fmt.Sprintf(" tab %d %s", t.session.Tab, view.Sanitize(t.title()))
+		n.title += fmt.Sprintf(" tab %d %s", t.session.Tab, text.Drawable(t.title()))
 	}
 	if m.command != nil && what != onBell && what != onMessage {
 		m.command(n)
@@ -100,7 +101,7 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:
-		t.agentTitle = view.Clip(view.Sanitize(msg.event.Title), maxAgentTitle)
+		t.agentTitle = view.Clip(text.Drawable(msg.event.Title), maxAgentTitle)
 	case term.EventNotification:
 		if t != m.current() {
 			t.fresh, m.dirty = true, true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -78,11 +79,11 @@ func (o Options) check() error {
 	switch o.Notify {
 	case "bell", "desktop", "none":
 	default:
-		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", view.Sanitize(o.Notify))
+		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", text.Drawable(o.Notify))
 	}
 	for _, what := range o.NotifyOn {
 		if !slices.Contains(Occasions(), what) {
-			return fmt.Errorf("notify on %q: unknown occasion, known are %s", view.Sanitize(what), strings.Join(Occasions(), ", "))
+			return fmt.Errorf("notify on %q: unknown occasion, known are %s", text.Drawable(what), strings.Join(Occasions(), ", "))
 		}
 	}
 	_, err := view.ThemeByName(o.Theme)

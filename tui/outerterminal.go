@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -102,7 +103,7 @@ func (m *Model) windowTitle() string {
 		title = fmt.Sprintf("%d waiting · %s", n, title)
 	}
 	if t := m.current(); t != nil {
-		title += fmt.Sprintf(" · %d %s", t.session.Tab, view.Sanitize(t.title()))
+		title += fmt.Sprintf(" · %d %s", t.session.Tab, text.Drawable(t.title()))
 		if t.agentTitle != "" {
 			title += ": " + t.agentTitle
 		}

@@ -8,9 +8,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // picker is the list of stored sessions that a person chooses from.
@@ -28,7 +28,7 @@ func shortID(id broker.SessionID) string { return string(id[:min(8, len(id))]) }
 // runResume is /resume [ID].
 func (m *Model) runResume(args string) (tea.Cmd, error) {
 	if strings.ContainsAny(args, " /") {
-		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", view.Sanitize(args))
+		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", text.Drawable(args))
 	}
 	if args == "" {
 		m.openPicker()
@@ -126,11 +126,11 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	}
 	switch len(found) {
 	case 0:
-		m.showError(&hinted{fmt.Errorf("no session begins with %s", view.Sanitize(msg.prefix)), "/resume lists them"})
+		m.showError(&hinted{fmt.Errorf("no session begins with %s", text.Drawable(msg.prefix)), "/resume lists them"})
 	case 1:
 		return m.open(tabRequest{resume: found[0].ID})
 	default:
-		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), view.Sanitize(msg.prefix)), "type more of the id"})
+		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), text.Drawable(msg.prefix)), "type more of the id"})
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (m *Model) askToEnd() tea.Cmd {
 		return nil
 	}
 	id := s.ID
-	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", view.Sanitize(s.Agent), shortID(id), panel.LostCalls(s.Waiting)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", text.Drawable(s.Agent), shortID(id), panel.LostCalls(s.Waiting)), func(m *Model) tea.Cmd {
 		return m.endStored(id)
 	})
 	return nil

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -60,11 +61,11 @@ func (m *Model) receiptLeft(t *tab) string {
 // onAutoApproval shows a toast for a call that was let through.
 func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	parts := []string{
-		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.Call.Tab),
-		fmt.Sprintf("receipt %d: “%s”", a.Receipt, view.Sanitize(a.Quote)),
+		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.Call.Tab),
+		fmt.Sprintf("receipt %d: “%s”", a.Receipt, text.Drawable(a.Quote)),
 	}
 	if a.Call.Effect != nil {
-		parts = append(parts, view.Sanitize(a.Call.Effect.Summary))
+		parts = append(parts, text.Drawable(a.Call.Effect.Summary))
 	}
 	return m.addToast(view.Toast{Parts: parts, More: "/undo"})
 }

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -33,7 +34,7 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 
 // startLogTitle stands above the log.
 func startLogTitle(t *tab) string {
-	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, view.Sanitize(t.session.Agent))
+	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, text.Drawable(t.session.Agent))
 }
 
 // askStartLog asks for the log that is shown, once at a time.
@@ -91,10 +92,10 @@ func startLogLines(log broker.StartLog) []view.Line {
 	}
 	for _, line := range log.Lines {
 		if line.Step {
-			out = append(out, view.Line{Text: view.Sanitize(line.Text) + " · after " + view.Stopwatch(line.After.Truncate(time.Second)), Head: true})
+			out = append(out, view.Line{Text: text.Drawable(line.Text) + " · after " + view.Stopwatch(line.After.Truncate(time.Second)), Head: true})
 			continue
 		}
-		out = append(out, view.Line{Text: strings.TrimSpace(view.Sanitize(line.Text))})
+		out = append(out, view.Line{Text: strings.TrimSpace(text.Drawable(line.Text))})
 	}
 	if len(out) == 0 {
 		out = append(out, view.Line{Text: "nothing was noted"})

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // How long a message stays in the status line.
@@ -73,9 +73,9 @@ var errStay = errors.New("not yet")
 // explain turns an error into one safe line: what happened and, when somebody
 // knows, what to do next.
 func explain(err error) string {
-	text := view.Sanitize(err.Error())
+	shown := text.Drawable(err.Error())
 	if next := fault.Hint(err); next != "" {
-		text += " (" + view.Sanitize(next) + ")"
+		shown += " (" + text.Drawable(next) + ")"
 	}
-	return text
+	return shown
 }

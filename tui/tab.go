@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
@@ -92,7 +93,7 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 // endText says in one line how the agent ended, or why it never began. A reason such
 // as "ended by signal 15" says all of it.
 func (t *tab) endText() string {
-	reason := view.Sanitize(t.session.Reason)
+	reason := text.Drawable(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
 		return t.session.Agent + " " + reason
 	}

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -37,20 +38,20 @@ func (m *Model) findTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, &hinted{fmt.Errorf("%q may be %s", view.Sanitize(arg), tabList(found)), "say its number"}
+			return nil, &hinted{fmt.Errorf("%q may be %s", text.Drawable(arg), tabList(found)), "say its number"}
 		}
 	}
 	if len(m.tabs) == 0 {
-		return nil, fmt.Errorf("no tab is called %q: none is open", view.Sanitize(arg))
+		return nil, fmt.Errorf("no tab is called %q: none is open", text.Drawable(arg))
 	}
-	return nil, fmt.Errorf("no tab is called %q; open: %s", view.Sanitize(arg), tabList(m.tabs))
+	return nil, fmt.Errorf("no tab is called %q; open: %s", text.Drawable(arg), tabList(m.tabs))
 }
 
 // tabList names tabs by number and title.
 func tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
-		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, view.Sanitize(t.title())))
+		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, text.Drawable(t.title())))
 	}
 	return strings.Join(out, ", ")
 }
@@ -62,7 +63,7 @@ func (m *Model) tabWords() []string {
 		out = append(out, fmt.Sprint(t.session.Tab))
 	}
 	for _, t := range m.tabs {
-		if name := t.title(); name == view.Sanitize(name) && !strings.ContainsAny(name, " \t\n") {
+		if name := t.title(); name == text.Drawable(name) && !strings.ContainsAny(name, " \t\n") {
 			out = append(out, name)
 		}
 	}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runApprove is /approve.
 func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if rest != "" {
-		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", view.Sanitize(args))
+		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", text.Drawable(args))
 	}
 	return m.decideOn(which, panel.Decision{Approve: true})
 }
@@ -102,15 +102,15 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	if it == nil && !own {
 		return
 	}
-	text := panel.ResolutionText(r)
+	shown := panel.ResolutionText(r)
 	if r.Outcome == broker.Approved && !r.Kept {
-		text += ", under way"
+		shown += ", under way"
 	}
 	if it != nil && it.Sent && own && !r.Won {
-		text = fmt.Sprintf("#%d was already %s by %s", r.Number, view.Sanitize(string(r.Outcome)), panel.DeciderName(r.By))
+		shown = fmt.Sprintf("#%d was already %s by %s", r.Number, text.Drawable(string(r.Outcome)), panel.DeciderName(r.By))
 	}
 	if own {
-		text = m.approvals.Batch.Result(r, text)
+		shown = m.approvals.Batch.Result(r, shown)
 	}
 	if known.Ending != nil && !known.Ending.Expected() {
 		if !m.flash.bad && !m.approvals.Batch.Member(r.ID) {
@@ -119,9 +119,9 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		return
 	}
 	if r.Outcome == broker.Approved {
-		m.showSuccess(text)
+		m.showSuccess(shown)
 	} else {
-		m.showInfo(text)
+		m.showInfo(shown)
 	}
 }
 
@@ -144,24 +144,24 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 	case e.Expected(), e.State == broker.EndKept, good && m.flash.urgent && m.flash.shown(m.now()):
 		return // it has been said, or there is worse
 	case good && m.approvals.Batch.Member(e.ID):
-		if text := m.approvals.Batch.Done(); text != "" {
-			m.showSuccess(text)
+		if shown := m.approvals.Batch.Done(); shown != "" {
+			m.showSuccess(shown)
 		}
 		return
 	}
-	text := fmt.Sprintf("#%d", e.Number)
+	shown := fmt.Sprintf("#%d", e.Number)
 	if s.By != "" {
-		text = panel.ResolutionText(s.Resolution)
+		shown = panel.ResolutionText(s.Resolution)
 	}
-	text += ": " + view.Sanitize(e.Text())
+	shown += ": " + text.Drawable(e.Text())
 	if good {
-		m.showSuccess(text)
+		m.showSuccess(shown)
 		return
 	}
 	if m.flash.bad && m.flash.shown(m.now()) && len(m.flash.text) < maxBadNews {
-		text = m.flash.text + " · " + text
+		shown = m.flash.text + " · " + shown
 	}
-	m.setFlash(text, sevError, errorTime)
+	m.setFlash(shown, sevError, errorTime)
 	m.flash.urgent, m.flash.bad = true, true
 }
 

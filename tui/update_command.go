@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // enterCommand gives the keyboard to the command line. Only the person does
@@ -197,7 +197,7 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 		m.showError(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
 		return nil
 	case t.dead():
-		m.showError(&hinted{fmt.Errorf("%s has ended", view.Sanitize(t.title())), "/restart opens it anew, /resume goes on where it ended"})
+		m.showError(&hinted{fmt.Errorf("%s has ended", text.Drawable(t.title())), "/restart opens it anew, /resume goes on where it ended"})
 		return nil
 	}
 	kept := pieces
@@ -221,7 +221,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	if err == nil {
 		t.usedAt = m.now()
 		if !t.pane.Queue.Fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
-			err = fmt.Errorf("%s takes no input", view.Sanitize(t.title()))
+			err = fmt.Errorf("%s takes no input", text.Drawable(t.title()))
 		}
 	}
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // onInput gives one event of the person's terminal to whom it belongs in the
@@ -148,7 +148,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.Screen.Modes())
 	if !t.pane.Queue.Put(data) {
-		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", view.Sanitize(t.title())), "wait, or /close it"})
+		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", text.Drawable(t.title())), "wait, or /close it"})
 	}
 }
 
@@ -195,7 +195,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
 	switch name, a := means.Name, means.Action; a {
 	case "":
-		m.showError(&hinted{fmt.Errorf("%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(view.Sanitize(name))), input.DisplayKey(m.keys.CommandKey) + " then ? lists the keys"})
+		m.showError(&hinted{fmt.Errorf("%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(text.Drawable(name))), input.DisplayKey(m.keys.CommandKey) + " then ? lists the keys"})
 	case input.ActPrefix:
 		if t := m.current(); t != nil && !t.dead() {
 			m.forward(t, ev)

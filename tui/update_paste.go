@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // pasteState remembers where a paste began to go, so that all of it goes
@@ -49,7 +49,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 	}
 	if !p.refused {
 		p.refused = true
-		m.showError(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", view.Sanitize(p.to.title())), "wait, or /close it"})
+		m.showError(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", text.Drawable(p.to.title())), "wait, or /close it"})
 	}
 	if ev.Paste.End {
 		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
@@ -92,7 +93,7 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 
 // onNotice shows a message of the broker, named by its tab.
 func (m *Model) onNotice(n broker.Notice) {
-	text := view.Sanitize(n.Text)
+	text := text.Drawable(n.Text)
 	if t := m.tabOf(n.Session); t != nil {
 		text = fmt.Sprintf("tab %d: %s", t.session.Tab, text)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -90,7 +91,7 @@ func (m *Model) tabBar() view.TabBar {
 func (m *Model) tabLabel(i int) (string, term.Style) {
 	t := m.tabs[i]
 	mark, _, urgent := t.mark()
-	title := view.Clip(view.Sanitize(t.title()), min(maxTabTitle, max(4, m.cols-12)))
+	title := view.Clip(text.Drawable(t.title()), min(maxTabTitle, max(4, m.cols-12)))
 	if t.muted || m.muted {
 		title += " " + view.MarkMuted
 	}

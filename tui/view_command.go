@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -111,7 +112,7 @@ func (m *Model) ensureBody(it *panel.Item) {
 	}
 	agent := ""
 	if t := m.tabOf(it.Call.Session); t != nil {
-		agent = view.Sanitize(t.session.Agent)
+		agent = text.Drawable(t.session.Agent)
 	}
 	call := it.Call
 	if it.LayAtOnce(agent, width) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -69,14 +70,14 @@ const smallPane = 6
 // cannot be reached. Its reason wraps over as many rows as it needs, at most
 // half of the pane or, of a small one, all but one.
 func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
-	text := t.endText()
+	shown := t.endText()
 	if t.running() {
-		text = "the agent's terminal is lost: " + t.trouble
+		shown = "the agent's terminal is lost: " + t.trouble
 		if t.session.Trouble != "" {
-			text = view.Sanitize(t.session.Trouble)
+			shown = text.Drawable(t.session.Trouble)
 		}
 	}
-	rows := view.WrapWords(text, max(1, at.W-2))
+	rows := view.WrapWords(shown, max(1, at.W-2))
 	if most := max(1, at.H/2, min(smallPane, at.H)-1); len(rows) > most {
 		rows = append(rows[:most-1:most-1], view.Clip(strings.Join(rows[most-1:], " "), at.W-2))
 	}
@@ -96,7 +97,7 @@ func (m *Model) drawEmpty() *view.Surface {
 	}
 	y := 0
 	for _, line := range append(lines, m.o.Intro...) {
-		for _, row := range view.WrapWords(view.Sanitize(line), max(1, s.At.W-2)) {
+		for _, row := range view.WrapWords(text.Drawable(line), max(1, s.At.W-2)) {
 			s.Text(1, y, row, m.theme.Body)
 			y++
 		}
@@ -113,7 +114,7 @@ func (m *Model) drawIntro(t *tab) *view.Surface {
 	}
 	var rows []string
 	for _, line := range m.o.Intro {
-		rows = append(rows, view.WrapWords(view.Sanitize(line), max(1, v.W-2))...)
+		rows = append(rows, view.WrapWords(text.Drawable(line), max(1, v.W-2))...)
 	}
 	if len(rows)*3 > v.H {
 		return nil

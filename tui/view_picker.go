@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -50,17 +51,17 @@ func (m *Model) drawPicker() *view.Surface {
 func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	parts := []string{
 		shortID(s.ID),
-		fmt.Sprintf("%-12s", view.Sanitize(s.Agent)),
+		fmt.Sprintf("%-12s", text.Drawable(s.Agent)),
 		fmt.Sprintf("%-*s", states, m.storedState(s)),
 		fmt.Sprintf("%-8s", view.Age(m.now().Sub(s.LastActivity))),
 	}
 	if tree := s.Worktree; tree != nil {
-		parts = append(parts, view.PlaceColumn(tree.Repository), view.Sanitize(tree.Branch))
+		parts = append(parts, view.PlaceColumn(tree.Repository), text.Drawable(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
 		parts = append(parts, view.PlaceColumn(s.Workspace))
 	}
 	if s.LastPrompt != "" {
-		parts = append(parts, "“"+view.Sanitize(s.LastPrompt)+"”")
+		parts = append(parts, "“"+text.Drawable(s.LastPrompt)+"”")
 	}
 	return strings.Join(parts, "  ")
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -18,13 +19,13 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 		r.Add(n, m.theme.Changed)
 	}
 	if len(t.first) > 0 {
-		r.Add("first prompt: "+view.Sanitize(input.TextOf(t.first)), m.theme.Body)
+		r.Add("first prompt: "+text.Drawable(input.TextOf(t.first)), m.theme.Body)
 	}
 	for _, p := range t.progress {
 		m.addStep(r, p)
 	}
 	if t.blank() {
-		r.Add("… waiting for "+view.Sanitize(t.session.Agent)+" to show something", m.theme.Body)
+		r.Add("… waiting for "+text.Drawable(t.session.Agent)+" to show something", m.theme.Body)
 	}
 	switch {
 	case t.session.State == broker.StateDead:
@@ -39,11 +40,11 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	case t.trouble != "":
 		r.Add(t.trouble, m.theme.Bad)
 	case t.session.Trouble != "":
-		r.Add(view.Sanitize(t.session.Trouble), m.theme.Bad)
+		r.Add(text.Drawable(t.session.Trouble), m.theme.Bad)
 	default:
 		steps := len(r.Rows)
 		for _, line := range m.o.Intro {
-			r.Add(view.Sanitize(line), m.theme.Label)
+			r.Add(text.Drawable(line), m.theme.Label)
 		}
 		if len(r.Rows) > at.H { // what happens matters more than what to try
 			r.Rows = r.Rows[:steps]
@@ -62,12 +63,12 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 
 // startHeading says what is being started and where it works.
 func startHeading(t *tab) string {
-	heading := "starting " + view.Sanitize(t.session.Agent)
+	heading := "starting " + text.Drawable(t.session.Agent)
 	if tree := t.session.Worktree; tree != nil {
-		return heading + " on branch " + view.Sanitize(tree.Branch) + " of " + view.Sanitize(tree.Repository)
+		return heading + " on branch " + text.Drawable(tree.Branch) + " of " + text.Drawable(tree.Repository)
 	}
 	if t.session.Workspace != "" {
-		heading += " in " + view.Sanitize(t.session.Workspace)
+		heading += " in " + text.Drawable(t.session.Workspace)
 	}
 	return heading
 }
@@ -95,17 +96,17 @@ func (m *Model) addStep(r *view.StyledRows, p broker.Progress) {
 	if p.Elapsed >= time.Second {
 		took = " · " + view.Stopwatch(p.Elapsed)
 	}
-	r.Clip(mark+" "+view.Sanitize(p.Step), took, style)
+	r.Clip(mark+" "+text.Drawable(p.Step), took, style)
 	switch {
 	case p.Failed && r.Width < 60:
 		for _, line := range p.Tail {
-			r.Clip("  "+view.Sanitize(line), "", m.theme.Label)
+			r.Clip("  "+text.Drawable(line), "", m.theme.Label)
 		}
 	case p.Failed:
 		for _, line := range p.Tail {
-			r.Add("  "+view.Sanitize(line), m.theme.Label)
+			r.Add("  "+text.Drawable(line), m.theme.Label)
 		}
 	case p.Detail != "" && !p.Done:
-		r.Clip("  "+view.Sanitize(p.Detail), "", m.theme.Label)
+		r.Clip("  "+text.Drawable(p.Detail), "", m.theme.Label)
 	}
 }

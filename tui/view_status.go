@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -125,7 +126,7 @@ func (m *Model) notices() []string {
 	add := func(n string) {
 		if n != "" && !seen[n] {
 			seen[n] = true
-			out = append(out, view.Sanitize(n))
+			out = append(out, text.Drawable(n))
 		}
 	}
 	if t := m.current(); t != nil {

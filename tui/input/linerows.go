@@ -3,6 +3,7 @@ package input
 import (
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -50,7 +51,7 @@ func drawnPiece(p Piece) string {
 	if p.Text == " " {
 		return " "
 	}
-	return view.Sanitize(p.Text)
+	return text.Drawable(p.Text)
 }
 
 // PromptOf finds the first prompt on the line of a command: what stands behind

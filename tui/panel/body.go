@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -43,7 +44,7 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	if e.Plane == "http" {
 		verb = "requests"
 	}
-	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), view.Sanitize(e.Server)+" / "+view.Sanitize(e.Tool))
+	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
 	b.Add(RowPlain, "agent: ", agent)
 	if e.Restored {
 		b.askedBefore(e)
@@ -53,9 +54,9 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	}
 	b.Effect(e.Effect)
 	b.arguments(e)
-	b.Add(RowPlain, "rule: ", view.Sanitize(e.Rule))
-	b.Add(RowPlain, "why: ", view.Sanitize(e.Reason))
-	b.Add(RowPlain, "digest: ", view.Sanitize(e.Digest))
+	b.Add(RowPlain, "rule: ", text.Drawable(e.Rule))
+	b.Add(RowPlain, "why: ", text.Drawable(e.Reason))
+	b.Add(RowPlain, "digest: ", text.Drawable(e.Digest))
 	return b
 }
 
@@ -77,7 +78,7 @@ func leftToPerson(e broker.Escalation) string {
 	if e.Auto == nil || e.Auto.Reason == "" {
 		return ""
 	}
-	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, view.Sanitize(e.Auto.Reason))
+	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, text.Drawable(e.Auto.Reason))
 }
 
 // arguments adds the canonical arguments, and beside each what the agent wrote
@@ -85,7 +86,7 @@ func leftToPerson(e broker.Escalation) string {
 func (b *Body) arguments(e broker.Escalation) {
 	canonical, err := flatten(e.Arguments)
 	if err != nil {
-		b.Add(RowPlain, "arguments: ", view.Sanitize(string(e.Arguments)))
+		b.Add(RowPlain, "arguments: ", text.Drawable(string(e.Arguments)))
 		return
 	}
 	asked := map[string]string{}
@@ -93,7 +94,7 @@ func (b *Body) arguments(e broker.Escalation) {
 	if len(e.Requested) > 0 {
 		order, err = flatten(e.Requested)
 		if err != nil {
-			b.Add(rowChanged, "the agent wrote: ", view.Sanitize(string(e.Requested)))
+			b.Add(rowChanged, "the agent wrote: ", text.Drawable(string(e.Requested)))
 		}
 	}
 	for _, f := range order {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // DeciderName names the one who decided something.
@@ -17,7 +17,7 @@ func DeciderName(by string) string {
 	case "":
 		return "the broker"
 	}
-	return view.Sanitize(by)
+	return text.Drawable(by)
 }
 
 // DecidedText says how a call was decided: by whom, after how long, by which
@@ -38,15 +38,15 @@ func DecidedText(d broker.Decided) string {
 	case "granted":
 		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), DeciderName(d.By))
 	default:
-		b.WriteString(view.Sanitize(d.Decision))
+		b.WriteString(text.Drawable(d.Decision))
 	}
 	if d.Waited > 0 {
 		fmt.Fprintf(&b, " after %s", d.Waited.Round(100*time.Millisecond))
 	}
-	fmt.Fprintf(&b, ": %s/%s %s", view.Sanitize(d.Server), view.Sanitize(d.Tool), view.Sanitize(string(d.Arguments)))
-	fmt.Fprintf(&b, " (rule %s)", view.Sanitize(d.Rule))
+	fmt.Fprintf(&b, ": %s/%s %s", text.Drawable(d.Server), text.Drawable(d.Tool), text.Drawable(string(d.Arguments)))
+	fmt.Fprintf(&b, " (rule %s)", text.Drawable(d.Rule))
 	if d.Reason != "" && (d.Decision == "escalated-denied" || d.Decision == "escalated-withdrawn") {
-		fmt.Fprintf(&b, "; the agent was told: %s", view.Sanitize(d.Reason))
+		fmt.Fprintf(&b, "; the agent was told: %s", text.Drawable(d.Reason))
 	}
 	if d.Detail["askedBeforeRestart"] == true {
 		b.WriteString("; asked before the restart")
@@ -65,5 +65,5 @@ func detail(d broker.Decided, name string) string {
 	if !ok {
 		return ""
 	}
-	return view.Sanitize(fmt.Sprint(v))
+	return text.Drawable(fmt.Sprint(v))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -16,10 +17,10 @@ func (b *Body) Effect(e *broker.Effect) {
 	if e.Changed {
 		b.Add(rowWarning, "! ", "changed since it was shown: this is what it would do now")
 	}
-	b.Add(rowEffect, "effect: ", view.Sanitize(e.Summary))
+	b.Add(rowEffect, "effect: ", text.Drawable(e.Summary))
 	for _, l := range e.Lines {
 		kind, mark := effectRow(l.Kind)
-		b.hang(kind, mark, view.Sanitize(l.Text))
+		b.hang(kind, mark, text.Drawable(l.Text))
 	}
 	if e.More > 0 {
 		b.Add(rowWarning, "! ", fmt.Sprintf("%d more lines are too many to show; the arguments below are complete", e.More))

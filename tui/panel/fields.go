@@ -7,7 +7,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // field is one leaf of a JSON value: where it stands and what it is, both
@@ -95,7 +95,7 @@ func flattenArray(d *json.Decoder, path string, out *[]field) error {
 
 // Quote draws a string between quotes. The outermost pair is the string's
 // own; a quote inside is drawn as it is.
-func Quote(s string) string { return `"` + view.Sanitize(s) + `"` }
+func Quote(s string) string { return `"` + text.Drawable(s) + `"` }
 
 // fieldName draws a name: as it is when it is a plain word, else quoted.
 func fieldName(name string) string {

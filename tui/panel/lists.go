@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -14,9 +15,9 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 	lines := []view.Line{}
 	for _, r := range grants {
 		lines = append(lines, view.Line{
-			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, view.Sanitize(r.Scope)),
+			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, text.Drawable(r.Scope)),
 			Text: fmt.Sprintf("%s left, used %d times, given by %s: %s", view.TimeLeft(r.ExpiresAt.Sub(now)), r.Used,
-				DeciderName(r.By), view.Sanitize(r.Text)),
+				DeciderName(r.By), text.Drawable(r.Text)),
 		})
 	}
 	if len(lines) == 0 {
@@ -31,17 +32,17 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 // was called, and what that did.
 func UndoLines(a broker.AutoApproval) []view.Line {
 	lines := []view.Line{
-		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, view.Sanitize(a.Call.Server), view.Sanitize(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
-		{Key: fmt.Sprintf("receipt %d", a.Receipt), Text: "“" + view.Sanitize(a.Quote) + "”"},
+		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
+		{Key: fmt.Sprintf("receipt %d", a.Receipt), Text: "“" + text.Drawable(a.Quote) + "”"},
 	}
 	if a.Model != "" {
-		lines = append(lines, view.Line{Key: "confirmed by", Text: view.Sanitize(a.Model)})
+		lines = append(lines, view.Line{Key: "confirmed by", Text: text.Drawable(a.Model)})
 	}
 	if e := a.Call.Effect; e != nil {
-		lines = append(lines, view.Line{Key: "effect", Text: view.Sanitize(e.Summary)})
+		lines = append(lines, view.Line{Key: "effect", Text: text.Drawable(e.Summary)})
 		for _, l := range e.Lines {
 			_, mark := effectRow(l.Kind)
-			lines = append(lines, view.Line{Key: "", Text: mark + view.Sanitize(l.Text)})
+			lines = append(lines, view.Line{Key: "", Text: mark + text.Drawable(l.Text)})
 		}
 		if e.More > 0 {
 			lines = append(lines, view.Line{Text: "and " + view.Counted(e.More, "more line")})
@@ -49,12 +50,12 @@ func UndoLines(a broker.AutoApproval) []view.Line {
 	}
 	fields, err := flatten(a.Call.Arguments)
 	if err != nil {
-		fields = []field{{"", view.Sanitize(string(a.Call.Arguments))}}
+		fields = []field{{"", text.Drawable(string(a.Call.Arguments))}}
 	}
 	for _, f := range fields {
 		lines = append(lines, view.Line{Key: f.path, Text: f.value})
 	}
-	return append(lines, view.Line{Key: "rule", Text: view.Sanitize(a.Call.Rule)}, view.Line{Key: "digest", Text: view.Sanitize(a.Call.Digest)})
+	return append(lines, view.Line{Key: "rule", Text: text.Drawable(a.Call.Rule)}, view.Line{Key: "digest", Text: text.Drawable(a.Call.Digest)})
 }
 
 // ChangesLines is the text as it may be drawn, a line each: first of all what programs
@@ -64,18 +65,18 @@ func ChangesLines(c broker.Changes) []view.Line {
 	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
 		out = append(out, view.Line{Head: true, Text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
 		for _, line := range dangers {
-			out = append(out, view.Line{Text: view.Sanitize(line)})
+			out = append(out, view.Line{Text: text.Drawable(line)})
 		}
 		out = append(out, view.Line{}, view.Line{Head: true, Text: "all changes"})
 	}
 	switch {
 	case c.Trouble != "":
-		return append(out, view.Line{Text: "they cannot be shown: " + view.Sanitize(c.Trouble)})
+		return append(out, view.Line{Text: "they cannot be shown: " + text.Drawable(c.Trouble)})
 	case c.Text == "":
 		return append(out, view.Line{Text: "nothing has changed"})
 	}
 	for line := range strings.SplitSeq(strings.TrimRight(c.Text, "\n"), "\n") {
-		out = append(out, view.Line{Text: view.Sanitize(line)})
+		out = append(out, view.Line{Text: text.Drawable(line)})
 	}
 	if c.Cut {
 		out = append(out, view.Line{Text: "… the rest is too long to be shown"})

@@ -8,8 +8,8 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // Meant is the call that a number names, or the one shown.
@@ -35,12 +35,12 @@ func (it *Item) Remember(words []string) (*broker.Remember, error) {
 		known = known || s.Name == r.Scope
 	}
 	if !known {
-		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.Call.Number, view.Sanitize(words[0]), it.ScopeNames())
+		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames())
 	}
 	if len(words) == 2 {
 		d, err := time.ParseDuration(words[1])
 		if err != nil || d < time.Second {
-			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time", view.Sanitize(words[1]))
+			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time", text.Drawable(words[1]))
 		}
 		r.Seconds = int(d / time.Second)
 	}
@@ -51,7 +51,7 @@ func (it *Item) Remember(words []string) (*broker.Remember, error) {
 func (it *Item) ScopeNames() string {
 	var names []string
 	for _, s := range it.Scopes {
-		names = append(names, view.Sanitize(s.Name))
+		names = append(names, text.Drawable(s.Name))
 	}
 	return strings.Join(names, ", ")
 }
@@ -64,6 +64,6 @@ func (b *Body) scopes(list []broker.Scope) {
 	b.Add(rowHeading, "", "/approve+ SCOPE [TIME] also lets these go on, for 15m if no time is given:")
 	for _, s := range list {
 		past := fmt.Sprintf(" (%d of %d past calls)", s.Matched, s.Past)
-		b.Add(RowPlain, view.Sanitize(s.Name)+": ", view.Sanitize(s.Text)+past)
+		b.Add(RowPlain, text.Drawable(s.Name)+": ", text.Drawable(s.Text)+past)
 	}
 }

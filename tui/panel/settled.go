@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // ResolutionText is the result line of a decision.
@@ -19,7 +19,7 @@ func ResolutionText(r broker.Resolution) string {
 		}
 		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, view.Sanitize(string(r.Outcome)), DeciderName(r.By), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, text.Drawable(string(r.Outcome)), DeciderName(r.By), r.At.Local().Format("15:04:05"))
 	if r.Grant > 0 {
 		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
 	}

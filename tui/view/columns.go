@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Stopwatch is a time in seconds, or in minutes and seconds: "12 s", "2:07".
@@ -33,7 +35,7 @@ func Age(d time.Duration) string {
 // all of them beside what else tells rows apart.
 func PlaceColumn(path string) string {
 	const width = 28
-	path = Sanitize(homeShort(path))
+	path = text.Drawable(homeShort(path))
 	for short := path; ; {
 		if TextWidth(short) <= width {
 			return short

@@ -5,5 +5,5 @@
 // puts surfaces and the screens of visible panes into a Scene, and the Compositor draws
 // that on the person's terminal, at most one frame at a time.
 //
-// Every string that an agent had a hand in passes through Sanitize before it is drawn.
+// Every string that an agent had a hand in passes through text.Drawable before it is drawn.
 package view

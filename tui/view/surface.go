@@ -6,6 +6,7 @@ import (
 
 	"github.com/rivo/uniseg"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
@@ -79,16 +80,16 @@ func (s *Surface) Text(x, y int, text string, style term.Style) int {
 }
 
 // Sanitized draws sanitized text and gives its escapes a style of their own.
-func (s *Surface) Sanitized(x, y int, text string, style, escapes term.Style) int {
-	for len(text) > 0 {
-		n := tokenLength(text)
-		token := text[:n]
-		if token[0] == '\\' || token == string(VisibleSpace) {
+func (s *Surface) Sanitized(x, y int, clean string, style, escapes term.Style) int {
+	for len(clean) > 0 {
+		n := tokenLength(clean)
+		token := clean[:n]
+		if token[0] == '\\' || token == string(text.VisibleSpace) {
 			x = s.Text(x, y, token, escapes)
 		} else {
 			x = s.Text(x, y, token, style)
 		}
-		text = text[n:]
+		clean = clean[n:]
 	}
 	return x
 }

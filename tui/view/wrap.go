@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Wrap breaks sanitized text into rows of at most width columns. It breaks
@@ -17,33 +19,33 @@ import (
 func Wrap(text string, width int) []string { return WrapHanging(text, width, width) }
 
 // WrapHanging is wrap with a first row of another width.
-func WrapHanging(text string, first, width int) []string {
+func WrapHanging(clean string, first, width int) []string {
 	if first < 1 || width < 1 {
 		return nil
 	}
 	var rows []string
 	room, begin, used := first, 0, 0
 	flush := func(end int) {
-		line := text[begin:end]
+		line := clean[begin:end]
 		if strings.HasSuffix(line, " ") {
-			line = line[:len(line)-1] + string(VisibleSpace)
+			line = line[:len(line)-1] + string(text.VisibleSpace)
 		}
 		rows = append(rows, line)
 		room, begin, used = width, end, 0
 	}
-	for at := 0; at < len(text); {
-		n, w := nextToken(text[at:], min(first, width))
+	for at := 0; at < len(clean); {
+		n, w := nextToken(clean[at:], min(first, width))
 		if used+w > room && used > 0 {
 			flush(at)
 		}
 		used += w
 		at += n
-		if n == 2 && text[at-2:at] == `\n` {
+		if n == 2 && clean[at-2:at] == `\n` {
 			flush(at)
 		}
 	}
-	if begin < len(text) || len(rows) == 0 {
-		flush(len(text))
+	if begin < len(clean) || len(rows) == 0 {
+		flush(len(clean))
 	}
 	return rows
 }

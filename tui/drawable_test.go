@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -71,10 +72,10 @@ func TestCorpusFile(t *testing.T) {
 	}
 }
 
-// TestSanitizeCorpus draws every hostile string at several widths: what stands
+// TestDrawableCorpus draws every hostile string at several widths: what stands
 // in the cells decodes back to the exact bytes, and no cell holds anything that
 // acts or hides.
-func TestSanitizeCorpus(t *testing.T) {
+func TestDrawableCorpus(t *testing.T) {
 	corpus := hostileStrings()
 	if len(corpus) < 200 {
 		t.Fatalf("the corpus has only %d strings", len(corpus))
@@ -92,7 +93,7 @@ func checkDrawn(t interface {
 ) {
 	t.Helper()
 	theme, _ := view.ThemeByName("none")
-	text := view.Sanitize(s)
+	text := text.Drawable(s)
 	for _, width := range []int{1, 3, 7, 18, 38, 200} {
 		if width < 2 && strings.IndexFunc(text, func(r rune) bool { return uniseg.StringWidth(string(r)) > 1 }) >= 0 {
 			continue
@@ -120,16 +121,16 @@ func checkDrawn(t interface {
 	}
 }
 
-// TestSanitizeIsSafe holds for any bytes: one column or two for each rune, each
+// TestDrawableIsSafe holds for any bytes: one column or two for each rune, each
 // a cluster of its own, nothing that moves or hides, and the way back.
-func TestSanitizeIsSafe(t *testing.T) {
+func TestDrawableIsSafe(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(
 			rapid.String(),
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 			rapid.Map(rapid.SliceOf(rapid.SampledFrom(hostileStrings())), func(p []string) string { return strings.Join(p, "") }),
 		).Draw(t, "s")
-		text := view.Sanitize(s)
+		text := text.Drawable(s)
 		if n := uniseg.GraphemeClusterCount(text); n != utf8.RuneCountInString(text) {
 			t.Fatalf("%q: %d clusters of %d runes", text, n, utf8.RuneCountInString(text))
 		}
@@ -145,8 +146,8 @@ func TestSanitizeIsSafe(t *testing.T) {
 	})
 }
 
-// FuzzSanitize is the same from bytes.
-func FuzzSanitize(f *testing.F) {
+// FuzzDrawable is the same from bytes.
+func FuzzDrawable(f *testing.F) {
 	for _, s := range hostileStrings() {
 		f.Add(s)
 	}
@@ -214,7 +215,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 			e.Arguments, e.Requested = raw, json.RawMessage(`"`+s+`"`)
 		}
 		r.send(brokerMsg{broker.Event{Escalation: &e}})
-		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], view.Sanitize(s+"/"+s)) {
+		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], text.Drawable(s+"/"+s)) {
 			t.Fatalf("%q: notified %q", s, r.notified)
 		}
 		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Quote: s, Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
@@ -262,7 +263,7 @@ func unsanitize(s string) (string, error) {
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		switch r {
-		case view.VisibleSpace:
+		case text.VisibleSpace:
 			b.WriteByte(' ')
 		case '\\':
 			n, err := unescape(&b, s[i:])

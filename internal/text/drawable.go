@@ -1,4 +1,4 @@
-package view
+package text
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 // either end of a text, in a run of spaces, or at the end of a drawn row.
 const VisibleSpace = '·'
 
-// Sanitize makes any string of bytes safe to draw and impossible to misread.
+// Drawable makes any string of bytes safe to draw and impossible to misread.
 // Every rune of the result takes one or two columns by itself, none moves the
 // cursor, joins its neighbor, changes the direction of writing or looks like
 // nothing. What cannot be drawn so becomes an escape: \n \r \t \e, \u{20ac} for
@@ -24,7 +24,7 @@ const VisibleSpace = '·'
 //
 // The mapping is injective: the drawn text can be turned back into the exact
 // bytes, as the tests do, so two different strings never look the same.
-func Sanitize(s string) string {
+func Drawable(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
