@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -29,7 +29,7 @@ func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	}
 	t := m.current()
 	if t == nil {
-		return nil, &hinted{errors.New("there is no tab that could use more"), "/new opens one"}
+		return nil, fault.New("/new opens one", "there is no tab that could use more")
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {

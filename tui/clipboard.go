@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
@@ -106,7 +107,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/clipboard: no program waits to copy; what it asks for is kept for %v", copyHold)
 	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
-		return nil, &hinted{fmt.Errorf("/clipboard: tab %d has only just asked to copy this", t.session.Tab), "look at it, then press Enter again"}
+		return nil, fault.New("look at it, then press Enter again", "/clipboard: tab %d has only just asked to copy this", t.session.Tab)
 	}
 	data := t.held.data
 	t.held = nil

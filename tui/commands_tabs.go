@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -93,7 +94,7 @@ func (m *Model) agentNames() string {
 func (m *Model) runRestart(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, &hinted{errors.New("there is no tab to restart"), "/new opens one"}
+		return nil, fault.New("/new opens one", "there is no tab to restart")
 	}
 	if !t.running() {
 		return m.restart(t), nil

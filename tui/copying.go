@@ -2,11 +2,11 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
@@ -17,7 +17,7 @@ import (
 func (m *Model) runCopy(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil || !t.attached {
-		return nil, &hinted{fmt.Errorf("nothing to copy from"), "wait until the agent runs"}
+		return nil, fault.New("wait until the agent runs", "nothing to copy from")
 	}
 	m.beginCopy(t)
 	return nil, nil
@@ -80,7 +80,7 @@ func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	case copymode.NoPrompt:
 		m.showInfo("no further prompt; shells mark theirs with OSC 133")
 	case copymode.NoQuery:
-		m.showError(&hinted{errors.New("nothing to search for yet"), "/ searches forward, ? backward"})
+		m.showError(fault.New("/ searches forward, ? backward", "nothing to search for yet"))
 	case copymode.NotFound:
 		m.showError(fmt.Errorf("not found: %s", text.Drawable(c.Query)))
 	}
@@ -114,7 +114,7 @@ func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
 func (m *Model) runEdit(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil || !t.attached {
-		return nil, &hinted{errors.New("nothing to edit"), "wait until the agent runs"}
+		return nil, fault.New("wait until the agent runs", "nothing to edit")
 	}
 	return m.editScrollback(t, t.topLine(m.focusedRect().H)), nil
 }

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -21,7 +21,7 @@ func (m *Model) runGrants(string) (tea.Cmd, error) { return m.listGrants(""), ni
 // runRevoke is /revoke.
 func (m *Model) runRevoke(args string) (tea.Cmd, error) {
 	if _, ok := input.Number(args); !ok && args != "all" {
-		return nil, &hinted{errors.New("/revoke takes the number of a grant, or all"), "/grants lists them"}
+		return nil, fault.New("/grants lists them", "/revoke takes the number of a grant, or all")
 	}
 	return m.listGrants(strings.TrimPrefix(args, "#")), nil
 }
@@ -50,7 +50,7 @@ func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 		}
 	}
 	if len(ending) == 0 {
-		m.showError(&hinted{errors.New("revoke: no such grant is in force"), "/grants lists them"})
+		m.showError(fault.New("/grants lists them", "revoke: no such grant is in force"))
 		return nil
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -81,7 +81,7 @@ func (m *Model) onRevoked(msg revokedMsg) {
 func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if which == "all" {
-		return nil, &hinted{errors.New("/approve+ all: a grant is made of one call at a time"), "/approve all lets all calls seen go on, this once"}
+		return nil, fault.New("/approve all lets all calls seen go on, this once", "/approve+ all: a grant is made of one call at a time")
 	}
 	words := strings.Fields(rest)
 	if len(words) > 2 {
@@ -100,7 +100,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 		return nil, errStay
 	}
 	if len(it.Scopes) == 0 {
-		return nil, &hinted{fmt.Errorf("#%d asks each time, its approval cannot be remembered", it.Call.Number), "/approve lets it go on this once"}
+		return nil, fault.New("/approve lets it go on this once", "#%d asks each time, its approval cannot be remembered", it.Call.Number)
 	}
 	if len(words) == 0 {
 		return nil, fmt.Errorf("say for what: %s, and for how long if not 15m", it.ScopeNames())

@@ -2,13 +2,13 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -81,7 +81,7 @@ func (m *Model) onUndo(msg undoMsg) {
 func (m *Model) runDiff(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, &hinted{errors.New("there is no tab whose workspace could be shown"), "/new opens one"}
+		return nil, fault.New("/new opens one", "there is no tab whose workspace could be shown")
 	}
 	id, tab := t.session.ID, t.session.Tab
 	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -97,7 +98,7 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	case term.EventClipboard:
 		return m.onProgramCopies(t, msg)
 	case term.EventFault:
-		m.showError(&hinted{fmt.Errorf("tab %d: its screen failed and was begun anew: %s", t.session.Tab, msg.event.Text), "please report this"})
+		m.showError(fault.New("please report this", "tab %d: its screen failed and was begun anew: %s", t.session.Tab, msg.event.Text))
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:

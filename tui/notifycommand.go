@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 const (
@@ -72,9 +73,9 @@ func (n *notifier) run(ctx context.Context, note notification) error {
 	case err == nil:
 		return nil
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		return &hinted{fmt.Errorf("notify: %s took more than %v and was killed", name, n.limit), "make notifyCommand end sooner"}
+		return fault.New("make notifyCommand end sooner", "notify: %s took more than %v and was killed", name, n.limit)
 	default:
-		return &hinted{fmt.Errorf("notify: %s: %w", name, err), "mend notifyCommand in config.json"}
+		return fault.New("mend notifyCommand in config.json", "notify: %s: %w", name, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -126,11 +127,11 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	}
 	switch len(found) {
 	case 0:
-		m.showError(&hinted{fmt.Errorf("no session begins with %s", text.Drawable(msg.prefix)), "/resume lists them"})
+		m.showError(fault.New("/resume lists them", "no session begins with %s", text.Drawable(msg.prefix)))
 	case 1:
 		return m.open(tabRequest{resume: found[0].ID})
 	default:
-		m.showError(&hinted{fmt.Errorf("%d sessions begin with %s", len(found), text.Drawable(msg.prefix)), "type more of the id"})
+		m.showError(fault.New("type more of the id", "%d sessions begin with %s", len(found), text.Drawable(msg.prefix)))
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (m *Model) pick() tea.Cmd {
 	case s == nil:
 		return m.leavePicker()
 	case s.Owned && m.tabOf(s.ID) == nil:
-		m.showError(&hinted{errors.New("that session is open in another multiplexer"), "use it there, or close it there first"})
+		m.showError(fault.New("use it there, or close it there first", "that session is open in another multiplexer"))
 		return nil
 	}
 	id := s.ID

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -134,7 +135,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 		}
 	}
 	if with == nil || next.has(with.session.ID) {
-		return nil, &hinted{errors.New("no other tab to show"), "/new opens one"}
+		return nil, fault.New("/new opens one", "no other tab to show")
 	}
 	next.ids = append(next.ids, with.session.ID)
 	if len(next.ids) > maxPanes {
@@ -153,7 +154,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 
 // errNotSplit is the answer to commands about the panes of a split when there are none.
 func errNotSplit() error {
-	return &hinted{errors.New("nothing is split"), "/split shows another tab beside this one"}
+	return fault.New("/split shows another tab beside this one", "nothing is split")
 }
 
 // runUnsplit is /unsplit.

@@ -54,18 +54,6 @@ func (m *Model) setFlash(text string, sev severity, d time.Duration) {
 	m.dirty = true
 }
 
-// hinted is an error of this package that knows what to do next.
-type hinted struct {
-	err  error
-	hint string
-}
-
-func (h *hinted) Error() string { return h.err.Error() }
-func (h *hinted) Unwrap() error { return h.err }
-
-// Hint is the next thing to do.
-func (h *hinted) Hint() string { return h.hint }
-
 // errStay leaves the command on the line without complaining: the person goes on
 // with it once something is there to see.
 var errStay = errors.New("not yet")

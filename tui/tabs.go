@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -38,7 +39,7 @@ func (m *Model) findTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, &hinted{fmt.Errorf("%q may be %s", text.Drawable(arg), tabList(found)), "say its number"}
+			return nil, fault.New("say its number", "%q may be %s", text.Drawable(arg), tabList(found))
 		}
 	}
 	if len(m.tabs) == 0 {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -194,10 +195,10 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {
 	case t == nil:
-		m.showError(&hinted{errors.New("there is no tab to send this to"), "/new opens one"})
+		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
 		return nil
 	case t.dead():
-		m.showError(&hinted{fmt.Errorf("%s has ended", text.Drawable(t.title())), "/restart opens it anew, /resume goes on where it ended"})
+		m.showError(fault.New("/restart opens it anew, /resume goes on where it ended", "%s has ended", text.Drawable(t.title())))
 		return nil
 	}
 	kept := pieces

@@ -1,10 +1,9 @@
 package tui
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -148,7 +147,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.Screen.Modes())
 	if !t.pane.Queue.Put(data) {
-		m.showError(&hinted{fmt.Errorf("%s takes no input; the key was not sent", text.Drawable(t.title())), "wait, or /close it"})
+		m.showError(fault.New("wait, or /close it", "%s takes no input; the key was not sent", text.Drawable(t.title())))
 	}
 }
 
@@ -195,7 +194,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
 	switch name, a := means.Name, means.Action; a {
 	case "":
-		m.showError(&hinted{fmt.Errorf("%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(text.Drawable(name))), input.DisplayKey(m.keys.CommandKey) + " then ? lists the keys"})
+		m.showError(fault.New(input.DisplayKey(m.keys.CommandKey)+" then ? lists the keys", "%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(text.Drawable(name))))
 	case input.ActPrefix:
 		if t := m.current(); t != nil && !t.dead() {
 			m.forward(t, ev)

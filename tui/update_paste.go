@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"errors"
-	"fmt"
-
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
@@ -49,7 +47,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 	}
 	if !p.refused {
 		p.refused = true
-		m.showError(&hinted{fmt.Errorf("%s takes no input; the rest of the paste was not sent", text.Drawable(p.to.title())), "wait, or /close it"})
+		m.showError(fault.New("wait, or /close it", "%s takes no input; the rest of the paste was not sent", text.Drawable(p.to.title())))
 	}
 	if ev.Paste.End {
 		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
@@ -69,6 +67,6 @@ func (m *Model) pasteToLine(data []byte) {
 	}
 	if !line.Paste(string(data)) {
 		m.pasting.refused = true
-		m.showError(&hinted{errors.New("the paste is too long for the command line; its end was left out"), "paste into the agent itself"})
+		m.showError(fault.New("paste into the agent itself", "the paste is too long for the command line; its end was left out"))
 	}
 }

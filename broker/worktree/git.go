@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
@@ -47,23 +48,11 @@ func (g git) command(args []string) gitrun.Command {
 
 func explained(err error) error {
 	if errors.Is(err, gitrun.ErrNoGit) {
-		return &Error{err, "install git"}
+		return &fault.Error{Op: "worktree", Err: err, Next: "install git"}
 	}
 	return err
 }
 
-// Error is a worktree that cannot be had.
-type Error struct {
-	Err  error
-	Next string
-}
-
-func (e *Error) Error() string { return "worktree: " + e.Err.Error() }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is the next thing to do.
-func (e *Error) Hint() string { return e.Next }
-
 func refuse(next, format string, args ...any) error {
-	return &Error{fmt.Errorf(format, args...), next}
+	return &fault.Error{Op: "worktree", Err: fmt.Errorf(format, args...), Next: next}
 }

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // A tree whose parts lead to a repository that the agent was never shown: nothing of
@@ -53,7 +55,7 @@ func TestSourceLeadsElsewhere(t *testing.T) {
 			other, _ := person(t)
 			sh(t, dir, "O='"+other+"'; "+script)
 			_, err := Open(t.Context(), dir, "")
-			if hinted := (*Error)(nil); !errors.As(err, &hinted) {
+			if hinted := (*fault.Error)(nil); !errors.As(err, &hinted) {
 				t.Errorf("got %v", err)
 			}
 		})

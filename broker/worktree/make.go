@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
@@ -150,7 +151,7 @@ func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 	}
 	keep := p.keep(t)
 	if err := keep.fits(ctx, t.Base); err != nil {
-		return &Error{err, "leave --worktree out"}
+		return &fault.Error{Op: "worktree", Err: err, Next: "leave --worktree out"}
 	}
 	for _, args := range [][]string{
 		{"update-ref", "--no-deref", "HEAD", t.Base},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // plain refuses a repository in which the objects or references are not all files and
@@ -47,7 +48,7 @@ func plain(ctx context.Context, gitDir, next string) error {
 			continue
 		}
 		if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
-			return &Error{err, next}
+			return &fault.Error{Op: "worktree", Err: err, Next: next}
 		}
 		if err != nil {
 			return err
