@@ -3,12 +3,14 @@ package mitm
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
 )
 
@@ -138,6 +140,12 @@ func checkBase(host string, u *url.URL) error {
 	}
 	if _, err := portOf(u); err != nil {
 		return fmt.Errorf("upstream of %s has the port %q; a port is a number from 1 to 65535", host, u.Port())
+	}
+	// A name is looked up when a request is made, and its addresses are checked then.
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if why := netguard.Refuse(addr, true); why != "" {
+			return fmt.Errorf("upstream of %s is %s, %s", host, addr, why)
+		}
 	}
 	return nil
 }

@@ -132,6 +132,8 @@ func TestEntriesThatAreRefused(t *testing.T) {
 		"base URL, scheme":     `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"ftp://x"}]}`,
 		"base URL, password":   `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"https://a:secret@x"}]}`,
 		"base URL, query":      `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"https://x/?a=b"}]}`,
+		"base URL, metadata":   `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"http://[fd00:ec2::254]/"}]}`,
+		"base URL, local link": `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"http://169.254.169.254"}]}`,
 		"base URL, no URL":     `{"name":"anthropic","hosts":[{"name":"api.anthropic.com","baseUrl":"https://secret:%zz@x"}]}`,
 		"cookie as credential": `{"name":"acme","errors":"openai","modes":[{"kind":"api-key","header":"x-custom","sentinel":"s"}],"hosts":[{"name":"a.acme.dev"}]}`,
 	} {
