@@ -45,6 +45,10 @@ type Log struct {
 // NewLog makes a log at a path. The file comes into being with the first entry.
 func NewLog(path string) *Log { return &Log{path: path} }
 
+// Quota bounds a session's log, in bytes. Whatever is left to a person is recorded too, so
+// an agent has a say in how long the log gets.
+const Quota = 64 << 20
+
 // Append writes an entry and returns when it is on the disk. What could not be
 // recorded must not be approved.
 func (l *Log) Append(e Entry) error {
@@ -58,7 +62,13 @@ func (l *Log) Append(e Entry) error {
 	if err != nil {
 		return fmt.Errorf("approval log: %w", err)
 	}
-	_, err = f.Write(append(line, '\n'))
+	info, err := f.Stat()
+	if err == nil && info.Size()+int64(len(line)) >= Quota {
+		err = fmt.Errorf("it has reached %d MiB; in a new session calls are approved automatically again", Quota>>20)
+	}
+	if err == nil {
+		_, err = f.Write(append(line, '\n'))
+	}
 	if err == nil {
 		err = f.Sync()
 	}

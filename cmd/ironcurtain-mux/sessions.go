@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -85,8 +87,12 @@ func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) 
 func printSessions(w io.Writer, list []broker.StoredSession) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, s := range list {
+		workspace := safeName(s.Workspace)
+		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
+			workspace += " (gone)"
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, tabText(s.Tab, s.Multiplexer), s.Agent, stateWord(s),
-			s.LastActivity.Local().Format("2006-01-02 15:04"), safeName(s.Workspace), quotedIfAny(s.LastPrompt))
+			s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, quotedIfAny(s.LastPrompt))
 	}
 	return t.Flush()
 }
