@@ -24,7 +24,8 @@ func TestEngineHangsUnderTabs(t *testing.T) {
 	t.Parallel()
 	e := startEngine(t)
 	d := e.driveShell()
-	d.send("for i in 1 2 3 4 5 6 7 8 9; do read -t 0.5 < <(:); sleep 0.5; echo line-$i; done\r")
+	// Each line begins with a line end, because what is typed meanwhile is echoed anywhere.
+	d.send("for i in 1 2 3 4 5 6 7 8 9; do read -t 0.5 < <(:); sleep 0.5; printf '\\nline-%d\\n' $i; done\r")
 	d.see(patience, "\nline-1")
 	d.send("\x01/new local-shell\r")
 	d.see(patience, "here>")
