@@ -7,7 +7,7 @@
 // spelling. The canonical spelling is what may be handed on; parsing it again
 // gives the same URL.
 //
-// A Pattern says which hosts a rule speaks of. "*" stands for public names of
-// several labels and for nothing else: not for addresses, not for localhost,
-// not for names that only resolve inside a network.
+// A Pattern says which hosts a rule covers. "*" covers public names of several
+// labels and nothing else: no addresses, not localhost, and no names that only
+// resolve inside a network.
 package urlx

@@ -21,7 +21,7 @@ func Host(host string, bracketed bool) (string, netip.Addr, error) {
 	}
 	ascii, err := idna.Lookup.ToASCII(strings.TrimSuffix(host, "."))
 	if err == nil && !isASCII(host) {
-		// What others read back must be the name that was judged.
+		// Other readers must decode the result to the name that was judged.
 		ascii, err = idna.Lookup.ToASCII(ascii)
 	}
 	if err != nil {

@@ -36,7 +36,7 @@ func publicName(host string) bool {
 	return icann || strings.Contains(suffix, ".")
 }
 
-// Pattern says which targets a rule speaks of.
+// Pattern says which targets a rule covers.
 type Pattern struct {
 	anything   bool   // see Anything
 	any        bool   // "*"
@@ -47,8 +47,8 @@ type Pattern struct {
 	path       string // "owner/repo" or empty
 }
 
-// Anything is the pattern that speaks of every target. It stands for one that
-// cannot be read where that must not mean that it speaks of none.
+// Anything is the pattern that covers every target. It replaces a pattern that
+// cannot be read, where covering no target would be unsafe.
 func Anything() Pattern { return Pattern{anything: true} }
 
 // ParsePattern reads "*", "example.com", "*.example.com", "host/owner/repo",
@@ -124,8 +124,8 @@ func splitPort(s string) (host, port string) {
 	return s[:i], s[i+1:]
 }
 
-// Plain reports whether the pattern is a host, or all below a host, and says
-// nothing more.
+// Plain reports whether the pattern is only a host, or only all subdomains of a
+// host, without scheme, port or path.
 func (p Pattern) Plain() bool {
 	return !p.anything && !p.any && p.scheme == "" && p.port == 0 && p.path == ""
 }
@@ -147,11 +147,11 @@ func (p Pattern) Public() bool {
 	return !p.anything && !p.any && noAddress != nil && publicName(p.host)
 }
 
-// Match reports whether the pattern speaks of the target. A pattern without a
-// scheme speaks of encrypted connections at their usual port only, and one with a
-// path of targets that have just this path, unless wide is set: then it speaks of
-// every connection to the host, and of targets whose path is not known or may be
-// another spelling of it. "*" never speaks of what is not public.
+// Match reports whether the pattern covers the target. A pattern without a scheme
+// covers only encrypted connections at their usual port, and a pattern with a path
+// covers only targets with exactly this path, unless wide is set: then it covers
+// every connection to the host, and targets whose path is not known or may be
+// another spelling of the pattern's path. "*" never covers a host that is not public.
 func (p Pattern) Match(t Target, wide bool) bool {
 	return p.anything || p.matchScheme(t, wide) && p.matchHost(t) && p.matchPath(t, wide)
 }
