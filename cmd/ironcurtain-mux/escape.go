@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// What an agent, a file or a server wrote is printed through one of these, since
-// it goes to a terminal.
+// Text of an agent, a file or a server is printed only through these functions,
+// because the output goes to a terminal.
 
 // printJSON writes a value as one line of JSON in plain ASCII.
 func printJSON(w io.Writer, value any) error { return json.NewEncoder(asciiWriter{w}).Encode(value) }

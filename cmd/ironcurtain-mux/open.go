@@ -17,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
-// How long ending may take: every session with its container, and the answers that
-// other commands still wait for.
+// Time limits for the end: it stops every session with its container, and gives the
+// answers that other commands still wait for.
 const (
 	shutdownLimit = 60 * time.Second
 	controlLimit  = 5 * time.Second
@@ -86,7 +86,7 @@ func openLog(p paths) (*slog.Logger, io.Closer, error) {
 	if err != nil {
 		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
 	}
-	// What a crash prints lands on a screen that is given back a moment later.
+	// A crash prints to the alternate screen, which is left a moment later.
 	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
 		return nil, nil, errors.Join(fail(op, err, ""), f.Close())
 	}
@@ -96,8 +96,8 @@ func openLog(p paths) (*slog.Logger, io.Closer, error) {
 // largestLog is the size, in bytes, from which a log is put aside for a new one.
 const largestLog = 8 << 20
 
-// turnLog puts a log that has grown large aside, in the place of the one before.
-// A multiplexer that still writes to it goes on doing so.
+// turnLog renames a log that has grown large, and replaces the one renamed before.
+// A multiplexer that still writes to the renamed log continues to do so.
 func turnLog(path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -8,7 +8,7 @@ import (
 )
 
 // watchStart makes every command of the tree tell when its own code begins.
-// What fails before that, wherever in cobra it does, is a wrong command line:
+// Any error of cobra before that means a wrong command line:
 // unknown commands, missing arguments, flags that exclude each other.
 func watchStart(cmd *cobra.Command, began *bool) {
 	if work := cmd.RunE; work != nil {
