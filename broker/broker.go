@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -31,6 +32,7 @@ type Broker struct {
 	ledger    *budget.Ledger
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
+	hurried   atomic.Bool    // see Hurry
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
@@ -73,6 +75,10 @@ func New(c Config) (*Broker, error) {
 	b.work.Go(b.watchFiles)
 	return b, nil
 }
+
+// Hurry has sessions that end look only shortly at what is in their worktrees. What is
+// not finished then is left to 'sessions rm' or to the next end of the session.
+func (b *Broker) Hurry() { b.hurried.Store(true) }
 
 // Shutdown ends every session and waits until nothing is left of them, or until ctx
 // ends: then an error says that something is still under way.
@@ -148,7 +154,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 func (b *Broker) deps() *deps {
 	return &deps{
 		config: &b.config, log: b.log, approvals: b.approvals, receipts: b.receipts, grants: b.grants, ledger: b.ledger,
-		tools: &b.tools, events: publisher{b}, ctx: b.ctx,
+		tools: &b.tools, events: publisher{b}, ctx: b.ctx, hurried: &b.hurried,
 		engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -25,6 +26,7 @@ type deps struct {
 	engine    func(context.Context) (*docker.Client, error)
 	events    events
 	ctx       context.Context // ends every session
+	hurried   *atomic.Bool    // see Broker.Hurry
 }
 
 // events is who is told what happens in a session. Its methods return at once.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -24,7 +25,7 @@ func testDeps(t *testing.T, c Config) *deps {
 		approvals: approval.New(approval.Options{Timeout: c.EscalationTimeout}),
 		receipts:  receipt.New(receipt.Options{}), grants: grant.New(nil),
 		ledger: budget.NewLedger(filepath.Join(c.Home, "used.json")), tools: &mcpproxy.Known{},
-		events: &recorder{notices: make(chan Notice, 256)}, ctx: t.Context(),
+		events: &recorder{notices: make(chan Notice, 256)}, ctx: t.Context(), hurried: new(atomic.Bool),
 	}
 	t.Cleanup(d.approvals.Close)
 	return d

@@ -17,6 +17,9 @@ import (
 // the end of the multiplexer, so that a person is told what was not brought back.
 const settleTime = 50 * time.Second
 
+// hurriedLook bounds each look at what is in a worktree when the session ends in a hurry.
+const hurriedLook = 400 * time.Millisecond
+
 // CheckWorktree says whether a session of the multiplexer with that home and cache could get
 // a worktree of the directory.
 func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
@@ -97,8 +100,15 @@ func (s *session) makeWorktree(ctx context.Context, stack *teardown) error {
 // settleWorktree brings what was committed to the person's repository, removes a
 // worktree in which nothing was done, and says where the work is otherwise.
 func (s *session) settleWorktree(ctx context.Context) error {
-	tree := *s.fixed.Worktree
-	o, err := s.layout.Worktree().Settle(ctx, tree)
+	tree, place := *s.fixed.Worktree, s.layout.Worktree()
+	if s.deps.hurried.Load() {
+		place.Look = hurriedLook
+	}
+	o, err := place.Settle(ctx, tree)
+	if errors.Is(err, worktree.ErrLate) {
+		s.tellWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' goes on)", place.Dir, err, s.fixed.ID[:8]))
+		return nil
+	}
 	if err != nil {
 		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.Worktree().Dir, err))
 		return err

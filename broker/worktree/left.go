@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,15 +18,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// lookTime bounds looking for changes in the files of a tree.
+// lookTime bounds looking for changes in the files of a tree, unless its place has another.
 const lookTime = 30 * time.Second
 
 // left says what would be lost with the tree.
 func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
 	keep := p.keep(t)
-	if err := keep.fits(ctx, tip); err != nil {
-		return "", err
-	}
 	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
 		return "", err
 	}
@@ -60,7 +58,8 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 // changed says in words what of the files is not in the commit, or nothing. It has a time
 // of its own, after which there may be changes.
 func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
-	limited, cancel := context.WithTimeout(ctx, lookTime)
+	most := cmp.Or(p.Look, lookTime)
+	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	found, err := p.count(limited)
 	if limited.Err() == nil && err != nil {
@@ -79,7 +78,7 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that were not looked through in %v", lookTime), nil
+		return fmt.Sprintf("files that were not looked through in %v", most), nil
 	case err != nil:
 		return "", err
 	case bool(files):

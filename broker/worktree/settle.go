@@ -38,7 +38,8 @@ func (o Outcome) Whole() bool { return o.Stuck == "" && o.Left == "" }
 
 // Settle brings the commits of the tree's branch to the person's repository, and
 // removes the tree together with the branch when there is nothing in it. Nothing
-// may work in the tree meanwhile.
+// may work in the tree meanwhile. With an error and Removed, something of the tree is
+// still there, which Remove removes.
 func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	if err := p.whole(); err != nil {
 		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
@@ -55,12 +56,15 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	}
 	var o Outcome
 	var limit *gitrun.Limit
+	large := p.keep(t).fits(ctx, tip)
 	if tip != t.Base {
-		if o.Commits, err = p.bring(ctx, t, tip); err != nil {
+		if o.Commits, err = p.bring(ctx, t, tip, large); err != nil {
 			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit)
 		}
 	}
-	o.Left, err = p.left(ctx, t, tip, others)
+	if err = large; err == nil {
+		o.Left, err = p.left(ctx, t, tip, others)
+	}
 	switch {
 	case errors.As(err, &limit):
 		o.Left = fmt.Sprintf("what was not looked through (%v)", limit)
@@ -80,6 +84,8 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 // ready refuses a tree or a lender that leads elsewhere, and clears away what git left
 // that was ended at work in our repository: locks, and half a pack.
 func (p Place) ready(ctx context.Context, t Tree) error {
+	ctx, cancel := p.looking(ctx)
+	defer cancel()
 	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
 	own := filepath.Join(p.Dir, ".git")
 	err := plain(ctx, own, next)
@@ -156,8 +162,8 @@ func (p Place) tips(t Tree) (tip string, others []string, err error) {
 
 // bring copies the commits up to tip to the person's repository, checked by git,
 // and lets the branch there follow, unless the person has moved it meanwhile. It
-// returns how many commits the branch has.
-func (p Place) bring(ctx context.Context, t Tree, tip string) (int, error) {
+// returns how many commits the branch has. What is too large is counted only.
+func (p Place) bring(ctx context.Context, t Tree, tip string, large error) (int, error) {
 	keep := p.keep(t)
 	count, err := keep.run(ctx, "rev-list", "--count", tip, "^"+t.Base)
 	if err != nil {
@@ -179,8 +185,8 @@ func (p Place) bring(ctx context.Context, t Tree, tip string) (int, error) {
 	default:
 		return commits, fmt.Errorf("branch %s was moved in %s", t.Branch, t.Repository)
 	}
-	if err := keep.fits(ctx, tip); err != nil {
-		return commits, err
+	if large != nil {
+		return commits, large
 	}
 	if err := p.copyObjects(ctx, t, tip); err != nil {
 		return commits, err

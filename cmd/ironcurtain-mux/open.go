@@ -50,6 +50,9 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 		slow := time.AfterFunc(slowEnd, func() {
 			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
 		})
+		if cmd.Context().Err() != nil { // whoever sends a signal may soon send one that kills
+			b.Hurry()
+		}
 		err := b.Shutdown(ctx)
 		slow.Stop()
 		if err != nil {
