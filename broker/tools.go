@@ -183,11 +183,12 @@ func (s *session) confine(ctx context.Context, installed servers.Dir) (*sandbox.
 // What processes of the tool servers may keep of their own, in bytes. They work on files
 // that an agent made: a few trees can stand for billions of files. Without work the servers
 // have filesMemory and gitServerMemory less 80 and 40 MB. Git shows the state of 100,000
-// files with 30 MB, and the graph of 200,000 commits with 90.
+// files with 30 MB, the graph of 200,000 commits with 90, and fetches a file of 50 MB from a
+// directory beside with 128.
 const (
 	filesMemory     = 192 << 20
 	gitServerMemory = 224 << 20
-	gitMemory       = 96 << 20
+	gitMemory       = 128 << 20
 )
 
 // toolServers lists the servers a session has.
