@@ -2,5 +2,5 @@
 
 package broker
 
-// fetchMemory bounds our own tool server likewise. The largest page takes half.
+// fetchMemory bounds our own tool server likewise.
 const fetchMemory = 192 << 20
