@@ -50,9 +50,6 @@ func longServer() {
 	}
 }
 
-// mostMemory is what the proxy and its servers may take more than when nothing happens.
-const mostMemory = 300 << 20
-
 // TestAFloodOfRequestsIsBounded has an agent send as much as it can, over as many
 // connections as it gets, and read nothing. Whatever it sends, the memory is bounded,
 // and SIGTERM is obeyed meanwhile.

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// mostMemory is what the program and all that it starts may take more than when nothing
+// happens, and mostTime what SIGTERM may take. On a busy machine that is mostSlower times
+// what it takes when the agent did nothing.
+const (
+	mostMemory = 300 << 20
+	mostTime   = 2 * time.Second
+	mostSlower = 4
+)
+
+// bombs makes, of a few objects, trees that stand for a million and for a billion files.
+const bombs = `cd /workspace; git config --global user.name m; git config --global user.email m@m
+id=$(echo x | git hash-object -w --stdin); tree=$(for i in $(seq 1000); do printf '100644 blob %s\tf%d\n' $id $i; done | git mktree)
+for n in 1 2 3 4 5 6; do tree=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %s\t%d\n' $tree $i; done | git mktree); [ $n != 3 ] || million=$tree; done
+git branch bomb $(git commit-tree -p HEAD -m bomb $tree)
+`
+
+// nests makes nested directories by the thousand.
+const nests = `for at in ~ /workspace /workspace/.git/refs/heads; do (cd $at; perl -e 'for (1..5000) { mkdir "directory" and chdir "directory" or die $! }'); done
+`
+
+// flooding defines a function that makes so many calls over each of eight connections and
+// reads no answer. In the parameters MANY stands for three million bytes.
+const flooding = `flood() {
+  for c in 1 2 3 4 5 6 7 8; do
+    perl -e '$| = 1; my ($n, $params) = @ARGV; $params =~ s/MANY/"x" x 3000000/e;
+      print qq({"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n);
+      print qq({"jsonrpc":"2.0","method":"notifications/initialized"}\n);
+      for (1..$n) { print qq({"jsonrpc":"2.0","id":$_,"method":"tools/call","params":$params}\n) or die } sleep 1000' "$1" "$2" | ironcurtain-mux-bridge mcp | sleep 1000 &
+  done
+}
+exec >/tmp/flood 2>&1
+`
+
+// floodOf floods with calls of a tool.
+func floodOf(calls int, tool, arguments string) string {
+	return fmt.Sprintf("flood %d '{\"name\":%q,\"arguments\":%s}'\n", calls, tool, arguments)
+}
+
+// TestBounds has an agent make and send, from its container, what takes much memory of the
+// host. Whatever it is, the memory of the program and all that it starts is bounded, SIGTERM
+// ends it soon, and the session can be removed.
+func TestBounds(t *testing.T) {
+	program := plainProgram(t)
+	limit := max(mostTime, mostSlower*holdsBounds(t, program, ""))
+	for name, script := range map[string]string{
+		"index bomb": bombs + "git read-tree $million\n" + floodOf(3, "git__git_status", `{"path":"/workspace"}`) +
+			floodOf(3, "git__git_diff", `{"path":"/workspace"}`),
+		"tree bomb": bombs + floodOf(3, "git__git_checkout", `{"path":"/workspace","target":"bomb"}`) +
+			floodOf(3, "git__git_diff", `{"path":"/workspace","target":"bomb"}`) + floodOf(3, "git__git_merge", `{"path":"/workspace","branch":"bomb"}`),
+		"directories":     nests + floodOf(3, "filesystem__directory_tree", `{"path":"/workspace"}`),
+		"calls that wait": floodOf(256, "filesystem__write_file", `{"path":"/srv/a","content":"MANY"}`),
+		"mixed": bombs + "head -c 9000000 /dev/zero | tr '\\0' '\"' >a\n" + floodOf(64, "filesystem__write_file", `{"path":"/srv/a","content":"MANY"}`) +
+			floodOf(3, "filesystem__write_file", `{"path":"/workspace/b","content":"MANY"}`) +
+			floodOf(3, "filesystem__read_multiple_files", `{"paths":["/workspace/a","/workspace/a"]}`) +
+			floodOf(3, "git__git_diff", `{"path":"/workspace","target":"bomb"}`),
+		"git calls": bombs + "git read-tree $million\n" + floodOf(16, "git__git_log", `{"path":"/workspace"}`) +
+			floodOf(16, "git__git_commit", `{"path":"/workspace","message":"x"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if took := holdsBounds(t, program, script); took > limit {
+				t.Errorf("SIGTERM took %v", took)
+			}
+		})
+	}
+}
+
+// holdsBounds has an agent do that, and returns how long SIGTERM took meanwhile.
+func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
+	t.Helper()
+	home := newHome(t)
+	repo := filepath.Join(home, "repo")
+	newRepository(t, repo)
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	toolAgent(t, home, map[string]any{"worktree": true})
+	d := driveFramed(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
+	d.see(patience, "mine$")
+	id := d.onlySession().ID
+	d.toolCall(id, "git__git_status", `{"path":"/workspace"}`)
+	d.toolCall(id, "filesystem__list_directory", `{"path":"/workspace"}`)
+	pid, err := strconv.Atoi(d.note("pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	idle, _ := resident(pid)
+	before := len(d.recorded(id))
+	peak := watchResident(pid)
+	d.inside(id, flooding+script+"disown -a")
+	for tool := range tools(script) {
+		if !eventually(time.Minute, func() bool {
+			return d.worked(id, before, tool) || tool == "write_file" && len(d.pending()) > 0
+		}) {
+			t.Errorf("no call of %s was worked on or waits", tool)
+		}
+	}
+	peak.risen(t, 3*time.Second)
+	began := time.Now()
+	d.kill(syscall.SIGTERM)
+	d.exit(2 * time.Minute)
+	took = time.Since(began)
+	most, whose := peak.stop()
+	t.Logf("%d MB idle, %d MB more at most, ended in %v\n%s", idle>>20, (most-idle)>>20, took.Round(time.Millisecond), whose)
+	if most-idle > mostMemory {
+		t.Errorf("%d MB more than the %d MB when nothing happens", (most-idle)>>20, idle>>20)
+	}
+	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
+		t.Errorf("remove: code %d, %s", code, errs)
+	}
+	d.traceless()
+	return took
+}
+
+// tools are those that a script calls.
+func tools(script string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, part := range strings.Split(script, `"name":"`)[1:] {
+			name, _, _ := strings.Cut(part, `"`)
+			if _, tool, _ := strings.Cut(name, "__"); !yield(tool) {
+				return
+			}
+		}
+	}
+}
+
+// worked tells whether a call of a tool was worked on, by what the audit has
+// beyond its first bytes. Git must have run to its end.
+func (d *driver) worked(id broker.SessionID, from int, tool string) bool {
+	for line := range strings.Lines(d.recorded(id)[from:]) {
+		_, after, _ := strings.Cut(line, `"decision":"`)
+		decision, _, _ := strings.Cut(after, `"`)
+		begun := decision == "allow" && !strings.HasPrefix(tool, "git_")
+		if strings.Contains(line, `"tool":"`+tool+`"`) && (begun || decision == "done" || decision == "error") {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *driver) recorded(id broker.SessionID) string {
+	text, err := os.ReadFile(d.state("sessions", string(id), "audit.jsonl"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// peak is the most memory that processes had.
+type peak struct {
+	mu    sync.Mutex
+	most  int64
+	whose string
+	since time.Time // when it was seen
+	done  chan struct{}
+	wait  sync.WaitGroup
+}
+
+// watchResident looks at the memory of a process and of all below it until it is stopped.
+func watchResident(pid int) *peak {
+	p := &peak{done: make(chan struct{}), since: time.Now()}
+	p.wait.Go(func() {
+		again := time.NewTicker(20 * time.Millisecond)
+		defer again.Stop()
+		for {
+			sum, whose := resident(pid)
+			p.mu.Lock()
+			if sum > p.most {
+				p.most, p.whose, p.since = sum, whose, time.Now()
+			}
+			p.mu.Unlock()
+			select {
+			case <-p.done:
+				return
+			case <-again.C:
+			}
+		}
+	})
+	return p
+}
+
+// risen waits until the memory has not been more than before for so long.
+func (p *peak) risen(t *testing.T, quiet time.Duration) {
+	t.Helper()
+	began := time.Now()
+	if !eventually(time.Minute, func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return time.Since(began) > quiet && time.Since(p.since) > quiet/2
+	}) {
+		t.Error("the memory rises without end")
+	}
+}
+
+func (p *peak) stop() (most int64, whose string) {
+	close(p.done)
+	p.wait.Wait()
+	return p.most, p.whose
+}
+
+// resident is the memory of a process and of all below it, in which pages that they share
+// count once, and who has more than 5 MB of it.
+func resident(root int) (sum int64, whose string) {
+	parents := map[int]int{}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		text, _ := os.ReadFile(path) // a process that has ended meanwhile has none
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if fields := strings.Fields(rest); len(fields) > 1 {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			parents[pid], _ = strconv.Atoi(fields[1])
+		}
+	}
+	for pid := range parents {
+		above := pid
+		for above > 1 && above != root {
+			above = parents[above]
+		}
+		if above != root {
+			continue
+		}
+		rollup, _ := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+		_, rest, _ := strings.Cut(string(rollup), "\nPss:")
+		if fields := strings.Fields(rest); len(fields) > 0 {
+			kb, _ := strconv.ParseInt(fields[0], 10, 64)
+			sum += kb << 10
+			if kb > 5<<10 {
+				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				whose += fmt.Sprintf("%d MB %.200q\n", kb>>10, strings.ReplaceAll(string(line), "\x00", " "))
+			}
+		}
+	}
+	return sum, whose
+}
