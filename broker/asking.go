@@ -32,7 +32,7 @@ func (s *session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 		return mitm.Ruling{}, err
 	}
 	res, err := s.deps.approvals.Ask(ctx, approval.Escalation{
-		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
+		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
 		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
 		Timeout: s.deps.config.EscalationTimeout,
 		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),

@@ -62,7 +62,7 @@ func (r *pendingGrant) text() string {
 
 // keep puts the grant into force, unless its session has ended meanwhile.
 func (r *pendingGrant) keep() (int, error) {
-	s, err := r.broker.session(SessionID(r.item.Session))
+	s, err := r.broker.session(r.item.Session)
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +133,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 // grant is a grant as user interfaces see it.
 func (b *Broker) grant(g grant.Grant) Grant {
 	r := Grant{
-		Number: g.Number, Session: SessionID(g.Session), Scope: string(g.Scope), Text: g.Text,
+		Number: g.Number, Session: g.Session, Scope: string(g.Scope), Text: g.Text,
 		By: g.By, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
 	}
 	if s, err := b.session(r.Session); err == nil {

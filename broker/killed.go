@@ -20,7 +20,7 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	}
 	var all []error
 	for _, dir := range dirs {
-		id := SessionID(filepath.Base(filepath.Dir(dir)))
+		id := filepath.Base(filepath.Dir(dir))
 		if stored.ValidID(id) && !slices.Contains(running, id) {
 			all = append(all, b.sweepSession(ctx, id))
 		}

@@ -64,7 +64,7 @@ func (s *session) clearStale(ctx context.Context, engine *docker.Client) error {
 	if !s.resumed {
 		return nil
 	}
-	_, err := engine.RemoveLabeled(ctx, map[string]string{LabelSession: string(s.fixed.ID)})
+	_, err := engine.RemoveLabeled(ctx, map[string]string{LabelSession: s.fixed.ID})
 	return err
 }
 

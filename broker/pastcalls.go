@@ -31,7 +31,7 @@ func (b *Broker) Scopes(ctx context.Context, id string) ([]Scope, error) {
 	if len(item.Offers) == 0 {
 		return []Scope{}, nil
 	}
-	s, err := b.session(SessionID(item.Session))
+	s, err := b.session(item.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -120,9 +120,9 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	if err != nil {
 		return false, 0
 	}
-	sum := sha256.Sum256(append([]byte(string(s.fixed.ID)+"\x00"+ruleLeak+"\x00"), arguments...))
+	sum := sha256.Sum256(append([]byte(s.fixed.ID+"\x00"+ruleLeak+"\x00"), arguments...))
 	r := approval.Escalation{
-		Session: string(s.fixed.ID), Plane: audit.PlaneHTTP, Server: host, Tool: "go on after a leak",
+		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: host, Tool: "go on after a leak",
 		Arguments: arguments, Rule: ruleLeak, Reason: "an answer held the real credential, and the session is paused",
 		Digest: hex.EncodeToString(sum[:]), Timeout: s.deps.config.EscalationTimeout,
 	}

@@ -60,7 +60,7 @@ func (s *session) startHost(ctx context.Context, stack *teardown) (program, erro
 		return nil, err
 	}
 	if err := log.Append(ctx, audit.Record{
-		Plane: audit.PlaneHost, Decision: audit.Noted, Session: string(s.fixed.ID),
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID,
 		Reason: "a shell of this machine was opened in " + s.fixed.Workspace + ", without container, proxies or policy",
 	}); err != nil {
 		return nil, err

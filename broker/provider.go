@@ -105,7 +105,7 @@ func (s *session) serveProvider(ctx context.Context, stack *teardown, log *audit
 func (s *session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
 	c := s.deps.config
 	return mitm.Config{
-		Session:     string(s.fixed.ID),
+		Session:     s.fixed.ID,
 		Providers:   []string{provider},
 		Table:       c.Providers,
 		Credentials: credentials.Credential,

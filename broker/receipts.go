@@ -12,7 +12,7 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 	if _, err := b.session(id); err != nil {
 		return err
 	}
-	if _, held := b.receipts.Forget(string(id)); !held {
+	if _, held := b.receipts.Forget(id); !held {
 		return fault.New("text from the command line may, where autoApprove in config.json is enabled", "forget: nothing that you said to this tab may still approve a call")
 	}
 	return nil
@@ -33,7 +33,7 @@ func (b *Broker) relayReceipt(r receipt.Receipt) {
 func receiptOf(r receipt.Receipt) Receipt {
 	return Receipt{
 		Number:    r.Number,
-		Session:   SessionID(r.Session),
+		Session:   r.Session,
 		Quote:     r.Quote(),
 		At:        r.At,
 		ExpiresAt: r.ExpiresAt,

@@ -60,7 +60,7 @@ func (s *session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 func (s *session) former(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
 	f := approval.Escalation{
 		Number: u.Number, AskedAt: u.AskedAt,
-		Session: string(s.fixed.ID), Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
+		Session: s.fixed.ID, Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
 		Timeout: s.deps.config.EscalationTimeout, Ticket: u.Ticket,
 		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
@@ -94,7 +94,7 @@ func (s *session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u 
 		return // its caller records what becomes of it
 	}
 	r := audit.Record{
-		Plane: audit.PlaneTool, Session: string(s.fixed.ID), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Plane: audit.PlaneTool, Session: s.fixed.ID, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: res.Reason,
 		EscalationID: u.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
 		Detail: map[string]any{"askedAt": u.AskedAt, "askedBeforeRestart": true},

@@ -68,7 +68,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	}
 	client, err := b.engine.get(ctx, b.config.UserHome)
 	if err == nil {
-		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)})
+		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: id})
 	}
 	if err == nil {
 		err = stored.RemoveRun(ctx, l.Run)

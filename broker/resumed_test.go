@@ -22,7 +22,7 @@ func resumeRig(t *testing.T, home string) *Broker {
 func TestASessionIsResumedOnce(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.Dir))
+	id := filepath.Base(l.Dir)
 	first, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +50,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 	host := storeSession(t, home, "local-shell", time.Hour)
 	foreign := storeSession(t, home, "gone-agent", time.Hour)
 	moved := storeSession(t, home, "shell", time.Hour)
-	data, err := json.Marshal(stored.Record{Session: Session{ID: SessionID(filepath.Base(moved.Dir)), Agent: "shell", Workspace: home}})
+	data, err := json.Marshal(stored.Record{Session: Session{ID: filepath.Base(moved.Dir), Agent: "shell", Workspace: home}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		"nothing":                 "00000000-0000-4000-8000-000000000000",
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
-		if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: SessionID(id)}); err == nil {
+		if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
 			t.Errorf("%s was resumed: %+v", what, s.fixed)
 		}
 	}
@@ -75,7 +75,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	home, project := shortTemp(t), stored.RealPath(t.TempDir())
 	l := storeSession(t, home, "shell", time.Hour)
-	id := SessionID(filepath.Base(l.Dir))
+	id := filepath.Base(l.Dir)
 	workspace, private := filepath.Join(project, "part"), stored.RealPath(t.TempDir())
 	data, err := json.Marshal(stored.Record{Session: Session{ID: id, Agent: "shell", Workspace: workspace}})
 	if err := errors.Join(err, os.WriteFile(l.Record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {

@@ -19,8 +19,8 @@ func (s *session) Run() {
 	defer s.cancel()
 	defer func() {
 		close(s.finished)
-		s.deps.receipts.Close(string(s.fixed.ID))
-		s.deps.grants.Close(string(s.fixed.ID))
+		s.deps.receipts.Close(s.fixed.ID)
+		s.deps.grants.Close(s.fixed.ID)
 	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()
@@ -30,7 +30,7 @@ func (s *session) Run() {
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	// While the agent's connection is still there, it can be told.
-	s.deps.approvals.Withdraw(string(s.fixed.ID), s.withdrawal(err))
+	s.deps.approvals.Withdraw(s.fixed.ID, s.withdrawal(err))
 	if s.Info().Trouble != "" {
 		stack.hurry(removeProgram, engineAwayLimit)
 	}

@@ -221,8 +221,8 @@ func (s *session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	launch, err := s.launch(agent.Host{
 		Sentinels:    p.sentinels,
 		Logins:       p.logins,
-		Conversation: string(s.fixed.ID),
-		Resume:       s.adapter.Conversation(s.layout.Home(), string(s.fixed.ID)).Begun,
+		Conversation: s.fixed.ID,
+		Resume:       s.adapter.Conversation(s.layout.Home(), s.fixed.ID).Begun,
 		Prompt:       agent.Prompt(),
 		Model:        s.deps.config.Models[s.adapter.Name],
 	})
@@ -285,6 +285,6 @@ func (s *session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 // labels say which session a container belongs to and who owns it.
 func (s *session) labels() map[string]string {
 	labels := s.lease.Labels()
-	labels[LabelSession] = string(s.fixed.ID)
+	labels[LabelSession] = s.fixed.ID
 	return labels
 }

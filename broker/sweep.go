@@ -98,9 +98,9 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 // takeable says of which session and home a container is, and whether somebody
 // can still take it back: it runs, and its session's record exists.
 func takeable(c docker.Summary) (id SessionID, home string, ok bool) {
-	id = SessionID(c.Labels[LabelSession])
+	id = c.Labels[LabelSession]
 	dir := filepath.Dir(c.Labels[docker.LabelLease])
-	if !c.Running || !stored.ValidID(id) || filepath.Base(dir) != string(id) {
+	if !c.Running || !stored.ValidID(id) || filepath.Base(dir) != id {
 		return "", "", false
 	}
 	home = filepath.Dir(filepath.Dir(dir))

@@ -32,7 +32,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	}
 	s.progress("taking back the agent that still runs", "")
 	if err := log.Append(ctx, audit.Record{
-		Plane: audit.PlaneHost, Decision: audit.Noted, Session: string(s.fixed.ID),
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID,
 		Reason: "its multiplexer was killed; another one has taken the agent back; what was under way has ended without an answer, but for the calls that waited for a person",
 	}); err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 
 // leftRunning is the session's container that still runs, or empty.
 func (s *session) leftRunning(ctx context.Context, engine *docker.Client) (string, error) {
-	all, err := engine.List(ctx, map[string]string{LabelSession: string(s.fixed.ID)})
+	all, err := engine.List(ctx, map[string]string{LabelSession: s.fixed.ID})
 	if err != nil {
 		return "", err
 	}

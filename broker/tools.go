@@ -79,7 +79,7 @@ func (s *session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return err
 	}
 	proxy, err := mcpproxy.New(mcpproxy.Config{
-		Session:           string(s.fixed.ID),
+		Session:           s.fixed.ID,
 		Engine:            engine,
 		Servers:           specs,
 		Sandbox:           host,

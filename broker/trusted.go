@@ -33,13 +33,13 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := b.receipts.Add(string(in.Session), in.Text, spans, s.Head())
+	added, err := b.receipts.Add(in.Session, in.Text, spans, s.Head())
 	if err != nil {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}
 	select {
 	case <-s.Ended(): // it ended meanwhile, and may be resumed under its name
-		b.receipts.Close(string(in.Session))
+		b.receipts.Close(in.Session)
 	default:
 	}
 	out, submission := receiptOf(added), s.Typing(in.Text)

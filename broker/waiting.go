@@ -13,14 +13,14 @@ import (
 
 // keepWaiting writes down that a call waits.
 func (b *Broker) keepWaiting(i approval.Escalation) {
-	if err := stored.WriteWaiting(stored.LayoutOf(b.config.Home, SessionID(i.Session)), stored.WaitingCallOf(b.redact, i)); err != nil {
+	if err := stored.WriteWaiting(stored.LayoutOf(b.config.Home, i.Session), stored.WaitingCallOf(b.redact, i)); err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}
 }
 
 // dropWaiting forgets a call that waits no longer.
 func (b *Broker) dropWaiting(session, id string) {
-	l := stored.LayoutOf(b.config.Home, SessionID(session))
+	l := stored.LayoutOf(b.config.Home, session)
 	if err := os.Remove(l.WaitingCall(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		b.log.Warn("a settled call is still written down as waiting", "escalation", id, "error", err)
 	}

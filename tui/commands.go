@@ -118,7 +118,7 @@ func (m *Model) complete() tea.Cmd {
 				if id := shortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
 					ids = append(ids, id) // as the list has it
 				} else if !s.Ephemeral {
-					ids = append(ids, string(s.ID))
+					ids = append(ids, s.ID)
 				}
 			}
 			return completedMsg{text, word, input.Completions(word, ids)}

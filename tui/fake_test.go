@@ -65,7 +65,7 @@ func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Sessi
 		agent = "claude-code"
 	}
 	s := broker.Session{
-		ID: broker.SessionID(fmt.Sprintf("s%d", n)), Tab: n, Agent: agent,
+		ID: fmt.Sprintf("s%d", n), Tab: n, Agent: agent,
 		State: broker.StateStarting, Workspace: r.Workspace,
 	}
 	b.sessions = append(b.sessions, s)

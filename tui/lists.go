@@ -95,7 +95,7 @@ func changesTitle(tab int, c broker.Changes) string {
 	if c.Base == "" {
 		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
 	}
-	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(broker.SessionID(c.Base)))
+	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(c.Base))
 }
 
 // lookingTitle stands above the list until the changes are known.

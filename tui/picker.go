@@ -121,7 +121,7 @@ func (p *picker) choose(id broker.SessionID) {
 func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	var found []broker.StoredSession
 	for _, s := range msg.sessions {
-		if strings.HasPrefix(string(s.ID), strings.ToLower(msg.prefix)) {
+		if strings.HasPrefix(s.ID, strings.ToLower(msg.prefix)) {
 			found = append(found, s)
 		}
 	}

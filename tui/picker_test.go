@@ -14,7 +14,7 @@ import (
 // is open elsewhere, one that was closed.
 func storedSessions() []broker.StoredSession {
 	session := func(id, agent, workspace string) broker.Session {
-		return broker.Session{ID: broker.SessionID(id), Agent: agent, Workspace: workspace, State: broker.StateClosed}
+		return broker.Session{ID: id, Agent: agent, Workspace: workspace, State: broker.StateClosed}
 	}
 	return []broker.StoredSession{
 		{Session: session("aaaaaaaa-1", "claude-code", "/src/project"), LastActivity: testTime.Add(-3 * time.Minute), Detached: true, LastPrompt: "fix\x1b[31m it"},

@@ -57,7 +57,7 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	}
 	if tree := s.Worktree; tree != nil {
 		parts = append(parts, view.PlaceColumn(tree.Repository), text.Drawable(tree.Branch))
-	} else if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
+	} else if !strings.HasSuffix(s.Workspace, s.ID+"/sandbox") {
 		parts = append(parts, view.PlaceColumn(s.Workspace))
 	}
 	if s.LastPrompt != "" {

@@ -69,7 +69,7 @@ func LayoutOf(home string, id ID) Layout {
 	short := []byte(id)
 	short = append(short[:8:8], short[9:13]...)
 	return Layout{
-		Dir: filepath.Join(home, "sessions", string(id)),
+		Dir: filepath.Join(home, "sessions", id),
 		Run: filepath.Join(home, "run", string(short)),
 	}
 }

@@ -50,7 +50,7 @@ func Find(home, prefix string) (Entry, error) {
 	}
 	var found []Entry
 	for _, s := range all {
-		if prefix != "" && strings.HasPrefix(string(s.ID), prefix) {
+		if prefix != "" && strings.HasPrefix(s.ID, prefix) {
 			found = append(found, s)
 		}
 	}
@@ -92,7 +92,7 @@ func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
 		return s, nil
 	}
 	if adapter, err := agents.Named(s.Agent); err == nil {
-		c := adapter.Conversation(l.Home(), string(id))
+		c := adapter.Conversation(l.Home(), id)
 		s.Begun, s.LastPrompt = c.Begun, cmp.Or(r.Task, c.LastPrompt)
 		s.Ephemeral = adapter.Host
 	}

@@ -53,7 +53,7 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 	}
 	byDir := map[string]Entry{}
 	for _, s := range all {
-		byDir[string(s.ID)] = s
+		byDir[s.ID] = s
 	}
 	if s := all[0]; s.ID != ID(filepath.Base(killed.Dir)) || !s.Detached || s.Owned || s.State != StateClosed {
 		t.Errorf("the killed one: %+v", s)
@@ -65,7 +65,7 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 	if s.Owned || s.Detached || !s.Begun || !strings.HasPrefix(s.LastPrompt, "fix the parser") {
 		t.Errorf("the closed one: %+v", s)
 	}
-	for _, prefix := range []string{string(s.ID[:8]), string(s.ID)} {
+	for _, prefix := range []string{string(s.ID[:8]), s.ID} {
 		if found, err := Find(home, prefix); err != nil || found.ID != s.ID {
 			t.Errorf("%s: %v, %v", prefix, found.ID, err)
 		}

@@ -76,7 +76,7 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 		if err != nil {
 			return err
 		}
-		if _, err := client.RemoveLabeled(ctx, map[string]string{LabelSession: string(id)}); err != nil {
+		if _, err := client.RemoveLabeled(ctx, map[string]string{LabelSession: id}); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func Undecided(l Layout) ([]WaitingCall, error) {
 // Withdraw records that a call was withdrawn with the process that had it.
 func Withdraw(ctx context.Context, l Layout, id ID, log *audit.Log, u WaitingCall) error {
 	err := log.Append(ctx, audit.Record{
-		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: string(id), Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: id, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: undecidedReason,
 		EscalationID: u.ID, DecidedBy: "broker", Detail: map[string]any{"askedAt": u.AskedAt},
 	})

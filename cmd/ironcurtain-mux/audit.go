@@ -185,7 +185,7 @@ func auditFile(args []string) (string, error) {
 			}
 		}
 		s, err := stored.Find(at.home, name)
-		return logOf(string(s.ID)), fail(op, err, "")
+		return logOf(s.ID), fail(op, err, "")
 	}
 	found, err := filepath.Glob(logOf("*"))
 	if err != nil {

@@ -121,7 +121,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	if most-idle > mostMemory {
 		t.Errorf("%d MB more than the %d MB when nothing happens", (most-idle)>>20, idle>>20)
 	}
-	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
+	if _, errs, code := d.command("sessions", "rm", "--force", id); code != exitOK {
 		t.Errorf("remove: code %d, %s", code, errs)
 	}
 	d.traceless()
@@ -155,7 +155,7 @@ func (d *driver) worked(id broker.SessionID, from int, tool string) bool {
 }
 
 func (d *driver) recorded(id broker.SessionID) string {
-	text, err := os.ReadFile(d.state("sessions", string(id), "audit.jsonl"))
+	text, err := os.ReadFile(d.state("sessions", id, "audit.jsonl"))
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestBudgetStop(t *testing.T) {
 	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	for _, name := range []string{"used.json", filepath.Join("sessions", string(id), "budget.json")} {
+	for _, name := range []string{"used.json", filepath.Join("sessions", id, "budget.json")} {
 		text, err := os.ReadFile(filepath.Join(state, name))
 		if err != nil || !strings.Contains(string(text), `"requests"`) {
 			t.Errorf("%s holds %q, %v", name, text, err)

@@ -54,7 +54,7 @@ func (d *driver) onlySession() broker.Session {
 // nothingLeft checks that no container of the session and no socket is left.
 func (d *driver) nothingLeft(id broker.SessionID) {
 	d.t.Helper()
-	left, err := engine(d.t).List(context.Background(), map[string]string{broker.LabelSession: string(id)})
+	left, err := engine(d.t).List(context.Background(), map[string]string{broker.LabelSession: id})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func (d *driver) nothingLeft(id broker.SessionID) {
 // audit is the text of the session's audit, after it was verified.
 func (d *driver) audit(id broker.SessionID) string {
 	d.t.Helper()
-	path := d.state("sessions", string(id), "audit.jsonl")
+	path := d.state("sessions", id, "audit.jsonl")
 	if out, errs, code := d.command("audit", "verify", path); code != 0 {
 		d.t.Fatalf("the audit does not verify: %s%s", out, errs)
 	}
@@ -245,7 +245,7 @@ func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
 		t.Errorf("approve exits %d: %s%s", code, out, errs)
 	}
 	<-answer
-	log := d.state("sessions", string(id), "audit.jsonl")
+	log := d.state("sessions", id, "audit.jsonl")
 	if err := os.Rename(log, log+".moved"); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func (d *driver) inside(id broker.SessionID, script string) string {
 	d.t.Helper()
 	client := engine(d.t)
-	list, err := client.List(d.t.Context(), map[string]string{broker.LabelSession: string(id)})
+	list, err := client.List(d.t.Context(), map[string]string{broker.LabelSession: id})
 	if err != nil || len(list) != 1 {
 		d.t.Fatalf("containers of the session: %v, %v", list, err)
 	}

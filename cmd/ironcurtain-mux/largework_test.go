@@ -50,12 +50,12 @@ for at in ~ /workspace /workspace/.git/refs/heads; do (cd $at; perl -e 'for (1..
 			if got := gitIn(t, repo, "log", "-1", "--format=%s", "ironcurtain/"+string(id[:8])); got != c.subject {
 				t.Errorf("the person's branch has %q", got)
 			}
-			_, errs, code := d.command("sessions", "rm", string(id))
+			_, errs, code := d.command("sessions", "rm", id)
 			if refused := code == exitFailure && strings.Contains(errs, "--force"); refused != c.insist || !refused && code != exitOK {
 				t.Errorf("remove: code %d, %s", code, errs)
 			}
 			if c.insist {
-				if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
+				if _, errs, code := d.command("sessions", "rm", "--force", id); code != exitOK {
 					t.Errorf("remove, insisting: code %d, %s", code, errs)
 				}
 			}

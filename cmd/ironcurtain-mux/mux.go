@@ -92,7 +92,7 @@ func (f *muxFlags) findResumed(p paths) error {
 	if s.Owned {
 		return fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "use it there, or close it there first")
 	}
-	f.resume, f.agent = string(s.ID), s.Agent
+	f.resume, f.agent = s.ID, s.Agent
 	return nil
 }
 
@@ -137,7 +137,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
 	options.Worktree = flags.worktree.choice()
-	options.Resume = broker.SessionID(flags.resume)
+	options.Resume = flags.resume
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
 	options.NotifyOn, options.NotifyCommand = w.config.NotifyOn, w.config.NotifyCommand

@@ -126,7 +126,7 @@ func learn(b *testing.B, trusted *broker.Broker, run string) {
 	if _, err := trusted.Attach(b.Context(), s.ID); err != nil {
 		b.Fatal(err)
 	}
-	conn, err := net.Dial("unix", filepath.Join(run, strings.ReplaceAll(string(s.ID), "-", "")[:12], "sockets", "proxy.sock"))
+	conn, err := net.Dial("unix", filepath.Join(run, strings.ReplaceAll(s.ID, "-", "")[:12], "sockets", "proxy.sock"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -187,7 +187,7 @@ func (a realAgent) isListed(t *testing.T, d *driver, id broker.SessionID) {
 	next.quit()
 	for _, s := range d.allStored() { // the rest wants to know of one session
 		if s.ID != id {
-			if _, errs, code := d.command("sessions", "rm", string(s.ID)); code != exitOK {
+			if _, errs, code := d.command("sessions", "rm", s.ID); code != exitOK {
 				t.Errorf("remove the shell's session: code %d, %s", code, errs)
 			}
 		}
@@ -264,7 +264,7 @@ func (a realAgent) answersATask(t *testing.T, id broker.SessionID) {
 		t.Fatal(err)
 	}
 	client := engine(t)
-	list, err := client.List(t.Context(), map[string]string{broker.LabelSession: string(id)})
+	list, err := client.List(t.Context(), map[string]string{broker.LabelSession: id})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("containers of the session: %v, %v", list, err)
 	}

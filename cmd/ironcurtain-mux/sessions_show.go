@@ -68,14 +68,14 @@ func oneSession(_ *cobra.Command, args []string) error {
 }
 
 func printSession(w io.Writer, p paths, s broker.StoredSession) error {
-	dir := filepath.Join(p.home, "sessions", string(s.ID))
+	dir := filepath.Join(p.home, "sessions", s.ID)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(t, "%s\t%s\n", name, value)
 		}
 	}
-	line("id", string(s.ID))
+	line("id", s.ID)
 	line("agent", s.Agent)
 	line("state", stateWord(s))
 	line("reason", quotedIfAny(s.Reason))

@@ -113,7 +113,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 		return fail("start", err, "")
 	}
 	s, err := b.Open(cmd.Context(), broker.OpenRequest{
-		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Resume: broker.SessionID(flags.resume), Cols: 80, Rows: 24, Idle: true,
+		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
 	})
 	if err != nil {
 		return fail("start", err, "")

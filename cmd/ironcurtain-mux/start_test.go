@@ -61,7 +61,7 @@ func TestStartOnce(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "read hello.txt") || !strings.Contains(string(text), "say and on") {
 		t.Errorf("the conversation lacks a task: %v", err)
 	}
-	left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(first.Session)})
+	left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: first.Session})
 	if err != nil || len(left) != 0 {
 		t.Errorf("containers are left: %v, %v", left, err)
 	}

@@ -14,7 +14,7 @@ import (
 // containersOf lists the containers of a session.
 func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
 	t.Helper()
-	list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(id)})
+	list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: id})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -118,7 +118,7 @@ func processesOf(dir string) []string {
 
 // run is the directory of a session's sockets.
 func (d *driver) run(id broker.SessionID) string {
-	return d.state("run", strings.ReplaceAll(string(id), "-", "")[:12])
+	return d.state("run", strings.ReplaceAll(id, "-", "")[:12])
 }
 
 // scratch is the directory of a session's sandboxes, or an empty string while
@@ -268,7 +268,7 @@ func TestKilled(t *testing.T) {
 		}
 		d.kill(syscall.SIGKILL)
 		d.exit(2 * time.Minute)
-		if list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)}); err != nil || len(list) != 1 {
+		if list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: s.ID}); err != nil || len(list) != 1 {
 			t.Fatalf("containers of the session: %v, %v", list, err)
 		}
 		out, errs, code := d.command("pending", "--json")
@@ -316,7 +316,7 @@ func TestKilled(t *testing.T) {
 		next.see(patience, "end shell of session")
 		next.send("y")
 		next.see(patience, "/workspace$")
-		left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: string(s.ID)})
+		left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: s.ID})
 		if err != nil || len(left) != 0 {
 			t.Errorf("containers of the killed session: %v, %v", left, err)
 		}

@@ -43,7 +43,7 @@ func TestGivenRepository(t *testing.T) {
 	d.see(patience, "/workspace$")
 	id := d.onlySession().ID
 	d.until("the note of how it was", patience, func(string) bool {
-		record, _ := os.ReadFile(d.state("sessions", string(id), "session.json"))
+		record, _ := os.ReadFile(d.state("sessions", id, "session.json"))
 		return strings.Contains(string(record), `"base"`)
 	})
 	for i, try := range []string{
