@@ -64,8 +64,9 @@ func TestBounds(t *testing.T) {
 			floodOf(3, "git__git_diff", `{"path":"/workspace"}`),
 		"tree bomb": bombs + floodOf(3, "git__git_checkout", `{"path":"/workspace","target":"bomb"}`) +
 			floodOf(3, "git__git_diff", `{"path":"/workspace","target":"bomb"}`) + floodOf(3, "git__git_merge", `{"path":"/workspace","branch":"bomb"}`),
-		"directories":     nests + floodOf(3, "filesystem__directory_tree", `{"path":"/workspace"}`),
-		"calls that wait": floodOf(256, "filesystem__write_file", `{"path":"/srv/a","content":"MANY"}`),
+		"directories":       nests + floodOf(3, "filesystem__directory_tree", `{"path":"/workspace"}`),
+		"bomb brought home": bombs + "git reset -q --soft bomb\n[ $(git rev-parse HEAD^{tree}) = $tree ]\n",
+		"calls that wait":   floodOf(256, "filesystem__write_file", `{"path":"/srv/a","content":"MANY"}`),
 		"mixed": bombs + "head -c 9000000 /dev/zero | tr '\\0' '\"' >a\n" + floodOf(64, "filesystem__write_file", `{"path":"/srv/a","content":"MANY"}`) +
 			floodOf(3, "filesystem__write_file", `{"path":"/workspace/b","content":"MANY"}`) +
 			floodOf(3, "filesystem__read_multiple_files", `{"paths":["/workspace/a","/workspace/a"]}`) +
@@ -121,7 +122,10 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	if most-idle > mostMemory {
 		t.Errorf("%d MB more than the %d MB when nothing happens", (most-idle)>>20, idle>>20)
 	}
-	if _, errs, code := d.command("sessions", "rm", "--force", id); code != exitOK {
+	if text := d.note("stderr"); strings.Contains(script, "reset") && !strings.Contains(text, "a commit has more than 500000 files") {
+		t.Errorf("the bomb was not brought:\n%s", text)
+	}
+	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
 		t.Errorf("remove: code %d, %s", code, errs)
 	}
 	d.traceless()
