@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -251,8 +252,9 @@ func TestLeakThroughTheProxy(t *testing.T) {
 	}
 }
 
-// slowDisk holds each sync of an audit log until it is let go on.
+// slowDisk holds the next sync of an audit log, once it is armed, until it is let go on.
 type slowDisk struct {
+	armed         *atomic.Bool
 	syncing, goOn chan struct{}
 }
 
@@ -278,10 +280,9 @@ func (d slowDisk) Lstat(path string) (os.FileInfo, error) { return os.Lstat(path
 func (d slowDisk) WriteNew(path string, data []byte) error { return os.WriteFile(path, data, 0o600) }
 
 func (f slowFile) Sync() error {
-	select {
-	case f.disk.syncing <- struct{}{}:
+	if f.disk.armed.CompareAndSwap(true, false) {
+		f.disk.syncing <- struct{}{}
 		<-f.disk.goOn
-	default:
 	}
 	return f.File.Sync()
 }
@@ -289,7 +290,7 @@ func (f slowFile) Sync() error {
 // An approval is for the leaks that there were when it was given.
 func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	s, _, _ := askingSession(t)
-	disk := slowDisk{make(chan struct{}), make(chan struct{})}
+	disk := slowDisk{new(atomic.Bool), make(chan struct{}), make(chan struct{})}
 	log, err := audit.Open(filepath.Join(t.TempDir(), "audit.jsonl"), audit.Options{FS: disk})
 	if err != nil {
 		t.Fatal(err)
@@ -300,6 +301,7 @@ func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	leak := mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"}
 	p.begin(leak)
 	first := waiting(t, s)
+	disk.armed.Store(true)
 	decideOn(t, s, first, true)
 	<-disk.syncing // the approval is being recorded
 	p.begin(leak)
