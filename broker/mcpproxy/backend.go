@@ -35,11 +35,11 @@ type backend struct {
 	atOnce int64 // how many slots there are
 	late   error // the cause of calls that take too long
 
-	mu    sync.Mutex
-	link  *link         // nil while the server is down
-	up    chan struct{} // closed while there is a link
-	tools []tool
-	rest  rest
+	mu     sync.Mutex
+	link   *link         // nil while the server is down
+	up     chan struct{} // closed while there is a link
+	tools  []tool
+	demand demand
 
 	ctx    context.Context // ends with the backend
 	cancel context.CancelFunc
@@ -71,7 +71,7 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 func (b *backend) start(ctx context.Context) error {
 	if tools := b.proxy.config.Known.of(b.spec.Name); tools != nil {
 		b.mu.Lock()
-		b.tools, b.rest.resting = tools, true
+		b.tools, b.demand.stopped = tools, true
 		b.mu.Unlock()
 		return nil
 	}
@@ -103,7 +103,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	b.mu.Lock()
 	b.link, b.tools = l, tools
 	close(b.up)
-	b.rest.used = time.Now()
+	b.demand.used = time.Now()
 	b.mu.Unlock()
 	b.proxy.config.Known.learn(b.spec.Name, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
@@ -189,7 +189,7 @@ func (b *backend) record(ctx context.Context, p *sandbox.Process) error {
 
 func (b *backend) close() {
 	b.mu.Lock()
-	b.rest.resting = false // nobody wakes it any more
+	b.demand.stopped = false // no call starts it any more
 	b.mu.Unlock()
 	b.cancel()
 	b.keeper.Wait()

@@ -29,7 +29,7 @@ func (b *backend) changed(l *link) {
 }
 
 // keep waits for the server's end and starts it again, with longer and longer
-// pauses while it keeps ending. It returns when the server has been put to rest.
+// pauses while it keeps ending. It returns when the server was stopped because it was idle.
 func (b *backend) keep(l *link) {
 	pause := b.proxy.limits.Backoff
 	for {

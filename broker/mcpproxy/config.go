@@ -110,7 +110,7 @@ type Limits struct {
 	Progress    time.Duration // between signs of life while a call waits; 3 seconds
 	Roots       time.Duration // time a server has to learn of other roots; 5 seconds
 	Backoff     time.Duration // before the first restart of a server; 250 ms
-	Rest        time.Duration // without calls, before a server that is known is stopped; 2 minutes
+	Idle        time.Duration // without calls, before a server that is known is stopped; 2 minutes
 }
 
 func (l Limits) orDefaults() Limits {
@@ -137,6 +137,6 @@ func (l Limits) orDefaults() Limits {
 	span(&l.Progress, 3*time.Second)
 	span(&l.Roots, 5*time.Second)
 	span(&l.Backoff, 250*time.Millisecond)
-	span(&l.Rest, 2*time.Minute)
+	span(&l.Idle, 2*time.Minute)
 	return l
 }

@@ -74,7 +74,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stop := context.AfterFunc(c.session.heard, func() { cancel(errLeft) })
+	stop := context.AfterFunc(c.session.input, func() { cancel(errLeft) })
 	defer stop()
 	if c.params.progressToken != nil {
 		done := make(chan struct{})

@@ -27,7 +27,7 @@ type link struct {
 	limit   int
 	room    *room
 	life    context.Context // ends when the link is closed
-	leave   context.CancelFunc
+	cancel  context.CancelFunc
 	roots   roots
 
 	mu       sync.Mutex
@@ -51,7 +51,7 @@ func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link
 		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
-	l.life, l.leave = context.WithCancel(context.Background())
+	l.life, l.cancel = context.WithCancel(context.Background())
 	// A caller that left its line to another's write waits for an answer, so it is told by end.
 	l.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), l.end)
 	l.readers.Go(l.read)
@@ -108,7 +108,7 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 
 // Close ends the process and waits for the readers.
 func (l *link) Close() error {
-	l.leave()
+	l.cancel()
 	l.process.Stop()
 	l.readers.Wait()
 	return nil

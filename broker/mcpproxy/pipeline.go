@@ -117,7 +117,7 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 			return c.deny(ctx, ruleFutile, err.Error())
 		}
 		if b := c.proxy.backend(c.target.server); b != nil {
-			b.rouse() // it starts while the person thinks
+			b.startAhead() // it starts while the person thinks
 		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
@@ -187,13 +187,13 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return c.withdrawn(ctx, why)
 	}
 	c.ending.began = time.Now()
-	if err := b.enter(ctx); err != nil {
+	if err := b.acquire(ctx); err != nil {
 		if why := context.Cause(ctx); why != nil {
 			return c.withdrawn(ctx, why)
 		}
 		return c.failed(err)
 	}
-	defer b.leave()
+	defer b.release()
 	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // as its start has shown
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered any more: "+hidden)
 	}

@@ -30,12 +30,12 @@ type session struct {
 	conn  io.ReadWriteCloser
 	out   *jsonrpc.Writer
 
-	ctx     context.Context // ends with the connection
-	cancel  context.CancelCauseFunc
-	heard   context.Context // ends when the agent has said its last word
-	deaf    context.CancelFunc
-	calls   sync.WaitGroup
-	workers *workerPool
+	ctx      context.Context // ends with the connection
+	cancel   context.CancelCauseFunc
+	input    context.Context // ends when the agent sends nothing more
+	endInput context.CancelFunc
+	calls    sync.WaitGroup
+	workers  *workerPool
 
 	mu       sync.Mutex
 	draining bool
@@ -47,7 +47,7 @@ func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
 	s.out = jsonrpc.NewWriter(conn, writeDeadline(conn), nil)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
-	s.heard, s.deaf = context.WithCancel(p.waits)
+	s.input, s.endInput = context.WithCancel(p.waits)
 	return s
 }
 
@@ -60,7 +60,7 @@ func (s *session) run() error {
 	err := s.read(lines)
 	// An agent that closed only its sending side still gets its answers, but
 	// nobody is asked for one that may be gone.
-	s.deaf()
+	s.endInput()
 	if !errors.Is(err, io.EOF) || gone(s.conn) {
 		s.cancel(errLeft)
 	}

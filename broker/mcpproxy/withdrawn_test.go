@@ -57,7 +57,7 @@ func TestAWithdrawnCallHasItsDecision(t *testing.T) {
 	}
 }
 
-// TestACallWithdrawnBeforeItsServerRunsHasItsDecision: servers that rest are started
+// TestACallWithdrawnBeforeItsServerRunsHasItsDecision: stopped servers are started
 // by the first call, which leaves an agent much time to take it back.
 func TestACallWithdrawnBeforeItsServerRunsHasItsDecision(t *testing.T) {
 	known := &Known{}
@@ -72,7 +72,7 @@ func TestACallWithdrawnBeforeItsServerRunsHasItsDecision(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, func(c *Config) {
-				c.Known, c.Limits.Rest = known, time.Hour
+				c.Known, c.Limits.Idle = known, time.Hour
 				c.Servers[0].Argv = []string{"sleep", "600"} // it never says that it runs
 			})
 			a := r.agent()
@@ -81,7 +81,7 @@ func TestACallWithdrawnBeforeItsServerRunsHasItsDecision(t *testing.T) {
 			eventually(t, func() bool {
 				b.mu.Lock()
 				defer b.mu.Unlock()
-				return b.rest.calls == 20
+				return b.demand.calls == 20
 			}, "20 calls that wait for the server")
 			leave(a)
 			r.decided(20)

@@ -13,7 +13,7 @@ func (r *harness) atRest(server string) bool {
 	b := r.proxy.backend(server)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.rest.resting && b.link == nil
+	return b.demand.stopped && b.link == nil
 }
 
 // started tells whether a stub was ever run.
@@ -26,13 +26,13 @@ func (r *harness) started() bool {
 // by listing the tools, and stopped when there are no calls any more.
 func TestKnownServerRunsOnlyForCalls(t *testing.T) {
 	known := &Known{}
-	r := newHarness(t, func(c *Config) { c.Known, c.Limits.Rest = known, time.Millisecond })
+	r := newHarness(t, func(c *Config) { c.Known, c.Limits.Idle = known, time.Millisecond })
 	if !r.started() {
 		t.Fatal("a server that nobody knows was not asked for its tools")
 	}
 	eventually(t, func() bool { return r.atRest("filesystem") }, "the end of a server that nobody calls")
 
-	r = newHarness(t, func(c *Config) { c.Known, c.Limits.Rest = known, 20*time.Millisecond })
+	r = newHarness(t, func(c *Config) { c.Known, c.Limits.Idle = known, 20*time.Millisecond })
 	a := r.agent()
 	a.send(`{"jsonrpc":"2.0","id":9,"method":"tools/list"}`)
 	if m := a.answerTo("9"); !strings.Contains(string(m.Result), "filesystem__read_text_file") {
@@ -56,7 +56,7 @@ func TestKnownServerRunsOnlyForCalls(t *testing.T) {
 // in which directory it works.
 func TestServerInUseIsNotStopped(t *testing.T) {
 	r := newHarness(t, func(c *Config) {
-		c.Known, c.Limits.Rest = &Known{}, time.Hour
+		c.Known, c.Limits.Idle = &Known{}, time.Hour
 		git := stubSpec(t, "git", filepath.Join(filepath.Dir(c.Servers[0].Env[stubVar]), "closed"))
 		git.Env[toolsVar] = gitTools
 		c.Servers = append(c.Servers, git)
@@ -66,24 +66,24 @@ func TestServerInUseIsNotStopped(t *testing.T) {
 	longAgo := func(b *backend) *backend {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		b.rest.used = time.Now().Add(-2 * time.Hour)
+		b.demand.used = time.Now().Add(-2 * time.Hour)
 		return b
 	}
-	if longAgo(r.proxy.backend("git")).retire() == 0 {
+	if longAgo(r.proxy.backend("git")).stopIfIdle() == 0 {
 		t.Error("the git server forgets its working directory")
 	}
 	r.proxy.workDir.Store(nil)
-	if longAgo(r.proxy.backend("git")).retire() != 0 {
+	if longAgo(r.proxy.backend("git")).stopIfIdle() != 0 {
 		t.Error("the git server has nothing to forget and runs on")
 	}
 	b := r.proxy.backend("filesystem")
-	if err := b.enter(t.Context()); err != nil {
+	if err := b.acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if longAgo(b).retire() == 0 {
+	if longAgo(b).stopIfIdle() == 0 {
 		t.Error("a server was stopped under a call")
 	}
-	b.leave()
+	b.release()
 }
 
 // A tool that is not what it was when it was first seen is not used, although the
