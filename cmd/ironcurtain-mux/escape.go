@@ -54,5 +54,5 @@ func quotedIfAny(text string) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("%q", text)
+	return fmt.Sprintf("%+q", text)
 }

@@ -6,7 +6,9 @@
 //	ASCII      a line that goes to somebody's terminal, a log or a header
 //	Readable   a value in a message, where letters of all scripts shall stay
 //
-// None of their results moves a cursor or hides a character. Those of Drawable and ASCII
-// change no direction of writing either, and two different texts never look the same.
+// None of their results moves a cursor. Those of Drawable and ASCII hide no character and
+// change no direction of writing, and two different texts never look the same. Readable
+// keeps marks, letters of right-to-left scripts and a few letters that show nothing: what
+// it returns goes through one of the others before it is shown beside a decision.
 // OneLine, FirstLine and Clip shorten a text and escape nothing.
 package text
