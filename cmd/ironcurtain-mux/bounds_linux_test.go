@@ -17,11 +17,13 @@ import (
 
 // mostMemory is what the program and all that it starts may take more than when nothing
 // happens, and mostTime what SIGTERM may take. On a busy machine that is mostSlower times
-// what it takes when the agent did nothing.
+// what it takes when the agent did nothing. Other work on the machine comes and goes, so
+// SIGTERM has mostTries tries: what waits for something of the agent's takes long each time.
 const (
 	mostMemory = 300 << 20
 	mostTime   = 2 * time.Second
 	mostSlower = 4
+	mostTries  = 3
 )
 
 // bombs makes, of a few objects, trees that stand for a million and for a billion files.
@@ -75,8 +77,14 @@ func TestBounds(t *testing.T) {
 			floodOf(16, "git__git_commit", `{"path":"/workspace","message":"x"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			if took := holdsBounds(t, program, script); took > limit {
-				t.Errorf("SIGTERM took %v", took)
+			for tries := 1; ; tries++ {
+				took := holdsBounds(t, program, script)
+				if took <= limit {
+					return
+				}
+				if tries == mostTries {
+					t.Fatalf("SIGTERM took %v, and more than %v each time before", took, limit)
+				}
 			}
 		})
 	}
@@ -180,7 +188,7 @@ type peak struct {
 func watchResident(pid int) *peak {
 	p := &peak{done: make(chan struct{}), since: time.Now()}
 	p.wait.Go(func() {
-		again := time.NewTicker(20 * time.Millisecond)
+		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
 		for {
 			sum, whose := resident(pid)
