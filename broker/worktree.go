@@ -18,7 +18,7 @@ import (
 const settleTime = 50 * time.Second
 
 // hurriedLook bounds each look at what is in a worktree when the session ends in a hurry.
-const hurriedLook = 400 * time.Millisecond
+const hurriedLook = 200 * time.Millisecond
 
 // CheckWorktree says whether a session of the multiplexer with that home and cache could get
 // a worktree of the directory.
