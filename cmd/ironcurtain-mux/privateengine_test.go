@@ -82,9 +82,12 @@ func (e *privateEngine) start() {
 
 func (e *privateEngine) signal(s syscall.Signal) { _ = e.cmd.Process.Signal(s) }
 
-// stop ends it and waits for its end.
+// stop ends it and waits for its end. An engine now and then hangs when it ends; it is
+// killed then.
 func (e *privateEngine) stop(s syscall.Signal) {
 	e.signal(s)
+	kill := time.AfterFunc(30*time.Second, func() { e.signal(syscall.SIGKILL) })
+	defer kill.Stop()
 	_ = e.cmd.Wait()
 }
 
