@@ -35,7 +35,7 @@ func automatic(t *testing.T, auto AutoApprove) *desk {
 func (d *desk) order(text string, pasted bool) {
 	d.t.Helper()
 	_, err := d.broker.Submit(d.t.Context(), TrustedInput{
-		Session: d.session.fixed.ID, Text: text, Spans: []Span{{0, len(text), pasted}},
+		Session: d.session.ID(), Text: text, Spans: []Span{{0, len(text), pasted}},
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -45,16 +45,16 @@ func (d *desk) order(text string, pasted bool) {
 // read lets the agent ask for a file and returns how that ends.
 func (d *desk) read(path string) <-chan approval.Resolution {
 	d.t.Helper()
-	v := d.session.engine.Evaluate(policy.Call{Server: "filesystem", Tool: "read_text_file", Arguments: fmt.Appendf(nil, `{"path":%q}`, path)})
+	v := d.engine().Evaluate(policy.Call{Server: "filesystem", Tool: "read_text_file", Arguments: fmt.Appendf(nil, `{"path":%q}`, path)})
 	if v.Decision != policy.Escalate {
 		d.t.Fatalf("%s by %s", v.Decision, v.Rule)
 	}
 	settled := make(chan approval.Resolution, 1)
 	go func() {
 		e := approval.Escalation{
-			Session: d.session.fixed.ID, Plane: "tool", Server: "filesystem", Tool: "read_text_file",
+			Session: d.session.ID(), Plane: "tool", Server: "filesystem", Tool: "read_text_file",
 			Arguments: v.Arguments, Rule: v.Rule, Reason: v.Reason, Digest: v.Digest,
-			Offers: grant.Offers(grant.CallOf(d.session.fixed.ID, "filesystem", "read_text_file", v)),
+			Offers: grant.Offers(grant.CallOf(d.session.ID(), "filesystem", "read_text_file", v)),
 		}
 		r, ordered := d.session.Ordered(&e)
 		var err error
@@ -100,7 +100,7 @@ func (d *desk) entries(n int) []autoapprove.Entry {
 	defer tick.Stop()
 	for {
 		var all []autoapprove.Entry
-		data, _ := os.ReadFile(d.session.layout.AutoApprovals()) // it comes with the first entry
+		data, _ := os.ReadFile(d.session.Files().AutoApprovals()) // it comes with the first entry
 		for line := range strings.Lines(string(data)) {
 			var e autoapprove.Entry
 			if json.Unmarshal([]byte(line), &e) == nil {
@@ -128,7 +128,7 @@ func TestAnOrderLetsOneCallThrough(t *testing.T) {
 	notes := filepath.Join(d.outside, "notes.txt")
 	d.order("read "+notes, false)
 	r := <-d.read(notes)
-	if r.Outcome != approval.Approved || !r.Automatic || r.By != autoApprover || r.Evidence["quote"] != "read "+notes || r.Evidence["receipt"] != 1 {
+	if r.Outcome != approval.Approved || !r.Automatic || r.By != "auto-approver" || r.Evidence["quote"] != "read "+notes || r.Evidence["receipt"] != 1 {
 		t.Fatalf("%+v", r)
 	}
 	told := false
@@ -141,7 +141,7 @@ func TestAnOrderLetsOneCallThrough(t *testing.T) {
 			t.Errorf("%+v", e.AutoApproval)
 		}
 	}
-	kept, err := d.broker.AutoApprovals(t.Context(), d.session.fixed.ID)
+	kept, err := d.broker.AutoApprovals(t.Context(), d.session.ID())
 	if err != nil || len(kept) != 1 || kept[0].Call.ID != r.ID {
 		t.Errorf("%+v, %v", kept, err)
 	}
@@ -150,7 +150,7 @@ func TestAnOrderLetsOneCallThrough(t *testing.T) {
 	}
 	again := d.read(notes)
 	waitFor(t, func() bool { return len(d.broker.approvals.Pending()) == 1 })
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test is over")
+	d.broker.approvals.Withdraw(string(d.session.ID()), "the test is over")
 	if r := <-again; r.Outcome != approval.Withdrawn {
 		t.Errorf("%+v", r)
 	}
@@ -187,7 +187,7 @@ func TestOneOrderManyCalls(t *testing.T) {
 		})
 	}
 	waitFor(t, func() bool { return len(d.broker.approvals.Pending()) == 9 && through.Load() == 1 })
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test is over")
+	d.broker.approvals.Withdraw(string(d.session.ID()), "the test is over")
 	group.Wait()
 	if n := through.Load(); n != 1 {
 		t.Errorf("%d went through", n)
@@ -213,7 +213,7 @@ func TestWhatIsNoOrder(t *testing.T) {
 		if c.pasted {
 			// A receipt without any typed word is good for nothing at all.
 			waitFor(t, func() bool { return len(d.broker.approvals.Pending()) == 1 })
-			d.broker.approvals.Withdraw(string(d.session.fixed.ID), "next")
+			d.broker.approvals.Withdraw(string(d.session.ID()), "next")
 			<-settled
 			continue
 		}
@@ -227,17 +227,17 @@ func TestWhatIsNoOrder(t *testing.T) {
 // What cannot be recorded is not approved, and the receipt is spent all the same.
 func TestUnrecordedIsNotApproved(t *testing.T) {
 	d := automatic(t, AutoApprove{})
-	if err := os.MkdirAll(d.session.layout.AutoApprovals(), 0o700); err != nil { // in the file's place
+	if err := os.MkdirAll(d.session.Files().AutoApprovals(), 0o700); err != nil { // in the file's place
 		t.Fatal(err)
 	}
 	notes := filepath.Join(d.outside, "notes.txt")
 	d.order("read "+notes, false)
 	settled := d.read(notes)
 	waitFor(t, func() bool {
-		_, held := d.broker.receipts.Current(string(d.session.fixed.ID))
+		_, held := d.broker.receipts.Current(string(d.session.ID()))
 		return len(d.broker.approvals.Pending()) == 1 && !held
 	})
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test is over")
+	d.broker.approvals.Withdraw(string(d.session.ID()), "the test is over")
 	if r := <-settled; r.Outcome != approval.Withdrawn {
 		t.Errorf("%+v", r)
 	}
@@ -318,7 +318,7 @@ func TestModelsThatDoNotConfirm(t *testing.T) {
 			if e.Outcome != autoapprove.OutcomeAsked || e.Reason == "" || e.Model == "" || len(e.Prompt) != 64 || asked.Load() != c.tries {
 				t.Errorf("%+v, asked %d times", e, asked.Load())
 			}
-			if _, held := d.broker.receipts.Current(string(d.session.fixed.ID)); !held {
+			if _, held := d.broker.receipts.Current(string(d.session.ID())); !held {
 				t.Error("the receipt was spent")
 			}
 		})
@@ -356,87 +356,10 @@ func TestThePersonIsFaster(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	d.entries(1)
-	if _, held := d.broker.receipts.Current(string(d.session.fixed.ID)); !held {
+	if _, held := d.broker.receipts.Current(string(d.session.ID())); !held {
 		t.Error("the receipt was spent")
 	}
-	if kept, err := d.broker.AutoApprovals(t.Context(), d.session.fixed.ID); err != nil || len(kept) != 0 {
+	if kept, err := d.broker.AutoApprovals(t.Context(), d.session.ID()); err != nil || len(kept) != 0 {
 		t.Errorf("%+v %v", kept, err)
-	}
-}
-
-// gitWorkspace gives the session a workspace that is a repository, and returns what sets
-// a file of its .git.
-func (d *desk) gitWorkspace() func(name, text string) {
-	d.t.Helper()
-	work := d.session.layout.Sandbox()
-	d.session.fixed.Workspace = work
-	for _, dir := range []string{"objects", "refs/heads"} {
-		if err := os.MkdirAll(filepath.Join(work, ".git", dir), 0o700); err != nil {
-			d.t.Fatal(err)
-		}
-	}
-	return func(name, text string) {
-		d.t.Helper()
-		if err := os.WriteFile(filepath.Join(work, ".git", name), []byte(text), 0o600); err != nil {
-			d.t.Fatal(err)
-		}
-	}
-}
-
-// An order that names no branch means the one that was checked out when it was typed.
-func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
-	const tip = "1111111111111111111111111111111111111111\n"
-	for name, c := range map[string]struct {
-		typed, called string // what HEAD is
-		goesOn        bool
-	}{
-		"the same":         {"ref: refs/heads/main\n", "ref: refs/heads/main\n", true},
-		"another":          {"ref: refs/heads/main\n", "ref: refs/heads/evil\n", false},
-		"none when typed":  {tip, "ref: refs/heads/main\n", false},
-		"none when called": {"ref: refs/heads/main\n", tip, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := automatic(t, AutoApprove{Known: []string{"github.com"}})
-			set := d.gitWorkspace()
-			set("config", "[remote \"origin\"]\n\turl = https://github.com/me/x.git\n")
-			set("refs/heads/main", tip)
-			set("refs/heads/evil", tip)
-			set("HEAD", c.typed)
-			if err := d.session.pinRemotes(); err != nil {
-				t.Fatal(err)
-			}
-			d.order("push my changes to origin", false)
-			set("HEAD", c.called)
-			item := approval.Escalation{
-				ID: "1", Session: string(d.session.fixed.ID), Plane: "tool", Server: "git", Tool: "git_push", Rule: "escalate-git",
-				Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"https://github.com/me/x.git"}`, d.session.fixed.Workspace),
-			}
-			r, held := d.broker.receipts.Current(item.Session)
-			if !held {
-				t.Fatal("there is no receipt")
-			}
-			if err := autoapprove.Match(d.session.question(item, r)); (err == nil) != c.goesOn {
-				t.Errorf("it goes on: %v, %v", err == nil, err)
-			}
-		})
-	}
-}
-
-// The remotes of a workspace are noted once, before the agent begins.
-func TestRemotesArePinnedOnce(t *testing.T) {
-	d := newDesk(t)
-	set := d.gitWorkspace()
-	set("HEAD", "ref: refs/heads/main\n")
-	configure := func(url string) { set("config", "[remote \"origin\"]\n\turl = "+url+"\n") }
-	configure("https://github.com/me/x.git")
-	for range 2 {
-		if err := d.session.pinRemotes(); err != nil {
-			t.Fatal(err)
-		}
-		if got := d.session.remotes["origin"]; got != "https://github.com/me/x.git" {
-			t.Errorf("pinned %q", got)
-		}
-		d.session.remotes = nil
-		configure("https://evil.example/x.git") // what an agent could do before the session is resumed
 	}
 }

@@ -34,34 +34,29 @@ func newDesk(t testing.TB) *desk {
 	root := stored.RealPath(t.TempDir())
 	d := &desk{t: t, outside: filepath.Join(root, "outside")}
 	home := filepath.Join(root, "home")
-	b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	id, err := stored.NewID()
+	b, err := New(Config{Home: home, Agents: agent.Builtin(), DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.broker = b
-	d.session = &session{
-		deps: b.deps(), layout: stored.LayoutOf(home, id), finished: make(chan struct{}),
-		adapter: agent.Adapter{Submit: func(text string) agent.Submission { return agent.Submission{Steps: []string{text, "\r"}} }},
-		fixed:   Session{ID: id, Tab: 1},
+	if d.session, err = newSession(b.deps(), OpenRequest{Agent: "claude-code"}); err != nil {
+		t.Fatal(err)
 	}
-	for _, dir := range []string{d.outside, d.session.layout.Sandbox()} {
+	d.session.Place(1, nil)
+	for _, dir := range []string{d.outside, d.session.Files().Sandbox()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
 	compiled, annotations := policy.Default()
-	d.session.engine, err = policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: d.session.layout.Sandbox(), Home: root})
+	engine, err := policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: d.session.Files().Sandbox(), Home: root})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.log, err = audit.Open(d.session.layout.Audit(), audit.Options{NoSync: true}); err != nil {
+	if d.log, err = audit.Open(d.session.Files().Audit(), audit.Options{NoSync: true}); err != nil {
 		t.Fatal(err)
 	}
-	d.session.log = d.log
+	d.session.UsePolicy(engine, d.log)
 	d.open(d.session)
 	t.Cleanup(func() {
 		d.open()
@@ -75,6 +70,12 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
+// engine judges the session's calls.
+func (d *desk) engine() *policy.Engine {
+	_, engine := d.session.Audit()
+	return engine
+}
+
 // open makes these the broker's sessions.
 func (d *desk) open(sessions ...*session) {
 	d.broker.mu.Lock()
@@ -85,7 +86,7 @@ func (d *desk) open(sessions ...*session) {
 // ask makes a call wait and returns it as a user interface sees it.
 func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan approval.Resolution) {
 	d.t.Helper()
-	v := d.session.engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
+	v := d.engine().Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
 	if v.Decision != policy.Escalate {
 		d.t.Fatalf("%s: %s by %s", tool, v.Decision, v.Rule)
 	}
@@ -93,7 +94,7 @@ func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan ap
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	c := grant.CallOf(string(d.session.fixed.ID), "filesystem", tool, v)
+	c := grant.CallOf(string(d.session.ID()), "filesystem", tool, v)
 	settled := make(chan approval.Resolution, 1)
 	go func() {
 		r, err := d.broker.approvals.Ask(d.t.Context(), approval.Escalation{
@@ -117,9 +118,9 @@ func (d *desk) ask(tool, arguments string, values ...any) (Escalation, <-chan ap
 // decided writes a decision into the session's audit.
 func (d *desk) decided(decision audit.Decision, tool, arguments string, values ...any) {
 	d.t.Helper()
-	v := d.session.engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
+	v := d.engine().Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: fmt.Appendf(nil, arguments, values...)})
 	err := d.log.Append(d.t.Context(), audit.Record{
-		Plane: audit.PlaneTool, Decision: decision, Session: string(d.session.fixed.ID), Server: "filesystem", Tool: tool,
+		Plane: audit.PlaneTool, Decision: decision, Session: string(d.session.ID()), Server: "filesystem", Tool: tool,
 		Arguments: v.Arguments, Digest: v.Digest, DecidedBy: "tui", WaitMs: 1500,
 	})
 	if err != nil {
@@ -186,7 +187,7 @@ func TestRememberListRevoke(t *testing.T) {
 		t.Fatal("a late answer made a grant", late, err)
 	}
 	grants, err := d.broker.Grants(ctx)
-	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Session != d.session.fixed.ID {
+	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Session != d.session.ID() {
 		t.Fatal(grants, err)
 	}
 	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); err != nil {
@@ -195,7 +196,7 @@ func TestRememberListRevoke(t *testing.T) {
 	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); !errors.Is(err, grant.ErrNone) {
 		t.Fatal(err)
 	}
-	lines, err := audit.Last(d.session.layout.Audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
+	lines, err := audit.Last(d.session.Files().Audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
 	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].EscalationID != e.ID {
 		t.Fatal(lines, err)
 	}
@@ -229,15 +230,15 @@ func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
 // A grant does not outlive its session, not even when it is made as that ends.
 func TestRulesEndWithTheirSession(t *testing.T) {
 	d := newDesk(t)
+	ended(d.session)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
-	close(d.session.finished)
 	if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file"}}); err != nil {
 		t.Fatal(err)
 	}
 	if grants, _ := d.broker.Grants(t.Context()); len(grants) != 0 {
 		t.Fatalf("%+v", grants)
 	}
-	if _, err := d.broker.Submit(t.Context(), TrustedInput{Session: d.session.fixed.ID, Text: "x", Spans: []Span{{End: 1}}}); err == nil {
+	if _, err := d.broker.Submit(t.Context(), TrustedInput{Session: d.session.ID(), Text: "x", Spans: []Span{{End: 1}}}); err == nil {
 		t.Fatal("an ended session takes input")
 	}
 }
@@ -267,7 +268,7 @@ func TestReceiptIsShownAndForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id := d.session.fixed.ID
+	id := d.session.ID()
 	r, err := d.broker.Submit(t.Context(), TrustedInput{Session: id, Text: "push to origin", Spans: []Span{{End: 14}}})
 	if err != nil || r.Number != 1 || r.Left != 1 || strings.Join(r.Typing, "|") != "push to origin|\r" {
 		t.Fatal(r, err)

@@ -27,21 +27,6 @@ func ending(t *testing.T, told <-chan approval.Change) Ending {
 	}
 }
 
-// endingEvent is ending for what user interfaces are told.
-func endingEvent(t *testing.T, events <-chan Event) Ending {
-	t.Helper()
-	for {
-		select {
-		case ev := <-events:
-			if ev.Ending != nil {
-				return *ev.Ending
-			}
-		case <-time.After(time.Minute):
-			t.Fatal("nobody is told what became of the call")
-		}
-	}
-}
-
 // What became of a model request that somebody decided is told when its record says so,
 // or when there could be none.
 func TestWhatBecameOfARequestIsTold(t *testing.T) {
@@ -90,32 +75,22 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 // session that is paused.
 func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 	for _, broken := range []bool{false, true} {
-		d := newDesk(t)
-		u := d.leave("ticket", writeCall, d.outside+"/a.txt")
-		stack := &teardown{}
-		if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
-			t.Fatal(err)
-		}
-		events, err := d.broker.Subscribe(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := newWaitedBefore(t)
+		u := f.leave(writeFile, f.outside+"/a.txt")
+		end := f.restore()
+		kept := changes(t.Context(), f.session)
 		want := EndKept
 		if broken {
 			want = EndRefused
-			if err := d.log.Close(); err != nil {
+			if err := f.record.Close(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true}); err != nil {
-			t.Fatal(err)
-		}
-		if got := endingEvent(t, events); got.ID != u.ID || got.State != want {
+		f.answer(u, true)
+		if got := ending(t, kept); got.ID != u.ID || got.State != want {
 			t.Errorf("kept, broken %v: %+v", broken, got)
 		}
-		if err := stack.run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		end()
 
 		s, log, _ := askingSession(t)
 		told := changes(t.Context(), s)

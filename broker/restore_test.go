@@ -1,35 +1,110 @@
 package broker
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// leave makes a call wait and leaves it as a killed process would: withdrawn here,
-// written down on the disk.
-func (d *desk) leave(ticket, arguments string, values ...any) stored.WaitingCall {
-	d.t.Helper()
-	e, settled := d.ask("write_file", arguments, values...)
-	d.files(1)
-	item, _ := d.broker.approvals.Find(e.ID)
-	item.Ticket = ticket
-	item.Effect = d.session.previewer().Effect(d.t.Context(), preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test needs its file only")
-	<-settled
-	d.files(0)
-	d.broker.keepWaiting(item)
-	all, err := stored.ReadWaiting(d.session.layout)
+// waitedBefore is a session whose agent goes on after its multiplexer was killed, as far as the
+// calls go that waited then.
+type waitedBefore struct {
+	*session
+	t       *testing.T
+	record  *audit.Log
+	outside string
+}
+
+func newWaitedBefore(t *testing.T) *waitedBefore {
+	t.Helper()
+	root := stored.RealPath(t.TempDir())
+	s, err := newSession(testDeps(t, Config{Home: filepath.Join(root, "home"), Agents: agent.Builtin(), DefaultAgent: "shell"}), OpenRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &waitedBefore{session: s, t: t, outside: filepath.Join(root, "outside")}
+	if err := errors.Join(os.MkdirAll(f.outside, 0o700), os.MkdirAll(s.layout.Sandbox(), 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	compiled, annotations := policy.Default()
+	engine, err := policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: s.layout.Sandbox(), Home: root})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.record, err = audit.Open(s.layout.Audit(), audit.Options{NoSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.record.Close() }) // some tests have closed it
+	s.UsePolicy(engine, f.record)
+	return f
+}
+
+// leave writes a call down as a killed process leaves it that waited for a person.
+func (f *waitedBefore) leave(arguments string, values ...any) stored.WaitingCall {
+	f.t.Helper()
+	v := f.engine.Evaluate(policy.Call{Server: "filesystem", Tool: "write_file", Arguments: fmt.Appendf(nil, arguments, values...)})
+	if v.Decision != policy.Escalate {
+		f.t.Fatalf("%s by %s", v.Decision, v.Rule)
+	}
+	id, err := approval.NewID()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	e := approval.Escalation{
+		ID: id, Number: 1, AskedAt: time.Now(), Session: f.fixed.ID, Plane: audit.PlaneTool, Server: "filesystem", Tool: "write_file",
+		Arguments: v.Arguments, Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Ticket: "ticket",
+		Effect: f.previewer().Effect(f.t.Context(), preview.Call{Server: "filesystem", Tool: "write_file", Arguments: v.Arguments}),
+	}
+	if err := stored.WriteWaiting(f.layout, stored.WaitingCallOf(audit.NewRedactor(nil), e)); err != nil {
+		f.t.Fatal(err)
+	}
+	all, err := stored.ReadWaiting(f.layout)
 	if err != nil || len(all) != 1 {
-		d.t.Fatal(all, err)
+		f.t.Fatal(all, err)
 	}
 	return all[0]
 }
+
+// restore lets the calls wait again and returns what ends them with their session.
+func (f *waitedBefore) restore() (end func()) {
+	f.t.Helper()
+	stack := &teardown{}
+	if err := f.restoreWaiting(f.t.Context(), stack, f.record); err != nil {
+		f.t.Fatal(err)
+	}
+	return func() {
+		f.t.Helper()
+		if err := stack.run(f.t.Context()); err != nil {
+			f.t.Fatal(err)
+		}
+		if waits := f.deps.approvals.Pending(); len(waits) != 0 {
+			f.t.Errorf("after the end of the session: %+v", waits)
+		}
+	}
+}
+
+// answer decides a call as a person who has seen it.
+func (f *waitedBefore) answer(u stored.WaitingCall, approve bool) approval.Resolution {
+	f.t.Helper()
+	r, won, err := f.deps.approvals.Answer(u.ID, u.Digest, approval.Answer{Effect: u.Fingerprint, Approve: approve, By: "cli"})
+	if err != nil || !won {
+		f.t.Fatal(r, won, err)
+	}
+	return r
+}
+
+const writeFile = `{"path":%q,"content":"x"}`
 
 // A call goes on only after its record is on the disk. So whichever record there
 // is of it, it is not let wait again; it is, when there is none but a note.
@@ -50,21 +125,18 @@ func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 		"failed":                 {audit.Record{Decision: audit.Failed, Call: "ticket"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
-			u := d.leave("ticket", writeCall, d.outside+"/a<b>&c.txt")
+			f := newWaitedBefore(t)
+			u := f.leave(writeFile, f.outside+"/a<b>&c.txt")
 			if c.record.Plane = audit.PlaneTool; c.record.EscalationID == "E" {
 				c.record.EscalationID = u.ID
 			}
-			if err := d.log.Append(t.Context(), c.record); err != nil {
+			if err := f.record.Append(t.Context(), c.record); err != nil {
 				t.Fatal(err)
 			}
-			stack := &teardown{}
-			if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
-				t.Fatal(err)
-			}
-			waits, err := d.broker.Pending(t.Context())
-			if err != nil || (len(waits) == 1) != c.restored {
-				t.Fatal(waits, err)
+			end := f.restore()
+			waits := f.deps.approvals.Pending()
+			if (len(waits) == 1) != c.restored {
+				t.Fatal(waits)
 			}
 			if c.restored {
 				e := waits[0]
@@ -72,12 +144,8 @@ func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 					!strings.Contains(string(e.Arguments), "a<b>&c.txt") {
 					t.Errorf("%+v", e)
 				}
-				d.files(1)
 			}
-			if err := stack.run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			d.files(0) // it has ended with its session
+			end()
 		})
 	}
 }
@@ -85,42 +153,30 @@ func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 // What a restored call would do is part of its id: who has listed it before cannot
 // approve another effect by it, and neither can who has seen another one of its effects.
 func TestAChangedEffectHasAnIDOfItsOwn(t *testing.T) {
-	d := newDesk(t)
-	path := d.outside + "/a.txt"
-	u := d.leave("ticket", writeCall, path)
+	f := newWaitedBefore(t)
+	path := f.outside + "/a.txt"
+	u := f.leave(writeFile, path)
 	first := u
 	for _, text := range []string{"another text", "a third one", "a third one"} { // as often restarted
 		changed := !sameText(t, path, text)
 		before := u
-		f, err := d.session.former(t.Context(), &u)
-		if err != nil || (f.ID != before.ID) != changed || f.Effect.Changed != changed {
-			t.Fatal(f, err)
+		again, err := f.former(t.Context(), &u)
+		if err != nil || (again.ID != before.ID) != changed || again.Effect.Changed != changed {
+			t.Fatal(again, err)
 		}
-		kept, err := stored.ReadWaiting(d.session.layout)
-		if err != nil || len(kept) != 1 || kept[0].ID != f.ID || kept[0].Fingerprint != f.Fingerprint() {
+		kept, err := stored.ReadWaiting(f.layout)
+		if err != nil || len(kept) != 1 || kept[0].ID != again.ID || kept[0].Fingerprint != again.Fingerprint() {
 			t.Fatal(kept, err)
 		}
 	}
-	stack := &teardown{}
-	if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
-		t.Fatal(err)
-	}
-	for _, stale := range []Decision{
-		{ID: first.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true},
-		{ID: u.ID, Digest: u.Digest, Effect: first.Fingerprint, Approve: true},
-		{ID: u.ID, Digest: u.Digest, Approve: true},
-	} {
-		if r, err := d.broker.Decide(t.Context(), stale); err == nil && r.Outcome == Approved {
+	end := f.restore()
+	for _, stale := range []struct{ id, effect string }{{first.ID, u.Fingerprint}, {u.ID, first.Fingerprint}, {u.ID, ""}} {
+		if r, _, err := f.deps.approvals.Answer(stale.id, u.Digest, approval.Answer{Effect: stale.effect, Approve: true}); err == nil && r.Outcome == approval.Approved {
 			t.Errorf("%+v counts: %+v", stale, r)
 		}
 	}
-	if r, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true}); err != nil || !r.Won {
-		t.Error(r, err)
-	}
-	if err := stack.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	d.files(0)
+	f.answer(u, true)
+	end()
 }
 
 // sameText gives a file that text and tells whether it had it before.
@@ -139,21 +195,14 @@ func sameText(t *testing.T, path, text string) bool {
 // An answer while no caller waits is recorded, or does not stand.
 func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 	for _, approve := range []bool{true, false} {
-		d := newDesk(t)
-		u := d.leave("ticket", writeCall, d.outside+"/a.txt")
-		stack := &teardown{}
-		if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
-			t.Fatal(err)
+		f := newWaitedBefore(t)
+		u := f.leave(writeFile, f.outside+"/a.txt")
+		end := f.restore()
+		if r := f.answer(u, approve); !r.Kept {
+			t.Fatal(r)
 		}
-		r, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: approve, By: "cli"})
-		if err != nil || !r.Won || !r.Kept {
-			t.Fatal(r, err)
-		}
-		d.files(0)
-		if err := stack.run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
+		end()
+		lines, err := audit.Last(f.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
 		want := map[bool][]audit.Decision{true: {audit.Noted, audit.Noted}, false: {audit.EscalatedDenied}}[approve]
 		if err != nil || len(lines) != len(want) {
 			t.Fatal(lines, err)
@@ -169,79 +218,52 @@ func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 // A call with anything secret in it is written down masked. It could not be told
 // from another one afterwards, so it cannot wait again.
 func TestSecretCallsAreNotRestored(t *testing.T) {
-	d := newDesk(t)
-	u := d.leave("ticket", `{"path":%q,"content":"sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, d.outside+"/a.txt")
-	data, err := os.ReadFile(d.session.layout.WaitingCall(u.ID))
+	f := newWaitedBefore(t)
+	u := f.leave(`{"path":%q,"content":"sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, f.outside+"/a.txt")
+	data, err := os.ReadFile(f.layout.WaitingCall(u.ID))
 	if err != nil || strings.Contains(string(data), "sk-ant-api03-aaaa") || u.Ticket != "" {
 		t.Fatalf("%s %v", data, err)
 	}
-	stack := &teardown{}
-	if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
-		t.Fatal(err)
-	}
-	if waits := d.broker.approvals.Pending(); len(waits) != 0 {
+	end := f.restore()
+	if waits := f.deps.approvals.Pending(); len(waits) != 0 {
 		t.Errorf("%+v", waits)
 	}
-	lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
+	lines, err := audit.Last(f.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == u.ID })
 	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn {
 		t.Error(lines, err)
 	}
-	if err := stack.run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// What waited in a session whose agent still runs is not settled by a start.
-func TestASweepLeavesWhatMayWaitOn(t *testing.T) {
-	d := newDesk(t)
-	d.leave("ticket", writeCall, d.outside+"/a.txt")
-	if err := d.log.Close(); err != nil { // as if this process were gone
-		t.Fatal(err)
-	}
-	if err := d.broker.sweepWaiting(t.Context(), []SessionID{d.session.fixed.ID}); err != nil {
-		t.Fatal(err)
-	}
-	d.files(1)
-	if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
-	d.files(0)
+	end()
 }
 
 // An approval that cannot be recorded does not stand.
 func TestAnUnrecordedAnswerDoesNotStand(t *testing.T) {
-	d := newDesk(t)
-	u := d.leave("ticket", writeCall, d.outside+"/a.txt")
-	stack := &teardown{}
-	if err := d.session.restoreWaiting(t.Context(), stack, d.log); err != nil {
+	f := newWaitedBefore(t)
+	u := f.leave(writeFile, f.outside+"/a.txt")
+	f.restore()
+	if err := f.record.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.log.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.broker.Decide(t.Context(), Decision{ID: u.ID, Digest: u.Digest, Effect: u.Fingerprint, Approve: true, By: "cli"}); err != nil {
-		t.Fatal(err)
-	}
-	d.session.holding.Wait()
+	f.answer(u, true)
+	f.holding.Wait()
 	done := make(chan approval.Resolution, 1)
-	item, err := d.session.former(t.Context(), &u)
+	again, err := f.former(t.Context(), &u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go func() {
-		r, err := d.broker.approvals.Ask(t.Context(), item)
+		r, err := f.deps.approvals.Ask(t.Context(), again)
 		if err != nil {
 			t.Error(err)
 		}
 		done <- r
 	}()
-	for len(d.broker.approvals.Pending()) == 0 { // it asks, although it was approved
+	for len(f.deps.approvals.Pending()) == 0 { // it asks, although it was approved
 		select {
 		case r := <-done:
 			t.Fatalf("let through: %+v", r)
 		default:
 		}
 	}
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "enough")
+	f.deps.approvals.Withdraw(f.fixed.ID, "enough")
 	<-done
 }

@@ -27,8 +27,8 @@ func TestASessionIsResumedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.fixed.ID != id || first.fixed.Workspace != l.Sandbox() || first.fixed.Agent != "shell" {
-		t.Errorf("resumed as %+v", first.fixed)
+	if got := first.Info(); got.ID != id || got.Workspace != l.Sandbox() || got.Agent != "shell" {
+		t.Errorf("resumed as %+v", got)
 	}
 	if _, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
 		t.Errorf("a second time: %v", err)
@@ -65,7 +65,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
 		if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
-			t.Errorf("%s was resumed: %+v", what, s.fixed)
+			t.Errorf("%s was resumed: %+v", what, s.Info())
 		}
 	}
 }
@@ -82,13 +82,13 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
-	if err != nil || s.fixed.Workspace != workspace {
+	if err != nil || s.Info().Workspace != workspace {
 		t.Fatalf("as it was: %v", err)
 	}
 	if err := errors.Join(s.Release(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
 		t.Fatal(err)
 	}
 	if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
-		t.Errorf("the agent would get %s", s.fixed.Workspace)
+		t.Errorf("the agent would get %s", s.Info().Workspace)
 	}
 }

@@ -28,9 +28,7 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.engine, s.log = engine, log
-	s.mu.Unlock()
+	s.UsePolicy(engine, log)
 	installed, err := servers.Install(ctx, s.deps.config.CacheDir, func(detail string) {
 		s.progress("installing the tool servers", detail)
 	})
@@ -62,6 +60,13 @@ func (s *session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return own.run(ctx)
 	})
 	return up, nil
+}
+
+// UsePolicy sets what judges the session's calls, and what records them.
+func (s *session) UsePolicy(engine *policy.Engine, log *audit.Log) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.engine, s.log = engine, log
 }
 
 // buildTools starts the servers and lets the container's clients in.

@@ -16,9 +16,9 @@ import (
 func (d *desk) files(want int) {
 	d.t.Helper()
 	deadline := time.Now().Add(time.Minute)
-	for tick := time.Tick(time.Millisecond); len(d.session.layout.WaitingCalls()) != want; <-tick {
+	for tick := time.Tick(time.Millisecond); len(d.session.Files().WaitingCalls()) != want; <-tick {
 		if time.Now().After(deadline) {
-			d.t.Fatalf("%d calls are written down, want %d", len(d.session.layout.WaitingCalls()), want)
+			d.t.Fatalf("%d calls are written down, want %d", len(d.session.Files().WaitingCalls()), want)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func TestWaitingCallsAreWrittenDown(t *testing.T) {
 	}
 	<-settled
 	d.files(1)
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the tab was closed")
+	d.broker.approvals.Withdraw(string(d.session.ID()), "the tab was closed")
 	d.files(0)
 }
 
@@ -44,40 +44,40 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	d := newDesk(t)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
 	d.files(1)
-	kept, err := os.ReadFile(d.session.layout.WaitingCall(e.ID))
+	kept, err := os.ReadFile(d.session.Files().WaitingCall(e.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.broker.approvals.Withdraw(string(d.session.fixed.ID), "the test needs its file only")
+	d.broker.approvals.Withdraw(string(d.session.ID()), "the test needs its file only")
 	d.files(0)
 	if err := d.log.Close(); err != nil { // as if this process were gone
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(d.session.layout.WaitingCall(e.ID), kept, 0o600); err != nil {
+	if err := os.WriteFile(d.session.Files().WaitingCall(e.ID), kept, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(d.session.layout.Waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.session.Files().Waiting(), "half.json.new"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.broker.keepWaiting(approval.Escalation{
-		ID: "a-request", Session: string(d.session.fixed.ID), Plane: audit.PlaneHTTP, Server: "api.x.com", Tool: "POST /v1/x", Digest: "d", Ticket: "t",
+		ID: "a-request", Session: string(d.session.ID()), Plane: audit.PlaneHTTP, Server: "api.x.com", Tool: "POST /v1/x", Digest: "d", Ticket: "t",
 	})
 	for range 2 {
 		if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.EscalationID == "a-request" }); err != nil ||
+	if lines, err := audit.Last(d.session.Files().Audit(), 10, func(l audit.Line) bool { return l.EscalationID == "a-request" }); err != nil ||
 		len(lines) != 1 || lines[0].Plane != audit.PlaneHTTP || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].Tool != "POST /v1/x" {
 		t.Error(lines, err)
 	}
-	lines, err := audit.Last(d.session.layout.Audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID == e.ID })
+	lines, err := audit.Last(d.session.Files().Audit(), 10, func(l audit.Line) bool { return l.Decision != audit.Noted && l.EscalationID == e.ID })
 	if err != nil || len(lines) != 1 || lines[0].Decision != audit.EscalatedWithdrawn || lines[0].EscalationID != e.ID ||
 		lines[0].Tool != "write_file" || lines[0].Digest != e.Digest || len(lines[0].Arguments) == 0 {
 		t.Fatal(lines, err)
 	}
 	d.files(0)
-	if _, err := audit.Verify(d.session.layout.Audit()); err != nil {
+	if _, err := audit.Verify(d.session.Files().Audit()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -134,4 +134,53 @@ func TestUserInterfaceDiesAndComesBack(t *testing.T) {
 			t.Fatal(r, err)
 		}
 	}
+}
+
+// What became of a decided call reaches user interfaces.
+func TestTheEndOfACallIsAnEvent(t *testing.T) {
+	d := newDesk(t)
+	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	events, err := d.broker.Subscribe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.broker.Decide(t.Context(), Decision{ID: e.ID, Digest: e.Digest, Approve: true}); err != nil {
+		t.Fatal(err)
+	}
+	<-settled
+	d.broker.approvals.Ended(e.ID, EndFailed, "the disk is full")
+	for ev := range events {
+		if ev.Ending == nil {
+			continue
+		}
+		if ev.Ending.ID != e.ID || ev.Ending.State != EndFailed || ev.Ending.Reason != "the disk is full" {
+			t.Errorf("%+v", ev.Ending)
+		}
+		return
+	}
+	t.Error("nobody is told what became of the call")
+}
+
+// What waited in a session whose agent still runs is not settled by a start.
+func TestASweepLeavesWhatMayWaitOn(t *testing.T) {
+	d := newDesk(t)
+	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
+	d.files(1)
+	item, _ := d.broker.approvals.Find(e.ID)
+	item.Ticket = "ticket"
+	d.broker.approvals.Withdraw(d.session.ID(), "the test needs its file only")
+	<-settled
+	d.files(0)
+	d.broker.keepWaiting(item)
+	if err := d.log.Close(); err != nil { // as if this process were gone
+		t.Fatal(err)
+	}
+	if err := d.broker.sweepWaiting(t.Context(), []SessionID{d.session.ID()}); err != nil {
+		t.Fatal(err)
+	}
+	d.files(1)
+	if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	d.files(0)
 }

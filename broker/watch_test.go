@@ -65,7 +65,6 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cancel = func() {}
 	b.mu.Lock()
 	b.sessions = append(b.sessions, s)
 	b.mu.Unlock()
@@ -85,7 +84,7 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 			}
 		}
 	}
-	close(s.finished)
+	ended(s)
 	if err := b.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
