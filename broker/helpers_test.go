@@ -2,11 +2,7 @@ package broker
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -22,18 +18,6 @@ func shortTemp(t *testing.T) string {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
 }
-
-// shell runs commands in a directory.
-func shell(t *testing.T, dir, script string) {
-	t.Helper()
-	cmd := exec.Command("sh", "-ec", script)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v: %s", script, err, out)
-	}
-}
-
-const commit = "git -c user.name=t -c user.email=t@t commit -q --allow-empty -m x"
 
 // storeSession makes the directory of a session that was used so long ago.
 func storeSession(t *testing.T, home, agentName string, ago time.Duration) stored.Layout {
@@ -63,20 +47,4 @@ func storeSession(t *testing.T, home, agentName string, ago time.Duration) store
 		t.Fatal(err)
 	}
 	return l
-}
-
-// bareOfHooks makes a repository without hooks and without configuration.
-func bareOfHooks(t *testing.T) (base, repo string) {
-	base = stored.RealPath(shortTemp(t))
-	repo = filepath.Join(base, "repo")
-	if err := os.Mkdir(repo, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	shell(t, repo, "git init -q --template=; rm .git/config; "+commit)
-	return base, repo
-}
-
-func there(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
 }

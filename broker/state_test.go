@@ -18,7 +18,7 @@ func TestAnAgentOutOfReachIsNotIdle(t *testing.T) {
 		trouble string
 		calls   int
 		want    SessionState
-	}{{"", 0, StateIdle}, {engineAway, 0, StateUnknown}, {engineAway, 1, StateWorking}, {"", 0, StateIdle}} {
+	}{{"", 0, StateIdle}, {"the engine is away", 0, StateUnknown}, {"the engine is away", 1, StateWorking}, {"", 0, StateIdle}} {
 		s.count(func(t *tally) { t.running, t.connected, t.calls = true, true, c.calls })
 		s.SetTrouble(c.trouble)
 		if got := s.Info(); got.State != c.want || got.Trouble != c.trouble {

@@ -15,7 +15,7 @@ import (
 // Who gets a worktree: whoever asks for one, and with "worktree" in config.json
 // whoever has a repository and does not ask for the directory itself.
 func TestChooseWorktree(t *testing.T) {
-	base := stored.RealPath(shortTemp(t))
+	base := stored.RealPath(t.TempDir())
 	repo, plain := filepath.Join(base, "repo"), filepath.Join(base, "plain")
 	for _, dir := range []string{repo, plain} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
