@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // admit gives the session its tab, unless too many run already. One that ends for it
 // is not counted.
-func (b *Broker) admit(s *session) error {
+func (b *Broker) admit(s *session.Session) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {

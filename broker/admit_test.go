@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
 // admitting is a broker with room for one session, and a session that has it.
-func admitting(t *testing.T) (*Broker, *session) {
+func admitting(t *testing.T) (*Broker, *session.Session) {
 	t.Helper()
 	b, err := New(Config{Home: shortTemp(t), Agents: agent.Builtin(), DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -21,12 +22,12 @@ func admitting(t *testing.T) (*Broker, *session) {
 }
 
 // admitted asks for a session, which is not started, and wants an error that says so much.
-func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session {
+func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session.Session {
 	t.Helper()
 	r.Agent = "shell"
-	s, err := newSession(b.deps(), r)
+	s, err := session.New(b.deps(), r)
 	if r.Resume != "" {
-		s, err = resumeSession(b.deps(), r)
+		s, err = session.Resume(b.deps(), r)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,7 @@ func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session {
 }
 
 // ended starts a session that was asked to stop before, and waits until it has.
-func ended(s *session) {
+func ended(s *session.Session) {
 	if !s.Over() {
 		s.Stop()
 		s.Run()

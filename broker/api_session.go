@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
@@ -40,3 +41,55 @@ type Danger = stored.Danger
 
 // LabelSession names the session a container belongs to.
 const LabelSession = stored.LabelSession
+
+// OpenRequest says what a new session shall be.
+type OpenRequest = session.Request
+
+// WorktreeChoice says whether a session gets a worktree of its workspace.
+type WorktreeChoice = session.WorktreeChoice
+
+// The choices of a worktree.
+const (
+	WorktreeAsConfigured = session.WorktreeAsConfigured
+	WorktreeYes          = session.WorktreeYes
+	WorktreeNo           = session.WorktreeNo
+)
+
+// Progress is a step of starting a session.
+type Progress = session.Progress
+
+// StartLog is how a session was started, line by line.
+type StartLog = session.StartLog
+
+// StartLine is one line of a StartLog.
+type StartLine = session.StartLine
+
+// Terminal is the attachment to an agent's terminal.
+type Terminal = session.Terminal
+
+// Turn is a task that an agent carried out without a terminal.
+type Turn = session.Turn
+
+// Changes is what changed in a session's workspace since its agent was first started.
+type Changes = session.Changes
+
+// Notice is a message for the person.
+type Notice = session.Notice
+
+// AutoApproval is a call that was let through because a receipt ordered it.
+type AutoApproval = session.AutoApproval
+
+// Usage is what was used of models. Money is an estimate from a price table.
+type Usage = session.Usage
+
+// Allowance is what may be used of models.
+type Allowance = session.Allowance
+
+// Budget is one session's usage and allowance.
+type Budget = session.Budget
+
+// Budgets is the usage of all open sessions.
+type Budgets = session.Budgets
+
+// ServerCheck is what a trial start of the tool servers has shown.
+type ServerCheck = session.ServerCheck

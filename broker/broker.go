@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -38,7 +39,7 @@ type Broker struct {
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
 
 	mu         sync.Mutex
-	sessions   []*session             // in the order of their tabs
+	sessions   []*session.Session     // in the order of their tabs
 	endNotices map[endNotice][]string // what is to be known of those that ended
 	lastTab    int
 	sweeping   *sweeping // nil before Sweep
@@ -85,7 +86,7 @@ func (b *Broker) Hurry() { b.hurried.Store(true) }
 func (b *Broker) Shutdown(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
-	open := append([]*session(nil), b.sessions...)
+	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
 		s.Stop() // all at once; waiting comes after
@@ -126,7 +127,7 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 // Open creates a session, or continues a stored one, and begins to start its
 // agent.
 func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
-	prepare := newSession
+	prepare := session.New
 	if r.Resume != "" {
 		// The sweep holds the leases of sessions while it looks at them.
 		if _, err := b.LeftRunning(ctx); err != nil {
@@ -135,7 +136,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		if err := b.replaceEnded(ctx, r.Resume); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
-		prepare = resumeSession
+		prepare = session.Resume
 	}
 	s, err := prepare(b.deps(), r)
 	if err != nil {
@@ -151,11 +152,11 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 }
 
 // deps is what the sessions need of the broker.
-func (b *Broker) deps() *deps {
-	return &deps{
-		config: &b.config, log: b.log, approvals: b.approvals, receipts: b.receipts, grants: b.grants, ledger: b.ledger,
-		tools: &b.tools, events: publisher{b}, ctx: b.ctx, hurried: &b.hurried,
-		engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
+func (b *Broker) deps() *session.Deps {
+	return &session.Deps{
+		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
+		Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: &b.hurried,
+		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }
 
@@ -168,7 +169,7 @@ func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case adapter.Host && b.config.HostShell == nil:
-		return errHostShellOff()
+		return session.ErrHostShellOff()
 	case adapter.Host:
 		return nil
 	}
@@ -208,7 +209,7 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 // Sessions lists the open sessions in the order of their tabs.
 func (b *Broker) Sessions(context.Context) ([]Session, error) {
 	b.mu.Lock()
-	open := append([]*session(nil), b.sessions...)
+	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	var out []Session
 	for _, s := range open {
@@ -222,7 +223,7 @@ func (b *Broker) Subscribe(ctx context.Context) (<-chan Event, error) {
 	return b.hub.subscribe(ctx), nil
 }
 
-func (b *Broker) session(id SessionID) (*session, error) {
+func (b *Broker) session(id SessionID) (*session.Session, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, s := range b.sessions {

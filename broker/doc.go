@@ -10,6 +10,11 @@
 // becomes one item in approval, a person decides it once, the policy judges the
 // call again, and only then does it go on.
 //
+// What one session does, from the start of its agent until its directory is all that is
+// left, is in broker/session. The broker opens sessions, finds the one that a request is
+// for, and brings together what concerns all of them: the queue, the grants, the receipts,
+// the container engine, and what an earlier process left running.
+//
 // User interfaces see all of this through API and nothing else. Every method
 // of it takes a context and plain data and returns plain data or a stream, so
 // the broker can move behind a socket without its callers noticing.

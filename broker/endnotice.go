@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
 // endNotice names what is told of a session when it has ended.
 type endNotice struct {
 	session SessionID
-	about   endTopic
+	about   session.EndTopic
 }
 
 // EndNotices is what a person has to know of the sessions that have ended, in lines. User

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -24,7 +25,7 @@ import (
 type desk struct {
 	t       testing.TB
 	broker  *Broker
-	session *session
+	session *session.Session
 	log     *audit.Log
 	outside string
 }
@@ -39,7 +40,7 @@ func newDesk(t testing.TB) *desk {
 		t.Fatal(err)
 	}
 	d.broker = b
-	if d.session, err = newSession(b.deps(), OpenRequest{Agent: "claude-code"}); err != nil {
+	if d.session, err = session.New(b.deps(), OpenRequest{Agent: "claude-code"}); err != nil {
 		t.Fatal(err)
 	}
 	d.session.Place(1, nil)
@@ -77,7 +78,7 @@ func (d *desk) engine() *policy.Engine {
 }
 
 // open makes these the broker's sessions.
-func (d *desk) open(sessions ...*session) {
+func (d *desk) open(sessions ...*session.Session) {
 	d.broker.mu.Lock()
 	defer d.broker.mu.Unlock()
 	d.broker.sessions = sessions

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -43,7 +44,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 }
 
 // decided is a line of the audit as user interfaces see it.
-func decided(s *session, l audit.Line) Decided {
+func decided(s *session.Session, l audit.Line) Decided {
 	return Decided{
 		At: l.Time, Session: s.ID(), Tab: s.Tab(), Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
 		Decision: string(l.Decision), By: l.DecidedBy, Waited: time.Duration(l.WaitMs) * time.Millisecond,

@@ -1,5 +1,9 @@
 package broker
 
+import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+)
+
 // publisher tells all user interfaces what happens in sessions.
 type publisher struct{ *Broker }
 
@@ -24,7 +28,7 @@ func (p publisher) Noticed(n Notice) {
 }
 
 // Left keeps the lines for EndNotices.
-func (p publisher) Left(id SessionID, about endTopic, lines ...string) {
+func (p publisher) Left(id SessionID, about session.EndTopic, lines ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	key := endNotice{id, about}

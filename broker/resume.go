@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -44,7 +45,7 @@ func (b *Broker) replaceEnded(ctx context.Context, id SessionID) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.sessions = slices.DeleteFunc(b.sessions, func(x *session) bool { return x == s })
+	b.sessions = slices.DeleteFunc(b.sessions, func(x *session.Session) bool { return x == s })
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
@@ -23,20 +24,20 @@ func TestASessionIsResumedOnce(t *testing.T) {
 	home := shortTemp(t)
 	l := storeSession(t, home, "shell", time.Hour)
 	id := filepath.Base(l.Dir)
-	first, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
+	first, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := first.Info(); got.ID != id || got.Workspace != l.Sandbox() || got.Agent != "shell" {
 		t.Errorf("resumed as %+v", got)
 	}
-	if _, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
+	if _, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil || !strings.Contains(err.Error(), "open in another multiplexer") {
 		t.Errorf("a second time: %v", err)
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
+	again, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil {
 		t.Fatalf("after it was given up: %v", err)
 	}
@@ -64,7 +65,7 @@ func TestWhatCannotBeResumed(t *testing.T) {
 		"nothing":                 "00000000-0000-4000-8000-000000000000",
 		"a path":                  "../../../../../../../../etc/passwdxxxx",
 	} {
-		if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
+		if s, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
 			t.Errorf("%s was resumed: %+v", what, s.Info())
 		}
 	}
@@ -81,14 +82,14 @@ func TestAWorkspaceBehindALinkIsNotResumed(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(l.Record(), data, 0o600), os.Mkdir(workspace, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id})
+	s, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id})
 	if err != nil || s.Info().Workspace != workspace {
 		t.Fatalf("as it was: %v", err)
 	}
 	if err := errors.Join(s.Release(), os.Remove(workspace), os.Symlink(private, workspace)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := resumeSession(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
+	if s, err := session.Resume(resumeRig(t, home).deps(), OpenRequest{Resume: id}); err == nil {
 		t.Errorf("the agent would get %s", s.Info().Workspace)
 	}
 }

@@ -3,6 +3,7 @@ package broker
 import (
 	"context"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -18,7 +19,7 @@ func (b *Broker) AutoApprovals(_ context.Context, id SessionID) ([]AutoApproval,
 // Budgets tells what the open sessions have used and may use.
 func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Lock()
-	open := append([]*session(nil), b.sessions...)
+	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	out := Budgets{PricesDate: b.config.Prices.Date}
 	for _, s := range open {
@@ -30,7 +31,7 @@ func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	if err != nil {
 		return Budgets{}, err
 	}
-	out.Total = usageOf(total)
+	out.Total = session.UsageOf(total)
 	return out, nil
 }
 
@@ -88,5 +89,5 @@ func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, err
 // empty directory would, and holds what they offer against the policy's
 // annotations.
 func (b *Broker) CheckServers(ctx context.Context) (ServerCheck, error) {
-	return checkServers(ctx, b.deps())
+	return session.CheckServers(ctx, b.deps())
 }

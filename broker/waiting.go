@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
@@ -29,7 +30,7 @@ func (b *Broker) dropWaiting(session, id string) {
 // dropSettled forgets the calls of the open sessions that wait no longer.
 func (b *Broker) dropSettled() {
 	b.mu.Lock()
-	open := append([]*session(nil), b.sessions...)
+	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
 		if !s.Restored() {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
 // How often the container engine is asked whether it answers while agents run,
@@ -38,15 +40,15 @@ func (b *Broker) watchEngine() {
 }
 
 // live lists the sessions whose agents have not ended.
-func (b *Broker) live() []*session {
+func (b *Broker) live() []*session.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(b.sessions), (*session).Over)
+	return slices.DeleteFunc(slices.Clone(b.sessions), (*session.Session).Over)
 }
 
 // contained lists those of them whose agents run in a container.
-func (b *Broker) contained() []*session {
-	return slices.DeleteFunc(b.live(), func(s *session) bool { return !s.Contained() })
+func (b *Broker) contained() []*session.Session {
+	return slices.DeleteFunc(b.live(), func(s *session.Session) bool { return !s.Contained() })
 }
 
 // askEngine returns what is wrong with the engine, or nothing. One that nobody

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -61,7 +62,7 @@ func TestTabsTellThatTheEngineHangs(t *testing.T) {
 	b.engine.mu.Lock()
 	b.engine.client = client
 	b.engine.mu.Unlock()
-	s, err := newSession(b.deps(), OpenRequest{Agent: "shell"})
+	s, err := session.New(b.deps(), OpenRequest{Agent: "shell"})
 	if err != nil {
 		t.Fatal(err)
 	}

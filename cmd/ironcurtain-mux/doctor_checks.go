@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -95,7 +95,7 @@ func checkServers(ctx context.Context, p paths) finding {
 	if err != nil {
 		return warn("mend config.json first", "cannot be told without the configuration")
 	}
-	if !broker.ServersInstalled(p.cache) {
+	if !servers.Installed(p.cache) {
 		return warn("they are installed when the first tab is opened", "not installed yet")
 	}
 	agents, err := agentsOf(c)

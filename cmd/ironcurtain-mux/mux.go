@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -56,11 +57,11 @@ func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if err := stored.CheckHome(p.home); err != nil {
 		return paths{}, config.Config{}, fail("open multiplexer", err, "")
 	}
-	if err := broker.CheckWorkspace(f.workspace, p.home, p.cache, p.userHome); err != nil {
+	if err := session.CheckWorkspace(f.workspace, p.home, p.cache, p.userHome); err != nil {
 		return paths{}, config.Config{}, fail("open workspace", err, "")
 	}
 	if f.worktree.choice() == broker.WorktreeYes {
-		if err := broker.CheckWorktree(ctx, f.workspace, p.home, p.cache, p.userHome); err != nil {
+		if err := session.CheckWorktree(ctx, f.workspace, p.home, p.cache, p.userHome); err != nil {
 			return paths{}, config.Config{}, fail("open workspace", err, "")
 		}
 	}

@@ -1,0 +1,24 @@
+package broker
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+
+// Config is what the broker and its sessions are made of. All paths are absolute.
+type Config = session.Config
+
+// AutoApprove lets calls through that a person has just ordered.
+type AutoApprove = session.AutoApprove
+
+// Images is what the agents' images are built on.
+type Images = session.Images
+
+// Resources bound one container.
+type Resources = session.Resources
+
+// Credentials are the real keys and logins of the person, for all sessions.
+type Credentials = session.Credentials
+
+// HostShell starts the person's shell on a terminal of its own.
+type HostShell = session.HostShell
+
+// HostTerminal is a program of this machine on a terminal of its own.
+type HostTerminal = session.HostTerminal

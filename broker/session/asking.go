@@ -1,0 +1,111 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// ruleAsk is the rule by which a person decides about a request of an agent.
+const ruleAsk = "endpoint-ask"
+
+// A body up to wholeBody bytes is shown whole to whoever decides about it; of a
+// longer one they see so many bytes of its beginning and of its end.
+const (
+	wholeBody = 8 << 10
+	partBody  = 1 << 10
+)
+
+// askRequest lets a person decide about a request to an endpoint that is marked
+// so, in the same queue as tool calls.
+func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, error) {
+	arguments, err := requestArguments(r)
+	if err != nil {
+		return mitm.Ruling{}, err
+	}
+	res, err := s.deps.Approvals.Ask(ctx, approval.Escalation{
+		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
+		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
+		Timeout: s.deps.Config.EscalationTimeout,
+		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
+	})
+	if err != nil {
+		return mitm.Ruling{}, err
+	}
+	return mitm.Ruling{
+		Approved: res.Outcome == approval.Approved, Outcome: string(res.Outcome), Reason: res.Reason,
+		ID: res.ID, By: res.By, Waited: res.Waited,
+	}, nil
+}
+
+// tellOutcomes tells whoever decided about a request what became of it, as the records
+// say that pass by.
+func (s *Session) tellOutcomes(write func(mitm.Record) error) func(mitm.Record) error {
+	return func(r mitm.Record) error {
+		err := write(r)
+		if r.Ruling != nil {
+			s.tellOutcome(r, err)
+		}
+		return err
+	}
+}
+
+func (s *Session) tellOutcome(r mitm.Record, unwritten error) {
+	ended := s.deps.Approvals.Ended
+	switch id := r.Ruling.ID; {
+	case r.Phase == mitm.PhaseResponse && r.Decision == mitm.Allow:
+		ended(id, approval.EndDone, "")
+	case r.Phase == mitm.PhaseResponse:
+		ended(id, approval.EndFailed, r.Detail)
+	case unwritten != nil:
+		ended(id, approval.EndRefused, unrecorded(unwritten))
+	case r.Decision != mitm.Allow && r.Ruling.Approved:
+		ended(id, approval.EndRefused, r.Detail)
+	case r.Decision != mitm.Allow:
+		ended(id, approval.EndRefused, "")
+	}
+}
+
+// unrecorded is why a decision does not stand.
+func unrecorded(err error) string { return "its record could not be written: " + describe(err) }
+
+// shownRequest is a request as the person sees it, what matters most first.
+type shownRequest struct {
+	Method string          `json:"method"`
+	URL    string          `json:"url"`
+	Query  string          `json:"query,omitempty"`
+	Model  string          `json:"model,omitempty"`
+	Body   json.RawMessage `json:"body,omitempty"`
+	Bytes  int             `json:"bodyBytes,omitempty"`
+	Sum    string          `json:"bodySha256,omitempty"`
+	Begins string          `json:"bodyBegins,omitempty"`
+	Ends   string          `json:"bodyEnds,omitempty"`
+}
+
+// requestArguments are a request in the place of a tool call's arguments.
+func requestArguments(r mitm.Request) (json.RawMessage, error) {
+	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
+	switch n := len(r.Body); {
+	case n == 0:
+	case n <= wholeBody && json.Valid(r.Body):
+		shown.Body = r.Body
+	default:
+		sum := sha256.Sum256(r.Body)
+		shown.Bytes, shown.Sum = n, hex.EncodeToString(sum[:])
+		shown.Begins = strings.ToValidUTF8(string(r.Body[:min(n, partBody)]), "\ufffd")
+		shown.Ends = strings.ToValidUTF8(string(r.Body[max(0, n-partBody):]), "\ufffd")
+	}
+	text, err := json.Marshal(shown)
+	if err != nil {
+		return nil, fmt.Errorf("show the request: %w", err)
+	}
+	return text, nil
+}

@@ -1,0 +1,280 @@
+package session
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+)
+
+// AutoApprove lets calls through that a person has just ordered.
+type AutoApprove struct {
+	Known   []string  // hosts that a remote named by a short name may be on
+	Confirm bool      // a model has to confirm
+	Model   llm.Model // that confirms; nil when there is none
+	Missing error     // why there is none
+}
+
+// autoApprover is who decided in the record of an automatic approval.
+const autoApprover = "auto-approver"
+
+// keptApprovals is how many automatic approvals of a session can be looked at.
+const keptApprovals = 50
+
+// AutoApproval is a call that was let through because a receipt ordered it.
+type AutoApproval struct {
+	Call    approval.Escalation `json:"call"`
+	Receipt int                 `json:"receipt"`
+	Quote   string              `json:"quote"`           // what was typed
+	Model   string              `json:"model,omitempty"` // that confirmed
+	At      time.Time           `json:"at"`
+}
+
+// Ordered lets a call through that the receipt of its session orders. Of one that is
+// left to a person it notes why; while a model still has to confirm, it waits for both.
+func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
+	auto := s.deps.Config.AutoApprove
+	if auto == nil || s.deps.Approvals.Holds(*e) {
+		return approval.Resolution{}, false
+	}
+	r, held := s.deps.Receipts.Current(e.Session)
+	if !held {
+		return approval.Resolution{}, false
+	}
+	id, err := approval.NewID()
+	if err != nil {
+		return approval.Resolution{}, false // the queue says why
+	}
+	e.ID, e.AskedAt = id, time.Now()
+	a := &attempt{session: s, call: e, receipt: r, since: e.AskedAt, question: s.question(*e, r)}
+	err = autoapprove.Match(a.question)
+	switch {
+	case err != nil:
+	case e.Effect != nil && e.Effect.Changed:
+		err = errors.New("what the call would do changed since it was let through")
+	case !auto.Confirm:
+		return a.let()
+	case auto.Model == nil:
+		err = fmt.Errorf("no model can confirm: %v", auto.Missing)
+	default:
+		e.Auto, e.Confirm = a.review(""), sync.OnceFunc(a.confirm)
+		return approval.Resolution{}, false
+	}
+	e.Auto = a.leave(err.Error())
+	return approval.Resolution{}, false
+}
+
+// attempt is one call beside the receipt it could rest on.
+type attempt struct {
+	session      *Session
+	call         *approval.Escalation
+	receipt      receipt.Receipt
+	since        time.Time
+	question     autoapprove.Question
+	confirmation autoapprove.Confirmation
+}
+
+// let lets a call through that nobody has been asked about yet.
+func (a *attempt) let() (approval.Resolution, bool) {
+	answer, review := a.spend()
+	if review != nil {
+		a.call.Auto = review
+		return approval.Resolution{}, false
+	}
+	call, res, err := a.session.deps.Approvals.Settle(*a.call, answer)
+	if err != nil {
+		return res, false
+	}
+	a.tell(call)
+	return res, true
+}
+
+// confirm asks the model about a call that waits for a person meanwhile. Who is faster
+// decides.
+func (a *attempt) confirm() {
+	d := a.session.deps
+	a.confirmation = autoapprove.Confirm(d.Context, d.Config.AutoApprove.Model, a.question)
+	call, waits := d.Approvals.Find(a.call.ID)
+	review := (*approval.AutoReview)(nil)
+	switch {
+	case !waits:
+		a.leave("somebody was faster")
+		return
+	case !a.confirmation.Approve:
+		review = a.leave("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
+	default:
+		var answer approval.Answer
+		if answer, review = a.spend(); review == nil {
+			if _, won, err := d.Approvals.Answer(call.ID, call.Digest, answer); err == nil && won {
+				a.tell(call)
+			}
+			return
+		}
+	}
+	d.Approvals.Review(call.ID, *review)
+}
+
+// spend spends the receipt and records what it was spent on. A receipt that was spent
+// already, or a record that cannot be written, leaves the call to a person.
+func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
+	if _, err := a.session.deps.Receipts.Spend(a.receipt.Number, receipt.Call{
+		ID: a.call.ID, Session: a.call.Session, Digest: a.call.Digest, AskedAt: a.since,
+	}); err != nil {
+		return approval.Answer{}, a.leave(err.Error())
+	}
+	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeApproved, a.confirmation.Reason)); err != nil {
+		why := "that could not be recorded: " + err.Error()
+		a.session.notice(true, "a call was not approved automatically, because "+why)
+		return approval.Answer{}, a.review(why)
+	}
+	evidence := map[string]any{"receipt": a.receipt.Number, "quote": a.receipt.Quote()}
+	if a.confirmation.Model != "" {
+		evidence["model"], evidence["prompt"] = a.confirmation.Model, a.confirmation.Prompt
+	}
+	return approval.Answer{
+		Approve: true, Effect: a.call.Fingerprint(), By: autoApprover, Automatic: true, Evidence: evidence,
+	}, nil
+}
+
+// leave notes in the log why the call is left to a person.
+func (a *attempt) leave(reason string) *approval.AutoReview {
+	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
+		a.session.deps.Log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
+	}
+	return a.review(reason)
+}
+
+// review is what user interfaces are told of the attempt; a reason says that it has
+// failed.
+func (a *attempt) review(reason string) *approval.AutoReview {
+	return &approval.AutoReview{Receipt: a.receipt.Number, Since: a.since, Reason: reason}
+}
+
+// entry is the line about it in the log of the automatic approval.
+func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
+	return autoapprove.Entry{
+		Time: time.Now().UTC(), Session: a.call.Session, Escalation: a.call.ID, Server: a.call.Server, Tool: a.call.Tool,
+		Digest: a.call.Digest, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Outcome: outcome, Reason: reason,
+		Model: a.confirmation.Model, Prompt: a.confirmation.Prompt, Answer: a.confirmation.Answer,
+		Attempts: a.confirmation.Attempts, TookMs: a.confirmation.Took.Milliseconds(),
+	}
+}
+
+// tell tells everybody that the call was let through.
+func (a *attempt) tell(call approval.Escalation) {
+	call.Tab = a.session.fixed.Tab
+	done := AutoApproval{
+		Call: call, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
+	}
+	a.session.keepApproval(done)
+	a.session.deps.Events.AutoApproved(done)
+}
+
+// keepApproval remembers an automatic approval, so that it can be looked at.
+func (s *Session) keepApproval(a AutoApproval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.approvals = append(s.approvals, a)
+	if len(s.approvals) > keptApprovals {
+		s.approvals = s.approvals[1:]
+	}
+}
+
+// autoLog is the session's log of automatic approvals.
+func (s *Session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layout.AutoApprovals()) }
+
+// question puts an item and a receipt together, with what the host knows of the
+// place.
+func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoapprove.Question {
+	q := autoapprove.Question{
+		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
+		Place: autoapprove.Place{
+			Home: s.deps.Config.UserHome, Workspace: stored.RealPath(s.fixed.Workspace), Known: s.deps.Config.AutoApprove.Known,
+		},
+	}
+	for _, span := range r.Spans {
+		q.Said = append(q.Said, autoapprove.Part{Text: r.Text[span.Start:span.End], Pasted: span.Pasted})
+	}
+	switch item.Server {
+	case "git":
+		f := s.previewer().Git(preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
+		q.Git = &autoapprove.Git{
+			Addresses: f.Addresses, Pinned: s.remotes, Branch: f.Branch, Odd: f.Odd,
+			Root:     f.WorkTree != "" && f.WorkTree == stored.RealPath(s.fixed.Workspace),
+			Upstream: f.Upstream, Typed: autoapprove.Head(r.Head),
+		}
+	case "filesystem":
+		var a struct {
+			Path string `json:"path"`
+		}
+		_ = json.Unmarshal(item.Arguments, &a) // without a path there is nothing that exists
+		_, err := os.Lstat(a.Path)
+		q.Exists = !errors.Is(err, fs.ErrNotExist)
+	}
+	return q
+}
+
+// Head is what the workspace has checked out now, as far as a receipt needs it.
+func (s *Session) Head() receipt.Head {
+	if s.deps.Config.AutoApprove == nil {
+		return receipt.Head{}
+	}
+	branch, upstream := s.previewer().Head(stored.RealPath(s.fixed.Workspace))
+	return receipt.Head{Branch: branch, Upstream: upstream}
+}
+
+// previewer works out what this session's calls would do.
+func (s *Session) previewer() *preview.Previewer {
+	return &preview.Previewer{UserHome: s.deps.Config.UserHome, Known: preview.KnownHosts, Command: s.gitCommand}
+}
+
+// gitCommand is the command of git that a tool runs, or "".
+func (s *Session) gitCommand(server, tool string) string {
+	s.mu.Lock()
+	engine := s.engine
+	s.mu.Unlock()
+	return engine.Behavior(server, tool).Command
+}
+
+// pinRemotes notes which remotes the workspace has before the agent can change
+// them. What was noted first stays, also when the session is resumed.
+func (s *Session) pinRemotes() error {
+	data, err := os.ReadFile(s.layout.Remotes())
+	if err == nil {
+		if err := json.Unmarshal(data, &s.remotes); err != nil {
+			return fmt.Errorf("prepare session: the note of the remotes is damaged: %w", err)
+		}
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	s.remotes = s.previewer().Remotes(stored.RealPath(s.fixed.Workspace))
+	if data, err = json.Marshal(s.remotes); err == nil {
+		err = wholefile.Write(s.layout.Remotes(), data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	return nil
+}
+
+// AutoApprovals lists what was let through automatically, oldest first.
+func (s *Session) AutoApprovals() []AutoApproval {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.approvals)
+}

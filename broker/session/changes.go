@@ -1,0 +1,148 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// Changes is what a session's workspace looks like now, against how it was when
+// its agent was first started.
+type Changes struct {
+	// Base is the commit that is compared with; empty for a workspace that is no
+	// repository, of which all files are listed.
+	Base string `json:"base,omitempty"`
+	// Text is git's own words, or a list of files. The agent can write what it
+	// likes into it.
+	Text string `json:"text"`
+	Cut  bool   `json:"cut,omitempty"` // there is more
+	// Obeyed is what programs of this machine would run; it is looked for on the host.
+	Obeyed stored.Obeyed `json:"obeyed"`
+	// Trouble says why there is no Text, when Obeyed alone could be had.
+	Trouble string `json:"trouble,omitempty"`
+}
+
+// Limits of looking at a workspace.
+const (
+	changesLimit = 256 << 10 // bytes of text
+	changesTime  = 30 * time.Second
+)
+
+// gitInside runs git in the container: what a repository can make git run has no
+// more power there than its agent.
+const gitInside = `git -c safe.directory=/workspace -C /workspace --no-pager "$@"`
+
+// markBase is the shell command that notes how a repository is: the commit of its
+// tracked files with what was changed in them, without touching any of them.
+const markBase = `g() { ` + gitInside + `; }; b=$(g stash create 2>/dev/null); [ -n "$b" ] || b=$(g rev-parse -q --verify HEAD 2>/dev/null); echo "$b"`
+
+// showChanges is the shell command that compares with the commit $1 or, without
+// one, lists the files.
+const showChanges = `g() { ` + gitInside + `; }
+if [ -n "$1" ]; then
+	g log --no-decorate --oneline "$1"..HEAD -- | sed 's/^/commit: /'
+	g diff --no-ext-diff --no-textconv --no-color --stat --patch "$1" --
+	g ls-files --others --exclude-standard | sed 's/^/new file: /'
+else
+	cd /workspace && find . -name .git -prune -o -type f -print | sed 's/^\.\//file: /' | sort
+fi`
+
+// Changes shows what has changed in the workspace since the session's start.
+func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
+	c.Base = s.base()
+	if !s.adapter.Host {
+		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
+			c.Obeyed.Missed = err.Error()
+		}
+	}
+	out, err := s.exec(ctx, showChanges, s.base())
+	if err != nil && len(c.Obeyed.Lines()) == 0 {
+		return Changes{}, fmt.Errorf("show changes: %w", err)
+	}
+	if err != nil {
+		c.Trouble = describe(err)
+	}
+	c.Text, c.Cut = out, len(out) > changesLimit
+	if c.Cut {
+		c.Text = out[:changesLimit]
+	}
+	c.Text = strings.ToValidUTF8(c.Text, "�")
+	return c, nil
+}
+
+// noteBase notes how the workspace is, once in the life of a session. It runs
+// beside the agent's own start; a workspace that cannot be looked at has no base.
+// One that is no repository has none either, and the engine is not kept from
+// starting other containers to find that out.
+func (s *Session) noteBase(ctx context.Context) {
+	if _, err := os.Lstat(filepath.Join(s.fixed.Workspace, ".git")); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	out, err := s.exec(ctx, markBase)
+	base := strings.TrimSpace(out)
+	if err != nil || !isCommit(base) {
+		return
+	}
+	s.mu.Lock()
+	s.startedAt = base
+	s.mu.Unlock()
+	if err := s.save(); err != nil {
+		s.deps.Log.Warn("how the workspace was at the start is not recorded", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// isCommit reports whether a text is the full name of a commit.
+func isCommit(name string) bool {
+	if len(name) != 40 && len(name) != 64 {
+		return false
+	}
+	return strings.Trim(name, "0123456789abcdef") == ""
+}
+
+func (s *Session) base() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.startedAt
+}
+
+// exec runs a shell command in the session's container and returns its output.
+func (s *Session) exec(ctx context.Context, script string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, changesTime)
+	defer cancel()
+	s.mu.Lock()
+	running := s.program
+	s.mu.Unlock()
+	container, ok := running.(interface{ ID() string })
+	select {
+	case <-s.finished:
+		ok = false
+	default:
+	}
+	if !ok {
+		return "", fault.New("open the session again with /resume", "the session's container does not run")
+	}
+	engine, err := s.deps.Engine(ctx)
+	if err != nil {
+		return "", err
+	}
+	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), s.owner.String())
+	switch {
+	case errors.Is(err, docker.ErrNotRunning), errors.Is(err, docker.ErrNoContainer):
+		return "", fault.New("open the session again with /resume", "the session's container does not run")
+	case err != nil:
+		return "", err
+	case code != 0 && out == "":
+		return "", fmt.Errorf("the container says %q", text.FirstLine(complaint, 200))
+	}
+	return out, nil
+}

@@ -1,0 +1,68 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
+// ServerCheck is what starting the tool servers of a session, for a look, has
+// shown.
+type ServerCheck struct {
+	Tools  int      // that an agent would be offered
+	Hidden []string // tools that no agent is offered, and why
+}
+
+// CheckServers starts every tool server in its sandbox, as a session in an
+// empty directory would, and holds what they offer against the policy's
+// annotations. A sandbox that lets a probe through is an error when the
+// configuration enforces sandboxes.
+func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
+	dir, err := os.MkdirTemp("", "ironcurtain-check-")
+	if err != nil {
+		return found, fmt.Errorf("check the tool servers: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	s := &Session{deps: d, fixed: stored.Session{Workspace: stored.RealPath(dir)}}
+	engine, err := s.judge()
+	if err != nil {
+		return found, err
+	}
+	installed, err := servers.Install(ctx, d.Config.CacheDir, nil)
+	if err != nil {
+		return found, err
+	}
+	host, err := s.confine(ctx, installed)
+	if err != nil {
+		return found, err
+	}
+	defer host.Close()
+	if err := host.Unavailable(); err != nil {
+		return found, err
+	}
+	specs, err := s.toolServers(installed)
+	if err != nil {
+		return found, err
+	}
+	proxy, err := mcpproxy.New(mcpproxy.Config{Engine: engine, Servers: specs, Sandbox: host, Audit: audit.Discard{}})
+	if err != nil {
+		return found, err
+	}
+	defer proxy.Close(context.WithoutCancel(ctx))
+	if err := proxy.Start(ctx); err != nil {
+		return found, err
+	}
+	found.Tools = proxy.Tools()
+	hidden := proxy.Hidden()
+	for _, name := range slices.Sorted(maps.Keys(hidden)) {
+		found.Hidden = append(found.Hidden, name+": "+hidden[name])
+	}
+	return found, nil
+}

@@ -1,0 +1,76 @@
+package session
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
+// testDeps are what sessions need, without a broker and without a container engine.
+func testDeps(t *testing.T, c Config) *Deps {
+	t.Helper()
+	d := &Deps{
+		Config: &c, Log: slog.New(slog.DiscardHandler),
+		Approvals: approval.New(approval.Options{Timeout: c.EscalationTimeout}),
+		Receipts:  receipt.New(receipt.Options{}), Grants: grant.New(nil),
+		Ledger: budget.NewLedger(filepath.Join(c.Home, "used.json")), Tools: &mcpproxy.Known{},
+		Events: &recorder{notices: make(chan Notice, 256)}, Context: t.Context(), Hurried: new(atomic.Bool),
+	}
+	t.Cleanup(d.Approvals.Close)
+	return d
+}
+
+// recorder keeps what sessions tell.
+type recorder struct {
+	notices chan Notice
+
+	mu   sync.Mutex
+	ends map[EndTopic][]string
+}
+
+func (*recorder) Changed(stored.Session)    {}
+func (*recorder) Progressed(Progress)       {}
+func (*recorder) Spent(Budget)              {}
+func (*recorder) AutoApproved(AutoApproval) {}
+func (r *recorder) Noticed(n Notice)        { r.notices <- n }
+
+func (r *recorder) Left(_ stored.ID, about EndTopic, lines ...string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ends == nil {
+		r.ends = map[EndTopic][]string{}
+	}
+	r.ends[about] = lines
+}
+
+// endNotices are the lines of what sessions have left, in the order of their topics.
+func (r *recorder) endNotices() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	for _, about := range slices.Sorted(maps.Keys(r.ends)) {
+		all = append(all, r.ends[about]...)
+	}
+	return all
+}
+
+// heard is what the session's broker is told.
+func heard(s *Session) *recorder { return s.deps.Events.(*recorder) }
+
+// changes are what becomes of calls that wait, from now on.
+func changes(ctx context.Context, s *Session) <-chan approval.Change {
+	_, all := s.deps.Approvals.Subscribe(ctx)
+	return all
+}

@@ -1,0 +1,127 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// domainHold is how long an agent may read from a domain that was approved.
+const domainHold = time.Hour
+
+// openedDomain is a domain as the agent is told of it.
+type openedDomain struct {
+	Domain string    `json:"domain"`
+	Status string    `json:"status,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
+	How    string    `json:"message,omitempty"`
+}
+
+// domainTools are the tools by which an agent asks for a way to one more host,
+// gives it up, and sees which it has. A session without a way out has none.
+func (s *Session) domainTools() []mcpproxy.Builtin {
+	if len(s.adapter.Providers) == 0 {
+		return nil
+	}
+	// The policy knows these schemas to the letter: what describes an argument stands
+	// in the tool's description.
+	const domain, name = `"domain":{"type":"string"}`, " The domain is a public host name, such as docs.example.org, without scheme, port or path."
+	return []mcpproxy.Builtin{
+		{
+			Server: policy.ProxyServer, Name: "add_proxy_domain",
+			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD are free then, every other request asks again. The justification says why you need it." + name,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain +
+				`,"justification":{"type":"string"}},"required":["domain","justification"],"additionalProperties":false}`),
+			Check: s.checkDomain, Run: s.addDomain,
+		},
+		{
+			Server: policy.ProxyServer, Name: "remove_proxy_domain",
+			Description: "Give up the way to a host that was added." + name,
+			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain + `},"required":["domain"],"additionalProperties":false}`),
+			Run:         s.removeDomain,
+		},
+		{
+			Server: policy.ProxyServer, Name: "list_proxy_domains",
+			Description: "List the hosts that you can reach.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`),
+			Run:         s.listDomains,
+		},
+	}
+}
+
+// egressProxy is the proxy to the model, which exists once the session has started.
+func (s *Session) egressProxy() (*mitm.Proxy, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.modelProxy == nil {
+		return nil, errors.New("the session has no way out yet")
+	}
+	return s.modelProxy, nil
+}
+
+// domainCall is the domain in canonical arguments, and the proxy that it is about.
+func (s *Session) domainCall(arguments json.RawMessage) (domain string, proxy *mitm.Proxy, err error) {
+	var args struct {
+		Domain string `json:"domain"`
+	}
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return "", nil, fmt.Errorf("read the domain: %w", err)
+	}
+	proxy, err = s.egressProxy()
+	return args.Domain, proxy, err
+}
+
+// checkDomain refuses what no person is to be asked about.
+func (s *Session) checkDomain(arguments json.RawMessage) error {
+	domain, proxy, err := s.domainCall(arguments)
+	if err != nil {
+		return err
+	}
+	return proxy.CheckDomain(domain)
+}
+
+func (s *Session) addDomain(_ context.Context, arguments json.RawMessage) (any, error) {
+	domain, proxy, err := s.domainCall(arguments)
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(domainHold)
+	if err := proxy.AddDomain(domain, until); err != nil {
+		return nil, err
+	}
+	s.notice(false, fmt.Sprintf("%s may read from %s until %s", s.fixed.Agent, domain, until.Format(time.TimeOnly)))
+	return openedDomain{Domain: domain, Status: "added", Until: until.UTC(), How: "use it by HTTPS through the proxy of your environment"}, nil
+}
+
+func (s *Session) removeDomain(_ context.Context, arguments json.RawMessage) (any, error) {
+	domain, proxy, err := s.domainCall(arguments)
+	if err != nil {
+		return nil, err
+	}
+	status := "not_found"
+	if proxy.RemoveDomain(domain) {
+		status = "removed"
+	}
+	return openedDomain{Domain: domain, Status: status}, nil
+}
+
+func (s *Session) listDomains(context.Context, json.RawMessage) (any, error) {
+	proxy, err := s.egressProxy()
+	if err != nil {
+		return nil, err
+	}
+	out := struct {
+		Providers []string       `json:"providers"`
+		Dynamic   []openedDomain `json:"dynamic"`
+	}{Providers: proxy.Hosts(), Dynamic: []openedDomain{}}
+	for _, d := range proxy.Domains() {
+		out.Dynamic = append(out.Dynamic, openedDomain{Domain: d.Name, Until: d.Until.UTC()})
+	}
+	return out, nil
+}

@@ -1,0 +1,188 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Run lives the session's life: start the agent, wait for its end, take
+// everything down. It returns when nothing of the session is left but its
+// directory.
+func (s *Session) Run() {
+	ctx := s.life
+	defer s.cancel()
+	defer func() {
+		close(s.finished)
+		s.deps.Receipts.Close(s.fixed.ID)
+		s.deps.Grants.Close(s.fixed.ID)
+	}()
+	started := sync.OnceFunc(func() { close(s.started) })
+	defer started()
+
+	stack := &teardown{limit: 30 * time.Second}
+	stack.push("give up the session", func(context.Context) error { return s.Release() })
+	exit, err := s.live(ctx, stack, started)
+	s.end(exit, err)
+	// While the agent's connection is still there, it can be told.
+	s.deps.Approvals.Withdraw(s.fixed.ID, s.withdrawal(err))
+	if s.Info().Trouble != "" {
+		stack.hurry(removeProgram, engineAwayLimit)
+	}
+	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
+		s.deps.Log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+		s.mu.Lock()
+		s.cleanupErr = err
+		s.mu.Unlock()
+	}
+}
+
+// live brings the session up, pushing what must be undone on stack, and waits
+// until the agent ends or ctx does.
+func (s *Session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
+	begin := s.start
+	if s.adapter.Host {
+		begin = s.startHost
+	}
+	end := s.followStart(ctx)
+	err := s.awaitPlace(ctx)
+	var running program
+	if err == nil {
+		running, err = begin(ctx, stack)
+	}
+	end(err)
+	if err != nil {
+		return docker.Exit{}, err
+	}
+	s.mu.Lock()
+	s.program, s.output = running, newOutput(running, func() { close(s.firstOutput) })
+	s.mu.Unlock()
+	var reading sync.WaitGroup
+	reading.Go(s.output.run)
+	stack.push("stop reading", func(context.Context) error {
+		s.output.end()
+		reading.Wait() // the program's stream has been closed by now
+		return nil
+	})
+	stack.push(removeProgram, running.Remove)
+	s.count(func(t *tally) { t.running = true })
+	started()
+	if !s.adapter.Host && s.base() == "" {
+		reading.Go(func() { s.noteBase(ctx) })
+	}
+	exit, err := s.wait(ctx, running)
+	if err == nil {
+		s.output.drain(ctx)
+	}
+	return exit, err
+}
+
+// wait waits until the agent has ended, or its tools turn out not to come up.
+func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watching sync.WaitGroup
+	defer func() { cancel(nil); watching.Wait() }()
+	watching.Go(func() {
+		select {
+		case err := <-s.toolsUp:
+			if err != nil {
+				cancel(err)
+			}
+		case <-ctx.Done():
+		}
+	})
+	if !s.adapter.Host {
+		watching.Go(func() { s.watchRepository(ctx) })
+	}
+	if container, ok := running.(*docker.Container); ok {
+		watching.Go(func() { container.FollowMemory(ctx, func() { s.notice(true, memoryFull) }) })
+	}
+	exit, err := running.Wait(ctx)
+	if err != nil && context.Cause(ctx) != nil {
+		err = context.Cause(ctx)
+	}
+	return exit, err
+}
+
+// memoryFull is what a tab says when the kernel has ended a program in its
+// container, be it the agent, whose end follows, or one that the agent had started.
+const memoryFull = "the memory limit was hit: the kernel ended a program in the container (resources.memoryMb in config.json raises it)"
+
+// end records how the session ended; the tab stays until it is closed. A session
+// that a person ended has no agent that died.
+func (s *Session) end(exit docker.Exit, err error) {
+	s.mu.Lock()
+	s.exitCode = exit.Code
+	s.reason = exit.Reason
+	if s.reason == "" {
+		s.reason = "ended by itself"
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.reason = describe(err)
+		s.exitCode = 1
+	}
+	s.mu.Unlock()
+	last := s.Info()
+	if last.State = stored.StateDead; errors.Is(err, context.Canceled) {
+		last.State, last.Reason, last.ExitCode = stored.StateClosed, "", 0
+	}
+	if err := s.keep(last); err != nil {
+		s.deps.Log.Error("session record was not written", "session", s.fixed.ID, "error", err)
+	}
+	s.count(func(t *tally) { t.dead = true })
+}
+
+// withdrawal says why what still waits for a person is not carried out.
+func (s *Session) withdrawal(err error) string {
+	if errors.Is(err, context.Canceled) {
+		return "the person ended the session while it waited"
+	}
+	return "the session has ended"
+}
+
+// removeProgram is the step of taking a session down that needs the container
+// engine, and engineAwayLimit how long it may take while that does not answer.
+const (
+	removeProgram   = "remove the program"
+	engineAwayLimit = 5 * time.Second
+)
+
+// Stop asks the session to end, without waiting.
+func (s *Session) Stop() { s.cancel() }
+
+// Close ends the session and waits until nothing of it runs, or what is left of it
+// is left to gc, which is an error.
+func (s *Session) Close(ctx context.Context) error {
+	s.cancel()
+	select {
+	case <-s.finished:
+	case <-ctx.Done():
+		return fmt.Errorf("close session: %w", context.Cause(ctx))
+	}
+	s.count(func(t *tally) { t.closed = true })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cleanupErr != nil {
+		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.cleanupErr)
+	}
+	return nil
+}
+
+// Ended is closed when the session has ended and is taken down, as far as it could be.
+func (s *Session) Ended() <-chan struct{} { return s.finished }
+
+// Over reports whether the session has ended and is taken down, as far as it could be.
+func (s *Session) Over() bool {
+	select {
+	case <-s.finished:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,129 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Resume makes the session that continues a stored one: the same id, directory,
+// agent and workspace. Its lease is taken here, so that whoever asks learns at
+// once when another process has it.
+func Resume(d *Deps, r Request) (*Session, error) {
+	if !stored.ValidID(r.Resume) {
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
+	}
+	l := stored.LayoutOf(d.Config.Home, r.Resume)
+	rec, err := stored.ReadRecord(l)
+	if err != nil {
+		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%w", err)
+	}
+	adapter, err := d.Config.Agents.Named(rec.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if adapter.Host {
+		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
+	}
+	workspace := l.Sandbox()
+	if rec.Worktree != nil {
+		workspace = l.Worktree().Dir
+	} else if rec.Workspace != workspace {
+		if workspace, err = stored.ResolveWorkspace(rec.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
+			return nil, err
+		}
+		if workspace != rec.Workspace { // an agent that works above it can have put a link there
+			return nil, fault.New(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
+				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
+		}
+	}
+	s := unnamed(d, adapter, r)
+	s.layout, s.resumed = l, true
+	if isCommit(rec.Base) {
+		s.startedAt = rec.Base
+	}
+	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
+	s.fixed.Worktree = rec.Worktree
+	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
+		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
+	} else if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// clearStale removes what is left of the session's former container. The lease
+// is ours, so nobody uses it.
+func (s *Session) clearStale(ctx context.Context, engine *docker.Client) error {
+	if !s.resumed {
+		return nil
+	}
+	_, err := engine.RemoveLabeled(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
+	return err
+}
+
+// New makes the session of a request for a new one.
+func New(d *Deps, r Request) (*Session, error) {
+	if r.Agent == "" {
+		r.Agent = d.Config.DefaultAgent
+	}
+	adapter, err := d.Config.Agents.Named(r.Agent)
+	if err != nil {
+		return nil, err
+	}
+	if adapter.Host && d.Config.HostShell == nil {
+		return nil, ErrHostShellOff()
+	}
+	s := unnamed(d, adapter, r)
+	if s.fixed.ID, err = stored.NewID(); err != nil {
+		return nil, err
+	}
+	s.layout = stored.LayoutOf(d.Config.Home, s.fixed.ID)
+	s.fixed.Workspace = s.layout.Sandbox()
+	if adapter.Host {
+		s.fixed.Workspace, s.fixed.Notice = d.Config.UserHome, hostNotice
+	}
+	// Where a shell of this machine is anyway may be named, too: to open it anew.
+	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(d.Config.UserHome)) {
+		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
+			return nil, err
+		}
+	}
+	return s, s.chooseWorktree(d.Context, r)
+}
+
+// unnamedSession is a session without an identity.
+func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
+	s := &Session{
+		deps:        d,
+		adapter:     adapter,
+		idle:        r.Idle,
+		replaces:    r.Replaces,
+		owner:       stored.ContainerUser(),
+		cols:        r.Cols,
+		rows:        r.Rows,
+		firstOutput: make(chan struct{}),
+		started:     make(chan struct{}),
+		finished:    make(chan struct{}),
+		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.standing(adapter), Ephemeral: adapter.Host},
+	}
+	s.life, s.cancel = context.WithCancel(d.Context)
+	s.tally.connected = !adapter.Tools || r.Idle
+	return s
+}
+
+// CheckWorkspace says whether a session of the multiplexer with that home and cache could
+// be opened on the directory. An empty one stands for a fresh sandbox.
+func CheckWorkspace(given, home, cache, userHome string) error {
+	if given == "" {
+		return nil
+	}
+	_, err := stored.ResolveWorkspace(given, home, cache, userHome)
+	return err
+}

@@ -1,0 +1,144 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
+// noteObeyed notes what of the workspace programs would run, before the agent begins and
+// once in the life of a session.
+func (s *Session) noteObeyed(ctx context.Context) error {
+	_, err := obeyed.Kept(s.layout.Obeyed())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked there before it was looked at"}}
+	if !s.resumed {
+		s.progress("looking at the workspace", "")
+		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.deps.Config.UserHome, stored.LookTime); err != nil {
+			return err
+		}
+	}
+	return r.Keep(s.layout.Obeyed())
+}
+
+// fillRepository makes what the repository of a workspace that was given lacks, and what
+// must be read-only in the container.
+func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
+	if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() {
+		return nil
+	}
+	held, err := stored.HoldRepository(s.fixed.Workspace)
+	if held == nil || err != nil {
+		return err
+	}
+	stack.push("give the repository back", func(context.Context) error {
+		r, err := obeyed.Kept(s.layout.Obeyed())
+		return errors.Join(err, held.Release(r.Made, len(r.Made) > 0 && !stored.OthersDetached(s.deps.Config.Home, s.fixed)))
+	})
+	if err := held.Share(ctx); err != nil {
+		s.deps.Log.Warn("the repository cannot be held", "session", s.fixed.ID, "error", err)
+	}
+	r, err := obeyed.Kept(s.layout.Obeyed())
+	if err != nil {
+		return err
+	}
+	others, err := stored.MadeForOthers(s.deps.Config.Home, s.fixed)
+	if err != nil {
+		return err
+	}
+	lacks := held.Missing()
+	r.Made = slices.Compact(slices.Sorted(slices.Values(slices.Concat(r.Made, lacks, others))))
+	if err := r.Keep(s.layout.Obeyed()); err != nil {
+		return err
+	}
+	return held.Make(lacks)
+}
+
+// obeyed looks at the workspace for at most that long and compares with how it was.
+func (s *Session) obeyed(ctx context.Context, most time.Duration) (stored.Obeyed, error) {
+	return stored.LookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.Config.UserHome, most)
+}
+
+// watchRepository says at once when git in the workspace would run or obey something that
+// the agent has made, since the person may use git there meanwhile. It looks at the
+// repository and those of its submodules alone; what else the agent leaves is named at the end.
+func (s *Session) watchRepository(ctx context.Context) {
+	kept, err := obeyed.Kept(s.layout.Obeyed())
+	if err != nil {
+		return // told at the end
+	}
+	told := map[string]bool{}
+	next := time.NewTimer(repositoryTick)
+	defer next.Stop()
+	for {
+		began := time.Now()
+		now, err := obeyed.TakeRepository(ctx, s.fixed.Workspace, s.deps.Config.UserHome)
+		if err != nil {
+			return // it is gone, or the session ends
+		}
+		for _, f := range now.Since(kept.Look) {
+			if line := f.String(); !told[line] && len(told) < maxTold {
+				told[line] = true
+				s.notice(true, fmt.Sprintf("do not use git in %s before you have looked at this: %s", s.fixed.Workspace, line))
+			}
+		}
+		next.Reset(max(repositoryTick, 20*time.Since(began))) // an agent can make a look long
+		select {
+		case <-next.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// repositoryTick is how often the repository of a workspace is looked at. A look usually
+// takes a fraction of a millisecond.
+const repositoryTick = 2 * time.Second
+
+// maxTold bounds what is told of a workspace when its session ends, in lines.
+const maxTold = 20
+
+// tellObeyed says what the agent has left in the workspace, once it has ended. The look
+// takes at most that long.
+func (s *Session) tellObeyed(ctx context.Context, most time.Duration) error {
+	s.mu.Lock()
+	began := s.program != nil
+	s.mu.Unlock()
+	if !began {
+		return nil
+	}
+	o, err := s.obeyed(ctx, most)
+	if errors.Is(err, fs.ErrNotExist) { // a worktree in which nothing was done
+		err = nil
+	}
+	if err != nil {
+		o.Missed = err.Error()
+	}
+	lines, id := o.Lines(), string(s.fixed.ID[:8])
+	if len(lines) == 0 {
+		s.deps.Events.Left(s.fixed.ID, aboutObeyed)
+		return err
+	}
+	if more := len(o.Found) - maxTold; more > 0 {
+		lines = slices.Replace(lines, maxTold, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
+	}
+	if o.Missed != "" {
+		lines[len(lines)-1] += fmt.Sprintf(" ('ironcurtain-mux sessions show %s' looks again)", id)
+	}
+	title := fmt.Sprintf("session %s leaves in %s what programs of this machine would run; look at it before you use git, an editor or a shell there:", id, s.fixed.Workspace)
+	for i := range lines {
+		lines[i] = "  " + lines[i]
+	}
+	s.deps.Events.Left(s.fixed.ID, aboutObeyed, append([]string{title}, lines...)...)
+	s.notice(true, fmt.Sprintf("look before you use git, an editor or a shell in the workspace (/diff names all): %s", strings.TrimSpace(lines[0])))
+	return err
+}

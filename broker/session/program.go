@@ -1,0 +1,95 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// program is what a session runs on a terminal: an agent's container, or, where
+// the configuration allows it, a shell of this machine.
+type program interface {
+	io.ReadWriter // of its terminal; Read ends once Remove was called
+	Resize(ctx context.Context, cols, rows int) error
+	// Wait returns when the program has ended or ctx does.
+	Wait(ctx context.Context) (docker.Exit, error)
+	// Remove ends the program and leaves nothing of it.
+	Remove(ctx context.Context) error
+}
+
+var _ program = (*docker.Container)(nil)
+
+// HostTerminal is a program of this machine on a terminal of its own.
+type HostTerminal interface {
+	io.ReadWriteCloser // Close ends the program and waits for it
+	// TryWrite types what the program takes without waiting, and returns how
+	// many bytes that was.
+	TryWrite(p []byte) (int, error)
+	Resize(cols, rows int) error
+	Done() <-chan struct{} // closed when the program has ended
+	Wait() int             // its exit code, 128 plus the number for a signal
+}
+
+// HostShell starts the person's shell in dir. It ends when ctx does.
+type HostShell func(ctx context.Context, dir string, cols, rows int) (HostTerminal, error)
+
+// hostNotice is what a tab with a shell of this machine says all the time.
+const hostNotice = "unprotected: a shell of this machine"
+
+// ErrHostShellOff refuses to open a shell of this machine.
+func ErrHostShellOff() error {
+	return fault.New(`allow it with "localShell": true in config.json`,
+		"local-shell is off: it is a shell of this machine, without any protection")
+}
+
+// startHost opens a shell of this machine. It gets no proxies and nothing of it
+// is judged; that it was opened is recorded first.
+func (s *Session) startHost(ctx context.Context, stack *teardown) (program, error) {
+	if err := s.claim(); err != nil {
+		return nil, err
+	}
+	if err := s.save(); err != nil {
+		return nil, err
+	}
+	log, err := s.openAudit(stack)
+	if err != nil {
+		return nil, err
+	}
+	if err := log.Append(ctx, audit.Record{
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID,
+		Reason: "a shell of this machine was opened in " + s.fixed.Workspace + ", without container, proxies or policy",
+	}); err != nil {
+		return nil, err
+	}
+	terminal, err := s.deps.Config.HostShell(ctx, s.fixed.Workspace, s.cols, s.rows)
+	if err != nil {
+		return nil, err
+	}
+	return hostProgram{terminal}, nil
+}
+
+// hostProgram is a host terminal as the program of a session.
+type hostProgram struct{ HostTerminal }
+
+func (h hostProgram) Resize(_ context.Context, cols, rows int) error {
+	return h.HostTerminal.Resize(cols, rows)
+}
+
+func (h hostProgram) Wait(ctx context.Context) (docker.Exit, error) {
+	select {
+	case <-h.Done():
+	case <-ctx.Done():
+		return docker.Exit{}, context.Cause(ctx)
+	}
+	exit := docker.Exit{Code: h.HostTerminal.Wait()}
+	if exit.Code != 0 {
+		exit.Reason = fmt.Sprintf("ended with code %d", exit.Code)
+	}
+	return exit, nil
+}
+
+func (h hostProgram) Remove(context.Context) error { return h.Close() }

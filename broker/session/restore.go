@@ -1,0 +1,157 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
+// restoreWaiting lets the calls wait again that waited when the multiplexer of an
+// agent that still runs was killed: the same items, under the same digests. Their
+// callers come back by themselves, as soon as the tools are served.
+func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
+	open, err := stored.Undecided(s.layout)
+	if err != nil {
+		return err
+	}
+	held, end := context.WithCancel(ctx)
+	stack.push("end what waits from before", func(context.Context) error {
+		end()
+		s.holding.Wait()
+		return nil
+	})
+	restored := 0
+	for _, u := range open {
+		if u.Ticket == "" { // nobody could make the same call again
+			if err := stored.Withdraw(ctx, s.layout, s.fixed.ID, log, u); err != nil {
+				return err
+			}
+			continue
+		}
+		f, err := s.former(ctx, &u)
+		if err != nil {
+			return err
+		}
+		h, err := s.deps.Approvals.Restore(f)
+		if err != nil {
+			return err
+		}
+		restored++
+		s.holding.Go(func() { s.hold(held, log, h, u) })
+	}
+	s.restoreDone()
+	if restored > 0 {
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and can be decided again", waited(restored)))
+	}
+	if left := len(open) - restored; left > 0 {
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", waited(left)))
+	}
+	return nil
+}
+
+// former is what is put back of a call. What it would do is worked out anew. Where
+// that is not what was shown, it is marked, and the call waits under another id:
+// whoever has read the one before has seen something else.
+func (s *Session) former(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
+	f := approval.Escalation{
+		Number: u.Number, AskedAt: u.AskedAt,
+		Session: s.fixed.ID, Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
+		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
+		Timeout: s.deps.Config.EscalationTimeout, Ticket: u.Ticket,
+		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
+	}
+	if f.Fingerprint() != u.Fingerprint {
+		if f.Effect != nil {
+			f.Effect.Changed = true
+		}
+		before := s.layout.WaitingCall(u.ID)
+		var err error
+		if u.ID, err = approval.NewID(); err != nil {
+			return f, err
+		}
+		u.Fingerprint = f.Fingerprint()
+		if err := stored.WriteWaiting(s.layout, *u); err != nil {
+			return f, fmt.Errorf("write down what waits: %w", err)
+		}
+		if err := os.Remove(before); err != nil {
+			return f, fmt.Errorf("forget what waited: %w", err)
+		}
+	}
+	f.ID = u.ID
+	return f, nil
+}
+
+// hold waits with a call until its caller is back, and records what becomes of it
+// without one. An answer that cannot be recorded does not stand.
+func (s *Session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u stored.WaitingCall) {
+	res, settled := h.Wait(ctx)
+	if !settled {
+		return // its caller records what becomes of it
+	}
+	r := audit.Record{
+		Plane: audit.PlaneTool, Session: s.fixed.ID, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
+		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: res.Reason,
+		EscalationID: u.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
+		Detail: map[string]any{"askedAt": u.AskedAt, "askedBeforeRestart": true},
+	}
+	switch res.Outcome {
+	case approval.Approved:
+		r.Decision, r.Reason = audit.Noted, fmt.Sprintf("approved while its agent did not wait for it: the same call is let through once, within %v", approval.AnswerHold)
+	case approval.Denied:
+		r.Decision = audit.EscalatedDenied
+	case approval.Expired:
+		r.Decision = audit.EscalatedExpired
+	case approval.Withdrawn:
+		r.Decision, r.Reason = audit.EscalatedWithdrawn, "the session has ended"
+	}
+	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
+		h.Forget()
+		s.deps.Approvals.Ended(u.ID, approval.EndRefused, "the answer could not be recorded: "+describe(err))
+		s.notice(true, fmt.Sprintf("the answer to #%d does not stand, because it could not be recorded: %s", res.Number, describe(err)))
+		return
+	}
+	s.deps.Approvals.Ended(u.ID, approval.EndKept, "")
+	if res.Kept && !h.Used(ctx) && res.Outcome == approval.Approved {
+		r.Reason = "the approval has ended unused"
+		if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
+			s.deps.Log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
+		}
+	}
+}
+
+// waited says how many calls did.
+func waited(n int) string {
+	if n == 1 {
+		return "1 call waited"
+	}
+	return fmt.Sprintf("%d calls waited", n)
+}
+
+// settleWaiting does so for a session whose agent begins anew.
+func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
+	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
+	if n > 0 {
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
+	}
+	s.restoreDone()
+	return err
+}
+
+// Restored reports whether nothing of the session's former life is to be taken up any
+// more.
+func (s *Session) Restored() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.restored
+}
+
+func (s *Session) restoreDone() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.restored = true
+}

@@ -1,0 +1,147 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// Usage is what was used of models. Money is an estimate from a price table.
+type Usage struct {
+	Requests   int64         `json:"requests"`
+	In         int64         `json:"in"` // tokens read anew
+	Out        int64         `json:"out"`
+	CacheRead  int64         `json:"cacheRead"`
+	CacheWrite int64         `json:"cacheWrite"`
+	CostUSD    float64       `json:"costUsd"`
+	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD of models whose price is not known
+	Time       time.Duration `json:"timeNs"`               // that the session was open
+}
+
+// Tokens is the number of tokens of all kinds.
+func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
+
+// Allowance is what a session may use. Zero is no limit.
+type Allowance struct {
+	CostUSD  float64       `json:"costUsd,omitempty"`
+	Tokens   int64         `json:"tokens,omitempty"`
+	Requests int64         `json:"requests,omitempty"`
+	Time     time.Duration `json:"timeNs,omitempty"`
+}
+
+// Budget is one session's usage and allowance.
+type Budget struct {
+	Session   stored.ID `json:"session"`
+	Tab       int       `json:"tab"`
+	Used      Usage     `json:"used"`
+	Allowance Allowance `json:"allowance"`
+	Part      float64   `json:"part"` // the largest used part of a limit; from 1 on the agent is stopped
+}
+
+// Budgets is the usage of everything.
+type Budgets struct {
+	Sessions   []Budget `json:"sessions"`
+	Total      Usage    `json:"total"` // of all sessions there ever were below this home
+	PricesDate string   `json:"pricesDate"`
+}
+
+// openAccount takes up the session's budget where it was left.
+func (s *Session) openAccount(stack *teardown) error {
+	account, err := budget.Open(budget.Options{
+		Path:    s.layout.Budget(),
+		Limits:  s.deps.Config.Limits,
+		Prices:  s.deps.Config.Prices,
+		Ledger:  s.deps.Ledger,
+		Warn:    func(text string) { s.notice(true, text) },
+		Changed: s.relayBudget,
+	})
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.account = account
+	s.mu.Unlock()
+	s.relayBudget()
+	stack.push("store what was used", func(context.Context) error { account.Close(); return nil })
+	return nil
+}
+
+// relayBudget tells user interfaces what the session has used.
+func (s *Session) relayBudget() {
+	if one, counted := s.Budget(); counted {
+		s.deps.Events.Spent(one)
+	}
+}
+
+// Budget is the session's budget as user interfaces see it; a session that
+// talks to no model has none.
+func (s *Session) Budget() (Budget, bool) {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	if account == nil {
+		return Budget{}, false
+	}
+	st := account.Statement()
+	return Budget{
+		Session: s.fixed.ID, Tab: s.fixed.Tab, Part: st.Part, Used: UsageOf(st.Used),
+		Allowance: Allowance{
+			CostUSD: st.Limits.Cost.USD(), Tokens: st.Limits.Tokens,
+			Requests: st.Limits.Requests, Time: st.Limits.Time,
+		},
+	}, true
+}
+
+func UsageOf(u budget.Used) Usage {
+	return Usage{
+		Requests: u.Requests, In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
+		CostUSD: u.Cost.USD(), GuessedUSD: u.Guessed.USD(), Time: u.Time,
+	}
+}
+
+// afford is a mitm.Config.Budget: it holds back what a request may cost.
+func (s *Session) afford(_ context.Context, r mitm.Request) error {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	return account.Admit(r.Seq, budget.Expect(int64(len(r.Body)), r.Answers, r.Most), append([]string{r.Model}, r.Others...)...)
+}
+
+// spend counts what an answer reported, and forgets a request that was not sent.
+func (s *Session) spend(a mitm.Activity) {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	switch {
+	case account == nil:
+	case a.Kind == mitm.RequestEnded:
+		account.Settle(a.Seq, a.Model, a.Usage)
+	case a.Kind == mitm.RequestRefused:
+		account.Release(a.Seq)
+	}
+}
+
+// RaiseBudget lets the session use more.
+func (s *Session) RaiseBudget(by string) (Budget, error) {
+	more, err := budget.ParseRaise(by)
+	if err != nil {
+		return Budget{}, err
+	}
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	switch {
+	case account == nil:
+		return Budget{}, errors.New("raise the budget: this tab talks to no model")
+	case !account.Limited(more):
+		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
+	}
+	account.Raise(more)
+	one, _ := s.Budget()
+	return one, nil
+}

@@ -1,0 +1,290 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// start makes everything a session needs, in an order in which each thing
+// finds the ones it depends on: directories, lock, audit, the two proxies with
+// their sockets, the agent's files, the image, the container. What must be
+// undone goes on stack, so that a failure at any step leaves nothing behind.
+func (s *Session) start(ctx context.Context, stack *teardown) (program, error) {
+	s.progress("preparing the session", "")
+	if err := s.prepare(ctx, stack); err != nil {
+		return nil, err
+	}
+	log, err := s.openAudit(stack)
+	if err != nil {
+		return nil, err
+	}
+	engine, err := s.deps.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	taken, err := s.takeBack(ctx, stack, engine, log)
+	if err != nil {
+		return nil, err
+	}
+	if taken != nil {
+		stack.push("detach", func(context.Context) error { return taken.Close() })
+		if err := s.restoreWaiting(ctx, stack, log); err != nil {
+			return nil, err
+		}
+		return taken, s.serve(ctx, stack, log)
+	}
+	if err := s.settleWaiting(ctx, log); err != nil {
+		return nil, err
+	}
+	return s.begin(ctx, stack, log, engine)
+}
+
+// serve opens the two ways out for an agent that runs already.
+func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (err error) {
+	s.progress("preparing the tool servers", "")
+	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
+		return err
+	}
+	_, err = s.serveProvider(ctx, stack, log)
+	return err
+}
+
+// begin opens the two ways out and starts the agent in a container.
+func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
+	s.progress("checking the agent image", s.adapter.Image)
+	image, err := s.image(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+
+	s.progress("preparing the tool servers", "")
+	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
+		return nil, err
+	}
+	proxy, err := s.serveProvider(ctx, stack, log)
+	if err != nil {
+		return nil, err
+	}
+	launch, err := s.orient(ctx, proxy)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.clearStale(ctx, engine); err != nil {
+		return nil, err
+	}
+	s.progress("starting the container", "")
+	bridgePath, err := embedded.Install(s.deps.Config.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := s.spec(image, bridgePath, launch)
+	if err != nil {
+		return nil, err
+	}
+	container, err := engine.Start(ctx, spec)
+	if err != nil {
+		return nil, err // a nil *docker.Container would be no nil program
+	}
+	return container, nil
+}
+
+// image makes sure that the agent's image is there and returns its name.
+func (s *Session) image(ctx context.Context, engine *docker.Client) (string, error) {
+	options := docker.BuildOptions{
+		CacheDir: s.deps.Config.CacheDir,
+		Base:     s.deps.Config.Images.From,
+		OnProgress: func(p docker.Progress) {
+			step := fmt.Sprintf("%s (step %d of %d)", p.Title, p.Step, p.Steps)
+			s.tellProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
+		},
+	}
+	if s.adapter.Foreign {
+		return s.adapter.Image, engine.FetchImage(ctx, s.adapter.Image, options)
+	}
+	return engine.EnsureImage(ctx, s.adapter.Image, options)
+}
+
+// openAudit opens the session's record of decisions.
+func (s *Session) openAudit(stack *teardown) (*audit.Log, error) {
+	log, err := audit.Open(s.layout.Audit(), audit.Options{
+		Secrets: s.deps.Config.Secrets,
+		State:   s.auditState,
+	})
+	if err != nil {
+		return nil, err
+	}
+	stack.push("close the audit", func(context.Context) error { return log.Close() })
+	return log, nil
+}
+
+// prepare claims the session's directory and makes those that its container
+// sees.
+func (s *Session) prepare(ctx context.Context, stack *teardown) error {
+	if err := s.claim(); err != nil {
+		return err
+	}
+	stack.push("remove the sockets", s.layout.Remove)
+	if err := errors.Join(s.layout.Make(s.owner), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	if err := s.checkRepository(); err != nil {
+		return err
+	}
+	stack.push("look at what the agent has left", func(left context.Context) error {
+		most := stored.LookTime
+		if ctx.Err() != nil { // somebody waits for the end
+			most = stored.EndLookTime
+		}
+		return errors.Join(s.disarm(), s.tellObeyed(left, most))
+	})
+	if err := s.makeWorktree(ctx, stack); err != nil {
+		return err
+	}
+	switch {
+	case s.fixed.Worktree != nil || stored.ManagedWorkspace(stored.RealPath(s.deps.Config.Home), stored.RealPath(s.fixed.Workspace)):
+		if err := s.shareWorkspace(ctx); err != nil {
+			return err
+		}
+	case os.Geteuid() == 0:
+		s.notice(true, "the agent is not root: in this workspace it can change only what everybody may; run as an ordinary user instead")
+	}
+	if err := s.noteObeyed(ctx); err != nil {
+		return err
+	}
+	if err := s.fillRepository(ctx, stack); err != nil {
+		return err
+	}
+	if err := s.pinRemotes(); err != nil {
+		return err
+	}
+	return s.save()
+}
+
+// claim makes the session's directory and takes its lease, which tells others
+// that what the session has is not abandoned. That of a resumed session was
+// taken before.
+func (s *Session) claim() error {
+	if err := s.layout.Fits(); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	if err := stored.PrivateDir(s.layout.Dir, 0o700); err != nil {
+		return fmt.Errorf("prepare session: %w", err)
+	}
+	if s.lease == nil {
+		lease, err := docker.AcquireLease(s.layout.Lock())
+		if err != nil {
+			return err
+		}
+		s.lease = lease
+	}
+	return nil
+}
+
+// Release gives the session's directory up.
+func (s *Session) Release() error {
+	if s.lease == nil {
+		return nil
+	}
+	err := s.lease.Release()
+	s.lease = nil
+	return err
+}
+
+// listen opens one of the session's sockets for the container's user alone.
+func (s *Session) listen(path string) (net.Listener, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("open socket: %w", err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(s.deps.Context, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open socket: %w", err)
+	}
+	if err := errors.Join(os.Chmod(path, 0o600), s.owner.Own(path)); err != nil {
+		return nil, errors.Join(fmt.Errorf("open socket: %w", err), l.Close())
+	}
+	return l, nil
+}
+
+// orient writes the files the agent starts with and returns its command.
+func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) {
+	launch, err := s.launch(agent.Host{
+		Sentinels:    p.sentinels,
+		Logins:       p.logins,
+		Conversation: s.fixed.ID,
+		Resume:       s.adapter.Conversation(s.layout.Home(), s.fixed.ID).Begun,
+		Prompt:       agent.Prompt(),
+		Model:        s.deps.Config.Models[s.adapter.Name],
+	})
+	if err != nil {
+		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
+	}
+	files := append(launch.Files, agent.File{
+		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
+	})
+	files = append(files, agent.Accounts(s.owner.UID, s.owner.GID)...)
+	if err := s.layout.Write(ctx, files, s.owner); err != nil {
+		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
+	}
+	return launch, nil
+}
+
+// spec describes the container. The only certificates in it are the session's
+// own: whatever else could answer is not to be believed.
+func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Spec, error) {
+	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
+	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
+	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
+	spec := docker.Spec{
+		Image:      image,
+		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
+		Cmd:        agent.Command(s.withSetup(launch.Argv)),
+		Env:        append(agent.Environment(), launch.Env...),
+		User:       s.owner.String(),
+		WorkingDir: agent.Workspace,
+		Hostname:   "ironcurtain",
+		Mounts: []docker.Mount{
+			{Source: s.layout.Home(), Target: agent.Home},
+			{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
+			{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true},
+			bridgeMount,
+			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
+			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
+			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
+		},
+		Labels:   s.labels(),
+		MemoryMB: s.deps.Config.Resources.MemoryMB,
+		CPUs:     s.deps.Config.Resources.CPUs,
+		Pids:     s.deps.Config.Resources.Pids,
+		Cols:     s.cols,
+		Rows:     s.rows,
+		TTY:      true,
+	}
+	if s.fixed.Workspace != s.layout.Sandbox() {
+		workspace = append(workspace, s.repositoryMounts()...)
+	}
+	spec.Mounts = append(spec.Mounts, workspace...)
+	mounts, err := s.describeMounts(bridgeMount, workspace)
+	if err != nil {
+		return docker.Spec{}, err
+	}
+	spec.Env = append([]string{bridge.MountsVariable + "=" + mounts}, spec.Env...)
+	return spec, nil
+}
+
+// labels say which session a container belongs to and who owns it.
+func (s *Session) labels() map[string]string {
+	labels := s.lease.Labels()
+	labels[stored.LabelSession] = s.fixed.ID
+	return labels
+}

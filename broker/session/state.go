@@ -1,0 +1,172 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// ID names the session.
+func (s *Session) ID() stored.ID { return s.fixed.ID }
+
+// Tab is the number of the session's tab.
+func (s *Session) Tab() int { return s.fixed.Tab }
+
+// Replaces is the session that ends for this one, or empty.
+func (s *Session) Replaces() stored.ID { return s.replaces }
+
+// Files are the session's files on the host.
+func (s *Session) Files() stored.Layout { return s.layout }
+
+// Contained reports whether the agent runs in a container.
+func (s *Session) Contained() bool { return !s.adapter.Host }
+
+// Place gives the session its tab and what it waits for before it starts: the end of
+// the session that it replaces, or nil.
+func (s *Session) Place(tab int, after <-chan struct{}) { s.fixed.Tab, s.after = tab, after }
+
+// SetWaiting tells how many of the session's calls wait for a person.
+func (s *Session) SetWaiting(n int) { s.count(func(t *tally) { t.waiting = n }) }
+
+// Audit is the session's record of decisions and the policy that judges its calls; nil
+// while it is starting, and for a session without tools.
+func (s *Session) Audit() (*audit.Log, *policy.Engine) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log, s.engine
+}
+
+// SetTrouble notes what is wrong and tells everybody when that has changed.
+func (s *Session) SetTrouble(text string) {
+	s.mu.Lock()
+	same := s.trouble == text
+	s.trouble = text
+	s.mu.Unlock()
+	if !same {
+		s.Announce()
+	}
+}
+
+// workspaceGone is what a tab says all the time while its workspace is not there.
+const workspaceGone = "the workspace is gone"
+
+// CheckWorkspace tells when the workspace is not the directory that it was at the first
+// look, and when it is again. What cannot be looked at is not called gone.
+func (s *Session) CheckWorkspace() {
+	info, err := os.Stat(s.fixed.Workspace)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return
+	}
+	// Asked for behind the look: what is taken down has ended before.
+	if state := s.Info().State; state == stored.StateStarting || state == stored.StateDead || state == stored.StateClosed {
+		return
+	}
+	s.mu.Lock()
+	if s.workspace == nil {
+		s.workspace = info
+	}
+	gone := err != nil || !os.SameFile(info, s.workspace)
+	same := gone == s.workspaceMissing
+	s.workspaceMissing = gone
+	s.mu.Unlock()
+	switch {
+	case same:
+	case gone:
+		s.Announce()
+		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: what the agent writes does not arrive there; put it back, or /close the tab", s.fixed.Workspace))
+	default:
+		s.Announce()
+		s.notice(false, "the workspace is back")
+	}
+}
+
+// AwaitsPlace reports whether the session that ends for this one still has to.
+func (s *Session) AwaitsPlace() bool {
+	if s.after == nil {
+		return false
+	}
+	select {
+	case <-s.after:
+		return false
+	default:
+		return true
+	}
+}
+
+// awaitPlace waits until the session that ends for this one has ended.
+func (s *Session) awaitPlace(ctx context.Context) error {
+	if !s.AwaitsPlace() {
+		return nil
+	}
+	s.progress("ending the agent that had this place", "")
+	select {
+	case <-s.after:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// repeatNotice is how long the same notice is not said again.
+const repeatNotice = time.Minute
+
+// Info is the session as user interfaces see it.
+func (s *Session) Info() stored.Session {
+	out := s.fixed
+	_, out.State = s.tally.update(func(*tally) {})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
+	if s.trouble != "" && out.State == stored.StateIdle {
+		out.State = stored.StateUnknown
+	}
+	if s.workspaceMissing {
+		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
+	}
+	return out
+}
+
+// count changes what the session has under way and tells everybody when its
+// state is another one now.
+func (s *Session) count(change func(*tally)) {
+	if before, after := s.tally.update(change); before != after {
+		s.Announce()
+	}
+}
+
+func (s *Session) Announce() {
+	s.deps.Events.Changed(s.Info())
+}
+
+// describe is an error with its hint, on one line.
+func describe(err error) string {
+	if next := fault.Hint(err); next != "" {
+		return fmt.Sprintf("%v (%s)", err, next)
+	}
+	return err.Error()
+}
+
+// notice says something to the person about this session; saying the same again
+// and again would help nobody.
+func (s *Session) notice(urgent bool, text string) {
+	s.mu.Lock()
+	again := s.lastNotice == text && time.Since(s.lastNoticeAt) < repeatNotice
+	if !again {
+		s.lastNotice, s.lastNoticeAt = text, time.Now()
+	}
+	s.mu.Unlock()
+	if again {
+		return
+	}
+	s.deps.Events.Noticed(Notice{Session: s.fixed.ID, Urgent: urgent, Text: text})
+}

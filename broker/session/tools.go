@@ -1,0 +1,308 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// serveTools opens the agent's way to the host's tools: the servers, each in
+// its sandbox, behind the policy proxy on a socket of its own. The servers take
+// a second or two to start, and all the processors for it, so they wait until the
+// agent has something to show; a client that connects meanwhile waits at the
+// socket. The channel tells, once, whether they came up.
+func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Log) (<-chan error, error) {
+	engine, err := s.judge()
+	if err != nil {
+		return nil, err
+	}
+	s.UsePolicy(engine, log)
+	installed, err := servers.Install(ctx, s.deps.Config.CacheDir, func(detail string) {
+		s.progress("installing the tool servers", detail)
+	})
+	if err != nil {
+		return nil, err
+	}
+	listener, err := s.listen(s.layout.ToolSocket())
+	if err != nil {
+		return nil, err
+	}
+	building, cancel := context.WithCancel(ctx)
+	own := &teardown{limit: stack.limit}
+	own.push("close the tool socket", func(context.Context) error { return closeOnce(listener) })
+	up, built := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(built)
+		quiet := time.NewTimer(quietStart)
+		defer quiet.Stop()
+		select {
+		case <-s.firstOutput:
+		case <-quiet.C:
+		case <-building.Done():
+		}
+		up <- s.buildTools(building, own, log, engine, installed, listener)
+	}()
+	stack.push("close the way to the tools", func(ctx context.Context) error {
+		cancel()
+		<-built
+		return own.run(ctx)
+	})
+	return up, nil
+}
+
+// UsePolicy sets what judges the session's calls, and what records them.
+func (s *Session) UsePolicy(engine *policy.Engine, log *audit.Log) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.engine, s.log = engine, log
+}
+
+// buildTools starts the servers and lets the container's clients in.
+func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Log, engine *policy.Engine, installed servers.Dir, listener net.Listener) error {
+	host, err := s.confine(ctx, installed)
+	if err != nil {
+		return err
+	}
+	stack.push("remove the sandboxes", func(context.Context) error { return host.Close() })
+	if err := os.Symlink(host.Scratch(), s.layout.Scratch()); err != nil {
+		return fmt.Errorf("note the sandboxes' directory: %w", err)
+	}
+	specs, err := s.toolServers(installed)
+	if err != nil {
+		return err
+	}
+	proxy, err := mcpproxy.New(mcpproxy.Config{
+		Session:           s.fixed.ID,
+		Engine:            engine,
+		Servers:           specs,
+		Sandbox:           host,
+		Approvals:         s.deps.Approvals,
+		Grants:            s.deps.Grants,
+		Orders:            s,
+		Audit:             log,
+		Preview:           s.previewer(),
+		EscalationTimeout: s.deps.Config.EscalationTimeout,
+		Activity:          s.toolActivity,
+		Secrets:           s.deps.Config.Secrets,
+		Known:             s.deps.Tools,
+		Builtins:          s.domainTools(),
+		Tickets:           true,
+		Widen:             `add it to "reachable" in config.json and open a new tab`,
+		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
+	})
+	if err != nil {
+		return err
+	}
+	stack.push("close the tool proxy", proxy.Close)
+	if err := proxy.Start(ctx); err != nil {
+		return err
+	}
+	served := s.letIn("tools", proxy.Serve, listener)
+	stack.push("stop serving tools", func(ctx context.Context) error {
+		return errors.Join(proxy.Close(ctx), <-served)
+	})
+	return nil
+}
+
+// letIn lets clients in until the proxy is closed, and tells how that ended on the
+// channel, once. Should it end before, the person is told what the tab has lost.
+func (s *Session) letIn(what string, serve func(net.Listener) error, l net.Listener) <-chan error {
+	served := make(chan error, 1)
+	go func() {
+		err := serve(l)
+		if err != nil {
+			s.notice(true, fmt.Sprintf("this tab has lost its way to its %s: %v; /restart makes it anew", what, err))
+		}
+		served <- err
+	}()
+	return served
+}
+
+// quietStart is how long the tool servers wait for an agent that shows nothing.
+const quietStart = time.Second
+
+// repeatLimit is how many equal calls an agent may make in a minute; one that
+// makes more goes round in circles.
+const repeatLimit = 20
+
+// closeOnce closes a listener that may be closed already.
+func closeOnce(l net.Listener) error {
+	if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// judge is the policy as it applies to this session's directory.
+func (s *Session) judge() (*policy.Engine, error) {
+	c := s.deps.Config
+	engine, err := policy.New(policy.Config{
+		Policy:      c.Compiled,
+		Annotations: c.Annotations,
+		Lists:       c.Lists,
+		Sandbox:     s.fixed.Workspace,
+		Mount:       agent.Workspace,
+		Home:        c.UserHome,
+		Protected:   append([]string{c.Home}, c.Protected...),
+		Unprotected: c.Unprotected,
+		AgentDirs:   stored.AgentDirs(c.Home),
+		GitFixed:    gitFixed(),
+		Attached:    s.borrowed(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare policy: %w", err)
+	}
+	return engine, nil
+}
+
+// confine prepares the sandboxes of this session's servers.
+func (s *Session) confine(ctx context.Context, installed servers.Dir) (*sandbox.Host, error) {
+	c := s.deps.Config
+	runtime, err := installed.Argv("srt")
+	if err != nil {
+		return nil, err
+	}
+	return sandbox.New(ctx, sandbox.Options{
+		Dir:       s.fixed.Workspace,
+		Runtime:   runtime,
+		Policy:    sandbox.Policy(c.SandboxPolicy),
+		UserHome:  c.UserHome,
+		StateHome: c.Home,
+		Readable:  slices.Concat([]string{installed.Path()}, c.Reachable, s.borrowed()),
+		Warn:      func(text string) { s.notice(true, text) },
+	})
+}
+
+// What processes of the tool servers may keep of their own, in bytes. They work on files
+// that an agent made: a few trees can stand for billions of files. Without work the servers
+// have filesMemory and gitServerMemory less 80 and 40 MB. Git shows the state of 100,000
+// files with 30 MB, the graph of 200,000 commits with 90, and fetches a file of 50 MB from a
+// directory beside with 128.
+const (
+	filesMemory     = 192 << 20
+	gitServerMemory = 224 << 20
+	gitMemory       = 128 << 20
+)
+
+// toolServers lists the servers a session has.
+func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
+	c := s.deps.Config
+	files, err := installed.Argv("filesystem")
+	if err != nil {
+		return nil, err
+	}
+	git, err := installed.Argv("git")
+	if err != nil {
+		return nil, err
+	}
+	open := append([]string{s.fixed.Workspace}, c.Reachable...)
+	files = append(files, open...)
+	all := []sandbox.Spec{
+		{
+			Name:    "filesystem",
+			Argv:    files,
+			Sandbox: servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
+			Roots:   open,
+			Memory:  filesMemory,
+		},
+		{
+			Name:     "git",
+			Argv:     git,
+			Env:      gitEnvironment(s.fixed.Workspace),
+			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
+			Memory:   gitServerMemory,
+			Programs: map[string]int64{"git": gitMemory},
+		},
+	}
+	if len(c.FetchServer) > 0 {
+		all = append(all, sandbox.Spec{
+			Name: "fetch", Argv: c.FetchServer,
+			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
+			Memory:  fetchMemory,
+		})
+	}
+	return all, nil
+}
+
+// gitSettings switch off what a repository brings along to be run.
+var gitSettings = [][2]string{
+	{"core.hooksPath", "/dev/null"},
+	{"core.fsmonitor", "false"},
+}
+
+// gitFrugal bounds what git keeps in memory, and has what it would do in the background
+// done by the call itself.
+var gitFrugal = [][2]string{
+	{"core.preloadIndex", "false"},
+	{"index.threads", "1"},
+	{"pack.threads", "1"},
+	{"grep.threads", "1"},
+	{"pack.windowMemory", "16m"},
+	{"pack.deltaCacheSize", "8m"},
+	{"core.bigFileThreshold", "16m"},
+	{"core.deltaBaseCacheLimit", "16m"},
+	{"core.packedGitWindowSize", "1m"},
+	{"core.packedGitLimit", "32m"},
+	{"gc.autoDetach", "false"},
+}
+
+// gitFixed names the variables that no repository can set for the git server.
+func gitFixed() []string {
+	var names []string
+	for _, setting := range gitSettings {
+		names = append(names, setting[0])
+	}
+	return names
+}
+
+// gitEnvironment keeps the git server to the workspace. The repository may
+// belong to the container's user. The server signs what it commits unless told
+// otherwise, and its sandbox has no key to sign with: a merge would fail. A call that
+// only looks takes no lock, or a change that is made beside it would fail.
+func gitEnvironment(workspace string) map[string]string {
+	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
+	settings := slices.Concat([][2]string{{"safe.directory", workspace}}, gitSettings, gitFrugal)
+	for i, setting := range settings {
+		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
+		env[fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)] = setting[1]
+		env["GIT_CONFIG_COUNT"] = fmt.Sprint(i + 1)
+	}
+	return env
+}
+
+// toolActivity follows what the agent asks of the host.
+func (s *Session) toolActivity(a mcpproxy.Activity) {
+	switch a.Kind {
+	case mcpproxy.CallBegan:
+		s.count(func(t *tally) { t.calls++ })
+	case mcpproxy.CallEnded:
+		s.count(func(t *tally) { t.calls-- })
+	case mcpproxy.ServerDown:
+		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
+	case mcpproxy.ServerFailed:
+		s.notice(true, fmt.Sprintf("tool server %s could not be started for a call: %s", a.Server, a.Detail))
+	case mcpproxy.AcceptFailed:
+		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
+	case mcpproxy.CallUnasked:
+		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
+	case mcpproxy.CallGranted:
+		s.notice(false, fmt.Sprintf("grant #%d lets %s/%s through; /grants lists them", a.Number, a.Server, a.Tool))
+	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
+		// The queue tells of these, with everything about the call.
+	case mcpproxy.ToolsListed:
+		s.count(func(t *tally) { t.connected = true })
+	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ServerUp, mcpproxy.ToolsChanged:
+	}
+}

@@ -1,0 +1,118 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// Turn is a task that an agent carried out without a terminal.
+type Turn struct {
+	Text    string `json:"text"`              // the agent's last words
+	Failure string `json:"failure,omitempty"` // why there are none, in one line
+	TookMs  int64  `json:"tookMs"`
+}
+
+// turnFile holds, in the container, the process group of the turn under way. An
+// agent that writes something else there harms itself only.
+const turnFile = "/tmp/.ironcurtain-turn"
+
+// idleCommand is what an idle session's container runs.
+var idleCommand = []string{"sleep", "infinity"}
+
+// Typing is how a text is typed into the agent.
+func (s *Session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
+
+// Turn gives the agent of an idle session one task and waits for its answer.
+func (s *Session) Turn(ctx context.Context, task string) (Turn, error) {
+	select {
+	case <-s.started:
+	case <-ctx.Done():
+		return Turn{}, context.Cause(ctx)
+	}
+	s.turns.Lock()
+	defer s.turns.Unlock()
+	return s.turn(ctx, task)
+}
+
+func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
+	s.mu.Lock()
+	container, runs := s.program.(*docker.Container)
+	host, reason := s.host, s.reason
+	s.mu.Unlock()
+	switch {
+	case !s.idle:
+		return Turn{}, errors.New("give a task: the session's agent runs on a terminal")
+	case !runs || reason != "":
+		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
+	}
+	s.keepTask(task)
+	host.Resume = s.adapter.Conversation(s.layout.Home(), host.Conversation).Begun
+	launch, err := s.adapter.Once(host, task)
+	if err != nil {
+		return Turn{}, fmt.Errorf("give a task: %w", err)
+	}
+	client, err := s.deps.Engine(ctx)
+	if err != nil {
+		return Turn{}, err
+	}
+	began := time.Now()
+	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
+	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
+	if err != nil {
+		s.stopTurn(client, container.ID())
+		return Turn{}, fmt.Errorf("give a task: %w", err)
+	}
+	if code != 0 && strings.TrimSpace(out) == "" {
+		out = complaints // why it failed, then
+	}
+	answer := s.adapter.Answer(out, code)
+	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
+}
+
+// keepTask keeps the task in the session's record: few agents remember what they were
+// asked without a terminal.
+func (s *Session) keepTask(task string) {
+	s.mu.Lock()
+	s.task = agent.PromptLine(task)
+	s.mu.Unlock()
+	if err := s.save(); err != nil {
+		s.deps.Log.Warn("a task is not in the record", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// lastTask is the one that keepTask kept last.
+func (s *Session) lastTask() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.task
+}
+
+// stopTurn ends the programs of a turn that nobody waits for any more.
+func (s *Session) stopTurn(client *docker.Client, container string) {
+	ctx, cancel := context.WithTimeout(s.deps.Context, 5*time.Second)
+	defer cancel()
+	_, _, _, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
+	if err != nil {
+		s.deps.Log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err)
+	}
+}
+
+// launch is how the session's agent is started: on its terminal, or, in an idle
+// session, not at all until there is a task.
+func (s *Session) launch(h agent.Host) (agent.Launch, error) {
+	s.mu.Lock()
+	s.host = h
+	s.mu.Unlock()
+	if !s.idle {
+		return s.adapter.Launch(h)
+	}
+	launch, err := s.adapter.Once(h, "")
+	launch.Argv = idleCommand
+	return launch, err
+}

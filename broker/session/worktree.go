@@ -1,0 +1,170 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// settleTime bounds looking after a worktree when its session ends. It is shorter than
+// the end of the multiplexer, so that a person is told what was not brought back.
+const settleTime = 50 * time.Second
+
+// hurriedLook bounds each look at what is in a worktree when the session ends in a hurry.
+const hurriedLook = 200 * time.Millisecond
+
+// CheckWorktree says whether a session of the multiplexer with that home and cache could get
+// a worktree of the directory.
+func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
+	dir, err := stored.ResolveWorkspace(given, home, cache, userHome)
+	if err == nil {
+		_, err = worktreeSource(ctx, dir, userHome)
+	}
+	return err
+}
+
+// worktreeSource is the repository of a directory, when a container can read what
+// a worktree borrows from it.
+func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source, error) {
+	source, err := worktree.Open(ctx, dir, userHome)
+	if err != nil {
+		return source, err
+	}
+	for _, taken := range []string{agent.Workspace, agent.Orientation, agent.Sockets, "/proc", "/sys", "/dev"} {
+		if stored.Contains(taken, source.Common) {
+			return source, fault.New("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
+		}
+	}
+	return source, nil
+}
+
+// chooseWorktree makes the workspace that was given the repository of a worktree,
+// when the request or the configuration wants one.
+func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
+	c := s.deps.Config
+	asked := r.Worktree == WorktreeYes
+	switch {
+	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
+		return nil
+	case s.adapter.Host:
+		return fault.New("leave --worktree out", "%s has no container that a worktree could be shown to", s.adapter.Name)
+	case r.Workspace == "":
+		return fault.New("name it with --workspace", "--worktree needs a repository")
+	}
+	source, err := worktreeSource(ctx, s.fixed.Workspace, c.UserHome)
+	if !asked && errors.Is(err, worktree.ErrNoRepository) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	tree := source.Tree("ironcurtain/" + string(s.fixed.ID[:8]))
+	s.fixed.Worktree, s.fixed.Workspace, s.startedAt = &tree, s.layout.Worktree().Dir, tree.Base
+	return nil
+}
+
+// makeWorktree makes the session's worktree unless it is there from a former life,
+// and looks after it when the session ends.
+func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
+	tree, place := s.fixed.Worktree, s.layout.Worktree()
+	if tree == nil {
+		return nil
+	}
+	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
+	if place.Made() {
+		return tree.Plain(ctx)
+	}
+	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
+	source, err := worktreeSource(ctx, tree.Repository, s.deps.Config.UserHome)
+	if err != nil {
+		return err
+	}
+	if err := place.Make(ctx, source, *tree); err != nil {
+		return err
+	}
+	absent, err := place.Absent(ctx)
+	if what := absent.String(); err == nil && what != "" {
+		s.notice(true, fmt.Sprintf("the worktree is without %s: nothing is fetched for it (/new %s --no-worktree works on the repository itself, with all it has)",
+			what, tree.Repository))
+	}
+	return err
+}
+
+// settleWorktree brings what was committed to the person's repository, removes a
+// worktree in which nothing was done, and says where the work is otherwise.
+func (s *Session) settleWorktree(ctx context.Context) error {
+	tree, place := *s.fixed.Worktree, s.layout.Worktree()
+	if s.deps.Hurried.Load() {
+		place.Look = hurriedLook
+	}
+	o, err := place.Settle(ctx, tree)
+	if errors.Is(err, worktree.ErrLate) {
+		s.tellWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' goes on)", place.Dir, err, s.fixed.ID[:8]))
+		return nil
+	}
+	if err != nil {
+		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.Worktree().Dir, err))
+		return err
+	}
+	s.tellWork(workOf(s.fixed, o))
+	return nil
+}
+
+// tellWork says where the work of a session is that has ended, now and in the end notice.
+func (s *Session) tellWork(text string) {
+	if text == "" {
+		s.deps.Events.Left(s.fixed.ID, aboutWork)
+		return
+	}
+	s.deps.Events.Left(s.fixed.ID, aboutWork, text)
+	s.notice(false, text)
+}
+
+// workOf says in a sentence what a worktree has, and what to do with it; nothing of
+// one that was empty.
+func workOf(s stored.Session, o worktree.Outcome) string {
+	t, resume := s.Worktree, "ironcurtain-mux sessions resume "+string(s.ID[:8])
+	var parts []string
+	switch {
+	case o.Removed:
+		return ""
+	case o.Stuck != "":
+		what, next := "commits", fmt.Sprintf("git -C %s fetch %s %s", shellWord(t.Repository), shellWord(s.Workspace), t.Branch)
+		if o.Commits > 0 {
+			what = counted(o.Commits, "commit")
+		}
+		if o.TooLarge {
+			next = resume
+		}
+		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (%s)", what, s.Workspace, o.Stuck, next))
+	case o.Commits > 0:
+		parts = append(parts, fmt.Sprintf("%s on branch %s (git -C %s merge %s)",
+			counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))
+	}
+	if o.Left != "" {
+		parts = append(parts, fmt.Sprintf("%s in %s (%s)", o.Left, s.Workspace, resume))
+	}
+	return fmt.Sprintf("session %s leaves %s", s.ID[:8], strings.Join(parts, " and "))
+}
+
+// shellWord is a path as it can be typed in a shell.
+func shellWord(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
