@@ -147,10 +147,13 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 		state, serr := ct.client.state(ctx, ct.id)
 		switch {
 		case errors.Is(serr, ErrNoContainer):
-			return Exit{Code: 137, Reason: "the container was removed"}, nil
+			return Exit{Code: killed, Reason: "the container was removed"}, nil
 		case serr == nil && !state.Running && (err == nil || !state.FinishedAt.IsZero()):
 			if err == nil {
 				state.ExitCode = code
+			}
+			if !state.OOMKilled && state.ExitCode == killed {
+				state.OOMKilled = ct.hitMemoryLimit(ctx, state.StartedAt)
 			}
 			e := exitOf(state)
 			if away && !e.OOMKilled && e.Code > 128 {
@@ -167,11 +170,14 @@ func (ct *Container) Wait(ctx context.Context) (Exit, error) {
 	}
 }
 
+// killed is the exit code of a program that SIGKILL ended.
+const killed = 128 + int(syscall.SIGKILL)
+
 // exitOf translates the engine's state of an ended container into an Exit.
 func exitOf(state engine.State) Exit {
 	e := Exit{Code: state.ExitCode, OOMKilled: state.OOMKilled}
 	switch {
-	case state.OOMKilled && state.ExitCode == 128+int(syscall.SIGKILL):
+	case state.OOMKilled && state.ExitCode == killed:
 		e.Reason = "the memory limit was hit and the kernel ended it"
 	case state.OOMKilled && state.ExitCode != 0: // the kernel killed another program earlier
 		e.Reason = fmt.Sprintf("ended with code %d; the memory limit had been hit", state.ExitCode)

@@ -30,6 +30,22 @@ func (ct *Container) FollowMemory(ctx context.Context, full func()) {
 	}
 }
 
+// lateMemoryEvent is how long after a container's end the engine may still report that
+// its memory limit was hit.
+const lateMemoryEvent = time.Second
+
+// hitMemoryLimit reports whether the memory limit of a container that has ended was hit
+// after since. The state of a container lacks this when the engine heard of its end first.
+func (ct *Container) hitMemoryLimit(ctx context.Context, since time.Time) (hit bool) {
+	ctx, cancel := context.WithTimeout(ctx, lateMemoryEvent)
+	defer cancel()
+	_ = ct.client.memoryEvents(ctx, ct.id, since, func(time.Time) {
+		hit = true
+		cancel()
+	})
+	return hit
+}
+
 // memoryEvents calls hit for every time since the given one that the memory limit of a
 // container was hit, until the engine closes the connection or ctx ends.
 func (c *Client) memoryEvents(ctx context.Context, id string, since time.Time, hit func(at time.Time)) error {
