@@ -11,7 +11,7 @@ import (
 // Annotations give every argument of every tool its meaning.
 type Annotations struct {
 	tools    map[toolKey]*annotation
-	order    []*annotation // as the file has them
+	order    []*annotation // in the order of the file
 	servers  []string
 	warnings []string
 	raw      []byte
@@ -24,29 +24,29 @@ type toolKey struct{ server, tool string }
 // annotation describes one tool.
 type annotation struct {
 	key      toolKey
-	comment  string // as the file has it; never shown as it is
+	comment  string // unchanged from the file; sanitize it before it is shown
 	args     map[string]argument
-	schema   *schema.Schema // nil when the file brings none
-	behavior *Behavior      // nil when the file says nothing of it
+	schema   *schema.Schema // nil when the file has none
+	behavior *Behavior      // nil when the file has none
 }
 
-// argument says which roles an argument has. The first of the cases that
-// holds narrows the roles, otherwise all of them apply.
+// argument says which roles an argument has. The first case whose condition is true
+// narrows the roles. If there is no such case, all roles apply.
 type argument struct {
-	roles []Role // the union: no case adds to it
+	roles []Role // all roles; a case can only take some away
 	cases []roleCase
 }
 
 type roleCase struct {
-	arg   string // the argument that discriminates
+	arg   string // the argument that the condition looks at
 	op    string // "equals", "in" or "is"
 	value []jsonx.Value
 	state string // of "is": present, absent, truthy, falsy
 	roles []Role
 }
 
-// Warnings says what was read but has no effect: schemas that cannot be used, then
-// the rest, in the order of the file.
+// Warnings lists what was read but has no effect: schemas that cannot be used, then
+// everything else, in the order of the file.
 func (a *Annotations) Warnings() []string {
 	var broken []string
 	for _, t := range a.order {
@@ -163,8 +163,8 @@ func (a *Annotations) readArgument(n *node, t *annotation, siblings *node) argum
 		}
 		if why := rc.mayNarrow(t.schema, arg.roles); why != "" {
 			a.warnings = append(a.warnings, fmt.Sprintf("%s/%s: %s has no effect: %s", t.key.server, t.key.tool, c.place, why))
-			// It still takes its turn, but with all roles: a later case must
-			// not apply where this one was meant to.
+			// The case stays in the list, but with all roles, so that a later case
+			// does not apply to calls that this case was meant for.
 			rc.roles = arg.roles
 		}
 		arg.cases = append(arg.cases, rc)
@@ -222,7 +222,7 @@ func scalar(n *node) jsonx.Value {
 	return n.value
 }
 
-// effective drops "none", which says that a role is absent, and repetitions.
+// effective removes repeated roles and "none", which means that there is no role.
 func effective(list []Role) []Role {
 	var out []Role
 	for _, r := range list {
@@ -240,14 +240,14 @@ func (arg argument) resolve(call jsonx.Value, s *schema.Schema) []Role {
 		if !present || v.Kind == jsonx.Null {
 			v, present = s.Default(c.arg)
 		}
-		if c.holds(v, present) {
+		if c.matches(v, present) {
 			return c.roles
 		}
 	}
 	return arg.roles
 }
 
-func (c roleCase) holds(v jsonx.Value, present bool) bool {
+func (c roleCase) matches(v jsonx.Value, present bool) bool {
 	present = present && v.Kind != jsonx.Null
 	if c.op == "is" {
 		switch c.state {
@@ -280,10 +280,9 @@ func truthy(v jsonx.Value) bool {
 	}
 }
 
-// mayNarrow says why a case may not narrow the roles of an argument, or "".
-// Whoever writes the call chooses the discriminating value, so it must be one
-// the schema enumerates: a flag or a free string is no evidence of what the
-// server will do.
+// mayNarrow returns why a case may not narrow the roles of an argument, or "" if it may.
+// The agent chooses the value that the condition looks at. A flag or a free string does
+// not prove what the server will do, so the schema must enumerate the value.
 func (c roleCase) mayNarrow(of *schema.Schema, from []Role) string {
 	lost := slices.ContainsFunc(from, func(r Role) bool {
 		return (r.Judged() || r == RepoPath) && !slices.Contains(c.roles, r)

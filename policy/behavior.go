@@ -11,13 +11,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
-// Behavior is what a tool does beyond what the roles of its arguments tell. It stands in
-// a tool's annotation under "behavior". An annotation without it has what is usual for a
-// tool of its name.
+// Behavior says what a tool does beyond what the roles of its arguments say. It is read
+// from "behavior" in the tool's annotation. An annotation without that member gets the
+// usual behavior for the tool's name.
 type Behavior struct {
-	Command string   // of git that the tool runs, such as "push"; empty: none
-	Enters  string   // the argument that names the directory in which the server works from then on
-	Flags   []string // arguments that only choose, whatever their names
+	Command string   // the git command that the tool runs, such as "push"; empty: none
+	Enters  string   // the argument that names the server's working directory for later calls
+	Flags   []string // arguments that only select a mode, even if their names suggest more
 	does    map[action]when
 }
 
@@ -27,20 +27,20 @@ type action string
 const (
 	pushes     action = "pushes"     // sends objects to the remote, instead of receiving them
 	exchanges  action = "exchanges"  // exchanges the branches that it is given with a remote
-	configures action = "configures" // sets which remotes there are, and contacts none
-	lists      action = "lists"      // tells the configuration of remotes and does nothing else
-	creates    action = "creates"    // makes a repository where none needs to be yet
-	continues  action = "continues"  // can go on with work that git was interrupted in
-	hookless   action = "hookless"   // can start no hook
-	stages     action = "stages"     // takes in every file below the directories it is given
-	sweeps     action = "sweeps"     // reads files of the work tree that it does not name
-	shows      action = "shows"      // tells what is in tracked files that it does not name
+	configures action = "configures" // changes the configured remotes, and contacts none
+	lists      action = "lists"      // shows the configured remotes and does nothing else
+	creates    action = "creates"    // creates a repository; none needs to exist before
+	continues  action = "continues"  // can continue an operation that git was interrupted in
+	hookless   action = "hookless"   // never runs a hook
+	stages     action = "stages"     // stages every file below the given directories
+	sweeps     action = "sweeps"     // reads files of the work tree that the call does not name
+	shows      action = "shows"      // shows contents of tracked files that the call does not name
 	single     action = "single"     // shows one file, if its arguments name one
 	revisions  action = "revisions"  // shows files as they were in a revision, named REVISION:FILE
-	restores   action = "restores"   // writes the files that it is given
-	recurses   action = "recurses"   // reads everything below the directory it is given
-	// replaces: writes a temporary file beside the one it is given and renames it. Given
-	// the sandbox itself, that file would lie outside of it.
+	restores   action = "restores"   // writes the given files
+	recurses   action = "recurses"   // reads everything below the given directory
+	// replaces: writes a temporary file beside the given one and renames it. If the given
+	// path is the sandbox itself, the temporary file would lie outside the sandbox.
 	replaces action = "replaces"
 )
 
@@ -48,28 +48,28 @@ var actions = []action{
 	pushes, exchanges, configures, lists, creates, continues, hookless, stages, sweeps, shows, single, revisions, restores, recurses, replaces,
 }
 
-// when are the calls in which a tool does something: those for which all conditions of one
-// list hold.
+// when says in which calls a tool does something: in those that meet all conditions of at
+// least one of the lists.
 type when [][]argumentState
 
 // argumentState is a condition on one argument of a call.
 type argumentState struct {
 	argument string
 	state    string   // truthy, falsy or empty
-	among    []string // else: the argument is one of these
+	among    []string // if state is empty: the argument must be one of these
 }
 
-// does reports whether a call of the tool does something.
+// does reports whether this call of the tool does the action.
 func (t *tool) does(e action, call jsonx.Value) bool {
 	return slices.ContainsFunc(t.behavior.does[e], func(all []argumentState) bool {
-		return !slices.ContainsFunc(all, func(s argumentState) bool { return !s.holds(call, t.schema) })
+		return !slices.ContainsFunc(all, func(s argumentState) bool { return !s.matches(call, t.schema) })
 	})
 }
 
-// can reports whether some call of the tool does it.
+// can reports whether any call of the tool does the action.
 func (t *tool) can(e action) bool { return len(t.behavior.does[e]) > 0 }
 
-func (s argumentState) holds(call jsonx.Value, of *schema.Schema) bool {
+func (s argumentState) matches(call jsonx.Value, of *schema.Schema) bool {
 	v, present := call.Member(s.argument)
 	switch s.state {
 	case "truthy":
@@ -142,7 +142,7 @@ func readState(n *node, argument string) argumentState {
 //go:embed default/tool-behavior.json
 var defaultBehavior []byte
 
-// usual is the behavior of tools whose names tell what they do.
+// usual returns the behavior that tools with well-known names have by default.
 var usual = sync.OnceValue(func() map[string]usualBehavior {
 	d, err := parseDocument("default/tool-behavior.json", defaultBehavior)
 	if err != nil {
@@ -158,14 +158,14 @@ var usual = sync.OnceValue(func() map[string]usualBehavior {
 	return out
 })
 
-// usualBehavior is behavior with its text.
+// usualBehavior is a behavior together with the JSON that it was read from.
 type usualBehavior struct {
 	behavior *Behavior
 	text     json.RawMessage
 }
 
-// Behavior says what a tool does. Without an engine, and of a tool that is not annotated,
-// it says what is usual for the name.
+// Behavior returns what a tool does. If e is nil or the tool is not annotated, it returns
+// the usual behavior for the tool's name.
 func (e *Engine) Behavior(server, name string) Behavior {
 	if e != nil {
 		if t, ok := e.collector.tools[toolKey{server, name}]; ok {

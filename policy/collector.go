@@ -21,11 +21,11 @@ type collector struct {
 	gitFixed []string
 }
 
-// snapshot is the file system as one judgement sees it. Whatever it needs is looked up
-// and read once, for all values of the call and for its canonical form, too.
+// snapshot is the file system as one judgement sees it. Each file is looked up and read
+// at most once, for all values of the call and also for its canonical form.
 type snapshot struct {
 	*collector
-	ctx       context.Context // a snapshot is part of one judgement and ends with it
+	ctx       context.Context // stored because a snapshot lives only as long as one judgement
 	view      *pathx.View
 	git       *gitx.View
 	protected *guardView             // made when the first path needs it
@@ -37,7 +37,8 @@ func (c *collector) look(ctx context.Context) *snapshot {
 	return &snapshot{collector: c, ctx: ctx, view: c.paths.View(ctx), git: c.around.View(ctx)}
 }
 
-// gather finds out what a call names. What cannot be told is a reason to deny the call.
+// gather finds out what a call names. When it cannot find out, it sets f.refused, and the
+// call is denied.
 func (s *snapshot) gather(c Call) *facts {
 	f := &facts{call: c, tool: s.tools[toolKey{c.Server, c.Tool}]}
 	if f.tool == nil {
@@ -50,7 +51,7 @@ func (s *snapshot) gather(c Call) *facts {
 	return f
 }
 
-// err says why a judgement cannot stand, whatever it came to.
+// err returns why a judgement must be discarded, whatever its verdict, or nil.
 func (s *snapshot) err() error {
 	if s.ctx.Err() != nil {
 		return &refusal{rule: RuleWithdrawn, reason: "the call was taken back before it was judged"}
@@ -61,14 +62,14 @@ func (s *snapshot) err() error {
 	return nil
 }
 
-// Bounds of what one call may name, before anything of it is looked up.
+// Bounds of what one call may name. They are checked before anything is looked up.
 const (
 	maxElements = 5000      // values
 	maxNamed    = 256 << 10 // bytes of paths, references and addresses
 )
 
-// amount refuses a call that names more than can be looked up in a moment.
-func (p *preparation) amount() error {
+// checkAmount refuses a call that names more than can be looked up quickly.
+func (p *preparation) checkAmount() error {
 	values, bytes := 0, 0
 	for _, m := range p.args.Members {
 		roles := p.tool.args[m.Name].roles

@@ -16,8 +16,8 @@ type Compiled struct {
 	Skipped          []SkippedServer  `json:"skippedServers,omitempty"`
 	Rules            []Rule           `json:"rules"`
 	Lists            []ListDefinition `json:"listDefinitions,omitempty"`
-	// Verified is the digest of rules and lists as they were when they were
-	// verified; empty when a person wrote them.
+	// Verified is the digest of the rules and lists that were verified. It is empty when
+	// a person wrote them.
 	Verified string `json:"verified,omitempty"`
 
 	raw []byte // canonical bytes, for the hash
@@ -29,13 +29,13 @@ type CompiledServer struct {
 	InputHash string `json:"inputHash"`
 }
 
-// SkippedServer is a server that has no rules, and why.
+// SkippedServer is a server without rules, and the reason why it has none.
 type SkippedServer struct {
 	Name   string `json:"serverName"`
 	Reason string `json:"reason"`
 }
 
-// Rule says what becomes of the calls that its condition describes.
+// Rule gives the decision for the calls that its condition describes.
 type Rule struct {
 	Name        string    `json:"name"`
 	Description string    `json:"description"`
@@ -50,9 +50,10 @@ type ListDefinition struct {
 	Name      string `json:"name"`
 	Type      string `json:"type"` // as ListCondition.Match
 	Principle string `json:"principle"`
-	// Prompt says which values belong on the list, for whoever looks them up.
+	// Prompt says which values belong on the list. It is for the model or person who
+	// looks the values up.
 	Prompt      string `json:"generationPrompt"`
-	RequiresMCP bool   `json:"requiresMcp,omitempty"` // only a tool could tell the values
+	RequiresMCP bool   `json:"requiresMcp,omitempty"` // only a tool could look the values up
 }
 
 var (
@@ -60,8 +61,8 @@ var (
 	listName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 )
 
-// LoadCompiled reads a compiled policy and refuses it, naming file, line and
-// place, unless every part of it is understood.
+// LoadCompiled reads a compiled policy strictly. It fails on anything that it does not
+// know, and the error names file, line and place.
 func LoadCompiled(file string) (*Compiled, error) {
 	return load(file, compiledFrom)
 }
@@ -113,7 +114,7 @@ func compiledFrom(d *document) (*Compiled, error) {
 	}
 	if verified != nil && d.err == nil {
 		if c.Verified = verified.str(); c.Verified != c.Digest() {
-			verified.fail("the rules or lists are not those that were verified; compile them again, or remove this member to answer for them yourself")
+			verified.fail("the rules or lists are not those that were verified; compile them again, or remove this member to take responsibility for them yourself")
 		}
 	}
 	if err := d.problem(); err != nil {
@@ -172,7 +173,7 @@ type reference struct {
 	name  string // with its "@"
 }
 
-// refers notes the lists that a predicate of the rule uses.
+// refers records the lists that a predicate of the current rule uses.
 func (n *node) refers(match string, allowed []string) {
 	for _, a := range allowed {
 		if strings.HasPrefix(a, "@") {
@@ -181,8 +182,7 @@ func (n *node) refers(match string, allowed []string) {
 	}
 }
 
-// checkReferences refuses rules that refer to lists which are not declared or
-// are of another type.
+// checkReferences refuses rules that use a list which is not defined or has another type.
 func (c *Compiled) checkReferences(d *document) {
 	for _, ref := range d.references {
 		at := &node{doc: d, place: ref.place, value: ref.rule.value}
@@ -196,10 +196,10 @@ func (c *Compiled) checkReferences(d *document) {
 	}
 }
 
-// Digest identifies the rules and the lists that they refer to, whatever else
-// the policy says of itself.
+// Digest identifies the rules and the list definitions. The policy's other members, such
+// as the time when it was generated, do not change it.
 func (c *Compiled) Digest() string {
-	rules, _ := json.Marshal(append([]Rule{}, c.Rules...)) // plain strings, which can always be written
+	rules, _ := json.Marshal(append([]Rule{}, c.Rules...)) // plain strings, so encoding cannot fail
 	lists, _ := json.Marshal(append([]ListDefinition{}, c.Lists...))
 	return digest(rules, lists)
 }

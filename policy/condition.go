@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// Condition holds when all of its predicates hold. There is at least one. A rule that
-// allows must hold for all values of a role, those of its directory apart; one that asks
-// or denies speaks of each value that matches, whatever stands beside it.
+// Condition is true when all of its predicates are true. It has at least one. In a rule
+// that allows, all values of a role must match; only the values of PathCondition are
+// matched one by one. A rule that escalates or denies applies to each value that matches,
+// whatever the other values are.
 type Condition []Predicate
 
-// Find returns the predicate of a kind, or nothing.
+// Find returns the predicate of type P, or the zero P when the condition has none.
 func Find[P Predicate](c Condition) (found P) {
 	for _, p := range c {
 		if got, ok := p.(P); ok {
@@ -22,13 +23,13 @@ func Find[P Predicate](c Condition) (found P) {
 	return found
 }
 
-// SpeaksOf reports whether the condition can hold for calls of a tool at all.
-func (c Condition) SpeaksOf(server, tool string) bool {
-	return !slices.ContainsFunc(c, func(p Predicate) bool { return !p.SpeaksOf(server, tool) })
+// AppliesTo reports whether the condition can be true for any call of a tool.
+func (c Condition) AppliesTo(server, tool string) bool {
+	return !slices.ContainsFunc(c, func(p Predicate) bool { return !p.AppliesTo(server, tool) })
 }
 
-// TakesPart reports whether the condition is looked at while a role is judged:
-// when it names no roles at all, or names this one wherever it names any.
+// TakesPart reports whether the condition is evaluated while a role is judged: every
+// predicate that names roles must name this one.
 func (c Condition) TakesPart(role Role) bool {
 	return !slices.ContainsFunc(c, func(p Predicate) bool {
 		named := p.Named()
@@ -89,13 +90,13 @@ func (c Condition) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// coherent reports whether there is a role for which the condition takes part.
+// coherent reports whether the condition takes part in judging at least one role.
 func (c Condition) coherent() bool {
 	all := c.Named()
 	return len(all) == 0 || slices.ContainsFunc(all, c.TakesPart)
 }
 
-// MarshalJSON writes the condition as it is read.
+// MarshalJSON writes the condition in the form that readCondition reads.
 func (c Condition) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteByte('{')

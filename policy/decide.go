@@ -2,8 +2,8 @@ package policy
 
 import "slices"
 
-// decide judges the prepared call: the structural escalations, then every
-// role on its own. The most severe outcome wins.
+// decide judges the prepared call: every role by itself, then the structural
+// escalations. The most severe outcome wins.
 func (j *judge) decide(f *facts) outcome {
 	o := outcome{decision: Allow}
 	judged := false
@@ -13,20 +13,20 @@ func (j *judge) decide(f *facts) outcome {
 		}
 		if got, ok := f.judgeRole(role); ok {
 			judged = true
-			o.worsen(got)
+			o.merge(got)
 		}
 	}
 	if !judged {
-		o.worsen(f.scan(""))
+		o.merge(f.judgeWithoutValues(""))
 	}
 	for _, role := range f.roles {
 		if !role.Judged() {
-			f.holdBack(role, &o)
+			f.restrict(role, &o)
 		}
 	}
 	for _, r := range f.tool.rules {
-		if r.loose && f.holds(r, "") {
-			o.worsen(r.outcome(""))
+		if r.wholeCall && f.holds(r, "") {
+			o.merge(r.outcome(""))
 		}
 	}
 	if o.decision == Deny {
@@ -38,8 +38,8 @@ func (j *judge) decide(f *facts) outcome {
 	return o
 }
 
-// judgeRole judges all values of one role. It reports false when the role has
-// nothing to say: an optional path that the call leaves out touches nothing.
+// judgeRole judges all values of one role. It returns false when the role does not
+// matter, for example because the call leaves out an optional path and so touches nothing.
 func (f *facts) judgeRole(role Role) (outcome, bool) {
 	o := outcome{decision: Allow}
 	open := make([]int, 0, 8)
@@ -61,7 +61,7 @@ func (f *facts) judgeRole(role Role) (outcome, bool) {
 		if role.IsPath() && f.tool.traits.SandboxFiles {
 			return o, false
 		}
-		return f.scan(role), !f.passesOver(f.first(role), role)
+		return f.judgeWithoutValues(role), !f.skipsListing(f.first(role), role)
 	}
 	if sandboxed > 0 {
 		o.rule, o.reason = RuleSandbox, "the files lie inside the sandbox"
@@ -75,8 +75,8 @@ func (f *facts) free(el *element) bool {
 	return el.path && el.sandbox && f.tool.traits.SandboxFiles
 }
 
-// applyRules goes through the rules until every open element of the role is
-// discharged. What remains is denied.
+// applyRules applies the rules in order until every open element of the role is decided.
+// The remaining elements are denied.
 func (f *facts) applyRules(role Role, open []int, o *outcome) {
 	for _, r := range f.tool.rules {
 		if len(open) == 0 {
@@ -85,7 +85,7 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 		if !r.takesPart(role) || !f.holds(r, role) {
 			continue
 		}
-		open = f.discharge(r, role, open, o)
+		open = f.applyRule(r, role, open, o)
 	}
 	if len(open) == 0 {
 		return
@@ -94,12 +94,12 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 	for _, i := range open {
 		denial.trace = append(denial.trace, f.elements[i].step(RuleDefault, Deny))
 	}
-	o.worsen(denial)
+	o.merge(denial)
 }
 
-// discharge has a rule speak of those open elements of the role that it covers, and
-// returns the others.
-func (f *facts) discharge(r *rule, role Role, open []int, o *outcome) (rest []int) {
+// applyRule applies a rule to those open elements of the role that it covers, and returns
+// the other elements.
+func (f *facts) applyRule(r *rule, role Role, open []int, o *outcome) (rest []int) {
 	before := len(open)
 	rest = open[:0]
 	for _, i := range open {
@@ -110,16 +110,16 @@ func (f *facts) discharge(r *rule, role Role, open []int, o *outcome) (rest []in
 		o.trace = append(o.trace, f.elements[i].step(r.name, r.then))
 	}
 	if len(rest) < before {
-		o.worsen(r.outcome(role))
+		o.merge(r.outcome(role))
 	}
 	return rest
 }
 
-// first finds the first rule that holds for a call, or a role of it, that has
-// no values, or nil. Conditions on values do not hold.
+// first returns the first rule that applies to a call without values, or to a role of it
+// without values. It returns nil if there is none. Conditions on values are false then.
 func (f *facts) first(role Role) *rule {
 	for _, r := range f.tool.rules {
-		if r.divides() || (role != "" && !r.takesPart(role)) {
+		if r.perValue() || (role != "" && !r.takesPart(role)) {
 			continue
 		}
 		if f.holds(r, role) {
@@ -129,25 +129,25 @@ func (f *facts) first(role Role) *rule {
 	return nil
 }
 
-// passesOver reports whether a rule that asks before a remote is contacted has nothing to
-// ask of a call that only tells which remotes there are. The files that it reads are judged
-// by their own role, and a rule that names the tool speaks of all that the tool does.
-func (f *facts) passesOver(r *rule, role Role) bool {
-	return r != nil && r.then == Escalate && role == GitRemote && !slices.Contains(Find[Tools](r.when), f.tool.key.tool) && f.tellsRemotes
+// skipsListing reports whether a rule about contacting remotes does not apply to a call
+// because that call only lists the remotes. The files that the call reads are judged by
+// their own role. A rule that names the tool applies to everything that the tool does.
+func (f *facts) skipsListing(r *rule, role Role) bool {
+	return r != nil && r.then == Escalate && role == GitRemote && !slices.Contains(Find[Tools](r.when), f.tool.key.tool) && f.listsRemotes
 }
 
-// scan judges a call, or a role of it, that has no values.
-func (f *facts) scan(role Role) outcome {
+// judgeWithoutValues judges a call without values, or a role of it without values.
+func (f *facts) judgeWithoutValues(role Role) outcome {
 	if r := f.first(role); r != nil {
 		return r.outcome(role)
 	}
 	return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s/%s", f.call.Server, f.call.Tool)}
 }
 
-// holdBack judges a role that needs no allowance, such as the name of a branch: the
-// rules that name it may still hold the call back. The first that speaks of a value
-// has the word, as with every other role.
-func (f *facts) holdBack(role Role, o *outcome) {
+// restrict judges a role that no rule needs to allow, such as the name of a branch. Rules
+// that name the role can still escalate or deny the call. As with every other role, the
+// first rule that covers a value decides about it.
+func (f *facts) restrict(role Role, o *outcome) {
 	var open []int
 	for i := range f.elements {
 		if f.elements[i].role == role {
@@ -158,16 +158,16 @@ func (f *facts) holdBack(role Role, o *outcome) {
 	for _, r := range f.tool.rules {
 		switch {
 		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !f.holds(r, role):
-		case absent && r.divides():
+		case absent && r.perValue():
 		case absent && r.then == Allow:
 			return
 		case absent:
-			o.worsen(r.outcome(role))
+			o.merge(r.outcome(role))
 			return
 		case r.then == Allow:
 			open = slices.DeleteFunc(open, func(i int) bool { return r.covers(role, &f.elements[i]) })
 		default:
-			open = f.discharge(r, role, open, o)
+			open = f.applyRule(r, role, open, o)
 		}
 		if !absent && len(open) == 0 {
 			return
@@ -175,12 +175,13 @@ func (f *facts) holdBack(role Role, o *outcome) {
 	}
 }
 
-// holds reports whether a rule holds for the call while the role is judged, but for what
-// divides the values of the role. A rule that allows must hold for all values; one that
-// holds back, for any: it then speaks of those that it covers.
+// holds reports whether a rule applies to the call while the role is judged. It leaves
+// out tests that look at each value of the role separately; covers makes those. For a
+// rule that allows, all values must match. For other rules one match is enough; such a
+// rule then decides about the values that it covers.
 func (f *facts) holds(r *rule, role Role) bool {
 	if role.IsURL() && r.then == Allow && !slices.Contains(r.addresses, role) && f.hasValue(role) {
-		return false // an address is allowed by a rule that speaks of addresses, or not at all
+		return false // only a rule that limits addresses can allow an address
 	}
 	for i := range r.tests {
 		t := &r.tests[i]
@@ -189,7 +190,7 @@ func (f *facts) holds(r *rule, role Role) bool {
 			if !t.call(f.roles, f.args) {
 				return false
 			}
-		case t.each && slices.Contains(t.roles, role): // covers asks of each value
+		case t.each && slices.Contains(t.roles, role): // covers tests each value
 		case !f.passes(t, r.then, role):
 			return false
 		}
@@ -197,12 +198,12 @@ func (f *facts) holds(r *rule, role Role) bool {
 	return true
 }
 
-// covers reports whether a rule that holds speaks of one value of the role.
+// covers reports whether a rule for which holds is true decides about one value of the role.
 func (r *rule) covers(role Role, el *element) bool {
 	for i := range r.tests {
 		t := &r.tests[i]
 		if !t.each && r.then == Allow || !slices.Contains(t.roles, role) {
-			continue // hosts and lists hold for all values
+			continue // holds has tested hosts and lists on all values
 		}
 		if !t.match(el) {
 			return false
@@ -211,9 +212,9 @@ func (r *rule) covers(role Role, el *element) bool {
 	return true
 }
 
-// passes judges one test of values: over the values of the role when it names the role,
-// else over those of its own roles. A rule that allows wants all to match, any other rule
-// one.
+// passes runs one test of values: on the values of the judged role if the test names that
+// role, otherwise on the values of the roles that it names. For a rule that allows, all
+// values must match; for any other rule, one is enough.
 func (f *facts) passes(t *test, then Decision, role Role) bool {
 	own := slices.Contains(t.roles, role)
 	found := false
@@ -234,7 +235,7 @@ func (f *facts) passes(t *test, then Decision, role Role) bool {
 	return found && then == Allow
 }
 
-// outcome is what the rule makes of a role.
+// outcome is the rule's decision about a role.
 func (r *rule) outcome(role Role) outcome {
 	reason := r.reason
 	if reason == "" {

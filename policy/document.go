@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// document is a parsed file whose fields are taken out one by one. The first
-// mistake is kept and everything after it reads as empty.
+// document is a parsed file whose fields are read one by one. It keeps the first error.
+// After an error, callers discard what they read.
 type document struct {
 	file string
 	data []byte
@@ -25,7 +25,7 @@ type node struct {
 	doc   *document
 	place string
 	value jsonx.Value
-	used  map[string]bool // members of an object that were asked for
+	used  map[string]bool // members of an object that were read
 }
 
 func (d *document) top() *node { return &node{doc: d, value: d.root} }
@@ -39,7 +39,7 @@ func (n *node) fail(format string, args ...any) {
 	}
 }
 
-// problem returns the first mistake as an error.
+// problem returns the first error, or nil.
 func (d *document) problem() error {
 	if d.err == nil {
 		return nil
@@ -78,7 +78,7 @@ func (n *node) optional(name string) *node {
 	return nil
 }
 
-// required returns a member that must be there.
+// required returns a member, and fails when it is absent.
 func (n *node) required(name string) *node {
 	if c := n.optional(name); c != nil {
 		return c
@@ -94,7 +94,7 @@ func (n *node) ignore(names ...string) {
 	}
 }
 
-// done refuses members that nobody asked for.
+// done fails when the object has a member that was not read.
 func (n *node) done() {
 	for _, m := range n.value.Members {
 		if !n.used[m.Name] {
@@ -149,7 +149,7 @@ func (n *node) strings() []string {
 	return out
 }
 
-// names returns an array of names, at least one, each written out.
+// names returns an array of at least one name. Patterns are refused.
 func (n *node) names() []string {
 	out := n.strings()
 	if n != nil && len(out) == 0 {
@@ -157,13 +157,13 @@ func (n *node) names() []string {
 	}
 	for _, s := range out {
 		if s == "" || strings.Contains(s, "*") {
-			n.fail("%q is not a name; without the member the rule speaks of all", s)
+			n.fail("%q is not a name; leave the member out if the rule shall apply to all", s)
 		}
 	}
 	return out
 }
 
-// roles returns an array of known roles; empty means that there are none.
+// roles returns an array of known roles, which may be empty.
 func (n *node) roles() []Role {
 	var out []Role
 	n.each(func(c *node) {

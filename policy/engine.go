@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// Engine judges calls, always by the same rules: a collector gathers what a call names,
-// and a judge decides about that. It is safe for concurrent use.
+// Engine judges calls. Its rules never change. Its collector gathers what a call names,
+// and its judge decides by that. It is safe for concurrent use.
 type Engine struct {
 	config    Config
 	collector *collector
@@ -31,15 +31,15 @@ type tool struct {
 	*annotation
 	traits Traits
 	names  []string // of its arguments, in order
-	rules  []*rule  // those that can speak of it, in order
+	rules  []*rule  // those that can apply to it, in order
 }
 
-// maxValues is how many values a call may have. Each one takes a hundred times the bytes
-// that it can be written with.
+// maxValues is how many values a call may have. A parsed value takes up to a hundred times
+// the memory of its text.
 const maxValues = 50_000
 
-// New builds an engine. It fails when the sandbox or a pattern cannot be
-// understood; nothing is judged by half a configuration.
+// New builds an engine. It fails when any part of the configuration is missing or cannot
+// be used, such as the sandbox, a protected path or a domain.
 func New(c Config) (*Engine, error) {
 	if c.Policy == nil || c.Annotations == nil {
 		return nil, errors.New("policy engine: a policy and annotations are needed")
@@ -88,7 +88,7 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// index binds every annotated tool to the rules that can speak of it.
+// index gives every annotated tool the rules that can apply to it.
 func (e *Engine) index() {
 	rules, warnings := e.compileRules()
 	e.warnings = append(e.config.Annotations.Warnings(), warnings...)
@@ -99,7 +99,7 @@ func (e *Engine) index() {
 		t := &tool{annotation: a.tighten(traits), traits: traits}
 		t.names = slices.Sorted(maps.Keys(t.args))
 		for _, r := range rules {
-			if r.when.SpeaksOf(key.server, key.tool) {
+			if r.when.AppliesTo(key.server, key.tool) {
 				t.rules = append(t.rules, r)
 			}
 		}
@@ -107,14 +107,15 @@ func (e *Engine) index() {
 	}
 }
 
-// Hash identifies policy, annotations and lists together, for the audit.
+// Hash identifies the policy, annotations and lists together, for the audit.
 func (e *Engine) Hash() string { return e.hash }
 
-// Warnings says what was loaded but has no effect.
+// Warnings says which loaded rules, lists and annotations have no effect, or another
+// effect than one would expect.
 func (e *Engine) Warnings() []string { return e.warnings }
 
-// hashOf hashes the three artifacts, each with its length so that none can
-// flow into the next.
+// hashOf hashes the three files. The length of each is hashed too, so that moving bytes
+// from one to the next changes the hash.
 func hashOf(c *Compiled, a *Annotations, l *Lists) string {
 	var lists []byte
 	if l != nil {

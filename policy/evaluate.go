@@ -15,17 +15,17 @@ type refusal struct {
 	rule     string
 	argument string
 	role     Role
-	value    string // as it was written; sanitized before it is shown
+	value    string // from the call; sanitized before it is shown
 	reason   string
 }
 
 func (r *refusal) Error() string { return r.reason }
 
-// Evaluate is EvaluateContext without an end.
+// Evaluate is EvaluateContext with a context that never ends.
 func (e *Engine) Evaluate(c Call) Verdict { return e.EvaluateContext(context.Background(), c) }
 
-// EvaluateContext judges a call. It never panics, and it answers anything that it
-// cannot understand with a denial, as it does when ctx ends before it has judged.
+// EvaluateContext judges a call. It never panics. It denies a call that it cannot
+// understand, and a call that it has not judged when ctx ends.
 func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 	defer func() {
 		if recover() != nil {
@@ -62,12 +62,13 @@ func denial(err error) Verdict {
 	return v
 }
 
-// reasonAnotherMeaning is why confirm refuses.
+// reasonAnotherMeaning is the reason that confirm gives for a denial.
 const reasonAnotherMeaning = "in its canonical form the call means something else"
 
-// confirm judges what will be forwarded when it is spelled in another way than what
-// was asked, and refuses it unless it means the very same. Absolute paths are left
-// out: there is but one spelling of them, and the kernel was asked for it.
+// confirm judges the canonical arguments, too, if they differ from the arguments of the
+// call. It refuses the call unless both get the same verdict. Tools whose values only
+// become absolute paths are left out: the kernel resolved these, and each has only one
+// canonical spelling.
 func (e *Engine) confirm(c Call, v Verdict, now *snapshot) error {
 	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.collector.tools[toolKey{c.Server, c.Tool}].respells() {
 		return nil
@@ -80,8 +81,8 @@ func (e *Engine) confirm(c Call, v Verdict, now *snapshot) error {
 	return &refusal{rule: RuleInvalidArguments, reason: reasonAnotherMeaning}
 }
 
-// respells reports whether an argument that is judged has a canonical form other than
-// an absolute path.
+// respells reports whether the tool has a judged argument whose canonical form is not an
+// absolute path.
 func (t *tool) respells() bool {
 	for _, arg := range t.args {
 		for _, r := range arg.roles {
@@ -121,7 +122,7 @@ func (t *tool) decode(raw []byte, limits jsonx.Limits) (jsonx.Value, error) {
 	return args, nil
 }
 
-// missesPath reports whether the call leaves out a path of the tool.
+// missesPath reports whether the call leaves out an argument that is a path.
 func (t *tool) missesPath(args jsonx.Value) bool {
 	for name, arg := range t.args {
 		if _, present := args.Member(name); !present && hasPathRole(arg.roles) {
@@ -131,21 +132,20 @@ func (t *tool) missesPath(args jsonx.Value) bool {
 	return false
 }
 
-// outcome is a decision on its way to becoming a verdict.
+// outcome is a decision from which a verdict is made.
 type outcome struct {
 	decision Decision
 	rule     string
 	reason   string
 	roles    []string
 	trace    []Step
-	// structural tells that a structural rule escalated.
+	// structural is true when a structural rule escalated.
 	structural bool
 }
 
-// worsen takes over the other outcome when it is more severe, or when it is
-// as severe and names a compiled rule where this one has only a structural
-// allowance to show.
-func (o *outcome) worsen(other outcome) {
+// merge adds the other outcome to o. The other's decision replaces that of o if it is more
+// severe, or if it is equal and o has no rule yet or only the sandbox rule.
+func (o *outcome) merge(other outcome) {
 	o.trace = append(o.trace, other.trace...)
 	if other.decision == Escalate {
 		for _, r := range other.roles {

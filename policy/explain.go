@@ -5,20 +5,20 @@ import (
 	"slices"
 )
 
-// Explanation tells how a verdict came about, rule by rule.
+// Explanation says how each rule contributed to a verdict.
 type Explanation struct {
 	Verdict Verdict
 	Roles   []RoleExplanation
 }
 
-// RoleExplanation tells what each rule that could speak of the tool had to
-// say about one role, or about the call as a whole when none is judged.
+// RoleExplanation says what each rule that can apply to the tool decided about one role,
+// or about the call as a whole when no role is judged.
 type RoleExplanation struct {
-	Role  Role // empty: the call
+	Role  Role // empty: the call as a whole
 	Rules []RuleExplanation
 }
 
-// RuleExplanation tells why a rule applied or not.
+// RuleExplanation says whether a rule applied, and why not.
 type RuleExplanation struct {
 	Rule     string
 	Then     Decision
@@ -27,8 +27,7 @@ type RuleExplanation struct {
 	Obstacle string // why it did not apply
 }
 
-// Explain judges a call and tells what every rule had to say. The verdict is
-// the one Evaluate gives.
+// Explain judges a call as Evaluate does, and says what every rule decided.
 func (e *Engine) Explain(c Call) Explanation {
 	x := Explanation{Verdict: e.Evaluate(c)}
 	f := e.collector.look(context.Background()).gather(c)
@@ -37,7 +36,7 @@ func (e *Engine) Explain(c Call) Explanation {
 	}
 	t := f.tool
 	for _, role := range f.roles {
-		silent := role.IsPath() && t.traits.SandboxFiles && !f.hasValue(role) // a path that is left out touches nothing
+		silent := role.IsPath() && t.traits.SandboxFiles && !f.hasValue(role) // a call that leaves the path out touches nothing
 		if role.Judged() && !silent {
 			x.Roles = append(x.Roles, f.explainRole(role))
 		}
@@ -72,22 +71,22 @@ func (f *facts) explainRole(role Role) RoleExplanation {
 	for _, r := range f.tool.rules {
 		x := RuleExplanation{Rule: r.name, Then: r.then}
 		switch {
-		case !r.loose && (decided || (len(open) == 0 && total > 0)):
+		case !r.wholeCall && (decided || (len(open) == 0 && total > 0)):
 			x.Obstacle = "everything was decided before"
-		case r.loose:
+		case r.wholeCall:
 			if x.Applied = f.holds(r, ""); !x.Applied {
-				x.Obstacle = "its conditions name no role together, and do not all hold for the call"
+				x.Obstacle = "its conditions have no role in common, and are not all true for the call"
 			}
 		case role != "" && !r.takesPart(role):
-			x.Obstacle = "it speaks of other roles"
+			x.Obstacle = "it applies to other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
 			x.Obstacle = "it does not name the role, which needs no allowance"
 		case !f.holds(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
-		case total == 0 && r.divides():
-			x.Obstacle = "the call has no value that it could hold for"
-		case total == 0 && f.passesOver(r, role):
-			x.Obstacle, decided = "the call tells which remotes there are, and contacts nobody", true
+		case total == 0 && r.perValue():
+			x.Obstacle = "the call has no value that the rule could apply to"
+		case total == 0 && f.skipsListing(r, role):
+			x.Obstacle, decided = "the call only lists the remotes and contacts none", true
 		case total == 0:
 			x.Applied, decided = true, true
 		default:

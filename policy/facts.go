@@ -8,21 +8,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// facts are what a judgement rests on: all that had to be looked up for one call. They
-// are gathered before it and handed in.
+// facts are everything that was looked up about one call. The collector gathers them, and
+// the judge decides by them alone.
 type facts struct {
 	call     Call
-	tool     *tool       // nil: it is not annotated
-	args     jsonx.Value // canonical, once all is gathered
+	tool     *tool       // nil: the tool is not annotated
+	args     jsonx.Value // canonical, once all facts are gathered
 	roles    []Role      // of the call, distinct, in the order of the arguments
 	elements []element
 	root     pathx.Resolved // the repository argument of a git call
 	rootRole []Role
-	programs []string // what the repository would run
-	// tellsRemotes says that the call shows the remotes of a repository, and of them no
-	// more than the repository's own configuration, in which no credentials are.
-	tellsRemotes bool
-	refused      error // why the call is denied, or a fact could not be gathered
+	programs []string // programs that git would run for the repository
+	// listsRemotes is true when the call only lists a repository's remotes, as its own
+	// configuration has them, and that configuration contains no credentials.
+	listsRemotes bool
+	refused      error // why the call is denied, or why a fact could not be gathered
 }
 
 // element is one value of one role, in the form in which it is judged.
@@ -33,8 +33,8 @@ type element struct {
 	target   *urlx.Target // of a URL or a resolved remote
 	path     bool
 	sandbox  bool   // a path inside the sandbox
-	far      bool   // a path whose call goes on to what lies below
-	executes string // why writing it would run something on the host, or ""
+	far      bool   // a path; the call also reaches the files below it
+	executes string // why writing to the path would run something on the host, or ""
 }
 
 // add records an element for each of the roles.

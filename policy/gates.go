@@ -4,8 +4,8 @@ import (
 	"strings"
 )
 
-// gate escalates addresses beyond the hosts that a server's sandbox lets it
-// reach. It never allows anything.
+// gate escalates addresses that the server's sandbox does not let it reach. It never
+// allows anything.
 func (j *judge) gate(f *facts, o *outcome) {
 	patterns, gated := j.gates[f.call.Server]
 	if !gated {
@@ -25,9 +25,9 @@ func (j *judge) gate(f *facts, o *outcome) {
 	}
 }
 
-// hostExecution escalates what would make a program run on the host later:
-// writing files that tools there obey, and working on a repository that
-// brings programs of its own.
+// hostExecution escalates calls after which a program could run on the host: writing
+// files that programs of the host obey, and working on a repository that configures
+// programs of its own.
 func (f *facts) hostExecution(o *outcome) {
 	for i := range f.elements {
 		el := &f.elements[i]
@@ -50,8 +50,8 @@ func (f *facts) hostExecution(o *outcome) {
 	}
 }
 
-// unseenHosts escalates a clone that brings the repository's submodules along:
-// where those come from only the repository says, which is not there yet.
+// unseenHosts escalates a clone that also fetches the repository's submodules. Only the
+// repository says where they come from, and it is not on this machine yet.
 func (f *facts) unseenHosts(o *outcome) {
 	if !f.tool.traits.Git || !f.tool.can(creates) {
 		return
@@ -69,11 +69,12 @@ func (f *facts) unseenHosts(o *outcome) {
 	}
 }
 
-// escalate takes over a structural escalation unless a denial stands.
+// escalate merges a structural escalation into o, unless o is a denial. The rule and
+// reason of the first structural escalation are kept.
 func (o *outcome) escalate(s outcome) {
 	already := o.decision == Escalate && strings.HasPrefix(o.rule, "structural-")
 	rule, reason := o.rule, o.reason
-	o.worsen(s)
+	o.merge(s)
 	if o.decision == Escalate {
 		o.structural = true
 		o.rule, o.reason = s.rule, s.reason

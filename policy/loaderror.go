@@ -6,8 +6,8 @@ import (
 
 // LoadError says what is wrong with a policy, annotation or list file.
 type LoadError struct {
-	File  string // as it was given
-	Line  int    // from 1; 0 when the whole file is meant
+	File  string // as the caller named it
+	Line  int    // from 1; 0 means the whole file
 	Place string // such as rules[3].if.paths.within
 	Err   error
 	hint  string
@@ -26,10 +26,10 @@ func (e *LoadError) Error() string {
 
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// Hint is the next thing to do.
+// Hint says what to do next.
 func (e *LoadError) Hint() string {
 	if e.hint != "" {
 		return e.hint
 	}
-	return "correct the file or compile it anew; nothing is judged by a broken policy"
+	return "correct the file or compile it again; no call is judged by a broken policy"
 }

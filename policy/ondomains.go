@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// DomainCondition holds for URLs of the roles whose domain matches.
+// DomainCondition is true for URLs of the roles whose domain matches.
 type DomainCondition struct {
 	Roles   []Role   `json:"roles"`
 	Allowed []string `json:"allowed"`
@@ -49,28 +49,28 @@ func checkPatterns(n *node) {
 // Member is "domains".
 func (*DomainCondition) Member() string { return "domains" }
 
-// SpeaksOf is true: only values decide.
-func (*DomainCondition) SpeaksOf(_, _ string) bool { return true }
+// AppliesTo is always true: the condition does not depend on the tool.
+func (*DomainCondition) AppliesTo(_, _ string) bool { return true }
 
-// Named are the roles of the addresses.
+// Named returns the roles of the addresses.
 func (c *DomainCondition) Named() []Role { return c.Roles }
 
 func (c *DomainCondition) String() string {
 	return roleNames(c.Roles) + " on " + strings.Join(c.Allowed, ", ")
 }
 
-// ImpliedBy reports whether the other rule's hosts are among these. An allowance speaks
-// of encrypted connections to a host, other rules of all.
+// ImpliedBy reports whether this condition includes all hosts of the other rule. A rule
+// that allows covers only encrypted connections to a host, other rules cover all.
 func (c *DomainCondition) ImpliedBy(other Rule, then Decision) bool {
 	o := Find[*DomainCondition](other.If)
 	missing := func(host string) bool { return !slices.Contains(c.Allowed, host) }
 	return o != nil && !slices.ContainsFunc(o.Allowed, missing) && (then != Allow || other.Then == Allow)
 }
 
-// Limits reports whether addresses of the role have to match.
+// Limits reports whether addresses of the role must match.
 func (c *DomainCondition) Limits(r Role) bool { return r.IsURL() && slices.Contains(c.Roles, r) }
 
-// Opens are the hosts, each by its name or its own label.
+// Opens returns the hosts, each with its name and its own label.
 func (c *DomainCondition) Opens() []Opening {
 	var out []Opening
 	for _, host := range c.Allowed {
@@ -79,7 +79,7 @@ func (c *DomainCondition) Opens() []Opening {
 	return out
 }
 
-// ownLabel is the label of a host before its public suffix: "example" of
+// ownLabel returns the label of a host before its public suffix, such as "example" in
 // "www.example.co.uk".
 func ownLabel(host string) string {
 	own, err := publicsuffix.EffectiveTLDPlusOne(strings.TrimPrefix(host, "*."))
@@ -105,9 +105,9 @@ func objectionsTo(hosts []string) []string {
 		p, err := urlx.ParsePattern(s)
 		switch {
 		case strings.Contains(s, ":"):
-			broken = append(broken, fmt.Sprintf("allows %q: a host stands alone, without scheme and port", s))
+			broken = append(broken, fmt.Sprintf("allows %q: write the host alone, without scheme and port", s))
 		case err != nil:
-			broken = append(broken, fmt.Sprintf("allows %q, which is no host", s))
+			broken = append(broken, fmt.Sprintf("allows %q, which is not a host", s))
 		case p.Everywhere():
 			broken = append(broken, fmt.Sprintf("allows %q, every host there is", s))
 		case p.CoversSuffix() && p.Public():
@@ -119,7 +119,7 @@ func objectionsTo(hosts []string) []string {
 	return broken
 }
 
-// missesList is why a value that is left is decided by no host and no list.
+// missesList says that no host and no list decides about a value that is still open.
 const missesList = "its hosts or lists match no value that is left"
 
 func (c *DomainCondition) bind(e *Engine, r Rule) (tests []test, warnings []string) {
@@ -135,10 +135,10 @@ func (c *DomainCondition) bind(e *Engine, r Rule) (tests []test, warnings []stri
 	}}, warnings
 }
 
-// patterns parses domain patterns with the lists put in. Those that cannot be read
-// match nothing in a rule that allows, nor does what a list would allow beyond public
-// hosts and what is below them. In any other rule they match everything, as does a list
-// that has not been resolved: whom the rule was to hold back must not slip past it.
+// patterns parses domain patterns and replaces lists by their values. In a rule that
+// allows, a pattern that cannot be read matches nothing, and neither does a value of a
+// list that is not a plain public host. In any other rule, a pattern that cannot be read
+// and a list that is not resolved match everything, so that the rule misses no call.
 func (e *Engine) patterns(allowed []string, r Rule) (good []urlx.Pattern, warnings []string) {
 	unread := func(pattern, effect string) {
 		warnings = append(warnings, fmt.Sprintf("rule %s: pattern %q %s", r.Name, pattern, effect))
@@ -168,10 +168,9 @@ func (e *Engine) patterns(allowed []string, r Rule) (good []urlx.Pattern, warnin
 	return good, warnings
 }
 
-// matchAny reports whether an address matches a pattern. Without a scheme in
-// the pattern an allowance speaks of encrypted connections at their usual
-// port; whoever is asked or refused sees scheme and port, so other rules
-// speak of every connection to the host.
+// matchAny reports whether an address matches one of the patterns. A pattern without a
+// scheme matches, in a rule that allows, only encrypted connections at the usual port. In
+// other rules it matches every connection to the host.
 func matchAny(patterns []urlx.Pattern, el *element, then Decision) bool {
 	if el.target == nil {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// ListCondition holds for values of the roles that are on the list.
+// ListCondition is true for values of the roles that are on the list.
 type ListCondition struct {
 	Roles   []Role   `json:"roles"`
 	Allowed []string `json:"allowed"`
 	Match   string   `json:"matchType"` // "domains", "emails" or "identifiers"
 }
 
-// ListConditions hold when each of them does.
+// ListConditions are true when each of them is true.
 type ListConditions []ListCondition
 
 var listsKind = Kind{
@@ -53,10 +53,10 @@ func matchType(n *node, s string) {
 // Member is "lists".
 func (ListConditions) Member() string { return "lists" }
 
-// SpeaksOf is true: only values decide.
-func (ListConditions) SpeaksOf(_, _ string) bool { return true }
+// AppliesTo is always true: the condition does not depend on the tool.
+func (ListConditions) AppliesTo(_, _ string) bool { return true }
 
-// Named are the roles of all the lists.
+// Named returns the roles of all the lists.
 func (cs ListConditions) Named() []Role {
 	var all []Role
 	for _, c := range cs {
@@ -73,10 +73,10 @@ func (cs ListConditions) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// ImpliedBy is false: lists change.
+// ImpliedBy is always false, because lists change.
 func (ListConditions) ImpliedBy(Rule, Decision) bool { return false }
 
-// Limits reports whether values of the role have to be on a list of its kind.
+// Limits reports whether values of the role must be on a list of the role's kind.
 func (cs ListConditions) Limits(r Role) bool {
 	return slices.ContainsFunc(cs, func(c ListCondition) bool {
 		fits := c.Match == "domains" && r.IsURL() || c.Match == "emails" && r == EmailAddress
@@ -84,7 +84,7 @@ func (cs ListConditions) Limits(r Role) bool {
 	})
 }
 
-// Opens are the values, by what they are.
+// Opens returns the values.
 func (cs ListConditions) Opens() []Opening {
 	var out []Opening
 	for _, c := range cs {
@@ -131,9 +131,9 @@ func (cs ListConditions) bind(e *Engine, r Rule) (tests []test, warnings []strin
 	return tests, warnings
 }
 
-// listed reports whether a value is on a list. Names that the engine brings to lower
-// case are compared without regard to it. What cannot be told is no match for a rule
-// that allows, and one for any other: whom that was to hold back must not slip past it.
+// listed reports whether a value is on a list. Identifiers, which the engine brings to
+// lower case, are compared without case. When it is uncertain whether the value is on the
+// list, a rule that allows does not match; any other rule does, so that it misses no call.
 func listed(values []string, match string, el *element, then Decision) bool {
 	strict := then == Allow
 	folded := func(v string) bool { return equalFold(v, el.text) }
@@ -146,12 +146,12 @@ func listed(values []string, match string, el *element, then Decision) bool {
 	return slices.Contains(values, el.text)
 }
 
-// plainMail is one address of mail and nothing else: no name before it and no second
-// address behind it.
+// plainMail matches exactly one mail address, without a name before it and without a
+// second address.
 var plainMail = regexp.MustCompile(`^[A-Za-z0-9.!#$%&*+/=?^_{|}~-]+@[A-Za-z0-9.-]+$`)
 
-// equalFold compares without regard to the case of ASCII letters. What else Unicode
-// folds into them, such as the long s, makes another name.
+// equalFold compares and ignores the case of ASCII letters only. Characters that Unicode
+// folds to ASCII letters, such as the long s, make a different name.
 func equalFold(a, b string) bool {
 	return len(a) == len(b) && strings.EqualFold(a, b)
 }

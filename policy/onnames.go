@@ -7,7 +7,7 @@ import (
 
 const namesSchema = `{"type":"array","items":{"type":"string"}}`
 
-// Servers holds for calls of the servers listed.
+// Servers is true for calls of the listed servers.
 type Servers []string
 
 var serverKind = Kind{
@@ -18,21 +18,21 @@ var serverKind = Kind{
 // Member is "server".
 func (Servers) Member() string { return "server" }
 
-// SpeaksOf reports whether the server is listed.
-func (s Servers) SpeaksOf(server, _ string) bool { return slices.Contains(s, server) }
+// AppliesTo reports whether the server is listed.
+func (s Servers) AppliesTo(server, _ string) bool { return slices.Contains(s, server) }
 
-// Named is every role.
+// Named is nil: the condition takes part for every role.
 func (Servers) Named() []Role { return nil }
 
-// String is empty: rules are shown by server.
+// String is empty, because rules are shown grouped by server.
 func (Servers) String() string { return "" }
 
-// ImpliedBy leaves the servers to SpeaksOf.
+// ImpliedBy is always true: callers compare servers with AppliesTo.
 func (Servers) ImpliedBy(Rule, Decision) bool { return true }
 
 func (Servers) bind(*Engine, Rule) ([]test, []string) { return nil, nil }
 
-// Tools holds for calls of the tools listed.
+// Tools is true for calls of the listed tools.
 type Tools []string
 
 var toolKind = Kind{
@@ -43,15 +43,15 @@ var toolKind = Kind{
 // Member is "tool".
 func (Tools) Member() string { return "tool" }
 
-// SpeaksOf reports whether the tool is listed.
-func (t Tools) SpeaksOf(_, tool string) bool { return slices.Contains(t, tool) }
+// AppliesTo reports whether the tool is listed.
+func (t Tools) AppliesTo(_, tool string) bool { return slices.Contains(t, tool) }
 
-// Named is every role.
+// Named is nil: the condition takes part for every role.
 func (Tools) Named() []Role { return nil }
 
 func (t Tools) String() string { return strings.Join(t, ", ") }
 
-// ImpliedBy leaves the tools to SpeaksOf.
+// ImpliedBy is always true: callers compare tools with AppliesTo.
 func (Tools) ImpliedBy(Rule, Decision) bool { return true }
 
 func (Tools) bind(*Engine, Rule) ([]test, []string) { return nil, nil }

@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// PathCondition holds for the paths of the roles that lie within a directory.
+// PathCondition is true for paths of the roles that lie within a directory.
 type PathCondition struct {
 	Roles  []Role `json:"roles"`
 	Within string `json:"within"` // absolute, "~" or "~/…"
@@ -55,24 +55,24 @@ func checkWithin(n *node, within string) {
 // Member is "paths".
 func (*PathCondition) Member() string { return "paths" }
 
-// SpeaksOf is true: only values decide.
-func (*PathCondition) SpeaksOf(_, _ string) bool { return true }
+// AppliesTo is always true: the condition does not depend on the tool.
+func (*PathCondition) AppliesTo(_, _ string) bool { return true }
 
-// Named are the roles of the paths.
+// Named returns the roles of the paths.
 func (c *PathCondition) Named() []Role { return c.Roles }
 
 func (c *PathCondition) String() string { return roleNames(c.Roles) + " within " + c.Within }
 
-// ImpliedBy reports whether the other rule speaks of a directory within this one.
+// ImpliedBy reports whether the directory of the other rule lies within this one.
 func (c *PathCondition) ImpliedBy(other Rule, _ Decision) bool {
 	o := Find[*PathCondition](other.If)
 	return o != nil && pathx.Within(o.Within, c.Within)
 }
 
-// Limits reports whether paths of the role have to lie within the directory.
+// Limits reports whether paths of the role must lie within the directory.
 func (c *PathCondition) Limits(r Role) bool { return slices.Contains(c.Roles, r) }
 
-// Opens is the directory, by its path or its last element.
+// Opens returns the directory, with its path and its last element.
 func (c *PathCondition) Opens() []Opening {
 	return []Opening{{c.Within, []string{c.Within, path.Base(c.Within)}}}
 }
@@ -98,7 +98,7 @@ func (c *PathCondition) Objections(homeDir string, protected []string) []string 
 	for _, name := range protected {
 		closed, err := at.ResolveTrusted(name)
 		if err != nil {
-			return []string{fmt.Sprintf("allows within %s while it is not known where %s is", dir, name)}
+			return []string{fmt.Sprintf("allows within %s, but the protected %s cannot be found", dir, name)}
 		}
 		if overlap(got.Path, closed.Path) {
 			return []string{fmt.Sprintf("allows within %s, which reaches the protected %s", dir, name)}
@@ -108,7 +108,7 @@ func (c *PathCondition) Objections(homeDir string, protected []string) []string 
 }
 
 func overlap(a, b string) bool {
-	a, b = strings.ToLower(a), strings.ToLower(b) // on some disks these are the same
+	a, b = strings.ToLower(a), strings.ToLower(b) // some disks ignore case
 	return pathx.Within(a, b) || pathx.Within(b, a)
 }
 
@@ -118,9 +118,9 @@ func (c *PathCondition) bind(e *Engine, r Rule) (tests []test, warnings []string
 	switch {
 	case err != nil && r.Then == Allow:
 		warnings = append(warnings, fmt.Sprintf("rule %s cannot match: %v", r.Name, err))
-	case err != nil: // whom it was to hold back must not slip past it
+	case err != nil: // match every path, so that the rule misses no call
 		within = "/"
-		warnings = append(warnings, fmt.Sprintf("rule %s speaks of every path: %v", r.Name, err))
+		warnings = append(warnings, fmt.Sprintf("rule %s applies to every path: %v", r.Name, err))
 	}
 	if r.Then == Allow && e.tooWide(within) {
 		warnings = append(warnings, fmt.Sprintf("rule %s allows a directory that contains the home directory or protected files", r.Name))
@@ -131,8 +131,8 @@ func (c *PathCondition) bind(e *Engine, r Rule) (tests []test, warnings []string
 	}}, warnings
 }
 
-// contains reports whether a path lies within a directory. A rule that holds back speaks
-// of a directory above its own, too, when the call goes on to what is below.
+// contains reports whether a path lies within a directory. A rule that escalates or denies
+// also matches a directory above its own, if the call reaches the files below that path.
 func contains(within string, el *element, then Decision) bool {
 	if within == "" {
 		return false

@@ -6,8 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// Roles holds for calls of tools that have an argument of one of the roles, while one
-// of these is judged.
+// Roles is true for calls that have one of the roles, while one of these roles is judged.
 type Roles []Role
 
 var rolesKind = Kind{
@@ -18,15 +17,15 @@ var rolesKind = Kind{
 // Member is "roles".
 func (Roles) Member() string { return "roles" }
 
-// SpeaksOf is true: the roles decide only once they are known.
-func (Roles) SpeaksOf(_, _ string) bool { return true }
+// AppliesTo is always true: a call's roles are known only later.
+func (Roles) AppliesTo(_, _ string) bool { return true }
 
-// Named are the roles.
+// Named returns the roles.
 func (r Roles) Named() []Role { return r }
 
 func (r Roles) String() string { return roleNames(r) }
 
-// ImpliedBy leaves the roles to TakesPart.
+// ImpliedBy is always true: callers compare roles with TakesPart.
 func (Roles) ImpliedBy(Rule, Decision) bool { return true }
 
 func (r Roles) bind(*Engine, Rule) ([]test, []string) {

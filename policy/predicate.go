@@ -2,67 +2,67 @@ package policy
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 
-// Predicate is one member of a rule's "if": one type, in a file of its own, that reads,
-// judges and describes itself. What reads, compiles and shows policies goes through the
-// list of kinds below and knows no predicate by name.
+// Predicate is one member of a rule's "if". Each is one type in a file of its own that
+// reads, judges and describes itself. The code that reads, compiles and shows policies
+// uses the list of kinds below and knows no predicate by name.
 type Predicate interface {
 	// Member is its name in "if".
 	Member() string
-	// SpeaksOf reports whether it can hold for calls of a tool at all.
-	SpeaksOf(server, tool string) bool
-	// Named are the roles that it names: a rule takes part only while one of them is
-	// judged. Nil is every role.
+	// AppliesTo reports whether it can be true for any call of a tool.
+	AppliesTo(server, tool string) bool
+	// Named returns the roles that it names. A rule takes part only while one of them is
+	// judged. Nil means every role.
 	Named() []Role
-	// String says in a few words what it asks for; empty is nothing worth saying.
+	// String says in a few words what it asks for. Empty: there is nothing to show.
 	String() string
-	// ImpliedBy reports whether it holds wherever the condition of another rule does.
-	// then is the decision of its own rule.
+	// ImpliedBy reports whether it is true for every call for which the condition of the
+	// other rule is true. then is the decision of its own rule.
 	ImpliedBy(other Rule, then Decision) bool
-	// bind makes the tests by which an engine judges calls.
+	// bind makes the tests that an engine judges calls with.
 	bind(e *Engine, r Rule) (tests []test, warnings []string)
 }
 
-// Extent is a predicate that says where values may lie, so that a rule can allow by it.
+// Extent is a predicate that limits where values may lie, so that a rule can allow them.
 type Extent interface {
 	Predicate
-	// Limits reports whether it says where the values of a role may lie.
+	// Limits reports whether it limits where the values of a role may lie.
 	Limits(Role) bool
-	// Opens lists the places that it names.
+	// Opens returns the places that it names.
 	Opens() []Opening
-	// Objections says what in it no rule may allow on a person's machine, whatever the
-	// person wants.
+	// Objections returns what is wrong with its places: what no rule may allow on a
+	// person's machine, whatever the person wants.
 	Objections(home string, protected []string) []string
 }
 
-// Opening is a place that a rule speaks of.
+// Opening is a place that a rule names.
 type Opening struct {
-	Text  string   // as the rule has it
-	Names []string // by which a person would call it
+	Text  string   // as written in the rule
+	Names []string // names that a person would use for it
 }
 
 // Kind is a kind of predicate: how a member of "if" is read, and described to a model.
 type Kind struct {
 	Name     string
-	Always   bool   // a model has to give it
+	Always   bool   // a model must give it
 	Help     string // what it means
 	Schema   string // its JSON Schema
-	Example  string // its part in the rule that a model is shown; empty: none
+	Example  string // its part of the example rule that a model is shown; empty: none
 	readFrom func(*node) Predicate
 }
 
-// kinds are all predicates, in the order in which they are read, written and shown.
+// kinds are all kinds of predicates, in the order in which they are read, written and shown.
 var kinds = []Kind{serverKind, toolKind, rolesKind, pathsKind, domainsKind, listsKind}
 
-// Kinds lists what a rule's "if" can hold.
+// Kinds returns all kinds of predicates that a rule's "if" can have.
 func Kinds() []Kind { return append([]Kind{}, kinds...) }
 
-// test is what a predicate asks of a call. It has either call or the other fields.
+// test is what a predicate tests about a call. Either call is set or the other fields are.
 type test struct {
-	call  func(roles []Role, args jsonx.Value) bool // asks something of the call as a whole
-	roles []Role                                    // whose values are looked at
+	call  func(roles []Role, args jsonx.Value) bool // tests the call as a whole
+	roles []Role                                    // the roles whose values are tested
 	match func(*element) bool
-	// each has an allowance speak of every value that matches. Otherwise it holds when
-	// all values match.
+	// each is true when a rule that allows decides about each matching value separately.
+	// Otherwise such a rule applies only if all values match.
 	each bool
 	miss string // why no value was covered
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// preparation turns the arguments of one call into elements and, on the way,
-// into their canonical form.
+// preparation brings the arguments of one call into their canonical form, and records
+// the elements in them.
 type preparation struct {
 	*snapshot
 	*facts
-	repo   *gitx.Repo   // of a git call, when there is one
-	nested []*gitx.Repo // the repositories that git looks into on its behalf
+	repo   *gitx.Repo   // of a git call; nil when there is none
+	nested []*gitx.Repo // the repositories that git also looks into, such as submodules
 }
 
 func (p *preparation) run() error {
-	if err := p.amount(); err != nil {
+	if err := p.checkAmount(); err != nil {
 		return err
 	}
 	p.documentedDefaults()
@@ -28,7 +28,7 @@ func (p *preparation) run() error {
 			return err
 		}
 	}
-	original := p.args // conditions look at what was sent
+	original := p.args // conditions of roles use the values that were sent
 	for _, m := range p.args.Members {
 		arg, ok := p.tool.args[m.Name]
 		if !ok {
@@ -41,7 +41,7 @@ func (p *preparation) run() error {
 			}
 		}
 		if p.tool.traits.Git && m.Name == "path" {
-			continue // resolved already, everything else depends on it
+			continue // gitDirectory has resolved it already
 		}
 		value, err := p.value(m.Name, roles, m.Value)
 		if err != nil {
@@ -59,12 +59,12 @@ func (p *preparation) run() error {
 	if err := p.defaultRemote(); err != nil {
 		return err
 	}
-	p.tellsRemotes = p.repo != nil && p.tool.does(lists, p.args) && p.repo.PlainRemotes()
+	p.listsRemotes = p.repo != nil && p.tool.does(lists, p.args) && p.repo.PlainRemotes()
 	return nil
 }
 
-// absentRoles adds the roles of arguments that the call leaves out: rules
-// that speak of a role hold for the tool, not only for the values given.
+// absentRoles adds the roles of arguments that the call leaves out, because rules about a
+// role apply to the tool and not only to given values.
 func (p *preparation) absentRoles(call jsonx.Value) {
 	for _, name := range p.tool.names {
 		if _, present := call.Member(name); present {
@@ -93,7 +93,7 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 			}
 		case headers:
 			return v, p.headers(name, roles, v)
-		default: // nothing to bring into a form
+		default: // there is no canonical form
 		}
 	}
 	if (p.tool.traits.SandboxFiles || p.tool.traits.Fetch) && len(roles) == 0 {
@@ -105,15 +105,15 @@ func (p *preparation) value(name string, roles []Role, v jsonx.Value) (jsonx.Val
 	return v, nil
 }
 
-// mayBeNull reports whether the tool takes null for an argument that is left out: its
-// schema, against which the call was held, says so and does not ask for the argument.
+// mayBeNull reports whether null for an argument means that it is left out: the schema,
+// which the call has passed, declares the argument and does not require it.
 func (p *preparation) mayBeNull(name string) bool {
 	_, declared := p.tool.schema.Property(name)
 	return declared && !p.tool.schema.Required(name)
 }
 
-// each applies f to a string, or to every string of a flat array. Any other
-// shape has no meaning for the role and is refused.
+// each applies f to a string, or to every string of a flat array. It refuses values of
+// any other shape.
 func (p *preparation) each(name string, r Role, v jsonx.Value, f func(string) (string, error)) (jsonx.Value, error) {
 	switch v.Kind {
 	case jsonx.String:
@@ -183,20 +183,20 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 	return s, nil
 }
 
-// without is the list of roles but one, whose elements are recorded apart.
+// without returns the roles except one, whose elements are recorded separately.
 func without(roles []Role, role Role) []Role {
 	return slices.DeleteFunc(slices.Clone(roles), func(r Role) bool { return r == role })
 }
 
-// plainElements records the strings of an argument that is only compared with
-// lists, such as addresses of mail.
+// plainElements records the strings of an argument that is only compared with lists, such
+// as mail addresses.
 func (p *preparation) plainElements(name string, roles []Role, v jsonx.Value) {
 	switch v.Kind {
 	case jsonx.String:
 		p.add(roles, element{argument: name, text: v.Text})
 	case jsonx.Array:
 		for _, item := range v.Items {
-			if item.Kind == jsonx.Null { // a place on the list, which may mean something
+			if item.Kind == jsonx.Null { // an item of the array, which may have a meaning
 				p.add(roles, element{argument: name, text: "null"})
 			}
 			p.plainElements(name, roles, item)

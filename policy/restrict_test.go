@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// restrictTools are tools whose arguments have roles that few have.
+// restrictTools are tools whose arguments have rare roles.
 const restrictTools = `{"servers":{
 	"forge":{"tools":[{"toolName":"read","args":{"owner":["github-owner"],"repo":["github-repo"]}}]},
 	"mail":{"tools":[{"toolName":"send","args":{"to":["email-address"],"share":["share-permission"]}}]},
@@ -15,7 +15,7 @@ const restrictTools = `{"servers":{
 	"files":{"tools":[{"toolName":"directory_tree","args":{"path":["read-path"]}},{"toolName":"move","args":{"from":["delete-path"]}},{"toolName":"read","args":{"path":["read-path"]}}]},
 	"vcs":{"tools":[{"toolName":"publish","args":{"branch":["branch-name"],"ref":["git-ref"],"path":["read-path"]}}]}}}`
 
-// What holds a call back must not be got round by how the call is put.
+// Another form of the same call must not evade a rule that escalates or denies.
 func TestRulesThatHoldBack(t *testing.T) {
 	w := newWorld(t)
 	everything := `,{"name":"open","if":{"server":["forge","mail","vcs"]},"then":"allow"},
@@ -29,7 +29,7 @@ func TestRulesThatHoldBack(t *testing.T) {
 		rule, server, tool, args string
 		want                     Decision
 	}{
-		// Names that the engine brings to lower case, and values that are one of several.
+		// Names that the engine brings to lower case, and arguments with several values.
 		{lists("github-owner", "EvilCorp", "identifiers"), "forge", "read", `{"owner":"EvilCorp","repo":"x"}`, Deny},
 		{lists("github-owner", "EvilCorp", "identifiers"), "forge", "read", `{"owner":"acme","repo":"x"}`, Allow},
 		{lists("email-address", "evil@example.org", "emails"), "mail", "send", `{"to":["ann@example.com","Evil@example.org"],"share":"reader"}`, Deny},
@@ -43,7 +43,7 @@ func TestRulesThatHoldBack(t *testing.T) {
 		{lists("free-text-egress", "https://evil.example.org", "identifiers"), "fetch", "many", `{"urls":["https://evil.example.org"]}`, Deny},
 		{`{"name":"back","if":{"domains":{"roles":["fetch-url"],"allowed":["evil.example.org"]}},"then":"deny"}`, "fetch", "many", `{"urls":["https://go.dev","https://evil.example.org"]}`, Deny},
 		{`{"name":"back","if":{"domains":{"roles":["fetch-url"],"allowed":["github.com/evil/repo"]}},"then":"deny"}`, "fetch", "http_fetch", `{"url":"https://github.com/evil/repo"}`, Deny},
-		// Roles that need no allowance.
+		// Roles that no rule needs to allow.
 		{lists("share-permission", "owner", "identifiers"), "mail", "send", `{"to":"ann@example.com","share":"OWNER"}`, Deny},
 		{lists("share-permission", "owner", "identifiers"), "mail", "send", `{"to":"ann@example.com","share":"reader"}`, Allow},
 		{lists("http-headers", "x-team", "identifiers"), "fetch", "http_fetch", `{"url":"https://go.dev","headers":{"X-Team":"a"}}`, Deny},
@@ -60,7 +60,7 @@ func TestRulesThatHoldBack(t *testing.T) {
 			`{"name":"mine","if":{"lists":[{"roles":["branch-name"],"allowed":["mine"],"matchType":"identifiers"}]},"then":"allow"},{"name":"back","if":{"roles":["branch-name"]},"then":"deny"}`,
 			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny,
 		},
-		// Conditions that name no role together.
+		// Conditions that have no role in common.
 		{
 			`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
 			"vcs", "publish", `{"branch":"main","ref":"v1","path":"a"}`, Deny,
@@ -69,7 +69,7 @@ func TestRulesThatHoldBack(t *testing.T) {
 			`{"name":"back","if":{"roles":["read-path"],"lists":[{"roles":["branch-name"],"allowed":["main"],"matchType":"identifiers"}]},"then":"deny"}`,
 			"vcs", "publish", `{"branch":"other","ref":"v1","path":"a"}`, Allow,
 		},
-		// What lies below is reached through the directory above.
+		// A call on a directory reaches the files below it.
 		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents"}`, Deny},
 		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "directory_tree", `{"path":"~/Documents/open"}`, Allow},
 		{`{"name":"back","if":{"paths":{"roles":["read-path"],"within":"~/Documents/private"}},"then":"deny"}`, "files", "read", `{"path":"~/Documents"}`, Allow},
@@ -104,8 +104,8 @@ func TestRulesThatHoldBack(t *testing.T) {
 	}
 }
 
-// A value that a rule holds back opens nothing for the others, and an allowance still
-// has to hold for all of them.
+// When one rule escalates some of the values, a rule that allows must still match all of
+// them, not only the rest.
 func TestOneOfSeveralValues(t *testing.T) {
 	w := newWorld(t)
 	c, err := ParseCompiled("rules.json", []byte(`{"rules":[
@@ -130,16 +130,16 @@ func TestOneOfSeveralValues(t *testing.T) {
 	}
 }
 
-// A rule that can never take part is told of.
-func TestRulesThatNameNoRoleTogether(t *testing.T) {
+// A rule that can never take part is warned of.
+func TestRulesWithoutCommonRole(t *testing.T) {
 	w := newWorld(t)
 	e := ruleEngine(t, w, `{"name":"dead","if":{"roles":["write-path"],"paths":{"roles":["read-path"],"within":"~"}},"then":"allow"}`, "")
-	if all := strings.Join(e.Warnings(), "\n"); !strings.Contains(all, "rule dead: its conditions name no role together, so it has no effect") {
+	if all := strings.Join(e.Warnings(), "\n"); !strings.Contains(all, "rule dead: its conditions have no role in common, so it has no effect") {
 		t.Errorf("warnings: %s", all)
 	}
 }
 
-// Null stands for an argument that is left out where the schema says so, and nowhere else.
+// Null means that an argument is left out only where the schema makes it optional.
 func TestNullForWhatIsLeftOut(t *testing.T) {
 	w := newWorld(t)
 	c, err := ParseCompiled("rules.json", []byte(`{"rules":[
@@ -173,8 +173,8 @@ func TestNullForWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// A list that has not been resolved is empty for a rule that allows; a rule that holds
-// back must not lose its effect by it.
+// A list that is not resolved is empty for a rule that allows. A rule that escalates or
+// denies must not lose its effect because of it.
 func TestListsThatAreNotResolved(t *testing.T) {
 	w := newWorld(t)
 	for lists, want := range map[string]Decision{

@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// rule is a compiled rule with everything looked up that can be.
+// rule is a rule of the policy, ready to judge: its directories, hosts and lists are
+// looked up.
 type rule struct {
 	name   string
 	reason string
 	then   Decision
 	when   Condition
 	tests  []test
-	named  [][]Role // what each predicate that names roles names
-	// addresses are the roles of addresses that the rule limits.
+	named  [][]Role // the roles that each predicate names, without predicates that name none
+	// addresses are the roles whose addresses the rule limits.
 	addresses []Role
-	// loose marks a rule that asks or denies and whose conditions name no role together:
-	// it takes part in judging none of them, but is held against the call as a whole.
-	loose bool
+	// wholeCall marks a rule that escalates or denies and whose predicates have no role in
+	// common. It takes part in judging no role, and is applied to the call as a whole.
+	wholeCall bool
 }
 
 // names reports whether any predicate of the rule names the role.
@@ -25,7 +26,7 @@ func (r *rule) names(role Role) bool {
 	return slices.ContainsFunc(r.named, func(list []Role) bool { return slices.Contains(list, role) })
 }
 
-// takesPart is TakesPart of the rule's condition.
+// takesPart is TakesPart for the rule's condition.
 func (r *rule) takesPart(role Role) bool {
 	for _, list := range r.named {
 		if !slices.Contains(list, role) {
@@ -35,13 +36,13 @@ func (r *rule) takesPart(role Role) bool {
 	return true
 }
 
-// divides reports whether the rule speaks of some values of a role and leaves others to
-// the rules behind it, so that it says nothing of a call without values.
-func (r *rule) divides() bool {
+// perValue reports whether the rule decides about each value of a role separately and
+// leaves the others to later rules. Such a rule does not apply to a call without values.
+func (r *rule) perValue() bool {
 	return slices.ContainsFunc(r.tests, func(t test) bool { return t.each })
 }
 
-// miss says why the rule covers no value of a role.
+// miss returns why the rule covers no value of a role.
 func (r *rule) miss() string {
 	for _, t := range r.tests {
 		if t.miss != "" {
@@ -51,7 +52,7 @@ func (r *rule) miss() string {
 	return missesList
 }
 
-// compileRule looks up what a rule speaks of.
+// compileRule makes a rule ready to judge.
 func (e *Engine) compileRule(r Rule) (out *rule, warnings []string) {
 	out = &rule{name: r.Name, reason: sanitize(r.Reason), then: r.Then, when: r.If}
 	for _, p := range r.If {
@@ -67,13 +68,13 @@ func (e *Engine) compileRule(r Rule) (out *rule, warnings []string) {
 		}
 	}
 	if !r.If.coherent() {
-		out.loose = r.Then != Allow
+		out.wholeCall = r.Then != Allow
 		warnings = append(warnings, disjoint(r))
 	}
 	return out, warnings
 }
 
-// compileRules prepares the rules of the policy behind the built-in ones.
+// compileRules makes the built-in rules and then the rules of the policy ready to judge.
 func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 	for _, r := range slices.Concat(proxyRules(), e.config.Policy.Rules) {
 		out, why := e.compileRule(r)
@@ -82,7 +83,7 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 	for _, def := range e.config.Policy.Lists {
 		switch _, resolved := e.config.Lists.Get(def.Name); {
 		case !resolved:
-			warnings = append(warnings, fmt.Sprintf("list @%s is not resolved: rules that allow by it match nothing, others everything", def.Name))
+			warnings = append(warnings, fmt.Sprintf("list @%s is not resolved: rules that allow by it match nothing, other rules match everything", def.Name))
 		case len(e.config.Lists.values(def.Name)) == 0:
 			warnings = append(warnings, fmt.Sprintf("list @%s is empty: rules that use it match nothing", def.Name))
 		}
@@ -90,11 +91,11 @@ func (e *Engine) compileRules() (rules []*rule, warnings []string) {
 	return rules, warnings
 }
 
-// disjoint warns of a rule whose conditions name no role together.
+// disjoint warns of a rule whose predicates have no role in common.
 func disjoint(r Rule) string {
 	effect := "it has no effect"
 	if r.Then != Allow {
-		effect = "it is held against calls as a whole"
+		effect = "it is applied to calls as a whole"
 	}
-	return fmt.Sprintf("rule %s: its conditions name no role together, so %s", r.Name, effect)
+	return fmt.Sprintf("rule %s: its conditions have no role in common, so %s", r.Name, effect)
 }

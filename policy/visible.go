@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// Visible reports whether any call of a tool could end otherwise than denied.
-// A tool that is not visible should not be offered to the agent.
+// Visible reports whether any call of a tool can be allowed or escalated. A tool that is
+// not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
 	t, ok := e.collector.tools[toolKey{server, tool}]
 	if !ok || (t.schema != nil && t.schema.Compile() != nil) {
@@ -23,16 +23,16 @@ func (e *Engine) Visible(server, tool string) bool {
 			}
 			judged = true
 			certain := len(arg.cases) == 0 && (t.schema.Required(name) || !r.IsPath())
-			if certain && !t.hopeful(r) {
+			if certain && !t.mayPass(r) {
 				return false
 			}
 		}
 	}
-	return judged || t.hopeful("") || (server == "filesystem" && tool == "list_allowed_directories")
+	return judged || t.mayPass("") || (server == "filesystem" && tool == "list_allowed_directories")
 }
 
-// hopeful reports whether something could allow or escalate a role.
-func (t *tool) hopeful(role Role) bool {
+// mayPass reports whether the sandbox or a rule could allow or escalate a role.
+func (t *tool) mayPass(role Role) bool {
 	if role.IsPath() && t.traits.SandboxFiles {
 		return true
 	}
@@ -44,10 +44,9 @@ func (t *tool) hopeful(role Role) bool {
 	return false
 }
 
-// SchemaMatches compares the input schema a server offers now with the one
-// the tool was annotated by. It returns an error that says what is wrong when
-// they do not define the same arguments, or when the tool is not annotated at
-// all.
+// SchemaMatches compares the input schema that a server offers now with the one that the
+// tool was annotated by. It returns an error when they do not define the same arguments,
+// or when the tool is not annotated.
 func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
 	t, ok := e.collector.tools[toolKey{server, tool}]
 	if !ok {
@@ -61,7 +60,7 @@ func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
 		if name, found := t.unannotated(v); found {
 			return fmt.Errorf("policy: the input schema of %s/%s has an argument %q that is not annotated", sanitize(server), sanitize(tool), sanitize(name))
 		}
-		return nil // the shapes come from the annotation
+		return nil // the annotation has no schema to compare with
 	}
 	if !t.schema.Defines(v) {
 		return fmt.Errorf("policy: the input schema of %s/%s is not the one it was annotated by", sanitize(server), sanitize(tool))
@@ -69,8 +68,8 @@ func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
 	return nil
 }
 
-// unannotated returns the name of an argument that a live schema has and the
-// annotation of a tool without a schema has not.
+// unannotated returns the name of an argument that the live schema defines and the
+// annotation does not name.
 func (t *tool) unannotated(live jsonx.Value) (name string, found bool) {
 	properties, _ := live.Member("properties")
 	for _, p := range properties.Members {
@@ -84,8 +83,8 @@ func (t *tool) unannotated(live jsonx.Value) (name string, found bool) {
 // Sandbox returns the resolved sandbox directory.
 func (e *Engine) Sandbox() string { return e.collector.paths.Base }
 
-// ToContainer replaces the sandbox's host path by its mount point in a text
-// from a server, wherever it stands as a whole path or in front of one.
+// ToContainer replaces the sandbox's host path by its mount point in a text from a server,
+// wherever the host path is a whole path or the beginning of one.
 func (e *Engine) ToContainer(text string) string {
 	if e.collector.paths.Mount == "" || e.collector.paths.Base == "" || e.collector.paths.Base == "/" {
 		return text
@@ -100,7 +99,7 @@ func (e *Engine) ToContainer(text string) string {
 	return text
 }
 
-// replacePath replaces a path that ends where a name could not go on.
+// replacePath replaces a path wherever a file name cannot continue behind it.
 func replacePath(text, from, to string) string {
 	var b strings.Builder
 	for {
@@ -111,7 +110,7 @@ func replacePath(text, from, to string) string {
 		}
 		end := i + len(from)
 		b.WriteString(text[:i])
-		if goesOn(text[end:]) {
+		if continuesName(text[end:]) {
 			b.WriteString(from)
 		} else {
 			b.WriteString(to)
@@ -120,9 +119,9 @@ func replacePath(text, from, to string) string {
 	}
 }
 
-// goesOn reports whether a text begins with what could still be part of a
-// file name. A dot is, unless the sentence ends there.
-func goesOn(rest string) bool {
+// continuesName reports whether the beginning of a text could still be part of a file
+// name. A dot could, unless it ends a sentence.
+func continuesName(rest string) bool {
 	if rest == "" {
 		return false
 	}

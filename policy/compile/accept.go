@@ -74,7 +74,7 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 func speaksOfSomething(server string, tools []policy.ToolDescription, r policy.Rule) error {
 	var judged []policy.Role
 	for _, t := range tools {
-		if r.If.SpeaksOf(server, t.Name) {
+		if r.If.AppliesTo(server, t.Name) {
 			judged = append(judged, judgedRoles(t)...)
 		}
 	}

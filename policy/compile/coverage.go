@@ -26,7 +26,7 @@ func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rul
 				missing = append(missing, role)
 			}
 		}
-		speaks := func(r policy.Rule) bool { return r.If.SpeaksOf(server, t.Name) && len(r.If.Named()) == 0 }
+		speaks := func(r policy.Rule) bool { return r.If.AppliesTo(server, t.Name) && len(r.If.Named()) == 0 }
 		switch {
 		case len(missing) > 0:
 			out = append(out, Gap{t.Name, missing})
@@ -45,7 +45,7 @@ func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule
 		var by string
 		reached := false
 		for _, t := range tools {
-			if !later.If.SpeaksOf(server, t.Name) {
+			if !later.If.AppliesTo(server, t.Name) {
 				continue
 			}
 			roles := judgedRoles(t)
@@ -57,7 +57,7 @@ func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule
 					continue
 				}
 				j := slices.IndexFunc(rules[:i], func(r policy.Rule) bool {
-					return r.If.SpeaksOf(server, t.Name) && takesPart(r, role) && implied(role, r, later)
+					return r.If.AppliesTo(server, t.Name) && takesPart(r, role) && implied(role, r, later)
 				})
 				if j < 0 {
 					reached = true

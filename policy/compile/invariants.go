@@ -64,6 +64,6 @@ func wanted(role policy.Role) string {
 // concerns reports whether a rule takes part in judging a role of some tool.
 func concerns(server string, tools []policy.ToolDescription, r policy.Rule, role policy.Role) bool {
 	return r.If.TakesPart(role) && slices.ContainsFunc(tools, func(t policy.ToolDescription) bool {
-		return r.If.SpeaksOf(server, t.Name) && slices.Contains(t.Roles(), role)
+		return r.If.AppliesTo(server, t.Name) && slices.Contains(t.Roles(), role)
 	})
 }
