@@ -17,9 +17,9 @@ type Answer struct {
 	Trace     []Step          `json:"trace"`
 }
 
-// callID reads the identifier of a call: a string, a number or null. It goes
-// back as it came and nobody reckons with it, so a whole number may be one that
-// floats cannot hold.
+// callID reads the identifier of a call: a string, a number or null. The identifier is
+// returned unchanged and never computed with, so an integer may be larger than a float
+// can represent.
 func callID(raw []byte) (json.RawMessage, bool) {
 	limits := jsonx.Limits{Bytes: 4096, Depth: 1, Trusted: !bytes.ContainsAny(raw, ".eE")}
 	v, err := jsonx.Parse(raw, limits)
@@ -66,7 +66,7 @@ func stringField(raw []byte) (string, bool) {
 	return v.Text, err == nil && v.Kind == jsonx.String
 }
 
-// AnswerLine judges one line. What is not a call is denied with the
+// AnswerLine judges one line. A line that is not a call is denied with the
 // identifier null.
 func (e *Engine) AnswerLine(line []byte) Answer {
 	if len(line) > e.judge.maxCall {
@@ -83,11 +83,11 @@ func (e *Engine) AnswerLine(line []byte) Answer {
 	return Answer{ID: id, Decision: v.Decision, Rule: v.Rule, Reason: v.Reason, Arguments: v.Arguments, Trace: v.Trace}
 }
 
-// AnswerTooLong is the answer to a line beyond the largest call, of which only
-// the beginning is given. The identifier is kept when it stands there.
+// AnswerTooLong is the answer to a line that is longer than the largest call. It gets
+// only the beginning of the line, and returns the identifier if that is in it.
 func (e *Engine) AnswerTooLong(beginning []byte) Answer {
 	a := Answer{ID: json.RawMessage("null"), Decision: Deny, Rule: RuleInvalidRequest, Reason: "the call is too large"}
-	fields, _ := jsonx.Split(beginning) // it breaks off, but what came before is whole
+	fields, _ := jsonx.Split(beginning) // the error is that the line is cut off; the fields before are complete
 	for _, f := range fields {
 		if f.Name != "id" {
 			continue
@@ -102,7 +102,7 @@ func (e *Engine) AnswerTooLong(beginning []byte) Answer {
 // Line writes the answer as one line of JSON, without the newline.
 func (a Answer) Line() []byte {
 	if a.Trace == nil {
-		a.Trace = []Step{} // whoever reads the answer finds a list
+		a.Trace = []Step{} // encoded as [] instead of null
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -10,34 +10,34 @@ type Config struct {
 	Mount   string // where the agent sees it, "/workspace"; empty: under its host path
 	Home    string // the person's home directory; empty: "~" is denied
 
-	// Protected are files and directories that no call may touch, also when
-	// they do not exist yet. A protected directory that contains the sandbox
-	// leaves the sandbox itself open; entries inside the sandbox stay closed.
+	// Protected are files and directories that no call may touch, even if they do not
+	// exist yet. If a protected directory contains the sandbox, the sandbox stays open.
+	// Protected entries inside the sandbox stay protected.
 	Protected []string
-	// Unprotected are directories inside protected ones that are open.
+	// Unprotected are directories inside protected ones that calls may touch.
 	Unprotected []string
-	// AgentDirs are patterns, as of filepath.Match, of resolved directories inside
-	// protected ones that agents write. Each is mounted by itself, so that an agent can
-	// give no file in it a name elsewhere; they are not searched for hard links.
+	// AgentDirs are patterns for filepath.Match. They match resolved directories that lie
+	// inside protected ones and that agents write to. Each of these is a mount of its own,
+	// so an agent cannot make a hard link from it to a place outside. Therefore they are
+	// not searched for hard links.
 	AgentDirs []string
 
-	// DomainAllow lists, per server, the hosts its sandbox lets it reach. A
-	// URL beyond them escalates. A server that is absent has no such gate.
+	// DomainAllow lists, per server, the hosts that its sandbox lets it reach. A call with
+	// a URL on any other host escalates. A server that is not listed is not limited.
 	DomainAllow map[string][]string
 
-	// Traits tell which servers have special properties; nil means
-	// DefaultTraits.
+	// Traits are the special properties of servers, by name; nil means DefaultTraits.
 	Traits map[string]Traits
 
-	// GitFixed are the variables of git's configuration that the git server
-	// sets in its environment, such as "core.hooksPath", so that what a
-	// repository says of them has no effect. A call on a repository that
-	// brings other programs of its own escalates.
+	// GitFixed are variables of git's configuration, such as "core.hooksPath", that the
+	// git server sets in its environment. They override the repository's configuration,
+	// so programs that a repository names there never run. A call escalates when its
+	// repository configures other programs.
 	GitFixed []string
 
-	// Attached are repositories outside the sandbox that the host itself gave
-	// to the session, such as the one whose worktree the sandbox is. Git may
-	// use their directories as if they lay inside; no other tool may.
+	// Attached are repositories outside the sandbox that the host itself gave to the
+	// session, such as the repository that the session's worktree was made of. Git tools
+	// may use their directories as if they lay inside the sandbox; other tools may not.
 	Attached []string
 
 	// SystemGit is the system-wide git configuration; empty means
@@ -55,7 +55,7 @@ type Traits struct {
 	Fetch        bool // it sends requests whose headers the call chooses
 }
 
-// DefaultTraits are the traits of the servers that the product brings.
+// DefaultTraits are the traits of the servers that the product ships.
 func DefaultTraits() map[string]Traits {
 	return map[string]Traits{
 		"filesystem": {SandboxFiles: true},

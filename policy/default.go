@@ -11,9 +11,9 @@ var defaultPolicy []byte
 //go:embed default/tool-annotations.json
 var defaultAnnotations []byte
 
-// Default returns the policy and the annotations that the product ships: for
-// the filesystem, git and fetch servers, work inside the workspace is free,
-// everything beyond it and everything over the network asks.
+// Default returns the policy and the annotations that the product ships. They cover the
+// filesystem, git and fetch servers: work inside the workspace is allowed; a person is
+// asked about everything outside the workspace and everything over the network.
 func Default() (*Compiled, *Annotations) {
 	c, err := ParseCompiled("default/compiled-policy.json", defaultPolicy)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// documentedDefaults puts in what the tool's schema says it takes for an
-// argument that the call leaves out, when the argument names something: what
-// the server will use is judged, and it is told to use just that.
+// documentedDefaults adds the default values of the tool's schema for arguments that the
+// call leaves out and whose values name something. So the value that the server will use
+// is judged, and the forwarded call contains it.
 func (p *preparation) documentedDefaults() {
 	for _, name := range p.tool.names {
 		if v, present := p.args.Member(name); present && v.Kind != jsonx.Null {
 			continue
 		}
 		if p.tool.traits.Git && name == "path" {
-			continue // the working directory, which is known better
+			continue // gitDirectory puts in the working directory
 		}
 		declared, _ := p.tool.schema.Property(name)
 		value, ok := declared.Member("default")

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// ToolDescription is what the annotations say of a tool.
+// ToolDescription is what the annotations say about a tool.
 type ToolDescription struct {
 	Name      string
-	Comment   string // of the server's author: text that is not to be trusted
+	Comment   string // written by the server's author; not trusted
 	Arguments []ArgumentDescription
-	Schema    json.RawMessage // of the arguments; nil when the file brings none
+	Schema    json.RawMessage // of the arguments; nil when the file has none
 }
 
 // ArgumentDescription is one argument and every role that it can have.
@@ -22,7 +22,7 @@ type ArgumentDescription struct {
 	Required bool
 }
 
-// Roles are all the roles that an argument of the tool can have, each once.
+// Roles returns all roles that arguments of the tool can have, each once.
 func (t ToolDescription) Roles() []Role {
 	var out []Role
 	for _, a := range t.Arguments {
@@ -35,11 +35,11 @@ func (t ToolDescription) Roles() []Role {
 	return out
 }
 
-// Servers lists the annotated servers by name.
+// Servers returns the names of the annotated servers, sorted.
 func (a *Annotations) Servers() []string { return slices.Sorted(slices.Values(a.servers)) }
 
-// Describe lists the tools of a server by name. The roles are those by which calls
-// are judged, with those that the engine adds of its own.
+// Describe returns the tools of a server, sorted by name. Their roles are those that calls
+// are judged by, including the roles that the engine adds itself.
 func (a *Annotations) Describe(server string) []ToolDescription {
 	var out []ToolDescription
 	for key, t := range a.tools {

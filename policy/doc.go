@@ -1,18 +1,20 @@
 // Package policy judges the tool calls of an agent that is not trusted.
 //
-// A Call comes in as raw bytes. The engine decodes it strictly, checks it
-// against the tool's schema, gives every argument its meaning (its roles),
-// brings every path, URL and git remote into the one form in which it can be
-// compared, and then asks: first the structural rules that no policy can
-// change, then the compiled rules, for each role and each element on its own.
-// The most restrictive answer wins, and what no rule speaks of is denied.
+// A Call comes in as raw bytes. The engine decodes it strictly, checks it against the
+// tool's schema, and gives every argument its meaning (its roles). It brings every path,
+// URL and git remote into one canonical form, so that they can be compared. Then it
+// applies the rules to each role and each value separately: first the structural rules,
+// which no policy can change, then the compiled rules. The most restrictive answer wins.
+// A value that no rule covers is denied.
 //
-// The Verdict carries the canonical arguments. They are the only thing that
-// may be forwarded: what was judged is what runs. The engine has two halves. The
-// collector gathers the facts of a call: it reads the file system, each file of it once,
-// to find out what a path names, and needs a clock only to know that a file has changed
-// too lately for its times to be trusted. The judge is given the call and its facts, and
-// is pure; a fact that could not be gathered is a denial. Neither uses the network or
-// starts a program. The same call can therefore be judged again, after a person has
-// thought about it, and the same code answers offline questions about a policy.
+// The Verdict carries the canonical arguments. Only these may be forwarded, so the call
+// that runs is the call that was judged.
+//
+// The engine has two halves. The collector gathers the facts of a call. It reads the file
+// system, each file once, to find out what a path names. It needs a clock only to notice
+// that a file changed so recently that its times cannot be trusted. The judge gets the
+// call and its facts, and is pure. A call is denied when one of its facts could not be
+// gathered. Neither half uses the network or starts a program. Therefore the same call
+// can be judged again after a person has considered it, and the same code answers offline
+// questions about a policy.
 package policy

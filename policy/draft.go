@@ -21,10 +21,10 @@ type Definition struct {
 	InputSchema json.RawMessage
 }
 
-// Draft writes annotations for the tools of a server, as a beginning for a person
-// who then reviews every line. Roles are guessed from names and types. What cannot
-// be guessed gets the role that the rules have to speak of before a call passes,
-// and is listed in doubts, as "tool argument".
+// Draft writes a first version of the annotations for a server's tools. A person then
+// reviews every line. Draft guesses roles from names and types. An argument whose role it
+// cannot guess gets roles that a rule must allow before a call passes, and is listed in
+// doubts as "tool argument".
 func Draft(server string, tools []Definition, now time.Time) (document []byte, doubts []string, err error) {
 	type toolDraft struct {
 		Tool     string            `json:"toolName"`
@@ -66,7 +66,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 	return append(document, '\n'), doubts, nil
 }
 
-// property is what of an argument's schema tells what it can be.
+// property is the part of an argument's schema that Draft guesses from.
 type property struct {
 	Type  any   `json:"type"`
 	Enum  []any `json:"enum"`
@@ -76,7 +76,7 @@ type property struct {
 	} `json:"items"`
 }
 
-// harmless tells whether an argument can only choose among a few values.
+// harmless reports whether an argument can only be one of a few values, or a number.
 func (p property) harmless() bool {
 	few := func(kind any, enum []any) bool {
 		return len(enum) > 0 || kind == "boolean" || kind == "number" || kind == "integer" || kind == "null"
@@ -84,7 +84,7 @@ func (p property) harmless() bool {
 	return few(p.Type, p.Enum) || p.Type == "array" && p.Items != nil && few(p.Items.Type, p.Items.Enum)
 }
 
-// Words by which arguments and tools are told apart.
+// Words in the names of arguments and tools from which roles are guessed.
 var (
 	pathWords   = []string{"path", "paths", "file", "files", "filename", "filepath", "dir", "directory", "directories", "folder", "cwd", "root", "source", "src", "destination", "dest"}
 	urlWords    = []string{"url", "urls", "uri", "uris", "link", "href", "endpoint", "website"}
@@ -97,7 +97,7 @@ var (
 	writeVerbs  = []string{"write", "create", "edit", "append", "update", "save", "put", "mkdir", "make", "add", "insert", "replace", "patch"}
 )
 
-// guessRoles guesses what an argument means, and says whether it is sure.
+// guessRoles guesses the roles of an argument, and returns whether the guess is sure.
 func guessRoles(tool, arg []string, p property) (guess []Role, sure bool) {
 	has := func(in, list []string) bool {
 		return slices.ContainsFunc(in, func(w string) bool { return slices.Contains(list, w) })
@@ -133,7 +133,8 @@ func guessRoles(tool, arg []string, p property) (guess []Role, sure bool) {
 	return []Role{FreeText}, false
 }
 
-// words takes a name in camel case, with dashes or underscores apart.
+// words splits a name in camel case, or with dashes or underscores, into its words in
+// lower case.
 func words(name string) []string {
 	var all []string
 	var word []rune

@@ -10,10 +10,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// gitDirectory resolves the directory of a git call before anything else: the
-// other arguments mean something only inside it. A call without one, or with
-// "." or nothing in it, means the working directory; the server must be told
-// which, because it may remember another.
+// gitDirectory resolves the directory of a git call before anything else, because the
+// other arguments have a meaning only inside that directory. If the call names no
+// directory or ".", the working directory is put in: the server may remember another one.
 func (p *preparation) gitDirectory() error {
 	arg, ok := p.tool.args["path"]
 	if !ok {
@@ -55,8 +54,8 @@ func (p *preparation) gitDirectory() error {
 	return nil
 }
 
-// openRepository looks for the repository that git would use and records
-// every directory of it that lies elsewhere.
+// openRepository finds the repository that git would use, and records every directory of
+// it that lies elsewhere.
 func (p *preparation) openRepository(r pathx.Resolved) error {
 	got, ok := p.repos[r.Path]
 	if !ok {
@@ -81,12 +80,12 @@ func (p *preparation) openRepository(r pathx.Resolved) error {
 	return nil
 }
 
-// repository is what was read of the repository in which a call works.
+// repository is what was read about the repository that a call works in.
 type repository struct {
 	repo     *gitx.Repo   // nil when there is none and none is needed
-	nested   []*gitx.Repo // the repositories that git looks into on its behalf
+	nested   []*gitx.Repo // the repositories that git also looks into, such as submodules
 	dirs     []repoDirs   // of nested, then of repo
-	programs []string     // what they would run
+	programs []string     // programs that git would run for them
 	err      error
 }
 
@@ -121,15 +120,16 @@ func (p *preparation) readRepository(r pathx.Resolved) *repository {
 	return got
 }
 
-// repoDirs are the directories and files of a repository, once they were looked for.
+// repoDirs are the directories and files of a repository. They are looked up when first
+// needed.
 type repoDirs struct {
 	names []string
 	err   error
 	known bool
 }
 
-// addRepository records the directories of one repository that the call works
-// on, or that git looks into on its behalf.
+// addRepository records the directories of one repository: the one that the call works
+// in, or one that git also looks into.
 func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo, dirs *repoDirs) error {
 	if !dirs.known {
 		dirs.names, dirs.err = repo.Dirs()
@@ -156,8 +156,8 @@ func (p *preparation) addRepository(r pathx.Resolved, repo *gitx.Repo, dirs *rep
 	return nil
 }
 
-// addRepositoryDir records a directory that the repository uses elsewhere.
-// That git writes into its own directory is no write of the agent's.
+// addRepositoryDir records a directory outside the call's directory that the repository
+// uses. It clears executes, because git writes there and not the agent.
 func (p *preparation) addRepositoryDir(r pathx.Resolved) error {
 	before := len(p.elements)
 	err := p.addPath("path", p.rootRole, r)
@@ -169,8 +169,8 @@ func (p *preparation) addRepositoryDir(r pathx.Resolved) error {
 	return err
 }
 
-// repoPathValue checks a path inside the repository: relative, without "..",
-// without the marks of pathspecs and options.
+// repoPathValue checks a path inside the repository. It refuses "..", pathspec magic, and
+// values that look like options.
 func (p *preparation) repoPathValue(name, s string) (string, error) {
 	roles := p.rootRole
 	if len(roles) == 0 {
@@ -203,7 +203,7 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	}
 	if !p.tool.can(restores) {
 		for i := before; i < len(p.elements); i++ {
-			p.elements[i].executes = "" // the file stays as it is
+			p.elements[i].executes = "" // the call does not change the file
 		}
 	}
 	forwarded := r.Path
@@ -214,8 +214,8 @@ func (p *preparation) repoPathValue(name, s string) (string, error) {
 	return forwarded, nil
 }
 
-// plainRelative is the shortest spelling of a path that was accepted. What a leading
-// "./" keeps from being an option, a pathspec or a scheme keeps it.
+// plainRelative is the shortest spelling of an accepted path. It keeps a leading "./" if
+// the path would otherwise look like an option, a pathspec or a home directory.
 func plainRelative(s string) string {
 	short := cleanRelative(s)
 	if checkRepoPath(short) != "" {
@@ -224,14 +224,14 @@ func plainRelative(s string) string {
 	return short
 }
 
-// inWorkTree reports whether a path belongs to the repository, of which the
-// call may have named a directory further down.
+// inWorkTree reports whether a path lies in the repository's work tree. The directory
+// that the call names may be a subdirectory of it.
 func (p *preparation) inWorkTree(path string) bool {
 	return p.repo != nil && p.repo.WorkTree != "" && pathx.Within(path, p.repo.WorkTree)
 }
 
-// resolveFrom resolves a path that is absolute on the host already, or, when
-// the agent wrote it, one that may begin with the mount point.
+// resolveFrom resolves an absolute path. If host is true it is a path of the host;
+// otherwise the agent wrote it, and it may begin with the mount point.
 func (p *preparation) resolveFrom(full string, host bool) (pathx.Resolved, error) {
 	if !host {
 		return p.view.Resolve(full)
@@ -242,7 +242,7 @@ func (p *preparation) resolveFrom(full string, host bool) (pathx.Resolved, error
 	return p.view.ResolveHost(full)
 }
 
-// cleanRelative removes "." and empty components and keeps the rest.
+// cleanRelative removes "." and empty components.
 func cleanRelative(s string) string {
 	var out []string
 	for part := range strings.SplitSeq(s, "/") {

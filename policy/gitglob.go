@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// checkPattern refuses a path inside a repository that git takes for a pattern,
-// when the pattern selects something protected below the directory it starts from.
+// checkPattern refuses a path inside a repository if git would take it as a pattern that
+// selects something protected below dir.
 func (p *preparation) checkPattern(name, pattern, dir string) error {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return nil
@@ -26,17 +26,17 @@ func (p *preparation) checkPattern(name, pattern, dir string) error {
 	return nil
 }
 
-// selects reports whether git could take a name to match a pattern, or, where it
-// is only the beginning of names, one of these. "*" stands for slashes as well, as
-// in git; "[…]" for any character, which is more than in git; and case means nothing.
+// selects reports whether a name could match a pattern of git. If beginning is true, it
+// reports whether any name that begins with name could match. "*" also matches slashes,
+// as in git; "[…]" matches any character, which is more than in git; case is ignored.
 func selects(pattern, name string, beginning bool) bool {
 	pattern, name = strings.ToLower(pattern), strings.ToLower(name)
-	at := make([]bool, len(pattern)+1) // where in the pattern the match can stand
+	at := make([]bool, len(pattern)+1) // positions in the pattern that the match can be at
 	at[0] = true
 	skipStars(pattern, at)
 	for i := 0; i < len(name); i++ {
 		next := make([]bool, len(at))
-		opened := len(pattern) // the first "[" at which the match can stand
+		opened := len(pattern) // the first "[" that the match can be at
 		for j := range len(pattern) {
 			if pattern[j] == ']' && j >= opened+2 {
 				next[j+1] = true
@@ -58,7 +58,7 @@ func selects(pattern, name string, beginning bool) bool {
 		at = next
 	}
 	if beginning {
-		at[len(pattern)] = false // nothing can follow
+		at[len(pattern)] = false // the pattern is used up, so nothing can follow
 		for _, can := range at {
 			if can {
 				return true
@@ -69,7 +69,7 @@ func selects(pattern, name string, beginning bool) bool {
 	return at[len(pattern)]
 }
 
-// skipStars lets stars stand for nothing.
+// skipStars lets each star match the empty string.
 func skipStars(pattern string, at []bool) {
 	for j := range len(pattern) {
 		if at[j] && pattern[j] == '*' {

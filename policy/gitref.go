@@ -7,10 +7,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// checkRef says why a revision, branch, tag or remote name is refused, or "".
-// A reference may never be read as an option, a path or a refspec, which does
-// more than it says. A colon is accepted where it can only name a file inside a
-// revision, as in HEAD:main.go.
+// checkRef returns why a revision, branch, tag or remote name is refused, or "". Git must
+// never read a reference as an option, a path or a refspec. If colon is true, a colon is
+// accepted, because it can only name a file inside a revision, as in HEAD:main.go.
 func checkRef(r Role, s string, colon bool) string {
 	switch {
 	case s == "":
@@ -53,7 +52,7 @@ func checkRefCharacters(s string) string {
 	return ""
 }
 
-// checkRepoPath says why a path inside a repository is refused, or "".
+// checkRepoPath returns why a path inside a repository is refused, or "".
 func checkRepoPath(s string) string {
 	switch {
 	case s == "":

@@ -10,10 +10,9 @@ import (
 
 func (p *preparation) direction() gitx.Direction { return gitx.Direction(p.tool.can(pushes)) }
 
-// remoteValue resolves a remote, given by name or by address, to everything
-// git would contact. The value that is forwarded is the resolved address
-// where the server takes one, and else the name, whose meaning is part of the
-// verdict's digest.
+// remoteValue resolves a remote, given by name or by address, to all addresses that git
+// would contact. It returns the value to forward: the resolved address if the server
+// accepts one, otherwise the name. The digest of the verdict binds what the name meant.
 func (p *preparation) remoteValue(name, s string) (string, error) {
 	repo := p.repo
 	if repo == nil {
@@ -28,7 +27,7 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 	addresses, err := repo.Resolve(s, p.direction())
 	var unknown *gitx.UnknownRemoteError
 	if errors.As(err, &unknown) {
-		// There is nothing to contact; rules without a domain still speak.
+		// Git contacts nothing. Rules without a domain still apply.
 		if why := checkRef(GitRemoteName, s, false); why != "" {
 			return s, p.refuse(RuleGitRemote, name, GitRemote, s, why)
 		}
@@ -56,8 +55,8 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 	return s, nil
 }
 
-// pushesElsewhere reports whether the call leaves it to git's configuration to which
-// branch it pushes, and that is another one than the call names.
+// pushesElsewhere reports whether git's configuration chooses the branch to push to, and
+// chooses another branch than the call names.
 func (p *preparation) pushesElsewhere() bool {
 	if to, _ := p.args.Member("remoteBranch"); to.Text != "" {
 		return false
@@ -71,7 +70,7 @@ func (p *preparation) addAddress(name string, a gitx.Address) {
 	p.add([]Role{GitRemote}, element{argument: name, text: a.String(), target: &target})
 }
 
-// submodules records what git contacts besides the remote itself.
+// submodules records the addresses of submodules, which git contacts besides the remote.
 func (p *preparation) submodules(name string, repo *gitx.Repo) error {
 	if repo != p.repo || p.tool.can(configures) {
 		return nil
@@ -86,13 +85,13 @@ func (p *preparation) submodules(name string, repo *gitx.Repo) error {
 	return nil
 }
 
-// accepts reports whether the tool's schema takes the value.
+// accepts reports whether the tool's schema accepts the value.
 func (p *preparation) accepts(name, value string) bool {
 	return p.tool.schema.Check(p.args.With(name, jsonx.Text(value))) == nil
 }
 
-// defaultRemote puts in the remote that git would choose, so that it is
-// judged and the server does not choose another.
+// defaultRemote adds the remote that git would choose, if the call names none. So that
+// remote is judged, and the server cannot choose another.
 func (p *preparation) defaultRemote() error {
 	if p.repo == nil {
 		return nil
@@ -106,7 +105,7 @@ func (p *preparation) defaultRemote() error {
 			return nil
 		}
 		if p.tool.can(configures) {
-			return nil // its URL belongs to some modes only
+			return nil // the tool takes a URL only in some modes
 		}
 		value, err := p.remoteValue(name, p.repo.DefaultRemote(p.direction()))
 		if err != nil {

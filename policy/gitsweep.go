@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// wholeTree refuses a call that takes in every file of the repository while a
-// protected one is among them.
+// wholeTree refuses a call that reads files of the work tree which it does not name, if a
+// protected file is among them.
 func (p *preparation) wholeTree(call jsonx.Value) error {
 	if p.repo == nil || p.repo.WorkTree == "" {
 		return nil
@@ -30,8 +30,8 @@ func (p *preparation) wholeTree(call jsonx.Value) error {
 	return p.checkProtected("path", firstPath(p.rootRole), r, reads)
 }
 
-// shownFile is the file that a call names inside its object, which may be in a
-// directory of any depth; empty when it names none.
+// shownFile returns the file that a call names inside the object it shows, as "/" and its
+// path from some directory of the repository. It returns "" if the call names no file.
 func shownFile(call jsonx.Value) string {
 	if v, _ := call.Member("filePath"); v.Text != "" {
 		return "/" + cleanRelative(v.Text)
@@ -43,8 +43,8 @@ func shownFile(call jsonx.Value) string {
 	return ""
 }
 
-// trackedFiles refuses a call that shows tracked files while a protected one is among
-// them: below the directories that the call names, or anywhere.
+// trackedFiles refuses a call that shows tracked files, if a protected file is tracked
+// below the paths that the call names. A call that names none shows all tracked files.
 func (p *preparation) trackedFiles(call jsonx.Value) error {
 	tree, err := p.view.ResolveTrusted(p.repo.WorkTree)
 	if err != nil || p.protected == nil {
@@ -60,7 +60,7 @@ func (p *preparation) trackedFiles(call jsonx.Value) error {
 			scope = append(scope, filepath.Join(p.root.Path, strings.TrimPrefix(el.text, p.root.Path)))
 		}
 	}
-	var names []string // of what is protected, in the work tree
+	var names []string // protected paths, relative to the work tree
 	for i := range p.protected.now {
 		name := p.protected.now[i].Path
 		named := scope == nil || slices.ContainsFunc(scope, func(dir string) bool { return within(name, dir) })
@@ -84,11 +84,11 @@ func (p *preparation) trackedFiles(call jsonx.Value) error {
 	return nil
 }
 
-// revisionFile checks a file named in a revision: a protected file stays protected in
-// its earlier versions.
+// revisionFile checks a file named in a revision. The earlier versions of a protected
+// file are protected as well.
 func (p *preparation) revisionFile(name, rev, file string) error {
 	if file == "" || strings.Contains(rev, "{/") {
-		return nil // the whole tree, or text that is searched for
+		return nil // the whole tree, or a search for text in commit messages
 	}
 	if why := checkRepoPath(file); why != "" {
 		return p.refuse(RuleGitOption, name, GitRef, file, why)
@@ -100,7 +100,7 @@ func (p *preparation) revisionFile(name, rev, file string) error {
 	full := base + "/" + cleanRelative(file)
 	r, err := p.view.ResolveHost(full)
 	if err != nil {
-		r = pathx.Resolved{Path: full} // its place may hold something else by now
+		r = pathx.Resolved{Path: full} // the path may be something else today
 	}
 	return p.checkProtected(name, ReadPath, r, itself)
 }

@@ -15,14 +15,14 @@ import (
 type guard struct {
 	entries []guardEntry
 	open    []string // resolved: the sandbox and the unprotected directories
-	written []string // patterns of directories that agents write
+	written []string // patterns of directories that agents write to
 }
 
 // guardEntry is one protected file or directory.
 type guardEntry struct {
 	name     string // as configured
 	resolved pathx.Resolved
-	moving   bool // in an open directory, where links can change: resolved anew each time
+	moving   bool // lies in an open directory, where agents can change links: resolved for each call
 }
 
 func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (*guard, error) {
@@ -49,22 +49,21 @@ func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (
 		inside := slices.ContainsFunc(g.open, func(dir string) bool { return pathx.Within(got.Path, dir) || pathx.Within(literal, dir) })
 		g.entries = append(g.entries, guardEntry{name: name, resolved: got, moving: inside})
 		if filepath.IsAbs(literal) && literal != got.Path {
-			// The name itself stays closed as well, should its links change.
+			// The configured name is protected as well, in case its links change.
 			g.entries = append(g.entries, guardEntry{name: name, resolved: pathx.Resolved{Path: literal}})
 		}
 	}
 	return g, nil
 }
 
-// guardView is the guard as it stands during one call: every protected name
-// resolved once.
+// guardView is the guard during one call. Every protected name is resolved once.
 type guardView struct {
 	*guard
 	now   []pathx.Resolved
 	links linkIndex
 }
 
-// look resolves the protected names that can have changed since the start.
+// look resolves the protected names that may have changed since the engine was made.
 func (g *guard) look(paths *pathx.View) (*guardView, error) {
 	v := &guardView{guard: g, now: make([]pathx.Resolved, len(g.entries))}
 	for i, e := range g.entries {
@@ -80,8 +79,9 @@ func (g *guard) look(paths *pathx.View) (*guardView, error) {
 	return v, nil
 }
 
-// protects reports whether a file is protected: by its place, by the identity
-// of a directory above it, or as another name of a protected file.
+// protects reports whether a file is protected: because of its path, because of the
+// identity of the file or a directory above it, or because it is a hard link to a
+// protected file.
 func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error) {
 	linked := r.Exists && !r.Dir && r.Links > 1
 	for i := range g.now {
@@ -99,7 +99,7 @@ func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error
 	return false, nil
 }
 
-// agents reports whether a protected directory is one that an agent writes.
+// agents reports whether dir is a directory that agents write to.
 func (g *guard) agents(dir string) bool {
 	return slices.ContainsFunc(g.written, func(pattern string) bool {
 		is, err := filepath.Match(pattern, dir)
@@ -118,9 +118,9 @@ func (g *guard) excluded(path, protected string) bool {
 	return false
 }
 
-// within is pathx.Within without regard to case: on a disk that ignores case
-// the name of a protected file that does not exist yet has many spellings,
-// and on every other disk it costs nothing to close them all.
+// within is pathx.Within, but ignores case. On a disk that ignores case, a protected file
+// that does not exist yet has many spellings. On every other disk, refusing all of them
+// does no harm.
 func within(p, dir string) bool {
 	if len(p) < len(dir) || !strings.EqualFold(p[:len(dir)], dir) {
 		return false
@@ -128,9 +128,9 @@ func within(p, dir string) bool {
 	return len(p) == len(dir) || p[len(dir)] == '/' || dir == "/"
 }
 
-// covers reports whether a protected file lies at or below a path, so that a
-// recursive operation on it would reach the file. One that is known not to be
-// there counts only where missing is set.
+// covers reports whether a protected file lies at or below a path, so that a recursive
+// operation on the path would reach it. A protected file that is known not to exist counts
+// only if missing is true.
 func (g *guardView) covers(r pathx.Resolved, missing bool) bool {
 	for i := range g.now {
 		p := &g.now[i]

@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// gitObeys says why git on the host would run or obey a file, or what lies below
-// a directory, because its configuration names it; or "".
+// gitObeys returns why git on the host would run or obey a file, or the files below a
+// directory, because git's configuration names them. It returns "" if git would not.
 func (p *preparation) gitObeys(r pathx.Resolved) string {
 	states := make([]gitx.Dir, len(r.Idents()))
 	for i, id := range r.Idents() {
@@ -27,8 +27,8 @@ func (p *preparation) gitObeys(r pathx.Resolved) string {
 	return ""
 }
 
-// reaches reports whether writing a file changes what a name leads to. A
-// directory that is not there yet may come with all that it holds.
+// reaches reports whether writing to r can change the file that a name resolves to. If r
+// does not exist yet, it may be created as a directory with files in it.
 func (p *preparation) reaches(r pathx.Resolved, name string) bool {
 	to, err := p.view.ResolveTrusted(name)
 	if err != nil {

@@ -23,8 +23,8 @@ func (p *preparation) identifierValue(name string, roles []Role, r Role, s strin
 	return s, nil
 }
 
-// proxyDomain checks a domain that an agent asks to reach: a public name, no
-// address and nothing that resolves only on this machine or inside a network.
+// proxyDomain checks a domain that an agent asks to reach. It must be a public name, not
+// an IP address or a name that resolves only on this machine or in a local network.
 func (p *preparation) proxyDomain(name, s string) (string, error) {
 	u, err := urlx.Parse("https://" + s)
 	if err == nil && u.String() != "https://"+strings.TrimSuffix(strings.ToLower(s), ".") && isPlain(s) {
@@ -52,8 +52,8 @@ func isPlain(s string) bool {
 	return true
 }
 
-// forbiddenHeaders may not be chosen by a call: they carry credentials, name
-// another host than the one judged, or steer the connection.
+// forbiddenHeaders are headers that a call may not set: they carry credentials, name
+// another host than the judged one, or control the connection.
 var forbiddenHeaders = map[string]bool{
 	"host": true, "authorization": true, "cookie": true, "cookie2": true, "set-cookie": true,
 	"proxy-authorization": true, "proxy-authenticate": true, "proxy-connection": true,
@@ -65,13 +65,13 @@ var forbiddenHeaders = map[string]bool{
 	"x-original-host": true, "x-host": true,
 }
 
-// credentialHeader is in the names of headers that carry credentials.
+// credentialHeader matches the names of headers that carry credentials.
 var credentialHeader = regexp.MustCompile("authorization|api-?key|secret|password|^x-auth($|-)|token$")
 
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$")
 
-// headers checks the headers of a request: a flat object of plain strings
-// without the forbidden names.
+// headers checks the headers of a request. They must be an object of plain strings, and
+// no forbidden name may be among them.
 func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 	if v.Kind != jsonx.Object {
 		return p.refuse(RuleHeaders, name, HTTPHeaders, "", "the headers are not an object")
@@ -87,7 +87,7 @@ func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 		case m.Value.Kind != jsonx.String || !headerValue(m.Value.Text):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed value")
 		}
-		p.add(roles, element{argument: name, text: lower}) // rules speak of headers by their names
+		p.add(roles, element{argument: name, text: lower}) // rules refer to headers by their names
 	}
 	return nil
 }

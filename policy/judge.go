@@ -7,15 +7,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// judge decides about calls by what was gathered of them. It is pure: the same facts
-// always lead to the same verdict.
+// judge decides about calls by the facts that were gathered about them. It is pure: the
+// same facts always give the same verdict.
 type judge struct {
 	gates   map[string][]urlx.Pattern // by server
 	maxCall int
 }
 
-// evaluate judges a call by its facts, with denials by structure as errors. Facts that are
-// missing, or those of another call, are no reason to allow anything.
+// evaluate judges a call by its facts. It returns structural denials as errors. It denies
+// the call if the facts are missing or belong to another call.
 func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	switch {
 	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || !bytes.Equal(f.call.Arguments, c.Arguments):
@@ -32,7 +32,7 @@ func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	return j.verdict(f, j.decide(f))
 }
 
-// verdict writes down an outcome together with the canonical arguments.
+// verdict makes the verdict from an outcome and the canonical arguments.
 func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
 	v := Verdict{Decision: o.decision, Rule: o.rule, Reason: o.reason, Trace: o.trace}
 	if o.decision == Deny {

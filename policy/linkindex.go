@@ -13,19 +13,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// maxGuarded bounds the search for hard links to protected files. To look at so many
-// takes some seconds. What agents write does not count; tests lower it.
+// maxGuarded is how many files the search for hard links to protected files may look at.
+// That takes some seconds. Directories that agents write to are not searched. Tests lower
+// the bound.
 var maxGuarded = 2_000_000
 
-// linkIndex knows the identities of those files below protected directories that have
-// several names. It is made for one call, and only when the call names such a file,
-// because finding them means to look at every file.
+// linkIndex knows the identities of files below protected directories that have several
+// hard links. It is made for one call, and only if the call names a file with several
+// hard links, because making it means looking at every file.
 type linkIndex struct {
 	dirs map[string]map[pathx.Ident]struct{}
 	seen int
 }
 
-// holds reports whether a file with that identity has a name below dir.
+// holds reports whether a file with that identity lies below dir.
 func (x *linkIndex) holds(ctx context.Context, g *guard, dir string, id pathx.Ident) (bool, error) {
 	if _, done := x.dirs[dir]; !done {
 		if err := x.read(ctx, g, dir); err != nil {
@@ -41,7 +42,7 @@ func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil // it went away meanwhile
+			return nil // it was removed meanwhile
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
@@ -57,7 +58,7 @@ func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
 		}
 		var st unix.Stat_t
 		switch err := unix.Lstat(name, &st); {
-		case errors.Is(err, unix.ENOENT): // it went away meanwhile
+		case errors.Is(err, unix.ENOENT): // it was removed meanwhile
 		case err != nil:
 			return errors.New("a protected file cannot be looked at for hard links")
 		case st.Nlink > 1:

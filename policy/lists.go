@@ -14,8 +14,8 @@ type Lists struct {
 	raw    []byte
 }
 
-// List is one resolved list. What a person added or removed by hand is kept apart,
-// so that it outlasts a new resolution.
+// List is one resolved list. Values that a person added or removed by hand are kept
+// separately, so that they stay when the list is resolved again.
 type List struct {
 	Values     []string `json:"values"`
 	Added      []string `json:"manualAdditions"`
@@ -26,8 +26,8 @@ type List struct {
 	effective []string
 }
 
-// Effective are the values that rules see: those resolved and those added, without
-// those removed.
+// Effective returns the values that rules use: the resolved and the added values, without
+// the removed ones.
 func (l List) Effective() []string {
 	out := make([]string, 0, len(l.Values)+len(l.Added))
 	for _, v := range slices.Concat(l.Values, l.Added) {
@@ -92,7 +92,7 @@ func readList(n *node) List {
 	return l
 }
 
-// Names lists the resolved lists by name.
+// Names returns the names of the resolved lists, sorted.
 func (l *Lists) Names() []string {
 	if l == nil {
 		return nil
@@ -100,7 +100,7 @@ func (l *Lists) Names() []string {
 	return slices.Sorted(maps.Keys(l.byName))
 }
 
-// Get returns a list and whether it is resolved.
+// Get returns the list of that name, and whether it is resolved.
 func (l *Lists) Get(name string) (List, bool) {
 	if l == nil {
 		return List{}, false
@@ -120,7 +120,7 @@ func EncodeLists(generatedAt string, lists map[string]List) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// values returns the effective values of a list; a missing one is empty.
+// values returns the effective values of a list, none if the list is not resolved.
 func (l *Lists) values(name string) []string {
 	if l == nil {
 		return nil
@@ -128,7 +128,7 @@ func (l *Lists) values(name string) []string {
 	return l.byName[name].effective
 }
 
-// lacks reports whether a list is named that has not been resolved.
+// lacks reports whether allowed names a list that is not resolved.
 func (l *Lists) lacks(allowed []string) bool {
 	for _, a := range allowed {
 		if name, isRef := strings.CutPrefix(a, "@"); isRef {

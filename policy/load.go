@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// load reads a file of the trusted base as a T.
+// load reads a policy, annotation or list file as a T.
 func load[T any](file string, from func(*document) (T, error)) (T, error) {
 	d, err := readDocument(file)
 	if err != nil {
@@ -31,7 +31,7 @@ func parse[T any](name string, data []byte, from func(*document) (T, error)) (T,
 // fileLimits bound a policy file, which may hold the schemas of many tools.
 var fileLimits = jsonx.Limits{Bytes: 32 << 20, Depth: 64, Members: 2_000_000, Trusted: true}
 
-// readDocument reads and parses a file of the trusted base.
+// readDocument reads and parses a file.
 func readDocument(file string) (*document, error) {
 	data, err := readBounded(file)
 	if err != nil {
@@ -41,7 +41,7 @@ func readDocument(file string) (*document, error) {
 	return parseDocument(file, data)
 }
 
-// readBounded reads a regular file that is not larger than a policy can be.
+// readBounded reads a regular file that is not larger than fileLimits allows.
 func readBounded(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// LoadDir reads the compiled policy and, when there are any, the dynamic
-// lists of a directory: compiled-policy.json and dynamic-lists.json. The
-// policy is read first, because whoever replaces both writes it last.
+// LoadDir reads compiled-policy.json from a directory, and dynamic-lists.json if it
+// exists. It reads the policy first, because a program that replaces both files writes
+// the policy last.
 func LoadDir(dir string) (*Compiled, *Lists, error) {
 	c, err := LoadCompiled(filepath.Join(dir, "compiled-policy.json"))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// pathValue resolves a path, once for all roles of its argument.
+// pathValue resolves a path. It does so once for all roles of the argument.
 func (p *preparation) pathValue(name string, roles []Role, s string) (string, error) {
 	role := firstPath(roles)
 	r, err := p.view.Resolve(s)
@@ -32,7 +32,7 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	for _, each := range roles {
 		el := element{argument: name, role: each, text: r.Path, path: each.IsPath(), sandbox: sandbox, far: far != itself}
 		if each == DeletePath && !p.tool.traits.Git && r.Path == p.paths.Base {
-			el.sandbox = false // what goes then is an entry of the directory above
+			el.sandbox = false // deleting the sandbox changes the directory above it
 		}
 		if each.changesFiles() {
 			el.executes = p.runsOnHost(r, each)
@@ -42,8 +42,8 @@ func (p *preparation) addPath(name string, roles []Role, r pathx.Resolved) error
 	return nil
 }
 
-// runsOnHost says why changing a file would run or steer a program on the host
-// later, or "".
+// runsOnHost returns why changing a file could later run or control a program on the
+// host, or "".
 func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
 	if why := hostexec.Path(r.Path, p.view.Exists); why != "" {
 		return why
@@ -57,13 +57,13 @@ func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
 	return ""
 }
 
-// reach says how far a call goes below a path that it names.
+// reach says which files below a named path a call affects.
 type reach uint8
 
 const (
-	itself   reach = iota
-	reads          // everything below
-	destroys       // everything below
+	itself   reach = iota // only the path itself
+	reads                 // the call can read everything below
+	destroys              // the call can delete everything below
 )
 
 func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, far reach) error {
@@ -87,7 +87,7 @@ func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, f
 	return nil
 }
 
-// reach says how far the call goes below the path of an argument.
+// reach returns which files below the path of an argument the call affects.
 func (p *preparation) reach(argument string, roles []Role) reach {
 	switch {
 	case slices.Contains(roles, DeletePath):

@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
-// ProxyServer is the reserved name of the tools by which an agent asks for
-// more domains. They exist under every policy.
+// ProxyServer is the reserved server name of the tools with which an agent asks for more
+// domains. They exist under every policy.
 const ProxyServer = "proxy"
 
 func proxyTools() map[toolKey]*annotation {
@@ -29,8 +29,7 @@ func proxyTools() map[toolKey]*annotation {
 	return tools
 }
 
-// textsOnly is the schema of a tool that needs every one of its arguments, and
-// each as a text.
+// textsOnly returns the schema of a tool whose arguments are all required strings.
 func textsOnly(args []string) *schema.Schema {
 	text := jsonx.Value{Kind: jsonx.Object}.With("type", jsonx.Text("string"))
 	properties, required := jsonx.Value{Kind: jsonx.Object}, jsonx.Value{Kind: jsonx.Array}

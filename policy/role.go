@@ -8,8 +8,8 @@ type Role string
 // The roles an annotation can give to an argument.
 const (
 	ReadPath      Role = "read-path"      // a file or directory that will be read
-	WritePath     Role = "write-path"     // that will be created or changed
-	DeletePath    Role = "delete-path"    // that will be removed, or moved away
+	WritePath     Role = "write-path"     // a file or directory that will be created or changed
+	DeletePath    Role = "delete-path"    // a file or directory that will be removed or moved away
 	WriteHistory  Role = "write-history"  // a repository whose history is rewritten
 	DeleteHistory Role = "delete-history" // a repository that loses branches or tags
 	RepoPath      Role = "repo-relative-path"
@@ -24,7 +24,7 @@ const (
 	GitRef        Role = "git-ref"         // a revision, branch or tag; never an option
 	GitRemoteName Role = "git-remote-name" // the name of a remote in local configuration
 	HTTPHeaders   Role = "http-headers"
-	SearchQuery   Role = "search-query" // text that leaves for a search engine
+	SearchQuery   Role = "search-query" // text that is sent to a search engine
 	FreeText      Role = "free-text-egress"
 	EmailAddress  Role = "email-address"
 
@@ -39,7 +39,7 @@ const (
 type category uint8
 
 const (
-	opaque     category = iota // copied as they are
+	opaque     category = iota // copied unchanged
 	pathlike                   // resolved by pathx
 	repoPath                   // a path within a repository
 	urllike                    // normalized by urlx
@@ -52,7 +52,7 @@ const (
 
 type roleInfo struct {
 	category category
-	resource bool // whether the rules judge it
+	resource bool // whether rules judge its values
 }
 
 var roles = map[Role]roleInfo{
@@ -61,7 +61,7 @@ var roles = map[Role]roleInfo{
 	DeletePath:      {pathlike, true},
 	WriteHistory:    {pathlike, true},
 	DeleteHistory:   {pathlike, true},
-	RepoPath:        {repoPath, false}, // judged as what the tool does to the file
+	RepoPath:        {repoPath, false}, // its files are judged by the roles of the call's directory
 	FetchURL:        {urllike, true},
 	GitRemote:       {remote, true},
 	GithubOwner:     {identifier, true},
@@ -82,17 +82,17 @@ var roles = map[Role]roleInfo{
 
 func (r Role) known() bool { _, ok := roles[r]; return ok }
 
-// Judged tells whether rules decide about values of the role.
+// Judged reports whether rules must allow values of the role.
 func (r Role) Judged() bool       { return roles[r].resource }
 func (r Role) category() category { return roles[r].category }
 
-// IsPath tells whether values of the role are paths.
+// IsPath reports whether values of the role are paths.
 func (r Role) IsPath() bool { return roles[r].category == pathlike }
 
-// IsURL tells whether values of the role are addresses.
+// IsURL reports whether values of the role are addresses.
 func (r Role) IsURL() bool { return r == FetchURL || r == GitRemote }
 
-// named tells whether values of the role are names that are looked up or taken apart.
+// named reports whether values of the role are names that are looked up or parsed.
 func (r Role) named() bool {
 	switch r.category() {
 	case pathlike, repoPath, urllike, remote, refname:

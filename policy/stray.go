@@ -7,24 +7,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// freeText are arguments that are text and nothing else, whatever stands in
-// them: a file's content may well be a path or an option.
+// freeText are arguments that servers use only as text. Their values may look like paths
+// or options, such as the content of a file.
 var freeText = []string{
 	"content", "edits", "text", "data", "query",
 	"message", "author", "grep", "since", "until", "description", "body", "title", "format",
 }
 
-// optionValues are free texts that a git server hands to git as the value of an
-// option. None of them begins like an option itself.
+// optionValues are free texts that a git server passes to git as the value of an option.
+// They must not begin like an option themselves.
 var optionValues = []string{"author", "grep", "since", "until", "format", "pattern", "query"}
 
-// fileNamePatterns are arguments that select among the files below a directory
-// which the call names.
+// fileNamePatterns are arguments that select files below a directory that the call names.
 var fileNamePatterns = []string{"pattern", "excludePatterns"}
 
-// strayValue refuses values in arguments without a meaning that the server
-// could read as a path, an address or, for git, an option. Being inside the
-// sandbox lets a whole call pass, so no part of it may point out of it unseen.
+// strayValue refuses a value of an argument without roles if the server could read it as
+// a path, an address or, for git, an option. A call whose paths lie inside the sandbox is
+// allowed as a whole, so none of its other values may name something outside.
 func (p *preparation) strayValue(name string, v jsonx.Value) error {
 	if p.tool.traits.Git && v.Kind == jsonx.String && slices.Contains(optionValues, name) && strings.HasPrefix(strings.TrimSpace(v.Text), "-") {
 		return p.refuse(RuleGitOption, name, None, v.Text, "the value looks like an option")

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Summary describes what an engine judges by.
+// Summary describes the rules and tools of an engine.
 type Summary struct {
 	Hash     string        `json:"hash"`
 	Sandbox  string        `json:"sandbox"`
@@ -29,7 +29,7 @@ type ToolSummary struct {
 	Roles   map[string][]string `json:"roles"` // by argument
 }
 
-// Summarize lists rules, in order, and tools, by name.
+// Summarize returns the rules, in order, and the tools, sorted by name.
 func (e *Engine) Summarize() Summary {
 	s := Summary{Hash: e.hash, Sandbox: e.collector.paths.Base, Warnings: e.warnings}
 	for _, r := range e.config.Policy.Rules {

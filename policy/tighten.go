@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// gitArguments are the arguments of git tools that hold more than text,
-// whatever an annotation says of them.
+// gitArguments are arguments of git tools that are more than text, even if an annotation
+// gives them no role.
 var gitArguments = map[string]Role{
 	"paths": RepoPath, "files": RepoPath, "filePath": RepoPath, "file": RepoPath,
 	"filesToStage": RepoPath, "pathspec": RepoPath,
@@ -22,15 +22,14 @@ var gitArguments = map[string]Role{
 	"worktreePath": WritePath, "newPath": WritePath, "localPath": WritePath,
 }
 
-// fetchArguments are those of servers that send requests.
+// fetchArguments are the same for tools that send requests.
 var fetchArguments = map[string]Role{
 	"url": FetchURL, "headers": HTTPHeaders, "query": SearchQuery,
 }
 
-// tighten returns the annotation with roles added to arguments that an
-// annotation leaves without meaning although the server is known to give them
-// one, and with the usual behavior where it says nothing of that. Roles are only
-// ever added.
+// tighten returns the annotation with two additions: roles for arguments to which the
+// annotation gives none although the server is known to use them, and the usual behavior
+// if the annotation has none. It never removes a role.
 func (a *annotation) tighten(t Traits) *annotation {
 	known := map[string]Role{}
 	if t.Git {
@@ -58,7 +57,7 @@ func (a *annotation) tighten(t Traits) *annotation {
 	return &out
 }
 
-// hasMeaning reports whether any role leads to a check.
+// hasMeaning reports whether values of any of the roles are checked.
 func hasMeaning(list []Role) bool {
 	for _, r := range list {
 		if r.category() != opaque {

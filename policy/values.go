@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// values lists what the call names: every element of a role that rules judge.
+// values returns what the call names: every element of a role that rules judge.
 func (f *facts) values() []Value {
 	var out []Value
 	for i := range f.elements {
@@ -24,16 +24,15 @@ func (f *facts) values() []Value {
 	return out
 }
 
-// modeNames are arguments that say how something is done, though their schema
-// may declare a mere string.
+// modeNames are arguments that choose what a tool does, even if their schema declares a
+// plain string.
 var modeNames = []string{
 	"mode", "type", "action", "operation", "op", "command", "cmd", "method", "kind", "strategy", "format",
 	"script", "code", "query", "sql", "shell", "args", "arguments", "options", "flags", "env",
 }
 
-// prose lists the arguments of the call that are text and nothing else: no
-// role that is judged or checked, no flag, no number, no choice of an
-// enumeration, and no name that says it is more.
+// prose returns the arguments of the call that are only text. These have no role that is
+// judged or checked, are no flag, number or enumeration, and have no name in modeNames.
 func (f *facts) prose() []string {
 	var out []string
 	for _, m := range f.args.Members {

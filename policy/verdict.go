@@ -2,7 +2,7 @@ package policy
 
 import "encoding/json"
 
-// Decision is what becomes of a call.
+// Decision says whether a call goes on, is denied, or waits for a person.
 type Decision string
 
 // The decisions, from the mildest to the most severe.
@@ -12,7 +12,7 @@ const (
 	Deny     Decision = "deny"
 )
 
-// severity orders decisions; anything unknown is as severe as a denial.
+// severity orders decisions. An unknown decision is as severe as a denial.
 func (d Decision) severity() int {
 	switch d {
 	case Allow:
@@ -29,42 +29,42 @@ type Call struct {
 	Server    string
 	Tool      string
 	Arguments json.RawMessage // as received; nil means no arguments
-	// WorkDir is the directory the git server works in when a call names
-	// none; empty means the sandbox.
+	// WorkDir is the directory that the git server works in if a call names none; empty
+	// means the sandbox.
 	WorkDir string
 }
 
 // Verdict is the judgment of one call.
 type Verdict struct {
 	Decision Decision
-	// Rule names what decided: "structural-sandbox-allow", "default-deny" or
-	// the name of a compiled rule.
+	// Rule is the name of the rule that decided: a compiled rule, or a structural or
+	// built-in rule such as "structural-sandbox-allow" or "default-deny".
 	Rule string
-	// Reason is for people. It never contains text of the agent's that could
-	// disturb a screen.
+	// Reason is for people. The agent's text in it is sanitized, so it cannot disturb a
+	// screen.
 	Reason string
-	// Arguments are the canonical arguments, exactly what may be forwarded.
-	// They are nil on a denial.
+	// Arguments are the canonical arguments, the only ones that may be forwarded. They are
+	// nil on a denial.
 	Arguments json.RawMessage
-	// Trace tells how each value of each role was judged.
+	// Trace says how each value of each role was judged.
 	Trace []Step
 	// Roles are the roles that escalated.
 	Roles []string
-	// Values are what the call names, in the form in which it was judged; of
-	// an escalation only.
+	// Values are what the call names, in canonical form. They are set only on an
+	// escalation.
 	Values []Value
-	// Prose names the arguments that carry text and nothing else, so that they
-	// do not change what the call is done to or how; of an escalation only.
+	// Prose are the names of arguments that are only text, so that they do not change
+	// what the call does or to what. It is set only on an escalation.
 	Prose []string
-	// Structural tells that a structural rule escalated, alone or with others;
-	// no standing permission may answer such a call.
+	// Structural is true when a structural rule escalated, alone or with others. No grant
+	// may answer such a call.
 	Structural bool
-	// Digest binds an approval to what was judged: server, tool, canonical
-	// arguments and what they resolved to at that moment, such as the URLs
-	// behind the name of a git remote. Empty on a denial.
+	// Digest binds an approval to what was judged: server, tool, canonical arguments and
+	// what they resolved to at that moment, such as the URLs behind the name of a git
+	// remote. It is empty on a denial.
 	Digest string
-	// Enters is the directory in which the git server works from then on, once it has
-	// carried out the call; empty: the one before.
+	// Enters is the working directory of the git server after it has carried out the
+	// call; empty: the directory does not change.
 	Enters string
 }
 
@@ -72,10 +72,10 @@ type Verdict struct {
 type Value struct {
 	Argument string
 	Role     Role
-	Text     string // canonical and raw: a resolved path, a URL, a name
-	// Origin is scheme, host and port of an address, else empty.
+	Text     string // canonical and not sanitized: a resolved path, a URL, a name
+	// Origin is scheme, host and port of an address, otherwise empty.
 	Origin string
-	// Sandbox tells that a path lies inside the sandbox.
+	// Sandbox is true for a path inside the sandbox.
 	Sandbox bool
 }
 
@@ -104,7 +104,7 @@ const (
 	RuleHeaders          = "structural-http-header"
 	RuleHostExecution    = "structural-host-execution"
 	RuleDomain           = "structural-domain-escalate"
-	RuleWithdrawn        = "withdrawn" // the call was taken back before it was judged
+	RuleWithdrawn        = "withdrawn" // the call was withdrawn before it was judged
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"
 	RuleDefault          = "default-deny"
