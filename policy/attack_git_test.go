@@ -102,8 +102,8 @@ func TestGitAttacks(t *testing.T) {
 	judgeAll(t, attacks)
 }
 
-// TestRemoteIdentity allows pushes to one host only and expects that every way
-// of sending a push elsewhere is seen.
+// TestRemoteIdentity allows pushes to one host only, and tries every way of sending a
+// push to another host.
 func TestRemoteIdentity(t *testing.T) {
 	w := newWorld(t)
 	c, err := ParseCompiled("github.json", []byte(`{"rules":[{"name":"allow-acme","if":{"server":["git"],
@@ -167,7 +167,7 @@ func TestRemoteIdentity(t *testing.T) {
 	}
 }
 
-// TestUserRewriting follows the rules of the person's own configuration.
+// TestUserRewriting rewrites addresses by the person's own git configuration.
 func TestUserRewriting(t *testing.T) {
 	w := newWorld(t)
 	w.write("home/.gitconfig", "[url \"git@evil.example.org:\"]\n\tinsteadOf = https://github.com/\n")
@@ -181,7 +181,7 @@ func TestUserRewriting(t *testing.T) {
 	}
 }
 
-// TestFixedGitVariables: what the server sets itself a repository cannot set.
+// TestFixedGitVariables: a repository cannot set variables that the server itself sets.
 func TestFixedGitVariables(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine(func(c *Config) { c.GitFixed = []string{"core.hooksPath", "core.fsmonitor"} })
@@ -216,8 +216,8 @@ func TestAttachedRepository(t *testing.T) {
 	}
 }
 
-// TestRemoteWithoutRepository has a tool whose repository the engine cannot know,
-// so that it cannot know either what the repository makes of an address.
+// TestRemoteWithoutRepository has a tool that does not name its repository, so the engine
+// cannot know how the repository's configuration rewrites an address.
 func TestRemoteWithoutRepository(t *testing.T) {
 	a, err := ParseAnnotations("a.json", []byte(`{"servers":{"git":{"tools":[{"toolName":"git_push","args":{"where":["read-path"],"remote":["git-remote-url"]}}]}}}`))
 	if err != nil {

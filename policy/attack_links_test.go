@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bareRepo makes a repository of the least that git takes for one.
+// bareRepo makes the smallest directory that git accepts as a repository.
 func (w *world) bareRepo(dir, config string) string {
 	w.t.Helper()
 	git := filepath.Join(w.sandbox, dir, ".git")
@@ -41,15 +41,14 @@ func TestOtherNames(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"named-secret", "named-envrc"} { // to read one is to read the other
+	for _, name := range []string{"named-secret", "named-envrc"} { // both names read the same file
 		if v := e.Evaluate(Call{Server: "filesystem", Tool: "read_text_file", Arguments: []byte(`{"path":"` + name + `"}`)}); v.Decision != Allow {
 			t.Errorf("read %s: %s by %s", name, v.Decision, v.Rule)
 		}
 	}
 }
 
-// TestRepositoriesThatLeadOut has links inside of .git, through which git would
-// write.
+// TestRepositoriesThatLeadOut has links inside .git through which git would write outside.
 func TestRepositoriesThatLeadOut(t *testing.T) {
 	w := newWorld(t)
 	for _, inside := range []string{"logs", "logs/HEAD", "COMMIT_EDITMSG", "index", "packed-refs", "refs/heads/main", "refs/heads/deep/x", "info/exclude", "objects/ab", "objects/pack/p", "objects/cd/0123", "objects/pack/multi-pack-index.d/x", "objects/info/commit-graphs/x", "shallow", "worktrees/x"} {
@@ -68,7 +67,7 @@ func TestRepositoriesThatLeadOut(t *testing.T) {
 	}
 }
 
-// TestProgramsOfARepository lists settings by which git runs something.
+// TestProgramsOfARepository tries settings that make git run a program.
 func TestProgramsOfARepository(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -92,8 +91,8 @@ func TestProgramsOfARepository(t *testing.T) {
 	}
 }
 
-// TestFilesThatARepositoryNames: git reads them, and prints of some what it
-// cannot make sense of.
+// TestFilesThatARepositoryNames: git reads files that a configuration names, and prints
+// parts of them in error messages.
 func TestFilesThatARepositoryNames(t *testing.T) {
 	w := newWorld(t)
 	for config, want := range map[string]Decision{
@@ -135,8 +134,8 @@ func TestTextsThatLookLikeOptions(t *testing.T) {
 	}
 }
 
-// TestProtectedDirectoryThatCannotBeListed hides a directory behind a path that
-// is too long to be opened. A file with several names could have one in it.
+// TestProtectedDirectoryThatCannotBeListed has a directory whose path is too long to be
+// opened. A file with several hard links could have one of them in it.
 func TestProtectedDirectoryThatCannotBeListed(t *testing.T) {
 	w := newWorld(t)
 	deep, err := unix.Open(filepath.Join(w.home, ".ssh"), unix.O_DIRECTORY|unix.O_RDONLY|unix.O_CLOEXEC, 0)

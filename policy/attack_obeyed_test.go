@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestFilesThatGitIsToldToRun writes files of the workspace that only a
-// configuration makes hooks or programs.
+// TestFilesThatGitIsToldToRun writes workspace files that are hooks or programs only
+// because a configuration names them.
 func TestFilesThatGitIsToldToRun(t *testing.T) {
 	type try struct {
 		path string
@@ -106,8 +106,7 @@ func TestLinkedHooks(t *testing.T) {
 	}
 }
 
-// TestConfigurationThatChanges: what was read of a configuration holds only until
-// it is another.
+// TestConfigurationThatChanges: a configuration is read again after it has changed.
 func TestConfigurationThatChanges(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -126,7 +125,7 @@ func TestConfigurationThatChanges(t *testing.T) {
 	}
 }
 
-// TestRepositoryThatAppears: a directory without a repository has one later.
+// TestRepositoryThatAppears: a directory becomes a repository between two calls.
 func TestRepositoryThatAppears(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -148,8 +147,8 @@ func TestRepositoryThatAppears(t *testing.T) {
 	}
 }
 
-// TestRepositoriesBeside has repositories whose configurations name files of the
-// workspace outside their own trees, and one without a work tree.
+// TestRepositoriesBeside has repositories whose configurations name files outside their
+// own work trees but in the workspace, and a repository without a work tree.
 func TestRepositoriesBeside(t *testing.T) {
 	w := newWorld(t)
 	w.must(os.RemoveAll(w.sandbox + "/g"))

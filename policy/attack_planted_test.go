@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestPlantedBareRepository puts a repository together piece by piece, each of
-// which looks harmless. The piece that would make git obey the rest asks.
+// TestPlantedBareRepository makes a repository from single files that look harmless. The
+// call that writes the last file, which makes git obey the others, escalates.
 func TestPlantedBareRepository(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -60,8 +60,8 @@ func TestPlantedBareRepository(t *testing.T) {
 	}
 }
 
-// TestRepositoriesWithin has submodules that bring programs, lead out or hold
-// what cannot be read. Git looks into them for a mere status.
+// TestRepositoriesWithin has submodules that configure programs, point outside or cannot
+// be read. Git reads submodules even for a status.
 func TestRepositoriesWithin(t *testing.T) {
 	w := newWorld(t)
 	for name, config := range map[string]string{
@@ -86,8 +86,8 @@ func TestRepositoriesWithin(t *testing.T) {
 	}
 }
 
-// TestInitOverWhatIsThere: to make a repository where there is one completes
-// that one, wherever it is.
+// TestInitOverWhatIsThere: git init in a directory that has a repository completes that
+// repository, even if its files lie elsewhere.
 func TestInitOverWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	box := w.sandbox + "/i/"
@@ -110,8 +110,8 @@ func TestInitOverWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestCloneWithSubmodules has an allowed host and submodules, which may come
-// from any other.
+// TestCloneWithSubmodules clones from an allowed host. The submodules may come from any
+// other host.
 func TestCloneWithSubmodules(t *testing.T) {
 	c, err := ParseCompiled("p.json", []byte(`{"rules":[{"name":"allow-acme","if":{"server":["git"],"domains":{"roles":["git-remote-url"],"allowed":["github.com/acme/widget"]}},"then":"allow"}]}`))
 	if err != nil {
@@ -132,14 +132,14 @@ func TestCloneWithSubmodules(t *testing.T) {
 	}
 }
 
-// TestInterruptedWork has repositories in which git would go on with something
-// that others left.
+// TestInterruptedWork has repositories with an interrupted operation that git would
+// continue.
 func TestInterruptedWork(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
 	for i, tc := range []struct {
 		file, content string
-		want          Decision // of going on
+		want          Decision // for the call that continues
 	}{
 		{"rebase-merge/git-rebase-todo", "pick 0123 a\nexec touch /tmp/x\n", Escalate},
 		{"rebase-merge/git-rebase-todo", "  x\ttouch /tmp/x", Escalate},
@@ -169,7 +169,7 @@ func TestInterruptedWork(t *testing.T) {
 	}
 }
 
-// TestBorrowedObjects has object stores elsewhere, named in every way that git reads.
+// TestBorrowedObjects has alternate object stores, named in every way that git reads.
 func TestBorrowedObjects(t *testing.T) {
 	w := newWorld(t)
 	const box = "iron/sessions/s1/sandbox/"
@@ -205,8 +205,8 @@ func TestBorrowedObjects(t *testing.T) {
 	}
 }
 
-// TestLinksThatGitReads has links below .git from which git takes messages, places
-// and contents, and options that name a file.
+// TestLinksThatGitReads has links below .git through which git reads messages, paths and
+// contents, and merge options that name a file.
 func TestLinksThatGitReads(t *testing.T) {
 	w := newWorld(t)
 	const box = "iron/sessions/s1/sandbox/"

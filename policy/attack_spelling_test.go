@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestOtherSpellings asks for files by another Unicode spelling of their names, for
-// which the file server takes the file that is there.
+// TestOtherSpellings asks for files by another Unicode spelling of their names. The file
+// server then opens the existing file.
 func TestOtherSpellings(t *testing.T) {
 	w := newWorld(t)
 	w.bareRepo("named", "")

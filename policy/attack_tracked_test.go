@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTrackedFilesAreProtected has git show a protected file that it tracks, without
-// naming it.
+// TestTrackedFilesAreProtected makes git show a protected, tracked file that the call does
+// not name.
 func TestTrackedFilesAreProtected(t *testing.T) {
 	w := newWorld(t)
 	repo := filepath.Join(w.sandbox, "tracked")
@@ -42,7 +42,7 @@ func TestTrackedFilesAreProtected(t *testing.T) {
 		{"git_log", ``, Allow},
 		{"git_show", `,"object":"HEAD"`, Deny},
 		{"git_show", `,"object":"HEAD","stat":true`, Deny},                              // the object may be the file itself
-		{"git_show", `,"object":"1d8ba1e5ae4a5eec3cc0b8a1b0a4bf6e37a0e0ad:.env"`, Deny}, // of the directory that it is in
+		{"git_show", `,"object":"1d8ba1e5ae4a5eec3cc0b8a1b0a4bf6e37a0e0ad:.env"`, Deny}, // in a tree that is a subdirectory
 		{"git_show", `,"object":"1d8ba1e5ae4a5eec3cc0b8a1b0a4bf6e37a0e0ad","filePath":".env"`, Deny},
 		{"git_show", `,"object":"HEAD:src/main.go"`, Allow},
 		{"git_show", `,"object":"HEAD","filePath":"src/main.go"`, Allow},

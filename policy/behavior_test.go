@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// behaviorOf reads annotations of one git tool that say this behavior, or nothing of it.
+// behaviorOf reads annotations of one git tool with this behavior, or without any.
 func behaviorOf(t *testing.T, name, behavior string) (*Annotations, error) {
 	t.Helper()
 	if behavior != "" {
@@ -17,8 +17,8 @@ func behaviorOf(t *testing.T, name, behavior string) (*Annotations, error) {
 		"path":{"type":"string"},"paths":{"type":"array","items":{"type":"string"}}}}}]}}}`))
 }
 
-// What a tool does is what its annotation says, whatever its name is; where it says
-// nothing, it is what is usual for the name.
+// A tool has the behavior in its annotation, whatever its name is. Without one it has the
+// usual behavior for its name.
 func TestBehaviorOfTools(t *testing.T) {
 	w := newWorld(t)
 	w.write("iron/sessions/s1/sandbox/repo/.envrc", "")
@@ -28,7 +28,7 @@ func TestBehaviorOfTools(t *testing.T) {
 	}{
 		{"put_back", "", Allow}, // it only names the file
 		{"put_back", `{"restores":true}`, Escalate},
-		{"put_back", `{"restores":[{"paths":"empty"}]}`, Escalate}, // in some calls is enough
+		{"put_back", `{"restores":[{"paths":"empty"}]}`, Escalate}, // restoring in some calls is enough
 		{"put_back", `{"restores":false}`, Allow},
 		{"git_restore", "", Escalate},
 		{"git_restore", `{}`, Allow},
@@ -57,7 +57,7 @@ func TestBehaviorThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// A draft states the usual behavior of a tool, so that a person sees them.
+// A draft contains the usual behavior of a tool, so that a person sees it.
 func TestDraftsStateBehavior(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)
 	document, _, err := Draft("mine", []Definition{{Name: "git_push", InputSchema: schema}, {Name: "push", InputSchema: schema}}, time.Time{})

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// thousandRules are rules for many tools; the last of them speaks of the call
-// that is measured.
+// thousandRules are rules for many tools. The last one applies to the measured call.
 func thousandRules(b *testing.B, dir string) *Compiled {
 	b.Helper()
 	var rules []string
@@ -23,7 +22,7 @@ func thousandRules(b *testing.B, dir string) *Compiled {
 	return c
 }
 
-// BenchmarkDecide is the decision alone, the call being prepared.
+// BenchmarkDecide measures only the decision, on a prepared call.
 func BenchmarkDecide(b *testing.B) {
 	dir := b.TempDir()
 	e, _ := defaultEngine(b, func(c *Config) { c.Policy = thousandRules(b, dir) })
@@ -40,8 +39,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluate is a whole call: decoding, schema, resolution of a path of
-// six parts, decision, encoding.
+// BenchmarkEvaluate measures a whole call: decoding, schema, resolving a path of six
+// parts, decision, encoding.
 func BenchmarkEvaluate(b *testing.B) {
 	e, root := defaultEngine(b, func(c *Config) {
 		c.Policy = thousandRules(b, "/srv")
@@ -62,8 +61,8 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateWrite is a write in a repository, whose configuration says what
-// git would run.
+// BenchmarkEvaluateWrite measures a write in a repository, whose configuration is read to
+// find out what git would run.
 func BenchmarkEvaluateWrite(b *testing.B) {
 	e, root := defaultEngine(b, func(c *Config) { c.Protected = []string{c.Home + "/.ssh", c.Home + "/.ironcurtain", "/etc/shadow"} })
 	w := &world{t: b, root: root}
@@ -78,7 +77,7 @@ func BenchmarkEvaluateWrite(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateFiftyPaths is one call with fifty paths.
+// BenchmarkEvaluateFiftyPaths measures one call with fifty paths.
 func BenchmarkEvaluateFiftyPaths(b *testing.B) {
 	e, _ := defaultEngine(b, func(c *Config) { c.Protected = []string{c.Home + "/.ssh"} })
 	var paths []string
@@ -94,8 +93,8 @@ func BenchmarkEvaluateFiftyPaths(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateGitLog is a call in a repository with objects and branches of its own,
-// which were there before it.
+// BenchmarkEvaluateGitLog measures a call in a repository that has had objects and
+// branches for some time.
 func BenchmarkEvaluateGitLog(b *testing.B) {
 	w := newWorld(b)
 	git := "iron/sessions/s1/sandbox/repo/.git/"
@@ -113,7 +112,7 @@ func BenchmarkEvaluateGitLog(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateGitPush reads a repository to find out where a push goes.
+// BenchmarkEvaluateGitPush measures reading a repository to find out where a push goes.
 func BenchmarkEvaluateGitPush(b *testing.B) {
 	w := newWorld(b)
 	e := w.engine()

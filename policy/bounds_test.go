@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/alone"
 )
 
-// selectsSlowly is selects with every end of every bracket tried for itself.
+// selectsSlowly is selects, but tries every possible end of every bracket separately.
 func selectsSlowly(pattern, name string, beginning bool) bool {
 	switch {
 	case name == "" && beginning:
@@ -65,8 +65,8 @@ func TestPatternsWithBrackets(t *testing.T) {
 	}
 }
 
-// quickly judges a call and fails when that took long: the machine may be busy, so a
-// minute of work must have become less than seconds.
+// quickly judges a call and fails if that took more than five seconds. Without bounds it
+// would take a minute; the limit leaves time for a busy machine.
 func quickly(t *testing.T, e *Engine, c Call, want Decision, rule string) {
 	t.Helper()
 	began := time.Now()
@@ -79,7 +79,7 @@ func quickly(t *testing.T, e *Engine, c Call, want Decision, rule string) {
 	}
 }
 
-// deepWorld has a directory as deep as a path can name one.
+// deepWorld has a directory that is as deep as a path can be.
 func deepWorld(t *testing.T) (e *Engine, levels int) {
 	t.Helper()
 	e, root := defaultEngine(t, func(c *Config) {
@@ -104,8 +104,8 @@ func list(path string, n int) string {
 	return "[" + strings.Join(all, ",") + "]"
 }
 
-// What a call names is bounded before anything is looked up, and what may be looked up
-// is done in a moment.
+// The names in a call are bounded before anything is looked up, and looking up what the
+// bounds permit is quick.
 func TestPathsThatCostMuch(t *testing.T) {
 	e, levels := deepWorld(t)
 	deep := strings.Repeat("d/", levels)
@@ -140,7 +140,7 @@ func TestJudgementsEnd(t *testing.T) {
 	}
 }
 
-// residentVariable makes the test program judge and tell how much memory that took.
+// residentVariable makes the test program judge and print how much memory that took.
 const residentVariable = "IRONCURTAIN_TEST_RESIDENT"
 
 // resident is the most memory this process has had, in bytes.
@@ -156,8 +156,8 @@ func resident(t *testing.T) int64 {
 	return r.Maxrss
 }
 
-// Twelve calls at once, on a repository with an index of 255 MB, take little memory. The
-// most that a process ever had is measured, so it is one of its own.
+// Twelve concurrent calls on a repository with an index of 255 MB take little memory. The
+// test measures the peak memory of a process, so it uses a process of its own.
 func TestMemoryOfJudgingAHugeIndex(t *testing.T) {
 	if os.Getenv(residentVariable) == "" {
 		self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")

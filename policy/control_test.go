@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestOrdinaryWorkIsAllowed lists what a developer's agent does all day. None
-// of it may ask or be denied, whichever annotations are used.
+// TestOrdinaryWorkIsAllowed makes the calls that a coding agent makes all day. All must be
+// allowed without asking, with every kind of annotations.
 func TestOrdinaryWorkIsAllowed(t *testing.T) {
 	w := newWorld(t)
 	engines := map[string]*Engine{
@@ -123,7 +123,7 @@ func TestOrdinaryWorkIsAllowed(t *testing.T) {
 	}
 }
 
-// TestBeyondTheWorkspaceAsks lists what a person is asked for.
+// TestBeyondTheWorkspaceAsks makes calls about which a person must be asked.
 func TestBeyondTheWorkspaceAsks(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()

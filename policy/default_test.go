@@ -63,8 +63,8 @@ func TestDefaultPolicy(t *testing.T) {
 	}
 }
 
-// TestDefaultAnnotationsAreComplete: every argument of every tool has a
-// meaning, and none has one that the tool does not know.
+// TestDefaultAnnotationsAreComplete: every argument of every tool is annotated, and no
+// argument is annotated that the tool does not have.
 func TestDefaultAnnotationsAreComplete(t *testing.T) {
 	_, a := Default()
 	count := map[string]int{}

@@ -2,7 +2,7 @@ package policy
 
 import "testing"
 
-// TestDocumentedDefaults leaves out what a server then chooses itself.
+// TestDocumentedDefaults leaves out arguments for which the server has a default.
 func TestDocumentedDefaults(t *testing.T) {
 	a, err := ParseAnnotations("a.json", []byte(`{"servers":{
 		"filesystem":{"tools":[
@@ -39,8 +39,8 @@ func TestDocumentedDefaults(t *testing.T) {
 	}
 }
 
-// TestMissingPathWithoutArguments: a schema that lists no arguments says nothing
-// about which of them may be left out.
+// TestMissingPathWithoutArguments: a schema that declares no arguments does not say which
+// of them may be left out.
 func TestMissingPathWithoutArguments(t *testing.T) {
 	for _, schema := range []string{``, `,"inputSchema":{}`, `,"inputSchema":{"type":"object"}`} {
 		a, err := ParseAnnotations("a.json", []byte(`{"servers":{"filesystem":{"tools":[{"toolName":"read_file","args":{"path":["read-path"]}`+schema+`}]}}}`))
@@ -54,7 +54,7 @@ func TestMissingPathWithoutArguments(t *testing.T) {
 	}
 }
 
-// TestMailAddressesAreNotFolded: only ASCII letters are one in both cases.
+// TestMailAddressesAreNotFolded: only ASCII letters are compared without case.
 func TestMailAddressesAreNotFolded(t *testing.T) {
 	a, err := ParseAnnotations("a.json", []byte(`{"servers":{"mail":{"tools":[{"toolName":"send","args":{"to":["email-address"]}}]}}}`))
 	if err != nil {

@@ -37,7 +37,7 @@ func TestDraft(t *testing.T) {
 	if want := []string{"process_file note", "process_file options", "process_file path"}; !slices.Equal(doubts, want) {
 		t.Errorf("doubts %q, want %q", doubts, want)
 	}
-	// A draft opens nothing by itself.
+	// A draft by itself allows nothing.
 	e, _ := defaultEngine(t, func(c *Config) { c.Annotations = a })
 	for tool, args := range map[string]string{"read_file": `{"file_path":"a"}`, "process_file": `{"note":"x"}`, "nothing": `{}`} {
 		if v := e.Evaluate(Call{Server: "files", Tool: tool, Arguments: []byte(args)}); v.Decision == Allow {

@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzEvaluate: whatever comes in, the engine answers; what it allows or asks
-// about is judged the same when the forwarded bytes come in; and what is
-// allowed for files lies inside the sandbox.
+// FuzzEvaluate: the engine answers any input. When a call is allowed or escalated, its
+// forwarded bytes get the same verdict. Files are allowed only inside the sandbox.
 func FuzzEvaluate(f *testing.F) {
 	w := newWorld(f)
 	e := w.engine()

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// Facts that are missing, of another call, or that could not be gathered allow nothing.
+// Nothing is allowed when facts are missing, belong to another call or could not be
+// gathered.
 func TestJudgingWithoutFacts(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -34,7 +35,7 @@ func TestJudgingWithoutFacts(t *testing.T) {
 	}
 }
 
-// Once the facts are gathered, nothing on the disk changes the verdict.
+// Once the facts are gathered, no change on the disk changes the verdict.
 func TestJudgingIsPure(t *testing.T) {
 	w := newWorld(t)
 	e := w.engine()
@@ -61,7 +62,7 @@ func TestJudgingIsPure(t *testing.T) {
 	}
 }
 
-// What decides has no means to look at anything.
+// The judge's files import nothing with which it could look at the file system.
 func TestTheJudgeImportsNothingThatLooks(t *testing.T) {
 	for _, file := range []string{"judge.go", "decide.go", "gates.go", "values.go", "explain.go"} {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// readingPolicy lets a directory be read, and asks before a remote is contacted.
+// readingPolicy allows reading a directory, and escalates before a remote is contacted.
 func readingPolicy(t *testing.T, w *world, more string) *Compiled {
 	t.Helper()
 	c, err := ParseCompiled("reading.json", []byte(`{"rules":[`+more+`
@@ -19,7 +19,7 @@ func readingPolicy(t *testing.T, w *world, more string) *Compiled {
 	return c
 }
 
-// remotesWorld has repositories below a directory that may be read, and beside it.
+// remotesWorld has repositories inside and outside a directory that may be read.
 func remotesWorld(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
@@ -46,13 +46,13 @@ func remotesWorld(t *testing.T) *world {
 	w.repository(open+"shared", githubRemote, nil)
 	w.write(open+"shared/.git/commondir", w.outside+"/closed/.git\n")
 	w.must(os.Symlink(w.outside+"/closed", w.outside+"/open/link"))
-	w.repository("outside", githubRemote, nil) // below it lies what may be read, and no repository
+	w.repository("outside", githubRemote, nil) // the readable directory lies below it and is no repository
 	w.must(os.Mkdir(w.outside+"/open/plain", 0o700))
 	return w
 }
 
-// Listing the remotes of a repository below a directory that may be read asks nobody,
-// unless it would show more than the repository's own configuration, or a credential.
+// Listing the remotes of a repository in a readable directory is allowed, unless the list
+// would show a credential or more than the repository's own configuration.
 func TestListingRemotes(t *testing.T) {
 	w := remotesWorld(t)
 	e := w.engine(func(c *Config) { c.Policy = readingPolicy(t, w, "") })

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProtectedPaths checks what is closed and what stays open around the
-// sandbox, which itself lies inside a protected directory.
+// TestProtectedPaths checks which paths are protected and which are open, with a sandbox
+// that lies inside a protected directory.
 func TestProtectedPaths(t *testing.T) {
 	w := newWorld(t)
 	w.must(os.MkdirAll(w.root+"/state", 0o700))
@@ -45,7 +45,7 @@ func TestProtectedPaths(t *testing.T) {
 			t.Errorf("%s: %s by %s (%s), want %s", path, v.Decision, v.Rule, v.Reason, want)
 		}
 	}
-	// The agent turns a protected name into a link elsewhere; both stay closed.
+	// The agent makes a protected name a link; the name and the target stay protected.
 	w.must(os.Symlink(w.sandbox+"/a.txt", w.sandbox+"/generated"))
 	for _, path := range []string{"generated", "a.txt"} {
 		v := e.Evaluate(Call{Server: "filesystem", Tool: "get_file_info", Arguments: []byte(`{"path":"` + path + `"}`)})
@@ -74,9 +74,9 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// A file with several names is looked for among the protected ones, whatever is in the
-// homes of other sessions: an agent can fill its own, and give no file in it a name
-// elsewhere. Too many protected files are a refusal.
+// A file with several hard links is looked for among the protected files. The homes of
+// other sessions are not searched: an agent can fill its own home, but cannot link files
+// in it to other places. With too many protected files the call is denied.
 func TestHardLinksAndOtherSessions(t *testing.T) {
 	former := maxGuarded
 	maxGuarded = 100

@@ -121,7 +121,7 @@ func TestLoadFiles(t *testing.T) {
 	}
 }
 
-// TestConditionalRoles narrows only by what the schema enumerates.
+// TestConditionalRoles: a case narrows roles only by values that the schema enumerates.
 func TestConditionalRoles(t *testing.T) {
 	const text = `{"servers":{"filesystem":{"tools":[{"toolName":"t","sideEffects":true,"args":{
 		"mode":["none"],"dryRun":["none"],
@@ -152,7 +152,7 @@ func TestConditionalRoles(t *testing.T) {
 		`{"path":"/etc/hosts","mode":"LIST"}`:                Deny,
 		`{"path":"/etc/hosts","mode":["list"]}`:              Deny,
 		`{"path":"/etc/hosts","mode":"write","dryRun":true}`: Deny,
-		`{"path":"/etc/hosts","mode":"list","dryRun":true}`:  Deny, // the ignored case still stands first
+		`{"path":"/etc/hosts","mode":"list","dryRun":true}`:  Deny, // the case without effect is still the first that matches
 	} {
 		if v := e.Evaluate(Call{Server: "filesystem", Tool: "t", Arguments: []byte(args)}); v.Decision != want {
 			t.Errorf("%s: %s by %s (%s), want %s", args, v.Decision, v.Rule, v.Reason, want)
@@ -160,8 +160,8 @@ func TestConditionalRoles(t *testing.T) {
 	}
 }
 
-// TestCanonicalFormMustFitTheSchema: a schema that the written value fits and
-// the canonical one does not.
+// TestCanonicalFormMustFitTheSchema: the schema accepts the value in the call, but not its
+// canonical form.
 func TestCanonicalFormMustFitTheSchema(t *testing.T) {
 	a, err := ParseAnnotations("a.json", []byte(`{"servers":{"filesystem":{"tools":[{"toolName":"t","args":{"path":["read-path"]},
 		"inputSchema":{"type":"object","properties":{"path":{"type":"string","maxLength":5}}}}]}}}`))
@@ -174,7 +174,7 @@ func TestCanonicalFormMustFitTheSchema(t *testing.T) {
 	}
 }
 
-// TestBrokenSchemaDenies has schemas that refer elsewhere or make no sense.
+// TestBrokenSchemaDenies has schemas with external references, and invalid schemas.
 func TestBrokenSchemaDenies(t *testing.T) {
 	for _, schema := range []string{`{"$ref":"https://example.com/schema.json"}`, `{"$ref":"file:///etc/passwd"}`, `{"type":"nonsense"}`} {
 		a, err := ParseAnnotations("a.json", []byte(`{"servers":{"filesystem":{"tools":[{"toolName":"t","args":{"path":["read-path"]},"inputSchema":`+schema+`}]}}}`))

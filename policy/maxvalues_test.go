@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestACallHasABoundOfValues: the judge would take a hundred times the memory of its bytes.
+// TestACallHasABoundOfValues: parsed values take a hundred times the memory of their text.
 func TestACallHasABoundOfValues(t *testing.T) {
 	compiled, annotations := Default()
 	e, err := New(Config{Policy: compiled, Annotations: annotations, Sandbox: t.TempDir()})

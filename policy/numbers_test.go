@@ -2,8 +2,8 @@ package policy
 
 import "testing"
 
-// A whole number is forwarded in digits however it was written, so that a server
-// to which 1.0 is no integer gets what was judged; equal calls are one call.
+// A whole number is forwarded as digits, however it was written. So equal calls have one
+// form, and a server for which 1.0 is no integer gets the value that was judged.
 func TestWholeNumbersHaveOneSpelling(t *testing.T) {
 	e := newWorld(t).engine()
 	plain := e.Evaluate(Call{Server: "git", Tool: "git_log", Arguments: []byte(`{"path":"/workspace/repo","maxCount":10}`)})

@@ -18,19 +18,19 @@ type oracleCase struct {
 	args  map[string][]string // values of each argument, canonical paths
 }
 
-// oracleTool is the tool that the oracle's calls are of.
+// oracleTool is the tool that the oracle's calls use, with the roles of its arguments.
 var oracleTool = map[string][]Role{
 	"from": {ReadPath, DeletePath}, "to": {WritePath}, "look": {ReadPath},
 }
 
-// oracle decides by the definition: for every role and every value on its own,
-// the first rule that takes part and covers the value; the worst answer wins.
-// A rule that asks or denies and whose conditions name no role together is held
-// against the call as a whole.
+// oracle decides by the definition: for every role and every value, the first rule that
+// takes part and covers the value decides; the most severe decision wins. A rule that
+// escalates or denies and whose conditions have no role in common is applied to the call
+// as a whole.
 func oracle(c oracleCase, sandbox string) Decision {
 	worst := oracleValues(c, sandbox)
 	for _, r := range c.rules {
-		if r.Then == Allow || r.Then.severity() <= worst.severity() || !oracleSpeaks(r) || Find[Roles](r.If) == nil || Find[*PathCondition](r.If) == nil ||
+		if r.Then == Allow || r.Then.severity() <= worst.severity() || !oracleApplies(r) || Find[Roles](r.If) == nil || Find[*PathCondition](r.If) == nil ||
 			slices.ContainsFunc(Find[Roles](r.If), func(role Role) bool { return slices.Contains(Find[*PathCondition](r.If).Roles, role) }) {
 			continue
 		}
@@ -49,8 +49,9 @@ func oracle(c oracleCase, sandbox string) Decision {
 	return worst
 }
 
-// oracleCovers tells whether a value lies in the directory of a rule, or, for one that
-// asks or denies, above it in an argument whose call goes on to what is below.
+// oracleCovers reports whether a value lies in the directory of a rule. A rule that
+// escalates or denies also covers a directory above its own, in an argument whose call
+// reaches the files below.
 func oracleCovers(r Rule, arg, value string) bool {
 	dir := Find[*PathCondition](r.If).Within
 	return value == dir || strings.HasPrefix(value, dir+"/") || r.Then != Allow && arg == "from" && strings.HasPrefix(dir, value+"/")
@@ -80,10 +81,10 @@ func oracleValues(c oracleCase, sandbox string) Decision {
 
 func oracleValue(rules []Rule, role Role, arg, value, sandbox string) Decision {
 	if strings.HasPrefix(value, sandbox+"/") || value == sandbox && role != DeletePath {
-		return Allow // the sandbox itself is an entry of the directory above it
+		return Allow // deleting the sandbox itself would change the directory above it
 	}
 	for _, r := range rules {
-		if !oracleSpeaks(r) {
+		if !oracleApplies(r) {
 			continue
 		}
 		if Find[Roles](r.If) != nil && !slices.Contains(Find[Roles](r.If), role) {
@@ -99,18 +100,18 @@ func oracleValue(rules []Rule, role Role, arg, value, sandbox string) Decision {
 	return Deny
 }
 
-// oracleNothing decides a call without any value: conditions on values do not
-// hold, conditions on roles do when the tool has the role.
+// oracleNothing decides about a call without values. Conditions on values are false;
+// conditions on roles are true if the tool has the role.
 func oracleNothing(rules []Rule) Decision {
 	for _, r := range rules {
-		if oracleSpeaks(r) && Find[*PathCondition](r.If) == nil {
+		if oracleApplies(r) && Find[*PathCondition](r.If) == nil {
 			return r.Then
 		}
 	}
 	return Deny
 }
 
-func oracleSpeaks(r Rule) bool {
+func oracleApplies(r Rule) bool {
 	return (Find[Servers](r.If) == nil || slices.Contains(Find[Servers](r.If), "filesystem")) && (Find[Tools](r.If) == nil || slices.Contains(Find[Tools](r.If), "t"))
 }
 
@@ -135,7 +136,7 @@ func drawCase(t *rapid.T, dirs []string) oracleCase {
 		}
 		c.rules = append(c.rules, r)
 	}
-	for _, arg := range slices.Sorted(maps.Keys(oracleTool)) { // the same draws give the same case
+	for _, arg := range slices.Sorted(maps.Keys(oracleTool)) { // sorted, so that the same draws give the same case
 		for range rapid.IntRange(0, 3).Draw(t, arg) {
 			c.args[arg] = append(c.args[arg], rapid.SampledFrom(dirs).Draw(t, "dir")+rapid.SampledFrom([]string{"", "/x", "/x/y", "x"}).Draw(t, "rest"))
 		}

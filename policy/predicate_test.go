@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// one is a condition of each kind, alone in a rule.
+// one has, for each kind, a condition with only that predicate.
 var one = map[string]string{
 	"server": `["git"]`, "tool": `["git_log"]`, "roles": `["read-path"]`, "paths": `{"roles":["read-path"],"within":"~/x"}`,
 	"domains": `{"roles":["fetch-url"],"allowed":["go.dev"]}`, "lists": `[{"roles":["email-address"],"allowed":["a@b.example"],"matchType":"emails"}]`,
 }
 
-// Every kind of predicate reads what it writes, goes by its name, and describes itself.
+// Every kind of predicate reads what it writes, has its kind's name, and describes itself.
 func TestKindsOfPredicates(t *testing.T) {
 	for _, k := range Kinds() {
 		text := `{"` + k.Name + `":` + one[k.Name] + `}`
@@ -34,7 +34,7 @@ func TestKindsOfPredicates(t *testing.T) {
 	}
 }
 
-// A condition is written in one order, whatever the order of its predicates.
+// A condition is always written in the same order, whatever the order of its predicates.
 func TestConditionsAreWrittenInOneOrder(t *testing.T) {
 	got, err := json.Marshal(Condition{&PathCondition{[]Role{ReadPath}, "/x"}, Tools{"a"}, Servers{"<b>"}})
 	want := `{"server":["\u003cb\u003e"],"tool":["a"],"paths":{"roles":["read-path"],"within":"/x"}}`

@@ -135,8 +135,8 @@ func TestListsThatCoverTooMuchHaveNoEffect(t *testing.T) {
 	}
 }
 
-// TestListsThatAsk: what is too much to be allowed can still be asked about, rather
-// than left to the rules behind.
+// TestListsThatAsk: hosts of a list that are too wide to be allowed can still be
+// escalated, and are not left to later rules.
 func TestListsThatAsk(t *testing.T) {
 	w := newWorld(t)
 	domains := func(name, host, then string) string {
@@ -152,8 +152,8 @@ func TestListsThatAsk(t *testing.T) {
 	}
 }
 
-// TestRulesForDomainsThatGiveNamesAway: a rule that somebody wrote holds as it is
-// written, and whoever loads it is told.
+// TestRulesForDomainsThatGiveNamesAway: a rule for a public suffix applies as it is
+// written, with a warning when it is loaded.
 func TestRulesForDomainsThatGiveNamesAway(t *testing.T) {
 	w := newWorld(t)
 	for pattern, want := range map[string]bool{"*.github.io": true, "*.vercel.app": true, "github.io": false, "octocat.github.io": false, "*.example.org": false} {
@@ -207,7 +207,7 @@ func TestToContainer(t *testing.T) {
 	}
 }
 
-// A server may name a file by a URL, in which a space of its path is %20.
+// A server may name a file by a URL, in which a space is written as %20.
 func TestToContainerInURLs(t *testing.T) {
 	w := newWorld(t)
 	spaced := w.root + "/my box"
@@ -233,8 +233,8 @@ func TestSchemaMatches(t *testing.T) {
 	}
 }
 
-// TestListThatCannotBeRead: a value that is no host widens what a rule holds back,
-// never what one allows.
+// TestListThatCannotBeRead: because of a value that is no host, a rule escalates or denies
+// more, and never allows more.
 func TestListThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	for _, tc := range []struct{ then, values string }{
@@ -261,9 +261,9 @@ func TestListThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// TestDirectoryThatCannotBeTold: a rule whose directory is not known allows nothing
-// and holds back everything.
-func TestDirectoryThatCannotBeTold(t *testing.T) {
+// TestUnknownDirectory: a rule whose directory cannot be resolved allows nothing, and
+// escalates or denies everything.
+func TestUnknownDirectory(t *testing.T) {
 	w := newWorld(t)
 	for then, want := range map[Decision]Decision{Allow: Allow, Escalate: Escalate, Deny: Deny} {
 		c, err := ParseCompiled("rules.json", []byte(w.expand(`{"rules":[

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What an escalation names is told apart from the text it carries and from what
-// says how it is done.
+// An escalation separates what the call names from its text, and from arguments that
+// choose how the call works.
 func TestValuesOfAnEscalation(t *testing.T) {
 	w := newWorld(t)
 	compiled, annotations := Default()
@@ -35,6 +35,6 @@ func TestValuesOfAnEscalation(t *testing.T) {
 	}
 	v = e.Evaluate(Call{Server: "filesystem", Tool: "read_file", Arguments: []byte(`{"path":"a.txt"}`)})
 	if v.Decision != Allow || v.Values != nil || v.Prose != nil {
-		t.Errorf("%s with %+v: what is allowed needs no permission", v.Decision, v.Values)
+		t.Errorf("%s with %+v: an allowed call needs no values", v.Decision, v.Values)
 	}
 }

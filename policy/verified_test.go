@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A policy is read again as it was written, and one that was verified only while
-// its rules and lists are the same.
+// A written policy is read back unchanged. A verified policy is read only if its rules and
+// lists are the verified ones.
 func TestVerifiedPolicies(t *testing.T) {
 	c, err := ParseCompiled("p.json", []byte(`{"servers":[{"serverName":"fetch","inputHash":"x"}],"skippedServers":[{"serverName":"git","reason":"r"}],
 		"rules":[{"name":"r","if":{"server":["fetch"],"tool":["http_fetch"],"roles":["fetch-url"],"paths":{"roles":["read-path"],"within":"~/a"},
@@ -36,7 +36,7 @@ func TestVerifiedPolicies(t *testing.T) {
 	}
 }
 
-// The tools are described with the roles by which they are judged.
+// The tools are described with the roles that they are judged by.
 func TestDescribe(t *testing.T) {
 	_, a := Default()
 	if got := strings.Join(a.Servers(), " "); got != "fetch filesystem git" {
@@ -60,7 +60,7 @@ func TestDescribe(t *testing.T) {
 	t.Error("http_fetch is missing")
 }
 
-// Lists keep what a person added and removed apart from what was looked up.
+// Lists keep the values that a person added and removed separate from looked-up values.
 func TestListsKeepHandsApart(t *testing.T) {
 	data, err := EncodeLists("", map[string]List{"docs": {Values: []string{"a.com", "b.com"}, Added: []string{"c.com", "a.com"}, Removed: []string{"b.com"}}})
 	if err != nil {

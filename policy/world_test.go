@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// world is a file system with everything an attack could want.
+// world is a file system with files that attacks use.
 type world struct {
 	t                                  testing.TB
 	root, home, iron, sandbox, outside string
@@ -101,7 +101,7 @@ func (w *world) links() {
 	w.must(syscall.Mkfifo(in("fifo"), 0o600))
 }
 
-// repository makes a repository by hand: what git makes, without git.
+// repository makes the files of a git repository without running git.
 func (w *world) repository(dir, config string, extra map[string]string) {
 	git := dir + "/.git/"
 	w.write(git+"HEAD", "ref: refs/heads/main\n")
@@ -167,7 +167,7 @@ func (w *world) repositories() {
 		w.repository(box+"g/"+name, config, nil)
 	}
 	w.write(box+"g/numbered/.git/config.worktree", "[remote \"origin\"]\n\tpushurl = "+evil+"\n")
-	w.repository(box+"g/fsmonitor/in", githubRemote, nil) // git takes it for none and uses the one above
+	w.repository(box+"g/fsmonitor/in", githubRemote, nil) // git does not accept it as a repository and uses the one above
 	w.write(box+"g/fsmonitor/in/.git/HEAD", "main\n")
 	w.repository(box+"g/hooks", githubRemote, nil)
 	w.repository(box+"g/env", githubRemote, map[string]string{".env": "TOKEN=x", "sub/a.txt": "a"})
@@ -216,8 +216,8 @@ func (w *world) expand(s string) string {
 	return strings.NewReplacer("{ROOT}", w.root, "{HOME}", w.home, "{IRON}", w.iron, "{BOX}", w.sandbox, "{OUT}", w.outside).Replace(s)
 }
 
-// plainAnnotations are the shipped annotations without their schemas and with
-// nothing but the sixteen basic roles, as an annotating model may leave them.
+// plainAnnotations are the shipped annotations without schemas and with only the sixteen
+// basic roles, as a model might write them.
 func plainAnnotations(t testing.TB) *Annotations {
 	t.Helper()
 	var doc struct {
