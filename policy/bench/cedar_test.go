@@ -1,5 +1,5 @@
-// Package bench puts the engine beside Cedar: the same thousand rules, the same
-// question, one run.
+// Package bench compares the engine with Cedar: the same thousand rules and the same
+// question in one run.
 package bench
 
 import (
@@ -16,8 +16,8 @@ import (
 
 const rules = 1000
 
-// setting is a directory with a file in it, and the two engines with their rules:
-// each allows one tool below one directory, the last the tool that is asked for.
+// setting is a directory with a file in it, and the two engines with their rules. Each
+// rule allows one tool below one directory; the last one allows the tool of the call.
 type setting struct {
 	file   string
 	engine *policy.Engine
@@ -64,8 +64,8 @@ func newSetting(b *testing.B) setting {
 	return s
 }
 
-// BenchmarkEngine is the whole judgment: bytes in, schema, the file's real path,
-// the decision, canonical bytes and a trace out.
+// BenchmarkEngine measures a whole judgement: from the bytes of the call, through schema,
+// the file's real path and the decision, to canonical bytes and a trace.
 func BenchmarkEngine(b *testing.B) {
 	s := newSetting(b)
 	call := policy.Call{Server: "filesystem", Tool: "read_text_file", Arguments: fmt.Appendf(nil, `{"path":%q}`, s.file)}
@@ -77,7 +77,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// BenchmarkCedar is the decision alone, over a path that was resolved before.
+// BenchmarkCedar measures only the decision, on a path that is resolved already.
 func BenchmarkCedar(b *testing.B) {
 	s := newSetting(b)
 	request := cedar.Request{
@@ -92,15 +92,14 @@ func BenchmarkCedar(b *testing.B) {
 	}
 }
 
-// BenchmarkCedarThreeOutcomes asks Cedar twice, as a policy that can also
-// escalate has to.
+// BenchmarkCedarThreeOutcomes asks Cedar twice, because Cedar itself cannot escalate.
 func BenchmarkCedarThreeOutcomes(b *testing.B) {
 	s := newSetting(b)
 	request := cedar.Request{
 		Principal: cedar.NewEntityUID("Agent", "a"), Action: cedar.NewEntityUID("Tool", "read_text_file"), Resource: cedar.NewEntityUID("Server", "filesystem"),
 		Context: cedar.NewRecord(cedar.RecordMap{"path": cedar.String(s.file)}),
 	}
-	ask := cedar.NewPolicySet() // the same rules again, of which none speaks of this path
+	ask := cedar.NewPolicySet() // the same rules again, none of which applies to this path
 	for i := range rules {
 		var p cedar.Policy
 		if err := p.UnmarshalCedar(fmt.Appendf(nil, `permit(principal, action == Tool::"tool_%d", resource) when { context.path like "/srv/p%d/*" };`, i, i)); err != nil {
