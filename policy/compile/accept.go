@@ -21,8 +21,8 @@ const (
 
 var kebab = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// accept refuses rules that a policy could hold, but that speak of something else
-// than this server's tools, that deny, or whose lists cannot be looked up.
+// accept checks rules that were decoded as a policy. It refuses rules that deny, that are
+// not for this server's tools, or whose lists cannot be looked up.
 func accept(server string, tools []policy.ToolDescription, p *policy.Compiled) error {
 	if len(p.Rules) > maxRules || len(p.Lists) > maxLists {
 		return fmt.Errorf("there are more than %d rules or %d lists", maxRules, maxLists)
@@ -50,9 +50,9 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 	case !kebab.MatchString(r.Name):
 		return errors.New("the name is not in kebab-case")
 	case r.Then == policy.Deny:
-		return errors.New("rules do not deny; what no rule speaks of is denied")
+		return errors.New("rules do not deny; a call that no rule covers is denied anyway")
 	case !slices.Equal(policy.Find[policy.Servers](r.If), policy.Servers{server}):
-		return fmt.Errorf("server has to be exactly [%q]", server)
+		return fmt.Errorf("server must be exactly [%q]", server)
 	case strings.TrimSpace(r.Reason) == "":
 		return errors.New("there is no reason")
 	}
@@ -66,12 +66,12 @@ func acceptRule(server string, tools []policy.ToolDescription, r policy.Rule) er
 			return fmt.Errorf("the server has no tool %q", text.Clip(name, maxName))
 		}
 	}
-	return speaksOfSomething(server, tools, r)
+	return checkRoles(server, tools, r)
 }
 
-// speaksOfSomething refuses a rule that can decide nothing, because a role that it
-// names is judged in none of its tools.
-func speaksOfSomething(server string, tools []policy.ToolDescription, r policy.Rule) error {
+// checkRoles refuses a rule that can decide nothing, because none of its tools has one of
+// the roles that it names.
+func checkRoles(server string, tools []policy.ToolDescription, r policy.Rule) error {
 	var judged []policy.Role
 	for _, t := range tools {
 		if r.If.AppliesTo(server, t.Name) {
@@ -80,21 +80,21 @@ func speaksOfSomething(server string, tools []policy.ToolDescription, r policy.R
 	}
 	for _, role := range r.If.Named() {
 		if !slices.Contains(judged, role) {
-			return fmt.Errorf("role %q is judged in none of the tools that the rule speaks of", string(role))
+			return fmt.Errorf("role %q is judged in none of the rule's tools", string(role))
 		}
 	}
 	if len(r.If.Named()) > 0 && !slices.ContainsFunc(judged, r.If.TakesPart) {
-		return errors.New("its conditions have no role in common, so that it never holds")
+		return errors.New("its conditions have no role in common, so it never applies")
 	}
 	return nil
 }
 
-// judgedRoles are the roles of a tool that rules decide about.
+// judgedRoles returns the roles of a tool that rules decide about.
 func judgedRoles(t policy.ToolDescription) []policy.Role {
 	return slices.DeleteFunc(t.Roles(), func(r policy.Role) bool { return !r.Judged() })
 }
 
-// wordsOf is every text of a rule that a person may come to see.
+// wordsOf returns every text of a rule that a person may see.
 func wordsOf(r policy.Rule) []string {
 	out := []string{r.Name, r.Description, r.Principle, r.Reason}
 	for _, o := range r.If.Opens() {
@@ -109,14 +109,14 @@ func plain(s string) error {
 		return fmt.Errorf("a text is longer than %d bytes", maxText)
 	}
 	if strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) }) {
-		return errors.New("a text holds a character that cannot be seen")
+		return errors.New("a text contains an invisible character")
 	}
 	return nil
 }
 
 func acceptList(p *policy.Compiled, def policy.ListDefinition) error {
 	if def.RequiresMCP {
-		return errors.New("it needs a tool to be looked up, and no tool is ever given to a model here; write the values into the constitution")
+		return errors.New("its values can be looked up only with a tool, and the model gets no tools here; write the values into the constitution")
 	}
 	if strings.TrimSpace(def.Prompt) == "" {
 		return errors.New("generationPrompt does not say which values belong on it")

@@ -17,9 +17,9 @@ import (
 type Options struct {
 	Constitution Constitution
 	Annotations  *policy.Annotations
-	Servers      []string  // only these, the others stay as they are; nil: all that are annotated
+	Servers      []string  // compile only these and keep the others; nil: all annotated servers
 	Previous     *Previous // what was compiled before; may be nil
-	Force        bool      // ask anew for what has been compiled from the same input
+	Force        bool      // ask the model again even if the input has not changed
 	Machine      Machine
 	World        *World
 	Now          time.Time
@@ -28,17 +28,17 @@ type Options struct {
 
 // Result is a policy that was verified as a whole.
 type Result struct {
-	Servers   []ServerResult // by name, those without rules too
+	Servers   []ServerResult // sorted by name, with those that have no rules
 	Policy    *policy.Compiled
 	Lists     map[string]policy.List
 	Scenarios []policy.Scenario
 }
 
-// atOnce bounds the servers that are worked on beside each other.
+// atOnce is how many servers are compiled at the same time.
 const atOnce = 4
 
-// Run compiles. It fails when the model cannot be asked, and when no server's
-// rules could be verified; a single server whose rules fail is in the result.
+// Run compiles. It fails when the model cannot be asked, or when no server's rules could
+// be verified. If the rules of a single server fail, that is in the result.
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	for _, name := range o.Servers {
 		if !slices.Contains(o.Annotations.Servers(), name) {
@@ -51,7 +51,7 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	group.SetLimit(atOnce)
 	for i, name := range names {
 		group.Go(func() (err error) {
-			results[i], err = o.one(ctx, m, name)
+			results[i], err = o.compileOne(ctx, m, name)
 			return err
 		})
 	}
@@ -61,9 +61,9 @@ func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	return merge(&o, slices.DeleteFunc(results, func(r ServerResult) bool { return r.Name == "" }))
 }
 
-// one compiles a server, or keeps what was compiled before. A server that is
-// neither asked for nor known gives nothing.
-func (o *Options) one(ctx context.Context, m Model, name string) (ServerResult, error) {
+// compileOne compiles a server, or keeps the rules that were compiled before. For a server
+// that is neither asked for nor known it returns an empty result.
+func (o *Options) compileOne(ctx context.Context, m Model, name string) (ServerResult, error) {
 	s, err := newServer(o, m, name)
 	if s == nil {
 		return ServerResult{}, err
@@ -81,7 +81,7 @@ func (o *Options) one(ctx context.Context, m Model, name string) (ServerResult, 
 		if err != nil || kept.Failure == nil || !asked {
 			return kept, err
 		}
-		s.progress("what was compiled before no longer passes")
+		s.progress("the rules compiled before no longer pass")
 	}
 	r, err := s.compile(ctx)
 	switch {
@@ -94,7 +94,7 @@ func (o *Options) one(ctx context.Context, m Model, name string) (ServerResult, 
 	return r, err
 }
 
-// keep tries what was compiled before once more.
+// keep tests the rules that were compiled before again.
 func (s *server) keep(before ServerResult) (ServerResult, error) {
 	a := attempt{policy: &policy.Compiled{Rules: before.Rules, Lists: before.Lists}, values: before.Values, generated: before.Scenarios}
 	r := ServerResult{Name: s.name, InputHash: before.InputHash, Never: len(s.never), Kept: true, Stale: before.InputHash != s.hash}

@@ -48,15 +48,15 @@ func TestAGoodProposal(t *testing.T) {
 	}
 }
 
-// What a model must not propose is shown to it, and a server for which it proposes
-// nothing better gets no rules.
+// A refused proposal is shown to the model with the reason. If the model proposes nothing
+// better, the server gets no rules.
 func TestRefusedProposals(t *testing.T) {
 	for name, c := range map[string]struct{ answer, why string }{
 		"broken JSON":        {`{"rules":[`, "refused"},
 		"no JSON":            {"Here are the rules you asked for.", "refused"},
 		"twice":              {`{"rules":[],"rules":[],"listDefinitions":[]}`, "duplicate"},
 		"more members":       {`{"rules":[],"listDefinitions":[],"verified":"x"}`, "not asked for"},
-		"no object":          {`[]`, "object is expected"},
+		"no object":          {`[]`, "expected an object"},
 		"rules of no kind":   {`{"rules":{},"listDefinitions":[]}`, "expected an array"},
 		"denies":             {rules(rule("deny-all", "deny", object{"roles": []string{"read-path"}})), "rules do not deny"},
 		"permits":            {rules(rule("permit-all", "permit", object{"roles": []string{"read-path"}})), "unknown decision"},
@@ -75,7 +75,7 @@ func TestRefusedProposals(t *testing.T) {
 		"pattern":            {rules(rule("r", "allow", within("~/*", "read-path"))), `contains "*"`},
 		"undefined list":     {rules(rule("r", "escalate", object{"lists": []object{{"roles": []string{"read-path"}, "allowed": []string{"@x"}, "matchType": "identifiers"}}})), "not defined"},
 		"list without rules": {encode(object{"rules": []object{}, "listDefinitions": []object{list("docs", false)}}), "no rule refers"},
-		"list of a tool":     {withList(list("docs", true)), "list docs: it needs a tool"},
+		"list of a tool":     {withList(list("docs", true)), "list docs: its values can be looked up only with a tool"},
 		"too many": {func() string {
 			var all []object
 			for i := range 61 {
@@ -110,10 +110,10 @@ func withList(l object) string {
 	return encode(object{"rules": []object{r}, "listDefinitions": []object{l}})
 }
 
-// Allowances without a limit are found by fixed rules, whatever the scenarios say,
-// and told to the model, which has three more tries.
+// Fixed checks find rules that allow without a limit, whatever the scenarios say. The
+// model is told and may repair the rules three times.
 func TestInvariants(t *testing.T) {
-	home := "" // filled in below, it is the machine's own
+	home := "" // the machine's home directory, set below
 	for name, c := range map[string]struct {
 		rule func(home string) object
 		why  string

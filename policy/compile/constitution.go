@@ -15,14 +15,14 @@ import (
 // MaxConstitution bounds a constitution, in bytes.
 const MaxConstitution = 64 << 10
 
-// Constitution is the text by which a person says what agents may do.
+// Constitution is the text in which a person says what agents may do.
 type Constitution struct {
 	Text string
 	Hash string // SHA-256 of the text, in hexadecimal
 }
 
-// ReadConstitution reads a constitution from a file: text, not empty, and no
-// larger than MaxConstitution.
+// ReadConstitution reads a constitution from a file. The file must be plain text, not
+// empty, and not larger than MaxConstitution.
 func ReadConstitution(file string) (Constitution, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -58,8 +58,8 @@ func ParseConstitution(data []byte) (Constitution, error) {
 	return Constitution{Text: text, Hash: hash(text)}, nil
 }
 
-// hash is the SHA-256 of the parts, each behind its length, so that none can flow
-// into the next.
+// hash is the SHA-256 of the parts. If there are several, each is preceded by its length,
+// so that moving bytes from one part to the next changes the hash.
 func hash(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {

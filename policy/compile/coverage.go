@@ -8,15 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Gap is a tool with judged roles about which no rule speaks, so that calls with
-// values of them are denied. A tool without judged roles is denied as a whole.
+// Gap is a tool with judged roles that no rule applies to, so calls with values of these
+// roles are denied. If Roles is empty, all calls of the tool are denied.
 type Gap struct {
 	Tool  string
 	Roles []policy.Role
 }
 
-// uncovered lists the gaps that rules leave. The engine without rules tells what
-// needs none.
+// uncovered returns the gaps that rules leave. without is the engine without rules; it
+// shows which tools need no rule.
 func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rule, without *policy.Engine) []Gap {
 	var out []Gap
 	for _, t := range tools {
@@ -26,19 +26,19 @@ func uncovered(server string, tools []policy.ToolDescription, rules []policy.Rul
 				missing = append(missing, role)
 			}
 		}
-		speaks := func(r policy.Rule) bool { return r.If.AppliesTo(server, t.Name) && len(r.If.Named()) == 0 }
+		applies := func(r policy.Rule) bool { return r.If.AppliesTo(server, t.Name) && len(r.If.Named()) == 0 }
 		switch {
 		case len(missing) > 0:
 			out = append(out, Gap{t.Name, missing})
-		case len(judgedRoles(t)) == 0 && !slices.ContainsFunc(rules, speaks) && without.Evaluate(sample(server, t, schemaOf(t), "", "")).Decision == policy.Deny:
+		case len(judgedRoles(t)) == 0 && !slices.ContainsFunc(rules, applies) && without.Evaluate(sample(server, t, schemaOf(t), "", "")).Decision == policy.Deny:
 			out = append(out, Gap{Tool: t.Name})
 		}
 	}
 	return out
 }
 
-// shadowed lists rules that decide nothing, since rules before them decide all
-// that they could.
+// shadowed returns rules that decide nothing, because earlier rules decide everything that
+// they could decide.
 func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule) []string {
 	var out []string
 	for i, later := range rules {
@@ -73,9 +73,9 @@ func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule
 	return out
 }
 
-// unnamed lists what rules allow although the constitution never uses its name: a
-// host neither by its name nor by its own label, a directory by neither its last
-// element nor its path. That may be right; a person should look at it.
+// unnamed returns hosts and directories that rules allow and that the constitution does
+// not mention: a host by its name or its own label, a directory by its path or its last
+// element. They may be right, but a person should look at them.
 func unnamed(constitution string, rules []policy.Rule) []string {
 	text := strings.ToLower(constitution)
 	var out []string
@@ -96,16 +96,17 @@ func unnamed(constitution string, rules []policy.Rule) []string {
 	return out
 }
 
-// implied reports whether the first rule holds wherever the second does, while a
-// role is judged in which both take part.
+// implied reports whether the first rule applies to everything that the second applies to,
+// while a role is judged in which both take part.
 func implied(role policy.Role, first, second policy.Rule) bool {
 	if role.IsURL() && first.Then == policy.Allow && !first.If.Limits(role) {
-		return false // no address is allowed by a rule that speaks of none
+		return false // only a rule that limits addresses can allow an address
 	}
 	return !slices.ContainsFunc(first.If, func(p policy.Predicate) bool { return !p.ImpliedBy(second, first.Then) })
 }
 
-// takesPart is TakesPart, also for calls of tools without judged roles.
+// takesPart is TakesPart, extended to the empty role, which means a call of a tool without
+// judged roles.
 func takesPart(r policy.Rule, role policy.Role) bool {
 	if role == "" {
 		return len(r.If.Named()) == 0

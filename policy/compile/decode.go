@@ -7,11 +7,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// answerLimits bound what a model's answer may hold.
+// answerLimits bound a model's answer.
 var answerLimits = jsonx.Limits{Bytes: maxAnswer, Depth: 16, Members: 20_000}
 
-// parse reads an answer: one object with the members that were asked for and no
-// other.
+// parse reads an answer: one object with exactly the members that were asked for.
 func parse(answer string, members ...string) (map[string]jsonx.Value, error) {
 	v, err := jsonx.Parse([]byte(answer), answerLimits)
 	if err != nil {
@@ -20,10 +19,10 @@ func parse(answer string, members ...string) (map[string]jsonx.Value, error) {
 	return fields(v, members...)
 }
 
-// fields are the members of an object, which are those named.
+// fields returns the members of an object, which must be exactly the named ones.
 func fields(v jsonx.Value, members ...string) (map[string]jsonx.Value, error) {
 	if v.Kind != jsonx.Object {
-		return nil, errors.New("an object is expected, and there is " + v.Kind.String())
+		return nil, errors.New("expected an object, found " + v.Kind.String())
 	}
 	out := map[string]jsonx.Value{}
 	for _, name := range members {
@@ -48,15 +47,15 @@ func decodeProposal(answer string) (*policy.Compiled, error) {
 	return loadRules(got["rules"], got["listDefinitions"])
 }
 
-// loadRules has package policy read rules and lists.
+// loadRules reads rules and lists as package policy reads a policy.
 func loadRules(rules, lists jsonx.Value) (*policy.Compiled, error) {
 	withoutNulls(&rules)
 	doc := jsonx.Value{Kind: jsonx.Object, Members: []jsonx.Member{{Name: "rules", Value: rules}, {Name: "listDefinitions", Value: lists}}}
 	return policy.ParseCompiled("the answer", doc.Encode())
 }
 
-// withoutNulls takes the members of conditions away that are null: a model writes
-// that for what is not there.
+// withoutNulls removes members of conditions that are null. A model writes null for a
+// predicate that a rule does not have.
 func withoutNulls(rules *jsonx.Value) {
 	rules.Items = append([]jsonx.Value(nil), rules.Items...)
 	for i := range rules.Items {

@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// What is taken as a proposal keeps what accept promises, and is read again as the
-// same rules.
+// An accepted proposal has the properties that accept checks, and when it is written and
+// read again its rules are the same.
 func FuzzProposal(f *testing.F) {
 	for _, seed := range []string{
 		`{"rules":[],"listDefinitions":[]}`,
@@ -65,8 +65,8 @@ func FuzzScenarios(f *testing.F) {
 	})
 }
 
-// A rule that is reported to have no effect has none: without it every sampled
-// call gets the same decision.
+// A rule that is reported as shadowed has no effect: without it every sampled call gets
+// the same decision.
 func TestShadowedRulesHaveNoEffect(t *testing.T) {
 	_, annotations := policy.Default()
 	w, err := NewWorld(t.TempDir(), "", Machine{Home: t.TempDir()})

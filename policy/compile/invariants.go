@@ -7,22 +7,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Machine is what the invariants know of the person's machine.
+// Machine is what the invariants need to know about the person's machine.
 type Machine struct {
 	Home string // absolute
-	// Protected are files and directories that no rule may open, nor a directory
-	// above or inside one.
+	// Protected are files and directories that no rule may allow, including directories
+	// above and inside them.
 	Protected []string
 }
 
-// limited are the roles that nothing may allow without saying where.
+// limited are the roles that a rule may allow only with a limit on their values.
 var limited = []policy.Role{
 	policy.ReadPath, policy.WritePath, policy.DeletePath, policy.WriteHistory, policy.DeleteHistory,
 	policy.FetchURL, policy.GitRemote, policy.EmailAddress,
 }
 
-// invariants says, a sentence each, what in rules must not be whatever the
-// constitution says. They are written for whoever has to change the rules.
+// invariants returns what no rule may allow whatever the constitution says, one sentence
+// for each violation. The sentences are for the model or person who changes the rules.
 func (m Machine) invariants(server string, tools []policy.ToolDescription, rules []policy.Rule) []string {
 	var broken []string
 	for _, r := range rules {
@@ -41,7 +41,7 @@ func (m Machine) allowance(server string, tools []policy.ToolDescription, r poli
 	var broken []string
 	for _, role := range limited {
 		if !r.If.Limits(role) && concerns(server, tools, r, role) {
-			broken = append(broken, fmt.Sprintf("allows %s without %s that say where", role, wanted(role)))
+			broken = append(broken, fmt.Sprintf("allows %s without %s to limit it", role, wanted(role)))
 		}
 	}
 	if policy.Find[policy.Tools](r.If) == nil && len(r.If.Named()) == 0 {
@@ -61,7 +61,7 @@ func wanted(role policy.Role) string {
 	return "lists of emails"
 }
 
-// concerns reports whether a rule takes part in judging a role of some tool.
+// concerns reports whether a rule takes part in judging a role of any of the tools.
 func concerns(server string, tools []policy.ToolDescription, r policy.Rule, role policy.Role) bool {
 	return r.If.TakesPart(role) && slices.ContainsFunc(tools, func(t policy.ToolDescription) bool {
 		return r.If.AppliesTo(server, t.Name) && slices.Contains(t.Roles(), role)

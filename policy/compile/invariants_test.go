@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Hosts that an allowance may not name, and some that it may.
+// Hosts that a rule may not allow, and some that it may.
 func TestAllowedHosts(t *testing.T) {
 	_, a := policy.Default()
 	tools := a.Describe("fetch")
@@ -45,7 +45,7 @@ func TestAllowedHosts(t *testing.T) {
 	}
 }
 
-// What is allowed and not named in the constitution is pointed out.
+// Hosts and directories that are allowed and not named in the constitution are reported.
 func TestUnnamed(t *testing.T) {
 	rule := func(c policy.Condition) policy.Rule { return policy.Rule{Name: "r", Then: policy.Allow, If: c} }
 	got := unnamed("Read my Documents, and GitHub.", []policy.Rule{

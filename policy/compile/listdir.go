@@ -9,10 +9,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Lists are the lists of a policy directory, to look at and to change.
+// Lists are the lists of a policy directory. They can be shown and changed.
 type Lists struct {
-	Definitions []policy.ListDefinition // by name
-	Values      map[string]policy.List  // of those that were looked up
+	Definitions []policy.ListDefinition // sorted by name
+	Values      map[string]policy.List  // by name; only resolved lists
 	dir, stamp  string
 	policy      *policy.Compiled
 }
@@ -47,8 +47,8 @@ func (l *Lists) Definition(name string) (policy.ListDefinition, error) {
 	return policy.ListDefinition{}, fmt.Errorf("the policy has no list %q", name)
 }
 
-// Forbidden says which of the calls that must never be allowed the policy would
-// allow with the lists as they are now.
+// Forbidden returns descriptions of calls that must never be allowed and that the policy
+// would allow with the current values of the lists.
 func (l *Lists) Forbidden(w *World, a *policy.Annotations) ([]string, error) {
 	o := &Options{World: w, Annotations: a}
 	engine, err := o.engine(l.policy, l.Values)
@@ -58,8 +58,8 @@ func (l *Lists) Forbidden(w *World, a *policy.Annotations) ([]string, error) {
 	return forbidden(engine, a)
 }
 
-// Write replaces the lists' file, whole, unless policy or lists have changed since
-// they were read.
+// Write replaces the lists' file as a whole. It fails if the policy or the lists have
+// changed on disk since they were read.
 func (l *Lists) Write(now time.Time) error {
 	data, err := policy.EncodeLists(now.UTC().Format(time.RFC3339), l.Values)
 	if err != nil {

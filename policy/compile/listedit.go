@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Add puts a value on a list by hand. It stays there when the list is looked up
-// anew.
+// Add adds a value to a list by hand. The value stays on the list when the list is looked
+// up again.
 func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
 	if err := checkValue(def.Type, value); err != nil {
 		return l, fmt.Errorf("%q cannot stand on list %s (%s): %w", value, def.Name, def.Type, err)
@@ -23,8 +23,8 @@ func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, e
 	return l, nil
 }
 
-// Remove takes a value off a list by hand. It stays off when the list is looked up
-// anew.
+// Remove removes a value from a list by hand. The value stays removed when the list is
+// looked up again.
 func Remove(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
 	if !slices.Contains(l.Effective(), value) {
 		return l, fmt.Errorf("list %s does not hold %q", def.Name, value)

@@ -16,11 +16,11 @@ import (
 // listTokens bounds the answer with a list's values.
 const listTokens = 8192
 
-// Resolve looks up the values of a list. What a person added or removed in the list
-// as it was before is kept.
+// Resolve asks the model for the values of a list. Values that a person added to or
+// removed from the list before are kept.
 func Resolve(ctx context.Context, m Model, def policy.ListDefinition, before policy.List, now time.Time) (policy.List, error) {
 	if def.RequiresMCP {
-		return policy.List{}, fmt.Errorf("list %s needs a tool to be looked up, and no tool is ever given to a model here; add its values with 'policy lists --add %s=VALUE'", def.Name, def.Name)
+		return policy.List{}, fmt.Errorf("the values of list %s can be looked up only with a tool, and the model gets no tools here; add its values with 'policy lists --add %s=VALUE'", def.Name, def.Name)
 	}
 	user, err := json.Marshal(map[string]string{"name": def.Name, "type": def.Type, "principle": def.Principle, "which": def.Prompt})
 	if err != nil {
@@ -38,12 +38,12 @@ func Resolve(ctx context.Context, m Model, def policy.ListDefinition, before pol
 	}, nil
 }
 
-// listHash identifies what a list's values were looked up by.
+// listHash identifies the question by which a list's values were looked up.
 func listHash(def policy.ListDefinition, model string) string {
 	return hash(promptVersion, listPrompt, def.Name, def.Type, def.Principle, def.Prompt, model)
 }
 
-// decodeValues reads the values of a list, all of which have to be right.
+// decodeValues reads the values of a list. It fails if any of them is invalid.
 func decodeValues(listType, answer string) ([]string, error) {
 	got, err := parse(answer, "values")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// maxValues bounds a list.
+// maxValues is how many values a list may have.
 const maxValues = 500
 
-// checkValue refuses a value that does not belong on a list of the type: "domains"
-// are public host names of at least two labels, or "*." and one, and no public
-// suffix; "emails" are addresses; "identifiers" are names without spaces.
+// checkValue refuses a value that is not of the list's type. "domains" are public host
+// names of at least two labels, optionally after "*.", and no public suffixes; "emails"
+// are addresses; "identifiers" are names without spaces.
 func checkValue(listType, value string) error {
 	if err := plain(value); err != nil || value == "" || len(value) > 253 || strings.ContainsAny(value, " @\t") && listType != "emails" {
-		return errors.New("it is empty, too long, or holds something that such a value does not")
+		return errors.New("it is empty, too long, or contains a character that such a value cannot have")
 	}
 	switch listType {
 	case "domains":
@@ -29,7 +29,7 @@ func checkValue(listType, value string) error {
 		return nil
 	case "identifiers":
 		if value == "*" {
-			return errors.New("it stands for every name")
+			return errors.New("it means every name")
 		}
 		return nil
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// merge joins the servers' rules, in the order of their names, and judges every
-// scenario by the whole.
+// merge joins the servers' rules, in the order of the servers' names, and judges every
+// scenario by the joined rules.
 func merge(o *Options, servers []ServerResult) (*Result, error) {
 	r := &Result{Servers: servers, Lists: map[string]policy.List{}}
 	c := &policy.Compiled{GeneratedAt: o.Now.UTC().Format(time.RFC3339), ConstitutionHash: o.Constitution.Hash}
@@ -49,17 +49,17 @@ func merge(o *Options, servers []ServerResult) (*Result, error) {
 	return r, r.verify(o)
 }
 
-// conflict refuses a list that an earlier server defines otherwise.
+// conflict refuses a list that an earlier server defines differently.
 func conflict(c *policy.Compiled, s ServerResult) error {
 	for _, def := range s.Lists {
 		if i := slices.IndexFunc(c.Lists, func(other policy.ListDefinition) bool { return other.Name == def.Name }); i >= 0 && c.Lists[i] != def {
-			return fmt.Errorf("list %s is defined otherwise by another server", def.Name)
+			return fmt.Errorf("list %s is defined differently by another server", def.Name)
 		}
 	}
 	return nil
 }
 
-// rename gives rules names that no earlier server's rule has.
+// rename renames rules whose name an earlier server's rule has.
 func rename(c *policy.Compiled, s *ServerResult) {
 	s.Rules = slices.Clone(s.Rules)
 	for i := range s.Rules {
@@ -82,7 +82,7 @@ func (r *Result) verify(o *Options) error {
 		}
 	}
 	if err == nil && len(problems) > 0 {
-		err = errors.New("joined, the rules fail: " + someOf(problems))
+		err = errors.New("the joined rules of all servers fail: " + someOf(problems))
 	}
 	return err
 }

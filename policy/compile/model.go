@@ -9,28 +9,29 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Question is what a model is asked: one question with one structured answer.
+// Question is one question to a model, with one structured answer.
 type Question struct {
-	System    string         // what it is to do
-	User      string         // what it is to do it with
+	System    string         // the system prompt: the task
+	User      string         // the user prompt: the material for the task
 	Schema    map[string]any // JSON Schema of the answer
 	Name      string         // of the schema: letters and underscores
-	MaxTokens int            // the longest answer that is wanted
+	MaxTokens int            // how long the answer may be
 	Shorter   string         // how an answer that was too long can be made shorter
 }
 
-// ErrCut is the error of a model whose answer was cut off at MaxTokens.
+// ErrCut is returned by Ask when the answer was cut off at MaxTokens.
 var ErrCut = errors.New("the answer was cut off")
 
-// Model answers questions with text in the form that was asked for, or with an
-// error that is ErrCut. It is safe for concurrent use.
+// Model answers questions. It is safe for concurrent use.
 type Model interface {
+	// Ask returns an answer in the form that q asks for. The error is ErrCut if the
+	// answer was cut off; any other error means that the model could not be asked.
 	Ask(ctx context.Context, q Question) (string, error)
 	Name() string
 }
 
-// AskError means that the model could not be asked: nothing was learnt about any
-// rule, so the whole compilation ends.
+// AskError means that the model could not be asked. It says nothing about any rule, so
+// it ends the whole compilation.
 type AskError struct {
 	Model string
 	Err   error
@@ -39,16 +40,15 @@ type AskError struct {
 func (e *AskError) Error() string { return "asking " + e.Model + ": " + e.Err.Error() }
 func (e *AskError) Unwrap() error { return e.Err }
 
-// repairs is how often a model may answer again after an answer that cannot be
-// used.
+// repairs is how often a model may answer again after an unusable answer.
 const repairs = 2
 
 // maxAnswer bounds an answer, in bytes.
 const maxAnswer = 128 << 10
 
-// ask asks until decode takes the answer. Each refused answer is shown to the
-// model with the reason, twice at most. After one that was cut off the model is
-// told how to be brief, and may write twice as much.
+// ask asks until decode accepts the answer, at most two times again. It shows a refused
+// answer to the model with the reason. After an answer that was cut off, it tells the
+// model how to be shorter and lets it write twice as much.
 func ask[T any](ctx context.Context, m Model, q Question, decode func(text string) (T, error)) (T, error) {
 	var none T
 	user, tokens := q.User, q.MaxTokens
@@ -65,14 +65,14 @@ func ask[T any](ctx context.Context, m Model, q Question, decode func(text strin
 			q.User = user + "\n\nYour last answer was cut off: it was too long. Answer again, the whole answer, much shorter. " + q.Shorter
 			q.MaxTokens = 2 * tokens
 			continue
-		case err != nil && q.MaxTokens > tokens && ctx.Err() == nil: // some models never write so much
+		case err != nil && q.MaxTokens > tokens && ctx.Err() == nil: // some models refuse so large a limit
 			return none, fmt.Errorf("an answer was cut off at %d tokens, and %s cannot be asked for %d: %w; say less in the constitution, or choose another model with --model", tokens, m.Name(), q.MaxTokens, err)
 		case err != nil:
 			return none, &AskError{Model: m.Name(), Err: err}
 		}
 		var got T
 		if len(answer) > maxAnswer || !utf8.ValidString(answer) {
-			err = fmt.Errorf("the answer is longer than %d bytes, or no text", maxAnswer)
+			err = fmt.Errorf("the answer is longer than %d bytes, or not text", maxAnswer)
 		} else if got, err = decode(answer); err == nil {
 			return got, nil
 		}

@@ -11,8 +11,8 @@ import (
 //go:embed never.json
 var neverFile []byte
 
-// neverValues are places that no tool may be allowed to reach, by what would be
-// done to them.
+// neverValues are paths and addresses that no tool may be allowed to reach, by what a call
+// would do with them.
 var neverValues = struct{ read, change, fetch, remote []string }{
 	read: []string{
 		"~/.ssh/id_ed25519", "~/.aws/credentials", "~/.gnupg/secring", "~/.ironcurtain/config.json", "~/.netrc", "~/.kube/config", "~/.docker/config.json",
@@ -30,8 +30,8 @@ var neverValues = struct{ read, change, fetch, remote []string }{
 	remote: []string{"file:///etc", "ext::sh -c whoami", "http://127.0.0.1/x.git", "https://localhost/x.git", "--upload-pack=sh", "https://user:secret@github.com/x/y.git"},
 }
 
-// never makes the calls of a server's tools that must not be allowed whatever a
-// constitution says: those written by hand, and for each tool one for every place.
+// never returns the calls of a server's tools that must not be allowed whatever a
+// constitution says: those written by hand, and for each tool one for every value above.
 func never(server string, tools []policy.ToolDescription) ([]policy.Scenario, error) {
 	written, err := policy.ParseScenarios("never.json", neverFile)
 	if err != nil {

@@ -23,11 +23,11 @@ type Previous struct {
 	policy    *policy.Compiled
 	lists     *policy.Lists
 	scenarios []policy.Scenario
-	stamp     string // of policy and lists as they were read
+	stamp     string // identifies the policy and lists that were read
 }
 
-// ReadPrevious reads what was compiled into a directory, nothing when there is no
-// policy. Only rules that were verified, and are still the same, are of use.
+// ReadPrevious reads what was compiled into a directory. The result is empty when there is
+// no policy. Rules that were not verified are not used.
 func ReadPrevious(dir string) (*Previous, error) {
 	p := &Previous{}
 	var err error
@@ -47,8 +47,8 @@ func ReadPrevious(dir string) (*Previous, error) {
 	return p, err
 }
 
-// Forget returns what is left of a directory that is not to be read: only whether
-// it changes meanwhile.
+// Forget returns a Previous without rules for a directory whose policy is to be ignored.
+// It only remembers the files, so that Write notices when they change meanwhile.
 func Forget(dir string) (*Previous, error) {
 	stamp, err := stampOf(dir)
 	return &Previous{stamp: stamp}, err
@@ -69,7 +69,7 @@ func stampOf(dir string) (string, error) {
 	return hash(append(parts, "")...), nil
 }
 
-// server returns what was compiled and verified for a server.
+// server returns what was compiled and verified for a server, if anything.
 func (p *Previous) server(name string) (ServerResult, bool) {
 	if p == nil || p.policy == nil || p.policy.Verified == "" {
 		return ServerResult{}, false
@@ -99,8 +99,8 @@ func (p *Previous) server(name string) (ServerResult, bool) {
 	return r, true
 }
 
-// list returns a list as it was, with what a person changed by hand, when there
-// was one of the same name and type.
+// list returns the previous list of the same name and type, including what a person
+// changed by hand. It is empty when there was none.
 func (p *Previous) list(def policy.ListDefinition) policy.List {
 	if p == nil || p.policy == nil {
 		return policy.List{}

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// repair has the model change what failed.
+// repair asks the model to change the rules that failed.
 func (s *server) repair(ctx context.Context, a attempt, problems []string) (attempt, error) {
 	rules, err := rulesText(a.policy.Rules, a.policy.Lists)
 	if err != nil {
@@ -25,8 +25,7 @@ func (s *server) repair(ctx context.Context, a attempt, problems []string) (atte
 	}, func(answer string) (attempt, error) { return s.patch(a, answer) })
 }
 
-// patch applies an answer to an attempt. The values of new lists are still to be
-// looked up.
+// patch applies an answer to an attempt. It does not look up the values of new lists.
 func (s *server) patch(a attempt, answer string) (attempt, error) {
 	got, err := parse(answer, "operations", "listDefinitions", "corrections")
 	if err != nil {
@@ -62,7 +61,7 @@ func (s *server) patch(a attempt, answer string) (attempt, error) {
 	return attempt{policy: next, values: a.values, generated: generated}, err
 }
 
-// encoded brings rules or lists into the form in which they are read.
+// encoded encodes rules or lists as the JSON values that loadRules reads.
 func encoded[T any](list []T) ([]jsonx.Value, error) {
 	data, err := json.Marshal(append([]T{}, list...))
 	if err != nil {
@@ -109,8 +108,8 @@ func operate(rules []jsonx.Value, op jsonx.Value) ([]jsonx.Value, error) {
 	return nil, errors.New("the operation is none of update, add and delete")
 }
 
-// correct changes what generated scenarios expect. A scenario can only come to
-// expect what rules could give it.
+// correct changes the decisions that generated scenarios expect. A corrected decision must
+// be one that rules could give.
 func (s *server) correct(all []policy.Scenario, corrections []jsonx.Value) ([]policy.Scenario, error) {
 	out := slices.Clone(all)
 	for _, c := range corrections {
@@ -120,7 +119,7 @@ func (s *server) correct(all []policy.Scenario, corrections []jsonx.Value) ([]po
 		}
 		n, err := strconv.Atoi(got["scenario"].Text)
 		if err != nil || n < 1 || n > len(all) || !decision(got["expectedDecision"].Text) {
-			return nil, fmt.Errorf("correction: there is no call %q that could be corrected so", text.Clip(got["scenario"].Text, maxName))
+			return nil, fmt.Errorf("correction: there is no call %q, or the decision is unknown", text.Clip(got["scenario"].Text, maxName))
 		}
 		out[n-1].Expected = got["expectedDecision"].Text
 		if ok, _ := possible(s.extremes, out[n-1]); !ok {
@@ -130,7 +129,7 @@ func (s *server) correct(all []policy.Scenario, corrections []jsonx.Value) ([]po
 	return out, nil
 }
 
-// refers reports whether a rule refers to a list.
+// refers reports whether any rule uses a list.
 func refers(c *policy.Compiled, list string) bool {
 	return slices.ContainsFunc(c.Rules, func(r policy.Rule) bool { return slices.Contains(wordsOf(r), "@"+list) })
 }

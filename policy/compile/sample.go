@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// schemaOf is a tool's input schema, null when there is none.
+// schemaOf returns a tool's input schema, null when there is none.
 func schemaOf(t policy.ToolDescription) jsonx.Value {
 	if t.Schema == nil {
 		return jsonx.Value{}
@@ -19,7 +19,7 @@ func schemaOf(t policy.ToolDescription) jsonx.Value {
 	return v
 }
 
-// member follows names into an object; what is not there is null.
+// member follows names into an object. It returns null when a name is missing.
 func member(v jsonx.Value, names ...string) jsonx.Value {
 	for _, name := range names {
 		v, _ = v.Member(name)
@@ -27,7 +27,7 @@ func member(v jsonx.Value, names ...string) jsonx.Value {
 	return v
 }
 
-// harmless are values of roles by which a sampled call reaches nothing.
+// harmless returns a value for a role with which a sampled call does no harm.
 func harmless(role policy.Role) string {
 	switch {
 	case role.IsPath():
@@ -40,8 +40,8 @@ func harmless(role policy.Role) string {
 	return "x"
 }
 
-// sample makes a call of a tool whose arguments of one role have a value. The rest
-// is the least that the tool's schema asks for.
+// sample makes a call of a tool in which the arguments of one role have the given value.
+// The other arguments are only those that the schema requires, with minimal values.
 func sample(server string, t policy.ToolDescription, schema jsonx.Value, role policy.Role, value string) policy.Call {
 	args := jsonx.Value{Kind: jsonx.Object}
 	for _, a := range t.Arguments {
@@ -60,7 +60,7 @@ func sample(server string, t policy.ToolDescription, schema jsonx.Value, role po
 	return policy.Call{Server: server, Tool: t.Name, Arguments: args.Encode()}
 }
 
-// least is a small value of a schema, with text for its strings.
+// least returns a minimal value that fits a schema, with text for its strings.
 func least(schema jsonx.Value, text string) jsonx.Value {
 	if enum, _ := schema.Member("enum"); len(enum.Items) > 0 {
 		return enum.Items[0]
@@ -92,14 +92,14 @@ func least(schema jsonx.Value, text string) jsonx.Value {
 	return jsonx.Text(text)
 }
 
-// gridValues are what sampled calls name, by kind of role.
+// gridValues are the values in sampled calls, by kind of role.
 var gridValues = struct{ paths, urls []string }{
 	[]string{"/workspace/README.md", "~/Documents/report.txt", "~/Downloads/archive.zip", "~/Desktop/note.txt", "/etc/hosts", "/tmp/file"},
 	[]string{"https://example.com/", "https://github.com/example/project.git", "http://example.com/"},
 }
 
-// Grid makes calls of every tool of a server over places of every kind, by which
-// two policies can be compared.
+// Grid makes calls of every tool of a server with paths and addresses of every kind. Two
+// policies can be compared by their verdicts on these calls.
 func Grid(server string, tools []policy.ToolDescription) []policy.Call {
 	var out []policy.Call
 	for _, t := range tools {

@@ -15,12 +15,11 @@ import (
 const (
 	scenarioTokens = 8192
 	maxScenarios   = 40
-	// minScenarios is how many scenarios have to be left for rules to count as
-	// tried, less for a server that hardly offers anything.
+	// minScenarios is how many scenarios must be left so that rules count as tested.
 	minScenarios = 3
 )
 
-// generate has the model think of scenarios and drops those that can try nothing.
+// generate asks the model for scenarios and drops those that can test nothing.
 func generate(ctx context.Context, m Model, q string, server string, tools []policy.ToolDescription, extremes []*policy.Engine) (kept []policy.Scenario, dropped []string, err error) {
 	kept, err = ask(ctx, m, Question{
 		System: scenariosPrompt, User: q, Schema: scenariosSchema, Name: "scenarios", MaxTokens: scenarioTokens, Shorter: shorterScenarios,
@@ -29,16 +28,16 @@ func generate(ctx context.Context, m Model, q string, server string, tools []pol
 		if err != nil {
 			return nil, err
 		}
-		all, dropped = sift(all, extremes)
+		all, dropped = filter(all, extremes)
 		if len(all) < minScenarios {
-			return nil, fmt.Errorf("only %d of the calls can try a rule; %s", len(all), strings.Join(dropped, "; "))
+			return nil, fmt.Errorf("only %d of the calls can test a rule; %s", len(all), strings.Join(dropped, "; "))
 		}
 		return all, nil
 	})
 	return kept, dropped, err
 }
 
-// decodeScenarios reads scenarios whose tools and arguments there are.
+// decodeScenarios reads scenarios. Their tools and arguments must exist.
 func decodeScenarios(server string, tools []policy.ToolDescription, answer string) ([]policy.Scenario, error) {
 	got, err := parse(answer, "scenarios")
 	if err != nil {
@@ -72,7 +71,7 @@ func decodeScenario(server string, tools []policy.ToolDescription, v jsonx.Value
 	s := policy.Scenario{Description: got["description"].Text, Expected: got["expectedDecision"].Text}
 	s.Call.Server, s.Call.Tool = server, got["tool"].Text
 	if err := plain(s.Description); err != nil || !decision(s.Expected) {
-		return s, errors.New("the description is no plain text, or the decision is unknown")
+		return s, errors.New("the description is not plain text, or the decision is unknown")
 	}
 	i := slices.IndexFunc(tools, func(t policy.ToolDescription) bool { return t.Name == s.Call.Tool })
 	if i < 0 {
@@ -95,9 +94,9 @@ func decision(s string) bool {
 	return s == string(policy.Allow) || s == string(policy.Deny) || s == string(policy.Escalate)
 }
 
-// sift keeps the scenarios that rules can meet, each call once, and says of the
-// others why not.
-func sift(all []policy.Scenario, extremes []*policy.Engine) (kept []policy.Scenario, dropped []string) {
+// filter keeps the scenarios that rules can meet, each call once. For each other scenario
+// it returns why it was dropped.
+func filter(all []policy.Scenario, extremes []*policy.Engine) (kept []policy.Scenario, dropped []string) {
 	seen := map[string]bool{}
 	for _, s := range all {
 		call := s.Call.Tool + " " + string(s.Call.Arguments)
@@ -106,7 +105,7 @@ func sift(all []policy.Scenario, extremes []*policy.Engine) (kept []policy.Scena
 		}
 		seen[call] = true
 		if ok, v := possible(extremes, s); !ok {
-			dropped = append(dropped, fmt.Sprintf("%q expects %s, and whatever the rules are it gets %s by %s", s.Description, s.Expected, v.Decision, v.Rule))
+			dropped = append(dropped, fmt.Sprintf("%q expects %s, but under any rules it gets %s by %s", s.Description, s.Expected, v.Decision, v.Rule))
 			continue
 		}
 		kept = append(kept, s)

@@ -6,9 +6,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// The forms of the answers, in the part of JSON Schema that every provider
-// understands: closed objects all of whose members are required, and null for
-// what is not there.
+// The schemas of the answers use only the part of JSON Schema that every provider
+// supports: objects without additional members, in which all members are required and an
+// absent one is null.
 
 var textSchema = map[string]any{"type": "string"}
 
@@ -26,7 +26,7 @@ func orNull(s map[string]any) map[string]any {
 
 var listTypes = among("domains", "emails", "identifiers")
 
-// conditionSchema has the predicates that there are.
+// conditionSchema is the schema of a rule's "if", with all kinds of predicates.
 func conditionSchema() map[string]any {
 	all, names := map[string]any{}, []string{}
 	for _, k := range policy.Kinds() {

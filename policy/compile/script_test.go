@@ -19,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// script is a model that answers from a table: for "filesystem rules", "docs
-// values" and the like a list of answers, the last of which is repeated.
+// script is a model that answers from a table. Keys such as "filesystem rules" or "docs
+// values" have a list of answers, and the last answer is repeated.
 type script struct {
 	answers map[string][]string
 	mu      sync.Mutex
@@ -128,11 +128,11 @@ var (
 	)
 )
 
-// shipped are the annotations that the product brings.
+// shipped are the annotations that the product ships.
 var shipped = sync.OnceValue(func() *policy.Annotations { _, a := policy.Default(); return a })
 
-// Answers of a script that are none: one is cut off, and of the other more is asked
-// than the model can write.
+// Answers that make Ask fail: cut is an answer that was cut off; tooMuch means that
+// MaxTokens is more than the model supports.
 const cut, tooMuch = "\x00cut", "\x00too much"
 
 // options compile the filesystem server of the shipped annotations.
@@ -164,7 +164,7 @@ func run(t *testing.T, m *script, o compile.Options) (*compile.Result, error) {
 	return compile.Run(t.Context(), m, options(t, o))
 }
 
-// good is a model that does everything right.
+// good is a model whose answers are all correct.
 func good() *script {
 	return &script{answers: map[string][]string{"filesystem rules": {goodRules}, "filesystem scenarios": {goodScenarios}}}
 }

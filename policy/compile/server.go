@@ -12,32 +12,32 @@ import (
 
 const (
 	rulesTokens = 8192
-	// rounds is how often rules that fail may be changed.
+	// rounds is how often the model may change rules that fail.
 	rounds = 3
 )
 
-// ServerResult is what became of one server.
+// ServerResult is the result of compiling one server.
 type ServerResult struct {
 	Name      string
 	InputHash string
 	Rules     []policy.Rule
 	Lists     []policy.ListDefinition
 	Values    map[string]policy.List
-	Scenarios []policy.Scenario // of the model's, all met
-	Never     int               // calls that must never be allowed, and are not
-	Dropped   []string          // scenarios that could try nothing, and why
-	Corrected []string          // scenarios whose expectation the model took back
+	Scenarios []policy.Scenario // invented by the model; the rules meet all of them
+	Never     int               // how many calls that must never be allowed were tested
+	Dropped   []string          // scenarios that could test nothing, and why
+	Corrected []string          // scenarios whose expected decision the model corrected
 	Repairs   int
-	Kept      bool // as it was compiled before, tried once more
+	Kept      bool // compiled before, and tested again
 	Stale     bool // kept, although compiled from another constitution, model or tools
 	Uncovered []Gap
 	Shadowed  []string
-	Unnamed   []string // hosts and directories that are allowed and that the constitution does not name
+	Unnamed   []string // allowed hosts and directories that the constitution does not name
 	// Failure says why the server gets no rules; nil when it gets some.
 	Failure error
 }
 
-// server is the work on one server.
+// server compiles the rules of one server.
 type server struct {
 	options  *Options
 	model    Model
@@ -49,7 +49,7 @@ type server struct {
 	hash     string
 }
 
-// newServer gathers what is the same in every attempt.
+// newServer prepares what all attempts for a server share.
 func newServer(o *Options, m Model, name string) (*server, error) {
 	s := &server{options: o, model: m, name: name, tools: o.Annotations.Describe(name)}
 	var err error
@@ -78,8 +78,8 @@ func (s *server) progress(format string, args ...any) {
 	}
 }
 
-// compile has the model propose, tries, and has it repair. What is wrong with the
-// server's rules is a failure in the result; an error ends the whole compilation.
+// compile asks the model for rules, tests them, and asks the model to repair them. Rules
+// that fail are a Failure in the result; an error ends the whole compilation.
 func (s *server) compile(ctx context.Context) (ServerResult, error) {
 	r := ServerResult{Name: s.name, InputHash: s.hash, Never: len(s.never)}
 	a, err := s.propose(ctx, &r)
@@ -118,7 +118,7 @@ func (s *server) take(r *ServerResult, a attempt) {
 	r.Unnamed = unnamed(s.options.Constitution.Text, r.Rules)
 }
 
-// propose makes the first attempt.
+// propose asks the model for the first attempt: rules, lists and scenarios.
 func (s *server) propose(ctx context.Context, r *ServerResult) (attempt, error) {
 	s.progress("asking %s for rules", s.model.Name())
 	var a attempt
@@ -138,7 +138,7 @@ func (s *server) propose(ctx context.Context, r *ServerResult) (attempt, error) 
 	if a.values, err = s.resolve(ctx, a.policy.Lists, nil); err != nil {
 		return a, err
 	}
-	s.progress("%d rules; asking for calls to try them", len(a.policy.Rules))
+	s.progress("%d rules; asking for calls to test them", len(a.policy.Rules))
 	a.generated, r.Dropped, err = generate(ctx, s.model, s.brief, s.name, s.tools, s.extremes)
 	if err != nil {
 		return a, fmt.Errorf("scenarios: %w", err)
@@ -147,7 +147,7 @@ func (s *server) propose(ctx context.Context, r *ServerResult) (attempt, error) 
 	return a, nil
 }
 
-// resolve looks up the values of lists that are not known yet.
+// resolve returns the values of the lists. It looks up those that are not known yet.
 func (s *server) resolve(ctx context.Context, defs []policy.ListDefinition, known map[string]policy.List) (map[string]policy.List, error) {
 	out := map[string]policy.List{}
 	for _, def := range defs {
@@ -170,7 +170,7 @@ func (s *server) resolve(ctx context.Context, defs []policy.ListDefinition, know
 	return out, nil
 }
 
-// changes describes scenarios that expect something else than before.
+// changes describes the scenarios whose expected decision has changed.
 func changes(before, after []policy.Scenario) []string {
 	var out []string
 	for i := range after {
@@ -181,7 +181,7 @@ func changes(before, after []policy.Scenario) []string {
 	return out
 }
 
-// someOf joins the first of many problems.
+// someOf joins the first five problems and says how many more there are.
 func someOf(problems []string) string {
 	const most = 5
 	if rest := len(problems) - most; rest > 0 {

@@ -7,15 +7,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// attempt is one state of a server's rules, with what they are tried by.
+// attempt is one version of a server's rules, with the scenarios that test them.
 type attempt struct {
 	policy    *policy.Compiled // rules and list definitions
 	values    map[string]policy.List
-	generated []policy.Scenario // by the model, which may correct what they expect
+	generated []policy.Scenario // by the model, which may correct the expected decisions
 }
 
-// try says, a sentence each, what is wrong with an attempt. Nothing is wrong only
-// when every invariant holds and every scenario gets the decision it expects.
+// try returns what is wrong with an attempt, one sentence for each problem. There is none
+// only if the rules keep every invariant and every scenario gets its expected decision.
 func (s *server) try(a attempt) ([]string, error) {
 	problems := s.options.Machine.invariants(s.name, s.tools, a.policy.Rules)
 	engine, err := s.options.engine(a.policy, a.values)
@@ -35,7 +35,7 @@ func (s *server) try(a attempt) ([]string, error) {
 	return problems, nil
 }
 
-// missed says how a scenario ended otherwise than it should.
+// missed describes a scenario that did not get its expected decision.
 func missed(s policy.Scenario, v policy.Verdict) string {
 	return fmt.Sprintf("%q, %s/%s %s: expected %s, got %s by %s", s.Description, s.Call.Server, s.Call.Tool, text.Readable(string(s.Call.Arguments), 500), s.Expected, v.Decision, v.Rule)
 }
@@ -53,11 +53,11 @@ func (o *Options) engine(c *policy.Compiled, values map[string]policy.List) (*po
 	return o.World.Engine(c, o.Annotations, lists)
 }
 
-// Engine builds the engine that judges by the result, in the world.
+// Engine builds the engine that judges by the compiled policy, in the world.
 func (r *Result) Engine(o *Options) (*policy.Engine, error) { return o.engine(r.Policy, r.Lists) }
 
-// forbidden says which calls an engine allows that must never be allowed, over all
-// servers.
+// forbidden describes the calls, of all servers, that must never be allowed and that the
+// engine allows.
 func forbidden(engine *policy.Engine, a *policy.Annotations) ([]string, error) {
 	var problems []string
 	for _, name := range a.Servers() {

@@ -8,17 +8,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// World is a file system made for trying rules: a workspace with a repository, and
-// a home directory with what homes hold. The engine sees the workspace as
-// /workspace and the home as ~.
+// World is a file system for testing rules: a workspace with a repository, and a home
+// directory with typical files. The engine sees the workspace as /workspace and the home
+// as ~.
 type World struct {
 	sandbox, home string
 	protected     []string
 }
 
-// NewWorld makes a world below an existing empty directory. The workspace is
-// made, too, unless one is given. The machine's protected places are those of the
-// same names in the world's home.
+// NewWorld makes a world below an existing empty directory. It also makes the workspace,
+// unless one is given. Protected paths in the machine's home become the same paths in the
+// world's home.
 func NewWorld(dir, workspace string, m Machine) (*World, error) {
 	w := &World{sandbox: workspace, home: filepath.Join(dir, "home")}
 	files := map[string]string{
@@ -64,8 +64,8 @@ func (w *World) Engine(c *policy.Compiled, a *policy.Annotations, l *policy.List
 	})
 }
 
-// extremes are the engines between which every policy for a server lies: one whose
-// rules allow all they can, one that escalates everything and one without rules.
+// extremes returns engines with the extreme policies for a server: rules that allow as
+// much as possible, rules that escalate everything, and no rules.
 func (w *World) extremes(server string, a *policy.Annotations) ([]*policy.Engine, error) {
 	of := func(then policy.Decision) []policy.Rule {
 		of := policy.Servers{server}
@@ -89,8 +89,8 @@ func (w *World) extremes(server string, a *policy.Annotations) ([]*policy.Engine
 	return out, nil
 }
 
-// possible reports whether any rules could give a scenario the decision that it
-// expects. What no rule can decide says nothing about rules.
+// possible reports whether any rules could give a scenario its expected decision. If none
+// could, the scenario tests nothing.
 func possible(extremes []*policy.Engine, s policy.Scenario) (bool, policy.Verdict) {
 	var last policy.Verdict
 	for _, e := range extremes {

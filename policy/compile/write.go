@@ -22,8 +22,8 @@ type file struct {
 	data []byte
 }
 
-// Foreign lists what lies in a directory beside the files of a policy. When there
-// is such a thing and no policy, the directory is somebody else's: an error.
+// Foreign returns the names in a directory that are not files of a policy. If there are
+// such names and no policy, the directory is used for something else, which is an error.
 func Foreign(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,15 +41,15 @@ func Foreign(dir string) ([]string, error) {
 		}
 	}
 	if !own && len(foreign) > 0 {
-		return foreign, fmt.Errorf("%s holds %q and no policy", dir, foreign[0])
+		return foreign, fmt.Errorf("%s contains %q and no policy", dir, foreign[0])
 	}
 	return foreign, nil
 }
 
-// Write replaces the files of a policy directory: all are written and on disk
-// before the first takes its place, the policy takes its place last. A failure
-// before that leaves everything as it was. It refuses when policy or lists are no
-// longer those that Previous read.
+// Write replaces the files of a policy directory. All new files are written and synced
+// before the first one is renamed into place, and the policy is renamed last. If writing
+// fails before that, nothing is changed. Write fails if the policy or the lists have
+// changed since before was read.
 func (r *Result) Write(dir string, a *policy.Annotations, before *Previous, now time.Time) error {
 	at := now.UTC().Format(time.RFC3339)
 	compiled, err := json.MarshalIndent(r.Policy, "", "  ")
@@ -78,7 +78,8 @@ func (r *Result) Write(dir string, a *policy.Annotations, before *Previous, now 
 	return replace(dir, before.stamp, files, len(r.Lists) == 0)
 }
 
-// replace puts files in place, in order, while no other process does.
+// replace renames files into place, in order. A lock keeps other processes from doing the
+// same meanwhile.
 func replace(dir, stamp string, files []file, withoutLists bool) (err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -94,7 +95,7 @@ func replace(dir, stamp string, files []file, withoutLists bool) (err error) {
 	pending, err := prepared(dir, files)
 	defer func() {
 		for _, p := range pending {
-			err = errors.Join(err, p.Cleanup()) // of one in its place this does nothing
+			err = errors.Join(err, p.Cleanup()) // does nothing after a file was renamed into place
 		}
 	}()
 	if err != nil {
@@ -113,7 +114,7 @@ func replace(dir, stamp string, files []file, withoutLists bool) (err error) {
 	return d.Sync()
 }
 
-// prepared writes files beside the places that they are to take, each on disk.
+// prepared writes and syncs temporary files beside the files that they will replace.
 func prepared(dir string, files []file) (pending []*renameio.PendingFile, err error) {
 	for _, f := range files {
 		p, err := renameio.NewPendingFile(filepath.Join(dir, f.name), renameio.WithTempDir(dir), renameio.IgnoreUmask(), renameio.WithStaticPermissions(0o600))

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
 
-// fetchAnswers make a model propose a policy with a list for the fetch server.
+// fetchAnswers makes a model propose rules with a list for the fetch server.
 func fetchAnswers(m *script, values ...string) *script {
 	r := rule("allow-docs", "allow", object{"server": []string{"fetch"}, "domains": object{"roles": []string{"fetch-url"}, "allowed": []string{"@docs"}}})
 	m.answers["fetch rules"] = []string{encode(object{"rules": []object{r}, "listDefinitions": []object{{
@@ -63,8 +63,8 @@ func names(t *testing.T, dir string) []string {
 	return out
 }
 
-// What was compiled is not asked for again while nothing has changed, is tried
-// again nevertheless, and by what a person changed in it by hand it is refused.
+// While nothing has changed, the model is not asked again, but the rules are tested again.
+// A compiled policy that a person changed by hand is refused.
 func TestCompilingAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "generated")
 	m := fetchAnswers(good(), encode(object{"values": []string{"go.dev", "pkg.go.dev"}}))
@@ -114,12 +114,12 @@ func TestCompilingAgain(t *testing.T) {
 		t.Errorf("changed by hand: %v", err)
 	}
 	if _, err := compile.ReadPrevious(dir); err == nil {
-		t.Error("rules that were changed by hand are taken for verified")
+		t.Error("rules that were changed by hand count as verified")
 	}
 }
 
-// Rules that were good once are compiled anew when they no longer pass, and a list
-// that no rule refers to any more goes with its file.
+// Compiled rules that no longer pass are compiled again. The lists' file is removed when
+// no rule uses a list any more.
 func TestCompilingAgainWhatNoLongerPasses(t *testing.T) {
 	dir := t.TempDir()
 	m := fetchAnswers(good(), encode(object{"values": []string{"go.dev"}}))
@@ -150,7 +150,7 @@ func TestCompilingAgainWhatNoLongerPasses(t *testing.T) {
 	}
 }
 
-// One server's failure costs the others nothing, and its tools are denied.
+// When one server fails, the others keep their rules, and the server's tools are denied.
 func TestOneServerFails(t *testing.T) {
 	dir := t.TempDir()
 	m := fetchAnswers(good(), encode(object{"values": []string{"com"}}), encode(object{"values": []string{"*"}}), encode(object{"values": []string{"localhost"}}))
@@ -164,7 +164,7 @@ func TestOneServerFails(t *testing.T) {
 	}
 }
 
-// Rules of the same name are told apart, lists of the same name are not mixed up.
+// Rules of the same name are renamed; different lists of the same name are refused.
 func TestJoining(t *testing.T) {
 	m := good()
 	git := rule("escalate-reads", "escalate", object{"server": []string{"git"}, "roles": []string{"read-path"}})
@@ -184,7 +184,7 @@ func TestJoining(t *testing.T) {
 	m = fetchAnswers(m, encode(object{"values": []string{"go.dev"}}))
 	m.answers["git rules"] = []string{withDocs("git", "something else")}
 	r, err = compiled(t, m, t.TempDir(), compile.Options{Servers: []string{"filesystem", "git", "fetch"}})
-	if err != nil || len(r.Policy.Skipped) != 1 || !strings.Contains(r.Policy.Skipped[0].Reason, "list docs is defined otherwise") {
+	if err != nil || len(r.Policy.Skipped) != 1 || !strings.Contains(r.Policy.Skipped[0].Reason, "list docs is defined differently") {
 		t.Errorf("%+v, %v", r, err)
 	}
 	m.answers["git rules"] = []string{withDocs("git", "documentation")}
@@ -194,8 +194,8 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-// Nothing is written over what is not a policy's, over what changed meanwhile, or
-// beside another process.
+// Write refuses a directory of other files, files that have changed meanwhile, and a
+// directory that another process writes to.
 func TestWritingWithCare(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "letter.txt"), []byte("x"), 0o600); err != nil {
