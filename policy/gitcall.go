@@ -48,7 +48,7 @@ func (p *preparation) gitDirectory() error {
 	if err := p.addPath("path", p.rootRole, r); err != nil {
 		return err
 	}
-	if r.Exists && r.Dir && (!p.tool.can(creates) || gitx.Begun(r.Path)) {
+	if r.Exists && r.Dir && (!p.tool.can(creates) || gitx.HasDotGit(r.Path)) {
 		return p.openRepository(r)
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// Address is where git would connect to.
+// Address is a network address that git would connect to.
 type Address struct {
 	Scheme string // "https", "http", "ssh" or "git"
 	User   string // of ssh, may be empty
@@ -22,10 +22,10 @@ type Address struct {
 	text   string
 }
 
-// String is the canonical spelling, which parses to the same address.
+// String returns the canonical spelling, which parses to the same address.
 func (a Address) String() string { return a.text }
 
-// Target is what patterns are matched against.
+// Target returns the form of the address that patterns are matched against.
 func (a Address) Target() urlx.Target {
 	return urlx.Target{Scheme: a.Scheme, Host: a.Host, Port: a.Port, IP: a.IP, Path: a.Path}
 }
@@ -36,13 +36,13 @@ var (
 	user   = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]*$`)
 )
 
-// looksLikeAddress reports whether git would take a value for an address
-// without asking its configuration.
+// looksLikeAddress reports whether git would take a value as an address without looking
+// for a remote of that name.
 func looksLikeAddress(s string) bool {
 	return strings.Contains(s, "::") || strings.Contains(s, "://") || scp.MatchString(s)
 }
 
-// checkArgument refuses what no remote may be called.
+// checkArgument refuses values that must not be given to git as a remote.
 func checkArgument(s string) error {
 	switch {
 	case s == "":
@@ -74,8 +74,8 @@ func ParseAddress(s string) (Address, error) {
 	if err != nil {
 		return Address{}, err
 	}
-	// Git is given the canonical spelling: that must be no helper either, which
-	// the name of a host in another script hides until it is spelled in ASCII.
+	// Git gets the canonical spelling, so that must not start a remote helper either. A
+	// host name with other characters than ASCII can hide one until it is normalized.
 	if err := checkArgument(a.text); err != nil {
 		return Address{}, err
 	}

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// maxAlternates bounds the object stores that a repository borrows from.
+// maxAlternates is how many alternate object stores a repository may use.
 const maxAlternates = 64
 
-// alternates lists the object stores from which one borrows, those from which
-// they borrow in turn, and the links in them. Not the first, which is the
-// repository's own.
+// alternates returns the alternate object stores of a repository, their alternates in
+// turn, and the links in all of these. objects is the repository's own store, which is not
+// in the result.
 func (v *View) alternates(objects string) ([]string, error) {
 	stores, x := []string{objects}, linkSearch{view: v}
 	for i := 0; i < len(stores); i++ {

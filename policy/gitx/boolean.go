@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// number is an integer as git's configuration has them: decimal, octal or
-// hexadecimal, with a unit.
+// number matches an integer in git's configuration: decimal, octal or hexadecimal, with an
+// optional unit.
 var number = regexp.MustCompile(`^[ \t\n\v\f\r]*[+-]?(0[xX][0-9a-fA-F]+|[0-9]+)[kKmMgG]?$`)
 
-// boolean reads a boolean as git does, for which every number but 0 is true. What
-// git would not read is not known, but for numbers that are too large.
+// boolean reads a boolean as git does: every number except 0 is true. known is false if git
+// would reject the value. Numbers that are too large for git count as known.
 func boolean(s string) (value, known bool) {
 	switch strings.ToLower(s) {
 	case "true", "yes", "on":

@@ -8,17 +8,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxKnown bounds what is kept, in bytes.
+// maxKnown bounds what a cache keeps, in bytes.
 const maxKnown = 16 << 20
 
-// settled is how long a file must have been left alone for its times to tell that it is
-// still the same. The kernel stamps changes by a clock that ticks every few
-// milliseconds, and some file systems count whole seconds: two changes between two
-// ticks look like one.
+// settled is how long a file must have been unchanged before its times can be trusted to
+// show the next change. The kernel takes file times from a clock that ticks every few
+// milliseconds, and some file systems store whole seconds, so two changes between two
+// ticks get the same time.
 const settled = 2 * time.Second
 
-// cache keeps what was read of files and directories for as long as their identity,
-// size and times are the same. The zero value is empty.
+// cache keeps what was read from files and directories as long as their identity, size and
+// times stay the same. The zero value is empty.
 type cache struct {
 	mu     sync.Mutex
 	known  map[source]*reading
@@ -26,7 +26,7 @@ type cache struct {
 	none   map[Dir]struct{} // directories without a repository
 }
 
-// source is a file or a directory, and what is looked for in it.
+// source is a file or a directory, and how it is read.
 type source struct {
 	name string
 	kind kind
@@ -46,22 +46,22 @@ var readers = [...]func(name string) reading{
 	asDotGit: readDotGit, asLine: readLine, asSettings: readSettings, asHooks: readHooks, asNames: readNames,
 }
 
-// reading is what was read of one file or directory.
+// reading is what was read from one file or directory.
 type reading struct {
 	stamp       stamp
 	errno       unix.Errno // why there is no such file, or 0
-	settings    []entry    // that name something to run or to obey
+	settings    []entry    // variables that name something for git to run or obey
 	worktree    string     // core.worktree
 	perWorktree bool       // extensions.worktreeConfig
-	whole       bool       // a repository that shares nothing with another
+	whole       bool       // a repository without a commondir
 	text        string
 	links       []string
-	names       []listed // of a directory
+	names       []listed // links and directories in a directory
 	count       int      // how many names the directory has, of all kinds
 	err         error
 }
 
-// weight is about how many bytes a reading takes.
+// weight estimates how many bytes a reading takes.
 func (r *reading) weight() int {
 	n := 512
 	for _, e := range r.settings {
@@ -76,8 +76,8 @@ func (r *reading) weight() int {
 	return n + len(r.text) + len(r.worktree)
 }
 
-// stamp tells one state of a file from another. No program can set the time of
-// the last change.
+// stamp identifies one state of a file. No program can set the time of the last change
+// (ctime).
 type stamp struct {
 	dev, ino         uint64
 	size             int64
@@ -85,11 +85,11 @@ type stamp struct {
 	written, changed unix.Timespec
 }
 
-// nothing is what there is to read where nothing is.
+// nothing is the reading of a file that does not exist.
 var nothing = reading{errno: unix.ENOENT}
 
-// look reads a file or a directory unless what is known of it still holds. What
-// is not there is empty.
+// look returns what is in a file or a directory, and reads it only if it is not in the
+// cache or has changed. A file that does not exist is empty.
 func (c *cache) look(from source) *reading {
 	began := time.Now()
 	var st unix.Stat_t
@@ -113,15 +113,15 @@ func (c *cache) look(from source) *reading {
 	read := readers[from.kind](from.name)
 	got = &read
 	got.stamp = now
-	if rests(unix.TimespecToNsec(st.Ctim), began) {
+	if isSettled(unix.TimespecToNsec(st.Ctim), began) {
 		c.keep(from, got)
 	}
 	return got
 }
 
-// rests reports whether a file that last changed at that time, in nanoseconds, will
+// isSettled reports whether a file that last changed at that time, in nanoseconds, will
 // show every later change in its times.
-func rests(changed int64, now time.Time) bool { return changed < now.Add(-settled).UnixNano() }
+func isSettled(changed int64, now time.Time) bool { return changed < now.Add(-settled).UnixNano() }
 
 func (c *cache) keep(from source, r *reading) {
 	c.mu.Lock()
@@ -139,14 +139,14 @@ func (c *cache) keep(from source, r *reading) {
 // Dir is the state of a directory.
 type Dir struct {
 	Dev, Ino uint64
-	Changed  int64 // in nanoseconds; 0 where that is not known
+	Changed  int64 // time of the last change in nanoseconds; 0 when it is not known
 }
 
-// maxNone bounds the directories without a repository that are kept.
+// maxNone is how many directories without a repository a cache remembers.
 const maxNone = 16_384
 
-// without reports whether a directory has no repository: neither a .git nor a HEAD.
-// Where there was none, that holds until the directory changes.
+// without reports whether a directory has no repository: neither a .git nor a HEAD. It
+// remembers that there is none until the directory changes.
 func (c *cache) without(name string, dir Dir) bool {
 	began := time.Now()
 	c.mu.Lock()
@@ -158,7 +158,7 @@ func (c *cache) without(name string, dir Dir) bool {
 	if exists(name+"/.git") || exists(name+"/HEAD") {
 		return false
 	}
-	if !rests(dir.Changed, began) {
+	if !isSettled(dir.Changed, began) {
 		return true
 	}
 	c.mu.Lock()

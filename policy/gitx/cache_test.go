@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hooksPath is what the judge takes git's hooks to be in.
+// hooksPath returns the directory that Obeyed finds git's hooks in.
 func hooksPath(t *testing.T, s *Surroundings, file string) string {
 	t.Helper()
 	named, err := s.View(t.Context()).Obeyed(file, make([]Dir, 99))
@@ -22,8 +22,8 @@ func hooksPath(t *testing.T, s *Surroundings, file string) string {
 	return named[0].Name
 }
 
-// Two writes of equal size between two ticks of the kernel's clock leave the same
-// identity, size and times.
+// Two writes of equal size between two ticks of the kernel's clock leave a file with the
+// same identity, size and times.
 func TestWritesBetweenTwoTicks(t *testing.T) {
 	dir := tempDir(t)
 	config := dir + "/r/.git/config"
@@ -42,13 +42,13 @@ func TestWritesBetweenTwoTicks(t *testing.T) {
 		if got := hooksPath(t, s, dir+"/r/a"); got != dir+"/r/"+want {
 			t.Fatalf("after %d writes %q is obeyed, want %q", i, got, want)
 		}
-		if _, kept := s.known[source{config, asSettings}]; kept { // some kernels tell even these writes apart
+		if _, kept := s.known[source{config, asSettings}]; kept { // on some kernels even these writes get different times
 			t.Fatal("what has only just been written is kept")
 		}
 	}
 }
 
-// What has been left alone is not read again, and what is kept is bounded.
+// A file that has not changed for some time is not read again, and the cache is bounded.
 func TestWhatRestsIsKept(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir+"/old", "x")
@@ -59,7 +59,7 @@ func TestWhatRestsIsKept(t *testing.T) {
 	at := time.Unix(0, unix.TimespecToNsec(st.Ctim))
 	for after, want := range map[time.Duration]bool{-time.Hour: false, 0: false, 4 * time.Millisecond: false, time.Second: false, settled + 1: true, time.Hour: true} {
 		t.Run(fmt.Sprint(after), func(t *testing.T) {
-			if got := rests(unix.TimespecToNsec(st.Ctim), at.Add(after)); got != want {
+			if got := isSettled(unix.TimespecToNsec(st.Ctim), at.Add(after)); got != want {
 				t.Errorf("%v after its last change: %v", after, got)
 			}
 		})
@@ -83,7 +83,7 @@ func TestWhatRestsIsKept(t *testing.T) {
 	}
 }
 
-// Two directories with the same times are two.
+// Two directories with the same times are not confused.
 func TestDirectoriesWithoutARepository(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir+"/with/.git/HEAD", "")
@@ -120,7 +120,7 @@ func TestTooManyConfigurations(t *testing.T) {
 	}
 }
 
-// Nobody writes to a pipe that lies in the place of a directory.
+// A pipe in place of a directory does not block, although nobody writes to it.
 func TestPipesInPlaceOfDirectories(t *testing.T) {
 	for _, place := range []string{"modules", "branches", "info", "hooks", "objects/info", "objects/ab", "logs"} {
 		t.Run(place, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestPipesInPlaceOfDirectories(t *testing.T) {
 	}
 }
 
-// A directory of links to itself has no end.
+// Reading a directory with links to itself ends.
 func TestModulesThatLeadInCircles(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "r")

@@ -9,16 +9,16 @@ import (
 // maxConfig bounds a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// Error is the reason why a repository or a remote was refused. It quotes
-// nothing that the agent wrote.
+// Error is the reason why a repository or a remote was refused. It quotes nothing that the
+// agent wrote.
 type Error struct {
 	Reason string
-	fatal  bool // git itself stops there, before it runs anything
+	fatal  bool // git itself fails with an error, too, before it runs anything
 }
 
 func (e *Error) Error() string { return e.Reason }
 
-// gitStops reports whether git, too, stops over what an error is about.
+// gitStops reports whether git itself would fail for the same reason.
 func gitStops(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.fatal
@@ -36,17 +36,17 @@ type entry struct {
 	implicit                  bool // written without "=", which means true
 }
 
-// config is a parsed configuration, in the order of its lines. Later entries
-// win where git lets the last one win.
+// config is a parsed configuration, in the order of its lines. A later entry overrides an
+// earlier one for variables where git uses the last value.
 type config struct {
 	entries  []entry
-	rewrites map[string][]rewrite // the rules of a variable, once they were asked for
+	rewrites map[string][]rewrite // rules by variable, filled by rules
 }
 
-// rewrite is a rule that puts one beginning of an address in the place of another.
+// rewrite is a rule that replaces the beginning from of an address by base.
 type rewrite struct {
 	from, base string
-	rank       int // of the base, in the order in which git meets them
+	rank       int // of the base, in the order in which git reads them
 }
 
 // parseConfig reads a configuration file.
@@ -66,8 +66,8 @@ func parseConfig(data []byte) (*config, error) {
 	return &config{entries: p.entries}, nil
 }
 
-// readings are the values that git may take one for: before 2.45, white space between
-// words became a space, since then it stays what it is.
+// readings returns the values that different versions of git read from one: before 2.45,
+// git replaced white space between words by a space; later versions keep it.
 func readings(value string) []string {
 	if spaced := strings.NewReplacer("\t", " ", "\r", " ").Replace(value); spaced != value {
 		return []string{value, spaced}
@@ -86,7 +86,7 @@ func (c *config) all(section, subsection, name string) []string {
 	return out
 }
 
-// last returns the value that wins, or "".
+// last returns the last value of a variable, or "".
 func (c *config) last(section, subsection, name string) string {
 	values := c.all(section, subsection, name)
 	if len(values) == 0 {
@@ -143,7 +143,7 @@ func (c *config) rules(variable string) []rewrite {
 	return found
 }
 
-// join puts another configuration behind this one.
+// join appends another configuration to this one.
 func (c *config) join(o *config) {
 	c.entries, c.rewrites = append(c.entries, o.entries...), nil
 }

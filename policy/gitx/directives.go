@@ -7,7 +7,7 @@ type DirectiveKind uint8
 
 // The kinds.
 const (
-	Program    DirectiveKind = iota // a command, or something that decides on one
+	Program    DirectiveKind = iota // a command, or something that selects one
 	Include                         // a file of more configuration, relative to the one that names it
 	Hooks                           // a directory of hooks, relative to the work tree
 	Attributes                      // a file of attributes, relative to the work tree
@@ -22,13 +22,13 @@ type Directive struct {
 	Kind  DirectiveKind
 }
 
-// directiveKinds are the variables that are no programs.
+// directiveKinds are the variables whose kind is not Program.
 var directiveKinds = map[string]DirectiveKind{
 	"include.path": Include, "includeif.path": Include, "core.hookspath": Hooks,
 	"core.attributesfile": Attributes, "core.worktree": WorkTree,
 }
 
-// Directives lists those in the content of a configuration file, in its order.
+// Directives returns the directives in the content of a configuration file, in its order.
 func Directives(data []byte) ([]Directive, error) {
 	c, err := parseConfig(data)
 	if err != nil {
@@ -44,8 +44,7 @@ func Directives(data []byte) ([]Directive, error) {
 	return all, nil
 }
 
-// helpsRemote reports whether git starts a program to reach a remote because the
-// variable says so.
+// helpsRemote reports whether the variable makes git start a program to reach a remote.
 func (e entry) helpsRemote() bool {
 	if e.section != "remote" {
 		return false

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What makes git run or obey something is listed, what every repository says is not.
+// Variables that make git run or obey something are listed; ordinary variables are not.
 func TestDirectives(t *testing.T) {
 	got, err := Directives([]byte(`[core]
 	repositoryformatversion = 0

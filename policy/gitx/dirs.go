@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Dirs returns every directory and file outside the work tree's own files that
-// git reads or writes for this repository, unresolved: the repository, the
-// shared repository, the work tree, borrowed object stores and the files that
-// its configuration names.
+// Dirs returns the directories and files that git reads or writes for this repository,
+// besides the files of the work tree: the repository, the shared repository, the work tree
+// itself, alternate object stores, links, and files that its configuration names. They are
+// not resolved.
 func (r *Repo) Dirs() ([]string, error) {
 	dirs := []string{r.GitDir}
 	if r.CommonDir != r.GitDir {
@@ -36,8 +36,8 @@ func (r *Repo) Dirs() ([]string, error) {
 	return slices.Concat(dirs, borrowed, named, links), err
 }
 
-// fileVariables name files that git reads on its own. What it cannot make sense
-// of in them, some commands print.
+// fileVariables are variables that name files which git reads. Some commands print the
+// parts of these files that they cannot parse.
 var fileVariables = []string{
 	"blame.ignorerevsfile", "core.excludesfile", "core.attributesfile", "mailmap.file", "diff.orderfile",
 	"commit.template", "format.signaturefile", "user.signingkey", "gpg.allowedsignersfile", "gpg.revocationfile",

@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// readFile reads a regular file of at most limit bytes. It does not wait on
-// pipes or devices that somebody has put in the file's place. A missing file
-// is nil without an error.
+// readFile reads a regular file of at most limit bytes. It never blocks on a pipe or a
+// device in place of the file. For a missing file it returns nil and no error.
 func readFile(name string, limit int64) ([]byte, error) {
 	f, _, err := openFile(name, limit)
 	if f == nil {
@@ -24,8 +23,8 @@ func readFile(name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// openFile opens a regular file of at most limit bytes and tells its size. A missing
-// file is nil without an error.
+// openFile opens a regular file of at most limit bytes and returns its size. For a missing
+// file it returns nil and no error.
 func openFile(name string, limit int64) (*os.File, int64, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// isGitDir reports whether git takes a directory for a repository. One that only
-// looks like it is refused: git would pass it by and use the repository above it.
+// isGitDir reports whether git accepts a directory as a repository. It refuses a directory
+// that only looks like one: git would ignore it and use a repository above it.
 func isGitDir(dir string) (bool, error) {
 	has := func(name string) bool { return exists(filepath.Join(dir, name)) }
 	borrows, whole := has("commondir"), has("objects") && has("refs")
@@ -30,7 +30,7 @@ func isGitDir(dir string) (bool, error) {
 	return true, nil
 }
 
-// headLine is how the HEAD of a repository begins.
+// headLine matches the beginning of a repository's HEAD.
 var headLine = regexp.MustCompile(`^(?:ref:[ \t\r\n]*refs/|[0-9a-fA-F]{40})`)
 
 // validHead reports whether git accepts a file as the HEAD of a repository.

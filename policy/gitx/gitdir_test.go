@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestBrokenRepositories puts what may or may not be a repository below a real one:
-// the repository that is judged must be the one that git uses, or none.
+// TestBrokenRepositories puts complete and broken repositories below a real one. Open must
+// find the repository that git uses, or none.
 func TestBrokenRepositories(t *testing.T) {
 	type files map[string]string // "" is a directory, "-> x" a link
 	whole := func(change files) files {

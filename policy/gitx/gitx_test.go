@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// git runs the real git with nothing of this machine's configuration.
+// git runs the real git without this machine's configuration.
 func git(t testing.TB, home, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("git", args...)
@@ -154,7 +154,7 @@ func TestResolveAgreesWithGit(t *testing.T) {
 	}
 }
 
-// TestPushesElsewhere has git say to which branch it would push one.
+// TestPushesElsewhere asks git which branch it would push to.
 func TestPushesElsewhere(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "--bare", "remote.git")
@@ -184,8 +184,8 @@ func TestPushesElsewhere(t *testing.T) {
 	}
 }
 
-// TestReadOnlyOneWay has what git reads in a way that is easily mistaken for another,
-// or in another way since some version.
+// TestReadOnlyOneWay has configurations that are easily misread, or that versions of git
+// read differently.
 func TestReadOnlyOneWay(t *testing.T) {
 	for _, config := range []string{"[core \"\"]\n\tworktree = /\n", "[core.]\n\tworktree = /\n"} {
 		t.Run(config, func(t *testing.T) {
@@ -250,8 +250,7 @@ func TestHeadAgreesWithGit(t *testing.T) {
 	}
 }
 
-// TestManySymbolicRefs has thousands of references that lead to packed ones, of which
-// there are many, too.
+// TestManySymbolicRefs has thousands of symbolic references to thousands of packed ones.
 func TestManySymbolicRefs(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "repo")
@@ -270,8 +269,8 @@ func TestManySymbolicRefs(t *testing.T) {
 	}
 }
 
-// TestAddressesThatAreNames asks git itself what it would contact for an address
-// that a repository uses as the name of a remote.
+// TestAddressesThatAreNames asks git itself what it would contact for an address that is
+// also the name of a remote.
 func TestAddressesThatAreNames(t *testing.T) {
 	const address, other = "https://github.com/a/b", "https://example.org/x"
 	for config, named := range map[string]bool{

@@ -4,42 +4,42 @@ import (
 	"path/filepath"
 )
 
-// Bounds of indexes, in bytes. They are read as streams, so these are bounds of time.
+// Bounds on indexes, in bytes. Indexes are read as streams, so these bound the time and
+// not the memory.
 const (
 	maxIndex   = 256 << 20
-	maxIndexes = 2 * maxIndex // of all passes through them for one call
+	maxIndexes = 2 * maxIndex // of all indexes read for one call
 )
 
-// Bounds of what is kept of an index: in version 4 a few bytes can stand for a long name.
+// Bounds on what is kept of an index. In version 4 a few bytes can encode a long name.
 const (
-	maxIndexName  = 4096 // as long as a path can be
+	maxIndexName  = 4096 // the longest path
 	maxGitlinks   = 10_000
-	maxLinkedSize = 4 << 20 // bytes of their names
+	maxLinkedSize = 4 << 20 // bytes of the gitlinks' names
 )
 
-// gitlinkMode is the mode of an entry of the index that stands for a commit of
-// another repository, whose work tree lies at the entry's place.
+// gitlinkMode is the mode of an index entry for a commit of another repository. The work
+// tree of that repository lies at the entry's path.
 const gitlinkMode = 0o160000
 
-// gitlinks returns the places in the work tree where the index has other
-// repositories. Git asks those for their state, whether or not anything calls
-// them submodules.
+// gitlinks returns the paths in the work tree at which the index has other repositories.
+// Git reads the state of these even if they are not configured as submodules.
 func (r *Repo) gitlinks() ([]string, error) { return r.walkIndex(nil) }
 
-// Tracks reports whether the index has a file that is chosen by its name in the work
-// tree.
+// Tracks reports whether the index has a file for which chosen returns true. chosen gets
+// the file's name relative to the work tree.
 func (r *Repo) Tracks(chosen func(name string) bool) (bool, error) {
 	found := false
 	_, err := r.walkIndex(func(name []byte) { found = found || chosen(string(name)) })
 	return found, err
 }
 
-// walkIndex goes through the index, shows each name to each, which may be nil, and
-// returns the places of other repositories.
+// walkIndex reads the index, calls each with every name unless each is nil, and returns
+// the paths of other repositories.
 func (r *Repo) walkIndex(each func(name []byte)) ([]string, error) {
 	name := filepath.Join(r.GitDir, "index")
 	if isDir(name) {
-		return nil, nil // git fails over it before it looks anywhere
+		return nil, nil // git fails with an error before it reads anything else
 	}
 	hash := 20
 	if r.own.last("extensions", "", "objectformat") == "sha256" {

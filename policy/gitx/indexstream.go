@@ -8,21 +8,21 @@ import (
 	"io"
 )
 
-// index is a walk through the entries of an index file, of which no more than a buffer
-// is in memory.
+// index reads the entries of an index file one by one. Only a buffer of the file is in
+// memory.
 type index struct {
 	view    *View
-	hash    int // length of an object's name in bytes
+	hash    int // length of an object ID in bytes
 	in      *bufio.Reader
-	left    int64 // bytes of the file that have not been read
+	left    int64 // unread bytes of the file
 	version uint32
 	links   []string
-	size    int    // of links
-	shared  string // the rest of the index is in a file of that name
+	size    int    // bytes in links
+	shared  string // object ID in the name of the shared index file, if the index is split
 	each    func(name []byte)
 }
 
-// read walks through a file. It reports false when there is none.
+// read reads an index file. It returns false when the file does not exist.
 func (x *index) read(file string) (bool, error) {
 	f, size, err := openFile(file, maxIndex)
 	if err != nil || f == nil {
@@ -35,7 +35,7 @@ func (x *index) read(file string) (bool, error) {
 	return true, x.walk(f, size)
 }
 
-// walk reads an index of that size.
+// walk reads an index of the given size in bytes.
 func (x *index) walk(r io.Reader, size int64) error {
 	x.in, x.left = bufio.NewReaderSize(io.LimitReader(r, size), 64<<10), size
 	const header = 12
@@ -68,7 +68,7 @@ func (x *index) walk(r io.Reader, size int64) error {
 		if x.size += len(name); len(x.links) >= maxGitlinks || x.size > maxLinkedSize {
 			return errModules
 		}
-		if len(name) == 0 { // a changed entry of the shared index, whose name is there
+		if len(name) == 0 { // it changes an entry of the shared index, which has the name
 			return errIndex
 		}
 		x.links = append(x.links, string(name))
@@ -76,7 +76,7 @@ func (x *index) walk(r io.Reader, size int64) error {
 	return x.extensions()
 }
 
-// take reads some bytes, which stay what they are until the next read.
+// take reads n bytes. They are valid until the next read.
 func (x *index) take(n int) ([]byte, error) {
 	data, err := x.in.Peek(n)
 	if err != nil {
@@ -86,7 +86,7 @@ func (x *index) take(n int) ([]byte, error) {
 	return data, nil
 }
 
-// skip passes over some bytes, or over all that are left.
+// skip skips n bytes, or all that are left.
 func (x *index) skip(n int64) {
 	n = min(n, x.left)
 	x.left -= n
@@ -99,7 +99,7 @@ func (x *index) skip(n int64) {
 	}
 }
 
-// entry reads one entry. Its name stands in the memory of the one before, which it
+// entry reads one entry. It reuses the memory of the name before, which the new name
 // continues in version 4.
 func (x *index) entry(before []byte) (mode uint32, name []byte, err error) {
 	fixed := 40 + x.hash + 2
@@ -130,13 +130,13 @@ func (x *index) entry(before []byte) (mode uint32, name []byte, err error) {
 		return 0, nil, errIndex
 	}
 	name = append(before[:kept], rest[:length]...)
-	if x.version < 4 { // 1 to 8 NUL bytes are behind it, of which one is read
+	if x.version < 4 { // 1 to 8 NUL bytes follow; one is read already
 		x.skip(int64((fixed+length+8)/8*8 - (fixed + length + 1)))
 	}
 	return mode, name, nil
 }
 
-// varint reads a number in the form that version 4 has for lengths.
+// varint reads a length as version 4 encodes it.
 func (x *index) varint() (int, bool) {
 	n := 0
 	for range 4 {
@@ -153,7 +153,7 @@ func (x *index) varint() (int, bool) {
 	return 0, false
 }
 
-// extensions looks for the one that says that the index is split.
+// extensions looks for the extension that says that the index is split.
 func (x *index) extensions() error {
 	for x.left-8 >= int64(x.hash) {
 		head, err := x.take(8)

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// hugeIndex writes an index of entries without names, of which the disk holds next to
-// nothing.
+// hugeIndex writes an index of entries without names, as a sparse file.
 func hugeIndex(t *testing.T, file string, size int64) {
 	t.Helper()
 	const entry = 72
@@ -21,7 +20,7 @@ func hugeIndex(t *testing.T, file string, size int64) {
 	}
 }
 
-// However large an index is, a walk through it holds little of it.
+// Reading an index takes little memory, however large the index is.
 func TestHugeIndex(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "r")

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of the search for links, in names.
+// Bounds on the search for links, in names.
 const (
 	maxLooked    = 100_000       // of one repository
-	maxAllLooked = 4 * maxLooked // of all that one call concerns
+	maxAllLooked = 4 * maxLooked // of all repositories of one call
 )
 
-// shallow are directories of a repository in which git reads or writes files, first the
-// repository itself. Their
-// subdirectories are looked at elsewhere, or hold no links that matter.
+// shallow are directories of a repository in which git reads or writes files. The first is
+// the repository itself. Their subdirectories are searched elsewhere, or links in them do
+// not matter.
 var shallow = []string{"", "info", "objects", "objects/info", "objects/pack", "objects/pack/multi-pack-index.d", "objects/info/commit-graphs", "modules", "branches", "remotes"}
 
-// deep are directories of a repository with names at any depth: git appends to
-// the files of one and replaces those of another, and what stands in the rest
-// comes out as a message, as the place of a work tree or as a resolved conflict.
+// deep are directories of a repository with files at any depth. Git appends to files in
+// logs and replaces files in refs. It uses the contents of the others as messages, as paths
+// of work trees, or as resolved conflicts.
 var deep = []string{"logs", "refs", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "rr-cache"}
 
-// links returns the symbolic links of the repository itself. Git follows them
-// when it reads and writes, so what they lead to is the repository's as well.
+// links returns the symbolic links inside the repository. Git follows them when it reads
+// and writes, so their targets belong to the repository, too.
 func (r *Repo) links() ([]string, error) {
 	x := linkSearch{view: r.view}
 	roots := []string{r.GitDir}
@@ -69,7 +69,7 @@ var (
 	errUnlisted = errors.New("a directory of the repository cannot be listed")
 )
 
-// names reads the links and the directories in a directory.
+// names returns the links and the directories in a directory.
 func (x *linkSearch) names(dir string) ([]listed, error) {
 	got := x.view.look(dir, asNames)
 	x.looked += got.count
@@ -98,7 +98,7 @@ func (x *linkSearch) list(dir string) (dirs []string, err error) {
 	return dirs, err
 }
 
-// add takes in a link.
+// add records a link.
 func (x *linkSearch) add(name string) error {
 	if x.view.kept += len(name); x.view.kept > maxKept {
 		return errTooMany
@@ -107,8 +107,8 @@ func (x *linkSearch) add(name string) error {
 	return nil
 }
 
-// loose lists the objects that are files of their own: their directories are named by
-// the first two digits of their hashes.
+// loose finds the links among the loose objects, which lie in directories named by the
+// first two digits of their hashes.
 func (x *linkSearch) loose(objects string) error {
 	names, err := x.names(objects)
 	if err != nil {
@@ -124,7 +124,7 @@ func (x *linkSearch) loose(objects string) error {
 	return nil
 }
 
-// walk finds the links in a directory and in those below it.
+// walk finds the links in a directory and in all directories below it.
 func (x *linkSearch) walk(dir string) error {
 	names, err := x.names(dir)
 	if err != nil {

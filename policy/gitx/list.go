@@ -10,11 +10,11 @@ import (
 	"syscall"
 )
 
-// list reads the names in a directory, in order, and little more than so many of them:
-// whoever made the directory chose how many there are. Where there are more it returns
-// those that it read, and errTooMany.
+// list returns the sorted entries of a directory. It reads little more than most entries,
+// because the agent may have chosen how many there are. If there are more, it returns the
+// entries that it has read, and errTooMany.
 func list(dir string, most int) ([]fs.DirEntry, error) {
-	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0) // never waits on a pipe in its place
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0) // O_DIRECTORY: never blocks on a pipe
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ type listed struct {
 	link bool
 }
 
-// readNames reads a directory for the links and the directories in it.
+// readNames reads the links and the directories in a directory.
 func readNames(dir string) reading {
 	all, err := list(dir, maxLooked)
 	switch {

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 )
 
-// maxModules bounds how many nested repositories are looked at.
+// maxModules is how many nested repositories are looked at.
 const maxModules = 256
 
-// Nested returns the repositories that git looks into while it works on this
-// one: those at the places that the index gives to other repositories, and
-// those that are kept for submodules. Their own ones are among them.
+// Nested returns the repositories that git looks into while it works on this one: those at
+// the paths of gitlinks in the index, those in the modules directory, and the nested
+// repositories of all of these.
 func (r *Repo) Nested() ([]*Repo, error) {
 	s := nestedSearch{view: r.view, seen: map[string]bool{}}
 	err := s.below(r, 0)
@@ -23,12 +23,12 @@ type nestedSearch struct {
 	view   *View
 	seen   map[string]bool // by the repository's directory
 	found  []*Repo
-	looked int // places at which one could be
+	looked int // paths at which a repository could be
 }
 
 var errModules = refuse("the repository has too many submodules to check")
 
-// look counts a place at which a repository could be.
+// look counts a path at which a repository could be.
 func (s *nestedSearch) look() error {
 	if s.looked++; s.looked > maxGitlinks {
 		return errModules
@@ -106,9 +106,8 @@ func openAt(dir string) (*Repo, error) {
 	return &Repo{WorkTree: dir, GitDir: dotGit, place: dir}, nil
 }
 
-// moduleDirs lists the repositories below a directory in which those of
-// submodules are kept. Names of submodules may contain slashes, so directories
-// that are no repository are searched in turn.
+// moduleDirs returns the repositories below a modules directory. Names of submodules may
+// contain slashes, so it also searches directories that are not a repository.
 func (s *nestedSearch) moduleDirs(dir string, depth int) ([]string, error) {
 	entries, err := list(dir, maxModules)
 	switch {

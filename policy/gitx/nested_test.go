@@ -86,7 +86,7 @@ func TestGitlinksOfBrokenIndex(t *testing.T) {
 	}
 }
 
-// TestIndexOfManyNames has an index of 3 MB whose names, written out, have many gigabytes.
+// TestIndexOfManyNames has an index of 3 MB whose names, decoded, have many gigabytes.
 func TestIndexOfManyNames(t *testing.T) {
 	const entries = 50_000
 	data := binary.BigEndian.AppendUint32([]byte("DIRC\x00\x00\x00\x04"), entries)
@@ -94,15 +94,15 @@ func TestIndexOfManyNames(t *testing.T) {
 		data = append(data, make([]byte, 24)...)
 		data = binary.BigEndian.AppendUint32(data, gitlinkMode)
 		data = append(data, make([]byte, 12+20+2)...)
-		data = append(data, 0, 'a', 0) // nothing less than the name before, and a letter more
+		data = append(data, 0, 'a', 0) // the whole name before, and one more letter
 	}
-	x := index{view: alone(Home{}), hash: 20}
+	x := index{view: newView(Home{}), hash: 20}
 	if err := x.walk(bytes.NewReader(data), int64(len(data)+20)); err == nil || len(x.links) > maxGitlinks {
 		t.Errorf("%d places, %v", len(x.links), err)
 	}
 }
 
-// What one view keeps of a repository is bounded in bytes, not only in names.
+// One view keeps a bounded number of bytes of a repository, not only of names.
 func TestLongNamesOfLinksAreBounded(t *testing.T) {
 	_, dir := nestedWorld(t)
 	deep := filepath.Join(dir, ".git/refs", strings.Repeat(strings.Repeat("x", 200)+"/", 17))
@@ -123,7 +123,7 @@ func TestLongNamesOfLinksAreBounded(t *testing.T) {
 	}
 }
 
-// Rules that rewrite addresses are tried on each address, so their number is bounded.
+// Every rewriting rule is tried on each address, so the number of rules is bounded.
 func TestManyRulesForAddresses(t *testing.T) {
 	_, dir := nestedWorld(t)
 	name := filepath.Join(dir, ".git/config")
@@ -156,7 +156,7 @@ func TestManyRulesForAddresses(t *testing.T) {
 func FuzzIndex(f *testing.F) {
 	f.Add([]byte("DIRC\x00\x00\x00\x02\x00\x00\x00\x00link\x00\x00\x00\x1401234567890123456789"+"01234567890123456789"), false)
 	f.Fuzz(func(t *testing.T, data []byte, wide bool) {
-		x := index{view: alone(Home{}), hash: 20}
+		x := index{view: newView(Home{}), hash: 20}
 		if wide {
 			x.hash = 32
 		}
@@ -206,8 +206,8 @@ func TestNested(t *testing.T) {
 	}
 }
 
-// TestSubmodulesHaveRemotesOfTheirOwn lets git itself show that a fetch goes on to the
-// remotes of nested repositories, by a program that one of these names.
+// TestSubmodulesHaveRemotesOfTheirOwn shows with git itself that a fetch also contacts the
+// remotes of nested repositories: git runs a program that a nested repository configures.
 func TestSubmodulesHaveRemotesOfTheirOwn(t *testing.T) {
 	home, dir := nestedWorld(t)
 	mustGit(t, home, dir, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "m")

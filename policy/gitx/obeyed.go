@@ -11,28 +11,28 @@ import (
 // Obeyed is something that git on the host would run or obey because a
 // configuration names it.
 type Obeyed struct {
-	// Why says what git does with it, without quoting anything.
+	// Why says what git does with it. It quotes nothing from the configuration.
 	Why string
-	// Name is a file or a directory with everything below it: absolute, links
-	// not followed. Empty for a command, see Names.
+	// Name is a file, or a directory with everything below it. It is absolute, and links
+	// in it are not followed. It is empty for a command; see Names.
 	Name    string
-	command string // what a shell is given, in lower case
-	top     string // the directory it is started in
+	command string // what the shell gets, in lower case
+	top     string // the directory in which the command is started
 }
 
-// changesDirectory finds a command that changes its directory.
+// changesDirectory matches a command that changes its directory.
 var changesDirectory = regexp.MustCompile(`(?:^|[^a-z0-9_.-])(?:cd|chdir|pushd)[ \t]`)
 
-// goesElsewhere reports whether a command may change its directory before it
-// names anything.
+// goesElsewhere reports whether a command may change its working directory.
 func (o Obeyed) goesElsewhere() bool {
 	return (strings.Contains(o.command, "cd") || strings.Contains(o.command, "chdir") || strings.Contains(o.command, "pushd")) &&
 		changesDirectory.MatchString(o.command)
 }
 
-// Names reports whether a command names a file, by its path from the directory in
-// which the command is started or, when it goes elsewhere first, from any below. A
-// file that is not there is also named by what the command expects below it.
+// Names reports whether a command names a file, by its absolute path, or by its path from
+// the directory in which the command is started. If the command changes its directory, a
+// path from any directory below counts as well. If the file does not exist, a name of
+// something below it counts as well.
 func (o Obeyed) Names(path string, exists bool) bool {
 	if o.command == "" || path == "" || path == o.top || strings.HasPrefix(o.top, path+"/") {
 		return false
@@ -68,13 +68,13 @@ func (o Obeyed) Names(path string, exists bool) bool {
 	}
 }
 
-// mentions reports whether the command has a name of its own behind something
-// that leads to the directory from which the name starts: leads is given the beginning
-// of the word, and whether any of that is computed by the shell. Every byte of the
-// command is looked at once, however often the name stands in it.
+// mentions reports whether a word of the command ends with the name, after a prefix that
+// leads to the directory from which the name starts. leads decides about the prefix; it
+// gets the prefix and whether the shell computes any part of it. The time is linear in the
+// length of the command, however often the name occurs in it.
 func (o Obeyed) mentions(name string, exists bool, leads func(prefix string, computed bool) bool) bool {
 	name = strings.ToLower(name)
-	distinct := exists || strings.ContainsAny(name, "./") // "test" is a word like any other
+	distinct := exists || strings.ContainsAny(name, "./") // without them, "test" could be an ordinary word
 	seen, word, computed := 0, 0, false
 	for at := 0; ; at++ {
 		i := strings.Index(o.command[at:], name)
@@ -101,23 +101,24 @@ func (o Obeyed) mentions(name string, exists bool, leads func(prefix string, com
 	}
 }
 
-// meansTop reports whether what stands before a name in a command can stand for
-// the directory in which the command is started.
+// meansTop reports whether the prefix of a name in a command can mean the directory in
+// which the command is started.
 func (o Obeyed) meansTop(prefix string, computed bool) bool {
 	return prefix == "" || prefix == "./" || prefix == strings.ToLower(o.top)+"/" ||
 		computed && strings.HasSuffix(prefix, "/")
 }
 
-// inName reports whether a character behind a name makes it another name.
+// inName reports whether a character after a name continues the name.
 func inName(c byte) bool {
 	return isAlnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '@' || c >= 0x80
 }
 
-// Obeyed lists what git would run or obey in the repositories whose work tree
-// holds a file, and in those that lie beside, whose configuration can name files of
-// the whole workspace. The file's path must be resolved already. What lies in .git, and what
-// has a name by which programs know it, is not listed. The states are those of the
-// directories on the way, outermost first; those without one are not there.
+// Obeyed returns what git would run or obey because of the configurations of repositories
+// around a file: those whose work trees contain the file, and the others in the workspace,
+// whose configurations can name any file of the workspace. The file's path must be
+// resolved already. Files in .git, and files that programs find by their names, are not
+// returned. states are the states of the existing directories on the way to the file,
+// outermost first.
 func (v *View) Obeyed(path string, states []Dir) ([]Obeyed, error) {
 	s := v.around
 	l := gathered{view: v}
@@ -126,7 +127,7 @@ func (v *View) Obeyed(path string, states []Dir) ([]Obeyed, error) {
 		dir, depth = dir[:strings.LastIndexByte(dir, '/')], depth-1
 		switch {
 		case depth > len(states):
-		case depth > 0 && states[depth-1].Changed != 0 && s.without(dir, states[depth-1]): //nolint:gosec // the case above bounds it
+		case depth > 0 && states[depth-1].Changed != 0 && s.without(dir, states[depth-1]): //nolint:gosec // the case above bounds the index
 		default:
 			l.add(dir)
 		}
@@ -135,29 +136,30 @@ func (v *View) Obeyed(path string, states []Dir) ([]Obeyed, error) {
 				l.add(above)
 			}
 			own := len(l.errs)
-			for _, beside := range s.besides() {
-				if !strings.HasPrefix(path, beside+"/") {
-					l.add(beside)
+			for _, below := range s.below() {
+				if !strings.HasPrefix(path, below+"/") {
+					l.add(below)
 				}
 			}
-			l.errs = append(l.errs[:own], slices.DeleteFunc(l.errs[own:], gitStops)...) // then it runs nothing
+			l.errs = append(l.errs[:own], slices.DeleteFunc(l.errs[own:], gitStops)...) // git fails and runs nothing
 			break
 		}
 	}
 	return l.found, errors.Join(l.errs...)
 }
 
-// maxWork bounds what the files of one call are compared with, in bytes of commands.
+// maxWork bounds the work of comparing the files of one call with commands, in bytes of
+// the commands.
 const maxWork = 64 << 20
 
-// gathered is what several places name together.
+// gathered is what the repositories of several directories name.
 type gathered struct {
 	view  *View
 	found []Obeyed
 	errs  []error
 }
 
-// add takes in what the repository of a work tree names, if there is one.
+// add adds what the repository of a work tree names, if there is one.
 func (g *gathered) add(dir string) {
 	v := g.view
 	p, ok := v.places[dir]
@@ -195,12 +197,12 @@ type place struct {
 // lister collects what the configurations of a repository name.
 type lister struct {
 	*View
-	top   string // of the repository
+	top   string // the work tree
 	found []Obeyed
 	errs  []error
 }
 
-// at lists what the repository of a work tree names, if there is one.
+// at collects what the repository of a work tree names, if there is one.
 func (l *lister) at(dir string) {
 	gitDir, whole := l.gitDir(dir)
 	if gitDir == "" {
@@ -232,7 +234,7 @@ func (l *lister) at(dir string) {
 	l.hooks(common + "/hooks")
 }
 
-// workTree follows the links of a work tree that a configuration names.
+// workTree resolves the links in the path of a work tree that a configuration names.
 func workTree(dir string) string {
 	if got, err := filepath.EvalSymlinks(dir); err == nil {
 		return got
@@ -240,15 +242,15 @@ func workTree(dir string) string {
 	return filepath.Clean(dir)
 }
 
-// maxObeyed bounds what is listed, and with it the includes that are followed.
+// maxObeyed bounds the result, and with it the includes that are followed.
 const maxObeyed = 10_000
 
 var errObeyed = refuse("git configurations name too much to be looked through")
 
-// config lists what a configuration file names, and what the files name that it
-// includes, under whatever condition.
+// config collects what a configuration file names, and what its includes name. It follows
+// conditional includes whatever their condition is.
 func (l *lister) config(file string, depth int) {
-	if depth > 10 { // as git has it
+	if depth > 10 { // git's own limit
 		l.errs = append(l.errs, &Error{Reason: "a git configuration includes too deeply", fatal: true})
 		return
 	}
@@ -285,8 +287,8 @@ func (l *lister) config(file string, depth int) {
 	}
 }
 
-// file makes the name of a file in a configuration absolute. Names that git
-// completes from elsewhere than the home directory lie in no workspace.
+// file makes the name of a file in a configuration absolute. It returns false for names
+// that cannot lie in a workspace, such as those that begin with "~user" or "%(prefix)".
 func (l *lister) file(value, base string) (string, bool) {
 	value = strings.TrimPrefix(value, ":(optional)")
 	if rest, ok := strings.CutPrefix(value, "~/"); ok {
@@ -296,7 +298,7 @@ func (l *lister) file(value, base string) (string, bool) {
 	return absolute(base, value), value != "" && !strings.HasPrefix(value, "~") && !strings.HasPrefix(value, "%(")
 }
 
-// hooks lists where the links of a directory of hooks may lead.
+// hooks collects the links in a directory of hooks.
 func (l *lister) hooks(dir string) {
 	read := l.look(dir, asHooks)
 	for _, name := range read.links {

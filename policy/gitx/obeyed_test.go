@@ -55,7 +55,7 @@ func TestObeyedNames(t *testing.T) {
 	}
 }
 
-// TestSurroundingsTogether reads the same repository from many sides while its
+// TestSurroundingsTogether reads one repository from many goroutines while its
 // configuration is replaced.
 func TestSurroundingsTogether(t *testing.T) {
 	dir := t.TempDir()
@@ -92,8 +92,7 @@ func TestSurroundingsTogether(t *testing.T) {
 	}
 }
 
-// TestIncludesWithoutEnd has configurations that a reader who follows every include
-// would never be done with.
+// TestIncludesWithoutEnd has configurations whose includes never end.
 func TestIncludesWithoutEnd(t *testing.T) {
 	dir := tempDir(t)
 	write(t, dir+"/r/.git/config", strings.Repeat("[include]\n\tpath = config\n\tpath = more\n", 2000))
@@ -108,7 +107,7 @@ func TestIncludesWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestWhiteSpaceInValues has a tab in a value, which not every git takes for one.
+// TestWhiteSpaceInValues has a tab in a value, which some versions of git read as a space.
 func TestWhiteSpaceInValues(t *testing.T) {
 	dir := tempDir(t)
 	mustGit(t, dir, dir, "init", "-q", "r")
@@ -135,8 +134,8 @@ func TestWhiteSpaceInValues(t *testing.T) {
 	}
 }
 
-// TestBrokenBeside has repositories beside the one that is written to. Where git stops
-// over their configuration it runs nothing; where only we do, that has to be told.
+// TestBrokenBeside has broken repositories beside the one that is written to. If git fails
+// on their configuration, it runs nothing; if only this package does, that is an error.
 func TestBrokenBeside(t *testing.T) {
 	for config, stops := range map[string]bool{
 		"[core\n": true, "[core]\n\tx = \"\n": true,
@@ -156,8 +155,8 @@ func TestBrokenBeside(t *testing.T) {
 	}
 }
 
-// TestNamesOfLongCommands has commands in which a name stands several hundred thousand
-// times, in one word.
+// TestNamesOfLongCommands has commands in which a name occurs several hundred thousand
+// times in one word.
 func TestNamesOfLongCommands(t *testing.T) {
 	long := strings.Repeat("a/", 400_000)
 	for command, want := range map[string]bool{long: false, "`" + long: false, long + " a/a": true, "$(" + long + ")/a/a": true} {

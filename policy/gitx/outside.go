@@ -1,7 +1,7 @@
 package gitx
 
-// Outside returns a repository that is not there: only the user's own
-// configuration, as git has it when it clones.
+// Outside returns a Repo with only the user's own configuration. Git uses just that when
+// it clones.
 func (v *View) Outside() (*Repo, error) {
 	user, err := v.userConfig()
 	if err != nil {
@@ -10,6 +10,5 @@ func (v *View) Outside() (*Repo, error) {
 	return &Repo{view: v, config: user, own: &config{}}, nil
 }
 
-// Named reports whether a value is the name of a remote rather than an
-// address.
+// Named reports whether a value is the name of a remote and not an address.
 func (r *Repo) Named(remote string) bool { return !looksLikeAddress(remote) }

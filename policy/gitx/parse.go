@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// configParser reads git's configuration grammar: sections with an optional
-// quoted subsection, names, values with quotes, escapes, comments and
-// continued lines.
+// configParser parses git's configuration grammar: sections with an optional quoted
+// subsection, variables, and values with quotes, escapes, comments and continued lines.
 type configParser struct {
 	data                string
 	pos, line           int
@@ -15,12 +14,12 @@ type configParser struct {
 	entries             []entry
 }
 
-// fail refuses what git refuses as well.
+// fail refuses input that git refuses as well.
 func (p *configParser) fail(what string) error {
 	return &Error{Reason: fmt.Sprintf("git configuration, line %d: %s", p.line, what), fatal: true}
 }
 
-// ambiguous refuses what git takes, though not for what it looks like.
+// ambiguous refuses input that git accepts but reads differently than a person would.
 func (p *configParser) ambiguous(what string) error {
 	return refuse("git configuration, line %d: %s", p.line, what)
 }
@@ -68,7 +67,7 @@ func (p *configParser) header() error {
 	if section == "" || old && dotted == "" {
 		return p.ambiguous("section without a name")
 	}
-	// The old form [section.subsection] folds the subsection's case.
+	// In the old form [section.subsection] git ignores the subsection's case.
 	p.section, p.subsection = section, dotted
 	if c := p.peek(); c == ' ' || c == '\t' {
 		for c := p.peek(); c == ' ' || c == '\t'; c = p.peek() {
@@ -78,7 +77,7 @@ func (p *configParser) header() error {
 		if err != nil {
 			return err
 		}
-		// Both forms at once name one subsection: [a.b "c"] is that of [a "b.c"].
+		// Both forms together name one subsection: [a.b "c"] means [a "b.c"].
 		if p.subsection = quoted; old {
 			p.subsection = dotted + "." + quoted
 		}
@@ -90,8 +89,8 @@ func (p *configParser) header() error {
 	return nil
 }
 
-// quotedSubsection reads a subsection between quotes. An empty one is refused: to git it
-// is another section than the one without, and nobody means that.
+// quotedSubsection reads a subsection between quotes. It refuses an empty one: for git
+// that is a different section than the one without a subsection, which nobody means.
 func (p *configParser) quotedSubsection() (string, error) {
 	if p.peek() != '"' {
 		return "", p.fail("malformed section")
@@ -152,10 +151,10 @@ func (p *configParser) variable() error {
 	return nil
 }
 
-// value reads the rest of a line, and of the lines it goes on in.
+// value reads the rest of a line, and the lines that continue it.
 func (p *configParser) value() (string, error) {
 	var b strings.Builder
-	quoted, trailing := false, 0 // trailing: white space not yet kept
+	quoted, trailing := false, 0 // trailing: white space at the end that may be cut off
 	keep := func(s string) { b.WriteString(s); trailing = 0 }
 	for p.pos < len(p.data) {
 		c := p.data[p.pos]

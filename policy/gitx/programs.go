@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// Programs says which settings of the repository itself would make git start
-// a program, by the names of the variables; "hooks" stands for installed hook
-// scripts, which count when hooks is set. The user's own configuration is
-// trusted and does not count, nor do the variables in fixed, which git gets
-// from somewhere that goes first.
+// Programs returns the names of the repository's own variables that would make git start a
+// program. "hooks" means installed hook scripts; most of them count only if hooks is true.
+// The user's own configuration is trusted and does not count. Variables in fixed do not
+// count either, because git gets them from a source that overrides the repository.
 func (r *Repo) Programs(hooks bool, fixed []string) []string {
 	isFixed := func(name string) bool {
 		return slices.ContainsFunc(fixed, func(f string) bool { return strings.EqualFold(f, name) })
@@ -34,7 +33,7 @@ func (r *Repo) Programs(hooks bool, fixed []string) []string {
 	return out
 }
 
-// family is the name of the variable, whatever its subsection.
+// family returns the name of the variable, with "*" for a subsection.
 func (e entry) family() string {
 	if e.subsection != "" {
 		return e.section + ".*." + e.name
@@ -42,9 +41,8 @@ func (e entry) family() string {
 	return e.section + "." + e.name
 }
 
-// startsProgram reports whether git hands the value to a shell or executes it,
-// goes another way over the network for it than the remote says, or takes options
-// from it that read files.
+// startsProgram reports whether git runs the value as a program, or whether the value makes
+// git use another network address than the remote's, or read files.
 func (e entry) startsProgram() bool {
 	switch e.section {
 	case "core":
@@ -66,9 +64,9 @@ func (e entry) startsProgram() bool {
 		return e.name == "command"
 	case "sendemail":
 		return strings.HasSuffix(e.name, "cmd") || e.name == "smtpserver"
-	case "extensions": // as of the next; an older way to say it
+	case "extensions": // an older form of remote.*.promisor
 		return e.name == "partialclone"
-	case "remote": // objects that are missing are fetched whenever something needs them
+	case "remote": // git fetches missing objects whenever it needs them
 		return e.name == "promisor" || e.name == "partialclonefilter" || e.name == "lfsurl" || e.name == "lfspushurl"
 	case "branch":
 		return e.name == "mergeoptions" && !harmlessOptions(e.value)
@@ -129,11 +127,11 @@ func isBoolean(s string) bool {
 	return false
 }
 
-// maxHooks bounds how many names in a directory of hooks are looked at.
+// maxHooks is how many names in a directory of hooks are looked at.
 const maxHooks = 1000
 
-// installedHooks reports whether a hook would run: any file that git could
-// execute and that is not one of the samples.
+// installedHooks reports whether a hook could run: whether the directory has an executable
+// file that is not a sample.
 func installedHooks(dir string) bool {
 	entries, err := list(dir, maxHooks)
 	if err != nil {

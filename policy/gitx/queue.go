@@ -5,15 +5,15 @@ import (
 	"regexp"
 )
 
-// What git keeps of work that it was interrupted in.
+// Patterns for the files that git keeps of an interrupted operation.
 var (
 	execLine = regexp.MustCompile(`(?m)^[ \t]*(?:x|exec)(?:[ \t\r]|$)`)
-	strategy = regexp.MustCompile(`^[a-z-]*\r?\n?$`) // which git looks up among its own commands
+	strategy = regexp.MustCompile(`^[a-z-]*\r?\n?$`) // a name, which git looks up among its own commands
 )
 
-// Queued names what git would run when it goes on with an interrupted rebase or
-// cherry-pick: the commands in the list of what is left, and a merge strategy
-// that is a path.
+// Queued describes what git would run when it continues an interrupted rebase or
+// cherry-pick: commands in the list of remaining steps, and a merge strategy that is a
+// path.
 func (r *Repo) Queued() ([]string, error) {
 	todo, err := readFile(filepath.Join(r.GitDir, "rebase-merge/git-rebase-todo"), maxConfig)
 	if err != nil {

@@ -11,34 +11,34 @@ import (
 	"strings"
 )
 
-// Bounds of reading references.
+// Bounds on reading references.
 const (
 	maxRefs       = 10_000
 	maxPackedRefs = 8 << 20
 )
 
-// ErrNoRef says that a repository has no reference of that name.
+// ErrNoRef means that a repository has no reference of that name.
 var ErrNoRef = errors.New("there is no such reference")
 
 var objectID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// Remotes lists the names of the configured remotes, in order.
+// Remotes returns the names of the configured remotes, in order.
 func (r *Repo) Remotes() []string { return r.config.remotes() }
 
-// Setting is the value of a variable that wins, from the user's configuration
-// and the repository's own, or "".
+// Setting returns the effective value of a variable from the user's configuration and the
+// repository's own, or "".
 func (r *Repo) Setting(section, subsection, name string) string {
 	return r.config.last(section, subsection, name)
 }
 
-// Settings are all values of a variable, in order.
+// Settings returns all values of a variable, in order.
 func (r *Repo) Settings(section, subsection, name string) []string {
 	return r.config.all(section, subsection, name)
 }
 
-// Ref is the object that a full reference name stands for, such as
-// "refs/heads/main" or "HEAD". Symbolic references are followed. It returns
-// ErrNoRef for one that does not exist.
+// Ref returns the ID of the object that a full reference name such as "refs/heads/main" or
+// "HEAD" points to. It follows symbolic references. It returns ErrNoRef if the reference
+// does not exist.
 func (r *Repo) Ref(name string) (string, error) {
 	if err := r.plainRefs(); err != nil {
 		return "", err
@@ -46,7 +46,7 @@ func (r *Repo) Ref(name string) (string, error) {
 	return r.follow(name, r.packedRefs)
 }
 
-// follow is Ref, with packed for the references that have no files of their own.
+// follow is Ref; packed returns the references that have no files of their own.
 func (r *Repo) follow(name string, packed func() (map[string]string, error)) (string, error) {
 	for range 5 {
 		target, id, err := readRef(r.refFile(name))
@@ -72,8 +72,8 @@ func (r *Repo) follow(name string, packed func() (map[string]string, error)) (st
 	return "", refuse("symbolic references of the repository go round in circles")
 }
 
-// readRef reads the file of a reference: it holds an object's name, or it is a symbolic
-// reference to another one, by its text or, as in old repositories, as a link.
+// readRef reads the file of a reference. The file contains an object ID, or it is a
+// symbolic reference to another reference: by its text or, in old repositories, as a link.
 func readRef(file string) (target, id string, err error) {
 	if link, err := os.Readlink(file); err == nil && strings.HasPrefix(link, "refs/") {
 		return link, "", nil
@@ -96,8 +96,8 @@ func readRef(file string) (target, id string, err error) {
 	return "", text, nil
 }
 
-// Refs lists the references below a prefix, such as "refs/tags/", with the
-// objects they stand for.
+// Refs returns the references below a prefix such as "refs/tags/", with the IDs of their
+// objects.
 func (r *Repo) Refs(prefix string) (map[string]string, error) {
 	if err := r.plainRefs(); err != nil {
 		return nil, err
@@ -124,7 +124,8 @@ func (r *Repo) Refs(prefix string) (map[string]string, error) {
 	return out, nil
 }
 
-// plainRefs refuses references that are kept in a form not read here.
+// plainRefs refuses repositories that store references in a format that is not supported
+// here.
 func (r *Repo) plainRefs() error {
 	if storage := r.own.last("extensions", "", "refstorage"); storage != "" && storage != "files" {
 		return refuse("the repository keeps its references in a form that cannot be read without git")
@@ -132,7 +133,7 @@ func (r *Repo) plainRefs() error {
 	return nil
 }
 
-// safeRef reports whether a name can be taken for a file below the repository.
+// safeRef reports whether a name is the path of a file inside the repository.
 func safeRef(name string) bool {
 	if name == "HEAD" {
 		return true
@@ -142,11 +143,11 @@ func safeRef(name string) bool {
 		!slices.Contains(parts, "") && checkArgument(name) == nil
 }
 
-// refFile is where a reference would be on its own. What belongs to a work tree
-// lies beside its HEAD.
+// refFile returns the file of a reference that is not packed. HEAD belongs to the work
+// tree, all others to the shared repository.
 func (r *Repo) refFile(name string) string {
 	if !safeRef(name) {
-		return filepath.Join(r.CommonDir, "refs", "no such name") // with a space: no reference
+		return filepath.Join(r.CommonDir, "refs", "no such name") // no reference contains a space
 	}
 	if name == "HEAD" {
 		return filepath.Join(r.GitDir, name)
@@ -154,7 +155,7 @@ func (r *Repo) refFile(name string) string {
 	return filepath.Join(r.CommonDir, filepath.FromSlash(name))
 }
 
-// packedRefs reads the file that many references share.
+// packedRefs reads the packed-refs file.
 func (r *Repo) packedRefs() (map[string]string, error) {
 	data, err := readFile(filepath.Join(r.CommonDir, "packed-refs"), maxPackedRefs)
 	if err != nil {
@@ -171,7 +172,7 @@ func (r *Repo) packedRefs() (map[string]string, error) {
 	return refs, lines.Err()
 }
 
-// looseRefs lists the references that have files of their own.
+// looseRefs collects the names of references that have files of their own.
 func (r *Repo) looseRefs(dir string, names *[]string, depth int) error {
 	entries, err := list(filepath.Join(r.CommonDir, filepath.FromSlash(dir)), maxRefs)
 	if os.IsNotExist(err) {

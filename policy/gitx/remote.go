@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// UnknownRemoteError says that the repository has no remote of that name.
+// UnknownRemoteError means that the repository has no remote of that name.
 type UnknownRemoteError struct{ Name string }
 
 func (e *UnknownRemoteError) Error() string { return "the repository has no such remote" }
 
-// Direction says which way objects travel.
+// Direction says whether git fetches or pushes.
 type Direction bool
 
 // The directions.
@@ -20,7 +20,7 @@ const (
 	Push  Direction = true
 )
 
-// DefaultRemote names the remote that git uses when none is given.
+// DefaultRemote returns the name of the remote that git uses when none is given.
 func (r *Repo) DefaultRemote(d Direction) string {
 	branch := r.Branch()
 	if d == Push {
@@ -44,10 +44,9 @@ func (r *Repo) DefaultRemote(d Direction) string {
 	return "origin"
 }
 
-// Resolve returns every address that git would contact for a remote, which is
-// given by name or by address, with all rewriting applied. It refuses what is
-// not a plain network address. For a name that is not configured it returns
-// an *UnknownRemoteError.
+// Resolve returns all addresses that git would contact for a remote, given by name or by
+// address, after all rewriting rules. It refuses anything but plain network addresses. For
+// a name that is not configured it returns an *UnknownRemoteError.
 func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 	if err := checkArgument(remote); err != nil {
 		return nil, err
@@ -74,9 +73,8 @@ func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 	return addresses, nil
 }
 
-// PlainRemotes reports whether what git says of the remotes comes from the repository's
-// own configuration alone, and is no more than names, network addresses without
-// credentials, and local paths.
+// PlainRemotes reports whether a list of the remotes shows only the repository's own
+// configuration, and only names, network addresses without credentials, and local paths.
 func (r *Repo) PlainRemotes() bool {
 	own := &Repo{config: r.own, own: r.own}
 	known := r.own.remotes()
@@ -106,22 +104,21 @@ func plain(u string) bool {
 	return err == nil || (strings.HasPrefix(u, "/") || strings.HasPrefix(u, "./") || strings.HasPrefix(u, "../")) && !strings.Contains(u, "@")
 }
 
-// Pinned reports whether an address, when it is given to git itself, is
-// contacted as it stands: no rewriting rule touches it, and no remote has it
-// for a name.
+// Pinned reports whether git contacts exactly this address when the address is given to
+// git: no rewriting rule changes it, and it is not the name of a remote.
 func (r *Repo) Pinned(a Address, d Direction) bool {
 	return r.rewrite(a.String(), d == Push) == a.String() && !r.isName(a.String())
 }
 
-// isName reports whether a value names a remote or a group of remotes. Git
-// asks that first, whatever the value looks like.
+// isName reports whether a value is the name of a remote or a group of remotes. Git tries
+// names first, even if the value looks like an address.
 func (r *Repo) isName(s string) bool {
 	return slices.Contains(r.config.remotes(), s) || len(r.config.all("remotes", "", strings.ToLower(s))) > 0
 }
 
-// pushesMore reports whether the repository makes a push to the remote send
-// more than the branch that a call names, or to another one: everything, tags,
-// by force, deletions. What is sent for review goes to no branch.
+// pushesMore reports whether the repository's configuration makes a push to the remote do
+// more than update the branch that a call names: push everything or tags, push by force,
+// delete, or push to another branch. A push for review changes no branch.
 func (r *Repo) pushesMore(name string) bool {
 	if mayBeTrue(r.own.last("remote", name, "mirror")) || r.own.last("push", "", "default") == "matching" ||
 		mayBeTrue(r.own.last("push", "", "followtags")) {
@@ -134,8 +131,8 @@ func (r *Repo) pushesMore(name string) bool {
 	})
 }
 
-// PushesElsewhere reports whether a push of a branch, or of the current one without a
-// name, that says nothing of a branch at the remote goes to one of another name there.
+// PushesElsewhere reports whether a push of a branch that does not name the branch at the
+// remote would go to a branch of another name. An empty branch means the current one.
 func (r *Repo) PushesElsewhere(branch string) bool {
 	if mode := r.config.last("push", "", "default"); mode != "upstream" && mode != "tracking" {
 		return false
@@ -146,8 +143,8 @@ func (r *Repo) PushesElsewhere(branch string) bool {
 	return slices.ContainsFunc(r.config.all("branch", branch, "merge"), func(to string) bool { return to != "refs/heads/"+branch })
 }
 
-// configured returns the addresses of a named remote before rewriting, and
-// whether the rules for pushing apply to them.
+// configured returns the addresses of a named remote before rewriting, and whether
+// pushInsteadOf applies to them.
 func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush bool, err error) {
 	if strings.ContainsAny(name, "/\\:") || name == "." || name == ".." {
 		return nil, false, refuse("the remote is a local path")
@@ -182,8 +179,7 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 	return nil, false, &UnknownRemoteError{Name: name}
 }
 
-// rewrite applies url.<base>.insteadOf and, for pushing, pushInsteadOf, which
-// goes first.
+// rewrite applies url.<base>.insteadOf. For pushing it tries pushInsteadOf first.
 func (r *Repo) rewrite(u string, push bool) string {
 	if push {
 		if out, ok := r.rewriteBy(u, "pushinsteadof"); ok {
@@ -194,9 +190,9 @@ func (r *Repo) rewrite(u string, push bool) string {
 	return out
 }
 
-// rewriteBy applies the rules of one variable. The longest match wins; among equals,
-// the base that is the first to have any such rule, whether or not that rule matches.
-// An empty rule matches every address.
+// rewriteBy applies the rules of one variable. The longest match wins. Among equal ones,
+// the base wins whose first rule comes earliest, even if that rule does not match. An
+// empty rule matches every address.
 func (r *Repo) rewriteBy(u, variable string) (string, bool) {
 	longest, rank, base := -1, 0, ""
 	for _, rule := range r.config.rules(variable) {

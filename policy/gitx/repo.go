@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// ErrNoRepository says that neither the directory nor one above it belongs to
-// a repository.
+// ErrNoRepository means that neither the directory nor one above it is in a repository.
 var ErrNoRepository = errors.New("not inside a git repository")
 
 // Repo is a repository as git would find it from a directory.
 type Repo struct {
 	WorkTree  string // empty for a bare repository
 	GitDir    string
-	CommonDir string // where the shared configuration is; GitDir without worktrees
+	CommonDir string // the shared repository; equal to GitDir without linked worktrees
 	place     string // the directory in which it was found
 	config    *config
-	own       *config // the part of config that the repository itself brings
+	own       *config // the part of config from the repository itself
 	view      *View
 }
 
-// Home tells where the user's own git configuration is. Its files are trusted.
+// Home says where the user's own git configuration is. Its files are trusted.
 type Home struct {
 	Dir    string // home directory; empty: none
 	System string // system-wide configuration file; empty: none
 }
 
-// files are the configuration files, in git's order.
+// files returns the configuration files, in git's order.
 func (h Home) files() []string {
 	var files []string
 	if h.System != "" {
@@ -40,8 +39,8 @@ func (h Home) files() []string {
 	return files
 }
 
-// Open finds the repository of a directory, which must be resolved already,
-// and reads its configuration. It returns ErrNoRepository when there is none.
+// Open finds the repository of a directory and reads its configuration. The directory must
+// be resolved already. Open returns ErrNoRepository when there is no repository.
 func (v *View) Open(dir string) (*Repo, error) {
 	r, err := discover(dir)
 	if err != nil {
@@ -53,7 +52,7 @@ func (v *View) Open(dir string) (*Repo, error) {
 	return r, nil
 }
 
-// complete reads the configuration of a repository that was found.
+// complete reads the configuration of a repository whose GitDir is known.
 func (v *View) complete(r *Repo) error {
 	r.view = v
 	var err error
@@ -67,14 +66,14 @@ func (v *View) complete(r *Repo) error {
 	return nil
 }
 
-// moveWorkTree follows the configuration when it puts the work tree elsewhere.
+// moveWorkTree sets the work tree that the configuration names, if it names one.
 func (r *Repo) moveWorkTree() {
 	if w := r.own.last("core", "", "worktree"); w != "" {
 		r.WorkTree = absolute(r.GitDir, w)
 	}
 }
 
-// discover goes up from a directory as git does.
+// discover looks for a repository in a directory and those above it, as git does.
 func discover(dir string) (*Repo, error) {
 	for {
 		r, err := openAt(dir)
@@ -99,15 +98,14 @@ func discover(dir string) (*Repo, error) {
 	}
 }
 
-// Begun reports whether a directory has something for a repository, whole or
-// not, which git would complete rather than make one of its own there.
-func Begun(dir string) bool { return exists(filepath.Join(dir, ".git")) }
+// HasDotGit reports whether a directory has a .git, complete or not. Git would complete it
+// instead of creating a new repository there.
+func HasDotGit(dir string) bool { return exists(filepath.Join(dir, ".git")) }
 
-// At reports whether the repository was found in the directory itself rather
-// than above it.
+// At reports whether the repository was found in the directory itself, not above it.
 func (r *Repo) At(dir string) bool { return r.place == dir }
 
-// gitFile follows a .git file, which names the repository's directory.
+// gitFile reads a .git file and returns the repository's directory that it names.
 func gitFile(name string) (string, error) {
 	data, err := readFile(name, 4096)
 	if err != nil {
@@ -129,7 +127,7 @@ func commonDir(gitDir string) (string, error) {
 	return absolute(gitDir, strings.TrimRight(string(data), "\r\n")), nil
 }
 
-// absolute joins without cleaning away "..": links may stand in front of it.
+// absolute joins paths and keeps "..", because a link may come before it.
 func absolute(base, p string) string {
 	if strings.HasPrefix(p, "/") {
 		return p
@@ -148,7 +146,7 @@ func (v *View) userConfig() (*config, error) {
 			return nil, err
 		}
 	}
-	c.entries = slices.Clip(c.entries) // every repository of the view continues it
+	c.entries = slices.Clip(c.entries) // every repository of the view appends to it
 	v.user = c
 	return c, nil
 }
@@ -187,9 +185,9 @@ func (r *Repo) readConfig() error {
 	return nil
 }
 
-// readTrusted reads a file of the user's and what it includes. Conditional
-// includes are followed as well, as long as they do not bear on addresses:
-// whether their condition holds is for git to say.
+// readTrusted reads a configuration file of the user and its includes. It also follows
+// conditional includes, because it does not evaluate conditions. It refuses a conditional
+// include that affects addresses.
 func (c *config) readTrusted(file, home string, depth int) error {
 	if depth > 5 {
 		return refuse("the user's git configuration includes too deeply")

@@ -2,16 +2,16 @@ package gitx
 
 import "errors"
 
-// Submodules returns the addresses that git contacts on its own when it fetches or
-// pushes with submodules: those that the repository gives them, and the remotes of the
-// repositories nested in it, whose own configuration git obeys there.
+// Submodules returns the addresses that git also contacts when it fetches or pushes with
+// submodules: those in the repository's configuration, and the remotes that the nested
+// repositories configure themselves.
 func (r *Repo) Submodules(nested []*Repo, d Direction) ([]Address, error) {
-	out, err := r.given(nil, d)
+	out, err := r.appendSubmodules(nil, d)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range nested {
-		if out, err = n.given(out, d); err != nil {
+		if out, err = n.appendSubmodules(out, d); err != nil {
 			return nil, err
 		}
 		for _, name := range n.own.remotes() {
@@ -29,8 +29,9 @@ func (r *Repo) Submodules(nested []*Repo, d Direction) ([]Address, error) {
 	return out, nil
 }
 
-// given appends the addresses that a repository's own configuration gives to submodules.
-func (r *Repo) given(out []Address, d Direction) ([]Address, error) {
+// appendSubmodules appends the addresses of submodules in the repository's own
+// configuration.
+func (r *Repo) appendSubmodules(out []Address, d Direction) ([]Address, error) {
 	for _, e := range r.own.entries {
 		if e.section != "submodule" || e.name != "url" {
 			continue

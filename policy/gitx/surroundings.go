@@ -12,20 +12,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Surroundings tells what git on the host would run or obey around a directory, and
-// keeps what it has read of repositories. It is safe for concurrent use.
+// Surroundings finds out what git on the host would run or obey in and around a directory.
+// It caches what it has read from repositories. It is safe for concurrent use.
 type Surroundings struct {
 	cache
 	home  Home
 	base  string
 	above []string // directories above base with a repository
 
-	besides func() []string // directories below base with a repository, found once
+	below func() []string // directories below base with a repository, searched for once
 }
 
-// NewSurroundings takes the user's own configuration into account as well. Which
-// directories above base have a repository is found out once, here: an untrusted
-// program writes at and below base, if at all. An empty base is above nothing.
+// NewSurroundings makes Surroundings of base that also use the user's own configuration.
+// It looks once for repositories in the directories above base, because an untrusted
+// program can write only in base and below. base may be empty.
 func NewSurroundings(home Home, base string) *Surroundings {
 	s := &Surroundings{home: home, base: base}
 	v := s.View(context.Background())
@@ -35,19 +35,19 @@ func NewSurroundings(home Home, base string) *Surroundings {
 			s.above = append(s.above, dir)
 		}
 	}
-	s.besides = sync.OnceValue(s.findBesides)
+	s.below = sync.OnceValue(s.findBelow)
 	return s
 }
 
-// Bounds of the search for repositories that lie in a workspace. Its usual
-// layouts are one repository, and several beside each other.
+// Bounds on the search for repositories in a workspace. A workspace usually is one
+// repository, or has several beside each other.
 const (
-	maxBesides = 32
-	maxPlaces  = 2000
+	maxBelow  = 32
+	maxPlaces = 2000
 )
 
-// findBesides looks for repositories up to two directories below base.
-func (s *Surroundings) findBesides() []string {
+// findBelow looks for repositories up to two directories below base.
+func (s *Surroundings) findBelow() []string {
 	if s.base == "" {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (s *Surroundings) findBesides() []string {
 	}
 	for _, dir := range places[1:] {
 		if exists(dir+"/.git") || exists(dir+"/HEAD") {
-			if found = append(found, dir); len(found) == maxBesides {
+			if found = append(found, dir); len(found) == maxBelow {
 				break
 			}
 		}
@@ -77,9 +77,9 @@ func (s *Surroundings) findBesides() []string {
 	return found
 }
 
-// gitDir returns the repository of a work tree, or that which the directory itself
-// is, or "" when it is none that git could work in, and whether it shares nothing
-// with another repository.
+// gitDir returns the repository of a work tree, or the directory itself if it is a bare
+// repository, or "" if there is no repository that git could work in. whole is true when
+// the repository has no commondir.
 func (v *View) gitDir(dir string) (name string, whole bool) {
 	dotGit := dir + "/.git"
 	got := v.look(dotGit, asDotGit)
@@ -101,7 +101,7 @@ func readDotGit(name string) reading {
 	}
 	target, err := gitFile(name)
 	if err != nil {
-		return reading{} // git stops there, too
+		return reading{} // git fails with an error, too
 	}
 	return reading{text: target}
 }
@@ -111,7 +111,8 @@ func readLine(name string) reading {
 	return reading{text: strings.TrimRight(string(data), "\r\n"), err: err}
 }
 
-// readSettings reads what a configuration file names to be run or obeyed.
+// readSettings reads the variables of a configuration file that name something for git to
+// run or obey.
 func readSettings(name string) reading {
 	data, err := readFile(name, maxConfig)
 	if err != nil {
@@ -145,7 +146,7 @@ func readSettings(name string) reading {
 	return r
 }
 
-// readHooks finds the links in a directory of hooks, itself among them.
+// readHooks returns the links in a directory of hooks, and the directory if it is a link.
 func readHooks(name string) reading {
 	var r reading
 	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {

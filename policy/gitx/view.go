@@ -2,47 +2,46 @@ package gitx
 
 import "context"
 
-// Bounds of the configurations that one view reads of repositories.
+// Bounds on the configurations of repositories that one view reads.
 const (
 	maxRead    = 4 << 20 // bytes
 	maxEntries = 50_000  // variables
 	maxRemotes = 1000    // remotes of one repository, and rules that rewrite addresses
 )
 
-// maxKept bounds what one view keeps of what it has read, in bytes.
+// maxKept bounds what one view keeps in memory, in bytes.
 const maxKept = 32 << 20
 
-// View is what git would find while one judgement lasts. What it has read it does not
-// read again; what it reads is bounded, and ends with the context. It is not safe for
-// concurrent use.
+// View is what git would find during one judgement. A view reads each file once, reads a
+// bounded amount, and stops when its context ends. It is not safe for concurrent use.
 type View struct {
-	ctx     context.Context // a view is part of one judgement and ends with it
+	ctx     context.Context // stored because a view lives only as long as one judgement
 	around  *Surroundings
-	user    *config // of the system and the user, once it was read
+	user    *config // of the system and the user; nil until it is read
 	seen    map[source]*reading
 	places  map[string]*place
 	read    int   // bytes of repositories' configurations
 	entries int   // variables in them
-	indexes int64 // bytes of indexes looked through
+	indexes int64 // bytes of indexes read
 	looked  int   // names in directories of repositories
-	kept    int   // bytes of what was read, and of the names it has
-	work    int   // of comparing with what git obeys
+	kept    int   // bytes kept in memory
+	work    int   // bytes of commands compared so far; see maxWork
 }
 
-// View begins to look.
+// View starts a view of the current files. It stops reading when ctx ends.
 func (s *Surroundings) View(ctx context.Context) *View {
 	return &View{ctx: ctx, around: s}
 }
 
-// Open is View.Open for a single repository.
-func Open(dir string, home Home) (*Repo, error) { return alone(home).Open(dir) }
+// Open is View.Open with a view of its own.
+func Open(dir string, home Home) (*Repo, error) { return newView(home).Open(dir) }
 
-// Outside is View.Outside where there is no view.
-func Outside(home Home) (*Repo, error) { return alone(home).Outside() }
+// Outside is View.Outside with a view of its own.
+func Outside(home Home) (*Repo, error) { return newView(home).Outside() }
 
-func alone(home Home) *View { return (&Surroundings{home: home}).View(context.Background()) }
+func newView(home Home) *View { return (&Surroundings{home: home}).View(context.Background()) }
 
-// look reads a file or a directory unless that was done before.
+// look returns what is in a file or a directory. It reads each only once.
 func (v *View) look(name string, as kind) *reading {
 	from := source{name, as}
 	got, ok := v.seen[from]
@@ -63,7 +62,7 @@ func (v *View) look(name string, as kind) *reading {
 	return got
 }
 
-// ended is an error once the context has ended.
+// ended returns an error when the context has ended.
 func (v *View) ended() error {
 	if v.ctx.Err() != nil {
 		return errEnded
@@ -73,7 +72,7 @@ func (v *View) ended() error {
 
 var errEnded = refuse("the call was taken back before its repository was looked through")
 
-// settings reads a configuration of a repository.
+// settings reads a configuration file of a repository.
 func (v *View) settings(name string) (*config, error) {
 	if err := v.ended(); err != nil {
 		return nil, err
