@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// kernelPath asks the kernel which file it opens, without following our code.
+// kernelPath asks the kernel which file it opens. It uses none of this package's code.
 func kernelPath(name string, flags int) (string, error) {
 	fd, err := unix.Open(name, flags|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -22,8 +22,8 @@ func kernelPath(name string, flags int) (string, error) {
 	return os.Readlink(fmt.Sprintf("/proc/self/fd/%d", fd))
 }
 
-// TestAgreesWithTheKernel builds random trees with links that point anywhere
-// and compares with what the kernel opens or creates.
+// TestAgreesWithTheKernel builds random trees with random links, and compares Resolve with
+// the files that the kernel opens or creates.
 func TestAgreesWithTheKernel(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -102,12 +102,12 @@ func compare(t *rapid.T, r *Resolver, root, p string) {
 		return
 	}
 	if errors.Is(err, unix.ENOTDIR) && refused == nil && !isDir(got.Path) {
-		return // a link on the way ends in a slash: we name the file, the kernel opens nothing
+		return // a link on the way ends in a slash: Resolve returns the file, the kernel opens nothing
 	}
 	if refused == nil && got.Exists && !strings.HasSuffix(p, "/") && !strings.HasSuffix(p, "/.") {
 		t.Fatalf("%q: %q exists, the kernel finds nothing", p, got.Path)
 	}
-	// What does not exist: the kernel would create it in the place we name.
+	// The path does not exist: the kernel must create the file that Resolve returned.
 	if strings.HasSuffix(p, "/") || !strings.HasPrefix(full, root) {
 		return
 	}

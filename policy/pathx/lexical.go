@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	maxPath      = 4096 // bytes of a whole path, as the kernel has it
+	maxPath      = 4096 // bytes of a whole path, the kernel's limit
 	maxComponent = 255  // bytes of one component
 )
 
@@ -19,7 +19,8 @@ var (
 	percent = regexp.MustCompile(`%[A-Za-z_][A-Za-z0-9_]*%`)
 )
 
-// Check refuses a path by its bytes alone. The reasons quote nothing of it.
+// Check refuses malformed paths. It looks only at the bytes and not at the file system.
+// The errors do not quote the path.
 func Check(p string) error {
 	switch {
 	case p == "":
@@ -53,8 +54,8 @@ func Check(p string) error {
 	return nil
 }
 
-// harmless reports whether a short absolute path consists of nothing but
-// letters, digits and the commonest punctuation, so that no rule can apply.
+// harmless reports whether a short absolute path consists only of letters, digits and
+// common punctuation, so that no other check can refuse it.
 func harmless(p string) bool {
 	if p[0] != '/' || len(p) > maxComponent {
 		return false
@@ -69,8 +70,8 @@ func harmless(p string) bool {
 	return true
 }
 
-// checkRunes refuses characters that have no place in a path: controls,
-// backslashes, line separators and the marks that reorder text on a screen.
+// checkRunes refuses control characters, backslashes, line separators, and characters that
+// reorder or hide text on a screen.
 func checkRunes(p string) error {
 	for _, r := range p {
 		switch {

@@ -147,7 +147,7 @@ func BenchmarkResolveSixParts(b *testing.B) {
 	}
 }
 
-// TestBaseBelowTheMountsName has a base whose host path begins like the mount.
+// TestBaseBelowTheMountsName has a base whose host path lies below the mount point's path.
 func TestBaseBelowTheMountsName(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

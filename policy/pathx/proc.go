@@ -2,9 +2,9 @@ package pathx
 
 import "strings"
 
-// privateProc reports whether a resolved path lies in the directory of a
-// process: its memory, environment and open files, and under names that stand
-// for another process in every reader.
+// privateProc reports whether a resolved path is private to a process or to the kernel in
+// /proc: memory, environment and open files, or a name such as "self" that is a different
+// process for every reader.
 func privateProc(p string) bool {
 	rest, ok := strings.CutPrefix(p, "/proc/")
 	if !ok {

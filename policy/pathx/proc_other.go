@@ -2,6 +2,5 @@
 
 package pathx
 
-// onProc reports whether a directory belongs to a proc file system; no other
-// system has one.
+// onProc reports whether a directory is on a proc file system, which only Linux has.
 func onProc(string) bool { return false }

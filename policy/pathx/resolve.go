@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// Resolver resolves paths against one view of the file system. The zero value
-// knows no home and no base and accepts absolute paths only.
+// Resolver resolves paths that a program in another mount namespace may have written. The
+// zero value has no home and no base, and accepts only absolute paths.
 type Resolver struct {
 	Base  string // resolved directory that relative paths start from
-	Home  string // what "~" stands for; empty: "~" is refused
-	Mount string // where Base is mounted in the writer's view, such as /workspace; empty: nowhere
+	Home  string // the directory that "~" means; empty: "~" is refused
+	Mount string // where the writer of the path sees Base, such as /workspace; empty: nowhere
 
 	base []Ident // identities of Base and its ancestors, outermost first
 }
 
-// New makes a resolver. Base and Home are resolved once, here.
+// New makes a resolver. It resolves base now, once.
 func New(base, home, mount string) (*Resolver, error) {
 	r := &Resolver{Home: home}
 	if base != "" {
@@ -48,37 +48,37 @@ type Resolved struct {
 	Ident   Ident  // of the file, when it exists
 	Links   uint64 // number of hard links, when it exists and is not a directory
 
-	idents  []Ident // of every existing component, outermost first, "/" left out
-	changed []int64 // when each of them changed, in nanoseconds
+	idents  []Ident // of every existing component, outermost first, without "/"
+	changed []int64 // when each of them last changed, in nanoseconds
 }
 
-// Idents returns the identities of the file and of every directory on the way
-// to it, outermost first, as far as they exist.
+// Idents returns the identities of the existing directories on the way to the file and of
+// the file itself, outermost first.
 func (r Resolved) Idents() []Ident { return r.idents }
 
 // Changed returns when the file and the directories on the way to it last changed,
-// in nanoseconds and in the order of Idents. It is 0 for Base and what is above.
+// in nanoseconds and in the order of Idents. It is 0 for Base and the directories above it.
 func (r Resolved) Changed() []int64 { return r.changed }
 
-// Resolve is View.Resolve for a single path.
+// Resolve is View.Resolve with a view of its own.
 func (r *Resolver) Resolve(value string) (Resolved, error) {
 	return r.View(context.Background()).Resolve(value)
 }
 
-// ResolveTrusted is View.ResolveTrusted for a single path.
+// ResolveTrusted is View.ResolveTrusted with a view of its own.
 func (r *Resolver) ResolveTrusted(value string) (Resolved, error) {
 	return r.View(context.Background()).ResolveTrusted(value)
 }
 
-// ResolveHost is View.ResolveHost for a single path.
+// ResolveHost is View.ResolveHost with a view of its own.
 func (r *Resolver) ResolveHost(value string) (Resolved, error) {
 	return r.View(context.Background()).ResolveHost(value)
 }
 
-// Resolve says which file the value names. Relative values start from Base, "~" from
-// Home, and a value at or below Mount from Base. It returns an *Error when
-// the value is malformed, when its meaning differs from process to process or
-// when it cannot be walked.
+// Resolve returns the file that the value names. Relative values, and values at or below
+// Mount, start from Base; "~" means Home. It returns an *Error when the value is malformed,
+// when it means different files to different processes, or when a directory cannot be
+// looked up.
 func (v *View) Resolve(value string) (Resolved, error) {
 	if err := Check(value); err != nil {
 		return Resolved{}, err
@@ -86,9 +86,9 @@ func (v *View) Resolve(value string) (Resolved, error) {
 	return v.resolve(value)
 }
 
-// ResolveTrusted resolves a path that comes from configuration or from a link
-// and not from the agent: its bytes are not checked, it may name special
-// files, and the mount point means nothing in it.
+// ResolveTrusted resolves a path that comes from a configuration or a link and not from
+// the agent. Its bytes are not checked, it may name special files, and the mount point has
+// no special meaning.
 func (v *View) ResolveTrusted(value string) (Resolved, error) {
 	r := v.at
 	if value == "~" || strings.HasPrefix(value, "~/") {
@@ -103,8 +103,8 @@ func (v *View) ResolveTrusted(value string) (Resolved, error) {
 	return v.walk("/", value, nil, walkOptions{special: true})
 }
 
-// ResolveHost resolves an absolute path as it stands on the host: the mount
-// point means nothing in it, and a name is its bytes, as it is for git.
+// ResolveHost resolves an absolute path of the host. The mount point has no special
+// meaning, and names are compared by their bytes, as git does.
 func (v *View) ResolveHost(value string) (Resolved, error) {
 	if !strings.HasPrefix(value, "/") {
 		return Resolved{}, refuse("the path is not absolute")
@@ -112,7 +112,7 @@ func (v *View) ResolveHost(value string) (Resolved, error) {
 	return v.walk("/", value, nil, walkOptions{exact: true})
 }
 
-// resolve is Resolve for a value whose bytes are in order.
+// resolve is Resolve for a value that Check has accepted.
 func (v *View) resolve(value string) (Resolved, error) {
 	r := v.at
 	if value == "~" || strings.HasPrefix(value, "~/") {
@@ -124,8 +124,8 @@ func (v *View) resolve(value string) (Resolved, error) {
 	rest, inBase := value, true
 	if strings.HasPrefix(value, "/") {
 		rest, inBase = underMount(value, r.Mount)
-		// Where the base itself has a name below the mount point, its own
-		// name goes first: canonical paths must stay what they are.
+		// If the host path of the base lies below the mount point, paths in the base
+		// are host paths: a canonical path must resolve to itself.
 		inBase = inBase && (r.Base == r.Mount || !Within(value, r.Base))
 	}
 	switch {
@@ -134,16 +134,15 @@ func (v *View) resolve(value string) (Resolved, error) {
 	case r.Base == "":
 		return Resolved{}, refuse("the path is relative and no base directory is known")
 	case r.Mount != "":
-		// Above the mount point the writer and the host see different
-		// directories, so a path that climbs there has two meanings.
+		// Above the mount point the writer and the host see different directories, so
+		// a path that goes up there would be ambiguous.
 		return r.onHost(v.walk(r.Base, rest, r.base, walkOptions{floor: r.Base}))
 	}
 	return v.walk(r.Base, rest, r.base, walkOptions{})
 }
 
-// onHost refuses a path whose canonical form would be taken for another by
-// whoever reads it in the writer's view: it lies under the name of the mount
-// point, but on the host.
+// onHost refuses a host path that lies below the mount point's path but not in Base: in
+// the writer's view its canonical form would mean another file.
 func (r *Resolver) onHost(got Resolved, err error) (Resolved, error) {
 	if err == nil && r.Mount != "" && Within(got.Path, r.Mount) && !Within(got.Path, r.Base) {
 		return Resolved{}, refuse("the path leads to a directory that the agent knows by the same name as its workspace")
@@ -151,9 +150,8 @@ func (r *Resolver) onHost(got Resolved, err error) (Resolved, error) {
 	return got, err
 }
 
-// underMount returns what follows the mount point in an absolute path. The
-// kernel does not care how many slashes, "." and, in the root, ".." stand in
-// front of a component, so neither does this.
+// underMount returns the part of an absolute path after the mount point. Like the kernel,
+// it ignores additional slashes, "." and, in the root directory, "..".
 func underMount(value, mount string) (rest string, ok bool) {
 	if mount == "" {
 		return "", false

@@ -11,18 +11,17 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxListed bounds the names that one view looks through for other spellings.
+// maxListed is how many names one view reads to find other spellings.
 const maxListed = 200_000
 
-// spellings are the names in a directory that Unicode can spell in several ways, by the
-// form that all spellings of one name share.
+// spellings are the names in a directory that Unicode can spell in several ways, by their
+// normal form (NFC), which all spellings of a name share.
 type spellings map[string][]string
 
-// respelled returns the name by which a directory has an entry that is missing under
-// this one: "é" can be written as one character or as two. The kernel tells the two
-// apart, but the file server does not: it takes the file that is there for the one
-// that was asked for. What it will open is what has to be judged. Without such an
-// entry the name itself is returned.
+// respelled returns another spelling under which a directory has a missing name: "é" can
+// be one character or two. For the kernel these are different names, but the file server
+// opens the existing file. The file that the server opens is the one to judge. If no other
+// spelling exists, respelled returns the name itself.
 func (v *View) respelled(dir, name string) (string, error) {
 	if !hasSpellings(name) {
 		return name, nil
@@ -36,7 +35,7 @@ func (v *View) respelled(dir, name string) (string, error) {
 	}
 	others := in[norm.NFC.String(name)]
 	switch {
-	case len(others) == 0 || slices.Contains(others, name): // it has come in the meantime
+	case len(others) == 0 || slices.Contains(others, name): // the second: it was created meanwhile
 		return name, nil
 	case len(others) > 1:
 		return "", refuse("the path is not there, but several files are whose names are other spellings of it")
@@ -48,7 +47,7 @@ var errUnlisted = &Error{Reason: "the path is not there, and whether it is under
 
 // list reads the names of a directory that have several spellings, once.
 func (v *View) list(dir string) (spellings, error) {
-	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // never waits on a pipe in its place
+	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0) // O_DIRECTORY: never blocks on a pipe
 	if err != nil {
 		return nil, errUnlisted
 	}
@@ -76,9 +75,9 @@ func (v *View) list(dir string) (spellings, error) {
 	}
 }
 
-// hasSpellings reports whether Unicode has another spelling of a name. Of ASCII only
-// the letter K (the sign of kelvin), the semicolon (the Greek question mark) and the
-// grave accent have a double.
+// hasSpellings reports whether Unicode has another spelling of a name. The only ASCII
+// characters with another spelling are the letter K (kelvin sign), the semicolon (Greek
+// question mark) and the grave accent.
 func hasSpellings(name string) bool {
 	for i := 0; i < len(name); i++ {
 		if name[i] >= 0x80 || strings.IndexByte("K;`", name[i]) >= 0 {

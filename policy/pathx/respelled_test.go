@@ -63,7 +63,7 @@ func TestSpellingsOfAName(t *testing.T) {
 	}
 }
 
-// Two files under spellings of one name: nobody knows which one a server would take.
+// With two files under spellings of one name, it is unknown which one a server would open.
 func TestSeveralSpellingsAreRefused(t *testing.T) {
 	base := t.TempDir()
 	for _, name := range []string{"a\u0323\u0302", "a\u0302\u0323"} {
@@ -82,7 +82,7 @@ func TestSeveralSpellingsAreRefused(t *testing.T) {
 	}
 }
 
-// No other character of ASCII is what a character beyond it is normalized to.
+// No characters outside ASCII are normalized to other ASCII characters than these.
 func TestOnlySomeNamesHaveSpellings(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		for _, c := range norm.NFC.String(string(r)) {

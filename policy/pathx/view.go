@@ -6,42 +6,42 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of what one view looks at.
+// Bounds on what one view looks at.
 const (
-	maxParts   = 256      // components of one path, those of the links on the way included
+	maxParts   = 256      // components of one path, including those of links on the way
 	maxLookups = 100_000  // names of all paths
 	maxNames   = 16 << 20 // bytes of these names
-	maxWalked  = 64 << 20 // bytes of all names on the way, however often they were looked up
+	maxWalked  = 64 << 20 // bytes of all names on the way, counted again each time
 )
 
-// View is the file system as one judgement sees it: however many paths lead through a
-// name, it is looked up once. All lookups together are bounded, and they end with the
-// context. It is not safe for concurrent use.
+// View is the file system as one judgement sees it. Each name is looked up once, however
+// many paths contain it. All lookups together are bounded, and they stop when the context
+// ends. A View is not safe for concurrent use.
 type View struct {
 	at        *Resolver
-	ctx       context.Context // a view is part of one judgement and ends with it
+	ctx       context.Context // stored because a view lives only as long as one judgement
 	seen      map[string]entry
-	names     int                  // bytes in them
-	walked    int                  // bytes of names on the way
+	names     int                  // bytes of the names in seen
+	walked    int                  // bytes of names on the way; see maxWalked
 	err       error                // why something was not looked up
 	spellings map[string]spellings // by directory
-	listed    int                  // names in them
+	listed    int                  // names read for spellings
 }
 
-// View begins to look at the file system.
+// View starts a view of the current file system.
 func (r *Resolver) View(ctx context.Context) *View {
 	return &View{at: r, ctx: ctx, seen: map[string]entry{}}
 }
 
 // entry is what was found under one name.
 type entry struct {
-	errno   unix.Errno // 0 when it is there
+	errno   unix.Errno // 0 when it exists
 	mode    uint32
 	ident   Ident
 	links   uint64
 	changed int64
-	target  string // of a link that was followed
-	proc    bool   // such a link belongs to a proc file system
+	target  string // target of a link, once it was followed
+	proc    bool   // the link is on a proc file system
 }
 
 var (
@@ -49,7 +49,7 @@ var (
 	errCrowded = &Error{Reason: "the paths of the call lead through too many directories"}
 )
 
-// look finds out what is there under a name, whose directory must be resolved.
+// look looks up a name, whose directory must be resolved.
 func (v *View) look(name string) (entry, error) {
 	if v.walked += len(name); v.walked > maxWalked {
 		v.err = errCrowded
@@ -97,11 +97,11 @@ func (v *View) follow(dir, name string, e entry) (entry, error) {
 	return e, nil
 }
 
-// Err says why the view answered without looking, if it did: it had looked at too much,
-// or its context had ended. What Exists has said is then worth nothing.
+// Err returns an error if the view answered without a lookup, because a bound was reached
+// or the context had ended. The answers of Exists cannot be trusted then.
 func (v *View) Err() error { return v.err }
 
-// Exists reports whether something has that name, whose directory must be resolved.
+// Exists reports whether a file has that name, whose directory must be resolved.
 func (v *View) Exists(name string) bool {
 	e, err := v.look(name)
 	return err == nil && e.errno == 0

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// deep makes a directory of directories and returns it with the path of the innermost.
+// deep makes nested directories, and returns the outermost and the path of the innermost.
 func deep(t testing.TB, levels int) (base, path string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -38,7 +38,7 @@ func TestAViewLooksUpANameOnce(t *testing.T) {
 	if len(v.seen) != 8+4 {
 		t.Errorf("%d names were looked up", len(v.seen))
 	}
-	// It goes on seeing what it saw; another one sees what is there.
+	// The old view still sees the old state; a new view sees the current one.
 	if err := os.Remove(base + "/" + path); err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +95,8 @@ func TestAViewHasABoundAndAnEnd(t *testing.T) {
 	}
 }
 
-// However often a path is walked that is known already, the work is bounded, and so is
-// what is kept of names that are long.
+// The work is bounded even if a known path is walked again and again, and so is the memory
+// for long names.
 func TestLongNamesAreBounded(t *testing.T) {
 	base, path := deep(t, 200)
 	if err := os.Symlink(path, base+"/link"); err != nil {
@@ -126,8 +126,8 @@ func TestLongNamesAreBounded(t *testing.T) {
 	}
 }
 
-// Names that are missing under other spellings, in a directory with many of them: it is
-// read once.
+// Many names are missing in a directory of many names with several spellings. The
+// directory is read once.
 func TestADirectoryIsListedOnceForItsSpellings(t *testing.T) {
 	base := t.TempDir()
 	for i := range 20 {

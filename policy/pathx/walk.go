@@ -8,25 +8,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxLinks is the number of links the kernel follows in one path.
+// maxLinks is the number of links that the kernel follows in one path.
 const maxLinks = 40
 
-// Ident is the identity of a file, whatever its name.
+// Ident identifies a file independently of its name: by device and inode.
 type Ident struct{ Dev, Ino uint64 }
 
-// walkOptions change how a walk treats what it meets.
+// walkOptions change what a walk accepts.
 type walkOptions struct {
-	floor   string // going up from here by the value's own ".." is refused
-	special bool   // devices, sockets, FIFOs and /proc are acceptable
-	exact   bool   // a name is its bytes, as for the kernel; see respelled
+	floor   string // ".." in the value must not go above this directory
+	special bool   // devices, sockets, FIFOs and /proc are accepted
+	exact   bool   // names are compared by their bytes, as the kernel does; see respelled
 }
 
-// walker is one walk. cur never contains a link.
+// walker is the state of one walk. cur never contains a link.
 type walker struct {
 	view    *View
 	cur     string
 	idents  []Ident // of the existing components of cur
-	changed []int64 // when each of them changed, 0 where this walk did not look
+	changed []int64 // when each of them last changed; 0 for those that start came with
 	pending []string
 	parts   int // taken from pending so far
 	links   int
@@ -57,7 +57,7 @@ func (v *View) walk(start, rel string, idents []Ident, o walkOptions) (Resolved,
 	return w.result()
 }
 
-// push puts the components of p in front of what is still to walk.
+// push puts the components of p before the pending ones.
 func (w *walker) push(p string) {
 	for end := len(p); end >= 0; {
 		i := strings.LastIndexByte(p[:end], '/')
@@ -112,7 +112,7 @@ func (w *walker) step(part string) error {
 	return nil
 }
 
-// up goes to the parent of where the walk really is.
+// up goes to the parent of the current directory.
 func (w *walker) up() error {
 	switch {
 	case w.missing:
@@ -142,7 +142,7 @@ func (w *walker) link(name string, found entry) error {
 		return refuse("the path passes through a link of /proc, which every process sees differently")
 	}
 	w.via = true
-	w.opt.floor = "" // a link is read on the host, where the mount has no say
+	w.opt.floor = "" // the host resolves the link, so the mount point does not matter
 	if strings.HasPrefix(found.target, "/") {
 		w.cur, w.idents, w.changed = "/", w.idents[:0], w.changed[:0]
 	}
@@ -159,8 +159,8 @@ func (w *walker) result() (Resolved, error) {
 		if privateProc(w.cur) {
 			return got, refuse("the path names a process's own files in /proc")
 		}
-		// A link may lead to a spelling that no path may have, and without
-		// its last slash a path may end with a space.
+		// The target of a link may be malformed, and without its last slash a path
+		// may end with a space.
 		if err := Check(w.cur); err != nil {
 			return got, err
 		}
