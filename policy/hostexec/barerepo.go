@@ -2,16 +2,16 @@ package hostexec
 
 import "strings"
 
-// bareParts are the names by which git knows the directory around them for a
-// repository, or obeys what is in them once it does.
+// bareParts are names of files and directories by which git recognizes the directory that
+// contains them as a repository, or whose contents it obeys in a repository.
 var bareParts = map[string]string{
 	"head": "HEAD", "objects": "objects", "refs": "refs", "commondir": "commondir",
 	"config": "config", "config.worktree": "config.worktree", "hooks": "hooks",
 }
 
-// bareRepository says why writing a file would make git obey a repository that
-// has no .git directory around it, or "": the file is its configuration or a
-// hook, or it is what was missing to make a repository of such files.
+// bareRepository returns why writing a file would make git obey a repository that is not
+// in a .git directory, or "". That is so if the file is the configuration or a hook of such
+// a repository, or if it was the only missing part of one.
 func bareRepository(p string, exists func(name string) bool) string {
 	for end := len(p); end > 0; {
 		slash := strings.LastIndexByte(p[:end], '/')
@@ -20,7 +20,7 @@ func bareRepository(p string, exists func(name string) bool) string {
 		switch {
 		case part == "" || slash < 0:
 		case !last && part != "objects" && part != "refs" && part != "hooks":
-			// a directory of that name means nothing to git
+			// a file, not a directory, has this name in a repository
 		case obeyed(p[:slash], part, exists):
 			return "git obeys the configuration of a repository"
 		}
@@ -28,8 +28,8 @@ func bareRepository(p string, exists func(name string) bool) string {
 	return ""
 }
 
-// obeyed reports whether git, once the part of dir is written, takes dir for a
-// repository and obeys something in it that it did not obey before.
+// obeyed reports whether git, after part is written, accepts dir as a repository and obeys
+// something in it that it did not obey before.
 func obeyed(dir, part string, exists func(name string) bool) bool {
 	there := func(name string) bool { return exists(dir + "/" + name) }
 	repository := func(has func(string) bool) bool {

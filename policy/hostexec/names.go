@@ -1,6 +1,6 @@
-// Package hostexec tells by their names which files programs of the host run or obey by
-// themselves, when a person opens or enters the directory they are in. A call that writes
-// one of these is never let through without a person.
+// Package hostexec recognizes, by their names, files that programs of the host run or obey
+// by themselves when a person opens or enters the directory with these files. A call that
+// writes one of them is never allowed without asking a person.
 package hostexec
 
 import (
@@ -11,8 +11,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// executingDirs are directories whose files tools on the host execute or obey
-// when a person opens or enters the project.
+// executingDirs are directories whose files programs of the host run or obey when a person
+// opens or enters the project.
 var executingDirs = map[string]string{
 	".git":          "git obeys what stands in .git",
 	"git~1":         "some disks know .git by that name",
@@ -52,7 +52,7 @@ var executingDirs = map[string]string{
 	"_darcs":        "Darcs obeys what stands in it",
 }
 
-// executingFiles are files of that kind, by their name.
+// executingFiles are files that programs of the host run or obey, by name in lower case.
 var executingFiles = map[string]string{
 	".gitattributes": "git runs the filters it names",
 	".gitmodules":    "git obeys it",
@@ -93,8 +93,8 @@ var executingFiles = map[string]string{
 	".ycm_extra_conf.py": "the editor runs it", ".vimspector.json": "the debugger runs the programs it names",
 }
 
-// executingIn are names that matter only inside one directory; one that ends with "*"
-// stands for all that begin so.
+// executingIn are names that matter only inside one directory. A name that ends with "*"
+// means all names with that prefix.
 var executingIn = map[string]struct {
 	why   string
 	names []string
@@ -111,12 +111,12 @@ var executingIn = map[string]struct {
 	"mise":    {"the shell loads it", []string{"config*"}},
 }
 
-// lefthook are the names of the files of a tool that installs git hooks.
+// lefthook matches the configuration files of lefthook, a tool that installs git hooks.
 var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 
-// Name says why programs of the host would run or obey by themselves what has
-// such a name in a directory of such a name, or "". Of a directory everything below it
-// counts. Names are compared without regard to case, because some disks do so.
+// Name returns why programs of the host would run or obey by themselves a file or directory
+// of this name in a directory named dir, or "". For a directory it returns why they would
+// run or obey files below it. Case is ignored, because some disks ignore it.
 func Name(dir, name string, isDir bool) string {
 	return obeyedName(foldName(dir), foldName(name), isDir)
 }
@@ -144,8 +144,9 @@ func obeyedName(dir, name string, isDir bool) string {
 	return ""
 }
 
-// Path is Name for a path and all that is on the way to it. What would be put
-// in the place of a directory could hold anything.
+// Path is Name for a path and all directories on the way to it. A path that is itself the
+// directory of such files counts as well, because the call could create the directory with
+// any files in it.
 func Path(p string, exists func(name string) bool) string {
 	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	around := ""
@@ -162,8 +163,8 @@ func Path(p string, exists func(name string) bool) string {
 	return bareRepository(p, exists)
 }
 
-// foldName maps the spellings that some disk takes for the same name to one:
-// whatever their case, with invisible joiners or with dots and spaces at the end.
+// foldName maps all spellings that some disk treats as the same name to one spelling. It
+// removes case, invisible joiners, and dots and spaces at the end.
 func foldName(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {

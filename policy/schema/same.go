@@ -6,18 +6,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// silent are the keywords that a live schema may leave out. They describe, or
-// they bound values, and every call is held against the annotated schema, whose
-// bounds stay: a server that announces fewer accepts whatever is forwarded.
+// silent are keywords that a live schema may leave out. They only describe arguments or
+// bound values. Every call is checked against the annotated schema, so its bounds still
+// apply; a server with fewer bounds accepts every call that is forwarded.
 var silent = []string{
 	"$schema", "description", "title", "examples", "additionalProperties", "items", "enum", "format", "pattern",
 	"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf",
 	"minLength", "maxLength", "minItems", "maxItems", "uniqueItems",
 }
 
-// same reports whether a live schema defines the same arguments as
-// the annotated one: the same names, types and required list, and nothing that
-// the annotated one does not say. The order of members does not matter.
+// same reports whether a live schema defines the same arguments as the annotated one: the
+// same names, types and required list, and no additional keywords. The order of members
+// does not matter.
 func same(live, known jsonx.Value) bool {
 	if live.Kind != jsonx.Object || known.Kind != jsonx.Object {
 		return live.Equal(known)
@@ -55,8 +55,8 @@ func sameKeyword(live jsonx.Member, known jsonx.Value) bool {
 	return live.Value.Equal(known)
 }
 
-// harmless reports whether a keyword may stand in a live schema though the
-// annotated one lacks it: it only says what holds anyway.
+// harmless reports whether a live schema may have a keyword that the annotated one does
+// not have, because the keyword changes nothing.
 func harmless(m jsonx.Member) bool {
 	switch m.Name {
 	case "$schema":
@@ -69,8 +69,8 @@ func harmless(m jsonx.Member) bool {
 	return false
 }
 
-// mayLack reports whether a live schema may leave a keyword out. It may not leave out
-// the default of an enumeration, by which an absent argument is judged.
+// mayLack reports whether a live schema may leave a keyword out. It must not leave out the
+// default of an enumeration, because an absent argument is judged by that default.
 func mayLack(m jsonx.Member, known jsonx.Value) bool {
 	if m.Name == "default" {
 		_, mode := known.Member("enum")
@@ -79,8 +79,7 @@ func mayLack(m jsonx.Member, known jsonx.Value) bool {
 	return slices.Contains(silent, m.Name) || harmless(m)
 }
 
-// sameSet compares lists whose order means nothing; anything else must be
-// equal.
+// sameSet compares two lists without their order. Values that are not lists must be equal.
 func sameSet(a, b jsonx.Value) bool {
 	if a.Kind != jsonx.Array || b.Kind != jsonx.Array {
 		return a.Equal(b)

@@ -1,5 +1,5 @@
-// Package schema holds arguments of tools against the JSON Schemas that the tools were
-// annotated by, and compares these with what a server says now.
+// Package schema checks arguments of tools against the JSON Schemas that the tools were
+// annotated by, and compares these schemas with the ones that a server has now.
 package schema
 
 import (
@@ -13,17 +13,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// Schema is the input schema of a tool. It is compiled when it is first needed:
-// to compile those of all tools takes longer than the rest of a policy.
+// Schema is the input schema of a tool. It is compiled when it is first needed, because
+// compiling the schemas of all tools takes longer than loading the rest of a policy.
 type Schema struct {
 	source jsonx.Value
 	once   sync.Once // makes compiled, broken and shape
-	// compiled and the next two are read after Compile has returned.
+	// compiled, broken and shape may be read only after Compile has returned.
 	compiled *jsonschema.Schema
-	broken   error // why it cannot be used; then every call is denied
+	broken   error // why the schema cannot be used; then every call is denied
 	shape    *shape
-	// shapesOnly says that the schema speaks of names and types alone, so
-	// that one string is as good as another.
+	// shapesOnly is true when the schema restricts only names and types, so that it
+	// accepts any string in place of another.
 	shapesOnly bool
 }
 
@@ -34,10 +34,10 @@ func (noRemote) Load(string) (any, error) {
 	return nil, errors.New("references outside the schema are not followed")
 }
 
-// New takes a schema as it was read.
+// New makes a Schema of a parsed JSON Schema.
 func New(v jsonx.Value) *Schema { return &Schema{source: v, shapesOnly: shapesOnly(v)} }
 
-// Compile says why the schema cannot be used, if it cannot.
+// Compile compiles the schema once. It returns an error if the schema cannot be used.
 func (s *Schema) Compile() error {
 	s.once.Do(func() {
 		s.compiled, s.broken = compiled(s.source)
@@ -62,8 +62,8 @@ func compiled(v jsonx.Value) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// shapeKeywords are the keywords that no string can violate in another's
-// place, and those that say nothing.
+// shapeKeywords are keywords that still accept a value after one of its strings was
+// replaced by another, and keywords that restrict nothing.
 var shapeKeywords = []string{
 	"$schema", "type", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
 	"description", "title", "default", "examples",
@@ -90,8 +90,8 @@ func shapesOnly(v jsonx.Value) bool {
 	return true
 }
 
-// CheckCanonical validates arguments that were valid before some of their
-// strings took another form.
+// CheckCanonical validates arguments that were valid before some of their strings were
+// replaced by canonical ones.
 func (s *Schema) CheckCanonical(args jsonx.Value) error {
 	if s != nil && s.shapesOnly {
 		return nil
@@ -99,8 +99,7 @@ func (s *Schema) CheckCanonical(args jsonx.Value) error {
 	return s.Check(args)
 }
 
-// Check validates arguments. The reason names an argument only when the
-// schema itself knows it.
+// Check validates arguments. The error names an argument only if the schema declares it.
 func (s *Schema) Check(args jsonx.Value) error {
 	if s == nil {
 		return nil
@@ -124,7 +123,7 @@ func (s *Schema) Check(args jsonx.Value) error {
 	return errors.New("the arguments do not match the tool's schema")
 }
 
-// culprit finds the first declared argument that an error is about.
+// culprit returns the first declared argument that an error is about.
 func (s *Schema) culprit(e *jsonschema.ValidationError) string {
 	if len(e.InstanceLocation) > 0 {
 		if _, ok := s.Property(e.InstanceLocation[0]); ok {
@@ -148,7 +147,7 @@ func (s *Schema) Property(name string) (jsonx.Value, bool) {
 	return properties.Member(name)
 }
 
-// Declares reports whether the schema lists its arguments at all.
+// Declares reports whether the schema lists its arguments.
 func (s *Schema) Declares() bool {
 	if s == nil {
 		return false
@@ -166,8 +165,8 @@ func (s *Schema) Required(name string) bool {
 	return slices.ContainsFunc(list.Items, func(v jsonx.Value) bool { return v.Text == name })
 }
 
-// Default returns what the server takes for an absent argument. Only the
-// default of an enum counts: it says which mode an absent mode means.
+// Default returns the value that the server uses for an absent argument. Only the default
+// of an enumeration counts: it says which mode an absent mode means.
 func (s *Schema) Default(name string) (jsonx.Value, bool) {
 	p, ok := s.Property(name)
 	if !ok {
@@ -179,8 +178,8 @@ func (s *Schema) Default(name string) (jsonx.Value, bool) {
 	return p.Member("default")
 }
 
-// Textual reports whether the schema declares the argument as a string, or as
-// a list of strings or of objects of strings, that may be any text.
+// Textual reports whether the schema declares the argument as any text: a string, a list
+// of strings, or objects of strings, without restrictions.
 func (s *Schema) Textual(name string) bool {
 	p, ok := s.Property(name)
 	return ok && anyText(p)
@@ -211,7 +210,7 @@ func anyText(v jsonx.Value) bool {
 	return false
 }
 
-// Source is the schema as it was read.
+// Source returns the JSON Schema that New got.
 func (s *Schema) Source() jsonx.Value { return s.source }
 
 // Defines reports whether a live schema defines the same arguments as this one.

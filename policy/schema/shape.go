@@ -7,11 +7,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// shape is a schema that speaks of names and types alone, in a form by which most
-// arguments are quickly found valid. About those that it does not accept, the full
-// validator decides.
+// shape is a schema that restricts only names and types, in a form that quickly accepts
+// most valid arguments. The full validator decides about arguments that it does not accept.
 type shape struct {
-	kinds      []string // types that are accepted; none: any
+	kinds      []string // accepted types; none: any
 	properties map[string]*shape
 	required   []string
 	others     *shape // of members that are not listed
@@ -21,7 +20,7 @@ type shape struct {
 	never      bool
 }
 
-// shapeOf returns nil for a schema that says something else, too.
+// shapeOf returns the shape of a schema, or nil if the schema has other restrictions.
 func shapeOf(v jsonx.Value) *shape {
 	if v.Kind == jsonx.Bool {
 		return &shape{never: !v.Truth, maxItems: -1}
@@ -38,7 +37,7 @@ func shapeOf(v jsonx.Value) *shape {
 	return s
 }
 
-// take understands one keyword.
+// take reads one keyword. It returns false if the keyword is not supported.
 func (s *shape) take(keyword string, v jsonx.Value) (ok bool) {
 	switch keyword {
 	case "$schema", "description", "title", "default", "examples":
@@ -70,7 +69,7 @@ func (s *shape) take(keyword string, v jsonx.Value) (ok bool) {
 	return ok
 }
 
-// texts is a string, or a list of strings.
+// texts reads a string or a list of strings.
 func texts(v jsonx.Value) (list []string, ok bool) {
 	if v.Kind == jsonx.String {
 		return []string{v.Text}, true
@@ -89,8 +88,7 @@ func number(v jsonx.Value) (int, bool) {
 	return n, err == nil && v.Kind == jsonx.Number && n >= 0
 }
 
-// accepts tells whether the value, which the strict decoder read, is certainly
-// valid.
+// accepts reports whether a value from the strict decoder is certainly valid.
 func (s *shape) accepts(v jsonx.Value) bool {
 	if s == nil || s.never || !s.ofKind(v) {
 		return false

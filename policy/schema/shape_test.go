@@ -45,8 +45,8 @@ func anyValue(t *rapid.T, depth int) string {
 	return rapid.SampledFrom(plain).Draw(t, "value")
 }
 
-// What the shape of a schema accepts, the schema does; and of a schema that is
-// nothing but a shape it accepts all that the schema does.
+// A schema accepts everything that its shape accepts. If the schema restricts only names
+// and types, its shape accepts everything that the schema accepts.
 func TestShapeIsTheSchema(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := anySchema(t, 2)
@@ -72,7 +72,7 @@ func TestShapeIsTheSchema(t *testing.T) {
 	})
 }
 
-// A schema that restricts more than shapes is left to the validator.
+// A schema that restricts more than names and types is left to the validator.
 func TestSchemasThatAreMoreThanShapes(t *testing.T) {
 	for _, text := range []string{
 		`{"type":"string","pattern":"^a"}`, `{"enum":["a"]}`, `{"properties":{"a":{"minLength":3}}}`, `{"items":{"anyOf":[{"type":"string"}]}}`,
