@@ -15,7 +15,8 @@ func (j *judge) anthropic() error {
 	})
 }
 
-// anthropicRequest walks the members of a request, or of what replaces some of them.
+// anthropicRequest reads the members of a request, or of a fallback, which has the same
+// members.
 func (j *judge) anthropicRequest(each func(key string) error) error {
 	return j.request(anthropicConversation, j.routerNames([]string{
 		"model", "tools", "mcp_servers", "container", "messages", "system", "tool_choice", "skills", "fallbacks",
@@ -38,15 +39,15 @@ func (j *judge) anthropicMember(key string) error {
 	case "tool_choice":
 		return j.anthropicChoice()
 	case "max_tokens":
-		return j.readMost()
+		return j.readMaxTokens()
 	case "output_format":
 		return j.skip()
 	}
 	return j.routerMember(key)
 }
 
-// fallbacks reads what the provider is to try when the model fails or refuses: a word,
-// or entries that name a model each and may replace other members of the request.
+// fallbacks reads what the provider tries when the model fails or refuses: a word, or
+// entries that each name a model and may replace other members of the request.
 func (j *judge) fallbacks() error {
 	switch j.Peek() {
 	case '[':
@@ -59,7 +60,7 @@ func (j *judge) fallbacks() error {
 				case "model":
 					return j.readOther()
 				case "fallbacks":
-					return errors.New("fallbacks hold fallbacks")
+					return errors.New("an entry of fallbacks has fallbacks of its own")
 				}
 				return j.anthropicMember(key)
 			})
@@ -82,8 +83,8 @@ func (j *judge) blocks() error {
 	}
 }
 
-// block reads one content block. The input of a tool call is the agent's own
-// data and is not looked into.
+// block reads one content block. It does not check the input of a tool call, which is the
+// agent's own data.
 func (j *judge) block() error {
 	names := []string{
 		"type", "source", "file_id", "content", "input", "image_url", "video_url", "file_url", "tool", "tool_changes",
@@ -107,7 +108,7 @@ func (j *judge) block() error {
 	})
 }
 
-// blockType reads what a content block is.
+// blockType reads the type of a content block.
 func (j *judge) blockType() error {
 	kind, err := j.text("the type of a content block")
 	switch {
@@ -121,8 +122,8 @@ func (j *judge) blockType() error {
 	return nil
 }
 
-// toolChange reads the tool that a block adds to the conversation, or takes away: by its
-// name, or with all that would stand in the list of tools.
+// toolChange reads the tool that a block adds to or removes from the conversation: a name,
+// or a full definition as in the list of tools.
 func (j *judge) toolChange() error {
 	if j.Peek() != '{' {
 		return j.skip()
@@ -172,7 +173,7 @@ func (j *judge) source() error {
 	return refuse("content whose source is %q; send the data itself.", clip(kind))
 }
 
-// anthropicTool reads a tool and says whether the agent itself runs it.
+// anthropicTool reads a tool and reports whether the agent itself runs it.
 func (j *judge) anthropicTool() (bool, error) {
 	kind, name, typed := "", "", false
 	err := j.members([]string{"type", "name", "mcp_server_name"}, func(key string) (err error) {

@@ -1,16 +1,15 @@
 // Package body judges the JSON body of a request to a model provider.
 //
-// Providers run tools of their own: they search, fetch URLs, execute code and
-// keep files, all of it outside the sandbox and on behalf of whoever asks. For
-// an agent without a network each of these is a way out. So the tools that the
-// provider would run are taken out of the request, and whatever makes the
-// provider fetch or look up something is refused.
+// Providers run tools of their own: they search, fetch URLs, execute code and keep files,
+// outside the sandbox, for any client that asks. For an agent without a network each of
+// these is a way out. So this package removes the tools that the provider would run from
+// the request, and refuses members that make the provider fetch or look up something.
 //
-// The judgment fails closed. The bytes are walked once by a strict reader
-// that refuses what two JSON parsers could read differently: duplicate keys,
-// keys that differ from a judged one in case or underscores only, a byte order
-// mark, bad UTF-8, data after the end, excessive depth. What is not taken out
-// stays byte-identical, so that the provider's prompt cache still matches.
+// The judgement fails closed. A strict reader goes through the bytes once and refuses
+// everything that two JSON parsers could read differently: duplicate keys, keys that
+// differ from a judged one only in case or underscores, a byte order mark, invalid UTF-8,
+// data after the end, excessive depth. Everything that is not removed stays
+// byte-identical, so that the provider's prompt cache still matches.
 package body
 
 import (
@@ -31,10 +30,10 @@ const (
 	OpenRouterChat      Format = "openrouter-chat"
 )
 
-// Valid says whether f is a known format.
+// Valid reports whether f is a known format.
 func (f Format) Valid() bool { return rulesOf(f) != nil }
 
-// Formats lists the known formats.
+// Formats returns the known formats.
 func Formats() []Format {
 	return []Format{
 		AnthropicMessages, OpenAIResponses, OpenAIChat, GoogleGenerate,
@@ -44,25 +43,25 @@ func Formats() []Format {
 
 // Result is a judged body.
 type Result struct {
-	Body    []byte   // what to forward: the given bytes themselves when nothing was taken out
-	Removed []string // what was taken out or changed, for the audit: "tools:web_search_20250305"
-	Model   string   // the model that the body names first; empty when it names none
-	Others  []string // further models, one of which may answer in its place
-	Most    int64    // the most tokens that one answer may have, as the body says; 0 when it does not, and the largest number when that cannot be read
-	Answers int64    // how many answers are asked for
+	Body    []byte   // what to forward: the given bytes themselves if nothing was changed
+	Removed []string // what was removed or changed, for the audit: "tools:web_search_20250305"
+	Model   string   // the first model that the body names; empty when it names none
+	Others  []string // further models that may answer instead
+	Most    int64    // how many tokens the body allows for one answer; 0 when it does not say, math.MaxInt64 when it is not a number
+	Answers int64    // how many answers the body asks for
 }
 
-// Refusal is a body that is well-formed but asks for something that is not
-// allowed. Its text is meant for the agent.
+// Refusal is the error for a well-formed body that asks for something that is not allowed.
+// Its text is for the agent.
 type Refusal struct{ Text string }
 
 func (r *Refusal) Error() string { return r.Text }
 
 func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
 
-// Judge checks a body and takes out what must not be forwarded. The error is a
-// *Refusal, or says why the bytes are not acceptable JSON; then nothing may be
-// forwarded. The result's model is set in any case, as far as it was read.
+// Judge checks a body and removes what must not be forwarded. On an error nothing may be
+// forwarded. The error is a *Refusal, or says why the bytes are not acceptable JSON. Even
+// then the result has the model and the other members that were read before the error.
 func Judge(f Format, data []byte) (Result, error) {
 	rules := rulesOf(f)
 	if rules == nil {
@@ -70,7 +69,7 @@ func Judge(f Format, data []byte) (Result, error) {
 	}
 	j := new(judge)
 	err := j.run(data, rules)
-	r := Result{Model: j.model, Others: j.others, Removed: j.removed, Most: j.most, Answers: max(j.answers, 1)}
+	r := Result{Model: j.model, Others: j.others, Removed: j.removed, Most: j.maxTokens, Answers: max(j.answers, 1)}
 	if r.Model == "" && len(r.Others) > 0 {
 		r.Model, r.Others = r.Others[0], r.Others[1:]
 	}

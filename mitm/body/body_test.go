@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outcome of a body: "" keeps it as it is, "refused", "invalid", or the bytes
-// that are left.
+// outcome judges a body. It returns "" if the body is unchanged, "refused", "invalid", or
+// the changed body.
 func outcome(f Format, text string) string {
 	r, err := Judge(f, []byte(text))
 	var refusal *Refusal
@@ -62,7 +62,7 @@ func TestJudge(t *testing.T) {
 		{A, `{"tools":[{"type":"web_search_1","name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`, "refused"},
 		{A, `{"tool_choice":{"type":"tool","name":"w"},"tools":[{"type":"web_search_1","name":"w"}]}`, "refused"},
 		{A, `{"tools":[{"type":"web_search_1","name":"w"},{"name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`, `{"tools":[{"name":"w"}],"tool_choice":{"type":"tool","name":"w"}}`},
-		// Anthropic: what reaches out.
+		// Anthropic: members that make the provider access the network.
 		{A, `{"mcp_servers":[{"url":"https://x"}]}`, "refused"},
 		{A, `{"mcp_servers":[]}`, ""},
 		{A, `{"mcp_servers":null}`, ""},
@@ -200,8 +200,8 @@ func TestJudge(t *testing.T) {
 		{OC, `{"compound_custom":{"tools":{"enabled_tools":["visit_website"]}}}`, "refused"},
 		{OR, `{"provider":{"order":["a"],"options":{"a":{"enable_search":true}}}}`, "refused"},
 		{OC, `{"provider":{"order":["a"],"sort":"price","data_collection":"deny"}}`, ""},
-		{C, `{"search_options":{}}`, ""}, // OpenAI knows no such member
-		// Data that is read as a URL, too, whatever is odd about it.
+		{C, `{"search_options":{}}`, ""}, // OpenAI has no such member
+		// Data that providers also read as a URL, in odd spellings.
 		{OC, block(`{"type":"file","file":{"file_data":"https:/evil.example/a.pdf"}}`), "refused"},
 		{OC, block(`{"type":"file","file":{"file_data":"https:\\\\evil.example"}}`), "refused"},
 		{OC, block(`{"type":"file","file":{"file_data":" data:text/plain,x"}}`), "refused"},
@@ -213,11 +213,11 @@ func TestJudge(t *testing.T) {
 		{OC, block(`{"type":"image","image":"https://evil.example/1.jpg"}`), "refused"},
 		{OC, block(`{"type":"image","image":"//uQxAAA"}`), ""},
 		{OR, input(`{"type":"input_audio","audio":{"url":"https://evil.example/a.wav"}}`), "refused"},
-		// Nothing is kept for a request that asks for it.
+		// Requests to store the conversation at the provider.
 		{G, `{"store":true}`, `{"store":false}`},
 		{G, `{"contents":[],"store":false}`, ""},
 		{OC, `{"enableSearch":true}`, "refused"},
-		{C, `{"search_parameters":{}}`, ""}, // of nobody there
+		{C, `{"search_parameters":{}}`, ""}, // OpenAI has no such member
 		{OC, block(`{"type":"image","source":{"type":"url","url":"https://x"}}`), "refused"},
 		{OC, block(`{"type":"input_video","video_url":{"url":"https://x"}}`), "refused"},
 		{OC, `{"messages":[{"role":"assistant","content":"","images":[{"type":"image_url","image_url":{"url":"https://x"}}]}]}`, "refused"},
@@ -238,7 +238,7 @@ func TestJudge(t *testing.T) {
 		{OM, `{"tools":[{"type":"web_search_20250305"}]}`, `{"tools":[]}`},
 		{OR, `{"tools":[{"type":"openrouter:web_search"}]}`, `{"tools":[]}`},
 		{OR, `{"preset":"p"}`, "refused"},
-		// The encoding, for all.
+		// The encoding, for all formats.
 		{A, "", "invalid"},
 		{A, "[]", "invalid"},
 		{A, "null", "invalid"},
@@ -305,8 +305,8 @@ func TestRemovedIsNotedAndPrintable(t *testing.T) {
 	}
 }
 
-// What is forwarded is JSON that holds nothing that would be taken out again,
-// and that a lenient decoder reads to the same.
+// The forwarded body is JSON from which nothing more would be removed, and in which a
+// lenient decoder finds nothing that makes the provider access the network.
 func fuzzFormat(f *testing.F, format Format, seeds ...string) {
 	f.Helper()
 	for _, s := range append(seeds, `{}`, `{"model":"m","tools":[{"type":"web_search"},{"name":"x"}]}`, `{"a":[1,2,{"b":"\u00e9\ud83d\ude00"}]}`) {
@@ -330,9 +330,9 @@ func fuzzFormat(f *testing.F, format Format, seeds ...string) {
 	})
 }
 
-// reachesOut looks for what makes a provider reach out, as a server would that
-// takes keys in any case and the last of equal ones. It knows nothing of how the
-// judge works.
+// reachesOut looks for members that make a provider access the network, like a server that
+// ignores the case of keys and uses the last of equal keys. It shares no code with the
+// judge.
 func reachesOut(format Format, text []byte) string {
 	var r struct {
 		Tools         []map[string]any
@@ -348,7 +348,7 @@ func reachesOut(format Format, text []byte) string {
 		Contents      []struct{ Parts any }
 	}
 	if json.Unmarshal(text, &r) != nil {
-		return "" // no server would take it
+		return "" // no server would accept it
 	}
 	set := func(v any) bool {
 		switch v := v.(type) {
@@ -410,8 +410,8 @@ func reachesOut(format Format, text []byte) string {
 	return ""
 }
 
-// addressIn looks for members of those names, in any case, that hold more than
-// data, in objects and in the members of objects that it may go into.
+// addressIn looks for members of the given names, in any case, whose value is not just
+// data. It searches objects and, in these, the members named in into.
 func addressIn(v any, into []string, names ...string) string {
 	switch v := v.(type) {
 	case []any:
@@ -495,7 +495,7 @@ func TestMostTokensOfTheAnswer(t *testing.T) {
 	}
 }
 
-// A name that a provider could take for another than it was judged by is refused.
+// The name of a model is refused if a provider could read it as another name.
 func TestNamesOfModels(t *testing.T) {
 	for name, want := range map[string]string{
 		`openrouter/auto`: "refused", `openrouter/auto-beta`: "refused", `OpenRouter/Fusion`: "refused", `openrouter/pareto-code`: "",
@@ -511,7 +511,7 @@ func TestNamesOfModels(t *testing.T) {
 	}
 }
 
-// Each of the models that a request names may be the one that answers.
+// Any of the models that a request names may answer.
 func TestModels(t *testing.T) {
 	for _, c := range []struct {
 		format Format
@@ -540,12 +540,12 @@ func TestHowManyAnswers(t *testing.T) {
 		body   string
 		want   int64 // 0 when the body is not acceptable
 	}{
-		{AnthropicMessages, `{"n":5,"messages":[]}`, 1}, // means nothing there
+		{AnthropicMessages, `{"n":5,"messages":[]}`, 1}, // n has no meaning in this format
 		{OpenAIChat, `{"messages":[]}`, 1},
 		{OpenAIChat, `{"n":null}`, 1},
 		{OpenAIChat, `{"n":1}`, 1},
 		{OpenAIChat, `{"n":128}`, 128},
-		{OpenAIResponses, `{"n":3}`, 1}, // nor there
+		{OpenAIResponses, `{"n":3}`, 1}, // nor in this one
 		{OpenRouterChat, `{"n":4}`, 4},
 		{GoogleGenerate, `{"generationConfig":{"candidateCount":8,"maxOutputTokens":11}}`, 8},
 		{GoogleGenerate, `{"generation_config":{"candidate_count":2}}`, 2},

@@ -13,7 +13,7 @@ type edit struct {
 	text       string
 }
 
-// apply carries out the edits.
+// apply makes the edits.
 func apply(data []byte, edits []edit) []byte {
 	if len(edits) == 0 {
 		return data
@@ -28,11 +28,11 @@ func apply(data []byte, edits []edit) []byte {
 	return append(out, data[at:]...)
 }
 
-// filter walks the array at the cursor; elements for which keep returns false
-// are taken out.
+// filter reads the array at the cursor and removes the elements for which keep returns
+// false.
 func (j *judge) filter(keep func() (bool, error)) error {
 	kept, last := false, -1
-	pending := -1 // start of leading elements to take out
+	pending := -1 // start of leading elements to remove
 	pendingEnd := -1
 	err := j.array(func() error {
 		start, marks := j.Pos(), len(j.edits)
@@ -45,7 +45,7 @@ func (j *judge) filter(keep func() (bool, error)) error {
 			j.edits = append(j.edits, edit{start: pending, end: start})
 			pending = -1
 		case !ok:
-			j.edits = j.edits[:marks] // changes inside do not matter any more
+			j.edits = j.edits[:marks] // drop edits inside the removed element
 			if kept {
 				j.edits = append(j.edits, edit{start: last, end: j.Pos()})
 			} else {
@@ -64,7 +64,7 @@ func (j *judge) filter(keep func() (bool, error)) error {
 	return err
 }
 
-// note remembers what was changed. The text may come from the agent.
+// note records a change for the audit. The text may come from the agent.
 func (j *judge) note(format string, args ...any) {
 	const most = 32
 	switch text := fmt.Sprintf(format, args...); {
@@ -75,7 +75,7 @@ func (j *judge) note(format string, args ...any) {
 	}
 }
 
-// clip makes a text of the agent fit to print.
+// clip makes a text from the agent safe to print.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

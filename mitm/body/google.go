@@ -2,8 +2,8 @@ package body
 
 import "fmt"
 
-// google judges a request of the Gemini API. Its servers take each name in
-// camel case and in snake case.
+// google judges a request of the Gemini API. Its servers accept each name in camel case
+// and in snake case.
 func (j *judge) google() error {
 	if j.Peek() != '{' {
 		return fmt.Errorf("the request is not an object")
@@ -35,7 +35,7 @@ func (j *judge) google() error {
 	})
 }
 
-// googleGeneration reads how the answer shall be.
+// googleGeneration reads the settings for the answer.
 func (j *judge) googleGeneration(setting string) error {
 	if j.Peek() != '{' {
 		return j.setting(setting)
@@ -43,11 +43,11 @@ func (j *judge) googleGeneration(setting string) error {
 	return j.members([]string{"candidateCount", "candidate_count"}, func(key string) error {
 		switch key {
 		case "maxOutputTokens", "max_output_tokens":
-			return j.readMost()
+			return j.readMaxTokens()
 		case "candidateCount", "candidate_count":
 			return j.readAnswers(key)
 		}
-		return j.member(setting, key, spoken[setting])
+		return j.member(setting, key, readByModel[setting])
 	})
 }
 
@@ -106,7 +106,7 @@ func (j *judge) googleParts() error {
 		case "fileData", "file_data":
 			return j.absent("fileData would make the provider fetch it; send the data itself.")
 		case "functionResponse", "function_response":
-			return j.googleContents() // it may carry parts, too
+			return j.googleContents() // it may have parts, too
 		}
 		return j.skip()
 	})

@@ -10,21 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// judge walks a body and collects what to change.
+// judge reads a body and collects the edits to make.
 type judge struct {
 	reader
 	router       bool // OpenRouter's additions apply
 	model        string
-	others       []string // models that may answer in its place
-	most         int64    // tokens of an answer
-	answers      int64    // that are asked for; 0 when the body does not say
-	settings     int      // bytes that are no part of the conversation
-	free         int      // bytes inside settings that are one
+	others       []string // models that may answer instead
+	maxTokens    int64    // how many tokens the body allows for one answer
+	answers      int64    // how many answers the body asks for; 0 when it does not say
+	settings     int      // bytes outside the conversation
+	uncounted    int      // bytes inside settings that belong to the conversation
 	edits        []edit
 	removed      []string
-	removedNames map[string]bool // names of tools that were taken out
-	keptNames    map[string]bool // names of tools that stay
-	choice       string          // name of the tool that the request insists on
+	removedNames map[string]bool // names of removed tools
+	keptNames    map[string]bool // names of kept tools
+	choice       string          // name of the tool that tool_choice demands
 }
 
 func (j *judge) run(data []byte, rules func(*judge) error) error {
@@ -46,15 +46,15 @@ func (j *judge) run(data []byte, rules func(*judge) error) error {
 	return nil
 }
 
-// members walks the object at the cursor. For each member it calls each with
-// the key; each must read the value. A key that is not one of names but could
-// be taken for one by a lenient parser is refused.
+// members reads the object at the cursor. It calls each with every key; each must read the
+// value. It refuses a key that is not in names but that a lenient parser could read as one
+// of them.
 func (j *judge) members(names []string, each func(key string) error) error {
 	return j.object(func(key string) error {
 		if !slices.Contains(names, key) {
 			for _, name := range names {
 				if alike(key, name) {
-					return fmt.Errorf("the key %q is spelled in another way than %q", clip(key), name)
+					return fmt.Errorf("the key %q could be mistaken for %q", clip(key), name)
 				}
 			}
 		}
@@ -62,7 +62,7 @@ func (j *judge) members(names []string, each func(key string) error) error {
 	})
 }
 
-// alike says whether lenient parsers take two keys for each other.
+// alike reports whether a lenient parser could confuse two keys.
 func alike(a, b string) bool {
 	for {
 		var x, y rune
@@ -76,8 +76,8 @@ func alike(a, b string) bool {
 	}
 }
 
-// letter returns the first letter of a key, as lenient parsers compare it, and what
-// stands behind; 0 at the end.
+// letter returns the first letter of a key, as lenient parsers compare it, and the rest of
+// the key. At the end it returns 0.
 func letter(key string) (rune, string) {
 	for i, r := range key {
 		switch {
@@ -85,7 +85,7 @@ func letter(key string) (rune, string) {
 			continue
 		case r == 'ſ': // folds to s
 			return 's', key[i+len("ſ"):]
-		case r == 'ı' || r == 'İ': // become I and i where case is changed letter by letter
+		case r == 'ı' || r == 'İ': // change to I and i when the case of single letters is changed
 			return 'i', key[i+len("ı"):]
 		case r == '\u212a': // the Kelvin sign folds to k
 			return 'k', key[i+len("\u212a"):]
@@ -97,7 +97,7 @@ func letter(key string) (rune, string) {
 	return 0, ""
 }
 
-// text reads a string; what names the value in an error.
+// text reads a string. what names the value in an error.
 func (j *judge) text(what string) (string, error) {
 	if j.Peek() != '"' {
 		return "", fmt.Errorf("%s is not a string", what)
@@ -105,8 +105,8 @@ func (j *judge) text(what string) (string, error) {
 	return j.str()
 }
 
-// absent reads a value that must be null, false or empty; anything else is
-// refused with the given words.
+// absent reads a value that must be null, false or empty. It refuses any other value with
+// the given words.
 func (j *judge) absent(words string) error {
 	start := j.Pos()
 	if err := j.skip(); err != nil {
@@ -120,8 +120,7 @@ func (j *judge) absent(words string) error {
 	return refuse("%s", words)
 }
 
-// remote refuses a string that makes the provider fetch something; only data
-// that is contained in the request passes.
+// remote refuses a URL that the provider would fetch. Only data URLs pass.
 func remote(url, what string) error {
 	if strings.HasPrefix(url, "data:") {
 		return nil
@@ -129,7 +128,8 @@ func remote(url, what string) error {
 	return refuse("%s would make the provider fetch a URL; send the data itself.", what)
 }
 
-// present refuses a member whose mere presence, even empty, means something.
+// present reads a value that must be null. It is for members that have an effect even if
+// they are empty.
 func (j *judge) present(words string) error {
 	start := j.Pos()
 	if err := j.skip(); err != nil {
@@ -141,14 +141,14 @@ func (j *judge) present(words string) error {
 	return refuse("%s", words)
 }
 
-// messages walks an array of messages. What stands under the given keys read reads.
+// messages reads an array of messages. read reads the values of the given keys.
 func (j *judge) messages(read func() error, keys ...string) error {
 	if j.Peek() != '[' {
 		return errors.New("messages is not an array")
 	}
 	return j.array(func() error {
 		if j.Peek() != '{' {
-			return errors.New("messages holds something that is not an object")
+			return errors.New("messages contains something that is not an object")
 		}
 		return j.members(keys, func(key string) error {
 			if slices.Contains(keys, key) {
@@ -167,40 +167,39 @@ func (j *judge) readModel() (err error) {
 	return j.checkModel(j.model)
 }
 
-// mostOthers is how many models a request may name beside its own: more than the
-// providers take.
-const mostOthers = 32
+// maxOthers is how many further models a request may name. Providers accept fewer.
+const maxOthers = 32
 
-// readOther reads the name of a model that may answer in the place of the first.
+// readOther reads the name of a model that may answer instead of the first.
 func (j *judge) readOther() error {
 	name, err := j.text("the name of a model")
 	if err != nil {
 		return err
 	}
-	if len(j.others) == mostOthers {
-		return fmt.Errorf("it names more than %d further models", mostOthers)
+	if len(j.others) == maxOthers {
+		return fmt.Errorf("it names more than %d further models", maxOthers)
 	}
 	j.others = append(j.others, name)
 	return j.checkModel(name)
 }
 
-// readMost reads how many tokens an answer may have. Nothing is allowed or refused by
-// it: what is no plain number is left to the provider, and may be as many as there are.
-func (j *judge) readMost() error {
+// readMaxTokens reads how many tokens an answer may have. It refuses no value: the provider
+// decides about a value that is not a plain number, so that counts as unlimited.
+func (j *judge) readMaxTokens() error {
 	n, null, err := j.wholeNumber()
 	switch {
 	case err != nil:
 		return err
 	case null:
 	case n < 0:
-		j.most = math.MaxInt64
+		j.maxTokens = math.MaxInt64
 	default:
-		j.most = max(j.most, n)
+		j.maxTokens = max(j.maxTokens, n)
 	}
 	return nil
 }
 
-// wholeNumber reads a value that is to be a whole number or null. Anything else is -1.
+// wholeNumber reads a whole number or null. For any other value it returns -1.
 func (j *judge) wholeNumber() (n int64, null bool, err error) {
 	start := j.Pos()
 	if err := j.bounded("a number", nil); err != nil {
@@ -213,18 +212,18 @@ func (j *judge) wholeNumber() (n int64, null bool, err error) {
 	return n, text == "null", nil
 }
 
-// mostAnswers is how many answers a request may ask for, as the providers have it.
-const mostAnswers = 128
+// maxAnswers is how many answers a request may ask for, the providers' own limit.
+const maxAnswers = 128
 
-// readAnswers reads how many answers are asked for. Each may be as long as a single one.
+// readAnswers reads how many answers the request asks for. Each may have the full length.
 func (j *judge) readAnswers(key string) error {
 	n, null, err := j.wholeNumber()
 	switch {
 	case err != nil:
 		return err
 	case null:
-	case n < 1 || n > mostAnswers:
-		return fmt.Errorf("%s is no whole number from 1 to %d", key, mostAnswers)
+	case n < 1 || n > maxAnswers:
+		return fmt.Errorf("%s is not a whole number from 1 to %d", key, maxAnswers)
 	default:
 		j.answers = max(j.answers, n)
 	}

@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// mediaNames are the members by which content of both of OpenAI's APIs, and of those
-// that speak like them, brings pictures, sounds and files along, or refers to them.
+// mediaNames are the members for pictures, sounds and files, or for references to them, in
+// both of OpenAI's APIs and in compatible ones.
 var mediaNames = []string{
 	"image_url", "video_url", "audio_url", "input_audio", "image", "video", "audio", "file", "file_url", "file_id", "file_data", "source",
 }
 
-// media reads one of them; any other member is passed over.
+// media reads a member in mediaNames, or any other member as a label.
 func (j *judge) media(key string) error {
 	switch key {
 	case "image_url", "video_url", "audio_url", "input_audio":
 		return j.mediaURL(key)
-	case "image", "video", "audio": // as some whom OpenRouter passes requests on to have it
+	case "image", "video", "audio": // as in APIs of some providers behind OpenRouter
 		return j.inline(key)
 	case "file":
 		return j.file()
-	case "source": // as Anthropic has it
+	case "source": // as in Anthropic's API
 		return j.source()
 	}
 	return j.fileMember(key)
@@ -51,8 +51,8 @@ func (j *judge) mediaURL(what string) error {
 	return fmt.Errorf("%s is neither a string nor an object", what)
 }
 
-// inline reads data that comes along, one or several, which some providers take as a
-// URL, too: base64 has no colon, and a URL has one whatever else about it is odd.
+// inline reads data that the request itself contains, one value or several. Some providers
+// also accept a URL there. Base64 has no colon, and every URL has one.
 func (j *judge) inline(what string) error {
 	switch j.Peek() {
 	case '"':
@@ -69,7 +69,7 @@ func (j *judge) inline(what string) error {
 	return j.skip()
 }
 
-// file reads an attached file, which must hold its data.
+// file reads an attached file, which must contain its data.
 func (j *judge) file() error {
 	if j.Peek() != '{' {
 		return j.inline("file")
@@ -77,7 +77,7 @@ func (j *judge) file() error {
 	return j.members([]string{"file_id", "file_url", "file_data"}, j.fileMember)
 }
 
-// fileMember reads a member by which a file comes along, or is referred to.
+// fileMember reads a member that contains a file or refers to one.
 func (j *judge) fileMember(key string) error {
 	switch key {
 	case "file_url":

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// clientTools are the types of tools that the agent itself runs. Whatever else
-// a tool says it is, the provider runs it, or will one day.
+// clientTools are the types of tools that the agent itself runs. Tools of any other type
+// are run by the provider, now or in future.
 var clientTools = []string{"function", "custom"}
 
 // responses judges a request of OpenAI's Responses API.
@@ -47,7 +47,7 @@ func (j *judge) openaiMember(key string) error {
 	case "store":
 		return j.unstore()
 	case "max_output_tokens", "max_completion_tokens", "max_tokens":
-		return j.readMost()
+		return j.readMaxTokens()
 	}
 	return j.routerMember(key)
 }
@@ -69,12 +69,12 @@ func (j *judge) unstore() error {
 	return nil
 }
 
-// items reads the input: a text, an item or an array of items. Items hold
-// content parts, outputs of tools and, for tools that are loaded late, tools.
+// items reads the input: a text, an item or an array of items. Items contain content
+// parts, outputs of tools, and tools that are loaded later.
 func (j *judge) items() error { return j.nested(j.item) }
 
-// nested reads one object with each, or every object of an array, however deep
-// the array is; texts and other values are passed over.
+// nested reads an object, or every object in arrays of any depth, with each. It skips other
+// values.
 func (j *judge) nested(each func() error) error {
 	switch j.Peek() {
 	case '[':
@@ -104,15 +104,15 @@ func (j *judge) item() error {
 		}
 		return j.media(key)
 	})
-	bare := has["id"] && !has["type"] && !has["role"] // what the provider takes for a reference
+	bare := has["id"] && !has["type"] && !has["role"] // the provider reads such an item as a reference
 	if err == nil && (bare || kind == "item_reference" || strings.HasPrefix(kind, "mcp_approval")) {
-		err = refuse("an item that refers to something which the provider keeps or runs; send it in the request.")
+		err = refuse("an item that refers to something that the provider keeps or runs; send it in the request.")
 	}
 	return err
 }
 
-// openaiTool reads a tool and says whether the agent itself runs it. A
-// namespace is as good as the tools in it.
+// openaiTool reads a tool and reports whether the agent itself runs it. A namespace is kept,
+// because the tools in it are judged themselves.
 func (j *judge) openaiTool() (bool, error) {
 	kind, name, execution := "", "", ""
 	names := []string{"type", "name", "tools", "execution", "server_url", "function"}

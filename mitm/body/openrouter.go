@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// openRouter adds the rules of OpenRouter to those of a format it speaks.
+// openRouter adds OpenRouter's rules to those of another format.
 func openRouter(rules func(*judge) error) func(*judge) error {
 	return func(j *judge) error {
 		j.router = true
@@ -14,8 +14,7 @@ func openRouter(rules func(*judge) error) func(*judge) error {
 	}
 }
 
-// routerNames adds the top-level members that OpenRouter has beyond the
-// format's own.
+// routerNames adds OpenRouter's own top-level members to those of the format.
 func (j *judge) routerNames(names []string) []string {
 	if j.router {
 		return append(slices.Clip(names), "plugins", "models", "preset", "provider", "connectors", "compound_custom")
@@ -33,14 +32,14 @@ func (j *judge) routerMember(key string) error {
 		return j.absent("plugins would make the provider search or fetch.")
 	case "preset":
 		return j.absent("a preset brings in settings that cannot be judged.")
-	case "connectors", "compound_custom": // of Cohere's models, of Groq's
+	case "connectors", "compound_custom": // members of Cohere's and Groq's models
 		return j.absent(key + " would make the provider search or fetch.")
 	case "provider":
 		return j.routing()
 	case "models":
 		return j.models()
 	}
-	if start := j.Pos(); searches(key) { // off is the one value that is known to turn it off
+	if start := j.Pos(); searches(key) { // only false and null are known to turn a search off
 		if err := j.skip(); err != nil || string(j.Since(start)) == "false" || string(j.Since(start)) == "null" {
 			return err
 		}
@@ -49,8 +48,8 @@ func (j *judge) routerMember(key string) error {
 	return j.setting(key)
 }
 
-// searches says whether a member is about searching. Each of the many providers whom
-// OpenRouter passes unknown members on to has a name of its own for that.
+// searches reports whether a member is about searching. OpenRouter passes unknown members
+// on to many providers, and each has its own name for it.
 func searches(key string) bool {
 	letters := strings.Map(func(r rune) rune {
 		if c, _ := letter(string(r)); c != 0 {
@@ -85,30 +84,30 @@ func (j *judge) models() error {
 	return errors.New("models is not an array")
 }
 
-// searching are parts of the names of models that search the web by themselves.
-var searching = []string{"search-preview", "search-api", "deep-research"}
+// searchModels are parts of the names of models that search the web by themselves.
+var searchModels = []string{"search-preview", "search-api", "deep-research"}
 
-// routed are parts of the names of OpenRouter's models that search, choose by the
-// prompt among models that do, give searching tools to others, or bring in settings.
-var routed = []string{":online", "@preset", "perplexity/", "openrouter/auto", "openrouter/fusion"}
+// routerModels are parts of the names of OpenRouter's models that search, that may select a
+// searching model, that give search tools to other models, or that add settings.
+var routerModels = []string{":online", "@preset", "perplexity/", "openrouter/auto", "openrouter/fusion"}
 
-// CheckModel refuses models that reach out by themselves, where a request names its
-// model outside its body.
+// CheckModel refuses models that access the network by themselves. It is for requests that
+// name their model outside the body.
 func CheckModel(name string) error { return new(judge).checkModel(name) }
 
-// checkModel refuses models that reach out by themselves.
+// checkModel refuses models that access the network by themselves.
 func (j *judge) checkModel(name string) error {
-	if len(name) > mostText {
+	if len(name) > maxText {
 		return tooLong("the name of the model", len(name))
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return refuse("the model %q has a character in its name that no model has.", clip(name)) // others may leave it out
+		return refuse("the model %q has a character in its name that no model has.", clip(name)) // a provider may ignore the character and use another model
 	}
 	name = strings.ToLower(name)
-	if j.router && slices.ContainsFunc(routed, func(part string) bool { return strings.Contains(name, part) }) {
+	if j.router && slices.ContainsFunc(routerModels, func(part string) bool { return strings.Contains(name, part) }) {
 		return refuse("the model %q would make the provider search or use settings that cannot be judged.", clip(name))
 	}
-	for _, part := range searching {
+	for _, part := range searchModels {
 		if strings.Contains(name, part) {
 			return refuse("the model %q searches the web by itself.", clip(name))
 		}

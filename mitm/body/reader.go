@@ -13,13 +13,13 @@ import (
 // maxDepth bounds the nesting of arrays and objects.
 const maxDepth = 64
 
-// reader reads JSON strictly, over bytes in memory. Its methods read the
-// value at the cursor, which stands on the first byte of a value when they are
-// called and right behind the value when they return. It keeps no tree.
+// reader reads JSON strictly from bytes in memory, without building a tree. Its methods
+// read the value at the cursor. The cursor is on the first byte of a value when they are
+// called, and directly after the value when they return.
 type reader struct {
 	jsonx.Cursor
 	depth int
-	keys  []jsonx.Span // of the objects around the cursor, outermost first
+	keys  []jsonx.Span // keys of the objects around the cursor, outermost first
 }
 
 func (r *reader) errorf(format string, args ...any) error {
@@ -51,7 +51,7 @@ func (r *reader) finish() error {
 	return nil
 }
 
-// skip reads a value of any kind, as strictly as any other.
+// skip reads a value of any kind and checks it, but does not return it.
 func (r *reader) skip() error {
 	switch c := r.Peek(); c {
 	case '{':
@@ -139,15 +139,15 @@ func (r *reader) array(each func() error) error {
 	return nil
 }
 
-// object reads an object; each, if there is one, gets the key and reads the
-// value. Two equal keys are an error.
+// object reads an object. Unless each is nil, it gets every key and must read the value.
+// Equal keys are an error.
 func (r *reader) object(each func(key string) error) error {
 	if err := r.enter(); err != nil {
 		return err
 	}
 	outer := len(r.keys)
 	defer func() { r.depth--; r.keys = r.keys[:outer] }()
-	var seen map[string]struct{} // of the keys, when there are many
+	var seen map[string]struct{} // the keys, when there are many
 	more, ok := r.Open('}'), true
 	for more {
 		key, err := r.key(outer, &seen)
@@ -169,11 +169,11 @@ func (r *reader) object(each func(key string) error) error {
 	return nil
 }
 
-// fewKeys is how many keys of an object are compared one by one.
+// fewKeys is how many keys of an object are compared one by one, without a map.
 const fewKeys = 16
 
-// key reads a key and the colon behind it, and compares the key with the
-// others of its object, which begin at r.keys[outer].
+// key reads a key and the colon after it. It compares the key with the other keys of the
+// object, which begin at r.keys[outer].
 func (r *reader) key(outer int, seen *map[string]struct{}) (jsonx.Span, error) {
 	if r.Peek() != '"' {
 		return jsonx.Span{}, r.errorf("a key is missing")
@@ -183,7 +183,7 @@ func (r *reader) key(outer int, seen *map[string]struct{}) (jsonx.Span, error) {
 		return key, err
 	}
 	if key.Escaped() && !r.wellFormed(key) {
-		return key, r.errorf("a key holds half a surrogate pair or a null character")
+		return key, r.errorf("a key contains half a surrogate pair or a null character")
 	}
 	if *seen == nil {
 		for _, other := range r.keys[outer:] {
@@ -211,8 +211,8 @@ func (r *reader) key(outer int, seen *map[string]struct{}) (jsonx.Span, error) {
 	return key, nil
 }
 
-// wellFormed says whether no surrogate of an escaped key stands alone, and no
-// null character ends it for those who read texts up to one.
+// wellFormed reports whether an escaped key contains no single surrogate and no null
+// character, at which some parsers would end the key.
 func (r *reader) wellFormed(key jsonx.Span) bool {
 	return !strings.ContainsAny(r.Decode(key), "\x00\ufffd")
 }

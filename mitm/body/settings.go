@@ -2,17 +2,17 @@ package body
 
 import "slices"
 
-// What a request holds beside the conversation cannot be judged by its meaning: a name of
-// the user, a label, a key of a cache. So it may hold little.
+// The meaning of settings, such as the name of the user, a label or a cache key, cannot be
+// judged. Therefore their size is bounded, so that they can carry little data out.
 const (
-	mostText     = 256      // bytes of one text, key or number
-	mostSettings = 16 << 10 // bytes of all settings of a request together
+	maxText     = 256      // bytes of one text, key or number
+	maxSettings = 16 << 10 // bytes of all settings of a request together
 )
 
-// The top-level members that the model reads, by format. They have the bound of the body
-// only. Every other member is a setting, also one that is not known.
+// Top-level members that the model reads, by format. They are bounded only by the size of
+// the body. All other members are settings, including unknown ones.
 var (
-	anthropicConversation = []string{"messages", "system", "tools", "output_format", "fallbacks"} // fallbacks hold requests
+	anthropicConversation = []string{"messages", "system", "tools", "output_format", "fallbacks"} // fallbacks contain parts of requests
 	responsesConversation = []string{"input", "instructions", "tools"}
 	chatConversation      = []string{"messages", "tools", "functions", "response_format"}
 	googleConversation    = []string{
@@ -20,8 +20,8 @@ var (
 	}
 )
 
-// spoken are the members of settings that the model reads, by the name of the setting.
-var spoken = map[string][]string{
+// readByModel are the members of settings that the model reads, by the name of the setting.
+var readByModel = map[string][]string{
 	"output_config":      {"format"},
 	"text":               {"format"},
 	"prediction":         {"content"},
@@ -30,33 +30,34 @@ var spoken = map[string][]string{
 	"generation_config":  schemas,
 }
 
-// schemas are Google's names for the form of an answer.
+// schemas are Google's names for the schema of an answer.
 var schemas = []string{"responseSchema", "response_schema", "responseJsonSchema", "response_json_schema", "_responseJsonSchema"}
 
-// labels are members of messages and of their parts that name or mark them.
+// labels are members that name or mark messages and their parts.
 var labels = []string{"role", "name", "user", "metadata", "cache_control"}
 
-// request walks the top-level members of a request and counts its settings.
+// request reads the top-level members of a request and counts the bytes of its settings.
 func (j *judge) request(conversation, names []string, each func(key string) error) error {
 	return j.members(names, func(key string) error {
-		start, free := j.Pos(), j.free
+		start, before := j.Pos(), j.uncounted
 		if err := each(key); err != nil || slices.Contains(conversation, key) {
 			return err
 		}
-		if len(key) > mostText {
+		if len(key) > maxText {
 			return tooLong("a key of the request", len(key))
 		}
-		if j.settings += len(key) + j.Pos() - start - (j.free - free); j.settings > mostSettings {
-			return refuse("the request holds more than %d bytes beside the conversation.", mostSettings)
+		if j.settings += len(key) + j.Pos() - start - (j.uncounted - before); j.settings > maxSettings {
+			return refuse("the request has more than %d bytes outside the conversation.", maxSettings)
 		}
 		return nil
 	})
 }
 
-// setting reads a top-level member that is no part of the conversation.
-func (j *judge) setting(key string) error { return j.bounded(key, spoken[key]) }
+// setting reads a top-level member that does not belong to the conversation.
+func (j *judge) setting(key string) error { return j.bounded(key, readByModel[key]) }
 
-// label reads a member of a message or of a part of one that nothing else is known of.
+// label reads a member of a message or its parts. Labels are bounded; other members are
+// not.
 func (j *judge) label(key string) error {
 	if slices.Contains(labels, key) {
 		return j.bounded(key, nil)
@@ -64,7 +65,8 @@ func (j *judge) label(key string) error {
 	return j.skip()
 }
 
-// bounded reads a value each of whose texts is short, but for members that the model reads.
+// bounded reads a value in which each text must be short, except in the members read, which
+// the model reads.
 func (j *judge) bounded(name string, read []string) error {
 	start, size := j.Pos(), 0
 	switch j.Peek() {
@@ -84,7 +86,7 @@ func (j *judge) bounded(name string, read []string) error {
 		}
 		size = j.Pos() - start
 	}
-	if size > mostText {
+	if size > maxText {
 		return tooLong(name, size)
 	}
 	return nil
@@ -94,44 +96,45 @@ func (j *judge) bounded(name string, read []string) error {
 func (j *judge) member(setting, key string, read []string) error {
 	if start := j.Pos(); slices.Contains(read, key) {
 		err := j.skip()
-		j.free += j.Pos() - start
+		j.uncounted += j.Pos() - start
 		return err
 	}
-	if len(key) > mostText {
+	if len(key) > maxText {
 		return tooLong("a key in "+setting, len(key))
 	}
 	return j.bounded(key, read)
 }
 
 func tooLong(name string, size int) error {
-	return refuse("%s holds %d bytes; what is no part of the conversation may hold %d.", clip(name), size, mostText)
+	return refuse("%s has %d bytes; outside the conversation at most %d are allowed.", clip(name), size, maxText)
 }
 
-// clientMetadata reads what Codex tells of itself with each request, and empties what is
-// too long: JSON about the session, the remotes of the workspace among it.
+// clientMetadata reads the metadata that Codex sends with each request. It replaces texts
+// that are too long by "{}". They are JSON about the session, such as the workspace's
+// remotes.
 func (j *judge) clientMetadata() error {
 	if j.Peek() != '{' {
 		return j.setting("client_metadata")
 	}
 	return j.object(func(key string) error {
-		if j.Peek() != '"' || len(key) > mostText {
+		if j.Peek() != '"' || len(key) > maxText {
 			return j.member("client_metadata", key, nil)
 		}
 		start := j.Pos()
 		text, err := j.str()
-		if err == nil && len(text) > mostText {
+		if err == nil && len(text) > maxText {
 			j.edits = append(j.edits, edit{start, j.Pos(), `"{}"`})
-			j.free += j.Pos() - start
+			j.uncounted += j.Pos() - start
 			j.note("client_metadata:%s", key)
 		}
 		return err
 	})
 }
 
-// named reads a string that names something.
+// named reads a short string, such as a name.
 func (j *judge) named(what string) (string, error) {
 	text, err := j.text(what)
-	if err == nil && len(text) > mostText {
+	if err == nil && len(text) > maxText {
 		return "", tooLong(what, len(text))
 	}
 	return text, err

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every text that is no part of the conversation has a bound, in every format, whatever
-// its name, and all of them together have one.
+// In every format, each text outside the conversation is bounded, whatever its name, and
+// so are all of them together.
 func TestSettingsAreBounded(t *testing.T) {
 	openai := []string{
 		"user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "service_tier", "truncation", "never_heard_of",
@@ -38,21 +38,21 @@ func TestSettingsAreBounded(t *testing.T) {
 	} {
 		for _, path := range paths {
 			if path != "n" && path != "max_tokens" {
-				if got := outcome(format, at(path, strings.Repeat("x", mostText))); got == "refused" {
+				if got := outcome(format, at(path, strings.Repeat("x", maxText))); got == "refused" {
 					t.Errorf("%s: a short %s is refused", format, path)
 				}
 			}
-			if got := outcome(format, at(path, strings.Repeat("x", mostText+1))); got != "refused" {
+			if got := outcome(format, at(path, strings.Repeat("x", maxText+1))); got != "refused" {
 				t.Errorf("%s: a long %s: %.60q", format, path, got)
 			}
 		}
 		for _, body := range []string{
-			`{"metadata":{"` + strings.Repeat("k", mostText+1) + `":1}}`,
-			`{"seed":` + strings.Repeat("1", mostText+1) + `}`,
-			`{"` + strings.Repeat("k", mostText+1) + `":1}`,
-			`{"metadata":{"a":[` + strings.Repeat(`"0123456789",`, mostSettings/10) + `1]}}`,
-			`{"metadata":{"a":1` + strings.Repeat(" ", mostSettings) + `}}`,
-			`{"model":"` + strings.Repeat("m", mostText+1) + `"}`,
+			`{"metadata":{"` + strings.Repeat("k", maxText+1) + `":1}}`,
+			`{"seed":` + strings.Repeat("1", maxText+1) + `}`,
+			`{"` + strings.Repeat("k", maxText+1) + `":1}`,
+			`{"metadata":{"a":[` + strings.Repeat(`"0123456789",`, maxSettings/10) + `1]}}`,
+			`{"metadata":{"a":1` + strings.Repeat(" ", maxSettings) + `}}`,
+			`{"model":"` + strings.Repeat("m", maxText+1) + `"}`,
 		} {
 			if got := outcome(format, body); got != "refused" {
 				t.Errorf("%s %.60s: %.60q", format, body, got)
@@ -61,7 +61,7 @@ func TestSettingsAreBounded(t *testing.T) {
 	}
 }
 
-// at is a body with a text in the place that a path says.
+// at returns a body with a text at a path.
 func at(path, text string) string {
 	value := fmt.Sprintf("%q", text)
 	steps := strings.Split(path, ".")
@@ -74,7 +74,7 @@ func at(path, text string) string {
 	return value
 }
 
-// What the model reads has no bound but the body's.
+// Members that the model reads are bounded only by the size of the body.
 func TestTheConversationIsNotBounded(t *testing.T) {
 	for format, paths := range map[Format][]string{
 		AnthropicMessages: {
@@ -95,15 +95,15 @@ func TestTheConversationIsNotBounded(t *testing.T) {
 		},
 	} {
 		for _, path := range paths {
-			if got := outcome(format, at(path, strings.Repeat("x", 2*mostSettings))); got != "" {
+			if got := outcome(format, at(path, strings.Repeat("x", 2*maxSettings))); got != "" {
 				t.Errorf("%s: a long %s: %.60q", format, path, got)
 			}
 		}
 	}
 }
 
-// What the agents say of themselves, as they send it.
-func TestWhatAgentsSayOfThemselves(t *testing.T) {
+// Metadata that real agents send about themselves passes or is shortened.
+func TestAgentMetadata(t *testing.T) {
 	hex, id := strings.Repeat("c0ffee12", 8), "01a20581-71aa-7752-9e99-0600875ef4b7"
 	for _, user := range []string{
 		fmt.Sprintf(`{\"device_id\":\"%s\",\"account_uuid\":\"%s\",\"session_id\":\"%s\"}`, hex, id, id),
@@ -113,7 +113,7 @@ func TestWhatAgentsSayOfThemselves(t *testing.T) {
 			t.Errorf("%s: %q", user, got)
 		}
 	}
-	turn := `{\"session_id\":\"` + id + `\",\"workspaces\":{\"/workspace\":{\"origin\":\"` + strings.Repeat("x", mostSettings) + `\"}}}`
+	turn := `{\"session_id\":\"` + id + `\",\"workspaces\":{\"/workspace\":{\"origin\":\"` + strings.Repeat("x", maxSettings) + `\"}}}`
 	got := outcome(OpenAIResponses, `{"client_metadata":{"session_id":"`+id+`","x-codex-turn-metadata":"`+turn+`"},"model":"m"}`)
 	if want := `{"client_metadata":{"session_id":"` + id + `","x-codex-turn-metadata":"{}"},"model":"m"}`; got != want {
 		t.Errorf("got %.300q", got)

@@ -2,13 +2,13 @@ package body
 
 import "fmt"
 
-// tools walks a list of tools, of which one reads one.
+// tools reads a list of tools. one reads one tool and reports whether to keep it.
 func (j *judge) tools(one func() (bool, error)) error {
 	switch j.Peek() {
 	case '[':
 		return j.filter(func() (bool, error) {
 			if j.Peek() != '{' {
-				return false, fmt.Errorf("tools holds something that is not an object")
+				return false, fmt.Errorf("tools contains something that is not an object")
 			}
 			return one()
 		})
@@ -18,7 +18,7 @@ func (j *judge) tools(one func() (bool, error)) error {
 	return fmt.Errorf("tools is not an array")
 }
 
-// keepTool remembers what became of a tool.
+// keepTool records whether a tool was kept or removed, and returns keep.
 func (j *judge) keepTool(keep bool, kind, name string) bool {
 	names := &j.keptNames
 	if !keep {
