@@ -106,7 +106,7 @@ func (a *Annotations) readTool(n *node, server string) {
 	}
 	t := &annotation{key: toolKey{server, n.required("toolName").str()}, args: map[string]argument{}}
 	if s := n.optional("serverName"); s != nil && s.str() != server {
-		s.fail("the tool belongs to server %q but stands under %q", s.value.Text, server)
+		s.fail("the tool belongs to server %q but is listed under %q", s.value.Text, server)
 	}
 	t.comment = n.optional("comment").str()
 	n.ignore("sideEffects", "description")
@@ -158,7 +158,7 @@ func (a *Annotations) readArgument(n *node, t *annotation, siblings *node) argum
 			return
 		}
 		if !subset(rc.roles, arg.roles) {
-			c.fail("the case has a role that the default has not; a case can only narrow")
+			c.fail("the case has a role that the default does not have; a case can only narrow")
 			return
 		}
 		if why := rc.mayNarrow(t.schema, arg.roles); why != "" {

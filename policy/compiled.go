@@ -129,7 +129,7 @@ func listDefinition(n *node) ListDefinition {
 	}
 	def := ListDefinition{Name: n.required("name").str(), Type: n.required("type").str()}
 	if !listName.MatchString(def.Name) {
-		n.fail("list name %q is not of the form a-z, 0-9 and hyphens", def.Name)
+		n.fail("list name %q must begin with a-z and have only a-z, 0-9 and hyphens", def.Name)
 	}
 	matchType(n.optional("type"), def.Type)
 	def.Principle = n.optional("principle").str()

@@ -25,7 +25,7 @@ func (j *judge) decide(f *facts) outcome {
 		}
 	}
 	for _, r := range f.tool.rules {
-		if r.wholeCall && f.holds(r, "") {
+		if r.wholeCall && f.applies(r, "") {
 			o.merge(r.outcome(""))
 		}
 	}
@@ -82,7 +82,7 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 		if len(open) == 0 {
 			return
 		}
-		if !r.takesPart(role) || !f.holds(r, role) {
+		if !r.takesPart(role) || !f.applies(r, role) {
 			continue
 		}
 		open = f.applyRule(r, role, open, o)
@@ -122,7 +122,7 @@ func (f *facts) first(role Role) *rule {
 		if r.perValue() || (role != "" && !r.takesPart(role)) {
 			continue
 		}
-		if f.holds(r, role) {
+		if f.applies(r, role) {
 			return r
 		}
 	}
@@ -157,7 +157,7 @@ func (f *facts) restrict(role Role, o *outcome) {
 	absent := len(open) == 0
 	for _, r := range f.tool.rules {
 		switch {
-		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !f.holds(r, role):
+		case !r.takesPart(role) || r.then != Allow && !r.names(role) || !f.applies(r, role):
 		case absent && r.perValue():
 		case absent && r.then == Allow:
 			return
@@ -175,11 +175,11 @@ func (f *facts) restrict(role Role, o *outcome) {
 	}
 }
 
-// holds reports whether a rule applies to the call while the role is judged. It leaves
+// applies reports whether a rule applies to the call while the role is judged. It leaves
 // out tests that look at each value of the role separately; covers makes those. For a
 // rule that allows, all values must match. For other rules one match is enough; such a
 // rule then decides about the values that it covers.
-func (f *facts) holds(r *rule, role Role) bool {
+func (f *facts) applies(r *rule, role Role) bool {
 	if role.IsURL() && r.then == Allow && !slices.Contains(r.addresses, role) && f.hasValue(role) {
 		return false // only a rule that limits addresses can allow an address
 	}
@@ -198,12 +198,12 @@ func (f *facts) holds(r *rule, role Role) bool {
 	return true
 }
 
-// covers reports whether a rule for which holds is true decides about one value of the role.
+// covers reports whether a rule that applies to the call decides about one value of the role.
 func (r *rule) covers(role Role, el *element) bool {
 	for i := range r.tests {
 		t := &r.tests[i]
 		if !t.each && r.then == Allow || !slices.Contains(t.roles, role) {
-			continue // holds has tested hosts and lists on all values
+			continue // applies has tested hosts and lists on all values
 		}
 		if !t.match(el) {
 			return false

@@ -74,14 +74,14 @@ func (f *facts) explainRole(role Role) RoleExplanation {
 		case !r.wholeCall && (decided || (len(open) == 0 && total > 0)):
 			x.Obstacle = "everything was decided before"
 		case r.wholeCall:
-			if x.Applied = f.holds(r, ""); !x.Applied {
+			if x.Applied = f.applies(r, ""); !x.Applied {
 				x.Obstacle = "its conditions have no role in common, and are not all true for the call"
 			}
 		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it applies to other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
 			x.Obstacle = "it does not name the role, which needs no allowance"
-		case !f.holds(r, role):
+		case !f.applies(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
 		case total == 0 && r.perValue():
 			x.Obstacle = "the call has no value that the rule could apply to"

@@ -90,7 +90,7 @@ func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error
 			return true, nil
 		}
 		if linked && p.Dir {
-			found, err := g.links.holds(ctx, g.guard, p.Path, r.Ident)
+			found, err := g.links.contains(ctx, g.guard, p.Path, r.Ident)
 			if found || err != nil {
 				return true, err
 			}

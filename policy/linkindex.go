@@ -26,8 +26,8 @@ type linkIndex struct {
 	seen int
 }
 
-// holds reports whether a file with that identity lies below dir.
-func (x *linkIndex) holds(ctx context.Context, g *guard, dir string, id pathx.Ident) (bool, error) {
+// contains reports whether a file with that identity lies below dir.
+func (x *linkIndex) contains(ctx context.Context, g *guard, dir string, id pathx.Ident) (bool, error) {
 	if _, done := x.dirs[dir]; !done {
 		if err := x.read(ctx, g, dir); err != nil {
 			return false, err

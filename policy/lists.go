@@ -59,7 +59,7 @@ func listsFrom(d *document) (*Lists, error) {
 		for _, m := range all.value.Members {
 			n := all.child(m.Name, m.Value)
 			if !listName.MatchString(m.Name) {
-				n.fail("list name %q is not of the form a-z, 0-9 and hyphens", m.Name)
+				n.fail("list name %q must begin with a-z and have only a-z, 0-9 and hyphens", m.Name)
 			}
 			l.byName[m.Name] = readList(n)
 		}

@@ -48,7 +48,7 @@ func checkWithin(n *node, within string) {
 		n.fail("%q contains \"..\"", within)
 	}
 	if strings.ContainsFunc(within, func(c rune) bool { return c < ' ' || c == 0x7f || c == '*' }) {
-		n.fail("%q contains \"*\" or a control character; a directory is named as it is", within)
+		n.fail("%q contains \"*\" or a control character; name one directory, without a pattern", within)
 	}
 }
 
