@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -33,7 +32,8 @@ type Broker struct {
 	ledger    *budget.Ledger
 	ctx       context.Context // ends every session
 	cancel    context.CancelFunc
-	hurried   atomic.Bool    // see Hurry
+	hurried   context.Context // see Hurry
+	hurry     context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
 	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
@@ -66,6 +66,7 @@ func New(c Config) (*Broker, error) {
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},
 	}
+	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
 	b.redact = audit.NewRedactor(c.Secrets)
@@ -77,9 +78,9 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// Hurry has sessions that end look only shortly at what is in their worktrees. What is
-// not finished then is left to 'sessions rm' or to the next end of the session.
-func (b *Broker) Hurry() { b.hurried.Store(true) }
+// Hurry has sessions that end, or are ending, look only shortly at what their agents have
+// left. What is not finished then is left to 'sessions rm' or to the next end of the session.
+func (b *Broker) Hurry() { b.hurry() }
 
 // Shutdown ends every session and waits until nothing is left of them, or until ctx
 // ends: then an error says that something is still under way.
@@ -155,7 +156,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 func (b *Broker) deps() *session.Deps {
 	return &session.Deps{
 		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
-		Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: &b.hurried,
+		Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
 		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }

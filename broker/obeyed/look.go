@@ -93,7 +93,7 @@ func take(ctx context.Context, dir, userHome string, most limits, begin func(*lo
 		l.queue = l.queue[1:]
 		l.list(next)
 	}
-	return l.look, ctx.Err()
+	return l.look, context.Cause(ctx)
 }
 
 // looker is one look under way. Directories are looked at in the order of their depth,

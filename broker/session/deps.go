@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -27,7 +26,7 @@ type Deps struct {
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
 	Context   context.Context // ends every session
-	Hurried   *atomic.Bool    // true: the process must end within two seconds
+	Hurried   context.Context // ends when the process must end within two seconds
 }
 
 // Events is told what happens in sessions. Its methods return at once.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -26,7 +25,7 @@ func testDeps(t *testing.T, c Config) *Deps {
 		Approvals: approval.New(approval.Options{Timeout: c.EscalationTimeout}),
 		Receipts:  receipt.New(receipt.Options{}), Grants: grant.New(nil),
 		Ledger: budget.NewLedger(filepath.Join(c.Home, "used.json")), Tools: &mcpproxy.Known{},
-		Events: &recorder{notices: make(chan Notice, 256)}, Context: t.Context(), Hurried: new(atomic.Bool),
+		Events: &recorder{notices: make(chan Notice, 256)}, Context: t.Context(), Hurried: context.Background(),
 	}
 	t.Cleanup(d.Approvals.Close)
 	return d

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 )
 
 // noteObeyed notes what of the workspace programs would run, before the agent begins and
@@ -116,12 +117,17 @@ func (s *Session) tellObeyed(ctx context.Context, most time.Duration) error {
 	if !began {
 		return nil
 	}
+	ctx, cancel := s.soon(ctx)
+	defer cancel()
 	o, err := s.obeyed(ctx, most)
 	if errors.Is(err, fs.ErrNotExist) { // a worktree in which nothing was done
 		err = nil
 	}
 	if err != nil {
 		o.Missed = err.Error()
+	}
+	if errors.Is(err, worktree.ErrLate) {
+		err = nil // it is told, and nothing failed
 	}
 	lines, id := o.Lines(), string(s.fixed.ID[:8])
 	if len(lines) == 0 {

@@ -17,8 +17,17 @@ import (
 // the end of the multiplexer, so that a person is told what was not brought back.
 const settleTime = 50 * time.Second
 
-// hurriedLook bounds each look at what is in a worktree when the session ends in a hurry.
-const hurriedLook = 200 * time.Millisecond
+// hurriedLook bounds each look at what an agent has left, once the process must end soon.
+const hurriedLook = 500 * time.Millisecond
+
+// soon is ctx for such a look. It ends with worktree.ErrLate, also when the process is told
+// to end while the look goes on.
+func (s *Session) soon(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) })
+	stop := context.AfterFunc(s.deps.Hurried, func() { late.Reset(hurriedLook) })
+	return ctx, func() { stop(); late.Stop(); cancel(nil) }
+}
 
 // CheckWorktree says whether a session of the multiplexer with that home and cache could get
 // a worktree of the directory.
@@ -101,9 +110,8 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 // worktree in which nothing was done, and says where the work is otherwise.
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
-	if s.deps.Hurried.Load() {
-		place.Look = hurriedLook
-	}
+	ctx, cancel := s.soon(ctx)
+	defer cancel()
 	o, err := place.Settle(ctx, tree)
 	if errors.Is(err, worktree.ErrLate) {
 		s.tellWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' goes on)", place.Dir, err, s.fixed.ID[:8]))

@@ -1,21 +1,26 @@
 package worktree
 
 import (
+	"context"
 	"errors"
 	"testing"
-	"time"
 )
 
-// A place without time for a look keeps the tree, and the next that has time brings the work.
+// late is a context in which there is no time for anything.
+func late(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(ErrLate)
+	return ctx
+}
+
+// Without time the tree is kept, and when there is time the work comes home.
 func TestSettleInAHurry(t *testing.T) {
 	dir, _ := person(t)
 	p, tree := made(t, dir)
 	sh(t, p.Dir, "git commit -q --allow-empty -m x")
-	p.Look = time.Nanosecond
-	if o, err := p.Settle(t.Context(), tree); !errors.Is(err, ErrLate) || !p.Made() {
+	if o, err := p.Settle(late(t), tree); !errors.Is(err, ErrLate) || !p.Made() {
 		t.Errorf("in a hurry: %+v, %v", o, err)
 	}
-	p.Look = 0
 	if o, err := p.Settle(t.Context(), tree); err != nil || o.Commits != 1 || !o.Whole() {
 		t.Errorf("afterwards: %+v, %v", o, err)
 	}
@@ -25,11 +30,9 @@ func TestSettleInAHurry(t *testing.T) {
 func TestRemoveInAHurry(t *testing.T) {
 	dir, _ := person(t)
 	p, tree := made(t, dir)
-	p.Look = time.Nanosecond
-	if err := p.Remove(t.Context(), tree); !errors.Is(err, ErrLate) {
+	if err := p.Remove(late(t), tree); !errors.Is(err, ErrLate) {
 		t.Errorf("in a hurry: %v", err)
 	}
-	p.Look = 0
 	if err := p.Remove(t.Context(), tree); err != nil || p.Made() || branch(t, tree) != "" {
 		t.Errorf("afterwards: %v", err)
 	}

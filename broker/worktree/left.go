@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// lookTime bounds looking for changes in the files of a tree, unless its place has another.
+// lookTime bounds looking for changes in the files of a tree.
 const lookTime = 30 * time.Second
 
 // left says what would be lost with the tree.
@@ -58,8 +57,7 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 // changed says in words what of the files is not in the commit, or nothing. It has a time
 // of its own, after which there may be changes.
 func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
-	most := cmp.Or(p.Look, lookTime)
-	limited, cancel := context.WithTimeout(ctx, most)
+	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	found, err := p.count(limited)
 	if limited.Err() == nil && err != nil {
@@ -78,7 +76,7 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that were not looked through in %v", most), nil
+		return fmt.Sprintf("files that were not looked through in %v", lookTime), nil
 	case err != nil:
 		return "", err
 	case bool(files):

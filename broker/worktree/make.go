@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -40,21 +39,11 @@ func (t Tree) Objects() string { return filepath.Join(t.Common, "objects") }
 type Place struct {
 	Dir  string // the working tree with its own .git, for the agent
 	Keep string // our repository beside it, for nobody else
-	// Look bounds each look at what an agent has made there, and its removal; 0 leaves
-	// that to ctx and to limits of this package.
-	Look time.Duration
 }
 
-// ErrLate is a look, or a removal, that was not finished within the time of its Place.
+// ErrLate is the cause of a context that ends because the process must: what is not
+// finished then is kept, for the next time.
 var ErrLate = errors.New("there was no time to finish it")
-
-// looking is ctx for one look.
-func (p Place) looking(ctx context.Context) (context.Context, context.CancelFunc) {
-	if p.Look == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeoutCause(ctx, p.Look, ErrLate)
-}
 
 // Made reports whether there is a tree at the place.
 func (p Place) Made() bool { return isDir(p.Dir) && isDir(p.Keep) }
@@ -109,8 +98,6 @@ func (p Place) whole() error {
 // remove removes both parts. What is left of a removal that was interrupted is no tree
 // any more, and goes with the next.
 func (p Place) remove(ctx context.Context) error {
-	ctx, cancel := p.looking(ctx)
-	defer cancel()
 	gone := p.Dir + ".gone"
 	err := dirtree.Remove(ctx, gone)
 	if err == nil {

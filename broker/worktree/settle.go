@@ -24,8 +24,8 @@ type Outcome struct {
 	// why not.
 	Commits int
 	Stuck   string
-	// TooLarge says that git was not given what it would need to bring them, and should
-	// not be without a look at them.
+	// TooLarge says that git was not given the time or memory that it would need to bring
+	// them, and should not be without a look at them.
 	TooLarge bool
 	// Left says in words what only the tree has; empty when the person's
 	// repository has everything.
@@ -39,7 +39,7 @@ func (o Outcome) Whole() bool { return o.Stuck == "" && o.Left == "" }
 // Settle brings the commits of the tree's branch to the person's repository, and
 // removes the tree together with the branch when there is nothing in it. Nothing
 // may work in the tree meanwhile. With an error and Removed, something of the tree is
-// still there, which Remove removes.
+// still there, which Remove removes. A ctx that ends with ErrLate leaves the rest as it is.
 func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	if err := p.whole(); err != nil {
 		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
@@ -59,15 +59,15 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	large := p.keep(t).fits(ctx, tip)
 	if tip != t.Base {
 		if o.Commits, err = p.bring(ctx, t, tip, large); err != nil {
-			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit)
+			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit) || errors.Is(err, ErrLate)
 		}
 	}
 	if err = large; err == nil {
 		o.Left, err = p.left(ctx, t, tip, others)
 	}
 	switch {
-	case errors.As(err, &limit):
-		o.Left = fmt.Sprintf("what was not looked through (%v)", limit)
+	case errors.As(err, &limit), errors.Is(err, ErrLate):
+		o.Left = fmt.Sprintf("what was not looked through (%v)", err)
 	case err != nil:
 		return o, fmt.Errorf("look at worktree: %w", err)
 	}
@@ -84,8 +84,6 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 // ready refuses a tree or a lender that leads elsewhere, and clears away what git left
 // that was ended at work in our repository: locks, and half a pack.
 func (p Place) ready(ctx context.Context, t Tree) error {
-	ctx, cancel := p.looking(ctx)
-	defer cancel()
 	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
 	own := filepath.Join(p.Dir, ".git")
 	err := plain(ctx, own, next)

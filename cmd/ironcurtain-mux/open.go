@@ -36,6 +36,8 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 	if b, err = w.broker(log); err != nil {
 		return nil, 0, nil, errors.Join(err, logFile.Close())
 	}
+	// Whoever sends a signal may soon send one that kills, also while the sessions are ending.
+	stopHurry := context.AfterFunc(cmd.Context(), b.Hurry)
 	end := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
 		defer cancel()
@@ -50,11 +52,9 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 		slow := time.AfterFunc(slowEnd, func() {
 			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
 		})
-		if cmd.Context().Err() != nil { // whoever sends a signal may soon send one that kills
-			b.Hurry()
-		}
 		err := b.Shutdown(ctx)
 		slow.Stop()
+		stopHurry()
 		if err != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
 		}

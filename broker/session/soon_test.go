@@ -1,0 +1,60 @@
+package session
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+)
+
+// A worktree whose git does not come to an end holds up nobody who ends the process, before
+// the look at it or during the look. It stays, and that is said.
+func TestWorktreeDoesNotHoldUpTheEnd(t *testing.T) {
+	for name, before := range map[string]bool{"told before": true, "told meanwhile": false} {
+		t.Run(name, func(t *testing.T) {
+			base := stored.RealPath(t.TempDir())
+			repo := filepath.Join(base, "repo")
+			if err := os.Mkdir(repo, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			shell(t, repo, "git init -q; "+commit)
+			d := testDeps(t, Config{
+				Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
+			})
+			hurried, hurry := context.WithCancel(t.Context())
+			d.Hurried = hurried
+			s, err := New(d, Request{Workspace: repo, Worktree: WorktreeYes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.makeWorktree(t.Context(), &teardown{}); err != nil {
+				t.Fatal(err)
+			}
+			shell(t, s.fixed.Workspace, commit)
+
+			began := filepath.Join(base, "began")
+			shell(t, base, "mkdir bin; mkfifo began; printf '#!/bin/sh\\necho >"+began+"\\nexec sleep 1000\\n' >bin/git; chmod +x bin/git")
+			t.Setenv("PATH", filepath.Join(base, "bin")+":"+os.Getenv("PATH"))
+			if before {
+				hurry()
+			}
+			go func() {
+				_, _ = os.ReadFile(began) // it ends when git has begun
+				hurry()
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), settleTime/2)
+			defer cancel()
+			if err := s.settleWorktree(ctx); err != nil || ctx.Err() != nil {
+				t.Fatalf("got %v, %v", err, ctx.Err())
+			}
+			said := strings.Join(heard(s).endNotices(), "\n")
+			if !strings.Contains(said, "there was no time to finish it") || !strings.Contains(said, "sessions resume") || !there(s.fixed.Workspace) {
+				t.Errorf("it is gone, or %q is said", said)
+			}
+		})
+	}
+}
