@@ -3,6 +3,7 @@ package gitx
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -80,5 +81,27 @@ func TestBrokenRepositories(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Directories of references by the ten thousand, in which there is no reference, are not
+// listed to their end.
+func TestRefsInManyDirectories(t *testing.T) {
+	dir := tempDir(t)
+	mustGit(t, dir, dir, "init", "-q")
+	heads := filepath.Join(dir, ".git/refs/heads")
+	for i := range 250 {
+		for j := range 200 {
+			if err := os.MkdirAll(filepath.Join(heads, strconv.Itoa(i), strconv.Itoa(j)), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	r, err := Open(dir, Home{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refs, err := r.Refs("refs/"); err == nil {
+		t.Errorf("got %d references", len(refs))
 	}
 }

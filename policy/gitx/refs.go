@@ -14,6 +14,7 @@ import (
 // Bounds on reading references.
 const (
 	maxRefs       = 10_000
+	maxRefEntries = 4 * maxRefs // files and directories that are listed for them
 	maxPackedRefs = 8 << 20
 )
 
@@ -112,11 +113,11 @@ func (r *Repo) Refs(prefix string) (map[string]string, error) {
 			out[name] = id
 		}
 	}
-	var names []string
-	if err := r.looseRefs(strings.TrimSuffix(prefix, "/"), &names, 0); err != nil {
+	loose := looseRefs{commonDir: r.CommonDir}
+	if err := loose.list(strings.TrimSuffix(prefix, "/"), 0); err != nil {
 		return nil, err
 	}
-	for _, name := range names {
+	for _, name := range loose.names {
 		if id, err := r.follow(name, func() (map[string]string, error) { return all, nil }); err == nil {
 			out[name] = id
 		}
@@ -173,22 +174,30 @@ func (r *Repo) packedRefs() (map[string]string, error) {
 }
 
 // looseRefs collects the names of references that have files of their own.
-func (r *Repo) looseRefs(dir string, names *[]string, depth int) error {
-	entries, err := list(filepath.Join(r.CommonDir, filepath.FromSlash(dir)), maxRefs)
+type looseRefs struct {
+	commonDir string
+	names     []string
+	seen      int // entries listed so far, which bounds how many directories are read
+}
+
+// list adds the references in a directory and below it.
+func (l *looseRefs) list(dir string, depth int) error {
+	entries, err := list(filepath.Join(l.commonDir, filepath.FromSlash(dir)), maxRefs)
 	if os.IsNotExist(err) {
 		return nil
 	}
-	if err != nil || depth > 16 || len(*names)+len(entries) > maxRefs {
+	l.seen += len(entries)
+	if err != nil || depth > 16 || len(l.names)+len(entries) > maxRefs || l.seen > maxRefEntries {
 		return refuse("the references of the repository cannot be listed")
 	}
 	for _, e := range entries {
 		name := dir + "/" + e.Name()
 		if e.IsDir() {
-			if err := r.looseRefs(name, names, depth+1); err != nil {
+			if err := l.list(name, depth+1); err != nil {
 				return err
 			}
 		} else if e.Type().IsRegular() && safeRef(name) {
-			*names = append(*names, name)
+			l.names = append(l.names, name)
 		}
 	}
 	return nil
