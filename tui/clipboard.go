@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,8 +25,13 @@ const (
 	copyAfter = 5 * time.Second
 	// copyHold is how long another copy waits for the person's word.
 	copyHold = 30 * time.Second
-	// copyShown is how much of it they are shown, in columns.
-	copyShown = 140
+	// copyShown is how much of it a toast shows, in columns, where the viewport has so many
+	// columns and rows. What is longer is shown by /clipboard first, which it then waits for.
+	copyShown             = 140
+	copyWidth, copyHeight = 80, 12
+	copyRead              = 2 * time.Minute
+	// copyLook is the most that a person is asked to look through, in bytes.
+	copyLook = 64 << 10
 )
 
 // programCopies is what programs have put into the clipboard lately.
@@ -37,6 +43,7 @@ type programCopies struct {
 // heldCopy is what a program wants in the clipboard without the person's having caused it.
 type heldCopy struct {
 	data  []byte
+	shown bool // all of it
 	since time.Time
 	until time.Time
 }
@@ -81,15 +88,31 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > copymode.MaxCopy {
 		return nil
 	}
-	t.held = &heldCopy{data, now, now.Add(copyHold)}
-	n := t.session.Tab
-	return m.addToast(view.Toast{
-		Parts: []string{
-			fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, view.Counted(len(data), "byte")),
-			"“" + view.Clip(text.Drawable(string(data[:min(len(data), copyShown)])), copyShown) + "”",
-		},
-		More: "/clipboard",
-	})
+	n, size := t.session.Tab, view.Counted(len(data), "byte")
+	if len(data) > copyLook {
+		m.showInfo(fmt.Sprintf("tab %d wanted to copy %s unprompted, too much to look through; use its program, then it can", n, size))
+		return nil
+	}
+	start := text.Drawable(string(data[:min(len(data), copyShown)]))
+	at := m.lay.Viewport
+	shown := len(data) <= copyShown && view.TextWidth(start) <= copyShown && at.W >= copyWidth && at.H >= copyHeight
+	t.held = &heldCopy{data, shown, now, now.Add(copyHold)}
+	offer := fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, size)
+	if !shown {
+		offer = fmt.Sprintf("/clipboard %d shows what tab %d wants to copy to the clipboard, %s", n, n, size)
+	}
+	return m.addToast(view.Toast{Parts: []string{offer, "“" + view.Clip(start, copyShown) + "”"}, More: "/clipboard"})
+}
+
+// showCopy shows all of a copy that is held, and holds it for as long as it takes to read.
+func (m *Model) showCopy(t *tab) {
+	var lines []view.Line
+	for line := range strings.Lines(string(t.held.data)) {
+		lines = append(lines, view.Line{Text: text.Drawable(line)})
+	}
+	m.showHelp(fmt.Sprintf("tab %d wants to copy %s: leave this, then /clipboard %d lets it", t.session.Tab, view.Counted(len(t.held.data), "byte"), t.session.Tab), lines)
+	now := m.now()
+	t.held.shown, t.held.since, t.held.until = true, now, now.Add(copyRead)
 }
 
 // runClipboard is /clipboard [N|NAME].
@@ -108,6 +131,10 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
 		return nil, fault.New("look at it, then press Enter again", "/clipboard: tab %d has only just asked to copy this", t.session.Tab)
+	}
+	if !t.held.shown {
+		m.showCopy(t)
+		return nil, nil
 	}
 	data := t.held.data
 	t.held = nil

