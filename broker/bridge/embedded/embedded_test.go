@@ -2,10 +2,12 @@ package embedded
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -50,6 +52,47 @@ func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 	}
 	if other, err := install(cache, []byte("another build")); err != nil || other == path {
 		t.Errorf("another build is at %s, too (%v)", other, err)
+	}
+}
+
+// Bridges of other builds go when no build has asked for them for a day; everything else in
+// the cache stays.
+func TestInstallRemovesWhatNobodyUses(t *testing.T) {
+	cache := t.TempDir()
+	old := time.Now().Add(-2 * unused)
+	for name, gone := range map[string]bool{
+		"bridge-0123456789abcdef": true, ".bridge-0123456789abcdef123456": true, "bridge-fedcba9876543210": false, "bridge-notes": false, "base-1.tar": false,
+	} {
+		path := filepath.Join(cache, name)
+		if err := os.WriteFile(path, nil, 0o555); err != nil {
+			t.Fatal(err)
+		}
+		if name == "bridge-fedcba9876543210" {
+			continue // just written
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) != gone {
+				t.Errorf("%s: %v", name, err)
+			}
+		}()
+	}
+	path, err := install(cache, []byte("mine"))
+	if err == nil {
+		err = os.Chtimes(path, old, old)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // what is asked for again stays
+		if _, err := install(cache, []byte("mine")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := install(cache, []byte("another")); err != nil || mustStat(t, path).ModTime().Before(old.Add(unused)) {
+			t.Errorf("%v; last asked for at %v", err, mustStat(t, path).ModTime())
+		}
 	}
 }
 
