@@ -86,6 +86,7 @@ const (
 	RequestRefused ActivityKind = "request-refused" // something was refused, see Reason
 	KeyLeaked      ActivityKind = "key-leaked"      // the upstream sent the real credential; it was masked
 	LoginNeeded    ActivityKind = "login-needed"    // there is no usable credential; Text says what to do
+	AcceptFailed   ActivityKind = "accept-failed"   // a connection could not be let in for now; Text says why
 	AuditFailed    ActivityKind = "audit-failed"    // records cannot be stored; everything is refused
 )
 

@@ -27,7 +27,10 @@ func (p *Proxy) Serve(l net.Listener) error {
 		p.mu.Unlock()
 		_ = l.Close()
 	}()
-	failed := func(err error, pause time.Duration) { p.log.Warn("accept", "error", err, "pause", pause) }
+	failed := func(err error, pause time.Duration) {
+		p.log.Warn("accept", "error", err, "pause", pause)
+		p.tell(Activity{Kind: AcceptFailed, Text: err.Error()})
+	}
 	for {
 		c, err := accept.Next(p.ctx, l, failed)
 		switch {

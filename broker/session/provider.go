@@ -212,6 +212,8 @@ func (s *Session) providerActivity(a mitm.Activity) {
 		s.spend(a)
 	case mitm.KeyLeaked:
 		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it goes on")
+	case mitm.AcceptFailed:
+		s.notice(true, fmt.Sprintf("the agent cannot reach its model for now: %s; this is tried again", a.Text))
 	case mitm.LoginNeeded:
 		s.notice(true, a.Text)
 	case mitm.RequestRefused:
