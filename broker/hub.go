@@ -6,15 +6,20 @@ import (
 	"time"
 )
 
-// subscriberBacklog is how many events may wait for one subscriber.
-const subscriberBacklog = 256
+// subscriberBacklog is how many events may wait for one subscriber, and earlyNotices how many
+// notices for the first one.
+const (
+	subscriberBacklog = 256
+	earlyNotices      = 16
+)
 
 // hub hands every event to every subscriber. Delivery is certain or ends: a
 // subscriber that lets its backlog fill up loses its channel, never a single
-// event from the middle.
+// event from the middle. A notice that comes before any subscriber goes to the first.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[chan Event]struct{}
+	early       []Event // notices that came before any subscriber, for the first
 	closed      bool
 }
 
@@ -29,6 +34,9 @@ func (h *hub) publish(e Event) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if e.Kind == EventNotice && len(h.subscribers) == 0 && len(h.early) < earlyNotices {
+		h.early = append(h.early, e)
+	}
 	for ch := range h.subscribers {
 		select {
 		case ch <- e:
@@ -50,6 +58,10 @@ func (h *hub) subscribe(ctx context.Context) <-chan Event {
 		return ch
 	}
 	h.subscribers[ch] = struct{}{}
+	for _, e := range h.early {
+		ch <- e // there is room
+	}
+	h.early = nil
 	context.AfterFunc(ctx, func() { h.drop(ch) })
 	return ch
 }

@@ -3,7 +3,9 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -117,6 +119,29 @@ func (b *Broker) retire() {
 	if err != nil {
 		b.log.Warn("not every session that is not used any more could be removed", "error", err)
 	}
+	b.tellUnsettled()
+}
+
+// unsettledNamed is how many sessions are named in one notice.
+const unsettledNamed = 3
+
+// tellUnsettled says in which worktrees work may be that nobody has brought home.
+func (b *Broker) tellUnsettled() {
+	ids, err := stored.Unsettled(b.config.Home)
+	if err != nil {
+		b.log.Warn("worktrees could not be looked for", "error", err)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	var names []string
+	for _, id := range ids[:min(len(ids), unsettledNamed)] {
+		names = append(names, id[:8])
+	}
+	if more := len(ids) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	publisher{b}.Noticed(Notice{Text: fmt.Sprintf("no time was left to bring home the work of %s: 'ironcurtain-mux sessions resume' or 'sessions rm' goes on with it", strings.Join(names, ", "))})
 }
 
 // TakeableElsewhere reports whether a container whose owner was killed can be

@@ -3,9 +3,12 @@ package broker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -49,5 +52,35 @@ func TestSweepWaitsForNobody(t *testing.T) {
 		if ids, err := b.LeftRunning(t.Context()); len(ids) != 0 || err != nil {
 			t.Errorf("after a sweep without an answer: %v, %v", ids, err)
 		}
+	}
+}
+
+// The next start says which sessions were ended before their worktrees were looked after,
+// also to a user interface that comes later.
+func TestUnsettledWorktreesAreTold(t *testing.T) {
+	home := shortTemp(t)
+	for i := range unsettledNamed + 3 {
+		id := fmt.Sprintf("%d2222222-2222-4222-8222-222222222222", i)
+		l := stored.LayoutOf(home, id)
+		record := fmt.Sprintf(`{"id":%q,"agent":"shell"}`, id)
+		err := errors.Join(os.MkdirAll(l.Dir, 0o700), os.WriteFile(l.Record(), []byte(record), 0o600))
+		if i > 0 { // the first one is in order
+			err = errors.Join(err, os.WriteFile(l.Unsettled(), nil, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.retire()
+	e := <-b.hub.subscribe(t.Context())
+	if e.Notice == nil || strings.Count(e.Notice.Text, "2222222") != unsettledNamed || strings.Contains(e.Notice.Text, "02222222") || !strings.Contains(e.Notice.Text, "2 more") {
+		t.Errorf("got %+v", e.Notice)
+	}
+	if err := b.Shutdown(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

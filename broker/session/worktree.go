@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -87,6 +88,9 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 		return nil
 	}
 	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
+	if err := os.WriteFile(s.layout.Unsettled(), nil, 0o600); err != nil {
+		return fmt.Errorf("make worktree: %w", err)
+	}
 	if place.Made() {
 		return tree.Plain(ctx)
 	}
@@ -113,6 +117,9 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 	ctx, cancel := s.soon(ctx)
 	defer cancel()
 	o, err := place.Settle(ctx, tree)
+	if ctx.Err() == nil { // else something was not finished, which the next start says
+		_ = os.Remove(s.layout.Unsettled())
+	}
 	if errors.Is(err, worktree.ErrLate) {
 		s.tellWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' goes on)", place.Dir, err, s.fixed.ID[:8]))
 		return nil

@@ -42,6 +42,7 @@ const waitingName = "waiting"
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
 //	sessions/{id}/paused       there while the session is paused after a leak
+//	sessions/{id}/unsettled    there until its worktree was looked after at the end
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
@@ -103,6 +104,9 @@ func (l Layout) Budget() string { return filepath.Join(l.Dir, "budget.json") }
 
 // Paused is there while the session is paused after a leak.
 func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
+
+// Unsettled is there from the making of the session's worktree until it was looked after.
+func (l Layout) Unsettled() string { return filepath.Join(l.Dir, "unsettled") }
 
 // Lock is locked while a process owns the session.
 func (l Layout) Lock() string { return filepath.Join(l.Dir, leaseName) }

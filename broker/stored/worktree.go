@@ -3,6 +3,7 @@ package stored
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
@@ -33,6 +34,19 @@ func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 		}
 	}
 	return place.Remove(ctx, *r.Worktree)
+}
+
+// Unsettled lists the sessions whose worktrees were not looked after when they ended, for
+// want of time or because their multiplexer was killed. Those that run are left out.
+func Unsettled(home string) ([]ID, error) {
+	all, err := List(home, nil)
+	var ids []ID
+	for _, s := range all {
+		if _, err := os.Lstat(LayoutOf(home, s.ID).Unsettled()); err == nil && !s.Owned && !s.Detached {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, err
 }
 
 // Worktree is where a session's worktree is.
