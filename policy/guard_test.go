@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -99,5 +100,33 @@ func TestHardLinksAndOtherSessions(t *testing.T) {
 	v := w.engine().Evaluate(Call{Server: "filesystem", Tool: "read_file", Arguments: []byte(`{"path":"one"}`)})
 	if v.Decision != Deny || !strings.Contains(v.Reason, "more than 100 protected files") {
 		t.Errorf("with too many: %s, %s", v.Decision, v.Reason)
+	}
+}
+
+// One search for hard links goes on at a time. A call that waits for it ends with its
+// context, and one that needs none does not wait.
+func TestSearchesForHardLinksTakeTurns(t *testing.T) {
+	w := newWorld(t)
+	w.write("iron/sessions/s1/sandbox/one", "x")
+	w.write("iron/sessions/s1/sandbox/single", "x")
+	w.must(os.Link(w.sandbox+"/one", w.sandbox+"/two"))
+	e := w.engine()
+	call := func(name string) Call {
+		return Call{Server: "filesystem", Tool: "read_file", Arguments: []byte(`{"path":"` + name + `"}`)}
+	}
+	searching <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan Verdict, 1)
+	go func() { waiting <- e.EvaluateContext(ctx, call("one")) }()
+	if v := e.Evaluate(call("single")); v.Decision != Allow {
+		t.Errorf("a file with one name: %s (%s)", v.Decision, v.Reason)
+	}
+	cancel()
+	if v := <-waiting; v.Decision != Deny {
+		t.Errorf("got %s", v.Decision)
+	}
+	<-searching
+	if v := e.Evaluate(call("one")); v.Decision != Allow {
+		t.Errorf("afterwards: %s (%s)", v.Decision, v.Reason)
 	}
 }

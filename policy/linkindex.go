@@ -37,14 +37,24 @@ func (x *linkIndex) contains(ctx context.Context, g *guard, dir string, id pathx
 	return found, nil
 }
 
+// searching has room for the one search that goes on. Among very many files it takes a
+// second of a processor and their names in memory, and an agent can make any call need it.
+var searching = make(chan struct{}, 1)
+
 func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
+	select {
+	case searching <- struct{}{}:
+		defer func() { <-searching }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	files := map[pathx.Ident]struct{}{}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return nil // it was removed meanwhile
 		case ctx.Err() != nil:
-			return ctx.Err()
+			return context.Cause(ctx)
 		case err != nil:
 			return errors.New("a protected directory cannot be listed to look for hard links")
 		case d.IsDir() && name != dir && (slices.Contains(g.open, name) || g.agents(name)):
