@@ -143,7 +143,7 @@ func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-p
 func AgentDirs(home string) []string {
 	home = RealPath(home)
 	all := Layout{Dir: filepath.Join(home, "sessions", "*")}
-	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, filepath.Join(home, "demo", "workspace")}
+	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone(), filepath.Join(home, "demo", "workspace")}
 }
 
 // CheckHome says whether sessions can have their sockets below that state

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +98,30 @@ func TestRemovalStopsWhileItWaits(t *testing.T) {
 	}
 	if err := Remove(t.Context(), home, id, false, noEngine); err != nil {
 		t.Error(err)
+	}
+}
+
+// What an agent has left is known as an agent's also while it is removed: an interrupted
+// removal leaves it, and its files are not searched for names of protected ones.
+func TestHalfRemovedWorktreeIsAnAgents(t *testing.T) {
+	home := shortTemp(t)
+	_, _, l := storeWorktree(t, home)
+	shell(t, l.Worktree().Dir, "mkdir many; touch many/left")
+	record, err := ReadRecord(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.Worktree().Remove(ctx, *record.Worktree); err == nil {
+		t.Fatal("it was removed")
+	}
+	left, err := filepath.Glob(filepath.Join(l.Dir, "*", "many", "left"))
+	if err != nil || len(left) != 1 {
+		t.Fatalf("left are %q, %v", left, err)
+	}
+	dir := filepath.Dir(filepath.Dir(RealPath(left[0])))
+	if !slices.ContainsFunc(AgentDirs(home), func(pattern string) bool { is, _ := filepath.Match(pattern, dir); return is }) {
+		t.Errorf("%s is nobody's", dir)
 	}
 }

@@ -95,10 +95,13 @@ func (p Place) whole() error {
 	return nil
 }
 
+// Gone is where a tree is while it is removed, with all that an agent has left in it.
+func (p Place) Gone() string { return p.Dir + ".gone" }
+
 // remove removes both parts. What is left of a removal that was interrupted is no tree
 // any more, and goes with the next.
 func (p Place) remove(ctx context.Context) error {
-	gone := p.Dir + ".gone"
+	gone := p.Gone()
 	err := dirtree.Remove(ctx, gone)
 	if err == nil {
 		err = os.Rename(p.Dir, gone)
