@@ -185,6 +185,35 @@ func TestAllMeansAllSeen(t *testing.T) {
 	r.wants("#1 #2 approved by", "; 1 not shown in full yet")
 }
 
+// A call that slips into the place of the one shown, or into an empty panel, while the line
+// is typed is not among all before the person has said so again.
+func TestAllMeansNoneThatSlippedIn(t *testing.T) {
+	for name, first := range map[string]bool{"in its place": true, "where nothing was": false} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, 80, 24, demo())
+			if first {
+				r.escalate(1, `{"path":"/tmp/a"}`, "")
+				r.escalate(2, `{"path":"/etc/shadow"}`, "")
+			}
+			r.keys("\x01")
+			r.look()
+			r.keys("/approve a")
+			if first {
+				r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Withdrawn}}})
+			} else {
+				r.escalate(2, `{"path":"/etc/shadow"}`, "")
+			}
+			r.look()
+			r.look()
+			r.keys("ll\r")
+			r.decided(0)
+			r.wants("the call shown changed while you typed, it is #2 now")
+			r.keys("\r")
+			r.decided(1)
+		})
+	}
+}
+
 func TestUnknownNumber(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{}`, "")

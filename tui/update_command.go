@@ -28,10 +28,7 @@ func (m *Model) enterCommand() {
 // beginLine notes when a command is begun, and which call the panel shows then.
 func (m *Model) beginLine() {
 	m.begun = m.now()
-	m.approvals.Agreed = ""
-	if it := m.approvals.Current(); it != nil {
-		m.approvals.Agreed = it.Call.ID
-	}
+	m.approvals.Begin()
 }
 
 // leaveCommand gives the keyboard back to the agent and keeps what is typed.

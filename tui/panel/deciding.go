@@ -66,6 +66,10 @@ func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys)
 func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	var seen []*Item
 	b := &batch{calls: map[string]bool{}}
+	if it := a.Current(); approve && it.slipped { // it went into the place of another one
+		it.slipped = false
+		return nil, fault.New("look at it, then press Enter again", "the call shown changed while you typed, it is #%d now", it.Call.Number)
+	}
 	for _, it := range a.Items {
 		if a.mayDecide(it, approve, now, k) != nil {
 			b.left++

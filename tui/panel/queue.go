@@ -24,6 +24,9 @@ type Item struct {
 	Complete bool
 	Since    time.Time // from when it has been on screen without a break, or zero
 	looked   bool      // it was there for minAge, and the panel has stayed open since
+	// slipped is set while it is in the panel because another call went away after the line
+	// was begun, and nobody has said that it is meant.
+	slipped bool
 	// scopes are what its approval could be remembered for, once they are
 	// known; they are rows of the body then.
 	Scopes  []broker.Scope
@@ -83,7 +86,16 @@ func (a *Queue) Current() *Item {
 	}
 	a.shown, a.Scroll = a.Items[0].Call.ID, 0
 	a.stay++
+	a.Items[0].slipped = true
 	return a.Items[0]
+}
+
+// Begin notes that a line is begun, about what the panel shows now.
+func (a *Queue) Begin() {
+	a.Agreed = ""
+	if it := a.Current(); it != nil {
+		a.Agreed, it.slipped = it.Call.ID, false
+	}
 }
 
 // choose puts another item into the panel. Whether the one there was looked at is
@@ -97,6 +109,9 @@ func (a *Queue) choose(id string, now time.Time) {
 	}
 	a.shown, a.Scroll = id, 0
 	a.stay++
+	if it := a.Find(id); it != nil {
+		it.slipped = false
+	}
 }
 
 // seenFor tells whether an item has been looked at for long enough since the panel
