@@ -2,6 +2,8 @@ package tui
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -75,6 +77,32 @@ func TestCommandModeContract(t *testing.T) {
 				t.Error("it quit")
 			}
 		})
+	}
+}
+
+// The name of a directory that a completion has put on the line is nobody's typing, whatever
+// the line becomes, and a name that could be read as more than a word is not put there.
+func TestCompletedNamesAreNotTyped(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"push-it", "evil\u00a0push", "evil\tpush", "evil\u202epush"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("\x01/new " + dir + "/e\t")
+	r.wants("nothing begins with")
+	r.keys("\x7fpu\t")
+	r.keys("\x1b[H\x1b[3~\r") // without its slash it is a text for the agent
+	inputs := r.broker.inputs
+	if len(inputs) != 1 {
+		t.Fatalf("sent %+v", inputs)
+	}
+	text := inputs[0].Text
+	at := strings.Index(text, "/push-it/") + len("/pu")
+	want := []broker.Span{{Start: 0, End: at}, {Start: at, End: len(text), Pasted: true}}
+	if diff := cmp.Diff(want, inputs[0].Spans); diff != "" {
+		t.Error(text, diff)
 	}
 }
 

@@ -151,9 +151,9 @@ func (m *Model) completed(msg completedMsg) {
 		if strings.HasSuffix(prefix, "/") {
 			end = ""
 		}
-		m.line.Insert(prefix[len(msg.stem):]+end, false)
+		m.line.Complete(prefix[len(msg.stem):] + end)
 	case len(prefix) > len(msg.stem):
-		m.line.Insert(prefix[len(msg.stem):], false)
+		m.line.Complete(prefix[len(msg.stem):])
 	default:
 		m.showInfo(text.Drawable(strings.Join(msg.found, " ")))
 		m.flash.candidates = true

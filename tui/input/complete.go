@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // maxListed bounds how many directory entries are looked at for completion.
@@ -68,7 +69,7 @@ func Directories(word string) []string {
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if e.IsDir() && !hidden && !strings.ContainsAny(e.Name(), " \n") {
+		if e.IsDir() && !hidden && !strings.ContainsFunc(e.Name(), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 			out = append(out, dir+e.Name()+"/")
 		}
 	}

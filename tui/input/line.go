@@ -16,7 +16,7 @@ const maxLine = 256 << 10
 // Piece is one grapheme cluster of the command line and how it came in.
 type Piece struct {
 	Text   string
-	pasted bool
+	pasted bool // or put there by a completion
 }
 
 // lineState is what undo brings back.
@@ -98,6 +98,10 @@ func (c *Line) Paste(text string) bool {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return c.Insert(text, true)
 }
+
+// Complete inserts what a completion found. Nobody typed it: an agent can have made the
+// directory that has this name.
+func (c *Line) Complete(text string) bool { return c.Insert(text, true) }
 
 // Clusters splits text into grapheme clusters.
 func Clusters(text string) []string {
