@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What undo and history keep of large pastes is bounded, and the newest of it is there.
+// Undo and history keep only so much of large pastes, and always the newest.
 func TestLinesThatAreKeptAreBounded(t *testing.T) {
 	kept := func(states []lineState) (n int) {
 		for _, s := range states {

@@ -13,8 +13,8 @@ import (
 // maxListed bounds how many directory entries are looked at for completion.
 const maxListed = 4096
 
-// ParseCommand splits a line that begins with a slash into the command's name
-// in lower case and the rest.
+// ParseCommand splits a line that begins with a slash into the command's name, in lower
+// case, and its arguments.
 func ParseCommand(line string) (name, args string) {
 	line = strings.TrimSpace(strings.TrimPrefix(line, "/"))
 	name, args, _ = strings.Cut(line, " ")
@@ -52,8 +52,8 @@ func Number(s string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// Directories lists the directories that a path begins, hidden ones only when
-// asked for by their dot.
+// Directories lists the directories whose path begins with word. It lists hidden ones
+// only when the last name in word begins with a dot.
 func Directories(word string) []string {
 	dir, base := filepath.Split(word)
 	where, err := ExpandHome(dir)

@@ -10,11 +10,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// KeyError is a choice of keys that cannot be.
+// KeyError is the error of a choice of keys that is not possible.
 type KeyError struct {
 	Member string // of config.json: "commandKey", "prefix" or "keys"
-	Name   string // the binding, with keys; or empty
-	Key    string // the key as it was written; or empty
+	Name   string // the binding, when Member is "keys"; or empty
+	Key    string // the key as the person wrote it; or empty
 	Err    error
 }
 
@@ -29,15 +29,15 @@ func (e *KeyError) Error() string {
 // Unwrap returns the cause.
 func (e *KeyError) Unwrap() error { return e.Err }
 
-// Choice is what a person chose of the keys. The zero value is a choice.
+// Choice is the keys that a person chose. The zero value chooses the default keys.
 type Choice struct {
 	CommandKey string              // opens the command line; empty: ctrl+a
 	Prefix     string              // a tmux-like prefix key; empty: none
-	Keys       map[string][]string // other keys for what BoundActions lists, by its names
+	Keys       map[string][]string // keys for actions, by the names that BoundActions lists
 }
 
-// normal fills in the command key, and writes each key the one way that KeyName does.
-// One that is none is refused by bindKeys.
+// normal fills in the default command key, and spells each key as KeyName does. A name
+// that is no key stays; bindKeys refuses it.
 func (c Choice) normal() Choice {
 	if c.CommandKey == "" {
 		c.CommandKey = "ctrl+a"
@@ -50,7 +50,7 @@ func (c Choice) normal() Choice {
 	return c
 }
 
-// bindKeys makes the table of the keys in force.
+// bindKeys makes the table of all bindings for a choice.
 func bindKeys(c Choice) ([]Binding, error) {
 	commandKey, err := freeKey("commandKey", c.CommandKey)
 	if err != nil {
@@ -76,12 +76,13 @@ func bindKeys(c Choice) ([]Binding, error) {
 	return table, resolveConflicts(table, changed, commandKey)
 }
 
-// freeKey is the name of a key that an agent can do without.
+// freeKey returns the name of a key that the multiplexer may take from the agent: one
+// with Ctrl or Alt, or a function key.
 func freeKey(member, name string) (string, error) {
 	k, ok := keys.Parse(name)
 	function := k.Code >= keys.KeyF1 && k.Code <= keys.KeyF12 || k.Code >= keys.KeyF13 && k.Code <= keys.KeyF35
 	if !ok || k.Mods&(keys.Ctrl|keys.Alt) == 0 && !function {
-		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("%q is no key with Ctrl or Alt and no function key; write it like ctrl+b", name)}
+		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("%q is neither a key with Ctrl or Alt nor a function key; write it like ctrl+b", name)}
 	}
 	if same := map[string]string{"ctrl+i": "Tab", "ctrl+m": "Enter", "ctrl+[": "Esc"}[k.String()]; same != "" {
 		return "", &KeyError{Member: member, Key: name, Err: fmt.Errorf("most terminals send the same for %s and %s", DisplayKey(k.String()), same)}
@@ -89,7 +90,7 @@ func freeKey(member, name string) (string, error) {
 	return KeyName(k), nil
 }
 
-// rebind gives one binding of the table other keys.
+// rebind gives the binding with a name the keys that a person chose for it.
 func rebind(table []Binding, name string, chosen []string, commandKey string) error {
 	fault := func(key, format string, args ...any) error {
 		return &KeyError{Member: "keys", Name: name, Key: key, Err: fmt.Errorf(format, args...)}
@@ -100,7 +101,7 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 	}
 	b := &table[i]
 	if b.Member() != "" {
-		return fault("", "%s of config.json says this key", b.Member())
+		return fault("", "this key is set by %s of config.json", b.Member())
 	}
 	names := []string{}
 	for _, key := range chosen {
@@ -121,18 +122,18 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 	case b.action == ActTab && len(names) != 9 && len(names) != 0:
 		return fault("", "takes nine keys, for the tabs 1 to 9, or none")
 	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
-		return fault("", "nothing else does this; it needs a key")
+		return fault("", "this needs a key, because nothing else does it")
 	}
 	if slices.Contains(b.Keys(), commandKey) && !slices.Contains(names, commandKey) {
-		names = append(names, commandKey) // it leads out of everything it leads into
+		names = append(names, commandKey) // the command key also closes what it opens
 	}
 	b.SetKeys(names...)
 	return nil
 }
 
-// resolveConflicts makes each key mean one thing in its place. What config.json says takes
-// a key from what it is by default when that is the command key or the prefix;
-// any other key that means two things is an error.
+// resolveConflicts makes each key mean one thing in its place. The command key and the
+// prefix take a key away from an action that has it by default. Any other key that means
+// two things is an error.
 func resolveConflicts(table []Binding, changed map[string]bool, commandKey string) error {
 	owner := map[Place]map[string]int{}
 	for i, b := range table {
@@ -158,7 +159,7 @@ func resolveConflicts(table []Binding, changed map[string]bool, commandKey strin
 			case !taken:
 				owner[b.Place][k] = i
 				kept = append(kept, k)
-			case k == commandKey && !changed[b.Name()]: // it was taken
+			case k == commandKey && !changed[b.Name()]: // the command key takes it
 			case j == i && changed[b.Name()]:
 				return &KeyError{Member: "keys", Name: b.Name(), Key: k, Err: fmt.Errorf("%s is written twice", k)}
 			case changed[b.Name()]:
@@ -172,16 +173,16 @@ func resolveConflicts(table []Binding, changed map[string]bool, commandKey strin
 	return nil
 }
 
-// conflict says that a key does something else already.
+// conflict is the error of a key that does something else already.
 func conflict(key string, other Binding) error {
 	if other.Member() != "" {
 		return fmt.Errorf("%s is the %s of config.json", key, other.Member())
 	}
-	return fmt.Errorf("%s is bound to %s there too; give that other keys", key, other.Name())
+	return fmt.Errorf("%s is bound to %s there too; bind that to other keys", key, other.Name())
 }
 
-// nearNames proposes the names that somebody may have meant: those spelled almost
-// so, with or without their place.
+// nearNames proposes the names that somebody may have meant: those with a similar
+// spelling, with or without their place.
 func nearNames(table []Binding, name string) string {
 	var near []string
 	for _, b := range table {
@@ -197,7 +198,7 @@ func nearNames(table []Binding, name string) string {
 	return "; there is " + strings.Join(near, ", ")
 }
 
-// distance counts the letters to change, insert or delete to make b of a.
+// distance counts the letters to change, insert or delete to turn a into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -16,8 +16,8 @@ func TestKeysThatCannotBe(t *testing.T) {
 		{name: "copy.pageup", want: "keys.copy.pageup: no such action; there is copy.page-up"},
 		{name: "page-up", want: "keys.page-up: no such action; there is panel.page-up, copy.page-up, pick.page-up, help.page-up"},
 		{name: "zzz", want: "no such action; 'ironcurtain-mux keys' lists them"},
-		{name: "agent.command-line", want: "commandKey of config.json says this key"},
-		{name: "agent.prefix", want: "prefix of config.json says this key"},
+		{name: "agent.command-line", want: "this key is set by commandKey of config.json"},
+		{name: "agent.prefix", want: "this key is set by prefix of config.json"},
 		{name: "copy.yank", keys: []string{"ctrl+yy"}, want: `"ctrl+yy" is no key; write it like`},
 		{name: "copy.yank", keys: []string{"w"}, want: "w is bound to copy.word there too"},
 		{name: "copy.leave", keys: []string{"w"}, want: "w is bound to copy.word there too"},
@@ -30,11 +30,11 @@ func TestKeysThatCannotBe(t *testing.T) {
 		{name: "panel.page", keys: []string{"j"}, want: `"j" types text there`},
 		{name: "empty.keys", keys: []string{"/"}, want: `"/" begins a command there`},
 		{name: "agent.tab-number", keys: []string{"f1"}, want: "takes nine keys"},
-		{name: "question.no", want: "it needs a key"},
+		{name: "question.no", want: "this needs a key"},
 		{commandKey: "ctrl+i", want: "commandKey: most terminals send the same for Ctrl-I and Tab"},
-		{commandKey: "pgup", want: `commandKey: "pgup" is no key with Ctrl or Alt`},
+		{commandKey: "pgup", want: `commandKey: "pgup" is neither a key with Ctrl or Alt`},
 		{prefix: "Ctrl+A", want: "prefix: this is the command key already"},
-		{prefix: "x", want: `prefix: "x" is no key with Ctrl or Alt`},
+		{prefix: "x", want: `prefix: "x" is neither a key with Ctrl or Alt`},
 	} {
 		var chosen map[string][]string
 		if test.name != "" {
@@ -48,7 +48,7 @@ func TestKeysThatCannotBe(t *testing.T) {
 	}
 }
 
-// Each binding has a name of its own, and each key of the default one meaning.
+// Each binding has a name of its own, and each default key has one meaning in its place.
 func TestBindingNames(t *testing.T) {
 	seen := map[string]bool{}
 	bound := map[Place]map[string]bool{}

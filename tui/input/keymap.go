@@ -2,15 +2,16 @@ package input
 
 import "slices"
 
-// Keys are the keys that hold: what each means in each place.
+// Keys says what each key does in each place.
 type Keys struct {
-	CommandKey string // as it is named, and as people write it
+	CommandKey string // its name, as KeyName gives it
 	Prefix     string // empty: none
 	table      []Binding
 	byName     map[Place]map[string]Action
 }
 
-// Bind makes the keys of a choice. A choice that cannot be is a *KeyError.
+// Bind makes the keys for a choice. For a choice that is not possible it returns a
+// *KeyError.
 func Bind(c Choice) (*Keys, error) {
 	c = c.normal()
 	table, err := bindKeys(c)
@@ -29,13 +30,14 @@ func Bind(c Choice) (*Keys, error) {
 	return m, nil
 }
 
-// At is what a key does in a place; empty: nothing.
+// At returns what a key does in a place; empty when it does nothing.
 func (m *Keys) At(p Place, name string) Action { return m.byName[p][name] }
 
-// Bindings are all of them, in the order of the help screen.
+// Bindings returns all bindings, in the order of the help screen.
 func (m *Keys) Bindings() []Binding { return m.table }
 
-// NumberOf is which one a key is among those of its action: the number of a tab.
+// NumberOf returns the position of a key, from 1, among the keys of its action: for
+// ActTab, the number of the tab.
 func (m *Keys) NumberOf(p Place, a Action, name string) int {
 	n := 0
 	for _, b := range m.table {
@@ -46,7 +48,8 @@ func (m *Keys) NumberOf(p Place, a Action, name string) int {
 	return n
 }
 
-// KeyFor is the first key of an action, for people, or an empty string.
+// KeyFor returns the first key of an action as people write it, or an empty string when
+// the action has no key.
 func (m *Keys) KeyFor(p Place, a Action) string {
 	for _, b := range m.table {
 		if b.Place == p && b.action == a && len(b.Keys()) > 0 {
@@ -56,7 +59,8 @@ func (m *Keys) KeyFor(p Place, a Action) string {
 	return ""
 }
 
-// Hint says what a key does here, or nothing when no key does it.
+// Hint names the key of an action and what it does; it is empty when the action has no
+// key.
 func (m *Keys) Hint(p Place, a Action, does string) string {
 	if key := m.KeyFor(p, a); key != "" {
 		return key + " " + does
@@ -67,7 +71,7 @@ func (m *Keys) Hint(p Place, a Action, does string) string {
 // BoundAction is something that keys can be bound to.
 type BoundAction struct {
 	Name string   // as in config.json: "copy.page-up"
-	Keys []string // that do it when nobody has chosen others: "pgup"
+	Keys []string // the default keys: "pgup"
 	Does string
 }
 
@@ -84,7 +88,7 @@ func BoundActions() []BoundAction {
 	return out
 }
 
-// NonEmpty are the hints that there are.
+// NonEmpty returns the hints that are not empty.
 func NonEmpty(hints ...string) []string {
 	return slices.DeleteFunc(hints, func(h string) bool { return h == "" })
 }

@@ -14,10 +14,11 @@ const (
 	shiftedSymbols = "~!@#$%^&*()_+{}|:\"<>?"
 )
 
-// KeyName is the name a key has in the registry. The keypad's Enter is Enter. The
-// Shift that makes a symbol is part of it: for Ctrl-_ some terminals send one
-// byte, xterm says Ctrl and Shift with "_", and others the same with the key, "-",
-// most of them beside what it makes on this person's keyboard.
+// KeyName returns the name of a key in the table of bindings. The keypad's Enter is named
+// Enter. A Shift that makes a symbol is not named; the symbol is. Terminals report such
+// keys differently: for Ctrl-_ some send one byte, xterm reports Ctrl and Shift with "_",
+// and others report Ctrl and Shift with the key "-", mostly together with the symbol that
+// the key makes on this person's keyboard.
 func KeyName(k keys.Key) string {
 	if k.Mods&(keys.Ctrl|keys.Alt) != 0 && k.Mods&keys.Shift != 0 {
 		symbol := k.Code

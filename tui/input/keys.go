@@ -23,7 +23,7 @@ const (
 	PlaceQuestion Place = "at a question"
 )
 
-// word is the place in the names that config.json uses.
+// word returns the place as the names of bindings in config.json write it.
 func (p Place) word() string {
 	switch p {
 	case PlaceTerminal:
@@ -48,23 +48,23 @@ func (p Place) word() string {
 	return "question"
 }
 
-// Binding ties keys to what they do in one place. The table of all bindings is
-// the only list of keys: dispatch, the help screen and the generated
-// documentation read it.
+// Binding binds keys to an action in one place. The table of all bindings is the only
+// list of keys: dispatch, the help screen and the generated documentation read it.
 type Binding struct {
 	Place       Place
 	action      Action
-	key.Binding // its keys, named as KeyName does, and in the help what they do
+	key.Binding // its keys, as KeyName names them; its help says what they do
 }
 
-// keyed binds keys to what they do; a binding may have none.
+// keyed makes a binding of keys, perhaps none, with a help text that says what they do.
 func keyed(does string, names ...string) key.Binding {
 	b := key.NewBinding(key.WithKeys(names...))
 	b.SetHelp("", does)
 	return b
 }
 
-// Member is the member of config.json that alone says the key, or empty.
+// Member returns the member of config.json that sets this key in place of "keys", or
+// empty.
 func (b Binding) Member() string {
 	switch {
 	case b.action == ActPrefix:
@@ -75,8 +75,8 @@ func (b Binding) Member() string {
 	return ""
 }
 
-// Name is what config.json calls the binding: its place and its action. The names
-// are stable.
+// Name returns the binding's name in config.json: its place and its action. The names do
+// not change between versions.
 func (b Binding) Name() string {
 	word := b.Place.word()
 	return word + "." + strings.ReplaceAll(strings.TrimPrefix(string(b.action), word+"-"), " ", "-")

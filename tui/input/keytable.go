@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// keyTable is the registry of all keys with those that nobody has changed, in the
-// order of the help screen. An empty prefix is none.
+// keyTable returns all bindings with their default keys, in the order of the help
+// screen. An empty prefix means that there is no prefix key.
 func keyTable(commandKey, prefix string) []Binding {
 	return slices.Concat(
 		terminalBindings(commandKey),
@@ -22,8 +22,8 @@ func keyTable(commandKey, prefix string) []Binding {
 	)
 }
 
-// terminalBindings are the keys while an agent has the keyboard. What has none is
-// for config.json to bind.
+// terminalBindings are the keys while an agent has the keyboard. Actions without a key
+// are there to be bound in config.json.
 func terminalBindings(commandKey string) []Binding {
 	return []Binding{
 		{PlaceTerminal, ActCommand, keyed("open the command line and the approval panel", commandKey)},
@@ -39,9 +39,8 @@ func terminalBindings(commandKey string) []Binding {
 	}
 }
 
-// prefixBindings are the keys that may follow a prefix key, for people who
-// have tmux in their fingers. None is in force unless the options name it: the
-// command key belongs to the command line.
+// prefixBindings are the keys that may follow a prefix key, for people who are used to
+// tmux. There is no prefix key unless the options name one.
 func prefixBindings(prefix string) []Binding {
 	var prefixes []string
 	if prefix != "" {
@@ -93,7 +92,7 @@ func commandBindings(commandKey string) []Binding {
 	}
 }
 
-// emptyLineBindings are the keys that mean something else while nothing is typed.
+// emptyLineBindings are the keys that do something else while the command line is empty.
 func emptyLineBindings() []Binding {
 	return []Binding{
 		{PlaceEmpty, ActPrevTab, keyed("previous tab", "left")},
@@ -118,7 +117,7 @@ func panelBindings() []Binding {
 	}
 }
 
-// copyBindings are the keys of copy mode, those of vi.
+// copyBindings are the keys of copy mode, the same as in vi.
 func copyBindings(commandKey string) []Binding {
 	return []Binding{
 		{PlaceCopy, ActLeave, keyed("leave (Enter copies a selection first)", "q", "esc", "ctrl+c", "enter", commandKey)},
@@ -185,7 +184,7 @@ func helpBindings(commandKey string) []Binding {
 	}
 }
 
-// altDigits are the keys for tabs by number.
+// altDigits are the keys that show a tab by its number.
 func altDigits() []string {
 	return strings.Fields("alt+1 alt+2 alt+3 alt+4 alt+5 alt+6 alt+7 alt+8 alt+9")
 }

@@ -13,32 +13,32 @@ import (
 // maxLine bounds the command line, in bytes.
 const maxLine = 256 << 10
 
-// Piece is one grapheme cluster of the command line and how it came in.
+// Piece is one grapheme cluster of the command line, and whether it was pasted.
 type Piece struct {
 	Text   string
 	pasted bool // or put there by a completion
 }
 
-// lineState is what undo brings back.
+// lineState is a line that undo or the history restores.
 type lineState struct {
 	pieces []Piece
 	cursor int
 }
 
-// Line is the editor behind Ctrl-A. It knows of every cluster whether
-// it was typed or pasted, because only typed text counts as a person's intent.
+// Line is the editor of the command line. It remembers for every cluster whether it was
+// typed or pasted, because only typed text counts as a person's intent.
 type Line struct {
 	Pieces []Piece
 	Cursor int // in pieces
 
 	undo    []lineState
-	typing  bool // the last change was typing: one undo step for a word
+	typing  bool // the last change was typing, so the word gets one undo step
 	history []lineState
 	recall  int // position in history while browsing, len(history) otherwise
 	draft   lineState
 }
 
-// Text is the whole line.
+// Text returns the whole line.
 func (c *Line) Text() string {
 	var b strings.Builder
 	for _, p := range c.Pieces {
@@ -47,17 +47,17 @@ func (c *Line) Text() string {
 	return b.String()
 }
 
-// Empty reports whether nothing is on the line.
+// Empty reports whether the line is empty.
 func (c *Line) Empty() bool { return len(c.Pieces) == 0 }
 
-// Pasted is text as pieces that nobody typed here.
+// Pasted returns text as pieces that count as pasted.
 func Pasted(text string) []Piece {
 	var c Line
 	c.Paste(text)
 	return c.Pieces
 }
 
-// SpansOf tells which bytes of the text were typed and which pasted.
+// SpansOf returns which bytes of the text were typed and which were pasted.
 func SpansOf(pieces []Piece) []broker.Span {
 	var out []broker.Span
 	at := 0
@@ -121,7 +121,8 @@ func (c *Line) save() {
 	c.typing = false
 }
 
-// newest keeps at most so many states, and no more than may be kept at all.
+// newest returns the newest states: at most most of them, and at most maxKeptPieces
+// pieces in all.
 func newest(states []lineState, most int) []lineState {
 	first, pieces := len(states), 0
 	for first > 0 && len(states)-first < most {
@@ -168,13 +169,13 @@ func (c *Line) deleteForward() {
 	}
 }
 
-// move places the cursor, within the line.
+// move puts the cursor at a position, or at the nearest end of the line.
 func (c *Line) move(to int) {
 	c.Cursor = min(max(0, to), len(c.Pieces))
 	c.typing = false
 }
 
-// wordLeft is the position of the start of the word before the cursor.
+// wordLeft returns the position where the word before the cursor starts.
 func (c *Line) wordLeft() int {
 	i := c.Cursor
 	for i > 0 && !wordPiece(c.Pieces[i-1]) {
@@ -186,7 +187,7 @@ func (c *Line) wordLeft() int {
 	return i
 }
 
-// wordRight is the position behind the word after the cursor.
+// wordRight returns the position behind the word after the cursor.
 func (c *Line) wordRight() int {
 	i := c.Cursor
 	for i < len(c.Pieces) && !wordPiece(c.Pieces[i]) {
@@ -205,7 +206,7 @@ func wordPiece(p Piece) bool {
 	return false
 }
 
-// TextOf is the text of pieces.
+// TextOf returns the text of pieces.
 func TextOf(pieces []Piece) string {
 	c := Line{Pieces: pieces}
 	return c.Text()

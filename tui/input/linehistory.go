@@ -1,20 +1,21 @@
 package input
 
-// Bounds of what can be brought back: steps of undo, lines of the history, and pieces
-// in all of the ones or the others together. A line of 256 kB has as many pieces.
+// Bounds of what is kept: steps of undo, lines of the history, and the pieces in all
+// steps of undo together, as well as in all lines of the history. A line of 256 kB has up
+// to 262144 pieces.
 const (
 	maxUndo       = 100
 	maxHistory    = 500
 	maxKeptPieces = 1 << 20
 )
 
-// Take empties the line and remembers what it held in the history.
+// Take empties the line and adds its text to the history.
 func (c *Line) Take() {
 	c.remember(c.Pieces)
 	c.clear()
 }
 
-// remember puts a line into the history, unless it is the newest there already.
+// remember adds a line to the history, unless the newest line there has the same text.
 func (c *Line) remember(pieces []Piece) {
 	n := len(c.history)
 	if len(pieces) > 0 && (n == 0 || TextOf(c.history[n-1].pieces) != TextOf(pieces)) {
@@ -22,14 +23,14 @@ func (c *Line) remember(pieces []Piece) {
 	}
 }
 
-// clear empties the line, history and all that is kept.
+// clear empties the line and drops the steps of undo. The history stays.
 func (c *Line) clear() {
 	c.Pieces, c.Cursor, c.undo, c.typing = nil, 0, nil, false
 	c.recall = len(c.history)
 }
 
-// PutBack restores a line that could not be carried out, and says where it is: in the
-// history when another one has been begun meanwhile.
+// PutBack restores a line whose command could not be carried out, and says where it is
+// now. When the person has begun another line meanwhile, it goes into the history.
 func (c *Line) PutBack(pieces []Piece) (where string) {
 	if c.Empty() {
 		c.restore(lineState{pieces, len(pieces)})
@@ -43,8 +44,8 @@ func (c *Line) PutBack(pieces []Piece) (where string) {
 	return "in the history of the command line"
 }
 
-// older and newer walk through the history; the line that was being written
-// waits behind the newest entry.
+// older and newer go through the history. The line that was being written is kept and
+// comes after the newest entry.
 func (c *Line) older() bool {
 	if c.recall == 0 || len(c.history) == 0 {
 		return false

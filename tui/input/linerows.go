@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// LineRow is one row of the command line: sanitized, and where the cursor is
-// in it, or -1.
+// LineRow is one row of the command line: its sanitized text, and the column of the
+// cursor in it, or -1.
 type LineRow struct {
 	Text   string
 	Cursor int
@@ -46,7 +46,7 @@ func (c *Line) Rows(width int) []LineRow {
 	}
 }
 
-// drawnPiece is a cluster of the command line as it is drawn.
+// drawnPiece returns the text by which a cluster is drawn.
 func drawnPiece(p Piece) string {
 	if p.Text == " " {
 		return " "
@@ -54,8 +54,8 @@ func drawnPiece(p Piece) string {
 	return text.Drawable(p.Text)
 }
 
-// PromptOf finds the first prompt on the line of a command: what stands behind
-// " -- ", with its origin.
+// PromptOf returns the first prompt for the agent that a command line contains: the
+// pieces behind " -- ". They keep whether they were typed or pasted.
 func PromptOf(line []Piece) []Piece {
 	text := TextOf(line)
 	at := strings.Index(text, " -- ")

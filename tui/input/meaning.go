@@ -2,38 +2,38 @@ package input
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 
-// KeyState is all of the multiplexer's state that decides what a key means to it.
+// KeyState is the part of the multiplexer's state on which the meaning of a key depends.
 type KeyState struct {
-	Agent    bool // the focused agent has the keyboard, and there is one
+	Agent    bool // there is a focused agent, and it has the keyboard
 	Free     bool // no mode and no question has the keyboard
 	Prefixed bool // the prefix key was pressed before
 	Starting bool // the agent's terminal was not reached yet
-	Ours     bool // the key is held, and its press was the multiplexer's
-	Pending  bool // something on the screen ends with the next key to an agent
+	Ours     bool // the key is held, and its press was for the multiplexer
+	Pending  bool // something on the screen goes away with the next key to an agent
 }
 
-// Meaning is what the multiplexer makes of a key.
+// Meaning says for whom a key is, and what the multiplexer does with it.
 type Meaning struct {
 	Kind   MeaningKind
-	Place  Place  // where an action was found
-	Action Action // of meansAction
-	Name   string // of the key, where it was looked up
+	Place  Place  // the place in whose bindings Action was found
+	Action Action // when Kind is MeansAction; empty: the key does nothing there
+	Name   string // the key's name, when it was looked up in the bindings
 }
 
-// MeaningKind tells apart who a key is for.
+// MeaningKind says for whom a key is.
 type MeaningKind uint8
 
 const (
-	MeansNothing MeaningKind = iota // the agent's: it is typed, and that is all
-	MeansTyping                     // the agent's, and something on the screen ends with it
-	MeansNobody                     // it is for nobody
-	MeansAction                     // a key of the multiplexer's own while an agent has the keyboard
+	MeansNothing MeaningKind = iota // for the agent; it means nothing to the multiplexer
+	MeansTyping                     // for the agent; the multiplexer's own state changes too
+	MeansNobody                     // for nobody: it is dropped
+	MeansAction                     // for the multiplexer, while an agent has the keyboard
 	MeansMode                       // for the mode or the question that has the keyboard
-	MeansTwo                        // Esc and a key of the multiplexer's hard behind it
+	MeansTwo                        // two keys: Esc, and directly behind it one for the multiplexer
 )
 
-// Meaning says what a key means to the multiplexer now. It changes nothing and
-// allocates nothing: the fast path of a key and the event loop both ask it.
+// Meaning returns what a key means in a state. It changes nothing and allocates nothing,
+// because the fast path of a key calls it as well as the event loop.
 func (m *Keys) Meaning(s KeyState, ev keys.Event) Meaning {
 	k := ev.Key
 	if m.splits(ev) {
@@ -64,9 +64,9 @@ func (m *Keys) Meaning(s KeyState, ev keys.Event) Meaning {
 	return out
 }
 
-// actionAtAgent finds what a key does while an agent has the keyboard, and the place
-// that says so, which is empty when none does. After the prefix every key is the
-// multiplexer's, also one that does nothing there.
+// actionAtAgent returns what a key does while an agent has the keyboard, and the place
+// where it is bound; both are empty when the key is not bound. After the prefix key every
+// key is for the multiplexer, also one that does nothing there.
 func (m *Keys) actionAtAgent(s KeyState, k keys.Key, name string) (Place, Action) {
 	if s.Prefixed && !k.IsModifier() {
 		return PlacePrefix, m.At(PlacePrefix, name)
@@ -80,9 +80,10 @@ func (m *Keys) actionAtAgent(s KeyState, k keys.Key, name string) (Place, Action
 	return "", ""
 }
 
-// splits reports whether a key is Esc and, hard behind it, the command key or the
-// prefix: their bytes are those of the one key with Alt, which reaches nobody then who
-// wanted the multiplexer. A terminal that reports keys unambiguously sends others.
+// splits reports whether an event is Esc followed directly by the command key or the
+// prefix. Most terminals send the same two bytes for that as for the one key with Alt. If
+// the event were taken for the key with Alt, the command key would do nothing. Terminals
+// that report keys unambiguously send other bytes.
 func (m *Keys) splits(ev keys.Event) bool {
 	if len(ev.Raw) != 2 || ev.Raw[0] != 0x1b || ev.Key.Mods&keys.Alt == 0 || m.At(PlaceTerminal, KeyName(ev.Key)) != "" {
 		return false
@@ -93,7 +94,7 @@ func (m *Keys) splits(ev keys.Event) bool {
 	return a == ActCommand || a == ActPrefix
 }
 
-// SplitEscape takes such a key apart.
+// SplitEscape returns the two keys of an event of kind MeansTwo.
 func SplitEscape(ev keys.Event) (esc, key keys.Event) {
 	esc = keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: keys.KeyEscape}, Raw: ev.Raw[:1]}
 	key = ev

@@ -5,10 +5,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// wheelLines is how far one turn of the wheel scrolls.
+// wheelLines is how many lines one step of the wheel scrolls.
 const wheelLines = 3
 
-// WheelStep is how many lines a turn of the wheel goes, up is negative.
+// WheelStep returns how many lines a step of the wheel scrolls; up is negative.
 func WheelStep(e keys.Mouse) int {
 	if e.Button == keys.WheelUp {
 		return -wheelLines
@@ -16,15 +16,15 @@ func WheelStep(e keys.Mouse) int {
 	return wheelLines
 }
 
-// Clamp brings a mouse event into a rectangle.
+// Clamp moves a mouse event to the nearest cell of a rectangle.
 func Clamp(e keys.Mouse, at view.Rect) keys.Mouse {
 	e.X = min(max(at.X, e.X), at.X+at.W-1)
 	e.Y = min(max(at.Y, e.Y), at.Y+at.H-1)
 	return e
 }
 
-// Handled reports whether an event is something that a person gave a program and that
-// can make it act: not a release of a key, a modifier or a movement.
+// Handled reports whether an event is input that can make a program act: not the release
+// of a key, not a modifier and not a movement of the mouse.
 func Handled(ev keys.Event) bool {
 	switch ev.Kind {
 	case keys.MouseEvent:
