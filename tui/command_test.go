@@ -193,7 +193,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
 		{"/unsplit", []string{"nothing is split"}},
-		{"/approve+ 3", []string{"#3 does not wait for a decision: nothing does"}},
+		{"/approve+ 3", []string{"#3 does not wait for a decision, and no other call does"}},
 		{"/split up", []string{"/split takes right or down, and a tab: no tab is called"}},
 		{"/close 8", []string{"no tab 8; open: 1, 2, 3"}},
 		{"/close", []string{"y/n: end shell in tab 3?"}},

@@ -13,13 +13,13 @@ type rowKind uint8
 
 const (
 	RowPlain   rowKind = iota
-	rowHeading         // what the call is
-	rowChanged         // what the agent wrote, where it differs
-	rowEffect          // what the call would do, summed up
-	rowWarning         // what speaks against it
-	rowHunk            // where the next lines stand in a file
-	RowAdded           // a line that comes
-	rowRemoved         // a line that goes
+	rowHeading         // which call it is
+	rowChanged         // what the agent wrote, where that differs from the canonical value
+	rowEffect          // what the call would do, in one line
+	rowWarning         // a reason to refuse it
+	rowHunk            // where in a file the next lines are
+	RowAdded           // a line that the call would add
+	rowRemoved         // a line that the call would remove
 )
 
 // bodyRow is one row of an item in the panel. All of it is sanitized.
@@ -29,15 +29,15 @@ type bodyRow struct {
 	Text  string
 }
 
-// Body is an item laid out for a width; nothing of it is left out.
+// Body is an item laid out for a width, in full.
 type Body struct {
 	Width int
 	Rows  []bodyRow
 }
 
-// LayBody writes down everything a person has to know to judge a call: who
-// asks, for what, with which arguments, how they differ from what the agent
-// wrote, which rule asks for a person, and why.
+// LayBody lays out everything that a person has to know to judge a call: which agent
+// asks, for which tool, with which arguments, how these differ from what the agent wrote,
+// which rule asks for a person, and why.
 func LayBody(e broker.Escalation, agent string, width int) Body {
 	b := Body{Width: width}
 	verb := "calls"
@@ -60,8 +60,8 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	return b
 }
 
-// askedBefore says of a call that a killed multiplexer was asked, and whether its
-// agent is still there for the answer.
+// askedBefore adds rows for a call that was asked before the multiplexer was killed: when
+// that was, and whether the agent is waiting for the answer.
 func (b *Body) askedBefore(e broker.Escalation) {
 	then := "its agent waits for the answer"
 	if e.Unclaimed {
@@ -73,7 +73,8 @@ func (b *Body) askedBefore(e broker.Escalation) {
 	}
 }
 
-// leftToPerson is why the automatic approval leaves a call to the person, or empty.
+// leftToPerson says why the automatic approval leaves a call to the person; empty when
+// it did not judge the call or has not finished.
 func leftToPerson(e broker.Escalation) string {
 	if e.Auto == nil || e.Auto.Reason == "" {
 		return ""
@@ -81,8 +82,8 @@ func leftToPerson(e broker.Escalation) string {
 	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, text.Drawable(e.Auto.Reason))
 }
 
-// arguments adds the canonical arguments, and beside each what the agent wrote
-// when that is something else.
+// arguments adds the canonical arguments, and below each what the agent wrote, when that
+// differs.
 func (b *Body) arguments(e broker.Escalation) {
 	canonical, err := flatten(e.Arguments)
 	if err != nil {
@@ -127,8 +128,8 @@ func labelOf(path string) string {
 	return path + ": "
 }
 
-// Add appends a label and a text, wrapped. A label too long to stand before
-// its text gets rows of its own.
+// Add appends a label and a text, wrapped. A label that takes more than half of the width
+// gets rows of its own.
 func (b *Body) Add(kind rowKind, label, text string) {
 	if view.TextWidth(label) > b.Width/2 {
 		for _, row := range view.Wrap(label, b.Width) {

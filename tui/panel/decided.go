@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// DeciderName names the one who decided something.
+// DeciderName returns the name by which the screen shows who decided something.
 func DeciderName(by string) string {
 	switch by {
 	case "tui":
@@ -20,8 +20,8 @@ func DeciderName(by string) string {
 	return text.Drawable(by)
 }
 
-// DecidedText says how a call was decided: by whom, after how long, by which
-// rule, on what ground, and what it was.
+// DecidedText says in one line how a call was decided: by whom and after how long, which
+// call it was, by which rule, and what the decision rests on.
 func DecidedText(d broker.Decided) string {
 	var b strings.Builder
 	switch d.Decision {
@@ -59,7 +59,8 @@ func DecidedText(d broker.Decided) string {
 	return b.String()
 }
 
-// detail is one thing the audit says a decision rests on, made safe to draw.
+// detail returns one of the details that the audit recorded with a decision, sanitized;
+// empty when there is none of that name.
 func detail(d broker.Decided, name string) string {
 	v, ok := d.Detail[name]
 	if !ok {

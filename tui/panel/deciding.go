@@ -14,14 +14,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Decision is what the person makes of a call.
+// Decision is the person's answer to an escalation.
 type Decision struct {
 	Approve  bool
 	Reason   string           // told to the agent when denied
-	Remember *broker.Remember // with an approval
+	Remember *broker.Remember // the grant to make with an approval; nil: none
 }
 
-// SplitTarget takes a leading number or "all" off the arguments.
+// SplitTarget splits a leading number or "all" from the arguments of a command.
 func SplitTarget(args string) (which, rest string) {
 	word, rest, _ := strings.Cut(args, " ")
 	if _, ok := input.Number(word); ok || word == "all" {
@@ -30,8 +30,8 @@ func SplitTarget(args string) (which, rest string) {
 	return "", args
 }
 
-// Chosen are the items that a decision is about: the one shown, the one with a number,
-// or all that were seen in full. The error says why there is none.
+// Chosen returns the items that a decision is about: the one shown, the one with a number,
+// or all that were seen in full. The error says why the decision cannot be made.
 func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	if len(a.Items) == 0 {
 		return nil, errors.New("nothing waits for a decision")
@@ -39,7 +39,7 @@ func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys)
 	it := a.Current()
 	switch which {
 	case "":
-		// It has to be the one that was there when the command was begun.
+		// The call must be the one that was shown when the person began the command.
 		if a.Agreed != it.Call.ID {
 			a.Agreed = it.Call.ID
 			return nil, fault.New("look at it, then press Enter again", "the call shown changed while you typed, it is #%d now", it.Call.Number)
@@ -62,7 +62,7 @@ func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys)
 	return []*Item{it}, nil
 }
 
-// allSeen are the items that were looked at since the panel was opened, and seen in full.
+// allSeen returns the items that the person may decide now, and notes them as one batch.
 func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	var seen []*Item
 	b := &batch{calls: map[string]bool{}}
@@ -85,9 +85,9 @@ func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, er
 	return seen, nil
 }
 
-// mayDecide says why a decision on a call cannot be made yet, or nil. To refuse
-// one it is enough to have seen some of it. The call that is shown has to be there for
-// long enough now, any other one at a time since the panel was opened.
+// mayDecide returns why a decision on a call cannot be made yet, or nil. To refuse a call
+// it is enough to have seen a part of it. The call that is shown must have been on the
+// screen for MinAge until now, any other call at some time since the panel was opened.
 func (a *Queue) mayDecide(it *Item, approve bool, now time.Time, k *input.Keys) error {
 	switch {
 	case it.Sent:
@@ -103,17 +103,17 @@ func (a *Queue) mayDecide(it *Item, approve bool, now time.Time, k *input.Keys) 
 	return nil
 }
 
-// howToSee says how to get at calls, and parts of them, that were not on the
-// screen yet.
+// howToSee says which keys show calls, and parts of calls, that were not on the screen
+// yet.
 func howToSee(k *input.Keys) string {
 	how := input.NonEmpty(k.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), k.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
 	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 
-// unknown says that no call with a number waits, and which do.
+// unknown is the error that no call with a number waits; it lists those that do.
 func (a *Queue) unknown(n int) error {
 	if len(a.Items) == 0 {
-		return fmt.Errorf("#%d does not wait for a decision: nothing does", n)
+		return fmt.Errorf("#%d does not wait for a decision, and no other call does", n)
 	}
 	return fmt.Errorf("#%d: no such call waits; waiting: %s", n, a.numbers())
 }

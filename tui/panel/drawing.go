@@ -12,13 +12,14 @@ import (
 // Look is how the panel is drawn, and when.
 type Look struct {
 	Theme  view.Theme
-	Phrase string // that only this program knows; empty: none
+	Phrase string // the phrase that only this program knows; empty: none
 	Now    time.Time
-	Seq    uint64 // of the scene
+	Seq    uint64 // the number of the scene
 }
 
-// Draw draws the item that waits, as much of it as there is room for, and
-// notes which of its rows the scene shows. report asks for word when it is painted.
+// Draw draws as much of the current item as there is room for, and notes which of its
+// rows the scene shows. report says that the compositor has to report when the scene is
+// painted.
 func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	it := a.Current()
 	rows := at.H - 1
@@ -51,8 +52,8 @@ func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	return panel, false
 }
 
-// drawTitle draws the title and the phrase only this program knows, which
-// has its place before any longer wording.
+// drawTitle draws the title and the phrase that only this program knows. A long title is
+// worded shorter to leave room for the phrase.
 func (a *Queue) drawTitle(panel *view.Surface, it *Item, l Look, below, missed int) {
 	panel.Fill(0, l.Theme.Title)
 	phrase := l.Phrase
@@ -82,8 +83,8 @@ var panelTitleForms = []panelTitleForm{
 	{"%d/%d", "%s", "judged %ds", "%d↓", "%d?↑", " "},
 }
 
-// title says which call this is of how many, how long there is to decide, and
-// how much of it is below or was jumped over.
+// title says which of how many calls this is, how much time is left to decide, and how
+// many rows are below or were jumped over.
 func (a *Queue) title(f panelTitleForm, it *Item, now time.Time, below, missed int) string {
 	parts := []string{
 		fmt.Sprintf(f.number, a.index(it)+1, len(a.Items)),
@@ -110,7 +111,7 @@ func (a *Queue) title(f panelTitleForm, it *Item, now time.Time, below, missed i
 	return strings.Join(parts, f.between)
 }
 
-// draw draws one row of an item; escapes stand out from the text.
+// draw draws one row of an item, with escapes in a style of their own.
 func (row bodyRow) draw(panel *view.Surface, y int, theme view.Theme) {
 	text, label := theme.Body, theme.Label
 	switch row.Kind {

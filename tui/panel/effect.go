@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Effect adds what a call would do: a summary, then each line with a mark that
-// tells what it is where there are no colors. Every text of it is sanitized.
+// Effect adds what a call would do: a summary, then each line with a mark that tells its
+// kind even without colors. Every text is sanitized.
 func (b *Body) Effect(e *broker.Effect) {
 	if e == nil {
 		return
@@ -27,22 +27,22 @@ func (b *Body) Effect(e *broker.Effect) {
 	}
 }
 
-// hang appends a line with its mark. A row that goes on with the line has a mark
-// of its own, so that no part of a long line is taken for another line.
+// hang appends a line with its mark. A row that continues a line has the mark continues,
+// so that no part of a long line is taken for another line.
 func (b *Body) hang(kind rowKind, mark, text string) {
-	width := b.Width - max(view.TextWidth(mark), view.TextWidth(goesOn))
+	width := b.Width - max(view.TextWidth(mark), view.TextWidth(continues))
 	for i, row := range view.Wrap(text, width) {
 		if i > 0 {
-			mark = goesOn
+			mark = continues
 		}
 		b.Rows = append(b.Rows, bodyRow{kind, mark, row})
 	}
 }
 
-// goesOn marks a row that goes on with the line above it.
-const goesOn = "↳ "
+// continues marks a row that continues the line above it.
+const continues = "↳ "
 
-// effectRow is how a line of an effect is drawn.
+// effectRow returns how a line of an effect is drawn, and its mark.
 func effectRow(k broker.EffectLineKind) (rowKind, string) {
 	switch k {
 	case broker.EffectWarning:
@@ -62,7 +62,7 @@ func effectRow(k broker.EffectLineKind) (rowKind, string) {
 	return RowPlain, "  "
 }
 
-// effectSize is about how many bytes of an effect have to be laid out.
+// effectSize returns about how many bytes of an effect have to be laid out.
 func effectSize(e *broker.Effect) int {
 	if e == nil {
 		return 0

@@ -10,8 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// field is one leaf of a JSON value: where it stands and what it is, both
-// safe to draw.
+// field is one leaf of a JSON value: its path and its value, both sanitized.
 type field struct {
 	path  string
 	value string
@@ -93,11 +92,11 @@ func flattenArray(d *json.Decoder, path string, out *[]field) error {
 	return err
 }
 
-// Quote draws a string between quotes. The outermost pair is the string's
-// own; a quote inside is drawn as it is.
+// Quote returns a string sanitized and between quotes. A quote inside it is not escaped.
 func Quote(s string) string { return `"` + text.Drawable(s) + `"` }
 
-// fieldName draws a name: as it is when it is a plain word, else quoted.
+// fieldName returns the name of a member for a path; a name that is not a plain word is
+// quoted.
 func fieldName(name string) string {
 	if name == "" {
 		return `""`

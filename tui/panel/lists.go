@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// GrantLines are the grants that hold, each in full.
+// GrantLines lists the grants that are in force, each in full.
 func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 	lines := []view.Line{}
 	for _, r := range grants {
@@ -28,8 +28,8 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 	return lines
 }
 
-// UndoLines writes down one automatic approval: which words it rests on, what
-// was called, and what that did.
+// UndoLines describes one automatic approval: the words of the person that it rests on,
+// the call, and what the call did.
 func UndoLines(a broker.AutoApproval) []view.Line {
 	lines := []view.Line{
 		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
@@ -58,8 +58,8 @@ func UndoLines(a broker.AutoApproval) []view.Line {
 	return append(lines, view.Line{Key: "rule", Text: text.Drawable(a.Call.Rule)}, view.Line{Key: "digest", Text: text.Drawable(a.Call.Digest)})
 }
 
-// ChangesLines is the text as it may be drawn, a line each: first of all what programs
-// of this machine would run.
+// ChangesLines lists the changes in a workspace, sanitized. What programs of this machine
+// would run or obey comes first.
 func ChangesLines(c broker.Changes) []view.Line {
 	var out []view.Line
 	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
@@ -71,7 +71,7 @@ func ChangesLines(c broker.Changes) []view.Line {
 	}
 	switch {
 	case c.Trouble != "":
-		return append(out, view.Line{Text: "they cannot be shown: " + text.Drawable(c.Trouble)})
+		return append(out, view.Line{Text: "the changes cannot be shown: " + text.Drawable(c.Trouble)})
 	case c.Text == "":
 		return append(out, view.Line{Text: "nothing has changed"})
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// MinAge is how long a call must have been on screen without a break before it can
-// be decided: no key that was already on its way may decide it.
+// MinAge is how long a call must have been on the screen without a break before it can be
+// decided, so that a key that was already on its way cannot decide it.
 const MinAge = 300 * time.Millisecond
 
 // Item is one call that waits for a person, and what the person has
@@ -17,42 +17,42 @@ const MinAge = 300 * time.Millisecond
 type Item struct {
 	Call   broker.Escalation
 	Body   Body
-	laying int    // the width it is being laid out for beside the event loop, or 0
-	laid   int    // counts how often its rows were made anew
-	seen   []bool // by row of the body: it has stood on the screen
-	// complete is set once every row was seen; it stays when the width changes.
+	laying int    // the width for which it is being laid out outside the event loop, or 0
+	laid   int    // counts how often its rows were dropped to be laid out again
+	seen   []bool // for each row of the body: it has been on the screen
+	// Complete is set once every row was seen; it stays set when the width changes.
 	Complete bool
-	Since    time.Time // from when it has been on screen without a break, or zero
-	looked   bool      // it was there for minAge, and the panel has stayed open since
-	// slipped is set while it is in the panel because another call went away after the line
-	// was begun, and nobody has said that it is meant.
+	Since    time.Time // since when it has been on the screen without a break, or zero
+	looked   bool      // it was on the screen for MinAge, and the panel has been open since
+	// slipped is set while the panel shows it because another call went away after the
+	// person began the line, and the person has not named it since.
 	slipped bool
-	// scopes are what its approval could be remembered for, once they are
-	// known; they are rows of the body then.
+	// Scopes are those that its approval could be remembered for, once they are known;
+	// the body has rows for them then.
 	Scopes  []broker.Scope
-	Scoped  bool
-	Scoping bool // they are being looked for
-	Sent    bool // a decision is under way
+	Scoped  bool // Scopes are known
+	Scoping bool // Scopes have been asked for
+	Sent    bool // a decision has been sent
 }
 
-// Queue is what waits for a person, oldest first, and which item of it the
+// Queue is the calls that wait for a person, the oldest first, and which of them the
 // panel shows.
 type Queue struct {
 	Items  []*Item
 	shown  string // ID of the item in the panel
-	Scroll int    // first row of the item that is shown
+	Scroll int    // the first row of that item on the screen
 	Batch  *batch // the latest calls that were decided together; may be nil
-	Agreed string // the item that was shown when the command was begun
+	Agreed string // ID of the item that was shown when the person began the command
 	Log    []SettledCall
-	drawn  map[uint64]drawnRows // scenes whose painting is not reported yet
+	drawn  map[uint64]drawnRows // by scene: what it shows, until it is painted
 	stay   int                  // counts the times that an item came into the panel
 }
 
 // drawnRows says which rows of which item a scene shows.
 type drawnRows struct {
 	id       string
-	stay     int // during which it was drawn
-	laid     int // of the item
+	stay     int // Queue.stay when it was drawn
+	laid     int // Item.laid when it was drawn
 	from, to int
 }
 
@@ -76,7 +76,8 @@ func (a *Queue) Numbered(n int) *Item {
 	return nil
 }
 
-// Current is the item in the panel: the chosen one, else the oldest.
+// Current returns the item in the panel: the chosen one, else the oldest; nil when no
+// call waits.
 func (a *Queue) Current() *Item {
 	if it := a.Find(a.shown); it != nil {
 		return it
@@ -90,7 +91,7 @@ func (a *Queue) Current() *Item {
 	return a.Items[0]
 }
 
-// Begin notes that a line is begun, about what the panel shows now.
+// Begin notes that a line is begun, about the item that the panel shows now.
 func (a *Queue) Begin() {
 	a.Agreed = ""
 	if it := a.Current(); it != nil {
@@ -98,8 +99,8 @@ func (a *Queue) Begin() {
 	}
 }
 
-// choose puts another item into the panel. Whether the one there was looked at is
-// settled then.
+// choose puts another item into the panel, and notes whether the one that was there has
+// been looked at for long enough.
 func (a *Queue) choose(id string, now time.Time) {
 	if a.shown == id {
 		return
@@ -114,14 +115,14 @@ func (a *Queue) choose(id string, now time.Time) {
 	}
 }
 
-// seenFor tells whether an item has been looked at for long enough since the panel
-// was opened.
+// seenFor reports whether an item has been on the screen for MinAge since the panel was
+// opened.
 func (it *Item) seenFor(now time.Time) bool {
 	return it.looked || !it.Since.IsZero() && now.Sub(it.Since) >= MinAge
 }
 
-// Prefer puts the oldest call of a session into the panel, unless one of its calls is
-// there or it has none.
+// Prefer puts the oldest call of a session into the panel. It changes nothing when a call
+// of the session is there already, or the session has no call that waits.
 func (a *Queue) Prefer(session broker.SessionID, now time.Time) {
 	if it := a.Current(); it == nil || it.Call.Session == session {
 		return
@@ -134,8 +135,8 @@ func (a *Queue) Prefer(session broker.SessionID, now time.Time) {
 	}
 }
 
-// LostText says how many calls would not be carried out if a session ended, or every
-// one.
+// LostText says how many calls would not be carried out if a session ended, or, for an
+// empty session, if all sessions ended.
 func (a *Queue) LostText(session broker.SessionID) string {
 	n := 0
 	for _, it := range a.Items {
@@ -146,7 +147,7 @@ func (a *Queue) LostText(session broker.SessionID) string {
 	return LostCalls(n)
 }
 
-// LostCalls says how many calls would not be carried out.
+// LostCalls says that n calls will not be carried out, for the end of a sentence.
 func LostCalls(n int) string {
 	switch n {
 	case 0:
@@ -157,7 +158,7 @@ func LostCalls(n int) string {
 	return fmt.Sprintf(", and %d calls that wait will not be carried out", n)
 }
 
-// alike counts the other items that differ from one in details only.
+// alike counts the other items of the same session that differ from it only in details.
 func (a *Queue) alike(it *Item) int {
 	n := 0
 	for _, x := range a.Items {
@@ -168,7 +169,7 @@ func (a *Queue) alike(it *Item) int {
 	return n
 }
 
-// index is the place of an item in the list, or -1.
+// index returns the place of an item in the list, or -1.
 func (a *Queue) index(it *Item) int {
 	for i, x := range a.Items {
 		if x == it {
@@ -178,7 +179,7 @@ func (a *Queue) index(it *Item) int {
 	return -1
 }
 
-// Step chooses the item n places further, around the ends.
+// Step chooses the item n places further; behind the last comes the first.
 func (a *Queue) Step(n int, now time.Time) {
 	it := a.Current()
 	if it == nil {
@@ -188,7 +189,8 @@ func (a *Queue) Step(n int, now time.Time) {
 	a.choose(a.Items[((a.index(it)+n)%k+k)%k].Call.ID, now)
 }
 
-// Add notes a call that waits, once.
+// Add adds a call that waits, in the order of the numbers. A call that is there already
+// is not added again.
 func (a *Queue) Add(e broker.Escalation) {
 	if a.Find(e.ID) != nil {
 		return
@@ -202,7 +204,7 @@ func (a *Queue) Add(e broker.Escalation) {
 	a.Items[at] = &Item{Call: e}
 }
 
-// Remove drops a call that waits no longer.
+// Remove drops a call that no longer waits and returns its item, or nil.
 func (a *Queue) Remove(id string) *Item {
 	it := a.Find(id)
 	if it == nil {
@@ -216,8 +218,8 @@ func (a *Queue) Remove(id string) *Item {
 	return it
 }
 
-// Replace takes over a list from the broker, keeping what was seen of the
-// items that are still there.
+// Replace replaces the items by a list from the broker. Items that are still there keep
+// what was seen of them.
 func (a *Queue) Replace(list []broker.Escalation) {
 	old := a.Items
 	a.Items = nil
@@ -234,25 +236,26 @@ func (a *Queue) Replace(list []broker.Escalation) {
 	}
 }
 
-// Update takes over what changes of a call while it waits; what it is stays.
+// Update takes over the members of a call that can change while it waits.
 func (it *Item) Update(e broker.Escalation) {
 	if it.Call.Unclaimed != e.Unclaimed || leftToPerson(it.Call) != leftToPerson(e) {
-		it.Unlay() // it says so
+		it.Unlay() // its rows show these
 	}
 	it.Call.More, it.Call.Unclaimed, it.Call.Auto = e.More, e.Unclaimed, e.Auto
 }
 
-// SettledCall is a call that was decided, and what became of it, once that is known.
+// SettledCall is a call that was decided, and how it ended, once that is known.
 type SettledCall struct {
 	broker.Resolution
 	Ending *broker.Ending
 }
 
-// keptCalls is how many settled calls are remembered.
+// keptCalls is how many settled calls are kept.
 const keptCalls = 256
 
-// Record keeps the last resolutions. Of a call that is kept already it takes over what
-// only the answer to a decision tells.
+// Record adds a resolution to the kept ones and drops the oldest. For a call that is kept
+// already it takes over only the number of its grant, which only the reply to the decision
+// contains.
 func (a *Queue) Record(r broker.Resolution) *SettledCall {
 	if s := a.Settled(r.ID); s != nil {
 		s.Grant = max(s.Grant, r.Grant)
@@ -265,7 +268,7 @@ func (a *Queue) Record(r broker.Resolution) *SettledCall {
 	return &a.Log[len(a.Log)-1]
 }
 
-// Settled is a call that is remembered, or nil.
+// Settled returns the settled call with an ID, or nil when it is not kept.
 func (a *Queue) Settled(id string) *SettledCall {
 	for i := range a.Log {
 		if a.Log[i].ID == id {
@@ -275,7 +278,8 @@ func (a *Queue) Settled(id string) *SettledCall {
 	return nil
 }
 
-// Hide notes that the panel is not on screen: every item has to be looked at anew.
+// Hide notes that the panel is not on the screen: the person has to look at every item
+// again.
 func (a *Queue) Hide() {
 	for _, it := range a.Items {
 		it.Since, it.looked = time.Time{}, false
@@ -284,7 +288,7 @@ func (a *Queue) Hide() {
 	a.stay++
 }
 
-// Painted notes that a scene stands on the screen since at.
+// Painted notes that a scene has been on the screen since at.
 func (a *Queue) Painted(seq uint64, at time.Time) {
 	d, ok := a.drawn[seq]
 	if !ok {
@@ -321,8 +325,8 @@ func (it *Item) unseen() int {
 	return n
 }
 
-// PageDown goes to the next page of the item; behind the last one, to the first
-// row that was not shown yet, or to the top.
+// PageDown goes to the next page of the item. From the last page it goes to the first row
+// that was not shown yet, or to the top.
 func (a *Queue) PageDown(page int) {
 	it := a.Current()
 	if a.Scroll+page < len(it.Body.Rows) {

@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// Meant is the call that a number names, or the one shown.
+// Meant returns the item with a number, and shows it, or else the item shown.
 func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
 	it := a.Current()
 	if n, ok := input.Number(which); ok {
@@ -27,7 +27,7 @@ func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
 	return it, nil
 }
 
-// Remember reads a scope and a time.
+// Remember reads the arguments of a grant: a scope of the item and perhaps a time.
 func (it *Item) Remember(words []string) (*broker.Remember, error) {
 	r := &broker.Remember{Scope: strings.ToLower(words[0])}
 	known := false
@@ -35,19 +35,19 @@ func (it *Item) Remember(words []string) (*broker.Remember, error) {
 		known = known || s.Name == r.Scope
 	}
 	if !known {
-		return nil, fmt.Errorf("#%d has no scope %s, it has: %s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames())
+		return nil, fmt.Errorf("#%d has no scope %s; its scopes: %s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames())
 	}
 	if len(words) == 2 {
 		d, err := time.ParseDuration(words[1])
 		if err != nil || d < time.Second {
-			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time", text.Drawable(words[1]))
+			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time of a second or more", text.Drawable(words[1]))
 		}
 		r.Seconds = int(d / time.Second)
 	}
 	return r, nil
 }
 
-// ScopeNames names what its approval could be remembered for.
+// ScopeNames lists the scopes for which an approval of the item can be remembered.
 func (it *Item) ScopeNames() string {
 	var names []string
 	for _, s := range it.Scopes {
@@ -56,7 +56,7 @@ func (it *Item) ScopeNames() string {
 	return strings.Join(names, ", ")
 }
 
-// scopes adds the rows that say in full what each scope would let through.
+// scopes adds rows that say in full which calls each scope would let through.
 func (b *Body) scopes(list []broker.Scope) {
 	if len(list) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// ResolutionText is the result line of a decision.
+// ResolutionText is the line that tells the result of a decision.
 func ResolutionText(r broker.Resolution) string {
 	switch r.Outcome {
 	case broker.Expired:
@@ -29,16 +29,16 @@ func ResolutionText(r broker.Resolution) string {
 	return text
 }
 
-// batch is what one command decided together.
+// batch is the calls that one command decided together.
 type batch struct {
 	calls   map[string]bool // by ID
-	numbers []string        // of those that were decided so
-	left    int             // how many waited and were left alone
-	ended   int             // of how many it is known that they are done
+	numbers []string        // of the calls whose decision has been confirmed
+	left    int             // how many calls waited and were not decided
+	ended   int             // how many of the calls are known to be done
 }
 
-// Result is the result line of a decision of the person's own that was made with
-// others: it names them all.
+// Result returns the result line of a decision. For a call of the batch, the line names
+// all calls of the batch whose decision has been confirmed so far.
 func (b *batch) Result(r broker.Resolution, text string) string {
 	if b == nil || !b.calls[r.ID] || !r.Won {
 		return text
@@ -48,7 +48,7 @@ func (b *batch) Result(r broker.Resolution, text string) string {
 	return strings.Join(b.numbers, " ") + strings.TrimPrefix(text, number) + b.rest()
 }
 
-// rest says how many calls were left alone.
+// rest says how many calls were not decided.
 func (b *batch) rest() string {
 	if b.left == 0 {
 		return ""
@@ -56,11 +56,11 @@ func (b *batch) rest() string {
 	return fmt.Sprintf("; %d not shown in full yet", b.left)
 }
 
-// Member tells whether a call was decided together with others.
+// Member reports whether a call was decided together with others.
 func (b *batch) Member(id string) bool { return b != nil && len(b.calls) > 1 && b.calls[id] }
 
-// Done notes that one of the calls is done; it returns the result line for them all once
-// they are.
+// Done notes that one of the calls is done. Once all are, it returns the result line for
+// them together; before that, an empty string.
 func (b *batch) Done() string {
 	if b.ended++; b.ended < len(b.calls) {
 		return ""
