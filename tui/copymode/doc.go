@@ -1,6 +1,7 @@
 // Package copymode is copy mode: a cursor that moves over the lines of a tab, scrollback
-// included, while its agent runs on; selections, searches, and the scrollback as a text
-// for an editor.
+// included, while its agent runs on; selections, searches, and the scrollback as text for
+// an editor.
 //
-// State is all of it. A key goes in, and what is left for the model to do comes out.
+// State is the whole state of copy mode. Its method Key takes a key and returns what the
+// model has to do.
 package copymode

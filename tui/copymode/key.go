@@ -7,20 +7,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// Outcome is what is left to do after a key in copy mode.
+// Outcome is what the model has to do after a key in copy mode.
 type Outcome uint8
 
 const (
-	Stay     Outcome = iota
-	Leave            // copy mode is over
-	Yank             // the selection is to be copied, then it is over
-	Edit             // the scrollback is to be opened in an editor at the cursor
-	NoPrompt         // there is no further prompt to go to
-	NoQuery          // nothing was searched for yet
-	NotFound         // the query is nowhere
+	Stay     Outcome = iota // nothing
+	Leave                   // leave copy mode
+	Yank                    // copy the selection and leave copy mode
+	Edit                    // open the scrollback in an editor at the cursor
+	NoPrompt                // say that there is no further prompt
+	NoQuery                 // say that nothing was searched for yet
+	NotFound                // say that the query was not found
 )
 
-// Key is a key in copy mode, in a view of so many rows.
+// Key handles a key in copy mode, in a view that is height rows high.
 func (c *State) Key(k *input.Keys, name, text string, height int) Outcome {
 	if c.Searching {
 		return c.searchKey(k, name, text)
@@ -59,7 +59,7 @@ func (c *State) Key(k *input.Keys, name, text string, height int) Outcome {
 	return Stay
 }
 
-// searchKey edits the search, and Enter starts it.
+// searchKey handles a key while a query is typed.
 func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
 	switch a := k.At(input.PlaceCommand, name); {
 	case a == input.ActLeave || name == "ctrl+c":
@@ -80,8 +80,8 @@ func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
 	return Stay
 }
 
-// search goes to the next match, around the ends. Capital letters count only
-// when the search has some.
+// search goes to the next match and continues at the other end of the lines. The search
+// is case-sensitive only when the query has capital letters.
 func (c *State) search(backward bool) Outcome {
 	if c.Query == "" {
 		return NoQuery

@@ -6,7 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// act carries out motions and selection keys.
+// act carries out the actions that select and those that move the cursor.
 func (c *State) act(a input.Action) {
 	switch a {
 	case input.ActCopySelect, input.ActCopyLines:
@@ -94,15 +94,15 @@ func (c *State) follow() {
 	c.Top = max(c.Top, c.Cursor.Line-c.rows+1)
 }
 
-// MoveView scrolls the view by n lines and takes the cursor along where it
-// would be left behind.
+// MoveView scrolls the view by n lines, and moves the cursor only as far as it needs to
+// stay in the view.
 func (c *State) MoveView(n int) {
 	c.Top = min(max(0, c.Top+n), max(0, c.total()-c.rows))
 	c.Cursor.Line = min(max(c.Top, c.Cursor.Line), c.Top+c.rows-1)
 }
 
-// lineRunes is a line as one rune for each column; second halves of wide
-// characters are 0.
+// lineRunes returns a line as one rune for each column. The second half of a wide
+// character is 0.
 func (c *State) lineRunes(i int) []rune {
 	cells, _ := c.Screen.Line(i)
 	out := make([]rune, len(cells))
@@ -138,7 +138,7 @@ func charClass(r rune) int {
 	return 2
 }
 
-// wordForward goes to the start of the next word, or to the end of it.
+// wordForward goes to the start of the next word, or to the next end of a word.
 func (c *State) wordForward(toEnd bool) {
 	line := c.lineRunes(c.Cursor.Line)
 	at := func(x int) int {

@@ -13,20 +13,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// marginLines is how many lines of our own stand above and below an agent's
-// text in an editor. Editors obey instructions that they find near the ends of
-// a file, vi's in the first and last five lines, so none of these is the agent's;
-// a form feed keeps emacs from looking further up than to itself.
+// marginLines is how many lines of our own are above and below an agent's text in an
+// editor. Editors obey instructions that they find near the ends of a file, vi in the
+// first and last five lines, so none of these lines may be the agent's. Emacs searches
+// upward from the end of a file as far as the last form feed, so we write one below the
+// agent's text.
 const marginLines = 5
 
-// ScrollbackText writes down all lines of a screen, those that were wrapped
-// joined again, and the number of the line in which a line of the screen stands.
+// ScrollbackText returns all lines of a screen as text, with wrapped lines joined again.
+// at is the number of the line of text that contains the given line of the screen.
 func ScrollbackText(screen *term.Screen, heading string, line int) (text []byte, at int) {
 	var b bytes.Buffer
 	b.WriteString(heading)
 	b.WriteString(strings.Repeat("\n", marginLines))
 	total, number, body := screen.LineCount(), marginLines+1, b.Len()
-	end := body // behind the last line that has something in it
+	end := body // behind the last line that is not empty
 	at = number
 	for i := range total {
 		if i == line {
@@ -52,8 +53,8 @@ func ScrollbackText(screen *term.Screen, heading string, line int) (text []byte,
 	return b.Bytes(), min(at, max(marginLines+1, lines))
 }
 
-// EditorAt is the command line of the person's editor, which begins at a line
-// when it is known how to say so.
+// EditorAt returns the command line of the person's editor. For editors that are known to
+// take a line number, it tells them to begin at that line.
 func EditorAt(line int) ([]string, error) {
 	argv := strings.Fields(os.Getenv("VISUAL"))
 	if len(argv) == 0 {

@@ -10,7 +10,7 @@ import (
 // searchBlock is how many lines are taken from the screen at a time.
 const searchBlock = 512
 
-// find looks for the query from the cursor on, through all lines.
+// find looks for the query in all lines, beginning at the cursor.
 func (c *State) find(backward bool) (Point, bool) {
 	total := c.total()
 	step := 1
@@ -35,8 +35,9 @@ func (c *State) find(backward bool) (Point, bool) {
 	return Point{}, false
 }
 
-// pick chooses a match of one line: behind the cursor on the line where the
-// search begins, any elsewhere and when the search has come around to that line.
+// pick chooses a match in one line. On the line where the search begins, only matches
+// beyond the cursor count; on all others, and when the search comes back to that line, any
+// match counts.
 func (c *State) pick(hits []view.MarkedRow, begins, backward bool) (int, bool) {
 	if backward {
 		for i := len(hits) - 1; i >= 0; i-- {
@@ -54,7 +55,7 @@ func (c *State) pick(hits []view.MarkedRow, begins, backward bool) (int, bool) {
 	return 0, false
 }
 
-// matches are the places of the query in line i, whose text is known.
+// matches returns the places of the query in line i, which has this text.
 func (c *State) matches(i int, text string) []view.MarkedRow {
 	fold := c.Query == strings.ToLower(c.Query)
 	if fold {
@@ -67,11 +68,11 @@ func (c *State) matches(i int, text string) []view.MarkedRow {
 	return matches(cells, c.Query, fold)
 }
 
-// matches are the places of a query in a line, in columns. A match takes all of the
-// columns of the characters that it takes a part of.
+// matches returns the places of a query in a line, in columns. A match includes all
+// columns of each character that it touches.
 func matches(cells []term.Cell, query string, fold bool) []view.MarkedRow {
 	var line strings.Builder
-	var columns []int // of each byte of line
+	var columns []int // for each byte of line, its column
 	for x := range cells {
 		text := view.CellText(cells[x : x+1])
 		if fold {
@@ -95,7 +96,7 @@ func matches(cells []term.Cell, query string, fold bool) []view.MarkedRow {
 	}
 }
 
-// hits are the matches of the last search in a view of so many rows.
+// hits returns the matches of the last search in a view that is height rows high.
 func (c *State) hits(height int) []view.MarkedRow {
 	if c.Query == "" {
 		return nil

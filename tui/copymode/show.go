@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Hints is what can be done in copy mode, for the status line.
+// Hints returns what the status line says in copy mode: where the cursor is, and keys.
 func (c *State) Hints(k *input.Keys) []string {
 	where := fmt.Sprintf("copy line %d/%d", c.Cursor.Line+1, c.total())
 	if c.Searching {
@@ -21,8 +21,8 @@ func (c *State) Hints(k *input.Keys) []string {
 		k.Hint(input.PlaceCopy, input.ActCopyEdit, "edits"), k.Hint(input.PlaceCopy, input.ActLeave, "leaves"))
 }
 
-// Marks are the highlighted cells of a view: the selection or, without one, what was
-// searched for.
+// Marks returns the highlighted cells of a view: the selection or, without one, the
+// matches of the last search.
 func (c *State) Marks(at view.Rect) []view.MarkedRow {
 	if !c.selecting {
 		return c.hits(at.H)
@@ -42,7 +42,8 @@ func (c *State) Marks(at view.Rect) []view.MarkedRow {
 	return out
 }
 
-// ShownCursor is the cursor of copy mode in a view, or nil when it is not there.
+// ShownCursor returns the cursor of copy mode in a view, or nil when it is outside of the
+// view or on the line of the search.
 func (c *State) ShownCursor(at view.Rect) *term.Cursor {
 	y := c.Cursor.Line - c.Top
 	if c.Searching || y < 0 || y >= at.H || c.Cursor.X >= at.W {

@@ -27,23 +27,23 @@ type State struct {
 	Screen    *term.Screen // nil: copy mode is closed
 	rows      int          // of the view
 	Top       int          // line in the first row of the view
-	Dropped   uint64       // by the screen when the line numbers here were true
+	Dropped   uint64       // Screen.Dropped when the line numbers here were last corrected
 	Cursor    Point
 	anchor    Point
 	selecting bool
 	wholeLine bool
 
-	Searching bool // a search is being typed into line
-	Backward  bool
+	Searching bool // the person is typing a query into Line
+	Backward  bool // the direction of the search
 	Line      input.Line
 	Query     string
 }
 
-// total is the number of lines there are.
+// total returns the number of lines, scrollback included.
 func (c *State) total() int { return max(1, c.Screen.LineCount()) }
 
-// Begin opens copy mode over what is seen: the lines of a screen from top on, in a
-// view of so many rows.
+// Begin opens copy mode over the visible part of a screen: the lines from top on, in a
+// view that is height rows high.
 func Begin(screen *term.Screen, top, height int) State {
 	c := State{Screen: screen, rows: height, Top: top, Dropped: screen.Dropped()}
 	cols, rows := screen.Size()
@@ -56,8 +56,8 @@ func Begin(screen *term.Screen, top, height int) State {
 	return c
 }
 
-// Renumber corrects the line numbers for lines that the scrollback has forgotten
-// while the agent ran on.
+// Renumber corrects the line numbers for lines that the scrollback has dropped while the
+// agent ran on.
 func (c *State) Renumber() {
 	n := DroppedSince(c.Screen, c.Dropped)
 	c.Dropped = c.Screen.Dropped()
@@ -72,7 +72,7 @@ func (c *State) Renumber() {
 	c.Top = max(0, c.Top-n)
 }
 
-// span is the selection in reading order.
+// span returns the two ends of the selection in reading order.
 func (c *State) span() (from, to Point) {
 	from, to = c.anchor, c.Cursor
 	if to.before(from) {
@@ -85,8 +85,8 @@ func (c *State) span() (from, to Point) {
 	return from, to
 }
 
-// selected is the text of the selection. Lines that the screen had wrapped
-// are joined again.
+// selected returns the text of the selection. Lines that the screen has wrapped are
+// joined again.
 func (c *State) selected() string {
 	from, to := c.span()
 	var b strings.Builder
@@ -115,7 +115,7 @@ func (c *State) selected() string {
 	return b.String()
 }
 
-// Take is what is copied: the selection, or without one the line.
+// Take returns the text to copy: the selection or, without one, the line of the cursor.
 func (c *State) Take() string {
 	if !c.selecting {
 		c.anchor, c.wholeLine = c.Cursor, true
@@ -133,11 +133,11 @@ func (c *State) SelectFrom(p Point) { c.anchor, c.selecting = p, true }
 // MoveTo puts the cursor on a cell.
 func (c *State) MoveTo(p Point) { c.Cursor = p }
 
-// DroppedSince is how many lines of the scrollback were forgotten since a number was
-// taken from its Dropped; line numbers from then are too high by that.
+// DroppedSince returns how many lines the scrollback has dropped since s.Dropped()
+// returned since. Line numbers from that time are too high by so many.
 func DroppedSince(s *term.Screen, since uint64) int {
 	now := s.Dropped()
-	if now < since { // the scrollback was made anew
+	if now < since { // the scrollback was cleared, and the count began again
 		return 0
 	}
 	return int(now - since)
