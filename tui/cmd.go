@@ -21,10 +21,10 @@ const closeTime = 60 * time.Second
 func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	ctx, tasks := m.ctx, m.tasks
 	return func() (msg tea.Msg) {
-		if !tasks.Enter() {
+		if !tasks.Add() {
 			return nil
 		}
-		defer tasks.Leave()
+		defer tasks.Done()
 		tasks.Run(func() { msg = work(ctx) })
 		return msg
 	}

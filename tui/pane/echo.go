@@ -8,19 +8,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// How long an agent may take to show what was typed into it before the next step
-// is typed all the same, and how long it may go on drawing after it has begun.
 const (
+	// echoLimit is how long to wait for the echo of one step before the next is typed.
 	echoLimit = 3 * time.Second
+	// drawLimit is how long to wait, after the echo, until the agent stops drawing.
 	drawLimit = time.Second
-	echoEvery = 30 * time.Millisecond // the shortest time between two looks at the screen
+	// echoEvery is the shortest time between two comparisons of the screen.
+	echoEvery = 30 * time.Millisecond
 )
 
-// awaitEcho waits until the agent has taken what was typed last: until its echo has
-// come, and then nothing more for the pause. A busy agent reads a text and the
-// Enter behind it at once, however long ago they were typed, and takes them for a
-// paste. An agent that draws all the time is not waited for longer than the
-// limits. It reports false when the pane was closed.
+// awaitEcho waits until the agent has read the previous step: until the step's echo is on
+// the screen and the agent has then written nothing for the pause. Without this wait, a
+// busy agent would read a text and the Enter behind it at once and take both for a paste.
+// The limits bound the wait for an agent that draws all the time. It reports false when
+// the pane was closed.
 func (p *Pane) awaitEcho(echo func() bool, pause time.Duration) bool {
 	limit := time.NewTimer(echoLimit)
 	defer limit.Stop()
@@ -64,9 +65,9 @@ func (p *Pane) awaitOutput(limit <-chan time.Time) (more, open bool) {
 	}
 }
 
-// echoOf is called before something is typed; the function it returns tells
-// whether the agent has shown it: its tail stands on the screen once more often
-// than now or, without a tail, anything was written since.
+// echoOf is called before something is typed. It returns a function that reports whether
+// the agent has shown it: the tail is on the screen more often than before or, without a
+// tail, the agent has written anything since.
 func (p *Pane) echoOf(tail string) func() bool {
 	if tail == "" {
 		since := time.Now()
@@ -76,11 +77,11 @@ func (p *Pane) echoOf(tail string) func() bool {
 	return func() bool { return strings.Count(visible(p.Screen), tail) > before }
 }
 
-// tailLength is how many characters of the end of a text are looked for.
+// tailLength is how many characters at the end of a text are looked for on the screen.
 const tailLength = 8
 
-// tailOf is the end of a text as an agent will show it, without blanks; empty for
-// a text of several lines, which agents may show in short.
+// tailOf returns the end of a text as an agent will show it, without blanks. It is empty
+// for a text of several lines, which agents may show abbreviated.
 func tailOf(text string) string {
 	text = strings.TrimSuffix(strings.TrimPrefix(text, "\x1b[200~"), "\x1b[201~")
 	if strings.ContainsAny(text, "\n\x1b") {
@@ -99,7 +100,7 @@ func withoutBlanks(s string) string {
 	}, s)
 }
 
-// visible is what a screen shows, without blanks and ends of lines.
+// visible returns the text that a screen shows, without blanks and ends of lines.
 func visible(s *term.Screen) string {
 	var f term.Frame
 	s.Snapshot(&f, 0)

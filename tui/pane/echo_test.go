@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// An agent that goes on drawing is waited for, but not for ever.
+// The wait for an agent that keeps drawing is bounded.
 func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	for name, tt := range map[string]struct{ frames, want time.Duration }{
@@ -42,8 +42,8 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 	}
 }
 
-// The Enter behind a text comes a pause after the agent has shown the text, and
-// after a while also when it shows nothing.
+// The Enter behind a text is typed a pause after the agent has shown the text, or after
+// echoLimit when it shows nothing.
 func TestEnterWaitsForTheEcho(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	for name, tt := range map[string]struct{ echo, want time.Duration }{
@@ -54,7 +54,7 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 				p := &Pane{wrote: make(chan struct{}, 1)}
 				p.ctx, p.cancel = context.WithCancel(t.Context())
 				p.output.Store(time.Now().UnixNano())
-				signal(p.wrote) // of what was written before
+				signal(p.wrote) // left over from earlier output
 				<-time.After(time.Millisecond)
 				began := time.Now()
 				answer := time.AfterFunc(tt.echo, func() {
@@ -70,19 +70,19 @@ func TestEnterWaitsForTheEcho(t *testing.T) {
 				}
 				p.cancel()
 				if p.awaitEcho(p.since(time.Now().Add(time.Hour)), pause) {
-					t.Error("a closed pane settles")
+					t.Error("the wait in a closed pane reports an echo")
 				}
 			})
 		})
 	}
 }
 
-// since is the echo of something without a tail that was typed at that time.
+// since reports whether something without a tail, typed at that time, was echoed.
 func (p *Pane) since(typed time.Time) func() bool {
 	return func() bool { return !p.LastOutput().Before(typed) }
 }
 
-// A text has been taken when it stands on the screen once more than before.
+// A text has been read when it is on the screen more often than before.
 func TestEchoIsTheTextOnTheScreen(t *testing.T) {
 	screen, err := term.NewScreen(term.Options{Cols: 20, Rows: 5})
 	if err != nil {

@@ -6,25 +6,25 @@ import (
 	"time"
 )
 
-// Gate holds back the reader of the person's terminal while the focused pane
-// has more input waiting than it should: that is what keeps a paste of any size
-// within bounds. It never holds back for long when the agent takes nothing at
-// all, because then the person must still be able to reach the multiplexer.
+// Gate holds back the reader of the person's terminal while too much input waits for the
+// focused pane, so that a paste of any size takes bounded memory. When the agent takes
+// nothing at all, Gate stops holding back after a short time, because the person must
+// still be able to reach the multiplexer.
 type Gate struct {
 	mu      sync.Mutex
 	focused *InputQueue
-	stalled bool          // the focused queue has not moved for a whole stall
+	stalled bool          // nothing was taken from the focused queue for stallTime
 	changed chan struct{} // capacity 1, lossy: another queue is focused
 }
 
-// stall is how long an agent may take no input before the rest of a paste is
-// no longer held back for it, and is refused by its queue instead.
-const stall = time.Second
+// stallTime is how long an agent may take no input before its paste is no longer held
+// back. Its queue then refuses the rest of the paste.
+const stallTime = time.Second
 
 // NewGate makes a gate that holds nothing back.
 func NewGate() *Gate { return &Gate{changed: make(chan struct{}, 1)} }
 
-// Focus says which queue further input will go to; nil for none.
+// Focus sets the queue that further input will go to; nil for none.
 func (g *Gate) Focus(q *InputQueue) {
 	g.mu.Lock()
 	same := g.focused == q
@@ -37,8 +37,8 @@ func (g *Gate) Focus(q *InputQueue) {
 	}
 }
 
-// Wait returns when the focused queue has room, or has not moved for a while,
-// or ctx has ended.
+// Wait returns when the focused queue has room, when nothing was taken from it for
+// stallTime, or when ctx has ended.
 func (g *Gate) Wait(ctx context.Context) {
 	for {
 		g.mu.Lock()
@@ -47,31 +47,31 @@ func (g *Gate) Wait(ctx context.Context) {
 		if q == nil || !q.crowded() {
 			return
 		}
-		patience := stall
+		timeout := stallTime
 		if stalled {
-			patience = 0
+			timeout = 0
 		}
-		moved, alive := g.await(ctx, q, patience)
+		moved, open := g.await(ctx, q, timeout)
 		g.mu.Lock()
 		if g.focused == q {
 			g.stalled = !moved
 		}
 		g.mu.Unlock()
-		if !moved || !alive {
+		if !moved || !open {
 			return
 		}
 	}
 }
 
-// await waits until q moves or the focus does. It reports false when neither
-// happened in time, and whether ctx still lives.
-func (g *Gate) await(ctx context.Context, q *InputQueue, patience time.Duration) (moved, alive bool) {
+// await waits until something is taken from q or another queue is focused. It reports
+// whether one of both happened in time, and whether ctx has not ended.
+func (g *Gate) await(ctx context.Context, q *InputQueue, timeout time.Duration) (moved, open bool) {
 	select {
 	case <-q.room:
 		return true, true
 	default:
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-q.room:

@@ -13,18 +13,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// ResizeEvery is the shortest time between two resizes of one agent's screen:
-// a window that is dragged produces hundreds.
+// ResizeEvery is the shortest time between two resizes of one agent's screen, because
+// dragging the edge of a window produces hundreds.
 const ResizeEvery = 80 * time.Millisecond
 
-// holdTime is when a synchronized update that has not ended is drawn anyway;
-// a little longer than the screen holds it back.
+// holdTime is how long after output a synchronized update that has not ended is drawn
+// anyway. It is a little longer than the screen holds the update back.
 const holdTime = 160 * time.Millisecond
 
-// Pane moves bytes between an agent's terminal and its screen of cells. What the
-// agent writes comes on the goroutine that read it; of the pane's own one waits
-// for the end of that, one writes what the queue holds, one resizes. The screen
-// slows down the reader and the reader the agent, so a flood costs no memory.
+// Pane moves bytes between an agent's terminal and its screen of cells. The terminal calls
+// Write on the goroutine that read the output. The pane has three goroutines of its own:
+// one waits until the output ends, one writes what is in the queue, one resizes. A busy
+// screen slows down the reader, and the reader the agent, so a flood of output takes no
+// memory.
 type Pane struct {
 	id       broker.SessionID
 	Screen   *term.Screen
@@ -35,10 +36,10 @@ type Pane struct {
 	cancel   context.CancelFunc
 
 	Visible   atomic.Bool
-	past      int64         // bytes to come that the agent wrote in its former life
-	recalling atomic.Bool   // what is written to the screen is from before
+	past      int64         // bytes still to come that the agent wrote before we attached
+	replaying atomic.Bool   // the screen is given such bytes
 	drawn     atomic.Bool   // there has been text on the screen
-	output    atomic.Int64  // when the agent has last written, in nanoseconds since 1970
+	output    atomic.Int64  // when the agent last wrote, in nanoseconds since 1970
 	wrote     chan struct{} // capacity 1, lossy: the agent has written something
 	hooks     Hooks
 
@@ -46,21 +47,21 @@ type Pane struct {
 	terminal broker.Terminal
 	cols     int
 	rows     int
-	late     *time.Timer   // a frame for an update that does not end
+	late     *time.Timer   // asks for a frame when a synchronized update does not end
 	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
 }
 
-// Hooks is how a pane reaches the rest of the program.
+// Hooks are the functions by which a pane reaches the rest of the program.
 type Hooks struct {
 	Wake  func()              // asks for a frame; never blocks
-	Show  func()              // asks for one, and may paint it at once
+	Show  func()              // asks for a frame, and may paint it before it returns
 	Began func()              // called once, when the agent has written some text
 	Ended func(err error)     // called once, when the agent's terminal has ended
-	Event func(ev term.Event) // what the program asked for besides drawing
+	Event func(ev term.Event) // called for what the program asks for besides drawing
 }
 
-// New makes a pane with an empty screen. What is written to it waits until
-// a terminal is attached.
+// New makes a pane with an empty screen. Input waits in its queue until a terminal is
+// attached.
 func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options, hooks Hooks) (*Pane, error) {
 	p := &Pane{
 		id:       id,
@@ -74,7 +75,7 @@ func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.Sessio
 		wrote:    make(chan struct{}, 1),
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	o.Notify = p.happened
+	o.Notify = p.onEvent
 	screen, err := term.NewScreen(o)
 	if err != nil {
 		return nil, err
@@ -83,8 +84,8 @@ func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.Sessio
 	return p, nil
 }
 
-// Attach connects the pane to an agent's terminal, which it owns from then on.
-// On a pane that was closed meanwhile it closes the terminal.
+// Attach connects the pane to an agent's terminal, which the pane then owns. On a pane
+// that was closed meanwhile it closes the terminal and returns an error.
 func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
 	if p.ctx.Err() != nil || p.terminal != nil {
@@ -101,8 +102,7 @@ func (p *Pane) Attach(t broker.Terminal) error {
 	return nil
 }
 
-// Connect connects the pane to the terminal of its session's agent; it waits until the
-// agent runs.
+// Connect waits until the session's agent runs and connects the pane to its terminal.
 func (p *Pane) Connect(api broker.API) error {
 	t, err := api.Attach(p.ctx, p.id)
 	if err != nil {
@@ -111,8 +111,8 @@ func (p *Pane) Connect(api broker.API) error {
 	return p.Attach(t)
 }
 
-// Close detaches from the terminal and ends the pane's goroutines; it does not
-// wait for them, the group does. The screen keeps its last picture.
+// Close detaches from the terminal and ends the pane's goroutines. It does not wait for
+// them; Tasks.Wait does. The screen keeps its cells.
 func (p *Pane) Close() {
 	p.cancel()
 	p.mu.Lock()
@@ -126,8 +126,8 @@ func (p *Pane) Close() {
 	}
 }
 
-// read feeds the screen until the terminal ends. It returns nil for a plain
-// end of the agent.
+// read feeds the screen until the terminal ends. It returns nil when the agent ended
+// normally or the pane was closed.
 func (p *Pane) read(t broker.Terminal) error {
 	p.past = t.History()
 	err := t.CopyTo(p)
@@ -137,8 +137,9 @@ func (p *Pane) read(t broker.Terminal) error {
 	return err
 }
 
-// Write takes output of the agent, on the goroutine that read it, which is not
-// the group's, but as dangerous to the person's terminal.
+// Write takes output of the agent. It is called on the goroutine that read the output,
+// which is none of p.tasks; p.tasks.Run makes sure that a panic there restores the
+// person's terminal too.
 func (p *Pane) Write(output []byte) (int, error) {
 	if p.Visible.Load() {
 		p.tasks.Run(func() { p.take(output) })
@@ -149,11 +150,11 @@ func (p *Pane) Write(output []byte) (int, error) {
 	}
 	begin := time.Now()
 	p.tasks.Run(func() { p.take(output) })
-	if !p.priority.rest(p.ctx, time.Since(begin)) {
+	if !p.priority.pause(p.ctx, time.Since(begin)) {
 		return 0, p.ctx.Err()
 	}
-	// Has the runtime look whether a key has come, which it does not while
-	// a goroutine has more to do all the time.
+	// Lets the scheduler run the goroutine that reads keys. It would not while this
+	// goroutine always has more to do.
 	runtime.Gosched()
 	return len(output), nil
 }
@@ -165,7 +166,7 @@ func (p *Pane) Feed(data []byte) {
 	signal(p.wrote)
 	before := p.Screen.Generation()
 	_, _ = p.Screen.Write(data)
-	if p.Silent() && p.legible() {
+	if p.Silent() && p.hasText() {
 		p.drawn.Store(true)
 		p.hooks.Began()
 	}
@@ -175,25 +176,26 @@ func (p *Pane) Feed(data []byte) {
 	p.answer()
 }
 
-// answer gives the agent what its screen owes it.
+// answer sends the agent the screen's replies to its queries.
 func (p *Pane) answer() {
 	if replies := p.Screen.TakeReplies(); len(replies) > 0 {
 		p.Queue.PutLast(replies)
 	}
 }
 
-// SetColors tells the screen the colors of the person's terminal, and the agent if it
-// wants to know.
+// SetColors sets the colors of the person's terminal on the screen, which reports them to
+// the agent if the agent asked for that.
 func (p *Pane) SetColors(foreground, background term.Color) {
 	p.Screen.SetColors(foreground, background)
 	p.answer()
 }
 
-// take tells what an agent wrote in its former life from what it writes now.
+// take gives output to the screen. Output from before we attached comes first and is
+// replayed.
 func (p *Pane) take(output []byte) {
 	old := min(p.past, int64(len(output)))
 	if old > 0 {
-		p.recall(output[:old])
+		p.replay(output[:old])
 		p.past -= old
 	}
 	if int(old) < len(output) {
@@ -201,11 +203,11 @@ func (p *Pane) take(output []byte) {
 	}
 }
 
-// recall gives the screen what an agent that was taken back wrote before. What
-// it asked its terminal then was answered then.
-func (p *Pane) recall(data []byte) {
-	p.recalling.Store(true)
-	defer p.recalling.Store(false)
+// replay gives the screen what an agent wrote before we attached to it. Replies are
+// dropped, because the agent's queries were answered at that time.
+func (p *Pane) replay(data []byte) {
+	p.replaying.Store(true)
+	defer p.replaying.Store(false)
 	_, _ = p.Screen.Write(data)
 	p.Screen.TakeReplies()
 	if p.Visible.Load() {
@@ -213,26 +215,26 @@ func (p *Pane) recall(data []byte) {
 	}
 }
 
-// happened passes on what a program asks for besides drawing. Of what it asked
-// for in its former life only the title matters.
-func (p *Pane) happened(ev term.Event) {
-	if !p.recalling.Load() || ev.Kind == term.EventTitle {
+// onEvent passes on what a program asks for besides drawing. From replayed output it
+// passes on only the title.
+func (p *Pane) onEvent(ev term.Event) {
+	if !p.replaying.Load() || ev.Kind == term.EventTitle {
 		p.hooks.Event(ev)
 	}
 }
 
-// NoteOutput notes when the agent has last written something.
+// NoteOutput notes that the agent wrote something at a time.
 func (p *Pane) NoteOutput(at time.Time) { p.output.Store(at.UnixNano()) }
 
-// LastOutput is when the agent has last written something.
+// LastOutput returns when the agent last wrote something.
 func (p *Pane) LastOutput() time.Time { return time.Unix(0, p.output.Load()) }
 
-// Silent reports whether the agent has written nothing yet that a person could read.
-// The first that many write are questions to their terminal.
+// Silent reports whether the agent has not shown any text yet. The first output of many
+// agents is only queries to their terminal.
 func (p *Pane) Silent() bool { return !p.drawn.Load() }
 
-// legible reports whether there is any text on the screen.
-func (p *Pane) legible() bool {
+// hasText reports whether there is any text on the screen.
+func (p *Pane) hasText() bool {
 	_, rows := p.Screen.Size()
 	for _, line := range p.Screen.Text(max(0, p.Screen.LineCount()-rows), rows) {
 		if strings.TrimSpace(line) != "" {
@@ -242,8 +244,8 @@ func (p *Pane) legible() bool {
 	return false
 }
 
-// show asks for a frame. While the program is in the middle of a synchronized
-// update that waits for its end, or for the time that it may take.
+// show asks for a frame. During a synchronized update it waits until the update ends or
+// holdTime is over.
 func (p *Pane) show() {
 	if !p.Screen.Held() {
 		p.hooks.Show()
@@ -261,9 +263,9 @@ func (p *Pane) show() {
 	}
 }
 
-// write sends what the queue holds to the agent, in order.
+// write sends what is in the queue to the agent, in order.
 func (p *Pane) write(t broker.Terminal) {
-	echo := func() bool { return true } // of what was written last
+	echo := func() bool { return true } // reports whether the last step was echoed
 	for {
 		k, ok := p.Queue.take(p.ctx)
 		if !ok {
@@ -274,22 +276,23 @@ func (p *Pane) write(t broker.Terminal) {
 		}
 		echo = p.echoOf(k.tail)
 		if _, err := t.Write(k.data); err != nil {
-			// The reader meets the same end and reports it.
+			// The goroutine that reads gets the same error and reports it.
 			p.Queue.Discard()
 			return
 		}
 	}
 }
 
-// Send types to the agent: at once where it takes what was typed without
-// waiting. It reports false when it takes nothing at all.
+// Send types to the agent: at once when the agent takes the bytes without waiting,
+// otherwise through the queue. It reports false when the queue is full; the bytes that
+// the agent did not take are lost then.
 func (p *Pane) Send(data []byte) bool {
 	p.priority.keyTyped()
 	return p.Queue.pass(data, p.try)
 }
 
-// try types what the agent takes without waiting, and returns how many bytes
-// that was. An error is met again by the goroutine that writes the rest.
+// try writes as many bytes as the agent takes without waiting, and returns how many. It
+// drops an error, because the goroutine that writes the rest gets it again.
 func (p *Pane) try(data []byte) int {
 	p.mu.Lock()
 	t := p.terminal
@@ -301,9 +304,9 @@ func (p *Pane) try(data []byte) int {
 	return n
 }
 
-// SetSize says how large the pane shall be. The screen and the agent follow at
-// once when the last change is some time ago, and otherwise a little later,
-// always with the size that was asked for last.
+// SetSize sets the size of the pane. The screen and the agent are resized at once when
+// the last resize was more than ResizeEvery ago, and otherwise a little later, always to
+// the size that was set last.
 func (p *Pane) SetSize(cols, rows int) {
 	p.mu.Lock()
 	same := p.cols == cols && p.rows == rows
@@ -320,9 +323,9 @@ func (p *Pane) SetSize(cols, rows int) {
 	signal(p.resized)
 }
 
-// resize follows setSize.
+// resize gives the screen and the agent the sizes that SetSize sets.
 func (p *Pane) resize(t broker.Terminal) {
-	told := [2]int{}
+	last := [2]int{}
 	for {
 		select {
 		case <-p.resized:
@@ -332,17 +335,17 @@ func (p *Pane) resize(t broker.Terminal) {
 		p.mu.Lock()
 		want := [2]int{p.cols, p.rows}
 		p.mu.Unlock()
-		if want == told {
+		if want == last {
 			continue
 		}
-		told = want
+		last = want
 		p.Screen.Resize(want[0], want[1])
-		p.answer() // it may have asked for a report
+		p.answer() // the agent may have asked for a report of each resize
 		if p.Visible.Load() {
 			p.hooks.Wake()
 		}
-		// An agent that cannot be told of its size now is told with the next
-		// change; that its terminal is gone the reader reports.
+		// An error needs no report: the next resize tries again, and when the terminal
+		// is gone, the goroutine that reads reports that.
 		_ = t.Resize(p.ctx, want[0], want[1])
 		if !Sleep(p.ctx, ResizeEvery) {
 			return

@@ -7,43 +7,42 @@ import (
 )
 
 const (
-	// headStart is how long a key may take to its echo before the output of
-	// panes that nobody sees is dealt with again.
+	// headStart is how long the output of hidden panes waits for the echo of a key.
 	headStart = 2 * time.Millisecond
-	// longestYield bounds how long that output waits for keys that come one
-	// after the other.
+	// longestYield is how long that output waits at most when one key follows another.
 	longestYield = 10 * time.Millisecond
-	// yieldStep is how often it is looked whether the echo has come.
+	// yieldStep is the time between two checks whether the echo was painted.
 	yieldStep = 200 * time.Microsecond
-	// typingPause is how long after a key another one is to be expected.
+	// typingPause is how long after a key the person still counts as typing.
 	typingPause = 500 * time.Millisecond
 )
 
-// Priority lets a key and its echo go before the output of panes that nobody
-// sees: those may flood, and there are only so many processors.
+// Priority lets a key and its echo go before the output of hidden panes, which could
+// otherwise keep all processors busy. Its times are counted from began.
 type Priority struct {
-	until atomic.Int64 // since began; 0 when no echo is awaited
-	typed atomic.Int64 // when the last key came, since began; 0 before the first
+	until atomic.Int64 // how long to wait for an echo; 0 when none is expected
+	typed atomic.Int64 // when the last key came; 0 before the first
 }
 
-// began is what times are counted from, in order to be kept in one word.
+// began is the time from which others are counted, so that they fit an atomic integer.
 var began = time.Now()
 
-// keyTyped says that a key is on its way.
+// keyTyped notes that a key is sent to an agent.
 func (r *Priority) keyTyped() {
 	now := time.Since(began)
 	r.typed.Store(int64(now))
 	r.until.Store(int64(now + headStart))
 }
 
-// EchoPainted says that the echo has been painted.
+// EchoPainted notes that the echo has been painted.
 func (r *Priority) EchoPainted() {
 	if r.until.Load() != 0 {
 		r.until.Store(0)
 	}
 }
 
-// yield waits while a key is on its way. It reports false when ctx has ended.
+// yield waits while the echo of a key is expected, at most for longestYield. It reports
+// false when ctx has ended.
 func (r *Priority) yield(ctx context.Context) bool {
 	for waited := time.Duration(0); waited < longestYield; waited += yieldStep {
 		until := r.until.Load()
@@ -57,10 +56,10 @@ func (r *Priority) yield(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// rest follows a piece of such output, which has taken some time to deal with.
-// While somebody types it rests for as long at least, so that the next key finds a
-// processor free. It reports false when ctx has ended.
-func (r *Priority) rest(ctx context.Context, took time.Duration) bool {
+// pause is called after a piece of output of a hidden pane was handled, which took a time.
+// While somebody types it waits for as long again, at most for longestYield, so that a
+// processor is free for the next key. It reports false when ctx has ended.
+func (r *Priority) pause(ctx context.Context, took time.Duration) bool {
 	typed := time.Duration(r.typed.Load())
 	if typed == 0 || time.Since(began)-typed > typingPause {
 		return ctx.Err() == nil

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Output that nobody sees goes on at once while nobody types, waits for the echo
-// of a key, and rests between its pieces as long as keys come.
-func TestRightOfWay(t *testing.T) {
-	var way Priority
-	const hour = time.Hour // what would be noticed
+// Output of hidden panes is handled at once while nobody types. It waits for the echo of
+// a key, and pauses between its pieces as long as keys come.
+func TestPriority(t *testing.T) {
+	var priority Priority
+	const hour = time.Hour // a wait that the test would notice
 	quick := func(what string, step func() bool) {
 		t.Helper()
 		begin := time.Now()
@@ -22,24 +22,24 @@ func TestRightOfWay(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	quick("nobody types", func() bool { return way.yield(ctx) && way.rest(ctx, hour) })
+	quick("nobody types", func() bool { return priority.yield(ctx) && priority.pause(ctx, hour) })
 
-	way.keyTyped()
+	priority.keyTyped()
 	begin := time.Now()
-	way.typed.Add(int64(hour)) // however long this test is held up here
-	if !way.rest(ctx, 3*time.Millisecond) || time.Since(begin) < 3*time.Millisecond {
-		t.Errorf("it rested for %v", time.Since(begin))
+	priority.typed.Add(int64(hour)) // however long this test is held up here
+	if !priority.pause(ctx, 3*time.Millisecond) || time.Since(begin) < 3*time.Millisecond {
+		t.Errorf("it paused for %v", time.Since(begin))
 	}
-	quick("a piece that took long", func() bool { return way.rest(ctx, hour) })
-	way.keyTyped()
-	way.EchoPainted()
-	quick("the echo is painted", func() bool { return way.yield(ctx) })
-	way.typed.Store(int64(time.Since(began) - typingPause - 1))
-	quick("the last key is long ago", func() bool { return way.rest(ctx, hour) })
+	quick("a piece that took long", func() bool { return priority.pause(ctx, hour) })
+	priority.keyTyped()
+	priority.EchoPainted()
+	quick("the echo is painted", func() bool { return priority.yield(ctx) })
+	priority.typed.Store(int64(time.Since(began) - typingPause - 1))
+	quick("the last key is long ago", func() bool { return priority.pause(ctx, hour) })
 
-	way.keyTyped()
+	priority.keyTyped()
 	cancel()
-	if way.rest(ctx, hour) {
-		t.Error("it goes on after its end")
+	if priority.pause(ctx, hour) {
+		t.Error("it goes on after its context has ended")
 	}
 }

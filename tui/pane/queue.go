@@ -9,28 +9,28 @@ import (
 
 // The bounds of what may wait to be written to one pane, in bytes.
 const (
-	queueHigh    = 256 << 10 // above it the source of a paste is held back
-	QueueLimit   = 1 << 20   // above it input is refused
-	QueueReserve = 64 << 10  // beyond the limit, for what must not be cut off
-	writeSize    = 32 << 10  // the most that goes out in one write
+	queueHigh    = 256 << 10 // above this, the reader of the person's terminal is held back
+	QueueLimit   = 1 << 20   // above this, input is refused
+	QueueReserve = 64 << 10  // beyond the limit, for the end of something already begun
+	writeSize    = 32 << 10  // the most that is written at once
 )
 
 // keystrokes is one thing to write to a pane, after a pause.
 type keystrokes struct {
 	pause time.Duration
 	data  []byte
-	tail  string // its end, as the agent will show it before the next step; may be empty
-	slot  int    // kept for something that is still to come, when not 0
+	tail  string // the end of the echo to wait for before the next step; may be empty
+	slot  int    // not 0: a reserved place whose data is still to come
 }
 
-// InputQueue holds what waits to be written to a pane, in order. Putting never
-// blocks: it refuses what does not fit, and says so. One goroutine takes.
+// InputQueue holds what waits to be written to a pane, in order. Put never blocks; it
+// reports false for data that does not fit. One goroutine takes.
 type InputQueue struct {
 	mu    sync.Mutex
 	items []keystrokes
 	size  int
 	slots int  // the number of the last slot
-	taken bool // what was taken last may still be on its way
+	taken bool // what was taken last may not be written yet
 
 	ready chan struct{} // capacity 1, lossy: something was put
 	room  chan struct{} // capacity 1, lossy: something was taken
@@ -43,14 +43,15 @@ func newInputQueue() *InputQueue {
 // Put appends data; it reports false and takes nothing when the queue is full.
 func (q *InputQueue) Put(data []byte) bool { return q.add(keystrokes{data: data}, QueueLimit) }
 
-// PutLast appends data that ends something already begun, such as the end of
-// a paste. It may use the reserve.
+// PutLast appends data that ends something already begun, such as the end of a paste. It
+// may use QueueReserve.
 func (q *InputQueue) PutLast(data []byte) bool {
 	return q.add(keystrokes{data: data}, QueueLimit+QueueReserve)
 }
 
-// pass has data sent at once by try, which says how much of it was, and puts what
-// is left. While anything waits or is on its way it is put behind that.
+// pass sends data at once by try, which returns how many bytes it sent, and puts the rest
+// into the queue. While the queue is not empty, or what was taken from it may not be
+// written yet, pass puts all data into the queue.
 func (q *InputQueue) pass(data []byte, try func([]byte) int) bool {
 	q.mu.Lock()
 	if !q.taken && len(q.items) == 0 {
@@ -69,7 +70,7 @@ func (q *InputQueue) add(k keystrokes, limit int) bool {
 		q.mu.Unlock()
 		return false
 	}
-	// Small pieces are joined, or a slow reader would be sent one write a key.
+	// Joins small pieces; otherwise a slow reader would get one write for each key.
 	if n := len(q.items); n > 0 && k.pause == 0 && len(q.items[n-1].data)+len(k.data) <= writeSize {
 		last := &q.items[n-1]
 		if last.pause == 0 && last.slot == 0 && last.tail == "" {
@@ -119,14 +120,14 @@ func (q *InputQueue) take(ctx context.Context) (keystrokes, bool) {
 	}
 }
 
-// crowded reports whether a source that can wait should wait.
+// crowded reports whether the reader of the person's terminal should wait.
 func (q *InputQueue) crowded() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.size > queueHigh
 }
 
-// String is what waits, for tests and for reading.
+// String returns the data that waits, for tests and for debugging.
 func (q *InputQueue) String() string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,7 +146,7 @@ func (q *InputQueue) Discard() {
 	signal(q.room)
 }
 
-// signal wakes the one who waits on a lossy channel of capacity 1.
+// signal wakes the goroutine that waits on a lossy channel of capacity 1.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -73,8 +73,8 @@ func TestQueueStepsKeepTheirPauses(t *testing.T) {
 	}
 }
 
-// TestGate holds a source back while the focused queue is crowded, but not for
-// ever when nothing takes from it, and not for a queue that is not focused.
+// A gate holds the reader back while the focused queue is crowded, but only for stallTime
+// when nothing is taken from it, and not at all for a queue that is not focused.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, q, other := NewGate(), newInputQueue(), newInputQueue()
@@ -82,12 +82,12 @@ func TestGate(t *testing.T) {
 		begin := time.Now()
 		g.Wait(t.Context())
 		q.Put(make([]byte, queueHigh+1))
-		g.Wait(t.Context()) // nothing moves: one stall, then let through
-		if d := time.Since(begin); d != stall {
+		g.Wait(t.Context()) // nothing moves: held back for stallTime, then let through
+		if d := time.Since(begin); d != stallTime {
 			t.Errorf("held back for %v", d)
 		}
 		g.Wait(t.Context())
-		if d := time.Since(begin); d != stall {
+		if d := time.Since(begin); d != stallTime {
 			t.Errorf("held back again, %v in all", d)
 		}
 		passed := make(chan struct{})
@@ -100,8 +100,8 @@ func TestGate(t *testing.T) {
 		synctest.Wait()
 		q.Discard()
 		<-passed
-		if d := time.Since(begin); d != stall {
-			t.Errorf("room was not noticed for %v", d-stall)
+		if d := time.Since(begin); d != stallTime {
+			t.Errorf("room was not noticed for %v", d-stallTime)
 		}
 	})
 }

@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// Reserve keeps a place in the queue for what is still to come, so that keys
-// pressed meanwhile stay behind it. What is behind it waits until the place is
-// filled or given up.
+// Reserve reserves a place in the queue for data that is still to come, so that keys
+// pressed meanwhile come behind it. They wait until the place is filled or released.
 func (q *InputQueue) Reserve() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -16,9 +15,9 @@ func (q *InputQueue) Reserve() int {
 	return q.slots
 }
 
-// Fill puts several things into a reserved place, with a pause before each but
-// the first. It reports false when the place is gone or they do not fit; the
-// place is given up then.
+// Fill puts several steps into a reserved place, with a pause before each but the first.
+// It reports false when the place does not exist any more, or when the steps do not fit,
+// which releases the place.
 func (q *InputQueue) Fill(slot int, steps []string, pause time.Duration) bool {
 	q.mu.Lock()
 	defer func() {
@@ -51,7 +50,7 @@ func (q *InputQueue) Fill(slot int, steps []string, pause time.Duration) bool {
 	return true
 }
 
-// Release gives a reserved place up.
+// Release removes a reserved place, so that what is behind it can be written.
 func (q *InputQueue) Release(slot int) {
 	q.mu.Lock()
 	if at := q.place(slot); at >= 0 {

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// Tasks owns goroutines: it starts them, waits for them, and makes sure that a
-// panic in any of them gives the person's terminal back before the process
-// dies of it.
+// Tasks is a group of goroutines: it starts them, waits for them, and restores the
+// person's terminal before a panic in one of them ends the process.
 type Tasks struct {
-	Restore func() // gives the terminal back; safe to call more than once
+	Restore func() // restores the terminal; safe to call more than once
 
 	mu     sync.Mutex
 	closed bool
 	wg     sync.WaitGroup
 }
 
-// Start runs f in a goroutine of the group. Once wait was called nothing is
-// started any more, and start reports false.
+// Start runs f in a goroutine of the group. After Wait was called it starts nothing and
+// reports false.
 func (g *Tasks) Start(f func()) bool {
-	if !g.Enter() {
+	if !g.Add() {
 		return false
 	}
 	go func() {
@@ -30,7 +29,7 @@ func (g *Tasks) Start(f func()) bool {
 	return true
 }
 
-// Run calls f in the present goroutine under the group's protection.
+// Run calls f in the present goroutine, and restores the terminal if f panics.
 func (g *Tasks) Run(f func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -43,9 +42,9 @@ func (g *Tasks) Run(f func()) {
 	f()
 }
 
-// Enter counts the calling goroutine as one of the group, unless it is closed;
-// the caller then owes a leave.
-func (g *Tasks) Enter() bool {
+// Add counts the calling goroutine as one of the group, and the caller has to call Done.
+// It reports false, and counts nothing, when the group is closed.
+func (g *Tasks) Add() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -55,12 +54,12 @@ func (g *Tasks) Enter() bool {
 	return true
 }
 
-// Leave ends what enter began.
-func (g *Tasks) Leave() { g.wg.Done() }
+// Done ends what Add began.
+func (g *Tasks) Done() { g.wg.Done() }
 
-// Wait closes the group and waits for its goroutines, at most for a time. It
-// reports whether all have ended.
-func (g *Tasks) Wait(patience time.Duration) bool {
+// Wait closes the group and waits for its goroutines, at most for a timeout. It reports
+// whether all have ended.
+func (g *Tasks) Wait(timeout time.Duration) bool {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
@@ -69,7 +68,7 @@ func (g *Tasks) Wait(patience time.Duration) bool {
 		g.wg.Wait()
 		close(ended)
 	}()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-ended:
