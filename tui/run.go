@@ -110,7 +110,7 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.C
 	m.tasks.Start(func() { screen.Serve(ctx) })
 	m.tasks.Start(func() {
 		for range t.Continues(ctx) {
-			screen.Anew()
+			screen.Repaint()
 			m.tell(continuedMsg{})
 		}
 	})

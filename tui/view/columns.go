@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Stopwatch is a time in seconds, or in minutes and seconds: "12 s", "2:07".
+// Stopwatch writes a duration in seconds, or in minutes and seconds: "12 s", "2:07".
 func Stopwatch(d time.Duration) string {
 	s := int(d / time.Second)
 	if s < 60 {
@@ -18,7 +18,7 @@ func Stopwatch(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// Age is how long ago something was, in one word or two.
+// Age writes how long ago something was, in two words: "just now", "5m ago".
 func Age(d time.Duration) string {
 	switch {
 	case d < time.Minute:
@@ -31,8 +31,8 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 }
 
-// PlaceColumn is a directory in a list: its last names, when there is no room for
-// all of them beside what else tells rows apart.
+// PlaceColumn writes a directory for a column of a list: its whole path or, when that is
+// too wide, only its last names.
 func PlaceColumn(path string) string {
 	const width = 28
 	path = text.Drawable(homeShort(path))

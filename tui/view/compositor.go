@@ -17,7 +17,7 @@ import (
 type Display interface {
 	Await()
 	Write(frame []byte) (int, error)
-	Ready() bool // a small frame is taken without waiting
+	Ready() bool // reports whether the terminal takes a small frame without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
 	SetTitle(title string) error
@@ -28,25 +28,23 @@ type Display interface {
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
 }
 
-// Request is something besides cells that the person's terminal shall do.
+// Request asks the person's terminal for something besides drawing cells, such as a bell.
 type Request func(d Display) error
 
-// maxRequests is how many requests wait for a terminal that takes nothing;
-// later ones are dropped.
+// maxRequests is how many requests may wait for a slow terminal; later ones are dropped.
 const maxRequests = 16
 
-// Compositor draws scenes. Whenever the model publishes a scene or a visible
-// pane has new output it composes the panes' cells and the chrome into one
-// canvas, and the painter sends the difference. It is the only one who writes
-// to the person's terminal.
+// Compositor draws scenes. Whenever the model publishes a scene or a visible pane has new
+// output, it composes the panes' cells and the chrome into one canvas, and the painter
+// sends the difference. Nothing else writes to the person's terminal.
 type Compositor struct {
 	out     Display
 	mouse   bool
-	painted func(seq uint64, at time.Time) // a scene that asked for it is on screen
+	painted func(seq uint64, at time.Time) // called when a scene with Report set is painted
 	loop    *paint.Loop
 	painter *paint.Painter
 	canvas  *paint.Canvas
-	echoed  func() // what was brought by show is painted
+	echoed  func() // called when Show has painted a frame
 
 	scene    atomic.Pointer[Scene]
 	requests chan Request // bounded, lossy
@@ -55,17 +53,17 @@ type Compositor struct {
 	keyboard  uint8
 	mouseMode keys.MouseMode
 	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
-	stale     atomic.Bool   // something else had the terminal: nothing of what was painted is left
+	stale     atomic.Bool   // another program had the terminal: everything has to be painted again
 
-	// What follows is used by one goroutine at a time: the one that paints.
+	// Only the goroutine that paints uses these fields; there is one at a time.
 	drawn    *Scene
 	chrome   []*term.Frame
 	frames   map[*term.Screen]*term.Frame
 	reported uint64
 }
 
-// NewCompositor makes the compositor of a terminal. echoed is called when what Show
-// brought is painted, painted when a scene that asks for it is.
+// NewCompositor makes the compositor of a terminal. It calls echoed when Show has painted
+// a frame, and painted when a scene with Report set is painted.
 func NewCompositor(out Display, profile paint.ColorProfile, mouse bool, echoed func(), painted func(uint64, time.Time)) *Compositor {
 	c := &Compositor{
 		echoed:    echoed,
@@ -92,16 +90,15 @@ func (c *Compositor) Publish(s *Scene) {
 // Wake asks for a frame because the screen of a visible pane has changed.
 func (c *Compositor) Wake() { c.loop.Wake() }
 
-// Show does the same, and may paint the frame before it returns: it is for the
-// goroutine that brought the change.
+// Show does the same, and may paint the frame before it returns. The goroutine that wrote
+// the change to the screen calls it.
 func (c *Compositor) Show() {
 	if c.loop.Show() {
 		c.echoed()
 	}
 }
 
-// Request asks the terminal for something besides cells. What does not fit the queue
-// is dropped.
+// Request has a request carried out. When the queue is full the request is dropped.
 func (c *Compositor) Request(r Request) {
 	select {
 	case c.requests <- r:
@@ -112,25 +109,25 @@ func (c *Compositor) Request(r Request) {
 // Edit shows text in a program that has the terminal to itself until it ends.
 func (c *Compositor) Edit(ctx context.Context, argv []string, name string, text []byte) error {
 	err := c.out.Edit(ctx, argv, name, text)
-	c.Anew()
+	c.Repaint()
 	return err
 }
 
-// Anew paints everything once more: something else has used the terminal.
-func (c *Compositor) Anew() {
+// Repaint paints everything again after another program has used the terminal.
+func (c *Compositor) Repaint() {
 	c.stale.Store(true)
 	c.loop.Wake()
 }
 
-// Answered passes on what the terminal said of itself.
+// Answered passes the terminal's reply to a query on to the painter.
 func (c *Compositor) Answered(r keys.Reply) { c.painter.Answer(r) }
 
 // Run paints until ctx ends or the terminal is gone.
 func (c *Compositor) Run(ctx context.Context) error { return c.loop.Run(ctx) }
 
-// Serve carries out requests, apart from the painting so that neither waits for
-// the other's decisions; the terminal writes one thing at a time. A request that
-// fails is no reason to end: that the terminal is gone shows in the painting.
+// Serve carries out requests until ctx ends. It has a goroutine of its own so that requests
+// and painting do not wait for each other; the terminal still writes one thing at a time.
+// It ignores the error of a request: when the terminal is gone, Run returns that error.
 func (c *Compositor) Serve(ctx context.Context) {
 	for {
 		select {
@@ -153,8 +150,8 @@ func (c *Compositor) Serve(ctx context.Context) {
 // Await implements paint.Awaiter.
 func (c *Compositor) Await() { c.out.Await() }
 
-// Write sends a frame to the terminal, and reports the scene it was made of. While
-// another program has the terminal frames go nowhere and are not reported.
+// Write sends a frame to the terminal, and calls painted when the scene has Report set.
+// While another program has the terminal, Write drops frames and reports none.
 func (c *Compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
 	if errors.Is(err, outer.ErrLent) {
@@ -174,7 +171,7 @@ func (c *Compositor) Draw() *paint.Canvas {
 		return nil
 	}
 	if s != c.drawn {
-		c.take(s)
+		c.setScene(s)
 	}
 	if c.stale.Swap(false) {
 		c.painter.Invalidate()
@@ -199,9 +196,8 @@ func (c *Compositor) Draw() *paint.Canvas {
 	return c.canvas
 }
 
-// take makes a scene the one that is drawn, and forgets what only the former
-// one needed.
-func (c *Compositor) take(s *Scene) {
+// setScene makes a scene the one that is drawn, and drops what only the former one needed.
+func (c *Compositor) setScene(s *Scene) {
 	former := c.drawn
 	c.drawn = s
 	c.canvas.Resize(s.Cols, s.Rows)
@@ -214,12 +210,12 @@ func (c *Compositor) take(s *Scene) {
 	for _, layer := range s.Layers {
 		c.chrome = append(c.chrome, layer.frame())
 	}
-	c.keep(s.Panes)
+	c.assignFrames(s.Panes)
 }
 
-// keep gives every pane a frame, those that are not seen any more theirs to those
-// that come to be seen: cells for a whole screen are large.
-func (c *Compositor) keep(panes []PlacedPane) {
+// assignFrames gives every pane a frame. Panes that become visible reuse the frames of
+// panes that are not visible any more, because the cells of a whole screen are large.
+func (c *Compositor) assignFrames(panes []PlacedPane) {
 	kept := make(map[*term.Screen]*term.Frame, len(panes))
 	for _, p := range panes {
 		if f := c.frames[p.Screen]; f != nil {
@@ -242,8 +238,8 @@ func (c *Compositor) keep(panes []PlacedPane) {
 	c.frames = kept
 }
 
-// snapshot brings a pane's frame up to date, unless its program is in the
-// middle of a synchronized update.
+// snapshot brings a pane's frame up to date, unless its program is in the middle of a
+// synchronized update, and returns it.
 func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 	f := c.frames[p.Screen]
 	screen := p.Screen
@@ -256,8 +252,8 @@ func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 	return f
 }
 
-// placeCursor shows the chrome's cursor or that of the focused program, and
-// brings keyboard and mouse into the modes the program asked for.
+// placeCursor shows the cursor of the chrome or of the focused program, and asks for the
+// keyboard and mouse modes that the program wants.
 func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
 	c.canvas.HideCursor()
 	if focused != nil {
@@ -272,7 +268,7 @@ func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
 	}
 }
 
-// follow notes the modes of the focused program.
+// follow notes the modes of the focused program; Serve sets them on the terminal.
 func (c *Compositor) follow(m keys.Modes) {
 	mouse := keys.MouseDrag
 	if m.Mouse == keys.MouseMotion {

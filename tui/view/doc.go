@@ -1,9 +1,10 @@
-// Package view draws the multiplexer's own part of the screen. Everything in it is data
-// in, cells out: it knows sessions and calls only as far as they are handed to it.
+// Package view draws the multiplexer's own part of the screen. It turns data into cells,
+// and knows only what its callers hand to it of sessions and calls.
 //
-// A Surface is a rectangle of cells; what is written to it is clipped to it. The model
-// puts surfaces and the screens of visible panes into a Scene, and the Compositor draws
-// that on the person's terminal, at most one frame at a time.
+// A Surface is a rectangle of cells; text that is written to it is clipped to it. The
+// model puts surfaces and the screens of visible panes into a Scene, and the Compositor
+// draws the scene on the person's terminal, one frame at a time.
 //
-// Every string that an agent had a hand in passes through text.Drawable before it is drawn.
+// Every string that an agent can influence passes through text.Drawable before it is
+// drawn.
 package view

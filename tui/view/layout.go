@@ -6,9 +6,9 @@ const (
 	MinRows = 5
 )
 
-// Layout divides the screen: one row of tabs, the viewport, one status line.
-// The viewport never changes its size for a mode or a panel; those are drawn
-// over it, so that the agent is never told of another size because of them.
+// Layout divides the screen: one row of tabs, the viewport, one status line. Modes and
+// panels are drawn over the viewport and never change its size, so that they never cause
+// a resize of the agent.
 type Layout struct {
 	Cols, Rows int
 	Tabs       Rect
@@ -29,10 +29,9 @@ func LayOut(cols, rows int) (Layout, bool) {
 	return l, cols >= MinCols && rows >= MinRows
 }
 
-// Overlay divides the rows at the bottom of the viewport among the panel and
-// the command line. The command line gets one to six rows, the panel what its
-// lines need up to the rest, but always leaves a row of the viewport to be seen
-// when there are more than five.
+// Overlay divides the rows at the bottom of the viewport between the panel and the command
+// line. The command line gets one to six rows, and the panel as many as it wants of the
+// rest. When the viewport has more than five rows, one of them stays visible.
 func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
 	v := l.Viewport
 	inputRows := min(max(1, inputWant), 6, max(1, v.H/2))
@@ -50,8 +49,8 @@ func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
 	return panel, input
 }
 
-// Divide gives each of n panes its part of an area. Between two parts a line
-// of one cell stays free. Four panes make a grid.
+// Divide divides an area among n panes: one below the other when down is set, else side by
+// side, four in a grid. Between two parts it leaves a line of one cell free.
 func Divide(area Rect, n int, down bool) []Rect {
 	if n == 4 {
 		var out []Rect

@@ -8,15 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Line is one line of a list: a key, or a name, with what there is to say of it.
+// Line is one line of a list: a key or a name, and the text about it.
 type Line struct {
 	Key  string // or empty: a heading or plain text
 	Text string
 	Head bool
 }
 
-// List is lines that a person scrolls through, below a title: the help screen and all
-// that is shown like it.
+// List is lines below a title that a person can scroll: the help screen, and other texts
+// that are shown in the same way.
 type List struct {
 	viewport.Model
 	Title string
@@ -35,8 +35,8 @@ type listRow struct {
 	head        bool
 }
 
-// rows lays the lines out: keys in a column of their own where there is room, else
-// above what they do.
+// rows lays the lines out: keys in a column of their own when there is room, else above
+// their texts.
 func (l *List) rows(width int) []listRow {
 	column := 26
 	if width < 50 {
@@ -67,8 +67,8 @@ func (l *List) rows(width int) []listRow {
 	return out
 }
 
-// Lay lays the list out for a part of the screen, below the title, and keeps the first
-// row on the screen where that is possible.
+// Lay lays the list out for a part of the screen, below the title. The scroll position
+// stays as far as possible.
 func (l *List) Lay(at Rect) { l.lay(at) }
 
 func (l *List) lay(at Rect) []listRow {

@@ -1,24 +1,24 @@
 package view
 
-// tabMark is a sign in the tab bar and what it says.
+// tabMark is a mark in the tab bar and what it means.
 type tabMark struct{ Mark, Says string }
 
-// TabMarks are all of them, in the order of a tab's life.
+// TabMarks lists all marks, in the order of a tab's life.
 func TabMarks() []tabMark {
 	return []tabMark{
 		{MarkStarting, "the agent starts"},
-		{MarkIdle, "it asks for nothing"},
+		{MarkIdle, "the agent is idle"},
 		{MarkWorking, "a request to its model or a call is under way"},
 		{MarkWaiting, "a call waits for you"},
 		{MarkDone, "it has done its work, and you have not looked yet"},
 		{MarkLost, "it cannot be reached"},
 		{MarkEnded, "it has ended"},
-		{MarkMuted, "nothing is announced of it (/mute)"},
+		{MarkMuted, "its notifications are off (/mute)"},
 		{"bold", "something happened there that you have not looked at"},
 	}
 }
 
-// The signs.
+// The marks in the tab bar.
 const (
 	MarkStarting = "◌"
 	MarkIdle     = "○"

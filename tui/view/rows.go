@@ -2,31 +2,32 @@ package view
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// StyledRow is a row about a session that has no screen yet.
+// StyledRow is a row of text in a style, about a session that has no screen yet.
 type StyledRow struct {
 	Text  string
 	Style term.Style
 }
 
-// StyledRows are laid out for a width.
+// StyledRows is rows of text, laid out for a width.
 type StyledRows struct {
 	Width int
 	Rows  []StyledRow
 }
 
-// Add wraps a text.
+// Add adds a text, wrapped between words.
 func (r *StyledRows) Add(text string, style term.Style) {
 	for _, row := range WrapWords(text, r.Width) {
 		r.Rows = append(r.Rows, StyledRow{row, style})
 	}
 }
 
-// Clip adds one row, whatever the text's length; the end is shown in full.
+// Clip adds a text as one row. It clips the text when it is too long, but not end, which
+// comes behind the text.
 func (r *StyledRows) Clip(text, end string, style term.Style) {
 	r.Rows = append(r.Rows, StyledRow{Clip(text, max(1, r.Width-TextWidth(end))) + end, style})
 }
 
-// AddUpTo wraps a text over so many rows at most.
+// AddUpTo adds a text, wrapped between words, and clips it after most rows.
 func (r *StyledRows) AddUpTo(most int, text string, style term.Style) {
 	before := len(r.Rows)
 	r.Add(text, style)

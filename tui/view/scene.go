@@ -2,24 +2,24 @@ package view
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// Scene is everything the compositor needs to draw a frame, but for the cells
-// of the panes, which it takes from their screens at the last moment. A scene
-// is never changed after it was published.
+// Scene is everything that the compositor needs to draw a frame, except the cells of the
+// panes, which it takes from their screens when it draws. A scene must not be changed
+// after it was published.
 type Scene struct {
 	Seq        uint64
 	Cols, Rows int
 	Panes      []PlacedPane
 	Layers     []*Surface // drawn over the panes, in order
 	Cursor     *term.Cursor
-	// Focus is the index in Panes of the pane whose cursor is the terminal's,
-	// used when Cursor is nil; -1 for none.
+	// Focus is the index in Panes of the focused pane; -1 for none. Its cursor is shown
+	// when Cursor is nil.
 	Focus int
-	// Report asks for word, once, that the frame has been written: what the
-	// person has to have seen before deciding depends on it.
+	// Report asks the compositor to report once that the scene has been painted. The
+	// approval panel needs this to know what the person has seen.
 	Report bool
 }
 
-// shows says whether the pane is where the scene has it too.
+// shows reports whether the scene shows the pane's screen at the same place.
 func (s *Scene) shows(p PlacedPane) bool {
 	for _, q := range s.Panes {
 		if q.Screen == p.Screen && q.At == p.At {
@@ -33,9 +33,9 @@ func (s *Scene) shows(p PlacedPane) bool {
 type PlacedPane struct {
 	Screen   *term.Screen
 	At       Rect
-	Scrolled bool // Top is in the first row; otherwise the newest lines are seen
+	Scrolled bool // the view begins at line Top; otherwise it shows the newest lines
 	Top      int
-	Dropped  uint64      // by the screen when Top was true
+	Dropped  uint64      // Screen.Dropped when Top was set
 	Marks    []MarkedRow // highlighted cells, in lines of the frame
 	Style    term.Style  // of the highlighted cells
 }

@@ -11,7 +11,7 @@ import (
 
 // A view that is scrolled back shows the same lines in every frame while the agent
 // floods its screen.
-func TestScrolledViewStandsStill(t *testing.T) {
+func TestScrolledViewStaysTheSame(t *testing.T) {
 	const lines, top = 60_000, 10
 	screen, err := term.NewScreen(term.Options{Cols: 80, Rows: 22, Scrollback: 2 * lines})
 	if err != nil {

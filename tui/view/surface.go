@@ -18,9 +18,8 @@ func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
-// Surface is a rectangle of host chrome: cells that the multiplexer draws
-// itself. Whatever is written to it is clipped to it, and control characters
-// never become cells.
+// Surface is a rectangle of host chrome: cells that the multiplexer draws itself. Text
+// that is written to it is clipped to it, and control characters never become cells.
 type Surface struct {
 	At    Rect
 	Cells []term.Cell // rows of At.W cells
@@ -38,8 +37,8 @@ func NewSurface(at Rect, fill term.Style) *Surface {
 // Row returns the cells of one row.
 func (s *Surface) Row(y int) []term.Cell { return s.Cells[y*s.At.W : (y+1)*s.At.W] }
 
-// Text draws a string from column x of row y on and returns the column behind
-// it. What does not fit is not drawn.
+// Text draws a string from column x of row y on and returns the column behind it. It does
+// not draw characters beyond the right edge.
 func (s *Surface) Text(x, y int, text string, style term.Style) int {
 	if y < 0 || y >= s.At.H {
 		return x
@@ -113,8 +112,8 @@ func (s *Surface) Fill(y int, style term.Style) {
 	}
 }
 
-// frame is the surface in the form that is copied to a canvas. The surface
-// must not be changed afterwards.
+// frame returns the surface as a frame that can be copied to a canvas. The surface must
+// not be changed afterwards.
 func (s *Surface) frame() *term.Frame {
 	f := &term.Frame{Cols: s.At.W, Rows: s.At.H, Generation: 1}
 	for y := range s.At.H {
@@ -123,7 +122,7 @@ func (s *Surface) frame() *term.Frame {
 	return f
 }
 
-// String is the text of the surface, for tests and for reading.
+// String returns the text of the surface, for tests and for debugging.
 func (s *Surface) String() string {
 	var b strings.Builder
 	for y := range s.At.H {
@@ -133,7 +132,7 @@ func (s *Surface) String() string {
 	return b.String()
 }
 
-// CellText is the text of a row of cells, blanks as spaces.
+// CellText returns the text of a row of cells, with blanks as spaces.
 func CellText(cells []term.Cell) string {
 	var b strings.Builder
 	for _, c := range cells {

@@ -20,8 +20,8 @@ type TabBar struct {
 	Width  int
 }
 
-// Draw draws the bar. When not all tabs fit, those around the active one are shown and
-// the number of the others stands at the edges.
+// Draw draws the bar. When not all tabs fit, it shows those around the active one, and at
+// each edge the number of the tabs beyond it.
 func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	s := NewSurface(at, theme.Bar)
 	if len(b.Tabs) == 0 {
@@ -52,7 +52,7 @@ func edgeStyle(tabs []Tab, theme Theme) term.Style {
 	return theme.Muted
 }
 
-// window is the range of tabs that fit the bar and hold the active one.
+// window returns the range of tabs, with the active one among them, that fit the bar.
 func (b TabBar) window() (first, last int) {
 	width := func(i int) int { return TextWidth(b.Tabs[i].Label) }
 	const edge = 4 // columns for the number of tabs beyond an edge
@@ -86,7 +86,7 @@ func (b TabBar) window() (first, last int) {
 	}
 }
 
-// At is the index of the tab drawn at a column, or -1.
+// At returns the index of the tab drawn at a column, or -1.
 func (b TabBar) At(x int) int {
 	if len(b.Tabs) == 0 {
 		return -1

@@ -2,7 +2,7 @@ package view
 
 import "testing"
 
-// A click on a bar without tabs means none of them.
+// A click on a bar without tabs hits no tab.
 func TestTabAt(t *testing.T) {
 	bar := TabBar{Width: 20}
 	if got := bar.At(3); got != -1 {

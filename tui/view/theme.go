@@ -15,7 +15,7 @@ import (
 type Theme struct {
 	Name string
 
-	Notice    term.Style // what the screen always has to say
+	Notice    term.Style // notices that are always on the screen
 	Bar       term.Style // tab bar and status line
 	Tab       term.Style // a tab in the bar
 	ActiveTab term.Style // the tab that is shown
@@ -55,26 +55,26 @@ func ThemeByName(name string) (Theme, error) {
 	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s", name, strings.Join(ThemeNames(), ", "))
 }
 
-// DarkTheme is for light text on a dark background, in 256 colors.
+// DarkTheme is the theme with light text on a dark background, in 256 colors.
 func DarkTheme() Theme {
 	return colorTheme("dark", true, func(dark, _, _ lipgloss.ANSIColor) color.Color { return dark })
 }
 
-// LightTheme is the one for dark text on a light background.
+// LightTheme is the theme with dark text on a light background, in 256 colors.
 func LightTheme() Theme {
 	return colorTheme("light", true, func(_, light, _ lipgloss.ANSIColor) color.Color { return light })
 }
 
-// sixteenTheme draws nothing bold in black: many terminals make bold colors bright,
-// and bright black is gray.
+// sixteenTheme is the theme for sixteen colors. It draws nothing in bold black, because
+// many terminals draw bold colors bright, and bright black is gray.
 func sixteenTheme() Theme {
 	t := colorTheme("16", false, func(_, _, sixteen lipgloss.ANSIColor) color.Color { return sixteen })
 	t.Border = term.Style{}
 	return t
 }
 
-// colorTheme mixes a theme from the colors that pick takes: of each three, the one on
-// a dark background, on a light one, and among sixteen colors.
+// colorTheme makes a theme of colors. pick chooses each color from three: the one for a
+// dark background, for a light background, and of the sixteen colors.
 func colorTheme(name string, strong bool, pick func(dark, light, sixteen lipgloss.ANSIColor) color.Color) Theme {
 	base := lipgloss.NewStyle()
 	var (
@@ -109,7 +109,7 @@ func colorTheme(name string, strong bool, pick func(dark, light, sixteen lipglos
 	}
 }
 
-// plainTheme has attributes only.
+// plainTheme is the theme without colors; it uses attributes only.
 func plainTheme() Theme {
 	base := lipgloss.NewStyle()
 	plain, bold, inverse, underlined := cellStyle(base), cellStyle(base.Bold(true)), cellStyle(base.Reverse(true)), cellStyle(base.Underline(true))
@@ -137,7 +137,7 @@ func plainTheme() Theme {
 	}
 }
 
-// cellStyle is a style of the chrome as a cell has it.
+// cellStyle converts a style to the style of a cell.
 func cellStyle(s lipgloss.Style) term.Style {
 	out := term.Style{FG: cellColor(s.GetForeground()), BG: cellColor(s.GetBackground())}
 	if s.GetBold() {
@@ -152,8 +152,8 @@ func cellStyle(s lipgloss.Style) term.Style {
 	return out
 }
 
-// cellColor is a color as a cell has it; what is no color of the palette is the
-// terminal's own.
+// cellColor converts a color to the color of a cell. A color that is not in the palette
+// becomes the terminal's default color.
 func cellColor(c color.Color) term.Color {
 	if n, ok := c.(lipgloss.ANSIColor); ok {
 		return term.PaletteColor(uint8(n))

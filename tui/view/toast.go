@@ -6,22 +6,22 @@ import "time"
 const (
 	ToastTime = 12 * time.Second
 	MaxToasts = 3
-	toastRows = 4 // of one toast; what is longer is counted
+	toastRows = 4 // rows of one toast; further ones are only counted
 )
 
-// Toast tells of a call that was let through because the person ordered it, or of a copy
-// that waits for their word. It never takes the focus, and is told apart from what an
-// agent paints by its place over the viewport's corner and by the phrase.
+// Toast announces a call that was approved because the person had ordered it, or a copy to
+// the clipboard that waits for the person. It never takes the focus. A person can tell it
+// from what an agent draws by its place over the corner of the viewport and by the phrase.
 type Toast struct {
 	Parts []string // each on rows of its own; sanitized
-	More  string   // the command that shows what has no room, or that it asks for
+	More  string   // the command that shows the rest, or that answers the toast
 	until time.Time
 }
 
-// Toasts are those that were shown last, the oldest first.
+// Toasts are the latest toasts, the oldest first.
 type Toasts []Toast
 
-// Add adds a toast, in the place of the oldest when there are too many.
+// Add adds a toast, and drops the oldest when there are more than MaxToasts.
 func (all *Toasts) Add(t Toast, now time.Time) {
 	t.until = now.Add(ToastTime)
 	*all = append(all.Fresh(now), t)
@@ -30,7 +30,7 @@ func (all *Toasts) Add(t Toast, now time.Time) {
 	}
 }
 
-// Fresh are the toasts whose time is not over.
+// Fresh returns the toasts whose time is not over.
 func (all Toasts) Fresh(now time.Time) Toasts {
 	var fresh Toasts
 	for _, t := range all {
@@ -66,7 +66,8 @@ func (all Toasts) Draw(v Rect, theme Theme, now time.Time) []*Surface {
 	return out
 }
 
-// rows lays a toast out on at most limit rows; what does not fit is counted.
+// rows lays a toast out on at most limit rows. When there are more, one further row says
+// how many.
 func (t Toast) rows(width, limit int) []string {
 	if limit == 1 {
 		return []string{Clip(t.Parts[0], width)}

@@ -11,14 +11,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Wrap breaks sanitized text into rows of at most width columns. It breaks
-// after an escaped line end, and otherwise wherever a row is full: nothing is
-// moved to look nicer, so the rows joined are the text. A space that falls on
-// the end of a row is drawn visibly, so blanks behind a row are never part of
-// it. An escape is kept on one row unless it is wider than the row.
+// Wrap breaks sanitized text into rows of at most width columns. It breaks after an
+// escaped line end, and otherwise only when a row is full, so the rows joined are the
+// text. A space at the end of a row is drawn visibly, so that blanks behind a row are never
+// part of the text. An escape stays on one row unless it is wider than the row.
 func Wrap(text string, width int) []string { return WrapHanging(text, width, width) }
 
-// WrapHanging is wrap with a first row of another width.
+// WrapHanging is Wrap with a first row of another width.
 func WrapHanging(clean string, first, width int) []string {
 	if first < 1 || width < 1 {
 		return nil
@@ -50,8 +49,8 @@ func WrapHanging(clean string, first, width int) []string {
 	return rows
 }
 
-// nextToken is the length in bytes and the width of the first rune or escape
-// of text; an escape wider than a row falls apart into its runes.
+// nextToken returns the length in bytes and the width of the first character or escape of
+// text. Of an escape wider than a row it returns only the first character.
 func nextToken(text string, width int) (n, w int) {
 	if text[0] == '\\' {
 		if n = tokenLength(text); n <= width {
@@ -66,8 +65,8 @@ func nextToken(text string, width int) (n, w int) {
 	return len(cluster), w
 }
 
-// WrapWords breaks the multiplexer's own text between words, where it reads
-// best. A word longer than a row is broken as wrap does.
+// WrapWords breaks the multiplexer's own text into rows between words. It breaks a word
+// that is wider than a row as Wrap does.
 func WrapWords(text string, width int) []string {
 	var rows []string
 	row := ""
@@ -90,7 +89,7 @@ func WrapWords(text string, width int) []string {
 	return append(rows, row)
 }
 
-// tokenLength is the length in bytes of the first rune or escape of text.
+// tokenLength returns the length in bytes of the first character or escape of text.
 func tokenLength(text string) int {
 	if text[0] != '\\' || len(text) < 2 {
 		if text[0] < utf8.RuneSelf && (len(text) == 1 || text[1] < utf8.RuneSelf) {
@@ -110,7 +109,7 @@ func tokenLength(text string) int {
 	return 2
 }
 
-// Counted is a number with what it counts: "1 row", "2 rows".
+// Counted writes a number and what it counts: "1 row", "2 rows".
 func Counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
@@ -118,7 +117,7 @@ func Counted(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// TextWidth is the number of columns that text takes.
+// TextWidth returns the number of columns that text takes.
 func TextWidth(text string) int {
 	for i := range len(text) {
 		if !narrow(text[i]) {
@@ -128,13 +127,12 @@ func TextWidth(text string) int {
 	return len(text)
 }
 
-// narrow says whether a byte is a character of one column, which nothing but
-// what follows it can change.
+// narrow reports whether a byte is a character of one column by itself; only bytes that
+// follow it can change that.
 func narrow(b byte) bool { return b >= ' ' && b < 0x7f }
 
-// Clip shortens text to width columns; what is cut is marked with an ellipsis.
-// Only the multiplexer's own short labels are clipped, never what a person is
-// asked to judge.
+// Clip shortens text to width columns and marks the cut with an ellipsis. It is only for
+// the multiplexer's own short labels, never for text that a person has to judge.
 func Clip(text string, width int) string {
 	if TextWidth(text) <= width {
 		return text
