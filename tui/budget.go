@@ -16,10 +16,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// nearlySpent is the used part of a limit from which on it stands out.
+// nearlySpent is the used part of a limit from which on the usage is highlighted.
 const nearlySpent = 0.8
 
-// runBudget is /budget: what was used, or let this tab use more.
+// runBudget is /budget: it shows what was used, or lets this tab use more.
 func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	if args == "" {
 		return m.do(func(ctx context.Context) tea.Msg {
@@ -64,7 +64,7 @@ func (m *Model) onBudgets(msg budgetsMsg) {
 	m.showHelp("what was used of the models", m.budgetText(msg.budgets))
 }
 
-// budgetText writes the budget screen.
+// budgetText returns the lines of the budget screen.
 func (m *Model) budgetText(all broker.Budgets) []view.Line {
 	var out []view.Line
 	for _, b := range all.Sessions {
@@ -84,7 +84,7 @@ func (m *Model) budgetText(all broker.Budgets) []view.Line {
 		view.Line{Text: "/budget +5 lets this tab use 5 dollars more."})
 }
 
-// usageLines writes one usage.
+// usageLines returns the lines that describe a usage.
 func usageLines(u broker.Usage) []view.Line {
 	cost := fmt.Sprintf("$%.4f", u.CostUSD)
 	if u.GuessedUSD > 0 {
@@ -98,7 +98,7 @@ func usageLines(u broker.Usage) []view.Line {
 	}
 }
 
-// allowance says what may be used.
+// allowance says what a session may use.
 func allowance(a broker.Allowance) string {
 	var parts []string
 	if a.CostUSD > 0 {
@@ -119,7 +119,7 @@ func allowance(a broker.Allowance) string {
 	return strings.Join(parts, ", ")
 }
 
-// spent is the focused tab's usage for the status line.
+// spent returns the focused tab's usage for the status line, and its style.
 func (m *Model) spent() (string, term.Style) {
 	t := m.current()
 	if t == nil || t.budget.Used.Tokens() == 0 {
@@ -133,7 +133,7 @@ func (m *Model) spent() (string, term.Style) {
 	return fmt.Sprintf(" $%.2f %s ", b.Used.CostUSD, short(b.Used.Tokens())), style
 }
 
-// short is a number of tokens for little room.
+// short writes a number of tokens in few columns.
 func short(n int64) string {
 	switch {
 	case n < 10_000:

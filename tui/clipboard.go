@@ -17,30 +17,32 @@ import (
 )
 
 const (
-	// copyEvery bounds how often programs may do so: what is sent along is large, and would
-	// keep frames and notifications from the person's terminal.
+	// copyEvery is the shortest time between two copies of programs. A copy can be large
+	// and would delay frames and notifications on the way to the person's terminal.
 	copyEvery = 500 * time.Millisecond
-	// copyAfter is how long after the person last used a program it may copy without being
-	// asked about: what they pressed there can have caused it.
+	// copyAfter is how long after the person last used a program it may copy without
+	// permission, because the person's input may have caused the copy.
 	copyAfter = 5 * time.Second
-	// copyHold is how long another copy waits for the person's word.
+	// copyHold is how long any other copy waits for the person's permission.
 	copyHold = 30 * time.Second
-	// copyShown is how much of it a toast shows, in columns, where the viewport has so many
-	// columns and rows. What is longer is shown by /clipboard first, which it then waits for.
+	// copyShown is how much of such a copy the toast shows, in columns, if the viewport has
+	// at least copyWidth columns and copyHeight rows. The first /clipboard shows a longer
+	// copy whole, and then the copy waits for copyRead.
 	copyShown             = 140
 	copyWidth, copyHeight = 80, 12
 	copyRead              = 2 * time.Minute
-	// copyLook is the most that a person is asked to look through, in bytes.
+	// copyLook is the size in bytes of the largest copy that is shown whole.
 	copyLook = 64 << 10
 )
 
-// programCopies is what programs have put into the clipboard lately.
+// programCopies limits how often programs copy to the clipboard.
 type programCopies struct {
-	at   time.Time // when the last one was passed on
-	next *paneMsg  // waits to be
+	at   time.Time // when the last copy was passed on
+	next *paneMsg  // the copy that waits until copyEvery is over; nil: none
 }
 
-// heldCopy is what a program wants in the clipboard without the person's having caused it.
+// heldCopy is a copy that waits for the person's permission, because no input of the person
+// can have caused it.
 type heldCopy struct {
 	data  []byte
 	shown bool // all of it
@@ -48,16 +50,16 @@ type heldCopy struct {
 	until time.Time
 }
 
-// used notes that the person gave the tab's program something that can make it copy.
+// used notes that the person gave the tab's program input that can make it copy.
 func (t *tab) used(ev keys.Event, now time.Time) {
 	if input.Handled(ev) {
 		t.usedAt = now
 	}
 }
 
-// onProgramCopies passes a copy on, now or when the last one is long enough ago, if the
-// person looks at the program and has just used it. Of those that wait only the newest
-// counts: it is what the clipboard would hold then.
+// onProgramCopies handles a program's copy to the clipboard. If the person looks at the
+// program and has just used it, the copy is passed on, at once or when copyEvery is over;
+// of several that wait, only the newest. Any other copy is held for permission.
 func (m *Model) onProgramCopies(t *tab, msg paneMsg) tea.Cmd {
 	if !m.looksAt(t) || m.mode != modeTerminal || m.now().Sub(t.usedAt) > copyAfter {
 		return m.holdCopy(t, msg.event.Data)
@@ -74,15 +76,15 @@ func (m *Model) onProgramCopies(t *tab, msg paneMsg) tea.Cmd {
 	return nil
 }
 
-// onCopy passes on the copy that has waited.
+// onCopy passes on the copy that has waited for copyEvery.
 func (m *Model) onCopy() tea.Cmd {
 	msg := m.copies.next
 	m.copies.next = nil
 	return m.onPane(*msg)
 }
 
-// holdCopy keeps a copy until the person allows it, and tells them. One that is held is
-// never replaced by another: they would allow what they have not been told of.
+// holdCopy keeps a copy until the person allows it, and shows a toast. It never replaces a
+// copy that is held already: the person would then allow one that they have not seen.
 func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	now := m.now()
 	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > copymode.MaxCopy {
@@ -127,7 +129,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	now := m.now()
 	switch {
 	case t == nil || t.held == nil || !now.Before(t.held.until):
-		return nil, fmt.Errorf("/clipboard: no program waits to copy; what it asks for is kept for %v", copyHold)
+		return nil, fmt.Errorf("/clipboard: no copy waits for permission; a copy is kept for %v", copyHold)
 	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
 		return nil, fault.New("look at it, then press Enter again", "/clipboard: tab %d has only just asked to copy this", t.session.Tab)
@@ -142,7 +144,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// programCopy passes a program's copy on and says so.
+// programCopy passes a program's copy on and shows a message about it.
 func (m *Model) programCopy(t *tab, data []byte) {
 	if m.copyOut(data) {
 		m.copies.at = m.now()
@@ -150,7 +152,8 @@ func (m *Model) programCopy(t *tab, data []byte) {
 	}
 }
 
-// copyOut puts data into the clipboard of the person's terminal.
+// copyOut puts data into the clipboard of the person's terminal. It reports false for no
+// data and for more than MaxCopy bytes.
 func (m *Model) copyOut(data []byte) bool {
 	if len(data) == 0 || len(data) > copymode.MaxCopy {
 		return false

@@ -33,7 +33,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.wantCopied("before any key")
 	r.wants("tab 2 copied 14 bytes")
 	r.keys("\x01/clipboard\r")
-	r.wants("no program waits to copy")
+	r.wants("no copy waits for permission")
 	r.keys("\x15")
 	r.keys("\x1b")
 
@@ -51,7 +51,7 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
 	r.now = r.now.Add(copyHold)
 	r.keys("\x01/clipboard\r")
-	r.wants("no program waits to copy")
+	r.wants("no copy waits for permission")
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
 }
 

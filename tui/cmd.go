@@ -12,12 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
-// closeTime bounds how long ending a session may take before the person is
-// told so.
+// closeTime bounds how long ending a session may take before that is an error.
 const closeTime = 60 * time.Second
 
-// do runs work that may take time outside the event loop, and delivers what it
-// returns as a message. The group waits for it at the end.
+// do returns a command that runs work outside of the event loop and delivers its result as
+// a message. Tasks.Wait waits for the work.
 func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	ctx, tasks := m.ctx, m.tasks
 	return func() (msg tea.Msg) {
@@ -30,7 +29,7 @@ func (m *Model) do(work func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// after delivers a message once some time has passed.
+// after delivers a message after a time.
 func (m *Model) after(d time.Duration, msg tea.Msg) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		if !m.pause(ctx, d) {
@@ -48,18 +47,18 @@ func (m *Model) fetchAgents() tea.Cmd {
 	})
 }
 
-// tabRequest is a tab that is asked for.
+// tabRequest is a request for a tab.
 type tabRequest struct {
 	agent     string
 	workspace string
 	worktree  broker.WorktreeChoice
 	prompt    []input.Piece    // sent once the agent is ready
-	line      []input.Piece    // the command that asked for it
-	replace   broker.SessionID // the tab it takes the place of
-	resume    broker.SessionID // the stored session to continue, with its own agent and workspace
+	line      []input.Piece    // the command line that made the request
+	replace   broker.SessionID // the session whose tab it replaces
+	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
 }
 
-// open asks for a new session, or for a stored one to go on.
+// open asks the broker for a new session, or to resume a stored one.
 func (m *Model) open(o tabRequest) tea.Cmd {
 	m.opening++
 	r := broker.OpenRequest{
@@ -85,8 +84,7 @@ func (m *Model) fetchStored(prefix string) tea.Cmd {
 	})
 }
 
-// attach connects a pane to the terminal of its session's agent; it waits
-// until the agent runs.
+// attach waits until a session's agent runs and connects the pane to its terminal.
 func (m *Model) attach(p *pane.Pane, id broker.SessionID) tea.Cmd {
 	return m.do(func(context.Context) tea.Msg {
 		return attachedMsg{id, p.Connect(m.api)}
@@ -110,8 +108,8 @@ func (m *Model) endSession(id broker.SessionID) tea.Cmd {
 	})
 }
 
-// fetchOffer asks for the sessions on disk once it is known that some of their
-// agents were left running; otherwise there are none to offer.
+// fetchOffer asks whether agents were left running, and only then for the sessions on
+// disk.
 func (m *Model) fetchOffer() tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		if !m.o.Offer(ctx) {
@@ -136,7 +134,7 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 	})
 }
 
-// decide sends a decision.
+// decide sends a decision to the broker.
 func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	d := broker.Decision{
 		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: "tui", Remember: what.Remember,
@@ -147,12 +145,12 @@ func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	})
 }
 
-// submit records trusted input; the pieces come back with the answer, so that
-// nothing typed is lost when it could not be sent.
+// submit sends trusted input to the broker, which records it. The answer carries the
+// pieces, so that they can be put back when they could not be sent.
 func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 	slot := 0
 	if t := m.tabOf(in.Session); t != nil {
-		slot = t.pane.Queue.Reserve() // what is typed next comes after it
+		slot = t.pane.Queue.Reserve() // keys that are typed meanwhile come behind it
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Submit(ctx, in)

@@ -198,7 +198,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/close 8", []string{"no tab 8; open: 1, 2, 3"}},
 		{"/close", []string{"y/n: end shell in tab 3?"}},
 		{"/help", []string{"keys and commands"}},
-		{"/mute", []string{"tab 3 announces nothing any more"}},
+		{"/mute", []string{"bell and notifications of tab 3 are off"}},
 	}
 	for _, test := range tests {
 		t.Run(test.keys, func(t *testing.T) {

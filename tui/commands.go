@@ -13,12 +13,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// command is one slash command of the multiplexer. The table of all of them is
-// the only place that knows their names: parsing, completion and the help
-// screen are made from it.
+// command is one slash command of the multiplexer. The table of commands is the only place
+// that knows their names; parsing, completion and the help screen read it.
 type command struct {
 	name string
-	args string // for people: "[N|all]"
+	args string // as the help screen shows them: "[N|all]"
 	help string
 	run  func(m *Model, args string) (tea.Cmd, error)
 }
@@ -26,14 +25,14 @@ type command struct {
 // commandTable lists the commands in the order the help screen shows them.
 func commandTable() []command {
 	return []command{
-		{"approve", "[N|all]", "let the call shown, call N once it is shown, or all calls looked at in full go on", (*Model).runApprove},
-		{"approve+", "[N] [SCOPE [TIME]]", "the same, and remember it: without a scope it shows what for", (*Model).runApprovePlus},
+		{"approve", "[N|all]", "approve the call shown, call N once it is shown, or all calls that were shown in full", (*Model).runApprove},
+		{"approve+", "[N] [SCOPE [TIME]]", "approve, and remember it for later calls in SCOPE; without a scope, list the scopes", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
 		{"new", "[agent] [--workspace DIR] [--worktree] [-- prompt]", "open a tab, in a fresh directory unless one is named, with --worktree on a branch of its own; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
-		{"restart", "", "begin this tab's agent anew, in its place; asks while it runs", (*Model).runRestart},
+		{"restart", "", "start this tab's agent again, in the same place; asks while it runs", (*Model).runRestart},
 		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab", (*Model).runTab},
 		{"next", "", "show the next tab", (*Model).runNext},
@@ -46,7 +45,7 @@ func commandTable() []command {
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
-		{"clipboard", "[N|NAME]", "let this tab's program copy what it asked to copy unprompted", (*Model).runClipboard},
+		{"clipboard", "[N|NAME]", "allow the copy to the clipboard that this tab's program asks for", (*Model).runClipboard},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
@@ -55,14 +54,14 @@ func commandTable() []command {
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "drop what your last words to this tab may still approve", (*Model).runForget},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
-		{"mute", "[all]", "no bell and no notifications for this tab or all, or again", (*Model).runMute},
+		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
 		{"quit!", "", "the same without asking", (*Model).runQuitNow},
 	}
 }
 
-// lookUpCommand finds a command by its name, or by the one that it once had.
+// lookUpCommand finds a command by its name, or by the former name "rules" of grants.
 func lookUpCommand(name string) (command, bool) {
 	if name == "rules" {
 		name = "grants"
@@ -75,7 +74,7 @@ func lookUpCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// unknownCommand says what is valid instead.
+// unknownCommand is the error of a command that does not exist; it proposes others.
 func unknownCommand(name string) error {
 	if near := input.Completions(name, commandNames()); len(near) > 0 {
 		return fmt.Errorf("/%s: no such command, did you mean /%s?", text.Drawable(name), strings.Join(near, ", /"))
@@ -112,11 +111,11 @@ func (m *Model) complete() tea.Cmd {
 	}
 	if command == "resume" {
 		return m.do(func(ctx context.Context) tea.Msg {
-			stored, _ := m.api.Stored(ctx) // what cannot be listed cannot be completed
+			stored, _ := m.api.Stored(ctx) // on an error there is nothing to complete
 			var ids []string
 			for _, s := range stored {
 				if id := shortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
-					ids = append(ids, id) // as the list has it
+					ids = append(ids, id) // the list shows the short id
 				} else if !s.Ephemeral {
 					ids = append(ids, s.ID)
 				}
@@ -134,8 +133,8 @@ func (m *Model) complete() tea.Cmd {
 	})
 }
 
-// completed puts what was found on the line, unless that was changed
-// meanwhile. Several candidates are listed in the status line.
+// completed completes the word on the line, unless the line was changed meanwhile. When
+// several words fit, the status line lists them.
 func (m *Model) completed(msg completedMsg) {
 	if input.TextOf(m.line.Pieces[:m.line.Cursor]) != msg.before {
 		return
@@ -143,7 +142,7 @@ func (m *Model) completed(msg completedMsg) {
 	m.dirty = true
 	switch prefix := input.CommonPrefix(msg.found); {
 	case len(msg.found) == 0 && msg.stem == "":
-		m.showError(errors.New("nothing is known that could stand here"))
+		m.showError(errors.New("there is nothing to complete here"))
 	case len(msg.found) == 0:
 		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(msg.stem)))
 	case len(msg.found) == 1:
@@ -160,7 +159,7 @@ func (m *Model) completed(msg completedMsg) {
 	}
 }
 
-// argumentsOf are the words that may follow a command.
+// argumentsOf returns the words that may follow a command.
 func (m *Model) argumentsOf(command string) []string {
 	var out []string
 	switch command {

@@ -43,8 +43,8 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	return m.open(o), nil
 }
 
-// cutWorktree takes the word about a worktree out of the arguments of /new, which
-// end in a space.
+// cutWorktree removes --worktree or --no-worktree from the arguments of /new and returns
+// the choice. The arguments begin and end with a space.
 func cutWorktree(args string) (string, broker.WorktreeChoice) {
 	for word, choice := range map[string]broker.WorktreeChoice{
 		" --worktree ": broker.WorktreeYes, " --no-worktree ": broker.WorktreeNo,
@@ -56,9 +56,9 @@ func cutWorktree(args string) (string, broker.WorktreeChoice) {
 	return args, broker.WorktreeAsConfigured
 }
 
-// agentMeant is the agent with a name or, of the agents that the broker knows, the
-// only one whose name begins so; empty when there is none. Before the list has come,
-// any plain word is taken for one, and the broker judges.
+// agentMeant returns the agent with a name or, when exactly one agent's name begins with
+// the word, that agent; otherwise it is empty. Until the broker has listed the agents, any
+// plain word is taken for an agent, and the broker decides.
 func (m *Model) agentMeant(word string) string {
 	if word == "" || strings.ContainsAny(word, "/~.") || strings.HasPrefix(word, "-") {
 		return ""
@@ -89,8 +89,8 @@ func (m *Model) agentNames() string {
 	return strings.Join(out, ", ")
 }
 
-// runRestart is /restart: the same agent on the same workspace in a new session,
-// which has the place of the former one. One that runs is ended if the person says so.
+// runRestart is /restart: it starts the same agent on the same workspace in a new session,
+// whose tab replaces this one. While the agent runs, it asks first.
 func (m *Model) runRestart(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -109,7 +109,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// restart asks for a session like that of a tab, to take its place.
+// restart asks for a session like that of a tab, whose tab is to replace it.
 func (m *Model) restart(t *tab) tea.Cmd {
 	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
 	if tree := t.session.Worktree; tree != nil {
@@ -143,7 +143,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// ask puts a question that only y answers with yes.
+// ask asks a question; yes runs when the person presses y.
 func (m *Model) ask(text string, yes func(m *Model) tea.Cmd) {
 	m.question, m.dirty = &question{text, yes}, true
 }
@@ -202,9 +202,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args == "all" {
 		if m.muted = !m.muted; m.muted {
-			m.showInfo("no tab announces anything any more")
+			m.showInfo("bell and notifications are off for all tabs")
 		} else {
-			m.showInfo("all tabs that are not muted announce again")
+			m.showInfo("bell and notifications are on again, except for muted tabs")
 		}
 		return nil, nil
 	}
@@ -216,9 +216,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 	}
 	t.muted = !t.muted
 	if t.muted {
-		m.showInfo(fmt.Sprintf("tab %d announces nothing any more", t.session.Tab))
+		m.showInfo(fmt.Sprintf("bell and notifications of tab %d are off", t.session.Tab))
 	} else {
-		m.showInfo(fmt.Sprintf("tab %d announces again", t.session.Tab))
+		m.showInfo(fmt.Sprintf("bell and notifications of tab %d are on again", t.session.Tab))
 	}
 	return nil, nil
 }

@@ -23,7 +23,7 @@ func (m *Model) runCopy(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// startCopy is the key that opens copy mode.
+// startCopy handles the key that opens copy mode.
 func (m *Model) startCopy() tea.Cmd {
 	if _, err := m.runCopy(""); err != nil {
 		m.showError(err)
@@ -31,18 +31,18 @@ func (m *Model) startCopy() tea.Cmd {
 	return nil
 }
 
-// beginCopy opens copy mode over what is seen now.
+// beginCopy opens copy mode at the lines that are on the screen now.
 func (m *Model) beginCopy(t *tab) {
 	at := m.focusedRect()
 	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.Screen, t.topLine(at.H), at.H), modeCopy, true
 }
 
-// copiesFrom reports whether copy mode is over the lines of a tab.
+// copiesFrom reports whether copy mode shows the lines of a tab.
 func (m *Model) copiesFrom(t *tab) bool {
 	return m.mode == modeCopy && m.copying.Screen == t.pane.Screen
 }
 
-// copiedTab is the tab that copy mode is over, or nil when it is gone.
+// copiedTab returns the tab whose lines copy mode shows, or nil when it was closed.
 func (m *Model) copiedTab() *tab {
 	for _, t := range m.tabs {
 		if t.pane.Screen == m.copying.Screen {
@@ -52,7 +52,7 @@ func (m *Model) copiedTab() *tab {
 	return nil
 }
 
-// leaveCopy returns to the agent at the end of its output.
+// leaveCopy leaves copy mode and shows the newest output of the agent.
 func (m *Model) leaveCopy() {
 	if t := m.copiedTab(); t != nil {
 		t.scrolled = false
@@ -61,7 +61,7 @@ func (m *Model) leaveCopy() {
 	m.leaveCommand()
 }
 
-// onCopyKey is a key in copy mode.
+// onCopyKey handles a key in copy mode.
 func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	m.dirty = true
 	c := &m.copying
@@ -87,7 +87,7 @@ func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	return nil
 }
 
-// yank copies the selection, or without one the line, and leaves copy mode.
+// yank copies the selection or, without one, the line, and leaves copy mode.
 func (m *Model) yank() {
 	text := m.copying.Take()
 	m.leaveCopy()
@@ -101,7 +101,7 @@ func (m *Model) yank() {
 	}
 }
 
-// pointAt is the cell under the mouse.
+// pointAt returns the cell under the mouse.
 func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
 	top := t.topLine(at.H)
 	if m.mode == modeCopy {
@@ -119,14 +119,14 @@ func (m *Model) runEdit(string) (tea.Cmd, error) {
 	return m.editScrollback(t, t.topLine(m.focusedRect().H)), nil
 }
 
-// editScrollback opens all lines of a tab in the person's editor, at one of
-// them. The editor has the terminal until it ends; the agents run on.
+// editScrollback opens all lines of a tab in the person's editor, at the given line. The
+// editor has the terminal until it ends; the agents run on.
 func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 	if m.editing {
 		return nil
 	}
 	m.editing = true
-	heading := fmt.Sprintf("What tab %d, %s, has written. It is a copy; changes go nowhere.", t.session.Tab, text.Drawable(t.title()))
+	heading := fmt.Sprintf("Output of tab %d, %s. This is a copy; changes are not kept.", t.session.Tab, text.Drawable(t.title()))
 	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
 	screen, out := t.pane.Screen, m.sink
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -139,7 +139,7 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 	})
 }
 
-// onEdited notes that the terminal is back.
+// onEdited handles the end of the person's editor.
 func (m *Model) onEdited(msg editedMsg) {
 	m.editing, m.dirty = false, true
 	if msg.err != nil {

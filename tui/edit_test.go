@@ -18,7 +18,7 @@ func TestEditScrollback(t *testing.T) {
 	if r.m.mode != modeTerminal || r.queued(1) != "y" {
 		t.Errorf("mode %d, the agent got %q", r.m.mode, r.queued(1))
 	}
-	heading := "What tab 1, claude-code, has written. It is a copy; changes go nowhere."
+	heading := "Output of tab 1, claude-code. This is a copy; changes are not kept."
 	want := []editing{{
 		argv: []string{"vim", "-R", "+7"},
 		name: "scrollback-tab1.txt",

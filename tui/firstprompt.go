@@ -12,21 +12,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// When an agent is taken to be ready for its first prompt.
+// These times decide when an agent counts as ready for its first prompt.
 const (
-	// readyQuiet is how long it must have drawn nothing.
+	// readyQuiet is how long the agent must have written nothing.
 	readyQuiet = 700 * time.Millisecond
-	// readyPatience is how long it is waited for that an agent asks for pastes
-	// to be marked, as every editor of lines does; some programs have none.
-	readyPatience = 5 * time.Second
-	// toolPatience is how long an agent is waited for that does not ask for its
-	// tools: longer than any takes that will, since they give up after 30 seconds.
-	toolPatience = time.Minute
-	// readyEvery is how often it is looked.
+	// editorTimeout is how long to wait until the agent asks for bracketed paste, which
+	// every line editor does. Programs without a line editor never ask.
+	editorTimeout = 5 * time.Second
+	// toolTimeout is how long to wait until the agent asks for its tools. Agents that use
+	// tools give up after 30 seconds, so after this time the agent will not ask any more.
+	toolTimeout = time.Minute
+	// readyEvery is the time between two checks.
 	readyEvery = 100 * time.Millisecond
 )
 
-// expectPrompt has a tab's first prompt sent as soon as its agent is ready.
+// expectPrompt sends a tab's first prompt as soon as its agent is ready.
 func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 	if len(prompt) == 0 {
 		return nil
@@ -35,8 +35,8 @@ func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 	return m.after(readyEvery, readyMsg{t.session.ID})
 }
 
-// onReady sends a tab's first prompt when its agent is ready, and otherwise looks
-// again in a while.
+// onReady sends a tab's first prompt when its agent is ready, and otherwise checks again
+// after readyEvery.
 func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	t := m.tabOf(msg.id)
 	if t == nil || t.first == nil {
@@ -53,22 +53,23 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 		return m.after(readyEvery, msg)
 	}
 	t.first, m.dirty = nil, true
-	m.touched = true // what to try would stand over the answer
+	m.touched = true // the intro would cover the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
-			t.session.Tab, text.Drawable(t.title()), view.Stopwatch(toolPatience)))
+			t.session.Tab, text.Drawable(t.title()), view.Stopwatch(toolTimeout)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }
 
-// readyForPrompt reports whether the agent would take typing for a prompt: it has
-// its tools, without which some agents would answer at once, and asks for nothing, it
-// edits lines, and it has finished drawing.
+// readyForPrompt reports whether the agent would take typed text for a prompt. It must be
+// idle and have its tools, because some agents answer at once without them; it must have
+// asked for bracketed paste, and have stopped drawing. The two timeouts replace the wait for
+// tools and for bracketed paste.
 func (t *tab) readyForPrompt(now time.Time) bool {
 	connected := t.session.State == broker.StateIdle ||
-		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolPatience
+		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolTimeout
 	if !t.attached || !connected || now.Sub(t.pane.LastOutput()) < readyQuiet {
 		return false
 	}
-	return t.pane.Screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= readyPatience
+	return t.pane.Screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= editorTimeout
 }

@@ -82,7 +82,7 @@ func TestFirstPrompt(t *testing.T) {
 func TestFirstPromptWithoutTools(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{Prompt: "fix the tests"})
 	r.agentSays(1, "\x1b[?2004h")
-	r.now = r.now.Add(toolPatience - time.Millisecond)
+	r.now = r.now.Add(toolTimeout - time.Millisecond)
 	r.quietFor(1, readyQuiet)
 	r.lookReady()
 	if len(r.broker.inputs) != 0 {
@@ -134,7 +134,7 @@ func TestFirstPromptOfAPlainProgram(t *testing.T) {
 	if len(r.broker.inputs) != 0 {
 		t.Fatal("it was sent at once")
 	}
-	r.now = r.now.Add(readyPatience)
+	r.now = r.now.Add(editorTimeout)
 	r.lookReady()
 	want := []broker.TrustedInput{{
 		Session: "s1", Text: "from outside", Spans: []broker.Span{{Start: 0, End: 12, Pasted: true}},

@@ -26,7 +26,7 @@ func (m *Model) runRevoke(args string) (tea.Cmd, error) {
 	return m.listGrants(strings.TrimPrefix(args, "#")), nil
 }
 
-// listGrants asks for the grants in force, to show them or to end some.
+// listGrants asks for the grants in force, to show them or to revoke some.
 func (m *Model) listGrants(revoke string) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		grants, err := m.api.Grants(ctx)
@@ -43,23 +43,23 @@ func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 		m.showHelp("grants", panel.GrantLines(msg.grants, m.now()))
 		return nil
 	}
-	var ending []broker.Grant
+	var revoking []broker.Grant
 	for _, r := range msg.grants {
 		if msg.revoke == "all" || msg.revoke == strconv.Itoa(r.Number) {
-			ending = append(ending, r)
+			revoking = append(revoking, r)
 		}
 	}
-	if len(ending) == 0 {
+	if len(revoking) == 0 {
 		m.showError(fault.New("/grants lists them", "revoke: no such grant is in force"))
 		return nil
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
-		for i, r := range ending {
+		for i, r := range revoking {
 			if _, err := m.api.Revoke(ctx, r.Number, "tui"); err != nil {
-				return revokedMsg{ending[:i], err}
+				return revokedMsg{revoking[:i], err}
 			}
 		}
-		return revokedMsg{ending, nil}
+		return revokedMsg{revoking, nil}
 	})
 }
 
@@ -75,9 +75,9 @@ func (m *Model) onRevoked(msg revokedMsg) {
 	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
 }
 
-// runApprovePlus is /approve+. Without a scope it lays out below the call what
-// its approval could be remembered for; only what was on the screen in full can
-// then be given.
+// runApprovePlus is /approve+. At first it shows below the call the scopes that its
+// approval could be remembered for. A scope can be chosen only when all of that was on the
+// screen.
 func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if which == "all" {
@@ -94,7 +94,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	if !it.Scoped {
 		if !it.Scoping {
 			it.Scoping = true
-			m.showInfo(fmt.Sprintf("looking for what the approval of #%d could be remembered for", it.Call.Number))
+			m.showInfo(fmt.Sprintf("looking for the scopes that the approval of #%d could be remembered for", it.Call.Number))
 			return m.findScopes(it.Call.ID), errStay
 		}
 		return nil, errStay
@@ -103,7 +103,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 		return nil, fault.New("/approve lets it go on this once", "#%d asks each time, its approval cannot be remembered", it.Call.Number)
 	}
 	if len(words) == 0 {
-		return nil, fmt.Errorf("say for what: %s, and for how long if not 15m", it.ScopeNames())
+		return nil, fmt.Errorf("/approve+ takes a scope: %s; and a time, if not 15m", it.ScopeNames())
 	}
 	remember, err := it.Remember(words)
 	if err != nil {
@@ -112,7 +112,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	return m.decideOn(which, panel.Decision{Approve: true, Remember: remember})
 }
 
-// findScopes asks the broker what an approval could be remembered for.
+// findScopes asks the broker for the scopes that an approval could be remembered for.
 func (m *Model) findScopes(id string) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		scopes, err := m.api.Scopes(ctx, id)
@@ -120,8 +120,8 @@ func (m *Model) findScopes(id string) tea.Cmd {
 	})
 }
 
-// onScopes adds the scopes to the call in the panel. It has to be looked at
-// again: what can be given has changed.
+// onScopes adds the scopes to the rows of their call. The person has to look at the call
+// again, because the rows of the scopes are new.
 func (m *Model) onScopes(msg scopesMsg) {
 	it := m.approvals.Find(msg.id)
 	if it == nil {
@@ -142,5 +142,5 @@ func (m *Model) onScopes(msg scopesMsg) {
 	if m.line.Text() == "/approve+" {
 		m.line.Insert(" ", false) // the scope is typed next
 	}
-	m.showInfo(fmt.Sprintf("below #%d stands what its approval can be remembered for: %s", it.Call.Number, it.ScopeNames()))
+	m.showInfo(fmt.Sprintf("#%d can be remembered for: %s; see below the call", it.Call.Number, it.ScopeNames()))
 }

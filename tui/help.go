@@ -11,17 +11,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// openHelp shows the keys and commands, all of them taken from the registries.
+// openHelp shows all keys and commands.
 func (m *Model) openHelp() {
 	m.showHelp("keys and commands", m.helpText())
 }
 
 func (m *Model) showHelp(title string, lines []view.Line) {
 	m.help, m.following = view.NewList(title, lines), following{}
-	m.mode, m.flash, m.dirty = modeHelp, flash{}, true // the line below says how to leave
+	m.mode, m.flash, m.dirty = modeHelp, flash{}, true // no message may hide the hint how to leave
 }
 
-// helpText writes the help screen.
+// helpText returns the lines of the help screen.
 func (m *Model) helpText() []view.Line {
 	var out []view.Line
 	for _, line := range m.o.Intro {
@@ -49,7 +49,8 @@ func (m *Model) helpText() []view.Line {
 	return out
 }
 
-// commandLines are the commands, which people look for before any but the first keys.
+// commandLines returns the lines about commands. They come directly after the keys of the
+// first place, because people look for them most.
 func commandLines() []view.Line {
 	out := []view.Line{{Text: "commands", Head: true}}
 	for _, c := range commandTable() {
@@ -58,7 +59,8 @@ func commandLines() []view.Line {
 	return append(out, view.Line{Key: "//text", Text: "send /text to the agent"})
 }
 
-// bindingKeys names the keys of a binding; nine digits become one.
+// bindingKeys lists the keys of a binding. Nine keys that end in 1 to 9 are written as
+// one, such as "Alt-1…9".
 func bindingKeys(b input.Binding) string {
 	var out []string
 	names := b.Keys()
@@ -73,7 +75,7 @@ func bindingKeys(b input.Binding) string {
 	return strings.Join(out, " ")
 }
 
-// onHelpKey is a key in the help screen.
+// onHelpKey handles a key in the help screen.
 func (m *Model) onHelpKey(name string) tea.Cmd {
 	m.dirty = true
 	m.help.Lay(m.lay.Viewport)
@@ -102,10 +104,9 @@ func (m *Model) runHelp(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// Reference is the table of all keys and commands in Markdown, made from the
-// same registries that the multiplexer itself works by. An empty command key
-// stands for the default, an empty prefix for none; chosen is as for
-// input.Bind, whose error it returns.
+// Reference returns a page of all keys and commands in Markdown, made from the tables that
+// the multiplexer itself uses. An empty command key means the default, an empty prefix
+// means none, and chosen is Choice.Keys of input.Bind, whose error it returns.
 func Reference(commandKey, prefix string, chosen map[string][]string) (string, error) {
 	bound, err := input.Bind(input.Choice{CommandKey: commandKey, Prefix: prefix, Keys: chosen})
 	if err != nil {
@@ -143,5 +144,5 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 	return b.String(), nil
 }
 
-// cell escapes what would end a table cell.
+// cell escapes the characters that would end a table cell.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

@@ -36,7 +36,7 @@ func (m *Model) onHistory(msg historyMsg) {
 			Text: panel.DecidedText(d),
 		})
 	}
-	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // of tabs that are closed by now
+	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // the broker does not list those of closed sessions
 		if r := m.approvals.Log[i]; m.tabOf(r.Session) == nil {
 			lines = append(lines, view.Line{Text: panel.ResolutionText(r.Resolution)})
 		}
@@ -47,8 +47,8 @@ func (m *Model) onHistory(msg historyMsg) {
 	m.showHelp("decisions, newest first", lines)
 }
 
-// runUndo is /undo: nothing can be taken back, but what was let through in this
-// tab can be looked at in full.
+// runUndo is /undo. It undoes nothing; it shows in full what was approved automatically in
+// this tab.
 func (m *Model) runUndo(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -98,10 +98,10 @@ func changesTitle(tab int, c broker.Changes) string {
 	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(c.Base))
 }
 
-// lookingTitle stands above the list until the changes are known.
+// lookingTitle is the title of the list until the changes are known.
 const lookingTitle = "changes"
 
-// onChanges shows the changes in the list that was opened for them, unless it was
+// onChanges shows the changes in the list that was opened for them, unless the list was
 // closed meanwhile.
 func (m *Model) onChanges(msg changesMsg) {
 	if m.mode != modeHelp || m.help.Title != lookingTitle {

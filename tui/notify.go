@@ -13,11 +13,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// occasion is what a person is told of who may be looking elsewhere.
+// occasion is a kind of event that is announced to a person who may be looking elsewhere.
 type occasion string
 
-// The occasions. The first three are the multiplexer's own, known from the broker;
-// the others are a program's wish.
+// The occasions. The first three are events of the broker, the other two are requests of a
+// program.
 const (
 	onEscalated occasion = "escalation"
 	onDone      occasion = "done"
@@ -26,14 +26,14 @@ const (
 	onMessage   occasion = "message"
 )
 
-// Occasions are the events that can be announced, as Options.NotifyOn names them.
+// Occasions returns the events that Options.NotifyOn can name.
 func Occasions() []string { return []string{string(onEscalated), string(onDone), string(onDead)} }
 
-// doneSettle is how long an agent must have asked for nothing to be done: between
-// two steps of its work it pauses for a moment.
+// doneSettle is how long an agent must have been idle to count as done, because it pauses
+// for a moment between two steps of its work.
 const doneSettle = 2 * time.Second
 
-// notification is one occasion, safe to draw.
+// notification is one announcement. Its texts are safe to draw.
 type notification struct {
 	what    occasion
 	tab     int
@@ -42,10 +42,10 @@ type notification struct {
 	text    string
 }
 
-// announce tells a person who may be looking elsewhere that something wants
-// them, in the ways that are configured, and never for a muted tab. Bell and
-// desktop get one word a second at most; the person's command gets every
-// occasion but a program's wish, for which no agent can start anything.
+// announce announces an event to a person who may be looking elsewhere, in the ways that
+// are configured, unless the tab is muted. The bell and the desktop get at most one
+// announcement a second. The person's command gets all of the broker's events, but no
+// request of a program, so that an agent cannot start the command.
 func (m *Model) announce(t *tab, what occasion, message string) {
 	asked := what == onBell || what == onMessage || len(m.o.NotifyOn) == 0 || slices.Contains(m.o.NotifyOn, string(what))
 	if m.muted || t != nil && t.muted || !asked {
@@ -68,8 +68,8 @@ func (m *Model) announce(t *tab, what occasion, message string) {
 	}
 }
 
-// finished looks, a moment after an agent began to ask for nothing, whether it
-// still does, and announces it to a person who looks elsewhere.
+// finished checks, doneSettle after an agent became idle, whether it still is, and then
+// announces to a person who looks elsewhere that it is done.
 func (m *Model) finished(msg finishedMsg) {
 	t := m.tabOf(msg.id)
 	if t == nil || t.changes != msg.changes || m.looksAt(t) {
@@ -81,9 +81,9 @@ func (m *Model) finished(msg finishedMsg) {
 	m.announce(t, onDone, "done")
 }
 
-// onPane judges what a program asked its terminal for. Bells reach the person
-// at most once a second; a copy only where they can have caused it, or by asking;
-// reads of the clipboard never.
+// onPane handles what a program asked its terminal for. Bells reach the person at most once
+// a second. A copy reaches the clipboard only when the person can have caused it or allows
+// it. Programs never read the clipboard.
 func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	t := m.tabOf(msg.id)
 	if t == nil {
@@ -114,6 +114,6 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	return nil
 }
 
-// looksAt reports whether the person has the tab before their eyes, as far as can be
-// told.
+// looksAt reports whether the person is probably looking at the tab: it is the focused one,
+// and the person's terminal has not lost the focus.
 func (m *Model) looksAt(t *tab) bool { return t == m.current() && !m.outerLost }

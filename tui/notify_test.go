@@ -131,7 +131,7 @@ func TestNotifyCommand(t *testing.T) {
 		`printf '%s\n' "$IRONCURTAIN_EVENT" "$IRONCURTAIN_TAB" "$IRONCURTAIN_SESSION" "$IRONCURTAIN_TITLE" "$IRONCURTAIN_TEXT" >`+out+`; exit 3`)
 	n.offer(notification{onDone, 2, "s2", "$(touch " + dir + "/pwned)", "`touch " + dir + "/pwned`; 'x"})
 	err := <-failed
-	if got := explain(err); got != "notify: sh: exit status 3 (mend notifyCommand in config.json)" {
+	if got := explain(err); got != "notify: sh: exit status 3 (fix notifyCommand in config.json)" {
 		t.Error(got)
 	}
 	text, _ := os.ReadFile(out)

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// maxNotifications is how many wait while the person's command runs; later
-	// ones are dropped.
+	// maxNotifications is how many notifications wait while the person's command runs;
+	// later ones are dropped.
 	maxNotifications = 16
 	// notifyTime is how long the command may run before it is killed.
 	notifyTime = 10 * time.Second
 )
 
-// notifier runs the person's own command for each notification, one at a time
-// and without a shell: what the notification says is in its environment, where
-// nothing takes it for anything else.
+// notifier runs the person's own command for each notification, one at a time and without
+// a shell. The command gets the notification in its environment, so that no text of it is
+// taken for an argument or for code.
 type notifier struct {
 	argv  []string
 	limit time.Duration
@@ -37,7 +37,7 @@ func newNotifier(argv []string, limit time.Duration, tell func(tea.Msg)) *notifi
 	return &notifier{argv: argv, limit: limit, queue: make(chan notification, maxNotifications), tell: tell}
 }
 
-// offer hands over a notification; it never blocks.
+// offer queues a notification, or drops it when the queue is full. It never blocks.
 func (n *notifier) offer(note notification) {
 	select {
 	case n.queue <- note:
@@ -59,7 +59,8 @@ func (n *notifier) serve(ctx context.Context) {
 	}
 }
 
-// run runs the command once. Its whole group is killed when it takes too long.
+// run runs the command once. When the command takes too long, its whole process group is
+// killed.
 func (n *notifier) run(ctx context.Context, note notification) error {
 	limited, cancel := context.WithTimeout(ctx, n.limit)
 	defer cancel()
@@ -75,11 +76,11 @@ func (n *notifier) run(ctx context.Context, note notification) error {
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
 		return fault.New("make notifyCommand end sooner", "notify: %s took more than %v and was killed", name, n.limit)
 	default:
-		return fault.New("mend notifyCommand in config.json", "notify: %s: %w", name, err)
+		return fault.New("fix notifyCommand in config.json", "notify: %s: %w", name, err)
 	}
 }
 
-// environment is what the command is told.
+// environment returns the variables that tell the command about a notification.
 func (n notification) environment() []string {
 	return []string{
 		"IRONCURTAIN_EVENT=" + string(n.what),

@@ -14,14 +14,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// following is the log that the list shows, and whether it is just being asked for.
+// following is the log that the list shows, and the state of asking for it.
 type following struct {
 	id      broker.SessionID // empty: another list is shown
-	asked   bool
-	changed bool // something was said since
+	asked   bool             // the broker has not answered yet
+	changed bool             // there was more progress since the request
 }
 
-// runLog is /log: how the agent of this tab was started. Once more closes it.
+// runLog is /log: it shows how the agent of this tab was started.
 func (m *Model) runLog(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -32,12 +32,12 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 	return m.askStartLog(), nil
 }
 
-// startLogTitle stands above the log.
+// startLogTitle is the title of the log.
 func startLogTitle(t *tab) string {
 	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, text.Drawable(t.session.Agent))
 }
 
-// askStartLog asks for the log that is shown, once at a time.
+// askStartLog asks for the log that is shown, with one request at a time.
 func (m *Model) askStartLog() tea.Cmd {
 	if m.following.asked {
 		m.following.changed = true
@@ -51,7 +51,7 @@ func (m *Model) askStartLog() tea.Cmd {
 	})
 }
 
-// followLog asks for the log again when a word came about the start that is shown.
+// followLog asks for the log again after progress of a session, if its log is shown.
 func (m *Model) followLog(id broker.SessionID) tea.Cmd {
 	if m.mode != modeHelp || m.following.id != id {
 		return nil
@@ -59,8 +59,8 @@ func (m *Model) followLog(id broker.SessionID) tea.Cmd {
 	return m.askStartLog()
 }
 
-// onStartLog shows the log, unless the list was closed meanwhile. Who reads its end
-// stays at its end.
+// onStartLog shows the log, unless the list was closed meanwhile. A list that shows its end
+// still does so afterwards.
 func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 	if m.mode != modeHelp || m.following.id != msg.id {
 		return nil
@@ -83,12 +83,12 @@ func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 	return nil
 }
 
-// startLogLines is the log as it may be drawn, a line each: the steps with the time
-// since the start, and below them what was said.
+// startLogLines returns the sanitized lines of the log: the steps with the time since the
+// start, and below each the output of its builder.
 func startLogLines(log broker.StartLog) []view.Line {
 	var out []view.Line
 	if log.Cut > 0 {
-		out = append(out, view.Line{Text: fmt.Sprintf("… %d lines before are not kept", log.Cut)})
+		out = append(out, view.Line{Text: fmt.Sprintf("… %d earlier lines were not kept", log.Cut)})
 	}
 	for _, line := range log.Lines {
 		if line.Step {
@@ -98,12 +98,12 @@ func startLogLines(log broker.StartLog) []view.Line {
 		out = append(out, view.Line{Text: strings.TrimSpace(text.Drawable(line.Text))})
 	}
 	if len(out) == 0 {
-		out = append(out, view.Line{Text: "nothing was noted"})
+		out = append(out, view.Line{Text: "the log is empty"})
 	}
 	return out
 }
 
-// hasLog reports whether a builder has said something while the tab was started.
+// hasLog reports whether a builder has written something while the tab was started.
 func (t *tab) hasLog() bool {
 	for _, p := range t.progress {
 		if p.Detail != "" || len(p.Tail) > 0 {

@@ -94,7 +94,7 @@ func TestLogOfARunningAgent(t *testing.T) {
 		t.Errorf("the agent got %q", got)
 	}
 	r.keys("\x01/log\r")
-	r.wants("nothing was noted")
+	r.wants("the log is empty")
 	r.keys("q")
 	r.broker.startLogErr = errNoAgent
 	r.keys("\x01/log\r")

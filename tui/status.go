@@ -23,19 +23,19 @@ const (
 	sevError
 )
 
-// flash is the message in the status line. The newest replaces the others; an
-// urgent one stays until the person's next key, and a list of candidates goes
-// with the next key on the command line.
+// flash is the message in the status line; a newer one replaces it. An urgent message stays
+// until the person's next key, and a list of completions until the next key on the command
+// line.
 type flash struct {
 	text       string
 	sev        severity
 	until      time.Time
 	urgent     bool
 	candidates bool
-	bad        bool // it tells of calls that did not become what was decided
+	bad        bool // it is about calls that did not end as decided
 }
 
-// shown reports whether the message is still to be shown.
+// shown reports whether the message is still shown.
 func (f flash) shown(now time.Time) bool {
 	return f.text != "" && (f.urgent || now.Before(f.until))
 }
@@ -46,7 +46,7 @@ func (m *Model) showInfo(text string) { m.setFlash(text, sevInfo, noticeTime) }
 // showSuccess says that something has succeeded.
 func (m *Model) showSuccess(text string) { m.setFlash(text, sevGood, noticeTime) }
 
-// showError says what went wrong, in one line, with what to do about it.
+// showError shows an error in one line, with its hint.
 func (m *Model) showError(err error) { m.setFlash(explain(err), sevError, errorTime) }
 
 func (m *Model) setFlash(text string, sev severity, d time.Duration) {
@@ -54,12 +54,11 @@ func (m *Model) setFlash(text string, sev severity, d time.Duration) {
 	m.dirty = true
 }
 
-// errStay leaves the command on the line without complaining: the person goes on
-// with it once something is there to see.
+// errStay keeps the command on the line without a message: the person continues it when the
+// result of a request is shown.
 var errStay = errors.New("not yet")
 
-// explain turns an error into one safe line: what happened and, when somebody
-// knows, what to do next.
+// explain turns an error into one sanitized line: the error and its hint.
 func explain(err error) string {
 	shown := text.Drawable(err.Error())
 	if next := fault.Hint(err); next != "" {
