@@ -1,17 +1,15 @@
-// Package tui is the multiplexer a person sees: tabs with agents in them, one
-// status line, a command line behind Ctrl-A and the panel in which calls that
-// wait for a person are judged.
+// Package tui is the multiplexer that a person sees: tabs with agents in them, one status
+// line, a command line that Ctrl-A opens, and the approval panel for calls that wait for
+// the person.
 //
-// Three loops share the work and never wait for each other. The Bubble Tea
-// program (model.go, update*.go) is the only one that decides anything: every
-// key, mouse movement, broker event and finished request arrives there as a
-// message, one after the other, and a key is judged in the mode that holds
-// when its turn comes. Each pane (tui/pane) moves bytes between an agent's
-// terminal and its screen of cells. The compositor (tui/view) puts the cells of the
-// visible panes and the chrome that the model last published on the person's
-// terminal, at most one frame at a time.
+// Three kinds of loops share the work and never wait for each other. The Bubble Tea
+// program (model.go, update*.go) makes all decisions: every key, mouse movement, broker
+// event and finished request reaches it as a message, one after the other, and it handles
+// a key in the mode that is active at that moment. Each pane (tui/pane) moves bytes
+// between an agent's terminal and its screen of cells. The compositor (tui/view) draws the
+// cells of the visible panes, and the chrome that the model published last, on the
+// person's terminal, one frame at a time.
 //
-// Bytes of an agent never reach the person's terminal: panes are drawn from
-// cells, and every other string that the agent had a hand in passes through
-// text.Drawable.
+// An agent's bytes never reach the person's terminal. Panes are drawn from cells, and
+// every other string that an agent can influence passes through text.Drawable.
 package tui

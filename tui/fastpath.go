@@ -10,17 +10,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// intake brings what the person does to the model. Most of it is keys for an
-// agent, which change nothing in the model: those take a fast path past the event
-// loop, as long as nothing that came before them is still on its way there.
+// intake gives the person's input to the model. Most input is keys for an agent, which
+// change nothing in the model. Such a key bypasses the event loop, as long as the loop has
+// handled all earlier input.
 type intake struct {
 	model *Model
-	tell  func(tea.Msg) // delivers a message to the event loop
-	await func(ctx context.Context)
+	tell  func(tea.Msg)             // sends a message to the event loop
+	await func(ctx context.Context) // waits while the focused agent's queue is crowded
 }
 
-// take delivers what was read from the person's terminal, in order, holding back
-// while the focused agent has more waiting than it should.
+// take delivers events of the person's terminal in order. Before each it waits while the
+// focused agent's queue is crowded.
 func (in *intake) take(ctx context.Context, batch []keys.Event) {
 	for _, ev := range batch {
 		in.await(ctx)
@@ -31,8 +31,8 @@ func (in *intake) take(ctx context.Context, batch []keys.Event) {
 	}
 }
 
-// underway counts the events of the person that the event loop has not dealt
-// with yet.
+// underway counts the events of the person's terminal that the event loop has not handled
+// yet.
 type underway struct{ events atomic.Int64 }
 
 func (u *underway) add() { u.events.Add(1) }
@@ -43,9 +43,10 @@ func (u *underway) done() {
 }
 func (u *underway) none() bool { return u.events.Load() <= 0 }
 
-// takeFastPath gives a key to the focused agent right away if that is all there is to
-// do: no earlier event is underway, and the key means nothing to the multiplexer now. Otherwise it does nothing and reports false; the event loop
-// then decides. It is for the goroutine that reads the person's terminal.
+// takeFastPath sends a key to the focused agent at once, if no earlier event is underway and
+// the key means nothing to the multiplexer now. Otherwise it does nothing and reports false;
+// the event loop then handles the key. The goroutine that reads the person's terminal calls
+// it.
 func (m *Model) takeFastPath(ev keys.Event) bool {
 	if ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release || ev.Key.IsModifier() {
 		return false

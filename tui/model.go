@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// mode says who gets the person's keys.
+// mode says what gets the person's keys.
 type mode uint8
 
 const (
@@ -33,10 +33,10 @@ type question struct {
 	yes  func(m *Model) tea.Cmd
 }
 
-// Model is the whole state of the user interface. Only the Bubble Tea event
-// loop changes it, one message at a time; nothing it does blocks. What takes
-// time runs as a command and comes back as a message. Besides the loop, takeFastPath
-// looks at it, between two messages.
+// Model is the whole state of the user interface. Only the Bubble Tea event loop changes
+// it, one message at a time, and nothing there blocks: work that takes time runs as a
+// command, whose result comes back as a message. Only takeFastPath reads the model outside
+// of the loop, between two messages.
 type Model struct {
 	mu       sync.Mutex // held by Update, and by takeFastPath
 	underway underway
@@ -48,13 +48,13 @@ type Model struct {
 	tasks *pane.Tasks
 	sink  sink
 	gate  *pane.Gate
-	tell  func(tea.Msg) // delivers a message from another goroutine
+	tell  func(tea.Msg) // sends a message to the event loop from another goroutine
 	now   func() time.Time
-	pause func(ctx context.Context, d time.Duration) bool // sleep
+	pause func(ctx context.Context, d time.Duration) bool // pane.Sleep, or a test's clock
 	keys  *input.Keys
 	theme view.Theme
 
-	// Of the person's terminal, once it has told them.
+	// The colors of the person's terminal, once it has reported them.
 	foreground, background term.Color
 
 	cols, rows int
@@ -64,10 +64,10 @@ type Model struct {
 	mode      mode
 	tabs      []*tab
 	active    int              // index of the focused tab
-	before    broker.SessionID // of the tab shown before, for /last
+	before    broker.SessionID // session of the tab shown before, for /last
 	split     split
 	line      input.Line
-	begun     time.Time     // when that line was begun
+	begun     time.Time     // when the person began the line
 	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
 	approvals panel.Queue
@@ -78,11 +78,11 @@ type Model struct {
 	picker    picker
 	flash     flash
 	agents    []broker.Agent
-	touched   bool // the person has typed something: the intro has done its work
+	touched   bool // the person has pressed a key, so the intro is not shown any more
 	opening   int  // requests for new sessions that are not answered yet
 
-	seq       uint64 // of the scene published last
-	dirty     bool   // something drawn has changed since
+	seq       uint64 // number of the scene published last
+	dirty     bool   // something that is drawn has changed since
 	ticking   bool   // a tickMsg is on its way
 	announced time.Time
 	titled    string    // the title of the person's window
@@ -90,16 +90,16 @@ type Model struct {
 	retitling bool      // a retitleMsg is on its way
 	copies    programCopies
 	muted     bool                 // nothing is announced
-	command   func(n notification) // the person's own, for notifications; may be nil; never blocks
+	command   func(n notification) // hands a notification to the person's own command; may be nil; never blocks
 	quitting  bool
-	later     tea.Cmd // work that drawing found to be necessary
+	later     tea.Cmd // work to start once Update returns
 	editing   bool    // the person's editor has the terminal
-	prefixed  bool    // the prefix key was pressed, the next key belongs to it
+	prefixed  bool    // the prefix key was pressed and waits for the next key
 	pasting   pasteState
 	dragging  dragState
-	grabbed   *tab             // whose program has been told of a button that is not released yet
-	ours      map[rune]bool    // keys held whose press was the multiplexer's
-	focusedID broker.SessionID // the pane that was told that it has the focus
+	grabbed   *tab             // a mouse button was pressed over its program and is not released yet
+	ours      map[rune]bool    // keys held down whose press was for the multiplexer
+	focusedID broker.SessionID // the session whose program was told that it has the focus
 	outerLost bool             // the person's terminal has lost the focus
 }
 
@@ -136,7 +136,7 @@ func (m *Model) Init() tea.Cmd { return m.fetchAgents() }
 // View implements tea.Model. Frames do not go out through Bubble Tea.
 func (m *Model) View() tea.View { return tea.View{} }
 
-// current is the focused tab, or nil when there is none.
+// current returns the focused tab, or nil when there is none.
 func (m *Model) current() *tab {
 	if m.active < 0 || m.active >= len(m.tabs) {
 		return nil
@@ -144,7 +144,7 @@ func (m *Model) current() *tab {
 	return m.tabs[m.active]
 }
 
-// tabOf finds the tab of a session.
+// tabOf returns the tab of a session, or nil.
 func (m *Model) tabOf(id broker.SessionID) *tab {
 	for _, t := range m.tabs {
 		if t.session.ID == id {
@@ -154,7 +154,7 @@ func (m *Model) tabOf(id broker.SessionID) *tab {
 	return nil
 }
 
-// indexOf is the place of a session in the tab bar, or -1.
+// indexOf returns the place of a session in the tab bar, or -1.
 func (m *Model) indexOf(id broker.SessionID) int {
 	for i, t := range m.tabs {
 		if t.session.ID == id {
@@ -164,7 +164,7 @@ func (m *Model) indexOf(id broker.SessionID) int {
 	return -1
 }
 
-// running counts the tabs whose agent would end with the multiplexer.
+// running counts the tabs whose agent has not ended.
 func (m *Model) running() int {
 	n := 0
 	for _, t := range m.tabs {
@@ -190,7 +190,7 @@ func (m *Model) show(i int) {
 	m.arrange()
 }
 
-// step focuses the tab n places further, around the ends.
+// step focuses the tab n places further; behind the last comes the first.
 func (m *Model) step(n int) {
 	if len(m.tabs) > 0 {
 		m.show(((m.active+n)%len(m.tabs) + len(m.tabs)) % len(m.tabs))

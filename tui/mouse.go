@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// dragState is a selection that is being made with the mouse.
+// dragState is the state of a selection with the mouse.
 type dragState struct {
 	active bool
 	moved  bool
@@ -61,16 +61,15 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	return m.onPaneMouse(ev)
 }
 
-// leaveModes goes back to the agent from whatever is open; the command line
-// keeps its text.
+// leaveModes closes any mode but the command line and goes back to the agent.
 func (m *Model) leaveModes() {
 	if m.mode != modeCommand {
 		m.leaveCommand()
 	}
 }
 
-// overPanel scrolls the panel with the wheel, and keeps the mouse from what
-// is below it.
+// overPanel reports whether the mouse is over the panel or the command line, so that the
+// panes below do not get the event. Over the panel, the wheel scrolls it.
 func (m *Model) overPanel(e keys.Mouse) bool {
 	panel, line := m.panelRect()
 	if panel.Contains(e.X, e.Y) {
@@ -103,7 +102,7 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// onFocusedMouse is a mouse event over the focused pane.
+// onFocusedMouse handles a mouse event over the focused pane.
 func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	e := ev.Mouse
 	modes := t.pane.Screen.Modes()
@@ -125,8 +124,9 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// onGrabbed follows a button that was pressed over a program until it is released,
-// which the program has to hear of wherever that is. Outside the pane is its edge.
+// onGrabbed gives mouse events to the program over which a button was pressed, until the
+// button is released, wherever the mouse is. Outside of the pane it reports the nearest
+// cell of the pane.
 func (m *Model) onGrabbed(ev keys.Event) {
 	t := m.grabbed
 	if ev.Mouse.Action == keys.MouseRelease || ev.Mouse.Button == keys.ButtonNone { // or the release was lost
@@ -158,8 +158,8 @@ func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 	m.dirty = true
 }
 
-// onDrag follows a drag: the first movement opens copy mode with a selection,
-// the release copies it.
+// onDrag handles a drag: the first movement opens copy mode and begins a selection, the
+// release copies it.
 func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	t := m.current()
 	if t == nil {
@@ -190,7 +190,7 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	return nil
 }
 
-// focusedRect is where the focused pane is shown.
+// focusedRect returns where the focused pane is shown.
 func (m *Model) focusedRect() view.Rect {
 	tabs, parts := m.visibleTabs()
 	for i, t := range tabs {

@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// The messages the model is driven by. Each is named for what has happened.
+// The messages of the event loop. Most are named for what has happened.
 type (
 	// inputMsg is one event of the person's terminal.
 	inputMsg struct{ event keys.Event }
@@ -22,15 +22,15 @@ type (
 	// brokerMsg is one event of the broker.
 	brokerMsg struct{ event broker.Event }
 
-	// listedMsg is the whole state of the broker, listed when events were
-	// first subscribed to, and again after some may have been missed.
+	// listedMsg is the whole state of the broker. It is listed after each subscription to
+	// events, because some may have been missed before.
 	listedMsg struct {
 		at       time.Time // when the listing began
 		sessions []broker.Session
 		pending  []broker.Escalation
 	}
 
-	// brokerLostMsg tells that the broker's events cannot be had.
+	// brokerLostMsg says that the broker's events or lists cannot be had.
 	brokerLostMsg struct{ err error }
 
 	// openedMsg answers a request for a new session.
@@ -40,8 +40,8 @@ type (
 		err     error
 	}
 
-	// storedMsg lists the sessions on disk, for the picker or, with a prefix,
-	// to find the one that is meant.
+	// storedMsg lists the sessions on disk: for the picker or, with a prefix, to resume
+	// the session whose id begins with it.
 	storedMsg struct {
 		prefix   string
 		sessions []broker.StoredSession
@@ -54,10 +54,10 @@ type (
 		err error
 	}
 
-	// beganMsg tells that an agent has something to show.
+	// beganMsg says that an agent has written its first text.
 	beganMsg struct{}
 
-	// endedMsg tells that a pane's terminal has nothing more to say.
+	// endedMsg says that the output of a pane's terminal has ended.
 	endedMsg struct {
 		id  broker.SessionID
 		err error
@@ -81,24 +81,23 @@ type (
 		err        error
 	}
 
-	// scopesMsg is what the approval of a call could be remembered for.
+	// scopesMsg lists the scopes that the approval of a call could be remembered for.
 	scopesMsg struct {
 		id     string
 		scopes []broker.Scope
 		err    error
 	}
 
-	// grantsMsg lists the grants, to be shown or, with a number or
-	// "all", to be ended.
+	// grantsMsg lists the grants: to show them or, with a number or "all", to revoke some.
 	grantsMsg struct {
 		revoke string
 		grants []broker.Grant
 		err    error
 	}
 
-	// revokedMsg answers a request to end grants.
+	// revokedMsg answers a request to revoke grants.
 	revokedMsg struct {
-		grants []broker.Grant // those that were ended
+		grants []broker.Grant // those that were revoked
 		err    error
 	}
 
@@ -126,30 +125,30 @@ type (
 	// submittedMsg answers a trusted input.
 	submittedMsg struct {
 		id      broker.SessionID
-		slot    int // kept for it in the agent's input
+		slot    int // the place that is reserved for it in the agent's input queue
 		pieces  []input.Piece
 		receipt broker.Receipt
 		err     error
 	}
 
-	// paintedMsg tells that the scene Seq stands on the person's terminal.
+	// paintedMsg says that the scene seq has been painted on the person's terminal.
 	paintedMsg struct {
 		seq uint64
 		at  time.Time
 	}
 
-	// continuedMsg tells that the program goes on after it was stopped: the screen was
-	// somebody else's meanwhile.
+	// continuedMsg says that the program continues after it was stopped. Other programs
+	// may have used the screen meanwhile.
 	continuedMsg struct{}
 
 	// retitleMsg comes when the title of the window may change again.
 	retitleMsg struct{}
 
-	// tickMsg comes once a second while something on screen counts time.
+	// tickMsg comes once a second while something on the screen shows a time.
 	tickMsg struct{}
 
-	// paneMsg is something a program asked its terminal for besides drawing:
-	// a bell, a title, something to copy.
+	// paneMsg is something that a program asked its terminal for besides drawing: a bell,
+	// a title, a copy to the clipboard.
 	paneMsg struct {
 		id    broker.SessionID
 		event term.Event
@@ -158,27 +157,26 @@ type (
 	// copyMsg comes when a program may copy again.
 	copyMsg struct{}
 
-	// finishedMsg asks whether a session still asks for nothing, when its state
-	// had changed so many times.
+	// finishedMsg asks whether a session is still idle a while after it became idle.
 	finishedMsg struct {
 		id      broker.SessionID
-		changes int
+		changes int // tab.changes when it became idle
 	}
 
-	// notifiedMsg tells that the person's command for notifications failed.
+	// notifiedMsg says that the person's command for notifications failed.
 	notifiedMsg struct{ err error }
 
-	// editedMsg tells that the person's editor has ended.
+	// editedMsg says that the person's editor has ended.
 	editedMsg struct{ err error }
 
-	// completedMsg is what a word on the command line may become.
+	// completedMsg lists the words that complete one on the command line.
 	completedMsg struct {
-		before string // the line before the cursor, as it was
-		stem   string
+		before string // the text before the cursor when completion began
+		stem   string // the part of the word that was typed
 		found  []string
 	}
 
-	// agentsMsg lists the agents a tab can be opened with, for completion.
+	// agentsMsg lists the agents that a tab can be opened with, for completion.
 	agentsMsg struct {
 		agents []broker.Agent
 		err    error
@@ -190,20 +188,20 @@ type (
 		err     error
 	}
 
-	// raisedMsg is the answer to a raise.
+	// raisedMsg answers a request to raise a budget.
 	raisedMsg struct {
 		budget broker.Budget
 		err    error
 	}
 
-	// startLogMsg is how a session was started.
+	// startLogMsg is the log of a session's start.
 	startLogMsg struct {
 		id  broker.SessionID
 		log broker.StartLog
 		err error
 	}
 
-	// changesMsg is what has changed in a session's workspace.
+	// changesMsg lists what has changed in a session's workspace.
 	changesMsg struct {
 		title string
 		lines []view.Line

@@ -14,11 +14,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// onReply takes what the person's terminal says of itself. Programs that ask for
-// the colors of theirs are told the person's, so that a program that draws for a
-// light background does so where there is one; and the multiplexer's own parts
-// follow, unless a theme was chosen. Once light becomes dark, or dark light, the
-// terminal says so and is asked again.
+// onReply handles a reply of the person's terminal. The terminal's colors are given to the
+// screens of the tabs, so that programs that ask for them can draw for a light or dark
+// background; the multiplexer's own theme follows them too, unless the person chose one.
+// When the terminal reports a change between light and dark, it is asked for its colors
+// again.
 func (m *Model) onReply(r keys.Reply) {
 	m.sink.Answered(r)
 	switch {
@@ -29,10 +29,10 @@ func (m *Model) onReply(r keys.Reply) {
 	}
 }
 
-// themeReport is the status by which a terminal says that it is dark or light.
+// themeReport is the status by which a terminal reports that it is dark or light.
 const themeReport = 997
 
-// onColor takes a color of the person's terminal: the foreground of OSC 10 or the
+// onColor handles a color of the person's terminal: the foreground of OSC 10 or the
 // background of OSC 11.
 func (m *Model) onColor(command int, text string) {
 	color, ok := parseColor(text)
@@ -52,8 +52,8 @@ func (m *Model) onColor(command int, text string) {
 	}
 }
 
-// followTheme makes the theme dark or light as the background is, unless the person has
-// chosen one or it has too few colors to be either.
+// followTheme chooses the dark or light theme by the background, unless the person has
+// chosen a theme or the present one is for terminals with fewer colors.
 func (m *Model) followTheme() {
 	if !m.o.FollowTheme || m.theme.Name != "dark" && m.theme.Name != "light" {
 		return
@@ -87,16 +87,15 @@ func parseColor(s string) (term.Color, bool) {
 }
 
 const (
-	// titleEvery bounds how often the window's title changes: some programs move
-	// something in theirs.
+	// titleEvery is the shortest time between two changes of the window's title, because
+	// some programs animate their title.
 	titleEvery = time.Second
-	// maxAgentTitle is how much of an agent's own title is kept, in columns.
+	// maxAgentTitle is how much of the title that an agent sets is kept, in columns.
 	maxAgentTitle = 60
 )
 
-// windowTitle names what is shown, for a person who looks at a list of windows:
-// what waits first, then the tab, then what its agent calls itself, which is a
-// hint and no more.
+// windowTitle returns the title for the person's window: the number of waiting calls, the
+// tab, and the title that its agent set, which is only a hint.
 func (m *Model) windowTitle() string {
 	title := "ironcurtain-mux"
 	if n := len(m.approvals.Items); n > 0 {
@@ -111,8 +110,8 @@ func (m *Model) windowTitle() string {
 	return title
 }
 
-// retitle brings the title of the person's window up to date, now or when it may
-// change again.
+// retitle brings the title of the person's window up to date, at once or when titleEvery
+// is over.
 func (m *Model) retitle() tea.Cmd {
 	title := m.windowTitle()
 	if title == m.titled || m.cols == 0 || m.retitling {

@@ -20,10 +20,10 @@ type picker struct {
 	at     int // the chosen row
 	top    int // the first row shown
 	loaded bool
-	offer  bool // it stands in the place of the first tab: only what was left running
+	offer  bool // it is shown before the first tab, and lists only agents left running
 }
 
-// shortID is enough of a session's id for people.
+// shortID returns the first characters of a session's id, as people read and type it.
 func shortID(id broker.SessionID) string { return string(id[:min(8, len(id))]) }
 
 // runResume is /resume [ID].
@@ -40,11 +40,11 @@ func (m *Model) runResume(args string) (tea.Cmd, error) {
 // openPicker shows the list, empty until the sessions are known.
 func (m *Model) openPicker() {
 	m.picker = picker{}
-	m.mode, m.flash, m.dirty = modePicker, flash{}, true // the line below says how to leave
+	m.mode, m.flash, m.dirty = modePicker, flash{}, true // no message may hide the hint how to leave
 }
 
-// onStored takes the sessions on disk: for the list, or to resume the one that
-// was named.
+// onStored handles the list of sessions on disk: for the picker, or to resume the session
+// that was named.
 func (m *Model) onStored(msg storedMsg) tea.Cmd {
 	m.dirty = true
 	if msg.err != nil {
@@ -61,7 +61,7 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 		fresh := !m.picker.loaded
 		m.picker.fill(m.choosable(msg.sessions))
 		if t := m.current(); fresh && t != nil && t.dead() {
-			m.picker.choose(t.session.ID) // most likely it is this one
+			m.picker.choose(t.session.ID) // the person most likely wants this one
 		}
 		if m.picker.offer && len(m.picker.rows) == 0 {
 			return m.leavePicker()
@@ -70,8 +70,7 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 	return nil
 }
 
-// leavePicker closes the list. One that stood in the place of the first tab gives
-// way to it.
+// leavePicker closes the list. When it was shown before the first tab, it opens that tab.
 func (m *Model) leavePicker() tea.Cmd {
 	offer := m.picker.offer
 	m.picker = picker{}
@@ -82,8 +81,8 @@ func (m *Model) leavePicker() tea.Cmd {
 	return nil
 }
 
-// choosable leaves out what cannot be resumed and what is open in a tab and runs,
-// and of an offer all that was not left running.
+// choosable leaves out sessions that cannot be resumed or that run in a tab and, from an
+// offer, all that were not left running.
 func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
 	var out []broker.StoredSession
 	for _, s := range all {
@@ -108,7 +107,7 @@ func (p *picker) fill(rows []broker.StoredSession) {
 	p.choose(chosen)
 }
 
-// choose puts the bar on a session, when it is in the list.
+// choose selects a session, when it is in the list.
 func (p *picker) choose(id broker.SessionID) {
 	for i, s := range p.rows {
 		if s.ID == id {
@@ -117,7 +116,7 @@ func (p *picker) choose(id broker.SessionID) {
 	}
 }
 
-// resumeNamed resumes the one session whose id begins with what was typed.
+// resumeNamed resumes the session whose id begins with the prefix.
 func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	var found []broker.StoredSession
 	for _, s := range msg.sessions {
@@ -136,7 +135,7 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	return nil
 }
 
-// chosen is the session under the bar, or nil.
+// chosen returns the selected session, or nil.
 func (p *picker) chosen() *broker.StoredSession {
 	if p.at < 0 || p.at >= len(p.rows) {
 		return nil
@@ -144,7 +143,7 @@ func (p *picker) chosen() *broker.StoredSession {
 	return &p.rows[p.at]
 }
 
-// onPickerKey is a key in the list of sessions.
+// onPickerKey handles a key in the list of sessions.
 func (m *Model) onPickerKey(name string) tea.Cmd {
 	m.dirty = true
 	p := &m.picker
@@ -193,7 +192,7 @@ func (m *Model) pick() tea.Cmd {
 	s := m.picker.chosen()
 	switch {
 	case s == nil && !m.picker.loaded:
-		return nil // nobody knows yet what that would choose
+		return nil // the list is not known yet
 	case s == nil:
 		return m.leavePicker()
 	case s.Owned && m.tabOf(s.ID) == nil:
@@ -206,7 +205,7 @@ func (m *Model) pick() tea.Cmd {
 	return m.open(tabRequest{resume: id})
 }
 
-// pickerHints says what can be done in the list.
+// pickerHints returns what the person can do in the list.
 func (m *Model) pickerHints() []string {
 	back := m.keys.Hint(input.PlacePicker, input.ActLeave, "back")
 	chosen := m.picker.chosen()
@@ -220,7 +219,7 @@ func (m *Model) pickerHints() []string {
 	return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "continues it in a tab"), choose, back)
 }
 
-// askToEnd asks whether an agent that was left running shall end.
+// askToEnd asks whether to end an agent that was left running.
 func (m *Model) askToEnd() tea.Cmd {
 	s := m.picker.chosen()
 	if s == nil || !s.Detached || s.Owned {

@@ -21,12 +21,12 @@ func (m *Model) runForget(string) (tea.Cmd, error) {
 	return m.forget(t.session.ID, true), nil
 }
 
-// forget drops a session's receipt, and says so when the person asked for it.
+// forget drops a session's receipt. It reports the result when the person asked for it.
 func (m *Model) forget(id broker.SessionID, asked bool) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		err := m.api.Forget(ctx, id)
 		if !asked {
-			return nil // there may be none any more
+			return nil // an error only means that there was no receipt
 		}
 		return forgottenMsg{err}
 	})
@@ -40,15 +40,15 @@ func (m *Model) onForgotten(msg forgottenMsg) {
 	m.showSuccess("your last words to this tab approve nothing any more")
 }
 
-// onReceipt notes what is left of the person's last words to a tab.
+// onReceipt notes the receipt for the person's last text to a tab.
 func (m *Model) onReceipt(r broker.Receipt) {
 	if t := m.tabOf(r.Session); t != nil {
 		t.receipt, m.dirty = r, true
 	}
 }
 
-// receiptLeft says what the person's last words to a tab may still approve, or
-// nothing.
+// receiptLeft says for how long, and for how many calls, a tab's receipt still counts;
+// empty when it does not.
 func (m *Model) receiptLeft(t *tab) string {
 	r := t.receipt
 	left := r.ExpiresAt.Sub(m.now())
@@ -58,7 +58,7 @@ func (m *Model) receiptLeft(t *tab) string {
 	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, view.TimeLeft(left), r.Left)
 }
 
-// onAutoApproval shows a toast for a call that was let through.
+// onAutoApproval shows a toast for a call that was approved automatically.
 func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	parts := []string{
 		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.Call.Tab),
@@ -70,7 +70,7 @@ func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	return m.addToast(view.Toast{Parts: parts, More: "/undo"})
 }
 
-// addToast shows a toast, in the place of the oldest when there are too many.
+// addToast shows a toast; when there are too many, it replaces the oldest.
 func (m *Model) addToast(t view.Toast) tea.Cmd {
 	m.toasts.Add(t, m.now())
 	m.dirty = true

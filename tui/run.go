@@ -19,13 +19,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// ErrTerminalLost is returned by Run when the person's terminal went away.
+// ErrTerminalLost is returned by Run when the person's terminal was closed.
 var ErrTerminalLost = errors.New("the terminal is gone")
 
-// Run shows the multiplexer on the person's terminal until the person quits,
-// ctx ends (which is no error) or the terminal is lost. It opens the first tab
-// at once. The sessions stay; ending them is the caller's. The terminal is given
-// back on every way out.
+// Run shows the multiplexer on the person's terminal until the person quits, ctx ends
+// (which is no error) or the terminal is lost. It opens the first tab at once. It does not
+// end the sessions; its caller does. It restores the terminal in every case.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -84,16 +83,15 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	_, err = program.Run()
 	cause := context.Cause(ctx)
 	cancel(nil)
-	// The terminal comes back first; ending what runs behind it may take a
-	// moment.
+	// Restores the terminal first, because ending the goroutines may take a moment.
 	_ = t.Restore()
 	for _, x := range m.tabs {
 		x.pane.Close()
 	}
-	waited := tasks.Wait(partingTime)
+	waited := tasks.Wait(shutdownTimeout)
 	switch {
 	case !waited:
-		return fmt.Errorf("end the multiplexer: the broker still holds a request after %v", partingTime)
+		return fmt.Errorf("end the multiplexer: the broker has not answered a request within %v", shutdownTimeout)
 	case outside.Err() != nil || m.quitting:
 		return nil
 	case cause != nil:
@@ -102,9 +100,9 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	return err
 }
 
-// startLoops starts what runs beside the event loop: it paints, also after the program
-// was stopped, follows the broker and the size of the terminal, and reads the keyboard. An error that the program
-// cannot go on with is given to stop.
+// startLoops starts the goroutines that run beside the event loop. They paint, repaint
+// after the program was stopped, follow the broker and the size of the terminal, and read
+// the keyboard. An error that ends the program is given to stop.
 func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.Compositor, events <-chan broker.Event, stop func(error)) {
 	m.tasks.Start(func() { stop(screen.Run(ctx)) })
 	m.tasks.Start(func() { screen.Serve(ctx) })
@@ -128,28 +126,28 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.C
 	})
 }
 
-// newProgram is Bubble Tea with nothing but its loop: the terminal, the signals
-// and the panics are taken care of elsewhere.
+// newProgram returns a Bubble Tea program that only runs its event loop. Other code handles
+// the terminal, signals and panics.
 func newProgram(ctx context.Context, m *Model) *tea.Program {
 	return tea.NewProgram(m,
 		tea.WithContext(ctx),
 		tea.WithInput(nil),
 		tea.WithoutRenderer(),
-		// Its ticker for frames runs without a renderer too: once a second is the least.
+		// The ticker for frames runs even without a renderer; this is its lowest rate.
 		tea.WithFPS(1),
 		tea.WithoutSignalHandler(),
 		tea.WithoutCatchPanics(),
 		tea.WithColorProfile(colorprofile.ASCII))
 }
 
-// followSize tells the terminal's size, and every change of it until ctx ends.
+// followSize delivers the terminal's size, and every change of it until ctx ends.
 func followSize(ctx context.Context, t *outer.Terminal, tell func(tea.Msg)) {
 	for size := range t.Resizes(ctx) {
 		tell(sizeMsg{size.Cols, size.Rows})
 	}
 }
 
-// themeFor chooses the theme that the terminal can show.
+// themeFor returns a theme that the terminal can show.
 func themeFor(p paint.ColorProfile) string {
 	switch p {
 	case paint.ANSI16:
@@ -160,16 +158,15 @@ func themeFor(p paint.ColorProfile) string {
 	return "dark"
 }
 
-// partingTime bounds how long the end waits for the broker to answer requests
-// that were called off.
-const partingTime = 5 * time.Second
+// shutdownTimeout bounds how long Run waits at its end for the broker to answer requests
+// that were canceled.
+const shutdownTimeout = 5 * time.Second
 
-// retryEvery is how long to wait before the broker is asked again after its
-// events were lost.
+// retryEvery is how long to wait before subscribing to the broker's events again.
 const retryEvery = time.Second
 
-// followBroker delivers the broker's events. When the channel closes, because
-// this program was too slow, it subscribes again and lists everything anew.
+// followBroker delivers the broker's events. When the channel closes, because this program
+// was too slow, it subscribes again and lists the broker's state again.
 func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, tell func(tea.Msg)) {
 	for ctx.Err() == nil {
 		for ev := range events {

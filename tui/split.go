@@ -24,7 +24,7 @@ const (
 type split struct {
 	ids  []broker.SessionID
 	down bool // one below the other
-	zoom bool // the focused one alone, for a while
+	zoom bool // only the focused one is shown
 }
 
 // has reports whether a session is in the group.
@@ -37,7 +37,7 @@ func (s *split) has(id broker.SessionID) bool {
 	return false
 }
 
-// drop takes a session out of the group; a group of one is none.
+// drop removes a session from the group. A group with one session left ends.
 func (s *split) drop(id broker.SessionID) {
 	kept := s.ids[:0:0]
 	for _, x := range s.ids {
@@ -51,7 +51,7 @@ func (s *split) drop(id broker.SessionID) {
 	}
 }
 
-// visibleTabs are the tabs on screen with their parts of the viewport.
+// visibleTabs returns the tabs on the screen with their parts of the viewport.
 func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 	t := m.current()
 	if t == nil {
@@ -75,9 +75,8 @@ func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 	return tabs, parts
 }
 
-// arrange gives every pane its size and says which are seen and which one gets
-// the input. Hidden panes follow the size of the viewport, so that showing one
-// needs no resize.
+// arrange sets the size of every pane, which panes are visible and which one gets the
+// input. Hidden panes get the size of the viewport, so that showing one needs no resize.
 func (m *Model) arrange() {
 	m.dirty = true
 	if !m.fits {
@@ -104,8 +103,8 @@ func (m *Model) arrange() {
 	m.tellFocus()
 }
 
-// runSplit is /split [right|down] [N]: shows tab N, or else the next tab that
-// is not shown yet, beside the present one.
+// runSplit is /split [right|down] [N]: it shows tab N, or else the next tab that is not
+// shown yet, beside the present one.
 func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -152,7 +151,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// errNotSplit is the answer to commands about the panes of a split when there are none.
+// errNotSplit is the error of commands about a split when there is none.
 func errNotSplit() error {
 	return fault.New("/split shows another tab beside this one", "nothing is split")
 }

@@ -20,7 +20,7 @@ const maxProgress = 200
 type tab struct {
 	since      time.Time // when the tab was made
 	session    broker.Session
-	receipt    broker.Receipt // of the person's last words to it
+	receipt    broker.Receipt // for the person's last text to the agent
 	name       string         // given by the person, or empty
 	pane       *pane.Pane
 	progress   []broker.Progress
@@ -28,21 +28,21 @@ type tab struct {
 	attached   bool          // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
-	says       string    // what the agent reports of itself, in our words; a hint
+	says       string    // the state that the agent reports, in our words; only a hint
 	usedAt     time.Time // when the person last gave its program a key, a click or a text
-	held       *heldCopy // waits for their word; nil for none
+	held       *heldCopy // waits for the person's permission; nil for none
 	trouble    string    // why the terminal could not be reached, or was lost
 	done       bool      // the agent finished and the person has not looked since
-	changes    int       // of its state, so far
-	agentTitle string    // what the agent calls itself, safe to draw
+	changes    int       // counts the changes of its state
+	agentTitle string    // the title that the agent set, safe to draw
 	muted      bool
 	scrolled   bool   // the view does not follow the output
-	top        int    // line in its first row, when scrolled
-	dropped    uint64 // by the screen when top was true
+	top        int    // the line in the first row of the view, when scrolled
+	dropped    uint64 // Screen.Dropped when top was set
 	fresh      bool   // something happened here that the person has not looked at
 }
 
-// title is how the tab is called.
+// title returns the tab's name: the one the person gave, or that of its agent.
 func (t *tab) title() string {
 	if t.name != "" {
 		return t.name
@@ -50,13 +50,12 @@ func (t *tab) title() string {
 	return t.session.Agent
 }
 
-// running reports whether closing the tab would end an agent.
+// running reports whether the agent has not ended yet.
 func (t *tab) running() bool {
 	return t.session.State != broker.StateDead && t.session.State != broker.StateClosed
 }
 
-// blank reports whether the agent is still on its way to its first picture: some take
-// a while in their containers.
+// blank reports whether the agent is starting and has shown no text yet.
 func (t *tab) blank() bool {
 	return t.attached && t.session.State == broker.StateStarting && t.pane.Silent()
 }
@@ -64,8 +63,8 @@ func (t *tab) blank() bool {
 // dead reports whether the agent has ended.
 func (t *tab) dead() bool { return !t.running() }
 
-// mark is the state of a session in one character, the broker's word for it,
-// and whether it wants the person.
+// mark returns the state of a session as one character and as words, and whether it waits
+// for the person.
 func (t *tab) mark() (mark string, word string, urgent bool) {
 	if t.session.Trouble != "" && t.running() && t.session.State != broker.StateWaiting {
 		return view.MarkLost, "out of reach", false
@@ -90,15 +89,15 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	return view.MarkLost, string(t.session.State), false
 }
 
-// endText says in one line how the agent ended, or why it never began. A reason such
-// as "ended by signal 15" says all of it.
+// endText says in one line how the agent ended, or why it was not started. To a reason
+// such as "ended by signal 15" it adds no exit code.
 func (t *tab) endText() string {
 	reason := text.Drawable(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
 		return t.session.Agent + " " + reason
 	}
 	if n := len(t.progress); n > 0 && t.progress[n-1].Failed && reason != "" {
-		return t.session.Agent + " was not started: " + reason // no program has given the exit code
+		return t.session.Agent + " was not started: " + reason // the exit code is not a program's
 	}
 	line := fmt.Sprintf("%s ended with exit code %d", t.session.Agent, t.session.ExitCode)
 	if reason != "" {
@@ -107,8 +106,8 @@ func (t *tab) endText() string {
 	return line
 }
 
-// progressed notes a step of starting. A step that is reported again replaces
-// its former line.
+// progressed notes the progress of a step of starting. It replaces what was noted of the
+// same step before.
 func (t *tab) progressed(p broker.Progress) {
 	for i := len(t.progress) - 1; i >= 0; i-- {
 		if t.progress[i].Step == p.Step {
@@ -122,7 +121,7 @@ func (t *tab) progressed(p broker.Progress) {
 	}
 }
 
-// topLine is the line in the first row of a view of rows rows.
+// topLine returns the line in the first row of a view that is rows rows high.
 func (t *tab) topLine(rows int) int {
 	if t.scrolled {
 		return max(0, t.top-copymode.DroppedSince(t.pane.Screen, t.dropped))
@@ -138,23 +137,23 @@ func (t *tab) scrollTo(top, rows int) {
 	t.scrolled = t.top < newest
 }
 
-// back is how many lines the view is behind the output.
+// back returns how many lines the view is behind the newest output.
 func (t *tab) back(rows int) int {
 	return max(0, t.pane.Screen.LineCount()-rows-t.topLine(rows))
 }
 
-// The states that a program reports of itself with OSC 7501, and how they are
-// told. It says what it likes: its words are shown as its own, next to what the
-// broker knows, and nothing is ever decided by them. Its message is not shown.
+// reportWords are the states that a program can report with OSC 7501, and our words for
+// them. A program may report anything, so the screen shows its state as the program's own,
+// next to what the broker knows, and nothing is decided by it. The message in a report is
+// not shown.
 var reportWords = map[string]string{
 	"working": "working",
 	"blocked": "waiting for you",
 	"error":   "in trouble",
 }
 
-// readReport finds the state in a report, "state=blocked:app=codex:kind=…", as
-// words for a person; empty for a program that asks for nothing or says nothing
-// that is known.
+// readReport returns our words for the state in a report such as
+// "state=blocked:app=codex:kind=…"; empty for a state that is idle or not known.
 func readReport(text string) string {
 	for field := range strings.SplitSeq(text, ":") {
 		if state, ok := strings.CutPrefix(field, "state="); ok {
@@ -164,9 +163,9 @@ func readReport(text string) string {
 	return ""
 }
 
-// stateWords is what the broker knows of the session and, when the agent says
-// something else of itself, that too. An agent that draws already is starting for as
-// long as it has not asked for its tools.
+// stateWords returns the words for the session's state as the broker knows it and, when
+// the agent reports another one, for that too. For the broker, an agent is starting until
+// it has asked for its tools, even when it draws already.
 func (t *tab) stateWords() string {
 	_, word, _ := t.mark()
 	if t.attached && t.session.State == broker.StateStarting && !t.blank() {

@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// findTab is the tab that a person means by its number, its name, or the start of
-// its name; the error says which there are.
+// findTab returns the tab that a person means by its number, its name, or the start of its
+// name. The error lists the tabs that there are.
 func (m *Model) findTab(arg string) (*tab, error) {
 	if n, ok := input.Number(arg); ok {
 		if t := m.numbered(n); t != nil {
@@ -48,7 +48,7 @@ func (m *Model) findTab(arg string) (*tab, error) {
 	return nil, fmt.Errorf("no tab is called %q; open: %s", text.Drawable(arg), tabList(m.tabs))
 }
 
-// tabList names tabs by number and title.
+// tabList lists tabs by number and title.
 func tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
@@ -57,7 +57,7 @@ func tabList(tabs []*tab) string {
 	return strings.Join(out, ", ")
 }
 
-// tabWords are the numbers of the tabs and those names that are one word.
+// tabWords returns the numbers of the tabs, and the names that are one word.
 func (m *Model) tabWords() []string {
 	var out []string
 	for _, t := range m.tabs {
@@ -71,7 +71,7 @@ func (m *Model) tabWords() []string {
 	return out
 }
 
-// numbered is the tab with a number, or nil.
+// numbered returns the tab with a number, or nil.
 func (m *Model) numbered(n int) *tab {
 	for _, t := range m.tabs {
 		if t.session.Tab == n {
@@ -81,7 +81,7 @@ func (m *Model) numbered(n int) *tab {
 	return nil
 }
 
-// noSuchTab says which tabs there are instead.
+// noSuchTab is the error that no tab has a number; it lists those that exist.
 func (m *Model) noSuchTab(n int) error {
 	if len(m.tabs) == 0 {
 		return fmt.Errorf("no tab %d: none is open", n)
@@ -93,13 +93,12 @@ func (m *Model) noSuchTab(n int) error {
 	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, ", "))
 }
 
-// A tab that gives way to another one, because its agent was begun anew or went on,
-// leaves it what the person gave it: its place in the bar and in the split, its name,
-// and whether it announces anything. What its agent wrote stands above what the new one
-// writes, in the scrollback. The number is new: a number never means another session
-// than it once did.
+// When an agent is restarted or resumed, its new tab replaces the old one. It keeps what
+// the person gave the old tab: its place in the bar and in the split, its name, and whether
+// it is muted. Its scrollback begins with the old tab's lines. Its number is new, because a
+// number never means another session than before.
 
-// takePlace lets a tab take the place of another one, which is closed.
+// takePlace lets the tab by take the place of the tab of, which it closes.
 func (m *Model) takePlace(of, by *tab) tea.Cmd {
 	at, before := m.indexOf(of.session.ID), m.before
 	for i, id := range m.split.ids {
@@ -117,8 +116,7 @@ func (m *Model) takePlace(of, by *tab) tea.Cmd {
 	return cmd
 }
 
-// renewTab gives a session that goes on in the place of its dead tab a tab of its own
-// there.
+// renewTab replaces the dead tab of a session that was resumed by a new one.
 func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	at, focused, split := m.indexOf(s.ID), m.current() == old, m.split
 	cmd := join(m.removeTab(old), m.addTab(s))
@@ -134,8 +132,8 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	return cmd
 }
 
-// inherit takes over what a person gave a tab, and its scrollback with a line below it
-// that says what happened.
+// inherit takes over the name, mute and scrollback of another tab. Below the scrollback it
+// adds a line that says what happened.
 func (t *tab) inherit(from *tab, happened string) {
 	t.name, t.muted = from.name, from.muted
 	text := "── " + happened + " ──"

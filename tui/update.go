@@ -2,8 +2,8 @@ package tui
 
 import tea "charm.land/bubbletea/v2"
 
-// Update implements tea.Model: it hands every message to the part of the
-// model that it concerns, and publishes a new picture when one is due.
+// Update implements tea.Model: it handles one message, and publishes a new scene when
+// anything that is drawn has changed.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,7 +97,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// join makes one command of two.
+// join makes one command of two; either may be nil.
 func join(a, b tea.Cmd) tea.Cmd {
 	switch {
 	case a == nil:

@@ -21,7 +21,7 @@ func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	return m.decideOn(which, panel.Decision{Approve: true})
 }
 
-// runDeny is /deny. Its reason is told to the agent.
+// runDeny is /deny. The agent is told the reason.
 func (m *Model) runDeny(args string) (tea.Cmd, error) {
 	which, reason := panel.SplitTarget(args)
 	return m.decideOn(which, panel.Decision{Reason: reason})
@@ -45,7 +45,7 @@ func (m *Model) decideOn(which string, d panel.Decision) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-// onDecided takes the answer to a decision.
+// onDecided handles the answer to a decision.
 func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 	if msg.err != nil {
 		if it := m.approvals.Find(msg.id); it != nil {
@@ -58,8 +58,8 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 	return nil
 }
 
-// onEscalation notes a call that began to wait. It changes nothing about where
-// the person's keys go.
+// onEscalation adds or updates a call that waits. It never changes where the person's keys
+// go.
 func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	if it := m.approvals.Find(e.ID); it != nil {
 		it.Update(e)
@@ -76,7 +76,7 @@ func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	return m.tick()
 }
 
-// tick makes the seconds that are counted on screen count.
+// tick starts a tick in a second, if something on the screen shows a time.
 func (m *Model) tick() tea.Cmd {
 	if m.ticking || !m.counting() {
 		return nil
@@ -85,7 +85,7 @@ func (m *Model) tick() tea.Cmd {
 	return m.after(time.Second, tickMsg{})
 }
 
-// counting reports whether anything on screen depends on the time.
+// counting reports whether anything on the screen depends on the time.
 func (m *Model) counting() bool {
 	if t := m.current(); t != nil && m.receiptLeft(t) != "" {
 		return true
@@ -93,9 +93,9 @@ func (m *Model) counting() bool {
 	return len(m.toasts.Fresh(m.now())) > 0 || len(m.approvals.Items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
 }
 
-// resolved notes that a call waits no longer, and says who decided it. The
-// answer to the person's own decision and the broker's event may come in
-// either order, and what became of the call before either; the second changes nothing.
+// resolved notes that a call no longer waits, and shows who decided it. The answer to the
+// person's own decision and the broker's event may come in either order, and the news of
+// how the call ended may come before both.
 func (m *Model) resolved(r broker.Resolution, own bool) {
 	it := m.approvals.Remove(r.ID)
 	known := m.approvals.Record(r)
@@ -125,24 +125,24 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	}
 }
 
-// onEnding notes what became of a call that was decided.
+// onEnding notes and shows how a call ended that was decided.
 func (m *Model) onEnding(e broker.Ending) {
 	s := m.approvals.Settled(e.ID)
-	if s == nil { // decided before anybody here listened
+	if s == nil { // it was decided before we subscribed to events
 		s = &panel.SettledCall{Resolution: broker.Resolution{ID: e.ID, Number: e.Number, Outcome: broker.Approved}}
 	}
 	s.Ending = &e
 	m.showEnding(s)
 }
 
-// showEnding says what became of a call, unless that is just what was decided. One that
-// did not become what it should stays until the next key, and no good news replaces it.
+// showEnding shows how a call ended, unless it ended as decided. When it did not, the
+// message stays until the next key, and no message of success replaces it.
 func (m *Model) showEnding(s *panel.SettledCall) {
 	e := s.Ending
 	good := e.State == broker.EndDone
 	switch {
 	case e.Expected(), e.State == broker.EndKept, good && m.flash.urgent && m.flash.shown(m.now()):
-		return // it has been said, or there is worse
+		return // it is known already, or a failure is on the screen
 	case good && m.approvals.Batch.Member(e.ID):
 		if shown := m.approvals.Batch.Done(); shown != "" {
 			m.showSuccess(shown)
@@ -158,12 +158,12 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 		m.showSuccess(shown)
 		return
 	}
-	if m.flash.bad && m.flash.shown(m.now()) && len(m.flash.text) < maxBadNews {
+	if m.flash.bad && m.flash.shown(m.now()) && len(m.flash.text) < maxFailures {
 		shown = m.flash.text + " · " + shown
 	}
 	m.setFlash(shown, sevError, errorTime)
 	m.flash.urgent, m.flash.bad = true, true
 }
 
-// maxBadNews is how long a message is, in bytes, to which no more is added.
-const maxBadNews = 600
+// maxFailures is the length in bytes from which on a message of failures gets no more.
+const maxFailures = 600

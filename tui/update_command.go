@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// enterCommand gives the keyboard to the command line. Only the person does
-// that; no event of an agent or the broker comes here.
+// enterCommand gives the keyboard to the command line. Only input of the person may lead
+// here, never an event of an agent or the broker.
 func (m *Model) enterCommand() {
 	m.mode, m.dirty = modeCommand, true
 	if t := m.current(); t != nil {
@@ -25,7 +25,7 @@ func (m *Model) enterCommand() {
 	m.beginLine()
 }
 
-// beginLine notes when a command is begun, and which call the panel shows then.
+// beginLine notes when the person begins a command, and which call the panel shows then.
 func (m *Model) beginLine() {
 	m.begun = m.now()
 	m.approvals.Begin()
@@ -36,7 +36,7 @@ func (m *Model) leaveCommand() {
 	m.mode, m.question, m.dirty = modeTerminal, nil, true
 }
 
-// onCommandKey is a key on the command line.
+// onCommandKey handles a key on the command line.
 func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	m.dirty = true
 	if m.flash.candidates {
@@ -74,12 +74,12 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	return nil
 }
 
-// panelTakes reports whether a key on an empty line belongs to the panel.
+// panelTakes reports whether a key on an empty line is for the panel.
 func (m *Model) panelTakes(name string) bool {
 	return m.approvals.Current() != nil && m.keys.At(input.PlacePanel, name) != ""
 }
 
-// typeText inserts what a key types.
+// typeText inserts the text of a key into the line.
 func (m *Model) typeText(text string) {
 	if text == "" || strings.IndexFunc(text, unicode.IsControl) >= 0 {
 		return
@@ -92,7 +92,7 @@ func (m *Model) typeText(text string) {
 	}
 }
 
-// onEmptyLine carries out the keys of an empty command line.
+// onEmptyLine carries out the action of a key on an empty command line.
 func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 	switch a {
 	case input.ActPrevTab:
@@ -146,8 +146,8 @@ func (m *Model) sendLiteral() tea.Cmd {
 	return nil
 }
 
-// enter runs the command or sends the text, and returns to the agent. What
-// cannot be done stays on the line.
+// enter runs the command or sends the text, and returns to the agent. When that fails, the
+// text stays on the line.
 func (m *Model) enter() tea.Cmd {
 	text := m.line.Text()
 	if m.line.Empty() {
@@ -169,7 +169,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 		return nil
 	}
 	taken := m.line.Pieces
-	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // what was said before is about something else
+	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // an earlier message is about something else
 	cmd, err := c.run(m, args)
 	m.executed = nil
 	if errors.Is(err, errStay) {
@@ -186,8 +186,8 @@ func (m *Model) runLine(text string) tea.Cmd {
 	return cmd
 }
 
-// sendText sends the line to the focused agent as trusted input. "//" at its
-// start stands for one slash, and one leading space is not sent.
+// sendText sends the line to the focused agent as trusted input. "//" at the start of the
+// line means one slash, and one leading space is not sent.
 func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {

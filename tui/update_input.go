@@ -9,8 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// onInput gives one event of the person's terminal to whom it belongs in the
-// mode that holds now.
+// onInput handles one event of the person's terminal in the mode that is active now.
 func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	switch ev.Kind {
 	case keys.KeyEvent:
@@ -32,7 +31,7 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// keyState is what decides the meaning of a key now.
+// keyState returns the state on which the meaning of a key depends now.
 func (m *Model) keyState(code rune) input.KeyState {
 	t := m.current()
 	return input.KeyState{
@@ -45,7 +44,7 @@ func (m *Model) keyState(code rune) input.KeyState {
 	}
 }
 
-// onKey gives a key to whom it belongs.
+// onKey handles a key, or gives it to the focused agent.
 func (m *Model) onKey(ev keys.Event) tea.Cmd {
 	code := ev.Key.Code
 	means := m.keys.Meaning(m.keyState(code), ev)
@@ -70,7 +69,7 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// onModeKey is a key while a mode or a question has the keyboard.
+// onModeKey handles a key while a mode or a question has the keyboard.
 func (m *Model) onModeKey(name, text string) tea.Cmd {
 	switch {
 	case m.question != nil:
@@ -85,16 +84,15 @@ func (m *Model) onModeKey(name, text string) tea.Cmd {
 	return m.onCommandKey(name, text)
 }
 
-// claim notes a key whose press is the multiplexer's own, so that no agent is
-// told of its release.
+// claim notes a key whose press is for the multiplexer, so that no agent gets its release.
 func (m *Model) claim(code rune) {
 	if len(m.ours) < 32 { // terminals that report no releases never empty it
 		m.ours[code] = true
 	}
 }
 
-// touch notes that the person has acted: the introduction and an urgent
-// message have done their work.
+// touch notes that the person has pressed a key or a button: the intro and an urgent
+// message go away.
 func (m *Model) touch() {
 	if !m.touched {
 		m.touched, m.dirty = true, true
@@ -104,8 +102,7 @@ func (m *Model) touch() {
 	}
 }
 
-// onAgentAction carries out a key of the multiplexer's own while an agent has the
-// keyboard.
+// onAgentAction handles a key that is for the multiplexer while an agent has the keyboard.
 func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 	if means.Place == input.PlacePrefix {
 		return m.onPrefixKey(means, ev)
@@ -126,8 +123,8 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// typeKey types a key into a tab's agent. One that is more than a release or a
-// modifier ends what waits for the person to go on.
+// typeKey types a key into a tab's agent. Any key but a release or a modifier also removes
+// the intro and an urgent message, and ends scrolling.
 func (m *Model) typeKey(t *tab, ev keys.Event) {
 	if ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
 		m.touch()
@@ -142,7 +139,7 @@ func (m *Model) typeKey(t *tab, ev keys.Event) {
 	m.forward(t, ev)
 }
 
-// forward writes an event to a tab's agent, in the form its modes ask for.
+// forward writes an event to a tab's agent, encoded for the modes that the agent set.
 func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.Screen.Modes())
@@ -151,7 +148,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	}
 }
 
-// showNumber shows the tab with the number of a key among those of its action.
+// showNumber shows the tab whose number is the position of a key among those of ActTab.
 func (m *Model) showNumber(p input.Place, key string) {
 	n := m.keys.NumberOf(p, input.ActTab, key)
 	for i, t := range m.tabs {
@@ -163,7 +160,7 @@ func (m *Model) showNumber(p input.Place, key string) {
 	m.showError(m.noSuchTab(n))
 }
 
-// tellFocus tells agents that asked for it whether they have the focus.
+// tellFocus reports the focus to the agents that gain or lose it, if they asked for that.
 func (m *Model) tellFocus() {
 	t := m.current()
 	if t != nil && !m.outerLost {
@@ -188,8 +185,8 @@ func (m *Model) sendFocus(gained bool) {
 	t.pane.Queue.Put(keys.Encode(ev, t.pane.Screen.Modes()))
 }
 
-// onPrefixKey is the key after the prefix. All but a few actions are named
-// like the slash commands that they run.
+// onPrefixKey handles the key after the prefix. Most actions have the name of the slash
+// command that they run.
 func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
 	switch name, a := means.Name, means.Action; a {
@@ -209,7 +206,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// runAction runs the slash command that an action is named like.
+// runAction runs the slash command that has the name of an action.
 func (m *Model) runAction(a input.Action) tea.Cmd {
 	word, args := input.ParseCommand(string(a))
 	c, ok := lookUpCommand(word)

@@ -6,15 +6,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// pasteState remembers where a paste began to go, so that all of it goes
-// there: a paste is never split between an agent and the command line.
+// pasteState remembers where the first piece of a paste went, so that the rest goes there
+// too: a paste is never split between an agent and the command line.
 type pasteState struct {
 	active  bool
 	to      *tab // nil: the command line, or nobody
-	refused bool // a piece did not fit; the rest is dropped and said so
+	refused bool // a piece did not fit, and an error said so; the rest is dropped
 }
 
-// onPaste takes one piece of a paste. All pieces go where the first one went.
+// onPaste handles one piece of a paste. All pieces go where the first one went.
 func (m *Model) onPaste(ev keys.Event) {
 	p := &m.pasting
 	if ev.Paste.Start {
@@ -35,9 +35,9 @@ func (m *Model) onPaste(ev keys.Event) {
 	}
 }
 
-// pasteToAgent passes a piece on. When the agent takes nothing the rest is
-// refused, but the end marker still goes out, or the agent would take all later
-// keys for pasted text.
+// pasteToAgent passes a piece on to the agent. When a piece does not fit the agent's queue,
+// the rest is refused. The end marker is sent in any case, because the agent would
+// otherwise take all later keys for pasted text.
 func (m *Model) pasteToAgent(ev keys.Event) {
 	p := &m.pasting
 	p.to.used(ev, m.now())

@@ -30,7 +30,7 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	return nil
 }
 
-// begin offers what was left running or, when there is nothing, opens the first
+// begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
 	if m.o.Offer == nil {
@@ -46,12 +46,12 @@ func (m *Model) openFirst() tea.Cmd {
 	if m.o.Resume != "" {
 		return m.open(tabRequest{resume: m.o.Resume, prompt: input.Pasted(m.o.Prompt)})
 	}
-	// What stands on a program's command line may come from anywhere: it
-	// counts as pasted.
+	// The text of a program's command line may come from anywhere, so it counts as
+	// pasted.
 	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: input.Pasted(m.o.Prompt)})
 }
 
-// fit drops a split that has no room any more.
+// fit drops a split for which the area is too small.
 func (s *split) fit(area view.Rect) {
 	for _, r := range view.Divide(area, max(1, len(s.ids)), s.down) {
 		if r.W < minPaneCols || r.H < minPaneRows {
@@ -61,7 +61,7 @@ func (s *split) fit(area view.Rect) {
 	}
 }
 
-// onBroker takes one event of the broker.
+// onBroker handles one event of the broker.
 func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	switch {
 	case ev.Session != nil:
@@ -91,7 +91,7 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	return nil
 }
 
-// onNotice shows a message of the broker, named by its tab.
+// onNotice shows a message of the broker, with the number of its tab.
 func (m *Model) onNotice(n broker.Notice) {
 	text := text.Drawable(n.Text)
 	if t := m.tabOf(n.Session); t != nil {
@@ -101,8 +101,8 @@ func (m *Model) onNotice(n broker.Notice) {
 	m.flash.urgent = n.Urgent
 }
 
-// onSession takes over what the broker says of a session; one that is not
-// known yet gets a tab.
+// onSession takes over the state of a session from the broker. A session without a tab
+// gets one, and a closed session loses its tab.
 func (m *Model) onSession(s broker.Session) tea.Cmd {
 	t := m.tabOf(s.ID)
 	if s.State == broker.StateClosed {
@@ -125,7 +125,7 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 	return nil
 }
 
-// onState announces changes of state that a person waits for.
+// onState announces that an agent has ended, and looks later whether one is done.
 func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	t.changes++
 	t.done = false
@@ -198,7 +198,7 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	return cmd
 }
 
-// onOpened takes the answer to a request for a session and shows its tab.
+// onOpened handles the answer to a request for a session and shows its tab.
 func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
@@ -223,7 +223,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	return join(cmd, m.expectPrompt(t, msg.prompt))
 }
 
-// onAttached takes the answer to an attempt to connect to an agent.
+// onAttached handles the answer to an attempt to connect to an agent.
 func (m *Model) onAttached(msg attachedMsg) {
 	t := m.tabOf(msg.id)
 	if t == nil {
@@ -237,8 +237,8 @@ func (m *Model) onAttached(msg attachedMsg) {
 	t.attached, t.attachedAt = true, m.now()
 }
 
-// onEnded notes that an agent's terminal has nothing more to say. Why, the
-// broker tells with the session's state.
+// onEnded notes an error with which an agent's terminal ended. How the agent ended is part
+// of the session's state, which the broker reports.
 func (m *Model) onEnded(msg endedMsg) {
 	t := m.tabOf(msg.id)
 	if t == nil {
@@ -249,7 +249,7 @@ func (m *Model) onEnded(msg endedMsg) {
 	}
 }
 
-// onClosed takes the answer to a request to end a session.
+// onClosed handles the answer to a request to end a session.
 func (m *Model) onClosed(msg closedMsg) {
 	if msg.err != nil {
 		m.showError(fmt.Errorf("close: %w", msg.err))
@@ -277,12 +277,12 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 	return m.closePane(t.pane)
 }
 
-// closeTab ends a session and takes its tab off the screen at once.
+// closeTab ends a session and removes its tab at once, without waiting for the end.
 func (m *Model) closeTab(t *tab) tea.Cmd {
 	return join(m.removeTab(t), m.endSession(t.session.ID))
 }
 
-// onAgents remembers which agents there are, for completion.
+// onAgents notes which agents there are, for completion.
 func (m *Model) onAgents(msg agentsMsg) {
 	if msg.err == nil {
 		m.agents = msg.agents

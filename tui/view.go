@@ -22,7 +22,7 @@ func (m *Model) refresh() {
 	m.sink.Publish(s)
 }
 
-// draw makes the scene of the present state.
+// draw makes the scene for the present state.
 func (m *Model) draw() *view.Scene {
 	s := &view.Scene{Cols: m.cols, Rows: m.rows, Focus: -1}
 	if !m.fits {
@@ -53,15 +53,15 @@ func (m *Model) draw() *view.Scene {
 	return s
 }
 
-// sink is where the model's output goes. None of its methods but Edit and Show
-// blocks.
+// sink is where the model's output goes: the compositor, or a test. Only Edit and Show
+// block.
 type sink interface {
 	// Publish replaces the scene that is drawn.
 	Publish(s *view.Scene)
 	// Wake asks for a frame because the screen of a visible pane has changed.
 	Wake()
-	// Show does the same, and may paint the frame before it returns: it is for
-	// the goroutine that brought the change.
+	// Show does the same, and may paint the frame before it returns. The goroutine that
+	// wrote the change to the screen calls it.
 	Show()
 	// Request asks the person's terminal for something besides cells: the bell,
 	// a notification, the clipboard.
@@ -69,14 +69,14 @@ type sink interface {
 	// Edit shows text in a program that has the terminal to itself until it ends.
 	// It blocks; only commands call it.
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
-	// Answered passes on what the terminal said of itself.
+	// Answered passes on the terminal's reply to a query.
 	Answered(r keys.Reply)
 }
 
 // maxTabTitle is how many columns a tab's title may take in the bar.
 const maxTabTitle = 24
 
-// tabBar is the bar of tabs as it is drawn.
+// tabBar returns the bar of tabs to draw.
 func (m *Model) tabBar() view.TabBar {
 	bar := view.TabBar{Active: m.active, Width: m.cols}
 	for i := range m.tabs {
@@ -87,7 +87,7 @@ func (m *Model) tabBar() view.TabBar {
 	return bar
 }
 
-// tabLabel is a tab as the bar shows it.
+// tabLabel returns the label and the style of a tab in the bar.
 func (m *Model) tabLabel(i int) (string, term.Style) {
 	t := m.tabs[i]
 	mark, _, urgent := t.mark()

@@ -19,12 +19,12 @@ const (
 	searchBack    = "? "
 )
 
-// inputRows lays the edited line out for the width of the viewport.
+// inputRows returns the edited line, laid out for the width of the viewport.
 func (m *Model) inputRows() []input.LineRow {
 	return m.editedLine().Rows(max(4, m.lay.Viewport.W-view.TextWidth(commandPrompt)-1))
 }
 
-// editedLine is the line that keys go to.
+// editedLine returns the line that keys edit: the search of copy mode or the command line.
 func (m *Model) editedLine() *input.Line {
 	if m.mode == modeCopy {
 		return &m.copying.Line
@@ -74,7 +74,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	s.Layers = append(s.Layers, box)
 }
 
-// panelRect is where the panel and the command line are drawn.
+// panelRect returns where the panel and the command line are drawn.
 func (m *Model) panelRect() (panel, line view.Rect) {
 	want := 0
 	if it := m.approvals.Current(); it != nil && m.mode == modeCommand {
@@ -87,15 +87,14 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 	return l.Overlay(want, len(m.inputRows()))
 }
 
-// panelGoesOn reports whether the panel has more rows than it shows, or some that have
-// not been seen.
-func (m *Model) panelGoesOn() bool {
+// panelHasMore reports whether the item in the panel has more rows than the panel shows.
+func (m *Model) panelHasMore() bool {
 	it := m.approvals.Current()
 	panel, _ := m.panelRect()
 	return it != nil && len(it.Body.Rows) > panel.H-1
 }
 
-// panelFits reports whether there is room for a panel that can be read.
+// panelFits reports whether there is room for a panel with at least one row of text.
 func (m *Model) panelFits() bool {
 	if !m.fits {
 		return false
@@ -104,7 +103,7 @@ func (m *Model) panelFits() bool {
 	return panel.H >= 2
 }
 
-// ensureBody lays the item out for the present width.
+// ensureBody lays the item out for the present width; a large item later, in a command.
 func (m *Model) ensureBody(it *panel.Item) {
 	width := max(1, m.lay.Viewport.W-2)
 	if it.LaidFor(width) {
@@ -123,14 +122,14 @@ func (m *Model) ensureBody(it *panel.Item) {
 	}))
 }
 
-// onLaid takes over the rows of a large item.
+// onLaid sets the rows of a large item.
 func (m *Model) onLaid(msg laidOutMsg) {
 	if m.approvals.LaidOut(msg.id, msg.body) {
 		m.dirty = true
 	}
 }
 
-// drawPanel draws the item that waits, when there is one and room for it.
+// drawPanel draws the current call, when there is one and room for it.
 func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 	it := m.approvals.Current()
 	if it == nil || at.H < 2 {

@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// placePanes puts the visible panes into the scene: their screens, or what is
-// known about an agent that has no screen yet.
+// placePanes puts the visible panes into the scene: their screens or, for an agent that
+// has shown nothing yet, the steps of its start.
 func (m *Model) placePanes(s *view.Scene) {
 	tabs, parts := m.visibleTabs()
 	if len(tabs) == 0 {
@@ -52,8 +52,8 @@ func (m *Model) placePanes(s *view.Scene) {
 	}
 }
 
-// above is the part of a pane that a message over the status line leaves, or all of it
-// where that would be nothing.
+// above returns the part of a pane that a message of so many rows above the status line
+// does not cover, or the whole pane when it covers all.
 func (m *Model) above(rows int, at view.Rect) view.Rect {
 	v := m.lay.Viewport
 	if covered := at.Y + at.H - (v.Y + v.H - rows); covered > 0 && covered < at.H {
@@ -62,13 +62,12 @@ func (m *Model) above(rows int, at view.Rect) view.Rect {
 	return at
 }
 
-// smallPane is how many rows a pane may have so that what is said about its end
-// may hide all but one of them.
+// smallPane is the most rows a pane may have for its end note to hide all but one of them.
 const smallPane = 6
 
-// drawEndNote is the row over the last line of a pane whose agent has ended or
-// cannot be reached. Its reason wraps over as many rows as it needs, at most
-// half of the pane or, of a small one, all but one.
+// drawEndNote draws a note over the last rows of a pane whose agent has ended or cannot be
+// reached. The note takes as many rows as it needs, but at most half of the pane or, in a
+// small pane, all rows but one.
 func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
 	shown := t.endText()
 	if t.running() {
@@ -88,7 +87,7 @@ func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
 	return s
 }
 
-// drawEmpty is the viewport without any tab.
+// drawEmpty draws the viewport when there is no tab.
 func (m *Model) drawEmpty() *view.Surface {
 	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
 	lines := []string{"no tab is open", input.DisplayKey(m.keys.CommandKey) + " opens the command line; /new opens a tab, /quit leaves"}
@@ -105,8 +104,8 @@ func (m *Model) drawEmpty() *view.Surface {
 	return s
 }
 
-// drawIntro keeps saying what to try, over the lower rows of a viewport with
-// room to spare, until the person types for the first time.
+// drawIntro draws the intro over the lower rows of the viewport until the person presses
+// the first key. It draws nothing when the intro would take more than a third of the rows.
 func (m *Model) drawIntro(t *tab) *view.Surface {
 	v := m.lay.Viewport
 	if m.touched || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {

@@ -31,7 +31,7 @@ func (m *Model) drawPicker() *view.Surface {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
 	s.Text(1, 0, view.Clip(title, s.At.W-1), m.theme.Title)
-	states := 0 // columns that the longest state takes
+	states := 0 // the width of the longest state, in columns
 	for _, row := range p.rows {
 		states = max(states, view.TextWidth(m.storedState(row)))
 	}
@@ -46,8 +46,8 @@ func (m *Model) drawPicker() *view.Surface {
 	return s
 }
 
-// pickerRow is one session in one line: its id, agent, state and age, its
-// workspace unless that is its own sandbox, and what was asked last.
+// pickerRow describes a session in one line: its id, agent, state and age, its workspace
+// unless that is its own sandbox, and the last prompt.
 func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	parts := []string{
 		shortID(s.ID),
@@ -66,7 +66,7 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	return strings.Join(parts, "  ")
 }
 
-// storedState is what a stored session is doing, for people.
+// storedState returns the words for the state of a stored session.
 func (m *Model) storedState(s broker.StoredSession) string {
 	switch t := m.tabOf(s.ID); {
 	case t != nil:

@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// drawStarting shows the steps of a session that has no screen yet, what to
-// try once it runs, and why it does not when it does not.
+// drawStarting draws the steps of starting a session that has shown nothing yet, and below
+// them the intro or the reason why the start failed.
 func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	s := view.NewSurface(at, m.theme.Body)
 	r := &view.StyledRows{Width: max(1, at.W-2)}
@@ -31,11 +31,11 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	case t.session.State == broker.StateDead:
 		if at.H >= 16 {
 			r.Add(t.endText(), m.theme.Bad)
-		} else { // the builder's last words tell more
+		} else { // the last lines of the builder are more useful
 			r.AddUpTo(max(1, at.H/4), t.endText(), m.theme.Bad)
 		}
 		if at.H >= 6 { // otherwise the status line alone says it
-			r.Add(m.afterDeath(t), m.theme.Body)
+			r.Add(m.restartHint(t), m.theme.Body)
 		}
 	case t.trouble != "":
 		r.Add(t.trouble, m.theme.Bad)
@@ -46,7 +46,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 		for _, line := range m.o.Intro {
 			r.Add(text.Drawable(line), m.theme.Label)
 		}
-		if len(r.Rows) > at.H { // what happens matters more than what to try
+		if len(r.Rows) > at.H { // the steps matter more than the intro
 			r.Rows = r.Rows[:steps]
 		}
 	}
@@ -61,7 +61,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	return s
 }
 
-// startHeading says what is being started and where it works.
+// startHeading says which agent is being started, and in which directory.
 func startHeading(t *tab) string {
 	heading := "starting " + text.Drawable(t.session.Agent)
 	if tree := t.session.Worktree; tree != nil {
@@ -73,8 +73,8 @@ func startHeading(t *tab) string {
 	return heading
 }
 
-// afterDeath is what can be done about a session whose agent has never run.
-func (m *Model) afterDeath(t *tab) string {
+// restartHint says what the person can do about a session whose start failed.
+func (m *Model) restartHint(t *tab) string {
 	text := input.DisplayKey(m.keys.CommandKey) + " then /restart begins anew, /close closes the tab"
 	if log := m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the whole log"); log != "" && t.hasLog() {
 		text = log + "; " + text
@@ -82,8 +82,8 @@ func (m *Model) afterDeath(t *tab) string {
 	return text
 }
 
-// addStep is one step of starting: what it is, how long it takes or took, and
-// what its builder said last, all that in the end when it has failed.
+// addStep adds a step of starting: what it is, how long it has taken, and the last line of
+// its builder or, when it has failed, the last lines.
 func (m *Model) addStep(r *view.StyledRows, p broker.Progress) {
 	mark, style := "…", m.theme.Body
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// drawStatus draws the status line: on the right what always has to be seen,
-// on the left the newest message or, without one, what can be done here.
+// drawStatus draws the status line: on the right the number of waiting calls, the notices
+// and the usage, on the left the newest message or, without one, hints.
 func (m *Model) drawStatus() *view.Surface {
 	s := view.NewSurface(m.lay.Status, m.theme.Bar)
 	end := s.At.W
@@ -52,25 +52,24 @@ func (m *Model) drawStatus() *view.Surface {
 	return s
 }
 
-// leastNotice is how many cells a part of a notice must have to tell something, and
-// mostNotice how many are kept for it before what was spent is shown.
+// leastNotice is how many cells a clipped notice must have to be worth showing, and
+// mostNotice how many cells are kept for a notice before the usage is shown.
 const (
 	leastNotice = 12
 	mostNotice  = 40
 )
 
-// message reports whether the status line shows something said to the person
-// just now.
+// message reports whether the status line shows a question or a message, not hints.
 func (m *Model) message() bool { return m.question != nil || m.flash.shown(m.now()) }
 
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
 
-// messageRows lays out a message that does not fit the status line, all of it
-// but for small print: the rows above the line and, when these are too few, what
-// is left for the line itself.
+// messageRows lays out a message that does not fit the status line: the rows above the
+// line and, when these are too few, the rest for the line itself. A message that fits has
+// no rows.
 func (m *Model) messageRows() (above []string, last string) {
-	leave := 2 // a row of the agent's and one of the command line
+	leave := 2 // a row of the agent and one of the command line
 	if m.mode == modeCommand && len(m.approvals.Items) > 0 {
 		leave = 3 // two of the call that waits, and one to type into
 	}
@@ -89,7 +88,7 @@ func (m *Model) messageRows() (above []string, last string) {
 	return rows, ""
 }
 
-// badge says how many calls wait.
+// badge returns the label that says how many calls wait; empty when none does.
 func (m *Model) badge() string {
 	n := len(m.approvals.Items)
 	switch {
@@ -119,7 +118,8 @@ func (m *Model) drawMessage() *view.Surface {
 	return s
 }
 
-// notices is what the screen has to say all the time.
+// notices returns the notices that are always on the screen: those of the focused session,
+// its receipt, and those of the options.
 func (m *Model) notices() []string {
 	var out []string
 	seen := map[string]bool{}
@@ -139,7 +139,7 @@ func (m *Model) notices() []string {
 	return out
 }
 
-// statusText is the left part of the status line.
+// statusText returns the text and style of the left part of the status line.
 func (m *Model) statusText() (string, term.Style) {
 	switch {
 	case m.question != nil:
@@ -156,7 +156,7 @@ func (m *Model) statusText() (string, term.Style) {
 	return strings.Join(m.hints(), " · "), m.theme.Muted
 }
 
-// hints says what can be done here, the most useful first.
+// hints returns what the person can do in the present mode, the most useful first.
 func (m *Model) hints() []string {
 	command := input.DisplayKey(m.keys.CommandKey)
 	t := m.current()
@@ -165,7 +165,7 @@ func (m *Model) hints() []string {
 		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
 		if len(m.approvals.Items) > 0 {
 			more, next := "", ""
-			if m.panelGoesOn() {
+			if m.panelHasMore() {
 				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
 			}
 			if len(m.approvals.Items) > 1 {
@@ -218,7 +218,7 @@ func (m *Model) hints() []string {
 	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
 }
 
-// mutedWords says that nothing is announced of the tab, or of any.
+// mutedWords says that the tab, or every tab, is muted.
 func (m *Model) mutedWords(t *tab) string {
 	switch {
 	case m.muted:
