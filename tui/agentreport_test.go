@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// What an agent reports of itself stands beside what the broker knows, in words
-// of ours, and never in its place.
+// The state that an agent reports is shown in our words beside the broker's state, and
+// never replaces that.
 func TestReportsAreHints(t *testing.T) {
 	for _, tt := range []struct {
 		report string

@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// look lets the person see everything the panel shows now.
+// look lets the person see what the panel shows now, for long enough to decide it.
 func (r *harness) look() { r.paint() }
 
 func (r *harness) decided(want int) {
@@ -37,8 +37,9 @@ func TestApproveShown(t *testing.T) {
 	r.wants("#3 approved by you")
 }
 
-// Whoever opens the panel in a tab with a call that waits sees that one, and comes
-// back to it; in any other tab it is the call that was shown, or the oldest.
+// A person who opens the panel in a tab with waiting calls sees one of these, the last one
+// shown or the oldest. In any other tab the panel shows the call that was shown before, or
+// the oldest.
 func TestThePanelShowsTheCallOfTheTab(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/new shell\r\x01/new shell\r")
@@ -159,7 +160,7 @@ func TestNumberNeedsToHaveBeenSeen(t *testing.T) {
 	r.look()
 	r.keys("/approve 2\r")
 	r.decided(0)
-	r.wants(`path: "/etc/shadow"`) // it is shown instead
+	r.wants(`path: "/etc/shadow"`) // it is shown now, and not decided
 	r.look()
 	r.keys("\r")
 	r.decided(1)
@@ -306,7 +307,7 @@ func TestSmallestScreen(t *testing.T) {
 	r.decided(1)
 }
 
-// TestAQuestionGoesWithTheScreen drops a question that cannot be seen.
+// A question is dropped when the screen becomes too small to show it.
 func TestAQuestionGoesWithTheScreen(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.keys("\x01/quit\r")
@@ -317,8 +318,9 @@ func TestAQuestionGoesWithTheScreen(t *testing.T) {
 	}
 }
 
-// A glance at the panel is no look, however long ago it was: hiding the panel sets every
-// call back, and so does the program's going on after it was stopped.
+// A short look at the panel does not count, however long ago it was. When the panel is
+// hidden, or the program continues after it was stopped, every call has to be looked at
+// again.
 func TestAGlanceIsNoLook(t *testing.T) {
 	for _, command := range []string{"/approve\r", "/approve 1\r", "/approve all\r", "/deny 1\r"} {
 		r := newHarness(t, 80, 24, demo())

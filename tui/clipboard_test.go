@@ -19,8 +19,8 @@ func (r *harness) wantCopied(want ...string) {
 	}
 }
 
-// A program copies right after the person used it, while they look at it. Otherwise they
-// are asked, and their word counts for what they were shown.
+// A program may copy right after the person used it, while they look at it. Any other copy
+// needs permission, which counts only for the copy that was shown.
 func TestClipboardOfPrograms(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.keys("\x01/new shell\r")
@@ -55,8 +55,8 @@ func TestClipboardOfPrograms(t *testing.T) {
 	r.wantCopied("before any key", "after a key", "\x1b[31mhidden")
 }
 
-// A line that was begun for one copy never lets another one, which its program asks for
-// when the first has waited long enough.
+// A command that was begun for one copy never allows a later one, for which the program
+// asks when the first has expired.
 func TestALineLetsTheCopyThatItWasBegunFor(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.send(paneMsg{"s1", clipboard("harmless")})
@@ -75,8 +75,8 @@ func TestALineLetsTheCopyThatItWasBegunFor(t *testing.T) {
 	r.wantCopied("another")
 }
 
-// A key in another tab, a key's release and the pointer's moving are no use of a program;
-// a click, a paste and words typed in command mode are.
+// A click, a paste and text from command mode count as use of a program. A key in another
+// tab, the release of a key and a movement of the mouse do not.
 func TestWhatCountsAsUse(t *testing.T) {
 	const mouse = "\x1b[?1003h\x1b[?1006h"
 	for name, c := range map[string]struct {
@@ -106,10 +106,10 @@ func TestWhatCountsAsUse(t *testing.T) {
 	}
 }
 
-// A key that takes the short cut past the event loop is a use, too.
+// A key that takes the fast path past the event loop counts as use, too.
 func TestAKeyOnTheFastPathCountsAsUse(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
-	r.keys("a") // the first one ends the introduction
+	r.keys("a") // the first key removes the intro
 	r.now = r.now.Add(time.Hour)
 	for _, ev := range r.decoder.Feed([]byte("b")) {
 		if !r.m.takeFastPath(ev) {
@@ -120,8 +120,8 @@ func TestAKeyOnTheFastPathCountsAsUse(t *testing.T) {
 	r.wantCopied("text")
 }
 
-// A program that copies without pause fills neither the person's terminal nor the queue
-// in which notifications wait; what it copied last gets through.
+// A program that copies without pause floods neither the person's terminal nor the queue
+// of notifications. Its last copy gets through.
 func TestCopiesAreSeldom(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.keys("y")

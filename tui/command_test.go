@@ -148,9 +148,9 @@ func TestPasteStaysWhereItBegan(t *testing.T) {
 	}
 }
 
-// TestPasteIntoADeafAgent fills the queue of an agent that reads nothing: the
-// rest is refused, said so, and the paste still ends.
-func TestPasteIntoADeafAgent(t *testing.T) {
+// A paste fills the queue of an agent that reads nothing. The rest is refused with an
+// error, and the end marker of the paste is still sent.
+func TestPasteIntoAnAgentThatReadsNothing(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.agentSays(1, "\x1b[?2004h")
 	piece := func(p keys.Paste) { r.send(inputMsg{keys.Event{Kind: keys.PasteEvent, Paste: p}}) }
@@ -265,7 +265,7 @@ type hintError struct{ error }
 
 func (hintError) Hint() string { return "start it with: service docker start" }
 
-// TestFailureToOpen says why there is no tab, what to do, and stays usable.
+// When a tab cannot be opened, the screen says why and what to do, and stays usable.
 func TestFailureToOpen(t *testing.T) {
 	r := bareHarness(t, Options{Agent: "claude-code"})
 	r.broker.openErr = hintError{errors.New("open session: connect to Docker: no such file")}
@@ -276,8 +276,8 @@ func TestFailureToOpen(t *testing.T) {
 	r.wants("◌ shell")
 }
 
-// TestDeadTab keeps the last screen, says how it ended, takes no keys, and can
-// be opened anew.
+// A tab whose agent has ended keeps the last screen, says how the agent ended, takes no
+// keys, and can be restarted.
 func TestDeadTab(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Workspace: "/w"})
 	r.agentSays(1, "last words")
@@ -300,7 +300,7 @@ func TestDeadTab(t *testing.T) {
 	}
 }
 
-// How an agent has ended stands above a message that needs rows of its own.
+// The note how an agent ended is drawn above a message that needs rows of its own.
 func TestEndIsSeenWithAMessage(t *testing.T) {
 	r := newHarness(t, 60, 24, Options{})
 	r.agentSays(1, "last words")
@@ -311,7 +311,7 @@ func TestEndIsSeenWithAMessage(t *testing.T) {
 	r.wants("last words", "exit code 137: the memory limit was", "hit and the kernel ended it", "tab 1: something that matters", "/restart, /resume")
 }
 
-// A message is about the last command: the next one takes it away.
+// A message is about the last command, and the next command removes it.
 func TestMessagesGoWithTheNextCommand(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.keys("\x01/new nobody\r")
@@ -322,8 +322,8 @@ func TestMessagesGoWithTheNextCommand(t *testing.T) {
 	}
 }
 
-// In the status line what is to be done comes before what was spent; what the screen
-// has to say all the time is there on a small one, too, if only its beginning.
+// In the status line hints take precedence over the usage. Notices are shown on a small
+// screen too, if only their beginning.
 func TestStatusLineIsShared(t *testing.T) {
 	for _, test := range []struct {
 		cols   int
@@ -368,7 +368,7 @@ func TestFocusEvents(t *testing.T) {
 	}
 }
 
-// TestHelpNamesEverything holds the registry against the help screen.
+// TestHelpNamesEverything compares the help screen with the tables of keys and commands.
 func TestHelpNamesEverything(t *testing.T) {
 	r := newHarness(t, 200, 50, Options{Prefix: "ctrl+b"})
 	var all strings.Builder
@@ -424,7 +424,8 @@ func TestReleasesFollowTheirPress(t *testing.T) {
 	}
 }
 
-// TestReferenceIsComplete holds the generated reference against the registries.
+// TestReferenceIsComplete compares the generated reference with the tables of keys and
+// commands.
 func TestReferenceIsComplete(t *testing.T) {
 	text, err := Reference("", "ctrl+b", map[string][]string{"copy.page-up": {"U"}, "prefix.zoom": {}})
 	if err != nil {
@@ -456,8 +457,7 @@ func TestMarksAreExplained(t *testing.T) {
 	}
 }
 
-// TestFastPathLeavesTheMultiplexersKeys holds the fast path of keys to what the
-// event loop would do with them.
+// The fast path takes no key that the event loop would handle itself.
 func TestFastPathLeavesTheMultiplexersKeys(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Prefix: "ctrl+b", Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}})
 	r.keys("a")

@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// The wheel over a full-screen program that has not asked for the mouse is cursor
-// keys, in the mode it has them in, unless it does not want that.
+// Over a full-screen program that has not asked for the mouse, the wheel sends cursor keys
+// in the program's mode of cursor keys, unless the program has turned that off.
 func TestWheelIsCursorKeysOnTheAlternateScreen(t *testing.T) {
 	const up, down = "\x1b[<64;5;5M", "\x1b[<65;5;5M"
 	for _, engine := range []string{"native", "vt10x"} {
@@ -112,7 +112,7 @@ func TestCopyMode(t *testing.T) {
 	}
 }
 
-// A match is found at the column where it stands, whatever is before it.
+// A match is found at its column, whatever characters are before it.
 func TestSearchFindsColumns(t *testing.T) {
 	for _, before := range []string{"", "日本 ", "👩\u200d💻 ", "⚠\ufe0f ", "🇫🇷 ", "e\u0301 ", "İ K ", "\x1b[?2027h👩\u200d💻 🇫🇷"} {
 		r := newHarness(t, 80, 24, Options{})
@@ -130,8 +130,8 @@ func TestSearchFindsColumns(t *testing.T) {
 	}
 }
 
-// A program that was told of a button that is pressed is told of its release, wherever
-// that is, and of the way there.
+// A program that got the press of a button also gets the movements and the release,
+// wherever the mouse is.
 func TestReleaseReachesTheProgram(t *testing.T) {
 	const press, drag, bar, release = "\x1b[<0;5;5M", "\x1b[<32;9;1M", "\x1b[<0;30;24m", "\x1b[<0;7;7m"
 	for _, test := range []struct{ name, input, want string }{

@@ -72,9 +72,9 @@ func TestCorpusFile(t *testing.T) {
 	}
 }
 
-// TestDrawableCorpus draws every hostile string at several widths: what stands
-// in the cells decodes back to the exact bytes, and no cell holds anything that
-// acts or hides.
+// TestDrawableCorpus draws every hostile string at several widths. The text of the cells
+// decodes to the exact bytes, and no cell has a character that acts on the terminal or is
+// invisible.
 func TestDrawableCorpus(t *testing.T) {
 	corpus := hostileStrings()
 	if len(corpus) < 200 {
@@ -146,7 +146,7 @@ func TestDrawableIsSafe(t *testing.T) {
 	})
 }
 
-// FuzzDrawable is the same from bytes.
+// FuzzDrawable checks the same for the fuzzer's bytes.
 func FuzzDrawable(f *testing.F) {
 	for _, s := range hostileStrings() {
 		f.Add(s)
@@ -196,10 +196,10 @@ func TestMessagesAreOneLine(t *testing.T) {
 	}
 }
 
-// TestEverySurfaceIsHarmless puts hostile strings wherever a call, its answer, a
-// rule, a receipt or a decision of the past is drawn or told: every cell is one
-// plain rune, nothing is drawn outside the layer that draws it, the cursor stays
-// on the command line, and a notification reads back exactly.
+// TestEverySurfaceIsHarmless puts hostile strings wherever a call, its answer, a rule, a
+// receipt or a past decision is drawn or announced. Every cell is one plain rune, nothing
+// is drawn outside of its layer, the cursor stays on the command line, and a notification
+// decodes to the exact text.
 func TestEverySurfaceIsHarmless(t *testing.T) {
 	for _, s := range hostileStrings() {
 		o := demo()

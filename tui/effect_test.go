@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// hostileDiff is an effect of which every text tries something.
+// hostileDiff is an effect in which every text is hostile.
 func hostileDiff() *broker.Effect {
 	return &broker.Effect{
 		Kind: "diff", Summary: "changes /home/me/outside/notes.txt: 2 lines added, 1 line removed",
@@ -65,8 +65,8 @@ func TestGoldenEffects(t *testing.T) {
 	}
 }
 
-// Whatever stands in an effect comes back byte for byte from what is drawn, at
-// every width, and no row is wider than the panel.
+// The drawn text of an effect decodes to its exact bytes at every width, and no row is
+// wider than the panel.
 func TestEffectsDecodeBack(t *testing.T) {
 	texts := hostileStrings()
 	for _, width := range []int{18, 38, 78, 198} {

@@ -15,7 +15,7 @@ import (
 
 // fakeBroker is a broker whose agents are programs in this process.
 type fakeBroker struct {
-	deciding    func() // what happens before a decision is answered; may be nil
+	deciding    func() // called before a decision is answered; may be nil
 	mu          sync.Mutex
 	sessions    []broker.Session
 	pending     []broker.Escalation
@@ -41,7 +41,7 @@ type fakeBroker struct {
 	raised      []string
 }
 
-// errNoAgent is Attach's answer without an agent.
+// errNoAgent is the error of Attach when there is no agent.
 var errNoAgent = errors.New("no agent")
 
 func newFakeBroker() *fakeBroker {
@@ -85,14 +85,14 @@ func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Te
 	return t, ctx.Err()
 }
 
-// terminal is what the multiplexer attached to for a session.
+// terminal returns the terminal that the multiplexer attached to for a session.
 func (b *fakeBroker) terminal(id broker.SessionID) *fakeTerminal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.terms[id]
 }
 
-// terminals are all that it attached to.
+// terminals returns all terminals that the multiplexer attached to.
 func (b *fakeBroker) terminals() []*fakeTerminal {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -249,7 +249,7 @@ func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error)
 	return out, nil
 }
 
-// decisions is what was decided so far.
+// decisions returns the decisions so far.
 func (b *fakeBroker) decisions() []broker.Decision {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -266,7 +266,7 @@ type fakeTerminal struct {
 	sizes  [][2]int
 	done   chan struct{}
 
-	resized []time.Time // when each of the sizes came
+	resized []time.Time // when each size was set
 
 	history int64 // bytes that count as written before the attachment
 }

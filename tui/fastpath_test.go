@@ -24,7 +24,7 @@ var pressed = []string{
 	"\x1b[108;5u", "\x1b[108;5:3u", "\x1b[57441;2u", "\x1b[57441;1:3u", "\x1b[57442;5u", "\x1b[99;1:3u",
 }
 
-// happenings bring the multiplexer into states that keys mean something else in.
+// happenings change the multiplexer's state in ways that change the meaning of keys.
 var happenings = map[string]func(*harness){
 	"an urgent notice": func(r *harness) {
 		r.send(brokerMsg{broker.Event{Kind: broker.EventNotice, Notice: &broker.Notice{Text: "look", Urgent: true}}})
@@ -50,7 +50,7 @@ func (r *harness) onFocused(change func(*tab)) {
 	}
 }
 
-// chrome is what a key can change but for what agents get, in words.
+// chrome describes everything that a key can change, except the agents' input.
 func (r *harness) chrome() string {
 	m := r.m
 	scrolled := []bool{}
@@ -61,7 +61,7 @@ func (r *harness) chrome() string {
 		m.mode, m.active, scrolled, m.prefixed, m.touched, m.ours, m.line.Text(), m.flash.text, m.flash.urgent, m.question != nil, m.help.Title, r.quit, m.dirty)
 }
 
-// typed is what agents got.
+// typed describes the input that the agents got.
 func (r *harness) typed() string {
 	var b strings.Builder
 	for _, t := range r.m.tabs {
@@ -70,8 +70,8 @@ func (r *harness) typed() string {
 	return b.String()
 }
 
-// A key has the same effect whether it was offered to the fast path or not, in every
-// state; and the fast path changes nothing but what the agent gets.
+// In every state a key has the same effect with and without the fast path, and the fast
+// path changes nothing but the agent's input.
 func TestBothWaysOfAKeyAreEqual(t *testing.T) {
 	taken, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -109,7 +109,7 @@ func TestBothWaysOfAKeyAreEqual(t *testing.T) {
 	}
 }
 
-// An ordinary key is judged without allocating.
+// Finding the meaning of an ordinary key allocates nothing.
 func TestMeaningAllocatesNothing(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.keys("x")

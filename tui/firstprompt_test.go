@@ -13,12 +13,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// quietFor lets a tab's agent have drawn nothing for a while.
+// quietFor moves the time of an agent's last output into the past.
 func (r *harness) quietFor(tab int, d time.Duration) {
 	r.m.numbered(tab).pane.NoteOutput(r.now.Add(-d))
 }
 
-// lookReady lets the model look whether a first prompt can be sent.
+// lookReady lets the model check whether a first prompt can be sent.
 func (r *harness) lookReady() {
 	r.t.Helper()
 	if r.ready == nil {
@@ -77,8 +77,8 @@ func TestFirstPrompt(t *testing.T) {
 	}
 }
 
-// An agent that never asks for its tools is not waited for without end, and the
-// person learns that it may have none.
+// The wait for an agent that never asks for its tools is bounded, and the person is told
+// that the agent has not asked for them.
 func TestFirstPromptWithoutTools(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{Prompt: "fix the tests"})
 	r.agentSays(1, "\x1b[?2004h")
@@ -96,8 +96,8 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 	r.wants("has not asked for its tools within 1:00")
 }
 
-// An agent that takes its time in its container leaves no empty screen: what was done
-// to start it stands there until it has something to show.
+// While an agent is slow to show something, the screen is not empty: it shows the steps of
+// the start.
 func TestNothingIsBlank(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
 	began := 0
@@ -144,7 +144,7 @@ func TestFirstPromptOfAPlainProgram(t *testing.T) {
 	}
 }
 
-// What could not be sent is not lost.
+// A first prompt that could not be sent is put back on the command line.
 func TestFirstPromptIsKept(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.keys("\x01/new shell -- do it\r")
@@ -204,8 +204,8 @@ func TestNewCommandLines(t *testing.T) {
 	}
 }
 
-// What could not be sent does not push away what the person has begun since, nor is it
-// lost then.
+// A first prompt that could not be sent does not replace a line that the person has begun
+// since. It goes into the history.
 func TestFirstPromptIsKeptBesideAnotherLine(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.keys("\x01/new shell -- do it\r")

@@ -218,8 +218,8 @@ func TestGoldenScreens(t *testing.T) {
 	}
 }
 
-// TestTooSmall shows one line on terminals that nothing fits on, and works
-// again when they grow.
+// A terminal that is too small shows one line that says so, and the screen comes back when
+// the terminal grows.
 func TestTooSmall(t *testing.T) {
 	for _, size := range [][2]int{{19, 30}, {80, 4}, {5, 2}, {1, 1}} {
 		r := newHarness(t, size[0], size[1], demo())

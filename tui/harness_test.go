@@ -41,7 +41,7 @@ type harness struct {
 	now      time.Time
 	scene    *view.Scene
 	requests int
-	asked    int // how often for the colors
+	asked    int // how often the colors were asked for
 	titles   []string
 	notified []string
 	copied   []string
@@ -54,7 +54,7 @@ type harness struct {
 	quit     bool
 }
 
-// editing is what was given to an editor.
+// editing is one call of the editor.
 type editing struct {
 	argv       []string
 	name, text string
@@ -71,7 +71,7 @@ func (r *harness) Edit(_ context.Context, argv []string, name string, text []byt
 }
 func (r *harness) Request(ask view.Request) { _ = ask(&recorder{harness: r}) }
 
-// recorder is a display that keeps what is asked of it.
+// recorder is a display that records the requests it gets.
 type recorder struct{ harness *harness }
 
 func (d *recorder) SetTitle(title string) error {
@@ -137,7 +137,7 @@ func bareHarness(t testing.TB, o Options) *harness {
 	return r
 }
 
-// send gives the model a message and carries out what it wants done.
+// send gives the model a message and carries out the command that it returns.
 func (r *harness) send(msg tea.Msg) {
 	_, cmd := r.m.Update(msg)
 	r.run(cmd)
@@ -158,11 +158,11 @@ func (r *harness) run(cmd tea.Cmd) {
 			for _, c := range msg {
 				r.run(c)
 			}
-		case readyMsg: // tests say when it is looked again
+		case readyMsg: // tests decide when the model checks again
 			r.ready = &msg
-		case finishedMsg: // tests say when the time has passed
+		case finishedMsg: // tests decide when the time has passed
 			r.finished = append(r.finished, msg)
-		case retitleMsg, copyMsg: // tests say when the time has passed
+		case retitleMsg, copyMsg: // tests decide when the time has passed
 		case tea.QuitMsg:
 			r.quit = true
 		case attachedMsg:
@@ -203,13 +203,12 @@ func (r *harness) agentSays(tab int, text string) {
 	t.pane.Feed([]byte(text))
 }
 
-// queued is what waits to be typed into a tab's agent.
+// queued returns the input that waits in a tab's queue.
 func (r *harness) queued(tab int) string {
 	return r.m.numbered(tab).pane.Queue.String()
 }
 
-// screen is the picture of the newest scene as text; the cursor is in the last
-// line.
+// screen returns the newest scene as text. The last line says where the cursor is.
 func (r *harness) screen() string {
 	c := view.NewCompositor(&recorder{harness: r}, paint.TrueColor, false, func() {}, func(uint64, time.Time) {})
 	c.Publish(r.scene)
@@ -238,7 +237,7 @@ func (r *harness) screen() string {
 	return b.String()
 }
 
-// wants fails unless the picture contains all of these.
+// wants fails unless the screen contains all of these texts.
 func (r *harness) wants(parts ...string) {
 	r.t.Helper()
 	screen := r.screen()
@@ -277,7 +276,7 @@ func (r *harness) state(tab int, state broker.SessionState) {
 	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
 }
 
-// clipboard is a program's wish to copy.
+// clipboard is a program's request to copy to the clipboard.
 func clipboard(text string) term.Event {
 	return term.Event{Kind: term.EventClipboard, Data: []byte(text)}
 }
@@ -292,7 +291,7 @@ func commandKey() keys.Event {
 	return keys.Event{Kind: keys.KeyEvent, Key: keys.Key{Code: 'a', Mods: keys.Ctrl}}
 }
 
-// wakes wakes the one who waits on a lossy channel of capacity 1.
+// wakes wakes the goroutine that waits on a lossy channel of capacity 1.
 func wakes(c chan struct{}) {
 	select {
 	case c <- struct{}{}:

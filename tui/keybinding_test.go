@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A person's keys do what they were bound to, the former ones no longer.
+// The keys that a person chose do what they are bound to, and the default keys no longer do.
 func TestChosenKeys(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{Keys: map[string][]string{
 		"agent.next":       {"Ctrl+PgDown"},
@@ -42,7 +42,7 @@ func TestChosenKeys(t *testing.T) {
 	if r.m.mode != modeCopy {
 		t.Error("q still leaves copy mode")
 	}
-	r.keys("x\x01[\x15\x19\x01") // the command key leads out of what it leads into
+	r.keys("x\x01[\x15\x19\x01") // the command key also closes what it opens
 	if r.m.mode != modeTerminal {
 		t.Errorf("mode %d", r.m.mode)
 	}
@@ -56,7 +56,7 @@ func TestChosenKeys(t *testing.T) {
 	}
 }
 
-// What is said about keys names those in force, or none.
+// Hints name the keys that the person chose; an action without a key has no hint.
 func TestHintsNameChosenKeys(t *testing.T) {
 	for _, test := range []struct {
 		keys map[string][]string
@@ -75,7 +75,7 @@ func TestHintsNameChosenKeys(t *testing.T) {
 	}
 }
 
-// The command key is taken from whatever else it does by default.
+// A key that becomes the command key loses what it does by default.
 func TestAnyCommandKey(t *testing.T) {
 	for _, key := range []string{"ctrl+e", "ctrl+f", "f12", "Ctrl+G"} {
 		r := newHarness(t, 80, 24, Options{CommandKey: key})

@@ -8,8 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
-// TestLargeCall lays a large call out beside the event loop; until then there
-// is nothing to decide about.
+// A large call is laid out outside of the event loop, and cannot be decided before that.
 func TestLargeCall(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	e := escalation(1, `{"content":"`+strings.Repeat(`line\n`, panel.LayBytes)+`"}`, "")
@@ -28,8 +27,8 @@ func TestLargeCall(t *testing.T) {
 	r.wants("has 16371 rows not shown yet")
 }
 
-// TestPagingALargeCall pages through a call of thousands of rows. What is jumped
-// over does not count as shown.
+// TestPagingALargeCall pages through a call of thousands of rows. Rows that are jumped over
+// do not count as shown.
 func TestPagingALargeCall(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.send(brokerMsg{msgOf(escalation(1, `{"content":"`+strings.Repeat(`line\n`, 5000)+`"}`, ""))})
@@ -47,7 +46,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.now = r.now.Add(errorTime) // the message has gone
 	r.keys("\x15")
 	r.keys("\x1b[6~")
-	r.wants(fmt.Sprintf("%d more ↓", total-2*page)) // behind the last page comes what was not shown
+	r.wants(fmt.Sprintf("%d more ↓", total-2*page)) // behind the last page come the rows that were not shown
 	r.keys("\x1b[H\x1b[6;2~")
 	r.wants("#1 tab 1 calls filesystem")
 	presses := 0
@@ -62,7 +61,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.decided(1)
 }
 
-// TestRefusingALongCall: to refuse a call, some of it is enough.
+// To refuse a call it is enough to have seen a part of it.
 func TestRefusingALongCall(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.escalate(1, `{"content":"`+strings.Repeat(`line\n`, 100)+`"}`, "")

@@ -14,16 +14,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
-// witness keeps what stands on a person's terminal: which call, since when, and at
-// which calls they looked for long enough while the panel stayed open. It knows
-// nothing of the model but its pictures.
+// witness tracks what is on a person's terminal: which call, since when, and which calls
+// were there for long enough while the panel was open. It knows only the screens of the
+// model, not its state.
 type witness struct {
 	*harness
 	random  *rand.Rand
-	picture string       // on the terminal
-	painted uint64       // the scene it is of
-	reports []paintedMsg // of frames that were painted, not delivered yet
-	call    int          // on the terminal, or 0
+	picture string       // the text on the terminal
+	painted uint64       // the number of the scene that it shows
+	reports []paintedMsg // reports of painted scenes that are not delivered yet
+	call    int          // the number of the call on the terminal, or 0
 	since   time.Time
 	looked  map[int]bool
 	waiting []int // numbers of the calls
@@ -36,7 +36,7 @@ var (
 	panelOnScreen = regexp.MustCompile(`approval \d+/\d+`)
 )
 
-// paints lets the terminal show the newest scene; the word of it comes at once or later.
+// paints lets the terminal show the newest scene. The report comes at once or later.
 func (w *witness) paints() {
 	if w.scene.Seq != w.painted {
 		w.picture, w.painted = w.screen(), w.scene.Seq
@@ -60,7 +60,7 @@ func (w *witness) paints() {
 	}
 }
 
-// leaves settles whether the call on the terminal was looked at for long enough.
+// leaves notes whether the call that leaves the terminal was there for long enough.
 func (w *witness) leaves() {
 	if w.call != 0 && w.now.Sub(w.since) >= panel.MinAge {
 		w.looked[w.call] = true
@@ -110,7 +110,7 @@ func (w *witness) forget(n int) {
 	w.waiting = slices.DeleteFunc(w.waiting, func(x int) bool { return x == n })
 }
 
-// types presses keys, in one write, and looks at what that decided.
+// types presses keys, in one write, and checks the decisions that they made.
 func (w *witness) types() {
 	words := []string{
 		"\x01", "\x01", "\x1b", "\x15\t", "\x15\t", "\x15\t", "\x1b[6~", "\r", "\r", "\x15", "x",
@@ -145,9 +145,9 @@ func (w *witness) note(format string, args ...any) {
 	w.history = append(w.history, w.now.Format("05.000 ")+fmt.Sprintf(format, args...))
 }
 
-// Whatever is typed, whenever, and however late the terminal paints: no call is
-// decided that was not on the screen for 300 ms without a break up to the decision. Of
-// calls that are decided together each was so while the panel stayed open.
+// Whatever is typed, and however late the terminal paints, no call is decided unless it has
+// been on the screen for 300 ms without a break until the decision. Calls that are decided
+// together must each have been there for 300 ms at some time since the panel was opened.
 func TestNothingIsDecidedThatWasNotLookedAt(t *testing.T) {
 	decided := 0
 	for seed := range uint64(100) {

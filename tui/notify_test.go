@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// settle lets the time pass after which an agent that asks for nothing is done.
+// settle lets the time pass after which an idle agent counts as done.
 func (r *harness) settle() {
 	r.now = r.now.Add(doneSettle)
 	waiting := r.finished
@@ -25,8 +25,8 @@ func (r *harness) settle() {
 	}
 }
 
-// An escalation, a finished agent and a dead one are announced, named by their
-// tab; what the person looks at is not announced as done.
+// An escalation, a finished agent and a dead agent are announced with their tab. An agent
+// that the person looks at is not announced as done.
 func TestAnnouncements(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Notify: "desktop"})
 	var told []notification
@@ -111,7 +111,7 @@ func TestMuting(t *testing.T) {
 	}
 }
 
-// serveNotifier runs a notifier whose complaints arrive on the channel.
+// serveNotifier runs a notifier whose errors arrive on the channel.
 func serveNotifier(t *testing.T, limit time.Duration, argv ...string) (*notifier, <-chan error) {
 	t.Helper()
 	failed := make(chan error, maxNotifications)
@@ -123,7 +123,7 @@ func serveNotifier(t *testing.T, limit time.Duration, argv ...string) (*notifier
 	return n, failed
 }
 
-// The command is told in its environment, and nothing of that is run.
+// The command gets the notification in its environment, and no text of it is run.
 func TestNotifyCommand(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -144,8 +144,8 @@ func TestNotifyCommand(t *testing.T) {
 	}
 }
 
-// A command that does not end is killed with all it has started; those that wait
-// meanwhile are bounded.
+// A command that does not end is killed with the processes it has started. The number of
+// notifications that wait meanwhile is bounded.
 func TestNotifyCommandIsBounded(t *testing.T) {
 	n, failed := serveNotifier(t, 100*time.Millisecond, "sh", "-c", "sleep 1000 & sleep 1000")
 	for range 10 * maxNotifications {
@@ -164,7 +164,7 @@ func TestNotifyCommandIsBounded(t *testing.T) {
 	}
 }
 
-// A person is told why a screen is empty all at once.
+// When a screen fails and begins empty, the person is told why.
 func TestFaultIsTold(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})

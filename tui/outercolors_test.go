@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// What the person's terminal says of its colors, programs are told that ask; the
-// multiplexer follows unless a theme was chosen.
+// Programs that ask get the colors that the person's terminal reports, and the theme follows
+// these unless the person has chosen one.
 func TestColorsOfThePersonsTerminal(t *testing.T) {
 	for _, test := range []struct {
 		o       Options
@@ -36,7 +36,7 @@ func TestColorsOfThePersonsTerminal(t *testing.T) {
 	}
 }
 
-// When the person's terminal becomes light or dark, theme and programs are told.
+// When the person's terminal becomes light or dark, the theme changes and programs are told.
 func TestLightBecomesDark(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{FollowTheme: true})
 	r.agentSays(1, "\x1b[?2031h")

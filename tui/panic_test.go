@@ -40,9 +40,9 @@ func panicWhileRunning() {
 	}
 }
 
-// TestPanicGivesTheTerminalBack panics in a process of its own and looks at
-// the terminal it leaves behind.
-func TestPanicGivesTheTerminalBack(t *testing.T) {
+// TestPanicRestoresTheTerminal panics in a process of its own and checks the modes of the
+// terminal afterwards.
+func TestPanicRestoresTheTerminal(t *testing.T) {
 	for _, where := range []string{"pane", "request"} {
 		t.Run(where, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0])

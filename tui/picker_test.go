@@ -50,7 +50,7 @@ func TestPickerShowsWhatAPersonChoosesBy(t *testing.T) {
 	}
 }
 
-// However long a state is, what stands behind it stands below each other.
+// The columns behind the state are aligned, however long a state is.
 func TestPickerKeepsItsColumns(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = storedSessions()
@@ -128,8 +128,8 @@ func TestPickerEndsWhatWasLeftRunning(t *testing.T) {
 	}
 }
 
-// The first tab can be a session of before, and a session that is resumed while
-// its dead tab is still shown takes the tab's place.
+// The first tab can continue an earlier session. A session that is resumed while its dead
+// tab is still open replaces that tab.
 func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{Resume: "cccccccc-3"})
 	if got := r.lastOpened(); got.Resume != "cccccccc-3" {
@@ -147,7 +147,7 @@ func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
 	}
 }
 
-// On a dead tab the list begins with its own session.
+// On a dead tab, its own session is selected in the list.
 func TestPickerBeginsWithTheDeadTab(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = append(storedSessions(), broker.StoredSession{Session: broker.Session{ID: "s1", Agent: "claude-code", State: broker.StateDead}, Owned: true})
@@ -160,7 +160,7 @@ func TestPickerBeginsWithTheDeadTab(t *testing.T) {
 	}
 }
 
-// A shell of this machine keeps nothing: nobody is offered to go on with one.
+// A shell of this machine keeps nothing, so the list does not offer to continue one.
 func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	shell := broker.Session{ID: "dddddddd-4", Agent: "local-shell", State: broker.StateDead, Ephemeral: true}
@@ -183,7 +183,7 @@ func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
 	r.wants("/restart or /close")
 }
 
-// How an agent ended is said once.
+// The text how an agent ended says it only once.
 func TestEpitaph(t *testing.T) {
 	for _, test := range []struct {
 		code         int
@@ -202,7 +202,7 @@ func TestEpitaph(t *testing.T) {
 	}
 }
 
-// offerHarness is a multiplexer that begins with what another one left running.
+// offerHarness is a multiplexer that offers the agents that another one left running.
 func offerHarness(t *testing.T) *harness {
 	t.Helper()
 	r := bareHarness(t, Options{Offer: func(context.Context) bool { return true }, Agent: "shell"})
@@ -224,8 +224,8 @@ func TestOfferTakesBackInThePlaceOfTheFirstTab(t *testing.T) {
 	}
 }
 
-// While nobody knows yet what was left running there is a screen, and no key
-// decides about what it does not show.
+// Until it is known which agents were left running, there is a screen already, and no key
+// chooses anything.
 func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
 	for _, found := range []bool{true, false} {
 		known := make(chan bool, 1)
@@ -262,7 +262,7 @@ func TestOfferThatIsDeclinedOpensTheFirstTab(t *testing.T) {
 	}
 }
 
-// What an agent asked its terminal in its former life was answered then.
+// Queries in output from before the restart are not answered again.
 func TestHistoryIsNotAnsweredAgain(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	answered := make(chan string, 1)
@@ -297,7 +297,7 @@ func TestSessionsAreCompleted(t *testing.T) {
 	}
 }
 
-// What an agent wrote into its workspace is drawn like everything of an agent's.
+// Text that an agent wrote into its workspace is sanitized like all other text of agents.
 func TestDiffShowsTheChanges(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.changes = broker.Changes{Base: strings.Repeat("ab", 20), Text: "+a line\x1b[31m red\nnew file: x\n", Cut: true}
@@ -317,8 +317,8 @@ func TestDiffShowsTheChanges(t *testing.T) {
 	}
 }
 
-// What programs of this machine would run stands above all other changes, and is shown
-// also when nothing else can be.
+// Changes that programs of this machine would run are listed before all others, and are
+// shown even when the others cannot be.
 func TestDiffNamesDangersFirst(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	danger := broker.Obeyed{Found: []broker.Danger{{Path: ".git/hooks/\x1b[31mx", Why: "git runs it as a hook", State: "new"}}, Missed: "there are more"}

@@ -14,9 +14,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// TestKeystrokeRace lets calls begin and cease to wait at random moments of a
-// person's typing: into the agent, on the command line, and pasted. No key may
-// become a decision, none may get lost or change its place.
+// TestKeystrokeRace lets calls begin and cease to wait at random moments while a person
+// types into the agent and on the command line, and pastes. No key may become a decision,
+// get lost or change its place.
 func TestKeystrokeRace(t *testing.T) {
 	const injections = 10_000
 	r := newHarness(t, 80, 24, demo())
@@ -96,7 +96,7 @@ func printable(r rune) rune {
 
 func cut(s string, at int) string { return s[max(0, at-20):min(len(s), at+20)] }
 
-// drain takes what waits for a tab's agent.
+// drain takes the input that waits in a tab's queue.
 func (r *harness) drain(tab int) string {
 	s := r.queued(tab)
 	r.m.numbered(tab).pane.Queue.Discard()
@@ -127,9 +127,9 @@ func TestFastApprove(t *testing.T) {
 	}
 }
 
-// TestKeystrokeRaceInAPty is the same through real terminals and at the speed
-// of the machine: ten thousand calls begin to wait, and cease to, at random
-// moments while keys, pastes and lines of the command line are on their way.
+// TestKeystrokeRaceInAPty does the same with real terminals and at the speed of the
+// machine: ten thousand calls begin and cease to wait at random moments while keys, pastes
+// and lines of the command line are sent.
 func TestKeystrokeRaceInAPty(t *testing.T) {
 	const (
 		injections = 10_000

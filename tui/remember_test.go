@@ -87,7 +87,7 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 	r.decided(1)
 }
 
-// A stranger's text in a scope is drawn like any other.
+// Untrusted text in a scope is sanitized like any other.
 func TestHostileScopeIsDrawnHarmlessly(t *testing.T) {
 	r := scopeHarness(t, 80, 24)
 	r.broker.scopes[0].Text = "a\x1b[2J\u202eb"
@@ -129,8 +129,7 @@ func TestHistorySaysWhoWhenAndHow(t *testing.T) {
 		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "let through by grant 2 of you")
 }
 
-// The tab shows what is left of the person's last words to it, and only while
-// something is.
+// The status line shows the receipt of the tab only while it can still approve calls.
 func TestReceiptIsShownOnItsTab(t *testing.T) {
 	r := newHarness(t, 100, 24, demo())
 	receipt := broker.Receipt{Number: 3, Session: "s1", ExpiresAt: r.now.Add(80 * time.Second), Left: 2}
@@ -165,8 +164,8 @@ func TestReceiptIsShownOnItsTab(t *testing.T) {
 	}
 }
 
-// Calls that were refused unasked are counted in the panel's title; nothing
-// that was seen has to be looked at again.
+// The panel's title counts similar calls that were refused without asking. The person does
+// not have to look at the call again because of them.
 func TestRefusedUnaskedIsCounted(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	e := r.escalate(1, `{}`, "")
@@ -192,7 +191,7 @@ func TestJumpToTheTabOfTheCall(t *testing.T) {
 	}
 }
 
-// How many calls much like the one shown wait besides stands in the title.
+// The panel's title says how many similar calls also wait.
 func TestAlikeCallsAreCounted(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	for n, likeness := range []string{"a", "a", "b", "a", ""} {

@@ -20,9 +20,8 @@ func (b *fakeBroker) waitFor(n int) {
 	}
 }
 
-// A user interface that is cut off in the middle of a decision decides nothing,
-// and the next one, in another terminal, shows every call that waits and can
-// answer it.
+// A user interface that is stopped before the person has decided decides nothing. The next
+// one, in another terminal, shows every call that waits and can answer it.
 func TestPendingSurvivesTheUserInterface(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = func(x *fakeTerminal) { _, _ = x.agentW.Write([]byte("ready")) }
@@ -35,7 +34,7 @@ func TestPendingSurvivesTheUserInterface(t *testing.T) {
 			if len(typed) > 1 {
 				p.sees("> " + typed[slices.Index([]byte(typed), '/'):])
 			}
-			p.cancel() // it ends without a word of the person's
+			p.cancel() // it ends without input of the person
 			<-p.done
 			p.done <- nil
 			if n := len(b.decisions()); n != 0 {
@@ -68,8 +67,8 @@ func BenchmarkEscalationShown(b *testing.B) {
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
 }
 
-// A call that waits is on the screen within fifty milliseconds, beyond what this
-// machine now takes for a word of an agent's.
+// A call that waits is on the screen at most fifty milliseconds later than a text that an
+// agent writes at the same time on this machine.
 func TestEscalationIsShownAtOnce(t *testing.T) {
 	times, words := shown(t, 40)
 	if p50, usual := times[len(times)/2], words[len(words)/2]; p50 > usual+50*time.Millisecond {
@@ -77,8 +76,8 @@ func TestEscalationIsShownAtOnce(t *testing.T) {
 	}
 }
 
-// shown lets n calls wait, one after the other and by turns with a word that the
-// agent writes, and returns how long each took to the screen, in ascending order.
+// shown lets n calls wait, in turn with texts that the agent writes. It returns how long
+// each took to be on the screen, in ascending order.
 func shown(t testing.TB, n int) (calls, words []time.Duration) {
 	t.Helper()
 	b := newFakeBroker()

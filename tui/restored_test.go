@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
-// A call that a killed multiplexer was asked says so, and whether its agent waits
-// for the answer; what was seen of it counts on when that changes.
+// A call from before a restart says so, and whether its agent waits for the answer. When
+// that changes, a call that was seen in full still counts as such.
 func TestRestoredCall(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	e := escalation(4, `{"path":"/tmp/b"}`, "")
@@ -44,8 +44,8 @@ func TestResolutionTexts(t *testing.T) {
 	}
 }
 
-// While a model judges, the panel says since when; when it leaves the call to the
-// person, why.
+// While a model judges a call, the panel says for how long. When the model leaves the call
+// to the person, the panel says why.
 func TestAutoApproverIsSeen(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	e := escalation(1, `{"path":"/tmp/b"}`, "")

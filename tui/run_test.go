@@ -20,8 +20,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
-// patience is how long a test waits for something to happen on the screen. Only a
-// test that fails takes so long.
+// patience is how long a test waits for something on the screen. Only a failing test takes
+// so long.
 const patience = time.Minute
 
 // userTerminal is a terminal with a person before it: a host pty whose other end is
@@ -90,8 +90,8 @@ func startMuxWith(t testing.TB, b *fakeBroker, api broker.API, cols, rows int, o
 	return p
 }
 
-// awaited is a file of which reading and writing wait without a thread of their
-// own: on few processors threads that hang in the kernel would hold up the rest.
+// awaited is a file whose reads and writes wait without blocking a thread, because with few
+// processors blocked threads would delay everything else.
 func awaited(t testing.TB, f *os.File) *os.File {
 	t.Helper()
 	defer f.Close()
@@ -105,7 +105,7 @@ func awaited(t testing.TB, f *os.File) *os.File {
 	return os.NewFile(uintptr(fd), f.Name())
 }
 
-// watch feeds the engine and answers the multiplexer's questions.
+// watch feeds the terminal engine and answers the multiplexer's queries.
 func (p *userTerminal) watch() {
 	buf := make([]byte, 64<<10)
 	for {
@@ -131,7 +131,8 @@ func (p *userTerminal) types(s string) {
 	}
 }
 
-// bytes is how much was written to the terminal, since what came after that.
+// bytes returns how many bytes were written to the terminal; since returns those that came
+// after so many.
 func (p *userTerminal) bytes() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -144,7 +145,7 @@ func (p *userTerminal) since(n int) string {
 	return string(p.raw.Bytes()[n:])
 }
 
-// text is what the person sees.
+// text returns what the person sees.
 func (p *userTerminal) text() string {
 	return strings.Join(p.screen.Text(p.screen.LineCount()-1000, 1000), "\n")
 }
@@ -175,8 +176,7 @@ func (p *userTerminal) sees(parts ...string) {
 	}
 }
 
-// leaves waits for the multiplexer to end and checks that it left the terminal
-// as it was.
+// leaves waits for the multiplexer to end and checks that it has restored the terminal.
 func (p *userTerminal) leaves() {
 	p.t.Helper()
 	select {
@@ -206,8 +206,8 @@ func echoAgent(t *fakeTerminal) {
 	}
 }
 
-// TestEndToEnd is the whole way in a real pty: an agent, a call that waits,
-// approved by the person.
+// TestEndToEnd goes the whole way in a real pty: an agent runs, a call waits, and the person
+// approves it.
 func TestEndToEnd(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
@@ -265,8 +265,8 @@ func TestQuitBySignal(t *testing.T) {
 	p.leaves()
 }
 
-// TestResizeStorm drags the window: the agent is resized at once, seldom, and
-// in the end to the right size.
+// TestResizeStorm drags the window. The agent is resized at once, then only now and then,
+// and at the end to the right size.
 func TestResizeStorm(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
@@ -298,8 +298,8 @@ func TestResizeStorm(t *testing.T) {
 	p.leaves()
 }
 
-// TestLargePaste pastes 10 MB into an agent that reads slowly and then types:
-// all arrives in order, and what waits is bounded.
+// TestLargePaste pastes 10 MB into an agent that reads slowly, and then types. All of it
+// arrives in order, and the size of the queue is bounded.
 func TestLargePaste(t *testing.T) {
 	const size = 10 << 20
 	b := newFakeBroker()

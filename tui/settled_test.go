@@ -6,16 +6,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// tell sends what the broker says of a call that the person has approved.
+// tell sends the broker's events for a call that the person has approved and that ended.
 func (r *harness) tell(n int, state broker.EndState, reason string) {
 	id := escalation(n, `{}`, "").ID
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: id, Number: n, Session: "s1", Outcome: broker.Approved, By: "tui", At: testTime}}})
 	r.send(brokerMsg{broker.Event{Ending: &broker.Ending{ID: id, Number: n, Session: "s1", State: state, Reason: reason}}})
 }
 
-// An approval is not said to have worked before it has, and one that came to nothing is
-// said with its reason, over the banner of the outage and until the next key.
-func TestWhatBecameOfACallIsSaid(t *testing.T) {
+// An approved call is not shown as done before it is. When it fails, the reason is shown
+// until the next key, and replaces the notice of an outage.
+func TestTheEndOfACallIsShown(t *testing.T) {
 	outage := broker.Event{Notice: &broker.Notice{Session: "s1", Urgent: true, Text: "everything is refused until the audit can be written"}}
 	for _, early := range []bool{false, true} { // before the answer to the decision, or after it
 		r := newHarness(t, 120, 24, demo())
@@ -42,8 +42,8 @@ func TestWhatBecameOfACallIsSaid(t *testing.T) {
 	}
 }
 
-// Calls that were decided together are said to be done when all of them are.
-func TestWhatBecameOfABatchIsSaid(t *testing.T) {
+// Calls that were approved together are shown as done when all of them are.
+func TestTheEndOfABatchIsShown(t *testing.T) {
 	r := newHarness(t, 120, 24, demo())
 	for n := 1; n <= 2; n++ {
 		r.escalate(n, `{"path":"/tmp/a"}`, "")
@@ -60,8 +60,8 @@ func TestWhatBecameOfABatchIsSaid(t *testing.T) {
 	r.wants("all 2 calls that you approved are done")
 }
 
-// That calls were denied together is said of all of them, also when each was told of
-// before the answer to its decision.
+// The message about calls that were denied together names all of them, even when the
+// broker's event for each comes before the answer to its decision.
 func TestABatchThatWasDenied(t *testing.T) {
 	r := newHarness(t, 120, 24, demo())
 	for n := 1; n <= 2; n++ {

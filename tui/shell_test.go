@@ -37,7 +37,7 @@ func (s *shellTerminal) CopyTo(w io.Writer) error {
 	return err
 }
 
-// TryWrite trusts the terminal with a key.
+// TryWrite writes at most 16 bytes, which the terminal takes without waiting.
 func (s *shellTerminal) TryWrite(p []byte) (int, error) { return s.Write(p[:min(len(p), 16)]) }
 
 func (s *shellTerminal) Resize(_ context.Context, cols, rows int) error {
@@ -71,7 +71,7 @@ func (b *shellBroker) Attach(context.Context, broker.SessionID) (broker.Terminal
 	return t, nil
 }
 
-// History is nothing: the shell is new.
+// History is 0, because the shell is new.
 func (s *shellTerminal) History() int64 { return 0 }
 
 // Close ends the shell.
@@ -81,10 +81,10 @@ func (s *shellTerminal) Close() error {
 	return s.File.Close()
 }
 
-// TestRealShell works in a real shell: sizes, control keys and job control
-// reach it, and its end is seen.
+// TestRealShell uses a real shell: sizes, control keys and job control reach it, and its end
+// is noticed.
 func TestRealShell(t *testing.T) {
-	// Where the tests run in the background Ctrl-C is ignored, and shells inherit that.
+	// Tests that run in the background ignore SIGINT, and a shell would inherit that.
 	interrupts := make(chan os.Signal, 1)
 	ossignal.Notify(interrupts, os.Interrupt)
 	defer ossignal.Stop(interrupts)
@@ -93,8 +93,8 @@ func TestRealShell(t *testing.T) {
 	p.sees("ok$")
 	p.types("stty size\r")
 	p.sees("22 80")
-	// What says so is the program that the key is for: the shell has made it the
-	// one in front by then.
+	// The program itself writes this, so that the shell has made it the foreground process
+	// before the key is sent.
 	p.types("sh -c 'echo be\"\"gun; exec sleep 100'\r")
 	p.sees("begun")
 	p.types("\x03")

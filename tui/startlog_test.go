@@ -11,7 +11,7 @@ import (
 
 const buildStep = "build image base (step 2 of 3)"
 
-// progress lets words about the start of tab 1 come.
+// progress delivers progress of the start of tab 1.
 func (r *harness) progress(all ...broker.Progress) {
 	for _, p := range all {
 		p.Session = "s1"
@@ -19,7 +19,7 @@ func (r *harness) progress(all ...broker.Progress) {
 	}
 }
 
-// builds lets tab 1 be where its image is built.
+// builds puts tab 1 into the step that builds its image.
 func (r *harness) builds() {
 	r.m.numbered(1).attached = false
 	r.state(1, broker.StateStarting)
@@ -53,8 +53,8 @@ func (r *harness) buildFails() {
 	r.send(brokerMsg{broker.Event{Session: &s}})
 }
 
-// While an image is built its steps take their time before the person's eyes, and
-// one key shows and hides all that the builder says.
+// While an image is built, the screen shows the steps and their times, and one key shows
+// and hides the whole output of the builder.
 func TestBuildIsShown(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.builds()
@@ -73,7 +73,7 @@ func TestBuildIsShown(t *testing.T) {
 	r.keys("\x1b[5~\x1b[5~\x1b[5~")
 	r.wants("from the cache: base.tar", "get the root file system (step 1 of 3) · after 0 s")
 	r.progress(broker.Progress{Step: buildStep, Detail: "more", Elapsed: 7 * time.Second})
-	r.wants("from the cache: base.tar") // and leaves alone who reads above
+	r.wants("from the cache: base.tar") // and does not scroll a list that shows earlier lines
 	r.keys("\x0c")
 	r.wants("… build image base (step 2 of 3) · 7 s")
 	r.buildFails()
@@ -84,8 +84,8 @@ func TestBuildIsShown(t *testing.T) {
 	r.wants("how claude-code was started")
 }
 
-// With an agent in the tab the key is the agent's, and a log that cannot be had is
-// said to be so.
+// Once the agent's terminal is attached the key is for the agent. When the log cannot be
+// had, an error says so.
 func TestLogOfARunningAgent(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	r.state(1, broker.StateIdle)

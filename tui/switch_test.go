@@ -23,9 +23,8 @@ func colored(name string) string {
 	return b.String()
 }
 
-// BenchmarkSwitch measures what a key costs that switches between two tabs, one of
-// which has rows that differ from the other's or not, up to the bytes for the
-// person's terminal:
+// BenchmarkSwitch measures the cost of a key that switches between two tabs, whose rows
+// differ or not, up to the bytes for the person's terminal:
 //
 //	go test -run '^$' -bench Switch ./tui
 func BenchmarkSwitch(b *testing.B) {

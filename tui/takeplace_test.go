@@ -20,9 +20,9 @@ func placeOfTwo(t *testing.T) *harness {
 	return r
 }
 
-// inPlace fails unless the session has the second place with all that was given to
-// that, what was written there stands above a line that says what happened, and the
-// first tab is the one that was shown before.
+// inPlace fails unless the session has the second place with the name, mute and split of
+// the former tab, the former output is above a line that says what happened, and the first
+// tab is the one that was shown before.
 func (r *harness) inPlace(id broker.SessionID, happened string) {
 	r.t.Helper()
 	var order []broker.SessionID
@@ -52,8 +52,8 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 	}
 }
 
-// An agent that is begun anew has the place of its dead tab and what the person gave
-// that, whether the broker's event or its answer comes first.
+// A restarted agent gets the place of its dead tab and what the person gave that tab,
+// whether the broker's event or its answer comes first.
 func TestRestartKeepsThePlace(t *testing.T) {
 	r := placeOfTwo(t)
 	r.keys("\x01/restart\r")
@@ -66,7 +66,7 @@ func TestRestartKeepsThePlace(t *testing.T) {
 	r.inPlace("s4", "begun anew")
 
 	r = placeOfTwo(t)
-	r.state(2, broker.StateWorking) // one that runs is ended, if the person says so
+	r.state(2, broker.StateWorking) // an agent that runs is ended after a question
 	r.keys("\x01/restart\rn")
 	if len(r.broker.opened) != 3 {
 		t.Fatal("it was begun anew without a yes")
@@ -78,7 +78,7 @@ func TestRestartKeepsThePlace(t *testing.T) {
 	}
 }
 
-// So does a session that goes on where it ended.
+// A resumed session does, too.
 func TestResumeKeepsThePlace(t *testing.T) {
 	r := placeOfTwo(t)
 	s := r.m.numbered(2).session

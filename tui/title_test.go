@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// The window is called after what is shown; an agent's own title is only its end,
-// and cannot change it all the time.
+// The window's title names the tab that is shown. The title that an agent sets comes only at
+// its end, and cannot change it all the time.
 func TestWindowTitle(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	pass := func() {

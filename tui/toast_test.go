@@ -39,7 +39,7 @@ func TestGoldenToast(t *testing.T) {
 	}
 }
 
-// A toast takes no key, and goes by itself.
+// A toast takes no key, and goes away by itself.
 func TestToastTakesNothing(t *testing.T) {
 	r := newHarness(t, 80, 24, demo())
 	r.letThrough(automatic(1, "push my changes to origin"))
@@ -55,7 +55,7 @@ func TestToastTakesNothing(t *testing.T) {
 	}
 }
 
-// /undo shows every part of what was done, the hostile ones too, made safe.
+// /undo shows every part of the call, with hostile text sanitized.
 func TestUndoShowsEverything(t *testing.T) {
 	r := newHarness(t, 100, 50, demo())
 	r.keys("\x01/undo\r")
