@@ -179,7 +179,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/tab x", []string{`no tab is called "x"; open: 1 claude-code, 2 shell, 3 shell`, "> /tab x"}},
 		{"/tab", []string{"/tab: takes the number or the name of a tab"}},
 		{"/tab cl", []string{"1 ◌ claude-code"}},
-		{"/tab Sh", []string{`"Sh" may be 2 shell, 3 shell (say its number)`, "> /tab Sh"}},
+		{"/tab Sh", []string{`"Sh" fits several tabs: 2 shell, 3 shell (use the number)`, "> /tab Sh"}},
 		{"/close claude", []string{"y/n: end claude-code in tab 1?"}},
 		{"/tab 1", []string{"1 ◌ claude-code"}},
 		{"/rename build \x1b", []string{"> /rename build"}},
@@ -290,7 +290,7 @@ func TestDeadTab(t *testing.T) {
 		t.Errorf("a dead agent got %q", got)
 	}
 	r.keys("\x01hello\r")
-	r.wants("claude-code has ended (/restart opens it anew, /resume goes on", "> hello")
+	r.wants("claude-code has ended (/restart starts it again, /resume continues it", "> hello")
 	r.keys("\x15/restart\r")
 	if last := r.broker.opened[len(r.broker.opened)-1]; last.Workspace != "/w" || last.Agent != "claude-code" {
 		t.Errorf("opened %+v", last)

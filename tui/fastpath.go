@@ -15,7 +15,7 @@ import (
 // handled all earlier input.
 type intake struct {
 	model *Model
-	tell  func(tea.Msg)             // sends a message to the event loop
+	send  func(tea.Msg)             // sends a message to the event loop
 	await func(ctx context.Context) // waits while the focused agent's queue is crowded
 }
 
@@ -26,7 +26,7 @@ func (in *intake) take(ctx context.Context, batch []keys.Event) {
 		in.await(ctx)
 		if !in.model.takeFastPath(ev) {
 			in.model.underway.add()
-			in.tell(inputMsg{ev})
+			in.send(inputMsg{ev})
 		}
 	}
 }

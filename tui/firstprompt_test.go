@@ -101,7 +101,7 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 func TestNothingIsBlank(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
 	began := 0
-	r.m.tell = func(msg tea.Msg) {
+	r.m.send = func(msg tea.Msg) {
 		if _, ok := msg.(beganMsg); ok {
 			began++
 			r.send(msg)

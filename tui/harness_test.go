@@ -119,7 +119,7 @@ func bareHarness(t testing.TB, o Options) *harness {
 		t.Fatal(err)
 	}
 	m.now = func() time.Time { return r.now }
-	m.tell = func(tea.Msg) {}
+	m.send = func(tea.Msg) {}
 	m.ticking = true // tests move the clock
 	m.pause = func(context.Context, time.Duration) bool { return true }
 	r.m = m
@@ -181,7 +181,7 @@ func (r *harness) run(cmd tea.Cmd) {
 
 // keys types bytes as the person's terminal sends them.
 func (r *harness) keys(bytes string) {
-	in := intake{model: r.m, tell: r.send, await: func(context.Context) {}}
+	in := intake{model: r.m, send: r.send, await: func(context.Context) {}}
 	in.take(r.t.Context(), append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...))
 }
 

@@ -48,7 +48,7 @@ type Model struct {
 	tasks *pane.Tasks
 	sink  sink
 	gate  *pane.Gate
-	tell  func(tea.Msg) // sends a message to the event loop from another goroutine
+	send  func(tea.Msg) // sends a message to the event loop from another goroutine
 	now   func() time.Time
 	pause func(ctx context.Context, d time.Duration) bool // pane.Sleep, or a test's clock
 	keys  *input.Keys

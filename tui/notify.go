@@ -98,7 +98,7 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	case term.EventClipboard:
 		return m.onProgramCopies(t, msg)
 	case term.EventFault:
-		m.showError(fault.New("please report this", "tab %d: its screen failed and was begun anew: %s", t.session.Tab, msg.event.Text))
+		m.showError(fault.New("please report this", "tab %d: its screen failed and was cleared: %s", t.session.Tab, msg.event.Text))
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:

@@ -168,5 +168,5 @@ func TestNotifyCommandIsBounded(t *testing.T) {
 func TestFaultIsTold(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})
-	r.wants("tab 1: its screen failed and was begun anew: index out of range (please report this)")
+	r.wants("tab 1: its screen failed and was cleared: index out of range (please report this)")
 }

@@ -30,11 +30,11 @@ type notifier struct {
 	argv  []string
 	limit time.Duration
 	queue chan notification // lossy
-	tell  func(tea.Msg)
+	send  func(tea.Msg)
 }
 
-func newNotifier(argv []string, limit time.Duration, tell func(tea.Msg)) *notifier {
-	return &notifier{argv: argv, limit: limit, queue: make(chan notification, maxNotifications), tell: tell}
+func newNotifier(argv []string, limit time.Duration, send func(tea.Msg)) *notifier {
+	return &notifier{argv: argv, limit: limit, queue: make(chan notification, maxNotifications), send: send}
 }
 
 // offer queues a notification, or drops it when the queue is full. It never blocks.
@@ -53,7 +53,7 @@ func (n *notifier) serve(ctx context.Context) {
 			return
 		case note := <-n.queue:
 			if err := n.run(ctx, note); err != nil && ctx.Err() == nil {
-				n.tell(notifiedMsg{err})
+				n.send(notifiedMsg{err})
 			}
 		}
 	}

@@ -50,21 +50,21 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }}
 
 	var program *tea.Program
-	tell := func(msg tea.Msg) { program.Send(msg) }
+	send := func(msg tea.Msg) { program.Send(msg) }
 	profile := paint.DetectProfile(os.Getenv)
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
 	priority := new(pane.Priority)
-	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.EchoPainted, func(seq uint64, at time.Time) { tell(paintedMsg{seq, at}) })
+	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.EchoPainted, func(seq uint64, at time.Time) { send(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
 	}
-	m.tell, m.priority = tell, priority
+	m.send, m.priority = send, priority
 	program = newProgram(ctx, m)
 	if len(o.NotifyCommand) > 0 {
-		n := newNotifier(o.NotifyCommand, notifyTime, tell)
+		n := newNotifier(o.NotifyCommand, notifyTime, send)
 		m.command = n.offer
 		tasks.Start(func() { n.serve(ctx) })
 	}
@@ -109,18 +109,18 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.C
 	m.tasks.Start(func() {
 		for range t.Continues(ctx) {
 			screen.Repaint()
-			m.tell(continuedMsg{})
+			m.send(continuedMsg{})
 		}
 	})
-	m.tasks.Start(func() { followBroker(ctx, m.api, events, m.tell) })
+	m.tasks.Start(func() { followBroker(ctx, m.api, events, m.send) })
 	m.tasks.Start(func() {
-		if err := list(ctx, m.api, m.tell); err != nil {
-			m.tell(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
+		if err := list(ctx, m.api, m.send); err != nil {
+			m.send(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
 		}
-		followSize(ctx, t, m.tell)
+		followSize(ctx, t, m.send)
 	})
 	m.tasks.Start(func() {
-		in := intake{model: m, tell: m.tell, await: m.gate.Wait}
+		in := intake{model: m, send: m.send, await: m.gate.Wait}
 		err := t.Listen(ctx, func(batch []keys.Event) { in.take(ctx, batch) })
 		stop(cmp.Or(err, ErrTerminalLost))
 	})
@@ -140,10 +140,10 @@ func newProgram(ctx context.Context, m *Model) *tea.Program {
 		tea.WithColorProfile(colorprofile.ASCII))
 }
 
-// followSize delivers the terminal's size, and every change of it until ctx ends.
-func followSize(ctx context.Context, t *outer.Terminal, tell func(tea.Msg)) {
+// followSize sends the terminal's size, and every change of it until ctx ends.
+func followSize(ctx context.Context, t *outer.Terminal, send func(tea.Msg)) {
 	for size := range t.Resizes(ctx) {
-		tell(sizeMsg{size.Cols, size.Rows})
+		send(sizeMsg{size.Cols, size.Rows})
 	}
 }
 
@@ -165,30 +165,30 @@ const shutdownTimeout = 5 * time.Second
 // retryEvery is how long to wait before subscribing to the broker's events again.
 const retryEvery = time.Second
 
-// followBroker delivers the broker's events. When the channel closes, because this program
+// followBroker sends the broker's events to the event loop. When the channel closes, because this program
 // was too slow, it subscribes again and lists the broker's state again.
-func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, tell func(tea.Msg)) {
+func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, send func(tea.Msg)) {
 	for ctx.Err() == nil {
 		for ev := range events {
-			tell(brokerMsg{ev})
+			send(brokerMsg{ev})
 		}
 		for ctx.Err() == nil {
 			var err error
 			if events, err = api.Subscribe(ctx); err == nil {
-				if err = list(ctx, api, tell); err == nil {
+				if err = list(ctx, api, send); err == nil {
 					break
 				}
 			}
 			if ctx.Err() == nil {
-				tell(brokerLostMsg{fmt.Errorf("listen to the broker: %w", err)})
+				send(brokerLostMsg{fmt.Errorf("listen to the broker: %w", err)})
 				pane.Sleep(ctx, retryEvery)
 			}
 		}
 	}
 }
 
-// list delivers the broker's whole state.
-func list(ctx context.Context, api broker.API, tell func(tea.Msg)) error {
+// list sends the broker's whole state to the event loop.
+func list(ctx context.Context, api broker.API, send func(tea.Msg)) error {
 	at := time.Now()
 	sessions, err := api.Sessions(ctx)
 	if err != nil {
@@ -198,6 +198,6 @@ func list(ctx context.Context, api broker.API, tell func(tea.Msg)) error {
 	if err != nil {
 		return err
 	}
-	tell(listedMsg{at, sessions, pending})
+	send(listedMsg{at, sessions, pending})
 	return nil
 }

@@ -100,7 +100,7 @@ func (m *Model) arrange() {
 	} else {
 		m.gate.Focus(nil)
 	}
-	m.tellFocus()
+	m.reportFocus()
 }
 
 // runSplit is /split [right|down] [N]: it shows tab N, or else the next tab that is not

@@ -39,7 +39,7 @@ func (m *Model) findTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, fault.New("say its number", "%q may be %s", text.Drawable(arg), tabList(found))
+			return nil, fault.New("use the number", "%q fits several tabs: %s", text.Drawable(arg), tabList(found))
 		}
 	}
 	if len(m.tabs) == 0 {
@@ -98,19 +98,19 @@ func (m *Model) noSuchTab(n int) error {
 // it is muted. Its scrollback begins with the old tab's lines. Its number is new, because a
 // number never means another session than before.
 
-// takePlace lets the tab by take the place of the tab of, which it closes.
-func (m *Model) takePlace(of, by *tab) tea.Cmd {
-	at, before := m.indexOf(of.session.ID), m.before
+// replaceTab puts the tab by into the place of the tab old, and closes that.
+func (m *Model) replaceTab(old, by *tab) tea.Cmd {
+	at, before := m.indexOf(old.session.ID), m.before
 	for i, id := range m.split.ids {
-		if id == of.session.ID {
+		if id == old.session.ID {
 			m.split.ids[i] = by.session.ID
 		}
 	}
-	by.inherit(of, "begun anew at "+m.now().Format(time.TimeOnly))
-	cmd := m.closeTab(of)
+	by.inherit(old, "begun anew at "+m.now().Format(time.TimeOnly))
+	cmd := m.closeTab(old)
 	m.moveTab(by, at)
 	m.show(at)
-	if m.before = before; before == of.session.ID {
+	if m.before = before; before == old.session.ID {
 		m.before = by.session.ID
 	}
 	return cmd

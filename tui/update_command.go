@@ -195,7 +195,7 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
 		return nil
 	case t.dead():
-		m.showError(fault.New("/restart opens it anew, /resume goes on where it ended", "%s has ended", text.Drawable(t.title())))
+		m.showError(fault.New("/restart starts it again, /resume continues it", "%s has ended", text.Drawable(t.title())))
 		return nil
 	}
 	kept := pieces

@@ -20,7 +20,7 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 		return m.onMouse(ev)
 	case keys.FocusEvent:
 		m.outerLost = !ev.Focused
-		m.tellFocus()
+		m.reportFocus()
 	case keys.ReplyEvent:
 		m.onReply(ev.Reply)
 	case keys.UnknownEvent:
@@ -160,8 +160,8 @@ func (m *Model) showNumber(p input.Place, key string) {
 	m.showError(m.noSuchTab(n))
 }
 
-// tellFocus reports the focus to the agents that gain or lose it, if they asked for that.
-func (m *Model) tellFocus() {
+// reportFocus reports the focus to the agents that gain or lose it, if they asked for that.
+func (m *Model) reportFocus() {
 	t := m.current()
 	if t != nil && !m.outerLost {
 		if m.focusedID == t.session.ID {

@@ -157,9 +157,9 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	}, pane.Hooks{
 		Wake:  m.sink.Wake,
 		Show:  m.sink.Show,
-		Began: func() { m.tell(beganMsg{}) },
-		Ended: func(err error) { m.tell(endedMsg{id, err}) },
-		Event: func(ev term.Event) { m.tell(paneMsg{id, ev}) },
+		Began: func() { m.send(beganMsg{}) },
+		Ended: func(err error) { m.send(endedMsg{id, err}) },
+		Event: func(ev term.Event) { m.send(paneMsg{id, ev}) },
 	})
 	if err != nil {
 		m.showError(err)
@@ -216,7 +216,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 		return cmd
 	}
 	if old := m.tabOf(msg.replace); old != nil {
-		cmd = join(cmd, m.takePlace(old, t))
+		cmd = join(cmd, m.replaceTab(old, t))
 	} else {
 		m.show(m.indexOf(t.session.ID))
 	}

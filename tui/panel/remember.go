@@ -40,7 +40,7 @@ func (it *Item) Remember(words []string) (*broker.Remember, error) {
 	if len(words) == 2 {
 		d, err := time.ParseDuration(words[1])
 		if err != nil || d < time.Second {
-			return nil, fault.New("write it like 90s, 30m or 2h", "%s is no time of a second or more", text.Drawable(words[1]))
+			return nil, fault.New("write it like 90s, 30m or 2h", "%s is not a time of at least one second", text.Drawable(words[1]))
 		}
 		r.Seconds = int(d / time.Second)
 	}
