@@ -262,7 +262,7 @@ func TestSomebodyElseWasFirst(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Denied, By: "cli", At: testTime}}})
 	r.wants("#1 denied by cli")
 	if len(r.m.approvals.Items) != 0 {
-		t.Error("it still waits")
+		t.Error("a call that was decided elsewhere still waits")
 	}
 	r.keys("\x01/history\r")
 	r.wants("decisions, newest first", "#1 denied by cli")

@@ -11,7 +11,7 @@ import (
 func TestStatusShowsWhatWasUsed(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{})
 	if screen := r.screen(); strings.Contains(screen, "$") {
-		t.Fatalf("money nobody has spent:\n%s", screen)
+		t.Fatalf("a usage is shown although nothing was used:\n%s", screen)
 	}
 	r.send(brokerMsg{broker.Event{Budget: &broker.Budget{Session: "s1", Used: broker.Usage{Out: 12_345, CostUSD: 0.126}}}})
 	if screen := r.screen(); !strings.Contains(screen, "$0.13 12.3k") {
@@ -27,6 +27,6 @@ func TestRaise(t *testing.T) {
 		t.Fatalf("raised by %q", got)
 	}
 	if screen := r.screen(); !strings.Contains(screen, "may use $10.00 now") {
-		t.Fatalf("nothing is said:\n%s", screen)
+		t.Fatalf("the new budget is not shown:\n%s", screen)
 	}
 }

@@ -113,7 +113,7 @@ func TestAKeyOnTheFastPathCountsAsUse(t *testing.T) {
 	r.now = r.now.Add(time.Hour)
 	for _, ev := range r.decoder.Feed([]byte("b")) {
 		if !r.m.takeFastPath(ev) {
-			t.Fatal("it did not take the short cut")
+			t.Fatal("the key did not take the fast path")
 		}
 	}
 	r.send(paneMsg{"s1", clipboard("text")})

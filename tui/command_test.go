@@ -341,7 +341,7 @@ func TestStatusLineIsShared(t *testing.T) {
 		r.escalate(1, `{"path":"/tmp/b"}`, "")
 		r.wants(test.want...)
 		if got := strings.Contains(r.screen(), "$0.11"); got != test.spent {
-			t.Errorf("%d columns: what was spent is shown: %v", test.cols, got)
+			t.Errorf("%d columns: the usage is shown: %v", test.cols, got)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestCorpusFile(t *testing.T) {
 	}
 	have, err := os.ReadFile(file)
 	if err != nil || string(have) != text.String() {
-		t.Fatalf("%s does not hold the corpus (%v); run the tests with -update", file, err)
+		t.Fatalf("%s is not the corpus (%v); run the tests with -update", file, err)
 	}
 }
 
@@ -109,7 +109,7 @@ func checkDrawn(t interface {
 		for y := range rows {
 			for _, c := range surf.Row(y) {
 				if c.Marks != "" {
-					t.Fatalf("%q: a cell holds joined marks %q", s, c.Marks)
+					t.Fatalf("%q: a cell has combining marks %q", s, c.Marks)
 				}
 			}
 			read.WriteString(strings.TrimRight(view.CellText(surf.Row(y)), " "))

@@ -22,7 +22,7 @@ func (r *harness) quietFor(tab int, d time.Duration) {
 func (r *harness) lookReady() {
 	r.t.Helper()
 	if r.ready == nil {
-		r.t.Fatal("nobody looks whether the agent is ready")
+		r.t.Fatal("the model does not check whether the agent is ready")
 	}
 	msg := *r.ready
 	r.ready = nil
@@ -73,7 +73,7 @@ func TestFirstPrompt(t *testing.T) {
 		t.Errorf("the agent got %q", got)
 	}
 	if r.ready != nil {
-		t.Error("it is looked again")
+		t.Error("the model checks again after the prompt was sent")
 	}
 }
 
@@ -110,7 +110,7 @@ func TestNothingIsBlank(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Progress: &broker.Progress{Session: "s1", Step: "starting the container", Done: true}}})
 	r.wants("✓ starting the container", "… waiting for claude-code to show something", "command line · starting")
 	if n := strings.Count(r.screen(), "type read hello.txt"); n != 1 {
-		t.Errorf("what to try is said %d times", n)
+		t.Errorf("the intro is shown %d times", n)
 	}
 	r.agentSays(1, "\x1b[c\x1b[?1049h\x1b[2J ") // nothing that anybody could read
 	r.wants("✓ starting the container")
@@ -121,7 +121,7 @@ func TestNothingIsBlank(t *testing.T) {
 	}
 	r.agentSays(1, " again")
 	if began != 1 {
-		t.Errorf("it began %d times", began)
+		t.Errorf("Began was called %d times", began)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestFirstPromptOfAPlainProgram(t *testing.T) {
 	r.quietFor(1, readyQuiet)
 	r.lookReady()
 	if len(r.broker.inputs) != 0 {
-		t.Fatal("it was sent at once")
+		t.Fatal("the prompt was sent at once")
 	}
 	r.now = r.now.Add(editorTimeout)
 	r.lookReady()

@@ -175,7 +175,7 @@ func (r *harness) run(cmd tea.Cmd) {
 			r.send(msg)
 		}
 	case <-time.After(patience):
-		r.t.Fatal("a command does not come back")
+		r.t.Fatal("a command does not return")
 	}
 }
 

@@ -17,7 +17,7 @@ func TestLargeCall(t *testing.T) {
 	r.wants("reading a large call")
 	r.paint()
 	if it := r.m.approvals.Current(); !it.Since.IsZero() {
-		t.Error("it counts as seen before it was drawn")
+		t.Error("the call counts as seen before it was drawn")
 	}
 	r.run(cmd)
 	r.wants("16371 more ↓", `content: "line\n`)
@@ -55,7 +55,7 @@ func TestPagingALargeCall(t *testing.T) {
 		r.paint()
 	}
 	if presses > total/page+1 {
-		t.Errorf("it took %d pages", presses)
+		t.Errorf("the call took %d pages", presses)
 	}
 	r.keys("/approve\r")
 	r.decided(1)

@@ -158,6 +158,6 @@ func TestNothingIsDecidedThatWasNotLookedAt(t *testing.T) {
 		decided += len(w.broker.decisions())
 	}
 	if decided < 60 {
-		t.Errorf("only %d decisions were made, too few to tell anything", decided)
+		t.Errorf("only %d decisions were made, too few to check anything", decided)
 	}
 }

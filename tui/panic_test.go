@@ -76,13 +76,13 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			}
 			var exit *exec.ExitError
 			if err := cmd.Wait(); !errors.As(err, &exit) {
-				t.Errorf("it ended with %v", err)
+				t.Errorf("the process ended with %v", err)
 			}
 			if m := screen.Modes(); !entered || m.AltScreen || m.BracketedPaste || m.Mouse != 0 || m.Kitty != 0 {
 				t.Errorf("entered %v, the terminal is left with %+v", entered, m)
 			}
 			if !strings.Contains(stderr.String(), "panic: in a") {
-				t.Errorf("no word of the panic: %s", stderr.String())
+				t.Errorf("stderr does not name the panic: %s", stderr.String())
 			}
 		})
 	}

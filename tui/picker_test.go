@@ -276,7 +276,7 @@ func TestHistoryIsNotAnsweredAgain(t *testing.T) {
 	r.broker.past = int64(len(past))
 	r.send(brokerMsg{broker.Event{Session: &broker.Session{ID: "back", Tab: 9, State: broker.StateIdle}}})
 	if got := <-answered; got != "\x1b[1;10R" {
-		t.Errorf("the agent is answered %q", got)
+		t.Errorf("the agent got the replies %q", got)
 	}
 	if r.requests != 0 || len(r.copied) != 0 {
 		t.Errorf("%d requests, copied %q", r.requests, r.copied)

@@ -203,6 +203,6 @@ func TestAlikeCallsAreCounted(t *testing.T) {
 	r.wants("approval 1/5", "2 alike")
 	r.keys("\t\t")
 	if strings.Contains(r.screen(), "alike") {
-		t.Fatal("a call that is like no other has its like")
+		t.Fatal("a call without similar calls is shown with some")
 	}
 }

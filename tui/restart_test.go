@@ -67,12 +67,12 @@ func BenchmarkEscalationShown(b *testing.B) {
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
 }
 
-// A call that waits is on the screen at most fifty milliseconds later than a text that an
-// agent writes at the same time on this machine.
+// The median time until a call that waits is on the screen is at most fifty milliseconds
+// longer than that of a text that an agent writes.
 func TestEscalationIsShownAtOnce(t *testing.T) {
 	times, words := shown(t, 40)
 	if p50, usual := times[len(times)/2], words[len(words)/2]; p50 > usual+50*time.Millisecond {
-		t.Errorf("half of the calls were shown later than %v, a word of an agent's after %v", p50, usual)
+		t.Errorf("half of the calls were shown later than %v, half of an agent's texts after %v", p50, usual)
 	}
 }
 

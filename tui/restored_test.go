@@ -63,7 +63,7 @@ func TestAutoApproverIsSeen(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.wants("auto-approver: leaves it to you; receipt 3: the model did not confirm: ", `\e[2J`)
 	if strings.Contains(r.screen(), "judging") {
-		t.Errorf("it still judges:\n%s", r.screen())
+		t.Errorf("the panel still says that the model judges:\n%s", r.screen())
 	}
 	r.look()
 	r.keys("/approve\r")
@@ -91,7 +91,7 @@ func TestPageUpInThePanel(t *testing.T) {
 	r.look()
 	r.keys("\x1b[6~")
 	if r.m.approvals.Scroll == 0 {
-		t.Fatalf("PgDn does not go on:\n%s", r.screen())
+		t.Fatalf("PgDn does not scroll:\n%s", r.screen())
 	}
 	r.keys("\x1b[5~")
 	if r.m.approvals.Scroll != 0 || r.m.mode != modeCommand {

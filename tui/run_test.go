@@ -164,7 +164,7 @@ func (p *userTerminal) until(what string, ok func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			p.t.Fatalf("waited in vain for %s; the screen:\n%s", what, p.text())
+			p.t.Fatalf("waited too long for %s; the screen:\n%s", what, p.text())
 		}
 	}
 }

@@ -41,10 +41,10 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 	}
 	above := []string{"its last", "words", "── " + happened + " at 12:00:00 ──", ""}
 	if lines := got.pane.Screen.Text(0, len(above)); !slices.Equal(lines, above) {
-		r.t.Errorf("it begins with %q", lines)
+		r.t.Errorf("the screen begins with %q", lines)
 	}
 	if !got.pane.Silent() || got.scrolled {
-		r.t.Error("what was written before counts as the new agent's")
+		r.t.Error("inherited output counts as output of the new agent")
 	}
 	r.keys("\x01/last\r")
 	if r.m.active != 0 {
@@ -69,12 +69,12 @@ func TestRestartKeepsThePlace(t *testing.T) {
 	r.state(2, broker.StateWorking) // an agent that runs is ended after a question
 	r.keys("\x01/restart\rn")
 	if len(r.broker.opened) != 3 {
-		t.Fatal("it was begun anew without a yes")
+		t.Fatal("the agent was restarted without a yes")
 	}
 	r.keys("\x01/restart\ry")
 	r.inPlace("s4", "begun anew")
 	if o := r.broker.opened[3]; o.Replaces != "s2" {
-		t.Errorf("it was asked for as %+v", o)
+		t.Errorf("the request was %+v", o)
 	}
 }
 
