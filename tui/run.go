@@ -165,8 +165,8 @@ const shutdownTimeout = 5 * time.Second
 // retryEvery is how long to wait before subscribing to the broker's events again.
 const retryEvery = time.Second
 
-// followBroker sends the broker's events to the event loop. When the channel closes, because this program
-// was too slow, it subscribes again and lists the broker's state again.
+// followBroker sends the broker's events to the event loop. When the channel closes, because
+// this program was too slow, it subscribes again and lists the broker's state again.
 func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, send func(tea.Msg)) {
 	for ctx.Err() == nil {
 		for ev := range events {

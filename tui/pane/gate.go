@@ -64,7 +64,7 @@ func (g *Gate) Wait(ctx context.Context) {
 }
 
 // await waits until something is taken from q or another queue is focused. It reports
-// whether one of both happened in time, and whether ctx has not ended.
+// whether either happened in time, and whether ctx has not ended.
 func (g *Gate) await(ctx context.Context, q *InputQueue, timeout time.Duration) (moved, open bool) {
 	select {
 	case <-q.room:
