@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// admit gives the session its tab, unless too many run already. One that ends for it
-// is not counted.
+// admit gives the session its tab, unless too many sessions run already. A session that
+// it replaces is not counted.
 func (b *Broker) admit(s *session.Session) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,7 +21,8 @@ func admitting(t *testing.T) (*Broker, *session.Session) {
 	return b, admitted(t, b, OpenRequest{}, "")
 }
 
-// admitted asks for a session, which is not started, and wants an error that says so much.
+// admitted asks for a session, which is not started, and expects an error that contains
+// refusal, or none if that is empty.
 func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session.Session {
 	t.Helper()
 	r.Agent = "shell"
@@ -51,8 +52,8 @@ func ended(s *session.Session) {
 	}
 }
 
-// A session that takes the place of another one needs no room beside it, once, and
-// begins when that one has ended.
+// A session that replaces another one does not count beside it, once, and starts when the
+// other one has ended.
 func TestASessionThatReplacesAnotherNeedsNoRoom(t *testing.T) {
 	b, old := admitting(t)
 	replacing := OpenRequest{Replaces: old.ID()}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// BenchmarkEscalationAnnounced measures from a call that begins to wait to the
-// event for user interfaces; it has been written down by then.
+// BenchmarkEscalationAnnounced measures the time from when a call begins to wait to its
+// event for user interfaces. The call has been written to disk by then.
 //
 //	go test -run '^$' -bench EscalationAnnounced ./broker
 func BenchmarkEscalationAnnounced(b *testing.B) {
@@ -17,8 +17,9 @@ func BenchmarkEscalationAnnounced(b *testing.B) {
 	b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "p99-us")
 }
 
-// A call that waits is announced well within the fifty milliseconds in which it is
-// to be on the screen. What else this machine does holds up some, and not most.
+// A waiting call is announced well within the fifty milliseconds in which it must be on
+// the screen. Other work on this machine may delay some calls, so the test looks at a
+// lower quartile.
 func TestEscalationIsAnnouncedAtOnce(t *testing.T) {
 	times := announced(t, 40)
 	if quarter := times[len(times)/4]; quarter > 10*time.Millisecond {

@@ -12,7 +12,8 @@ type API interface {
 	// as the session has an identity; what happens next arrives as events.
 	Open(ctx context.Context, r OpenRequest) (Session, error)
 	// Attach connects to the terminal of a session's agent. It waits until the
-	// agent runs or the context ends. One attachment at a time.
+	// agent runs or the context ends. A session has at most one attachment at a
+	// time.
 	Attach(ctx context.Context, id SessionID) (Terminal, error)
 	// Close ends a session: its agent, its container and its sockets. It also
 	// ends one that was left running when its multiplexer was killed.
@@ -24,12 +25,12 @@ type API interface {
 	Stored(ctx context.Context) ([]StoredSession, error)
 	// Changes shows what has changed in a session's workspace since its start.
 	Changes(ctx context.Context, id SessionID) (Changes, error)
-	// StartLog tells how a session was started, or how far that is.
+	// StartLog returns the log of a session's start so far.
 	StartLog(ctx context.Context, id SessionID) (StartLog, error)
 	// Pending lists what waits for a person, oldest first.
 	Pending(ctx context.Context) ([]Escalation, error)
-	// Decide answers one escalation. The first answer wins; a later one gets
-	// the resolution that already stands, with Won false.
+	// Decide answers one escalation. The first answer wins; a later one returns
+	// the resolution of the first, with Won false.
 	Decide(ctx context.Context, d Decision) (Resolution, error)
 	// Scopes lists what an approval of a waiting call could be remembered for,
 	// the narrowest first, each with how many past calls it would have let
@@ -49,18 +50,19 @@ type API interface {
 	// AutoApprovals lists the calls of a session that were let through
 	// because a receipt ordered them, oldest first, at most the last fifty.
 	AutoApprovals(ctx context.Context, id SessionID) ([]AutoApproval, error)
-	// Forget drops what is left of a session's receipt. Without one it is an
-	// error.
+	// Forget drops what is left of a session's receipt. It fails when the session
+	// has no receipt.
 	Forget(ctx context.Context, id SessionID) error
-	// Budgets tells what the open sessions have used of their models and what
+	// Budgets returns what the open sessions have used of their models and what
 	// they may use.
 	Budgets(ctx context.Context) (Budgets, error)
 	// RaiseBudget lets a session use more: "+5" of US dollars, "+200k tokens",
 	// "+50 requests", "+30m".
 	RaiseBudget(ctx context.Context, id SessionID, by string) (Budget, error)
-	// Subscribe streams events from now on. Delivery is certain: at most 256
-	// events wait for a slow reader, then the channel is closed and the reader
-	// subscribes again and lists anew. The channel closes when ctx ends.
+	// Subscribe streams events from now on, and drops none: at most 256 events
+	// wait for a slow reader, then the channel is closed. The reader must then
+	// subscribe again and list everything anew. The channel also closes when ctx
+	// ends.
 	Subscribe(ctx context.Context) (<-chan Event, error)
 }
 

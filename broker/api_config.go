@@ -8,7 +8,7 @@ type Config = session.Config
 // AutoApprove lets calls through that a person has just ordered.
 type AutoApprove = session.AutoApprove
 
-// Images is what the agents' images are built on.
+// Images says what the agents' images are built on.
 type Images = session.Images
 
 // Resources bound one container.

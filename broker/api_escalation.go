@@ -10,24 +10,25 @@ import (
 // Escalation is a call that waits for a person.
 type Escalation = approval.Escalation
 
-// AutoReview is what the automatic approval makes of a call that waits.
+// AutoReview says whether the automatic approval still judges a waiting call, or why it
+// left the call to a person.
 type AutoReview = approval.AutoReview
 
 // Decision answers one escalation.
 type Decision struct {
 	ID     string `json:"id"`
-	Digest string `json:"digest"` // of what the person saw; it must still match
+	Digest string `json:"digest"` // of the call that the person saw; it must still match
 	// Effect is the fingerprint of the effect that the person saw. An approval needs
 	// it, unless the call has no effect.
 	Effect  string `json:"effect,omitempty"`
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"` // told to the agent when denied
 	By      string `json:"by"`               // "tui", "cli"
-	// Remember makes an approval stand for calls to come.
+	// Remember makes an approval apply to later calls too.
 	Remember *Remember `json:"remember,omitempty"`
 }
 
-// Remember says for what and for how long an approval is remembered.
+// Remember says for which calls and for how long an approval is remembered.
 type Remember struct {
 	Scope   string `json:"scope"`             // the name of one of the call's scopes
 	Seconds int    `json:"seconds,omitempty"` // from now; 0 means 15 minutes, at most 8 hours
@@ -36,19 +37,19 @@ type Remember struct {
 // Scope is one way to remember the approval of a call.
 type Scope struct {
 	Name    string `json:"name"`    // "exact", "file", "host", "remote", "target" or "directory"
-	Text    string `json:"text"`    // in full what would be let through, values quoted
+	Text    string `json:"text"`    // which calls would be let through, in full, values quoted
 	Matched int    `json:"matched"` // past calls it would have let through
 	Past    int    `json:"past"`    // past calls of the tool that were looked at
 }
 
-// Grant is an approval that was remembered and stands for calls to come. It ends with
-// its session.
+// Grant is an approval that is remembered and applies to later calls. It ends with its
+// session.
 type Grant struct {
 	Number    int       `json:"number"` // from 1, never reused
 	Session   SessionID `json:"session"`
 	Tab       int       `json:"tab"`
 	Scope     string    `json:"scope"`
-	Text      string    `json:"text"` // in full what it lets through, values quoted
+	Text      string    `json:"text"` // which calls it lets through, in full, values quoted
 	By        string    `json:"by"`   // "tui", "cli"
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
@@ -57,7 +58,7 @@ type Grant struct {
 	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
-// Decided is one decision as the audit has it.
+// Decided is one decision as the audit recorded it.
 type Decided struct {
 	At        time.Time       `json:"at"`
 	Session   SessionID       `json:"session"`
@@ -70,7 +71,7 @@ type Decided struct {
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Rule      string          `json:"rule,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Detail    map[string]any  `json:"detail,omitempty"` // what it rests on: a grant, a receipt
+	Detail    map[string]any  `json:"detail,omitempty"` // the grant or receipt behind the decision
 }
 
 // Outcome is how an escalation ended.
@@ -92,10 +93,10 @@ type Resolution struct {
 	Outcome Outcome   `json:"outcome"`
 	By      string    `json:"by"`
 	At      time.Time `json:"at"`
-	Won     bool      `json:"won"` // whether this very call decided it
+	Won     bool      `json:"won"` // whether this call of Decide decided it
 	// Grant is the number of the grant that this decision made, or 0.
 	Grant int `json:"grant,omitempty"`
-	// Kept says that no caller waited for the answer: it stands for five minutes,
-	// for the same call once.
+	// Kept says that no caller waited for the answer. The answer is kept for five
+	// minutes, for one call with the same digest.
 	Kept bool `json:"kept,omitempty"`
 }

@@ -9,15 +9,15 @@ type EventKind string
 const (
 	EventSession    EventKind = "session"    // a session appeared or changed: Session
 	EventProgress   EventKind = "progress"   // a step of starting a session: Progress
-	EventEscalation EventKind = "escalation" // a call began to wait, or more like it came: Escalation
+	EventEscalation EventKind = "escalation" // a call began to wait, or equal calls joined it: Escalation
 	EventResolution EventKind = "resolution" // a call stopped waiting: Resolution
-	EventEnding     EventKind = "ending"     // what became of a call that was decided: Ending
-	EventReceipt    EventKind = "receipt"    // a receipt came, was spent or ended: Receipt, without Typing
+	EventEnding     EventKind = "ending"     // how a decided call ended: Ending
+	EventReceipt    EventKind = "receipt"    // a receipt was made, was spent or ended: Receipt, without Typing
 	// EventAutoApproval is a call that was let through because a receipt ordered
-	// it: AutoApproval. Its escalation may never have been told of.
+	// it: AutoApproval. There may have been no event for its escalation.
 	EventAutoApproval EventKind = "auto-approval"
 
-	EventBudget EventKind = "budget" // what a session has used or may use changed: Budget
+	EventBudget EventKind = "budget" // a session's usage or allowance changed: Budget
 	EventNotice EventKind = "notice" // something a person should read: Notice
 )
 

@@ -11,26 +11,26 @@ type TrustedInput struct {
 	Spans   []Span    `json:"spans"` // which parts were typed and which pasted, in order
 }
 
-// Span is a run of bytes of a text that came in one way.
+// Span is a part of a text, in bytes, that was either typed or pasted as a whole.
 type Span struct {
 	Start  int  `json:"start"`
 	End    int  `json:"end"`
 	Pasted bool `json:"pasted"`
 }
 
-// Receipt is the record of one trusted input. Until it ends, at the next input
-// of the session or when nothing is left, it may stand for the person's consent
-// to calls that it names.
+// Receipt is the record of one trusted input. It may count as the person's consent
+// to calls that it names. It ends with the next input of the session, or when no
+// automatic approval is left.
 type Receipt struct {
 	Number    int       `json:"number"` // from 1 in its session
 	Session   SessionID `json:"session"`
 	Quote     string    `json:"quote"` // the typed text on one line
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
-	Left      int       `json:"left"` // automatic approvals it is still good for
-	// Typing is what to write to the agent's terminal, in order, waiting
-	// Pause before each step but the first: agents take text and Enter in one
-	// burst for a paste.
+	Left      int       `json:"left"` // how many calls it can still approve
+	// Typing is what to write to the agent's terminal, in order. The writer waits
+	// for Pause before each step but the first, because agents take text and Enter
+	// in one burst for a paste.
 	Typing []string      `json:"typing,omitempty"`
 	Pause  time.Duration `json:"pause,omitempty"`
 }

@@ -11,14 +11,14 @@ type SessionID = stored.ID
 // Session describes one tab's session.
 type Session = stored.Session
 
-// StoredSession is a session as its directory tells of it.
+// StoredSession is a session as its directory describes it.
 type StoredSession = stored.Entry
 
-// Worktree says of which repository, branch and commit a session's worktree is.
+// Worktree names the repository, branch and commit of a session's worktree.
 type Worktree = stored.Worktree
 
-// SessionState is where a session stands in its life. It comes from what the
-// broker itself sees, never from the agent's screen.
+// SessionState says what a session is doing. The broker derives it from what it sees
+// itself, never from the agent's screen.
 type SessionState = stored.State
 
 // The states of a session.
@@ -32,17 +32,17 @@ const (
 	StateClosed   = stored.StateClosed
 )
 
-// Obeyed is what programs of this machine would run or obey by themselves of a
-// workspace, and that was not so when its session began.
+// Obeyed lists what programs of this machine would run or obey by themselves in a
+// workspace, and would not have when its session began.
 type Obeyed = stored.Obeyed
 
-// Danger is one of these.
+// Danger is one entry of Obeyed.
 type Danger = stored.Danger
 
 // LabelSession names the session a container belongs to.
 const LabelSession = stored.LabelSession
 
-// OpenRequest says what a new session shall be.
+// OpenRequest says which session to open.
 type OpenRequest = session.Request
 
 // WorktreeChoice says whether a session gets a worktree of its workspace.
@@ -58,13 +58,13 @@ const (
 // Progress is a step of starting a session.
 type Progress = session.Progress
 
-// StartLog is how a session was started, line by line.
+// StartLog is the log of a session's start.
 type StartLog = session.StartLog
 
 // StartLine is one line of a StartLog.
 type StartLine = session.StartLine
 
-// Terminal is the attachment to an agent's terminal.
+// Terminal is an attachment to an agent's terminal.
 type Terminal = session.Terminal
 
 // Turn is a task that an agent carried out without a terminal.
@@ -79,10 +79,10 @@ type Notice = session.Notice
 // AutoApproval is a call that was let through because a receipt ordered it.
 type AutoApproval = session.AutoApproval
 
-// Usage is what was used of models. Money is an estimate from a price table.
+// Usage says how much of models was used. The cost is an estimate from a price table.
 type Usage = session.Usage
 
-// Allowance is what may be used of models.
+// Allowance says how much of models may be used.
 type Allowance = session.Allowance
 
 // Budget is one session's usage and allowance.
@@ -91,5 +91,5 @@ type Budget = session.Budget
 // Budgets is the usage of all open sessions.
 type Budgets = session.Budgets
 
-// ServerCheck is what a trial start of the tool servers has shown.
+// ServerCheck is the result of a trial start of the tool servers.
 type ServerCheck = session.ServerCheck

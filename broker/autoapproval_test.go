@@ -23,7 +23,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// automatic is a desk at which calls that were ordered go on by themselves.
+// automatic is a desk whose broker approves ordered calls automatically.
 func automatic(t *testing.T, auto AutoApprove) *desk {
 	t.Helper()
 	d := newDesk(t)
@@ -69,8 +69,8 @@ func (d *desk) read(path string) <-chan approval.Resolution {
 	return settled
 }
 
-// asksPerson waits until a call waits for the person and the approval has been
-// thought about, denies it, and returns the newest line of the approval's log.
+// asksPerson waits until a call waits for the person and the automatic approval has
+// judged it, denies it, and returns the newest line of the automatic approval's log.
 func (d *desk) asksPerson(settled <-chan approval.Resolution, entries int) autoapprove.Entry {
 	d.t.Helper()
 	all := d.entries(entries)
@@ -91,7 +91,7 @@ func (d *desk) asksPerson(settled <-chan approval.Resolution, entries int) autoa
 	return all[len(all)-1]
 }
 
-// entries waits until the approval's log has so many lines.
+// entries waits until the automatic approval's log has n lines.
 func (d *desk) entries(n int) []autoapprove.Entry {
 	d.t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -194,7 +194,7 @@ func TestOneOrderManyCalls(t *testing.T) {
 	}
 }
 
-// What is no order for this call leaves it to the person, and says why.
+// Text that does not order this call leaves it to the person, and the log says why.
 func TestWhatIsNoOrder(t *testing.T) {
 	d := automatic(t, AutoApprove{})
 	notes := filepath.Join(d.outside, "notes.txt")
@@ -211,7 +211,7 @@ func TestWhatIsNoOrder(t *testing.T) {
 		d.order(c.text, c.pasted)
 		settled := d.read(notes)
 		if c.pasted {
-			// A receipt without any typed word is good for nothing at all.
+			// A receipt without any typed word approves nothing.
 			waitFor(t, func() bool { return len(d.broker.approvals.Pending()) == 1 })
 			d.broker.approvals.Withdraw(string(d.session.ID()), "next")
 			<-settled
@@ -224,7 +224,7 @@ func TestWhatIsNoOrder(t *testing.T) {
 	}
 }
 
-// What cannot be recorded is not approved, and the receipt is spent all the same.
+// An approval that cannot be recorded does not count, and still spends the receipt.
 func TestUnrecordedIsNotApproved(t *testing.T) {
 	d := automatic(t, AutoApprove{})
 	if err := os.MkdirAll(d.session.Files().AutoApprovals(), 0o700); err != nil { // in the file's place
@@ -249,7 +249,7 @@ func provided(t *testing.T, answer http.HandlerFunc) (llm.Model, *atomic.Int32) 
 	var asked atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
-		_, _ = io.Copy(io.Discard, r.Body) // only then is it seen that a client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // the server notices that a client leaves only after reading the body
 		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
@@ -269,8 +269,8 @@ func says(text string) http.HandlerFunc {
 	}
 }
 
-// A model that confirms lets the call through; the log has what it was asked, by
-// its hash, and what it said.
+// A call is let through when the model confirms. The log contains the hash of the
+// question and the model's answer.
 func TestAModelConfirms(t *testing.T) {
 	m, asked := provided(t, says(`{"decision":"approve","reason":"it was ordered"}`))
 	d := automatic(t, AutoApprove{Confirm: true, Model: m})
@@ -286,8 +286,8 @@ func TestAModelConfirms(t *testing.T) {
 	}
 }
 
-// Whatever else comes of asking a model leaves the call to the person, who sees it
-// all the while; it is recorded, and tried again once at most.
+// Any other answer, or an error, leaves the call to the person, who sees it all the
+// while. It is recorded, and the model is asked again once at most.
 func TestModelsThatDoNotConfirm(t *testing.T) {
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the automatic approval does with a call that waits is told with the call:
-// that a model judges, and then why the call is left to the person.
+// An escalation says what the automatic approval does with it: that a model judges, and
+// later why the call is left to the person.
 func TestTheLookIsTold(t *testing.T) {
 	thought := make(chan struct{})
 	model, _ := provided(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -42,7 +42,7 @@ func TestTheLookIsTold(t *testing.T) {
 		t.Fatalf("%+v", second.Auto)
 	}
 	d.asksPerson(settled, 1)
-	settled = d.read(filepath.Join(d.outside, "other.txt")) // the rules alone leave it
+	settled = d.read(filepath.Join(d.outside, "other.txt")) // the rules of orders alone leave it to the person
 	third := next()
 	if third.Auto == nil || third.Auto.Reason == "" {
 		t.Fatalf("%+v", third.Auto)

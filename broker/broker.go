@@ -36,11 +36,11 @@ type Broker struct {
 	hurry     context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
-	tools     mcpproxy.Known // what the tool servers offer, once one session has started them
+	tools     mcpproxy.Known // the servers' tools, known once one session has started the servers
 
 	mu         sync.Mutex
 	sessions   []*session.Session     // in the order of their tabs
-	endNotices map[endNotice][]string // what is to be known of those that ended
+	endNotices map[endNotice][]string // what a person should know about ended sessions
 	lastTab    int
 	sweeping   *sweeping // nil before Sweep
 	closed     bool
@@ -78,19 +78,19 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// Hurry has sessions that end, or are ending, look only shortly at what their agents have
-// left. What is not finished then is left to 'sessions rm' or to the next end of the session.
+// Hurry makes ending sessions look only briefly at their worktrees. A worktree that was
+// not finished then is left to 'sessions rm' or to the next end of the session.
 func (b *Broker) Hurry() { b.hurry() }
 
-// Shutdown ends every session and waits until nothing is left of them, or until ctx
-// ends: then an error says that something is still under way.
+// Shutdown ends every session and waits until all are taken down. It returns an error
+// when ctx ends before.
 func (b *Broker) Shutdown(ctx context.Context) error {
 	b.mu.Lock()
 	b.closed = true
 	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
-		s.Stop() // all at once; waiting comes after
+		s.Stop() // first ask all to end, then wait for each
 	}
 	var all []error
 	for _, s := range open {
@@ -152,7 +152,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	return s.Info(), nil
 }
 
-// deps is what the sessions need of the broker.
+// deps is what the broker hands to its sessions.
 func (b *Broker) deps() *session.Deps {
 	return &session.Deps{
 		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
@@ -161,9 +161,9 @@ func (b *Broker) deps() *session.Deps {
 	}
 }
 
-// CheckAgent says whether a session with that agent could be started: whether it
-// is allowed, and whether a container engine listens if it needs one. Whether that
-// one works shows when the session starts.
+// CheckAgent says whether a session with that agent could be started: whether the
+// configuration allows the agent and, if it needs a container engine, whether one
+// listens. It does not find out whether the engine works.
 func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	adapter, err := b.config.Agents.Named(name)
 	switch {

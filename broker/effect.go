@@ -3,7 +3,7 @@ package broker
 import "github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 
 // Effect is what a waiting call would do, worked out on the host when the call
-// began to wait. It is plain data. Nothing of it is safe to draw as it is.
+// began to wait. It is plain data, and must be sanitized before it is drawn.
 type Effect = preview.Effect
 
 // EffectLine is one line of an effect.

@@ -2,11 +2,11 @@ package broker
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 
-// Ending is what became of a call after it was decided: an approval is no promise that
-// it was done. It is plain data. Its reason is not safe to draw as it is.
+// Ending says how a call ended after it was decided, because an approved call can still
+// fail. It is plain data. Its reason must be sanitized before it is drawn.
 type Ending = approval.Ending
 
-// EndState says what became of a call that was decided.
+// EndState says how a decided call ended.
 type EndState = approval.EndState
 
 // The states in which a call can end.

@@ -8,14 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
-// endNotice names what is told of a session when it has ended.
+// endNotice names one topic that a person should know about a session that has ended.
 type endNotice struct {
 	session SessionID
 	about   session.EndTopic
 }
 
-// EndNotices is what a person has to know of the sessions that have ended, in lines. User
-// interfaces that are gone by then have not told it.
+// EndNotices returns, in lines, what a person has to know about the sessions that have
+// ended. The caller prints them, since a user interface that closed before the sessions
+// ended has not shown them.
 func (b *Broker) EndNotices() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

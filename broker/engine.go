@@ -12,14 +12,14 @@ import (
 // engineHandle connects to the container engine when it is first needed and
 // again after a failure, so that a multiplexer may be open before the engine is.
 type engineHandle struct {
-	base       string // what agents' images are built on; empty for what their makers chose
+	base       string // the image that agents' images are built on; empty: the one in their Dockerfiles
 	mu         sync.Mutex
 	client     *docker.Client
 	connecting chan struct{} // closed when the attempt to connect ends; nil when there is none
 }
 
-// get returns the engine's client. One caller connects at a time; the others wait,
-// each no longer than its own ctx lasts, and try next when that attempt fails.
+// get returns the engine's client. One caller connects at a time. The others wait, each
+// until its own ctx ends at most; when the attempt fails, one of them tries next.
 func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client, error) {
 	for {
 		h.mu.Lock()
@@ -41,7 +41,7 @@ func (h *engineHandle) get(ctx context.Context, userHome string) (*docker.Client
 	}
 }
 
-// connect is what get does for the one whose turn it is.
+// connect connects for the caller of get that set h.connecting.
 func (h *engineHandle) connect(ctx context.Context, userHome string) (client *docker.Client, err error) {
 	defer func() {
 		h.mu.Lock()
@@ -71,8 +71,7 @@ func (h *engineHandle) check(ctx context.Context, userHome string) error {
 	return docker.Probe(ctx, endpoint)
 }
 
-// connected is the engine's client, or nil while nobody has needed one or somebody is
-// just connecting.
+// connected returns the engine's client, or nil while there is no connection yet.
 func (h *engineHandle) connected() *docker.Client {
 	h.mu.Lock()
 	defer h.mu.Unlock()

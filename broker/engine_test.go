@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Who waits for the engine behind somebody else, whom it does not answer, can be
-// called off: a tab that is closed does not hold up the end.
+// A caller that waits for another caller's attempt to connect stops waiting when its own
+// context ends, so a closed tab does not delay the end of the process.
 func TestWaitingForTheEngineCanBeCalledOff(t *testing.T) {
 	silent, err := net.Listen("unix", filepath.Join(shortTemp(t), "engine.sock"))
 	if err != nil {

@@ -47,8 +47,9 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 }
 
 // relayApprovals turns changes of the queue into events and session states
-// until the broker ends. A stream that was lost is taken up again with what
-// waits then; user interfaces know items by their ids.
+// until the broker ends. When the queue closes the stream because the broker fell
+// behind, relayApprovals subscribes again and relays every waiting call once more;
+// user interfaces recognize calls by their ids.
 func (b *Broker) relayApprovals() {
 	for b.ctx.Err() == nil {
 		waiting, changes := b.approvals.Subscribe(b.ctx)
@@ -66,7 +67,7 @@ func (b *Broker) relay(change approval.Change) {
 	switch {
 	case change.Asked != nil:
 		if !change.Asked.Restored {
-			b.keepWaiting(*change.Asked) // first: what a person has seen outlives this process
+			b.keepWaiting(*change.Asked) // before it is shown: a call that a person has seen must survive a kill
 		}
 		e := b.escalation(*change.Asked)
 		b.recount(e.Session)
@@ -87,7 +88,7 @@ func (b *Broker) relay(change approval.Change) {
 	}
 }
 
-// recount takes the number of a session's waiting calls from the queue.
+// recount tells a session how many of its calls wait in the queue.
 func (b *Broker) recount(id SessionID) {
 	s, err := b.session(id)
 	if err != nil {
@@ -102,7 +103,8 @@ func (b *Broker) recount(id SessionID) {
 	s.SetWaiting(n)
 }
 
-// escalation is what the queue has of a call, with what only the broker knows of it.
+// escalation returns the queue's item with its session's tab, which the queue does not
+// know.
 func (b *Broker) escalation(e Escalation) Escalation {
 	if s, err := b.session(e.Session); err == nil {
 		e.Tab = s.Tab()

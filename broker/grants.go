@@ -21,14 +21,15 @@ type pendingGrant struct {
 	limit  time.Duration
 }
 
-// prepareGrant prepares what a decision asks to be remembered, or returns nil. A
-// call that waits no longer is not remembered; why, the queue tells.
+// prepareGrant prepares the grant that a decision asks for. It returns nil when the
+// decision asks for none, or when the call waits no longer: then the queue's answer says
+// why.
 func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 	if d.Remember == nil {
 		return nil, nil
 	}
 	if !d.Approve {
-		return nil, fault.New("approve it, or deny it without", "decide: only an approval can be remembered")
+		return nil, fault.New("approve it, or deny it without remembering that", "decide: only an approval can be remembered")
 	}
 	limit := time.Duration(d.Remember.Seconds) * time.Second
 	if err := grant.Check(limit); err != nil {
@@ -51,7 +52,7 @@ func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 	return nil, fault.New("give one of: "+strings.Join(names, ", "), "decide: this call has no scope %q", d.Remember.Scope)
 }
 
-// text is what the record says of it.
+// text describes the grant for the record.
 func (r *pendingGrant) text() string {
 	limit := r.limit
 	if limit == 0 {
@@ -79,8 +80,8 @@ func (r *pendingGrant) keep() (int, error) {
 	return g.Number, nil
 }
 
-// letWaiting lets the calls through that wait already and that the new grant is
-// about; each is judged again like any other.
+// letWaiting approves the calls that already wait and that the new grant covers. Each is
+// judged again like any approved call.
 func (r *pendingGrant) letWaiting(g grant.Grant) {
 	for _, item := range r.broker.approvals.Pending() {
 		if item.Session != g.Session || !r.offer.Matches(item.Call) {
@@ -88,9 +89,9 @@ func (r *pendingGrant) letWaiting(g grant.Grant) {
 		}
 		used, err := r.broker.grants.Use(g.Number, item.Call)
 		if err != nil {
-			return // it has ended meanwhile
+			return // the grant has ended meanwhile
 		}
-		// Somebody may be faster; then their answer stands.
+		// If somebody has answered before, that answer counts.
 		_, _, _ = r.broker.approvals.Answer(item.ID, item.Digest, approval.Answer{
 			Approve: true, Effect: item.Fingerprint(), By: r.by, Grant: g.Number, Evidence: used.Evidence(),
 		})
@@ -106,8 +107,8 @@ func (b *Broker) Grants(context.Context) ([]Grant, error) {
 	return out, nil
 }
 
-// Revoke ends a grant and notes in the session's audit who did it. The grant has
-// ended also when that could not be written.
+// Revoke ends a grant and records in the session's audit who did it. The grant ends even
+// if the record cannot be written.
 func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, error) {
 	g, err := b.grants.Revoke(number)
 	if err != nil {
@@ -130,7 +131,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 	return out, nil
 }
 
-// grant is a grant as user interfaces see it.
+// grant converts a grant for user interfaces.
 func (b *Broker) grant(g grant.Grant) Grant {
 	r := Grant{
 		Number: g.Number, Session: g.Session, Scope: string(g.Scope), Text: g.Text,

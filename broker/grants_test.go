@@ -20,8 +20,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// desk is a broker with one session whose container nobody started: everything
-// that decides is real.
+// desk is a broker with one session whose container was not started. All parts that
+// decide about calls are real.
 type desk struct {
 	t       testing.TB
 	broker  *Broker
@@ -131,7 +131,7 @@ func (d *desk) decided(decision audit.Decision, tool, arguments string, values .
 
 const writeCall = `{"path":%q,"content":"x"}`
 
-// Each scope tells how many calls of the log it would have let through.
+// Each scope says how many calls of the log it would have let through.
 func TestScopesCountPastCalls(t *testing.T) {
 	d := newDesk(t)
 	for range 3 {
@@ -203,8 +203,8 @@ func TestRememberListRevoke(t *testing.T) {
 	}
 }
 
-// Calls that wait already and are within the new grant go on with it; others wait
-// on.
+// A new grant approves the calls that already wait and that it covers; the others keep
+// waiting.
 func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
 	d := newDesk(t)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -228,7 +228,7 @@ func TestARuleLetsWaitingCallsGoOn(t *testing.T) {
 	}
 }
 
-// A grant does not outlive its session, not even when it is made as that ends.
+// A grant ends with its session, even if it is made while the session ends.
 func TestRulesEndWithTheirSession(t *testing.T) {
 	d := newDesk(t)
 	ended(d.session)
@@ -261,7 +261,8 @@ func TestHistoryNamesWhoWhenAndHow(t *testing.T) {
 	}
 }
 
-// A receipt reaches user interfaces with what is left of it, and can be dropped.
+// User interfaces are told of a receipt and how many approvals it has left, and can drop
+// it.
 func TestReceiptIsShownAndForgotten(t *testing.T) {
 	d := newDesk(t)
 	d.broker.config.AutoApprove = &AutoApprove{}

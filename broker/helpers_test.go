@@ -19,7 +19,7 @@ func shortTemp(t *testing.T) string {
 	return dir
 }
 
-// storeSession makes the directory of a session that was used so long ago.
+// storeSession makes the directory of a session that was last used that long ago.
 func storeSession(t *testing.T, home, agentName string, ago time.Duration) stored.Layout {
 	t.Helper()
 	id, err := stored.NewID()

@@ -10,7 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// decisive are the outcomes that somebody decided, or should have.
+// decisive are the decisions about calls that a person was, or would have been, asked
+// about.
 var decisive = []audit.Decision{
 	audit.EscalatedApproved, audit.EscalatedDenied, audit.EscalatedExpired, audit.EscalatedWithdrawn,
 	audit.AutoApproved, audit.Granted,
@@ -24,7 +25,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 	var out []Decided
 	for _, s := range open {
 		if log, _ := s.Audit(); log == nil {
-			continue // it has no audit: it is still starting, or has no tools
+			continue // no audit: the session is still starting, or has no tools
 		}
 		lines, err := audit.Last(s.Files().Audit(), limit, func(l audit.Line) bool {
 			return slices.Contains(decisive, l.Decision)
@@ -43,7 +44,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 	return out[:min(limit, len(out))], nil
 }
 
-// decided is a line of the audit as user interfaces see it.
+// decided converts a line of the audit for user interfaces.
 func decided(s *session.Session, l audit.Line) Decided {
 	return Decided{
 		At: l.Time, Session: s.ID(), Tab: s.Tab(), Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,

@@ -13,9 +13,9 @@ const (
 	earlyNotices      = 16
 )
 
-// hub hands every event to every subscriber. Delivery is certain or ends: a
-// subscriber that lets its backlog fill up loses its channel, never a single
-// event from the middle. A notice that comes before any subscriber goes to the first.
+// hub sends every event to every subscriber. It never drops a single event: when a
+// subscriber's backlog is full, the hub closes the subscriber's channel. A notice that
+// comes before any subscriber goes to the first one.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[chan Event]struct{}
@@ -27,7 +27,7 @@ func newHub() *hub {
 	return &hub{subscribers: make(map[chan Event]struct{})}
 }
 
-// publish delivers without waiting for anybody.
+// publish sends an event to all subscribers and never blocks.
 func (h *hub) publish(e Event) {
 	if e.At.IsZero() {
 		e.At = time.Now()
@@ -47,7 +47,7 @@ func (h *hub) publish(e Event) {
 	}
 }
 
-// subscribe returns a channel of the events from now on; it closes when ctx
+// subscribe returns a channel of the events from now on. The channel is closed when ctx
 // ends, when the hub closes, or when its reader falls too far behind.
 func (h *hub) subscribe(ctx context.Context) <-chan Event {
 	ch := make(chan Event, subscriberBacklog)

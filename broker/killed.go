@@ -11,8 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// sweepWaiting does so for every session that nobody owns, but for those whose
-// agents still run: their calls may wait on.
+// sweepWaiting records the waiting calls of killed multiplexers as withdrawn, for every
+// session that nobody owns. It leaves out the sessions whose agents still run, because
+// their calls can wait again.
 func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	dirs, err := filepath.Glob(stored.Layout{Dir: filepath.Join(b.config.Home, "sessions", "*")}.Waiting())
 	if err != nil {
@@ -28,6 +29,7 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	return errors.Join(all...)
 }
 
+// sweepSession is sweepWaiting for one session.
 func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
 	l := stored.LayoutOf(b.config.Home, id)
 	if len(l.WaitingCalls()) == 0 {
@@ -43,7 +45,7 @@ func (b *Broker) sweepSession(ctx context.Context, id SessionID) error {
 	return errors.Join(b.settleStored(ctx, id), lease.Release())
 }
 
-// settleStored does so for a session whose lease is ours.
+// settleStored is sweepSession for a session whose lease the caller holds.
 func (b *Broker) settleStored(ctx context.Context, id SessionID) error {
 	l := stored.LayoutOf(b.config.Home, id)
 	if len(l.WaitingCalls()) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// The bounds of looking through past calls.
+// Limits of reading past calls.
 const (
 	pastTime  = 3 * time.Second
 	pastCalls = 20_000
@@ -52,8 +52,8 @@ func (b *Broker) Scopes(ctx context.Context, id string) ([]Scope, error) {
 	return p.scopes, nil
 }
 
-// past counts the calls of audit logs that scopes would have let through. Each
-// is judged anew, as if it were made now.
+// past counts the calls in audit logs that scopes would have let through. It judges each
+// call anew, as if it were made now.
 type past struct {
 	engine       *policy.Engine
 	session      string
@@ -65,8 +65,8 @@ type past struct {
 
 var errEnough = errors.New("enough")
 
-// read goes through the logs of all sessions, the newest log first, until it has
-// seen enough calls or its time is over.
+// read reads the logs of all sessions, the newest log first, until it has seen
+// pastCalls calls or ctx ends.
 func (p *past) read(ctx context.Context, dir string) error {
 	logs, err := filepath.Glob(filepath.Join(dir, "*", "audit.jsonl"))
 	if err != nil {
@@ -78,7 +78,7 @@ func (p *past) read(ctx context.Context, dir string) error {
 		switch {
 		case errors.Is(err, errEnough):
 			return nil
-		case errors.Is(err, fs.ErrNotExist): // its session was removed meanwhile
+		case errors.Is(err, fs.ErrNotExist): // the session was removed meanwhile
 		case err != nil:
 			return err
 		}
@@ -94,7 +94,7 @@ func modified(path string) int64 {
 	return info.ModTime().UnixNano()
 }
 
-// count looks at one line of a log.
+// count counts one line of a log if it is a call of the tool in question.
 func (p *past) count(ctx context.Context, l audit.Line) error {
 	if ctx.Err() != nil || p.looked >= pastCalls {
 		return errEnough

@@ -4,7 +4,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
-// publisher tells all user interfaces what happens in sessions.
+// publisher implements session.Events: it publishes what happens in sessions to all user
+// interfaces.
 type publisher struct{ *Broker }
 
 func (p publisher) Changed(s Session) {

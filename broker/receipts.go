@@ -13,14 +13,13 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 		return err
 	}
 	if _, held := b.receipts.Forget(id); !held {
-		return fault.New("text from the command line may, where autoApprove in config.json is enabled", "forget: nothing that you said to this tab may still approve a call")
+		return fault.New("a receipt comes from text that you type on the command line, if autoApprove in config.json is enabled", "forget: this tab has no receipt, so nothing that you typed can approve a call")
 	}
 	return nil
 }
 
-// relayReceipt tells user interfaces what is left of a receipt. While nothing is
-// approved automatically, a receipt is good for nothing and not worth a place on
-// the screen.
+// relayReceipt tells user interfaces what is left of a receipt. It does nothing while
+// automatic approval is off, because a receipt has no use then.
 func (b *Broker) relayReceipt(r receipt.Receipt) {
 	if b.config.AutoApprove == nil {
 		return
@@ -29,7 +28,7 @@ func (b *Broker) relayReceipt(r receipt.Receipt) {
 	b.hub.publish(Event{Kind: EventReceipt, Receipt: &out})
 }
 
-// receiptOf is a receipt as user interfaces see it.
+// receiptOf converts a receipt for user interfaces.
 func receiptOf(r receipt.Receipt) Receipt {
 	return Receipt{
 		Number:    r.Number,

@@ -26,14 +26,14 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// replaceEnded lets a session be resumed that is still shown here after its agent
-// has ended, once nothing is left of it; one that runs stays as it is. Nobody is told
-// that the former one is closed: what user interfaces hear next is that it starts
-// again, in a new tab.
+// replaceEnded removes a session from the list so that it can be resumed, if its agent
+// has ended and its tab is still shown. It waits until the session is taken down. It
+// refuses a session that still runs. There is no event for the removal: the next event
+// says that the session starts again, in a new tab.
 func (b *Broker) replaceEnded(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
-		return nil //nolint:nilerr // it is not shown
+		return nil //nolint:nilerr // no tab shows it
 	}
 	if s.Info().State != StateDead {
 		return fault.New(fmt.Sprintf("show it with /tab %d", s.Tab()), "session %s is open in tab %d", id, s.Tab())
@@ -49,9 +49,9 @@ func (b *Broker) replaceEnded(ctx context.Context, id SessionID) error {
 	return nil
 }
 
-// closeStored ends what a killed multiplexer left running of a session: its
-// container and its sockets. Everything that resuming needs stays. Of a session
-// of which nothing was left, unknown is the answer.
+// closeStored removes what a killed multiplexer left of a session: its container and
+// its sockets. Everything that resuming needs is kept. It returns unknown when nothing
+// was left.
 func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) error {
 	if !stored.ValidID(id) || !stored.WasKilled(stored.LayoutOf(b.config.Home, id)) {
 		return unknown

@@ -16,7 +16,7 @@ func (b *Broker) AutoApprovals(_ context.Context, id SessionID) ([]AutoApproval,
 	return s.AutoApprovals(), nil
 }
 
-// Budgets tells what the open sessions have used and may use.
+// Budgets returns what the open sessions have used and may use.
 func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Lock()
 	open := append([]*session.Session(nil), b.sessions...)
@@ -44,7 +44,7 @@ func (b *Broker) RaiseBudget(_ context.Context, id SessionID, by string) (Budget
 	return s.RaiseBudget(by)
 }
 
-// StartLog tells how a session was started.
+// StartLog returns the log of a session's start.
 func (b *Broker) StartLog(_ context.Context, id SessionID) (StartLog, error) {
 	s, err := b.session(id)
 	if err != nil {
@@ -74,9 +74,9 @@ func (b *Broker) CheckTurns(name string) error {
 	return nil
 }
 
-// Turn gives an idle session's agent one task and waits for its answer. Turns
-// of one session come after each other; each goes on with the conversation of
-// those before. When ctx ends, so does the turn.
+// Turn gives an idle session's agent one task and waits for its answer. Turns of one
+// session run one after the other; each continues the conversation of the turns before.
+// The turn is stopped when ctx ends.
 func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, error) {
 	s, err := b.session(id)
 	if err != nil {
@@ -86,7 +86,7 @@ func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, err
 }
 
 // CheckServers starts every tool server in its sandbox, as a session in an
-// empty directory would, and holds what they offer against the policy's
+// empty directory would, and compares the tools that they offer with the policy's
 // annotations.
 func (b *Broker) CheckServers(ctx context.Context) (ServerCheck, error) {
 	return session.CheckServers(ctx, b.deps())

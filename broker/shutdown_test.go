@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
 
-// What does not end keeps nobody's terminal.
+// Shutdown returns at its deadline even if some work does not end.
 func TestShutdownEndsWithItsContext(t *testing.T) {
 	b, err := New(Config{Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", Log: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -12,29 +12,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// sweepLimit is how long looking for what others left behind may take.
+// sweepLimit is how long a sweep may take.
 const sweepLimit = 30 * time.Second
 
-// sweeping is a sweep that has begun.
+// sweeping is the state of a sweep that was started.
 type sweeping struct {
-	done chan struct{} // closed at its end
-	left []SessionID   // afterwards: what LeftRunning tells
+	done chan struct{} // closed when the sweep has ended
+	left []SessionID   // what LeftRunning returns; set before done is closed
 }
 
-// Sweep begins to remove what was left behind by multiplexers that were killed:
-// containers that have ended, on any home, and the sockets of this one. It never
-// touches what a living process owns. Sessions that were not used for longer than
-// the configuration keeps them go, too. All of that goes on beside the broker's
-// work; what cannot be removed stays for the next time and is in the log. Sweep is
-// called once. It reports whether agents of this home may have been left running:
-// LeftRunning knows which.
+// Sweep starts to remove what killed multiplexers left behind: containers that have
+// ended, of any home, and sockets of this home. It never touches what a running process
+// owns. It also removes the sessions that were not used for longer than the configuration
+// keeps them. The work is done in the background; a failure is logged, and the next Sweep
+// tries again. Sweep may be called only once. It reports whether agents of this home may
+// still run; LeftRunning returns which.
 func (b *Broker) Sweep() bool {
 	s := &sweeping{done: make(chan struct{})}
 	b.mu.Lock()
 	b.sweeping = s
 	b.mu.Unlock()
 	dirs, err := stored.Leftovers(b.ctx, b.config.Home, false)
-	b.work.Go(b.retire)
+	b.work.Go(b.removeUnused)
 	b.work.Go(func() {
 		defer close(s.done)
 		s.left = b.sweep(b.ctx)
@@ -43,8 +42,8 @@ func (b *Broker) Sweep() bool {
 }
 
 // LeftRunning waits for the end of the sweep and returns the sessions of this
-// home whose agents run although their multiplexers were killed: Open takes one
-// back (OpenRequest.Resume) and Close ends it. It fails only with ctx.
+// home whose agents run although their multiplexers were killed. Open takes such a
+// session back (OpenRequest.Resume), and Close ends it. It fails only when ctx ends.
 func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	b.mu.Lock()
 	s := b.sweeping
@@ -60,14 +59,15 @@ func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	}
 }
 
-// sweep is the work of Sweep that needs the engine.
+// sweep does the part of Sweep that needs the engine, and returns the sessions whose
+// agents still run.
 func (b *Broker) sweep(ctx context.Context) []SessionID {
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
 	engine, err := b.engine.get(ctx, b.config.UserHome)
 	if err != nil {
-		b.log.Warn("what killed multiplexers left could not be looked for", "error", err)
-		return nil // agents may still run: nothing of theirs is removed
+		b.log.Warn("could not look for what killed multiplexers left behind", "error", err)
+		return nil // remove nothing, since agents may still run
 	}
 	var left []SessionID
 	running := map[string]bool{} // by directory below run/
@@ -89,16 +89,16 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
 	}
 	if err == nil {
-		err = b.sweepWaiting(ctx, left) // what waits may wait on where an agent still runs
+		err = b.sweepWaiting(ctx, left)
 	}
 	if err := errors.Join(err, errDirs); err != nil {
-		b.log.Warn("not everything that killed sessions left could be removed", "error", err)
+		b.log.Warn("could not remove everything that killed multiplexers left behind", "error", err)
 	}
 	return left
 }
 
-// takeable says of which session and home a container is, and whether somebody
-// can still take it back: it runs, and its session's record exists.
+// takeable returns the session and the home of a container, and whether somebody can
+// still take it back: whether it runs and its session's record exists.
 func takeable(c docker.Summary) (id SessionID, home string, ok bool) {
 	id = c.Labels[LabelSession]
 	dir := filepath.Dir(c.Labels[docker.LabelLease])
@@ -110,14 +110,14 @@ func takeable(c docker.Summary) (id SessionID, home string, ok bool) {
 	return id, home, err == nil
 }
 
-// retire removes the sessions that were kept for long enough.
-func (b *Broker) retire() {
+// removeUnused removes the sessions that were not used for Config.KeepSessions.
+func (b *Broker) removeUnused() {
 	removed, err := stored.Retire(b.ctx, b.config.Home, b.config.KeepSessions)
 	for _, id := range removed {
 		b.log.Info("removed a session that was not used any more", "session", id)
 	}
 	if err != nil {
-		b.log.Warn("not every session that is not used any more could be removed", "error", err)
+		b.log.Warn("could not remove every session that is not used any more", "error", err)
 	}
 	b.tellUnsettled()
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// Whether something was left is known at once, from the disk; what still runs only
-// when the engine has answered. Nothing but taking back waits for that.
+// Sweep knows at once, from the disk, whether something was left. LeftRunning has to wait
+// for the engine, and only taking a session back waits for LeftRunning.
 func TestSweepWaitsForNobody(t *testing.T) {
 	home := shortTemp(t)
 	silent, err := net.Listen("unix", filepath.Join(home, "engine.sock"))

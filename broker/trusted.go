@@ -10,8 +10,8 @@ import (
 // maxTrustedText bounds one trusted input, in bytes.
 const maxTrustedText = 64 << 10
 
-// Submit records text that a person entered in the multiplexer itself. The
-// record stays on the host; what the agent gets is typing like any other.
+// Submit records text that a person entered in the multiplexer itself. The receipt
+// stays on the host; for the agent the text is ordinary typing.
 func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	s, err := b.session(in.Session)
 	if err != nil {
@@ -38,7 +38,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}
 	select {
-	case <-s.Ended(): // it ended meanwhile, and may be resumed under its name
+	case <-s.Ended(): // it ended meanwhile, and a resumed session has the same id
 		b.receipts.Close(in.Session)
 	default:
 	}

@@ -12,14 +12,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// keepWaiting writes down that a call waits.
+// keepWaiting writes a waiting call to the session's directory.
 func (b *Broker) keepWaiting(i approval.Escalation) {
 	if err := stored.WriteWaiting(stored.LayoutOf(b.config.Home, i.Session), stored.WaitingCallOf(b.redact, i)); err != nil {
 		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
 	}
 }
 
-// dropWaiting forgets a call that waits no longer.
+// dropWaiting removes the file of a call that waits no longer.
 func (b *Broker) dropWaiting(session, id string) {
 	l := stored.LayoutOf(b.config.Home, session)
 	if err := os.Remove(l.WaitingCall(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -27,14 +27,14 @@ func (b *Broker) dropWaiting(session, id string) {
 	}
 }
 
-// dropSettled forgets the calls of the open sessions that wait no longer.
+// dropSettled removes the files of the open sessions' calls that wait no longer.
 func (b *Broker) dropSettled() {
 	b.mu.Lock()
 	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
 	for _, s := range open {
 		if !s.Restored() {
-			continue // what waited in its former life is still to be looked at
+			continue // the calls that waited under a killed multiplexer are not restored yet
 		}
 		for _, path := range s.Files().WaitingCalls() {
 			id := strings.TrimSuffix(filepath.Base(path), ".json")

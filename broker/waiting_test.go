@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// files counts the calls that are written down as waiting.
+// files waits until that many calls are written to disk as waiting.
 func (d *desk) files(want int) {
 	d.t.Helper()
 	deadline := time.Now().Add(time.Minute)
@@ -23,7 +23,7 @@ func (d *desk) files(want int) {
 	}
 }
 
-// A call is written down while it waits, and no longer.
+// A call is on disk while it waits, and no longer.
 func TestWaitingCallsAreWrittenDown(t *testing.T) {
 	d := newDesk(t)
 	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -38,8 +38,8 @@ func TestWaitingCallsAreWrittenDown(t *testing.T) {
 	d.files(0)
 }
 
-// What waited when the process was killed ends in the audit as withdrawn, once,
-// and approves nothing; a session that somebody owns is left alone.
+// Calls that waited when the process was killed are recorded in the audit as withdrawn,
+// once, and are not approved. A session that somebody owns is left alone.
 func TestKilledCallsAreRecorded(t *testing.T) {
 	d := newDesk(t)
 	e, _ := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -82,8 +82,8 @@ func TestKilledCallsAreRecorded(t *testing.T) {
 	}
 }
 
-// A user interface that dies, however often and at whatever moment, approves
-// nothing: the next one finds every call that waits and can answer it.
+// A user interface that dies approves nothing, however often and whenever it dies. The
+// next one finds every waiting call and can answer it.
 func TestUserInterfaceDiesAndComesBack(t *testing.T) {
 	d := newDesk(t)
 	const deaths = 500
@@ -136,7 +136,7 @@ func TestUserInterfaceDiesAndComesBack(t *testing.T) {
 	}
 }
 
-// What became of a decided call reaches user interfaces.
+// User interfaces are told how a decided call ended.
 func TestTheEndOfACallIsAnEvent(t *testing.T) {
 	d := newDesk(t)
 	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -161,7 +161,7 @@ func TestTheEndOfACallIsAnEvent(t *testing.T) {
 	t.Error("nobody is told what became of the call")
 }
 
-// What waited in a session whose agent still runs is not settled by a start.
+// A start does not withdraw the waiting calls of a session whose agent still runs.
 func TestASweepLeavesWhatMayWaitOn(t *testing.T) {
 	d := newDesk(t)
 	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")

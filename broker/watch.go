@@ -8,19 +8,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
-// How often the container engine is asked whether it answers while agents run,
-// and how long it may take.
+// How often the container engine is pinged while agents run, and how long its answer
+// may take.
 const (
 	watchEvery = time.Second
 	watchLimit = 800 * time.Millisecond
 )
 
-// engineAway is what tabs say while the engine does not answer. Their agents may
-// run on or not: nobody can know.
+// engineAway is what tabs say while the engine does not answer. Nobody can know then
+// whether their agents still run.
 const engineAway = "the container engine does not answer; the agent cannot be seen or reached until it does"
 
-// watchEngine tells the sessions when the container engine is away and when it is
-// back. An engine that hangs shows in no other way: its streams just stand still.
+// watchEngine tells the sessions when the container engine stops answering and when it
+// answers again. A ping is the only way to notice an engine that hangs: its streams stay
+// open and carry nothing.
 func (b *Broker) watchEngine() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -39,20 +40,20 @@ func (b *Broker) watchEngine() {
 	}
 }
 
-// live lists the sessions whose agents have not ended.
+// live lists the sessions that have not ended.
 func (b *Broker) live() []*session.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(b.sessions), (*session.Session).Over)
 }
 
-// contained lists those of them whose agents run in a container.
+// contained lists the sessions of live whose agents run in a container.
 func (b *Broker) contained() []*session.Session {
 	return slices.DeleteFunc(b.live(), func(s *session.Session) bool { return !s.Contained() })
 }
 
-// askEngine returns what is wrong with the engine, or nothing. One that nobody
-// has connected to yet has no agents to lose.
+// askEngine returns what is wrong with the engine, or "". Before the first connection
+// nothing is wrong, because no agent runs there.
 func (b *Broker) askEngine() string {
 	client := b.engine.connected()
 	if client == nil {

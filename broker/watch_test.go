@@ -48,8 +48,8 @@ func hangingEngine(t *testing.T) (client *docker.Client, hangs *atomic.Bool) {
 	return client, hangs
 }
 
-// An engine that hangs breaks no connection: the tabs tell the truth all the
-// same, within two seconds, and again when it is back.
+// An engine that hangs breaks no connection. The tabs still say within two seconds that
+// it does not answer, and later that it answers again.
 func TestTabsTellThatTheEngineHangs(t *testing.T) {
 	if watchEvery+watchLimit > 2*time.Second {
 		t.Errorf("asked every %v, given %v", watchEvery, watchLimit)

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// filesEvery is how often the workspaces and config.json are looked at: one call of the
-// system each, and config.json is read only when it is another one.
+// filesEvery is how often the workspaces and config.json are checked. A check is one
+// system call each; config.json is read only when it has changed.
 const filesEvery = 2 * time.Second
 
-// watchFiles tells the person when a workspace is not there any more, which its agent
-// would not notice, and when config.json has become one that the next start refuses.
+// watchFiles tells the person when a workspace is gone, which its agent would not notice,
+// and when config.json was changed so that the next start would refuse it.
 func (b *Broker) watchFiles() {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
@@ -32,7 +32,7 @@ func (b *Broker) watchFiles() {
 	}
 }
 
-// configWatch notices when config.json changes and what is wrong with it then.
+// configWatch notices when config.json changes, and checks it then.
 type configWatch struct {
 	path   string
 	check  func() error
@@ -40,6 +40,7 @@ type configWatch struct {
 	broken bool
 }
 
+// stat returns the file's information, or nil when there is no such file.
 func (w *configWatch) stat() fs.FileInfo {
 	info, err := os.Stat(w.path)
 	if err != nil {
@@ -48,7 +49,7 @@ func (w *configWatch) stat() fs.FileInfo {
 	return info
 }
 
-// look is what to tell the person, usually nothing.
+// look returns what to tell the person about the file, usually "".
 func (w *configWatch) look() string {
 	if w.check == nil {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A config.json that becomes one that the next start refuses is told of when it does.
+// The person is told when config.json changes so that the next start would refuse it.
 func TestABrokenConfigIsTold(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.json")
 	checked := 0
