@@ -16,38 +16,37 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Changes is what a session's workspace looks like now, against how it was when
-// its agent was first started.
+// Changes compares a session's workspace with its state when the agent was first started.
 type Changes struct {
-	// Base is the commit that is compared with; empty for a workspace that is no
-	// repository, of which all files are listed.
+	// Base is the commit that the workspace is compared with. It is empty for a
+	// workspace that is no repository; all files are listed then.
 	Base string `json:"base,omitempty"`
-	// Text is git's own words, or a list of files. The agent can write what it
-	// likes into it.
+	// Text is git's output, or a list of files. It is not trusted: the agent decides
+	// what it contains.
 	Text string `json:"text"`
-	Cut  bool   `json:"cut,omitempty"` // there is more
-	// Obeyed is what programs of this machine would run; it is looked for on the host.
+	Cut  bool   `json:"cut,omitempty"` // Text was longer and has been cut
+	// Obeyed is what programs of this machine would run. The host looks for it.
 	Obeyed stored.Obeyed `json:"obeyed"`
-	// Trouble says why there is no Text, when Obeyed alone could be had.
+	// Trouble says why there is no Text, if only Obeyed could be found out.
 	Trouble string `json:"trouble,omitempty"`
 }
 
-// Limits of looking at a workspace.
+// Limits of comparing a workspace.
 const (
 	changesLimit = 256 << 10 // bytes of text
 	changesTime  = 30 * time.Second
 )
 
-// gitInside runs git in the container: what a repository can make git run has no
-// more power there than its agent.
+// gitInside runs git in the container, where a program that the repository makes git run
+// has no more power than the agent.
 const gitInside = `git -c safe.directory=/workspace -C /workspace --no-pager "$@"`
 
-// markBase is the shell command that notes how a repository is: the commit of its
-// tracked files with what was changed in them, without touching any of them.
+// markBase is the shell command that prints a commit of the tracked files as they are
+// now, uncommitted changes included. It changes none of them.
 const markBase = `g() { ` + gitInside + `; }; b=$(g stash create 2>/dev/null); [ -n "$b" ] || b=$(g rev-parse -q --verify HEAD 2>/dev/null); echo "$b"`
 
-// showChanges is the shell command that compares with the commit $1 or, without
-// one, lists the files.
+// showChanges is the shell command that compares the workspace with the commit $1, or
+// lists the files when $1 is empty.
 const showChanges = `g() { ` + gitInside + `; }
 if [ -n "$1" ]; then
 	g log --no-decorate --oneline "$1"..HEAD -- | sed 's/^/commit: /'
@@ -80,10 +79,10 @@ func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	return c, nil
 }
 
-// noteBase notes how the workspace is, once in the life of a session. It runs
-// beside the agent's own start; a workspace that cannot be looked at has no base.
-// One that is no repository has none either, and the engine is not kept from
-// starting other containers to find that out.
+// noteBase sets the session's base commit, once in the life of a session. It runs in the
+// background while the agent starts. A workspace that cannot be examined or is no
+// repository gets no base. A missing .git is looked for first, so that the engine does
+// not have to run a command only to find that out.
 func (s *Session) noteBase(ctx context.Context) {
 	if _, err := os.Lstat(filepath.Join(s.fixed.Workspace, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -97,7 +96,7 @@ func (s *Session) noteBase(ctx context.Context) {
 	s.startedAt = base
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.deps.Log.Warn("how the workspace was at the start is not recorded", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("the base commit of the workspace was not recorded", "session", s.fixed.ID, "error", err)
 	}
 }
 
@@ -109,6 +108,7 @@ func isCommit(name string) bool {
 	return strings.Trim(name, "0123456789abcdef") == ""
 }
 
+// base returns the commit that Changes compares with, or "".
 func (s *Session) base() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,24 +13,24 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Config is what the broker is made of. All paths are absolute.
+// Config configures the broker and its sessions. All paths are absolute.
 type Config struct {
 	Home         string          // state: sessions/, run/
 	UserHome     string          // the person's home directory
-	CacheDir     string          // images and server packages, rebuilt when absent
+	CacheDir     string          // images and server packages, rebuilt when missing
 	Agents       *agent.Registry // nil: the built-in ones
 	DefaultAgent string
 	Models       map[string]string // the models that agents use, by the agents' names
 	Images       Images
-	MaxSessions  int           // that run at the same time
-	KeepSessions time.Duration // of sessions that are not used; 0: for ever
+	MaxSessions  int           // how many may run at the same time
+	KeepSessions time.Duration // how long unused sessions are kept; 0: for ever
 
-	// AutoApprove lets through what a person has just ordered; nil: everything
-	// that escalates waits for them.
+	// AutoApprove approves calls that a person has just ordered. nil: every
+	// escalation waits for a person.
 	AutoApprove *AutoApprove
 
-	// GitHosts are what the git server can reach at all; the policy still judges
-	// every call.
+	// GitHosts are the only hosts that the git server can reach. The policy still
+	// judges every call.
 	GitHosts []string
 
 	Compiled    *policy.Compiled
@@ -38,51 +38,51 @@ type Config struct {
 	Lists       *policy.Lists // may be nil
 	Protected   []string      // paths no tool call may touch, besides Home
 	Unprotected []string      // exceptions from Protected and Home
-	// Setup are shell commands that run in the container before the agent, by the
-	// real path of the workspace.
+	// Setup maps the real path of a workspace to shell commands, which run in the
+	// container before the agent.
 	Setup map[string]string
 	// Worktree gives a session on a repository a worktree of it, unless its request
 	// says otherwise.
 	Worktree bool
-	// Reachable are directories outside the workspace that the filesystem
-	// server may serve at all; the policy still judges every call.
+	// Reachable are the only directories outside the workspace that the filesystem
+	// server can serve. The policy still judges every call.
 	Reachable []string
-	// FetchServer is the command line of the server of http_fetch; empty: agents
-	// have none.
+	// FetchServer is the command line of the server of http_fetch. Empty: agents do
+	// not have that tool.
 	FetchServer []string
 	// SandboxPolicy says what happens to a tool server that cannot be
 	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
 	SandboxPolicy string
 
 	EscalationTimeout time.Duration
-	// ConfigFile is the file of this configuration, and CheckConfig says whether the next
-	// start would take it as it is now. Without the second nobody is told of its changes.
+	// ConfigFile is the file of this configuration. CheckConfig returns an error if the
+	// next start would refuse the file as it is now; nil: nobody is told of changes.
 	ConfigFile  string
 	CheckConfig func() error
-	// ReceiptHold is how long what a person typed in command mode may stand for
-	// their consent; 0 means receipt.DefaultHold.
+	// ReceiptHold is how long a receipt can count as the person's consent; 0 means
+	// receipt.DefaultHold.
 	ReceiptHold time.Duration
 	Credentials Credentials
 	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
 	Secrets     []string            // values that never reach the audit
 	HostShell   HostShell           // nil: no shell of this machine may be opened
-	Upstreams   map[string]*url.URL // provider host to where its requests go instead
+	Upstreams   map[string]*url.URL // provider host to the address that its requests go to instead
 	UpstreamCAs *x509.CertPool      // more roots for upstreams; nil for the system's
 	Resources   Resources
-	Limits      budget.Limits // of what one session may use of its models
-	Prices      budget.Prices // by which tokens become money
-	Notice      string        // what every tab must say of itself
+	Limits      budget.Limits // how much one session may use of its models
+	Prices      budget.Prices // what tokens cost
+	Notice      string        // what every agent's tab must show all the time
 	Log         *slog.Logger
 }
 
-// Images is what the agents' images are built on; zero values take what the
-// program knows by itself.
+// Images says what the agents' images are built on. Zero values mean the program's own
+// choice.
 type Images struct {
 	Base string            // an image of a registry
-	From docker.BaseChoice // where the root file system comes from
+	From docker.BaseChoice // the source of the root file system
 }
 
-// Resources bound one container; zero values take the defaults of docker.
+// Resources limits one container. Zero values mean the defaults of package docker.
 type Resources struct {
 	MemoryMB int
 	CPUs     float64

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// Deps is what a session needs of the process that it lives in. All sessions share it.
+// Deps is what a session needs from its process. All sessions share it.
 type Deps struct {
 	Config    *Config
 	Log       *slog.Logger
@@ -22,16 +22,16 @@ type Deps struct {
 	Receipts  *receipt.Store
 	Grants    *grant.Store
 	Ledger    *budget.Ledger
-	Tools     *mcpproxy.Known // what the tool servers offer, once one session has started them
+	Tools     *mcpproxy.Known // the servers' tools, known once one session has started the servers
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
 	Context   context.Context // ends every session
 	Hurried   context.Context // ends when the process must end within two seconds
 }
 
-// Events is told what happens in sessions. Its methods return at once.
+// Events receives what happens in sessions. Its methods return at once.
 type Events interface {
-	// Changed tells that a session is another one than it was.
+	// Changed tells that a session's state or description has changed.
 	Changed(s stored.Session)
 	// Progressed tells of a step of starting a session.
 	Progressed(p Progress)
@@ -41,15 +41,15 @@ type Events interface {
 	AutoApproved(a AutoApproval)
 	// Noticed tells the person something.
 	Noticed(n Notice)
-	// Left says what a person has to know of a session after its end. It replaces what
-	// was said of the same topic before.
+	// Left tells what a person has to know about a session after its end. The lines
+	// replace earlier lines of the same session and topic; no lines remove them.
 	Left(id stored.ID, about EndTopic, lines ...string)
 }
 
-// Progress is a word about a step of starting a session. Of each step there is one
-// with Elapsed 0 when it begins and one when it is done or has failed; in between
-// they come when a builder says something and every second, but not for every line:
-// StartLog has all of them.
+// Progress reports on one step of starting a session. The first report of a step has
+// Elapsed 0; the last one says that the step is done or has failed. In between there is a
+// report every second and when a builder writes a line, though not for every line:
+// StartLog has all lines.
 type Progress struct {
 	Session stored.ID     `json:"session"`
 	Step    string        `json:"step"`             // "build image shell (step 2 of 3)"
@@ -57,7 +57,7 @@ type Progress struct {
 	Elapsed time.Duration `json:"elapsed"`          // of the step
 	Done    bool          `json:"done"`
 	Failed  bool          `json:"failed,omitempty"`
-	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, when it has failed
+	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, if the step has failed
 }
 
 // Notice is a message for the person.
@@ -67,7 +67,8 @@ type Notice struct {
 	Text    string    `json:"text"`
 }
 
-// EndTopic is what a part of an end notice is about; the parts are shown in this order.
+// EndTopic is the topic of a part of an end notice. The parts are shown in the order of
+// the topics' numbers.
 type EndTopic int
 
 const (

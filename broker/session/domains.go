@@ -12,10 +12,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// domainHold is how long an agent may read from a domain that was approved.
+// domainHold is how long an agent may send requests to a domain that a person approved.
 const domainHold = time.Hour
 
-// openedDomain is a domain as the agent is told of it.
+// openedDomain describes a domain to the agent.
 type openedDomain struct {
 	Domain string    `json:"domain"`
 	Status string    `json:"status,omitempty"`
@@ -23,26 +23,27 @@ type openedDomain struct {
 	How    string    `json:"message,omitempty"`
 }
 
-// domainTools are the tools by which an agent asks for a way to one more host,
-// gives it up, and sees which it has. A session without a way out has none.
+// domainTools returns the tools with which an agent asks for access to one more host,
+// gives it up, and lists the hosts that it can reach. A session without a model proxy has
+// none of them.
 func (s *Session) domainTools() []mcpproxy.Builtin {
 	if len(s.adapter.Providers) == 0 {
 		return nil
 	}
-	// The policy knows these schemas to the letter: what describes an argument stands
-	// in the tool's description.
+	// The policy compares these schemas exactly, so the arguments are described in the
+	// tool's description.
 	const domain, name = `"domain":{"type":"string"}`, " The domain is a public host name, such as docs.example.org, without scheme, port or path."
 	return []mcpproxy.Builtin{
 		{
 			Server: policy.ProxyServer, Name: "add_proxy_domain",
-			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD are free then, every other request asks again. The justification says why you need it." + name,
+			Description: "Ask the person to let you read from one more host over HTTPS for an hour. GET and HEAD requests are allowed then; every other request asks the person again. The justification says why you need it." + name,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain +
 				`,"justification":{"type":"string"}},"required":["domain","justification"],"additionalProperties":false}`),
 			Check: s.checkDomain, Run: s.addDomain,
 		},
 		{
 			Server: policy.ProxyServer, Name: "remove_proxy_domain",
-			Description: "Give up the way to a host that was added." + name,
+			Description: "Remove a host that was added with add_proxy_domain." + name,
 			InputSchema: json.RawMessage(`{"type":"object","properties":{` + domain + `},"required":["domain"],"additionalProperties":false}`),
 			Run:         s.removeDomain,
 		},
@@ -55,7 +56,7 @@ func (s *Session) domainTools() []mcpproxy.Builtin {
 	}
 }
 
-// egressProxy is the proxy to the model, which exists once the session has started.
+// egressProxy returns the model proxy, which exists once the session has started.
 func (s *Session) egressProxy() (*mitm.Proxy, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +66,7 @@ func (s *Session) egressProxy() (*mitm.Proxy, error) {
 	return s.modelProxy, nil
 }
 
-// domainCall is the domain in canonical arguments, and the proxy that it is about.
+// domainCall reads the domain from canonical arguments, and returns the model proxy.
 func (s *Session) domainCall(arguments json.RawMessage) (domain string, proxy *mitm.Proxy, err error) {
 	var args struct {
 		Domain string `json:"domain"`
@@ -77,7 +78,7 @@ func (s *Session) domainCall(arguments json.RawMessage) (domain string, proxy *m
 	return args.Domain, proxy, err
 }
 
-// checkDomain refuses what no person is to be asked about.
+// checkDomain refuses domains that no person should be asked about.
 func (s *Session) checkDomain(arguments json.RawMessage) error {
 	domain, proxy, err := s.domainCall(arguments)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// A tool whose schema is not the one that the policy knows would not be offered.
+// A tool whose schema differs from the one in the policy would not be offered.
 func TestDomainToolsAreThoseThePolicyKnows(t *testing.T) {
 	compiled, annotations := policy.Default()
 	e, err := policy.New(policy.Config{Policy: compiled, Annotations: annotations, Sandbox: t.TempDir(), Home: t.TempDir()})

@@ -2,5 +2,6 @@
 
 package session
 
-// fetchMemory bounds our own tool server likewise.
+// fetchMemory limits the memory of each process of our own fetch server, in bytes, as
+// filesMemory does for the filesystem server.
 const fetchMemory = 192 << 20

@@ -2,6 +2,6 @@
 
 package session
 
-// fetchMemory is no bound: what the race detector keeps of a program's memory counts as
-// the program's, and alone takes more.
+// fetchMemory sets no limit, because the race detector's own memory counts as the
+// program's and exceeds the usual limit.
 const fetchMemory = 0

@@ -27,11 +27,11 @@ git checkout -q main && echo c >c && git add c && git commit -qm third`)
 	shell(t, dir, `test "$(git log -1 --format=%s)" = both && git rev-parse -q --verify HEAD^2 >/dev/null && test -f b`)
 }
 
-// To look at a repository takes no lock: calls that an agent makes side by side, one to
-// see the state and one to change it, do not fail for each other.
+// Reading a repository takes no lock, so a call that reads its state does not make a
+// simultaneous call that changes it fail.
 func TestTheGitServerLooksWithoutALock(t *testing.T) {
 	dir := t.TempDir()
-	shell(t, dir, `git init -q -b main . && echo a >a && git add a && touch -d yesterday a`) // what the index knows of it is out of date
+	shell(t, dir, `git init -q -b main . && echo a >a && git add a && touch -d yesterday a`) // the index is out of date now
 	before, err := os.Stat(filepath.Join(dir, ".git", "index"))
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +93,7 @@ func gitServer(t *testing.T, dir string) *sandbox.Process {
 	return nil
 }
 
-// callGitServer is askGitServer for a call that must work.
+// callGitServer is askGitServer for a call that must succeed.
 func callGitServer(t *testing.T, p *sandbox.Process, params string) {
 	t.Helper()
 	if answer := askGitServer(t, p, params); strings.Contains(answer, `"isError":true`) || strings.Contains(answer, `"success":false`) || !strings.Contains(answer, `"result"`) {
@@ -125,8 +125,8 @@ func askGitServer(t *testing.T, p *sandbox.Process, params string) string {
 	}
 }
 
-// A commit of a few objects that stand for a billion files takes no more memory of the
-// host than a tool server is given, whatever it is asked to do with it.
+// A commit of a few objects can stand for a billion files. Whatever call is made on such
+// a commit, the git server stays within its memory limit.
 func TestTheGitServerIsBounded(t *testing.T) {
 	if !alone.Run(t) {
 		return

@@ -11,12 +11,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// describeMounts describes the mounts whose sources other agents may be able to exchange, for
-// the bridge to compare with what the engine has mounted: the workspace, when it was
-// given, and what is in it. The first is one that no agent can exchange.
+// describeMounts describes the mounts whose sources other agents may be able to replace:
+// the workspace, if it was given, and the mounts inside it. The bridge compares the
+// description with what the engine has mounted. It begins with a mount that no agent can
+// replace.
 func (s *Session) describeMounts(first docker.Mount, workspace []docker.Mount) (string, error) {
 	if s.fixed.Workspace == s.layout.Sandbox() {
-		return "", nil // in a directory that no other agent can write
+		return "", nil // no other agent can write to the sandbox's directory
 	}
 	var all []bridge.Mount
 	for _, m := range append([]docker.Mount{{Source: stored.RealPath(first.Source), Target: first.Target}}, workspace...) {
@@ -29,8 +30,8 @@ func (s *Session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 	return bridge.DescribeMounts(all), nil
 }
 
-// behindOwnLinks resolves the links that lead to our state, which are the person's
-// own, and no other.
+// behindOwnLinks resolves the links in the path of our state directory, which the person
+// made, and no others.
 func (s *Session) behindOwnLinks(path string) string {
 	home := s.deps.Config.Home
 	if below, ok := strings.CutPrefix(path, home+"/"); ok {

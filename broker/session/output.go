@@ -10,30 +10,29 @@ import (
 // outputChunk is how much of a terminal's output is read at a time, in bytes.
 const outputChunk = 64 << 10
 
-// output carries what an agent writes to the attached user interface, on the
-// goroutine that reads it: no byte is handed from one goroutine to another. While nobody is
-// attached it has read one chunk ahead and waits, so a flooding agent is slowed
-// down and nobody's memory grows; and because the reading belongs to the session,
-// a user interface can detach at any point without losing a byte for the next
-// one.
+// output copies what an agent writes to the attached user interface. One goroutine reads
+// and writes, so no byte is handed from one goroutine to another. While nobody is
+// attached, output reads one chunk ahead and waits, so a flooding agent is slowed down and
+// no memory grows. The session owns the reading, so a user interface can detach at any
+// point and the next one loses no byte.
 type output struct {
 	source    io.Reader
 	firstByte func()        // called at the first byte, or the end
 	drained   chan struct{} // closed when run has returned
 
 	mu      sync.Mutex
-	changed sync.Cond   // something of the following has
-	sink    *outputSink // of the output; nil while nobody is attached
-	busy    *outputSink // it is being written to
-	stopped bool
-	ended   bool  // run has returned
-	past    int64 // bytes to come of the agent's former life
+	changed sync.Cond   // signals a change of the fields below
+	sink    *outputSink // receives the output; nil while nobody is attached
+	busy    *outputSink // the sink that is being written to
+	stopped bool        // end was called
+	ended   bool        // run has returned
+	past    int64       // how many bytes to come are from before the agent was taken back
 }
 
-// outputSink is one to whom the output goes.
+// outputSink is a receiver of the output.
 type outputSink struct {
 	w   io.Writer
-	err error // of w, after which it takes no more
+	err error // the error of w; nothing is written to it afterwards
 }
 
 func newOutput(source io.Reader, began func()) *output {
@@ -65,8 +64,8 @@ func (o *output) run() {
 	}
 }
 
-// deliver has the sink take a chunk, whole; the rest of what one did not take
-// goes to the next. It reports false when the output was stopped meanwhile.
+// deliver writes a whole chunk to the sink. When a sink fails, the next one gets the rest
+// of the chunk. It reports false when the output was stopped meanwhile.
 func (o *output) deliver(chunk []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,7 +83,7 @@ func (o *output) deliver(chunk []byte) bool {
 		o.mu.Lock()
 		o.busy = nil
 		o.past = max(0, o.past-int64(n))
-		if err != nil || o.sink != t { // it waits, or will leave
+		if err != nil || o.sink != t { // copyTo waits for one of these
 			t.err = err
 			o.changed.Broadcast()
 		}
@@ -95,7 +94,7 @@ func (o *output) deliver(chunk []byte) bool {
 	}
 }
 
-// change changes what is guarded and tells everybody.
+// change changes fields while holding the lock, and wakes the waiters.
 func (o *output) change(f func()) {
 	o.mu.Lock()
 	f()
@@ -103,11 +102,11 @@ func (o *output) change(f func()) {
 	o.changed.Broadcast()
 }
 
-// drainLimit is how long the last words of an agent may wait for a reader.
+// drainLimit is how long the last output of an agent may wait for a reader.
 const drainLimit = 2 * time.Second
 
-// drain waits until everything that was written has been taken: an agent that
-// has ended may have said why.
+// drain waits until all output has been delivered, at most for drainLimit: the last
+// output of an agent may say why it ended.
 func (o *output) drain(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
@@ -117,11 +116,12 @@ func (o *output) drain(ctx context.Context) {
 	}
 }
 
-// end stops handing out; run returns once its source does.
+// end stops the delivery. run returns once its read from the source does.
 func (o *output) end() { o.change(func() { o.stopped = true }) }
 
-// copyTo has w written to until the agent has ended, which is no error, w fails,
-// or left turns true, which change tells. Then w is not written to any more.
+// copyTo writes the output to w until the agent has ended, which is no error, w fails, or
+// left returns true; a caller that changes left's result does so in change. After copyTo
+// returns, nothing is written to w.
 func (o *output) copyTo(w io.Writer, left func() bool) error {
 	t := &outputSink{w: w}
 	o.mu.Lock()
@@ -140,7 +140,7 @@ func (o *output) copyTo(w io.Writer, left func() bool) error {
 	return t.err
 }
 
-// history is how many of the next bytes are of the agent's former life.
+// history returns how many of the next bytes are from before the agent was taken back.
 func (o *output) history() int64 {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -33,8 +33,8 @@ func (c *collector) Write(p []byte) (int, error) {
 
 func never() bool { return false }
 
-// TestOutputLosesNothingBetweenAttachments has one sink fail in the middle of a
-// chunk, one leave, and a third get the rest.
+// TestOutputLosesNothingBetweenAttachments attaches three sinks: one fails in the middle
+// of a chunk, one detaches, and the third gets the rest.
 func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 	source, agent := io.Pipe()
 	began := make(chan struct{})
@@ -67,7 +67,7 @@ func TestOutputLosesNothingBetweenAttachments(t *testing.T) {
 	}
 }
 
-// TestOutputStops ends while nobody takes what was read.
+// TestOutputStops ends the output while no sink is attached.
 func TestOutputStops(*testing.T) {
 	source, agent := io.Pipe()
 	began := make(chan struct{})
@@ -80,7 +80,7 @@ func TestOutputStops(*testing.T) {
 	_ = agent.Close()
 }
 
-// former is an agent that was taken back; its first bytes are of its former life.
+// former is an agent that was taken back. Its first bytes are from before that.
 type former struct {
 	program
 	output io.Reader
@@ -89,9 +89,9 @@ type former struct {
 func (f former) Read(p []byte) (int, error) { return f.output.Read(p) }
 func (former) History() int64               { return int64(len("before ")) }
 
-// TestAttachTellsWhatIsOld attaches twice to an agent that was taken back: each
-// attachment knows how much of what comes is old, so that no question in it is
-// answered again.
+// TestAttachTellsWhatIsOld attaches twice to an agent that was taken back. Each
+// attachment says how many bytes are old, so that no terminal query in them is answered
+// again.
 func TestAttachTellsWhatIsOld(t *testing.T) {
 	f := former{output: strings.NewReader("before and after")}
 	s := &Session{program: f, output: newOutput(f, func() {}), started: make(chan struct{})}

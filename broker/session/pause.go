@@ -16,31 +16,31 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// ruleLeak is the rule by which a person decides whether a session goes on.
+// ruleLeak names the rule in the question whether a paused session may go on.
 const ruleLeak = "credential-in-answer"
 
-// errPaused refuses the requests of a session that nobody has let go on.
+// errPaused is the error for requests of a session that is paused.
 var errPaused = errors.New("the session is paused, since its provider sent the real credential back; a person must let it go on in the multiplexer")
 
-// pause holds the model requests of a session whose provider sent the real
-// credential back, until a person lets it go on. The question stands in the queue
-// of approvals at once; when it ends without an approval, the next request
-// asks it again. A file of the session keeps the next multiplexer from forgetting it.
+// pause holds the model requests of a session whose provider sent the real credential
+// back, until a person lets the session go on. It asks the person at once, in the queue of
+// approvals. When the question ends without an approval, the next request asks again. A
+// file in the session's directory keeps the session paused under the next multiplexer.
 type pause struct {
 	session *Session
 	log     *audit.Log
-	ctx     context.Context // of the session
+	ctx     context.Context // ends the questions
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 
 	mu     sync.Mutex
 	paused bool
-	leaks  int           // how many there were
-	asking chan struct{} // closed when the question is settled; nil: there is none
+	leaks  int           // how many leaks there were
+	asking chan struct{} // closed when the question is settled; nil: nobody is asked
 }
 
-// newPause is a session that goes on, unless it was paused when it was served last.
-// Its questions end when the stack is undone.
+// newPause makes the pause of a session. It is paused from the start if the session was
+// paused under the last multiplexer. Its questions end when the stack is undone.
 func newPause(ctx context.Context, s *Session, stack *teardown, log *audit.Log) *pause {
 	p := &pause{session: s, log: log}
 	if _, err := os.Lstat(s.layout.Paused()); !errors.Is(err, fs.ErrNotExist) {
@@ -55,19 +55,19 @@ func newPause(ctx context.Context, s *Session, stack *teardown, log *audit.Log) 
 	return p
 }
 
-// begin pauses the session because of what an answer held.
+// begin pauses the session because an answer contained the credential.
 func (p *pause) begin(a mitm.Activity) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused, p.leaks = true, p.leaks+1
 	if err := os.WriteFile(p.session.layout.Paused(), nil, 0o600); err != nil {
-		p.session.deps.Log.Warn("another multiplexer would not know that the session is paused", "session", p.session.fixed.ID, "error", err)
+		p.session.deps.Log.Warn("the pause was not written down: another multiplexer would let the session go on", "session", p.session.fixed.ID, "error", err)
 	}
 	p.ask(a.Host, a.Path)
 }
 
-// admit waits until the session may go on. It returns an error when a person
-// was asked and did not let it.
+// admit waits until the session may go on. It returns errPaused when the question ended
+// without an approval, or when ctx ends.
 func (p *pause) admit(ctx context.Context, r mitm.Request) error {
 	p.mu.Lock()
 	if !p.paused {
@@ -89,7 +89,8 @@ func (p *pause) admit(ctx context.Context, r mitm.Request) error {
 	return nil
 }
 
-// ask puts the question unless it stands already. The lock is held.
+// ask asks a person, unless they are being asked already. It returns a channel that is
+// closed when the question is settled. The caller holds the lock.
 func (p *pause) ask(host, path string) <-chan struct{} {
 	if p.asking != nil {
 		return p.asking
@@ -103,7 +104,7 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 		goes := approved && leaks == p.leaks
 		p.paused, p.asking = !goes, nil
 		if goes {
-			_ = os.Remove(p.session.layout.Paused()) // what is left of it asks once more
+			_ = os.Remove(p.session.layout.Paused()) // if the file stays, the next multiplexer asks again
 		} else if approved {
 			p.ask(host, path) // about a leak that came after the decision
 		}
@@ -112,8 +113,8 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 	return settled
 }
 
-// decide asks a person and records what they decided. It returns how many leaks
-// there were when they did. A decision that cannot be recorded does not count.
+// decide asks a person and records the decision. It also returns how many leaks there
+// were at the time of the decision. A decision that cannot be recorded does not count.
 func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	s := p.session
 	arguments, err := json.Marshal(map[string]string{"host": host, "path": path, "approve": "the session goes on; the answer was masked"})

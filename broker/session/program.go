@@ -10,14 +10,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// program is what a session runs on a terminal: an agent's container, or, where
+// program is the program that a session runs on a terminal: an agent's container or, if
 // the configuration allows it, a shell of this machine.
 type program interface {
-	io.ReadWriter // of its terminal; Read ends once Remove was called
+	io.ReadWriter // reads from and writes to its terminal; Read ends once Remove was called
 	Resize(ctx context.Context, cols, rows int) error
 	// Wait returns when the program has ended or ctx does.
 	Wait(ctx context.Context) (docker.Exit, error)
-	// Remove ends the program and leaves nothing of it.
+	// Remove ends the program and removes everything of it.
 	Remove(ctx context.Context) error
 }
 
@@ -40,14 +40,15 @@ type HostShell func(ctx context.Context, dir string, cols, rows int) (HostTermin
 // hostNotice is what a tab with a shell of this machine says all the time.
 const hostNotice = "unprotected: a shell of this machine"
 
-// ErrHostShellOff refuses to open a shell of this machine.
+// ErrHostShellOff returns the error for opening a shell of this machine while the
+// configuration does not allow it.
 func ErrHostShellOff() error {
 	return fault.New(`allow it with "localShell": true in config.json`,
 		"local-shell is off: it is a shell of this machine, without any protection")
 }
 
-// startHost opens a shell of this machine. It gets no proxies and nothing of it
-// is judged; that it was opened is recorded first.
+// startHost opens a shell of this machine. The shell gets no proxies, and no policy judges
+// what it does. The audit records the opening first.
 func (s *Session) startHost(ctx context.Context, stack *teardown) (program, error) {
 	if err := s.claim(); err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (s *Session) startHost(ctx context.Context, stack *teardown) (program, erro
 	return hostProgram{terminal}, nil
 }
 
-// hostProgram is a host terminal as the program of a session.
+// hostProgram adapts a HostTerminal to program.
 type hostProgram struct{ HostTerminal }
 
 func (h hostProgram) Resize(_ context.Context, cols, rows int) error {

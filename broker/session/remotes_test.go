@@ -13,8 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// gitSession is a session whose workspace is a repository, and what sets a file of its
-// .git.
+// gitSession makes a session whose workspace is a repository, and returns a function that
+// writes a file of its .git directory.
 func gitSession(t *testing.T, auto *AutoApprove) (s *Session, set func(name, text string)) {
 	t.Helper()
 	d := testDeps(t, Config{Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell", AutoApprove: auto})
@@ -42,11 +42,12 @@ func gitSession(t *testing.T, auto *AutoApprove) (s *Session, set func(name, tex
 	}
 }
 
-// An order that names no branch means the one that was checked out when it was typed.
+// An order that names no branch means the branch that was checked out when the order was
+// typed.
 func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
 	const tip = "1111111111111111111111111111111111111111\n"
 	for name, c := range map[string]struct {
-		typed, called string // what HEAD is
+		typed, called string // HEAD when the order is typed, and at the call
 		goesOn        bool
 	}{
 		"the same":         {"ref: refs/heads/main\n", "ref: refs/heads/main\n", true},
@@ -77,7 +78,7 @@ func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
 	}
 }
 
-// The remotes of a workspace are noted once, before the agent begins.
+// The remotes of a workspace are written down once, before the agent begins.
 func TestRemotesArePinnedOnce(t *testing.T) {
 	s, set := gitSession(t, nil)
 	if err := os.MkdirAll(filepath.Dir(s.layout.Remotes()), 0o700); err != nil {
@@ -94,6 +95,6 @@ func TestRemotesArePinnedOnce(t *testing.T) {
 			t.Errorf("pinned %q", got)
 		}
 		s.remotes = nil
-		configure("https://evil.example/x.git") // what an agent could do before the session is resumed
+		configure("https://evil.example/x.git") // an agent could do this before the session is resumed
 	}
 }

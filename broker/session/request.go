@@ -4,22 +4,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// Request says what a new session shall be.
+// Request says which session to open.
 type Request struct {
 	Agent     string `json:"agent"`     // empty: the configured default
 	Workspace string `json:"workspace"` // empty: a fresh sandbox
-	// Worktree says whether it gets a worktree of the workspace instead of the
-	// workspace itself.
+	// Worktree says whether the session gets a worktree of the workspace instead of
+	// the workspace itself.
 	Worktree WorktreeChoice `json:"worktree,omitempty"`
-	// Resume continues a stored session in its own workspace instead of making
-	// a new one; Agent and Workspace are the session's own then.
+	// Resume continues a stored session instead of making a new one. Agent and
+	// Workspace are ignored then: the stored session has its own.
 	Resume stored.ID `json:"resume,omitempty"`
-	// Replaces is a session that ends for this one, which the caller sees to with
-	// Close. It does not count beside this one, which begins when it has ended.
+	// Replaces is a session that this one replaces and that the caller ends with
+	// Close. It does not count towards the limit of sessions, and this session starts
+	// when it has ended.
 	Replaces stored.ID `json:"replaces,omitempty"`
 	Cols     int       `json:"cols"`
 	Rows     int       `json:"rows"`
-	// Idle sessions run no agent on a terminal: Turn gives it tasks.
+	// Idle starts no agent on a terminal: Turn gives the agent tasks.
 	Idle bool `json:"idle,omitempty"`
 }
 

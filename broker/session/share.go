@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// shareWorkspace is shareTree for the session's workspace. Of one that is larger than is
-// walked, the rest stays as it is.
+// shareWorkspace gives the agent and the host access to the workspace (User.ShareTree). If
+// the workspace is too large, a part of it is shared and the person is told.
 func (s *Session) shareWorkspace(ctx context.Context) error {
 	err := s.owner.ShareTree(ctx, s.fixed.Workspace)
 	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {

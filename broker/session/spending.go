@@ -11,22 +11,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// Usage is what was used of models. Money is an estimate from a price table.
+// Usage says how much of models was used. The cost is an estimate from a price table.
 type Usage struct {
 	Requests   int64         `json:"requests"`
-	In         int64         `json:"in"` // tokens read anew
+	In         int64         `json:"in"` // tokens that the model read and that no cache had
 	Out        int64         `json:"out"`
 	CacheRead  int64         `json:"cacheRead"`
 	CacheWrite int64         `json:"cacheWrite"`
 	CostUSD    float64       `json:"costUsd"`
-	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD of models whose price is not known
-	Time       time.Duration `json:"timeNs"`               // that the session was open
+	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD for models whose price is not known
+	Time       time.Duration `json:"timeNs"`               // how long the session was open
 }
 
-// Tokens is the number of tokens of all kinds.
+// Tokens returns the number of tokens of all kinds.
 func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
-// Allowance is what a session may use. Zero is no limit.
+// Allowance says how much of models a session may use. Zero means no limit.
 type Allowance struct {
 	CostUSD  float64       `json:"costUsd,omitempty"`
 	Tokens   int64         `json:"tokens,omitempty"`
@@ -40,17 +40,17 @@ type Budget struct {
 	Tab       int       `json:"tab"`
 	Used      Usage     `json:"used"`
 	Allowance Allowance `json:"allowance"`
-	Part      float64   `json:"part"` // the largest used part of a limit; from 1 on the agent is stopped
+	Part      float64   `json:"part"` // the largest used share of a limit; from 1 on requests are refused
 }
 
-// Budgets is the usage of everything.
+// Budgets is the usage of all open sessions, and the total.
 type Budgets struct {
 	Sessions   []Budget `json:"sessions"`
-	Total      Usage    `json:"total"` // of all sessions there ever were below this home
+	Total      Usage    `json:"total"` // of all sessions that this home has ever had
 	PricesDate string   `json:"pricesDate"`
 }
 
-// openAccount takes up the session's budget where it was left.
+// openAccount opens the session's budget, with what was used before it was resumed.
 func (s *Session) openAccount(stack *teardown) error {
 	account, err := budget.Open(budget.Options{
 		Path:    s.layout.Budget(),
@@ -71,15 +71,15 @@ func (s *Session) openAccount(stack *teardown) error {
 	return nil
 }
 
-// relayBudget tells user interfaces what the session has used.
+// relayBudget publishes what the session has used.
 func (s *Session) relayBudget() {
 	if one, counted := s.Budget(); counted {
 		s.deps.Events.Spent(one)
 	}
 }
 
-// Budget is the session's budget as user interfaces see it; a session that
-// talks to no model has none.
+// Budget returns the session's budget, and false for a session without a model, which has
+// no budget.
 func (s *Session) Budget() (Budget, bool) {
 	s.mu.Lock()
 	account := s.account
@@ -97,6 +97,7 @@ func (s *Session) Budget() (Budget, bool) {
 	}, true
 }
 
+// UsageOf converts what a ledger or an account has counted.
 func UsageOf(u budget.Used) Usage {
 	return Usage{
 		Requests: u.Requests, In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
@@ -104,7 +105,8 @@ func UsageOf(u budget.Used) Usage {
 	}
 }
 
-// afford is a mitm.Config.Budget: it holds back what a request may cost.
+// afford is a mitm.Config.Budget: it reserves what a request may cost, or refuses the
+// request.
 func (s *Session) afford(_ context.Context, r mitm.Request) error {
 	s.mu.Lock()
 	account := s.account
@@ -112,7 +114,8 @@ func (s *Session) afford(_ context.Context, r mitm.Request) error {
 	return account.Admit(r.Seq, budget.Expect(int64(len(r.Body)), r.Answers, r.Most), append([]string{r.Model}, r.Others...)...)
 }
 
-// spend counts what an answer reported, and forgets a request that was not sent.
+// spend counts the usage that an answer reported. For a request that was not sent, it
+// releases what afford reserved.
 func (s *Session) spend(a mitm.Activity) {
 	s.mu.Lock()
 	account := s.account

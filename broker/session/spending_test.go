@@ -22,8 +22,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// modelProxy opens a session's way to a model, with that key of the person's and an
-// Anthropic that answers so, and a client behind it.
+// modelProxy opens a session's model proxy, with that real key and a server in place of
+// Anthropic, and returns a client of the proxy.
 func modelProxy(t *testing.T, s *Session, log *audit.Log, key string, answer http.HandlerFunc) (provider, *http.Client) {
 	t.Helper()
 	upstream := httptest.NewTLSServer(answer)
@@ -76,7 +76,7 @@ type reply struct {
 	body        string
 }
 
-// askFor sends a request whose answer may have that many tokens.
+// askFor sends a request whose answer may have up to that many tokens.
 func askFor(t *testing.T, c *http.Client, p provider, most int) reply {
 	t.Helper()
 	body := fmt.Sprintf(`{"model":"claude-sonnet-4-5","max_tokens":%d,"messages":[]}`, most)
@@ -100,7 +100,7 @@ func askFor(t *testing.T, c *http.Client, p provider, most int) reply {
 	return reply{res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("X-Should-Retry"), string(text)}
 }
 
-// awaitUsed waits until so many tokens of answers are counted.
+// awaitUsed waits until that many tokens of answers are counted.
 func awaitUsed(t *testing.T, s *Session, out int64) Usage {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -115,8 +115,8 @@ func awaitUsed(t *testing.T, s *Session, out int64) Usage {
 	return Usage{}
 }
 
-// Requests that are sent at the same time do not each spend what is left. An agent
-// that sends one after the other uses its budget to the end.
+// Simultaneous requests cannot each spend the whole rest of the budget. An agent that
+// sends one request after the other can use its budget to the end.
 func TestParallelRequestsKeepToTheBudget(t *testing.T) {
 	s, log, _ := askingSession(t)
 	prices, err := budget.BuiltInPrices()

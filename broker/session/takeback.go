@@ -11,10 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// takeBack connects to the agent that still runs although its multiplexer was
-// killed, or returns nil when there is none that could be served again. The
-// agent lives on as it was; only its ways out are opened anew, on the same
-// sockets.
+// takeBack connects to the session's agent if it still runs although its multiplexer was
+// killed. It returns nil when no agent runs or the agent cannot be served again. The agent
+// runs on unchanged; its caller opens the proxies again, on the same sockets.
 func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.Client, log *audit.Log) (*takenBack, error) {
 	if !s.resumed {
 		return nil, nil
@@ -33,7 +32,7 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	s.progress("taking back the agent that still runs", "")
 	if err := log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID,
-		Reason: "its multiplexer was killed; another one has taken the agent back; what was under way has ended without an answer, but for the calls that waited for a person",
+		Reason: "its multiplexer was killed; another one has taken the agent back; calls and requests that were under way have ended without an answer, except calls that waited for a person",
 	}); err != nil {
 		return nil, err
 	}
@@ -45,16 +44,16 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	if err != nil {
 		return nil, err
 	}
-	// A width that it does not have makes the agent draw everything anew once it
-	// gets its own: the last bytes it wrote may be missing.
+	// Another width now makes the agent draw everything anew once it gets its real
+	// width: the last bytes that it wrote may be missing from the history.
 	if err := container.Resize(ctx, max(1, s.cols-1), max(1, s.rows)); err != nil {
 		return nil, errors.Join(err, container.Close())
 	}
-	s.count(func(t *tally) { t.connected = true }) // it has listed the tools in its former life
+	s.count(func(t *tally) { t.connected = true }) // it listed the tools before its multiplexer was killed
 	return &takenBack{Container: container, size: int64(history.Len()), history: &history, narrowed: time.Now()}, nil
 }
 
-// leftRunning is the session's container that still runs, or empty.
+// leftRunning returns the id of the session's container that still runs, or "".
 func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (string, error) {
 	all, err := engine.List(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
 	if err != nil {
@@ -68,20 +67,20 @@ func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (strin
 	return "", nil
 }
 
-// takenBack is the container of an agent that was taken back: its terminal begins
-// with what was written to it before.
+// takenBack is the container of an agent that was taken back. Reading its terminal first
+// returns the output from before.
 type takenBack struct {
 	*docker.Container
 	size     int64
 	history  *bytes.Buffer // read by one reader only
-	narrowed time.Time     // when it got a width that is not its own
+	narrowed time.Time     // when takeBack set the other width
 }
 
-// narrowTime is how long an agent is left with a width that is not its own.
-// OpenCode looks at its size 100 ms after the last change, and draws nothing anew
-// when it is back at what it was.
+// narrowTime is how long an agent keeps the other width. OpenCode reads its size 100 ms
+// after the last change, and draws nothing anew if the size is the old one again.
 const narrowTime = 400 * time.Millisecond
 
+// Resize waits until narrowTime is over and then sets the size.
 func (t *takenBack) Resize(ctx context.Context, cols, rows int) error {
 	wait := time.NewTimer(time.Until(t.narrowed.Add(narrowTime)))
 	defer wait.Stop()
@@ -103,5 +102,5 @@ func (t *takenBack) Read(p []byte) (int, error) {
 	return t.Container.Read(p)
 }
 
-// History is how many bytes of the terminal are of the agent's former life.
+// History returns how many of the bytes are from before the agent was taken back.
 func (t *takenBack) History() int64 { return t.size }

@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// tally counts what a session has under way and derives its state from that.
-// It is fed by the proxies and the approval queue, never by the screen.
+// tally counts what a session is doing and derives its state from the counts. The
+// proxies and the approval queue change the counts; the screen never does.
 type tally struct {
 	mu        sync.Mutex
 	running   bool

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// teardown undoes the steps of a start in reverse order, all of them, whatever
-// fails on the way.
+// teardown undoes the steps of a start in reverse order. It goes on when a step fails.
 type teardown struct {
-	limit time.Duration // for a step
+	limit time.Duration // how long a step may take, unless it has its own limit
 	steps []teardownStep
 }
 
@@ -25,12 +24,12 @@ func (t *teardown) push(name string, do func(context.Context) error) {
 	t.pushFor(t.limit, name, do)
 }
 
-// pushFor is push for a step that may take another time than most.
+// pushFor is push for a step with a limit of its own.
 func (t *teardown) pushFor(limit time.Duration, name string, do func(context.Context) error) {
 	t.steps = append(t.steps, teardownStep{name, limit, do})
 }
 
-// hurry gives the step of that name no more time than most.
+// hurry lowers the limit of the step with that name to most.
 func (t *teardown) hurry(name string, most time.Duration) {
 	for i, step := range t.steps {
 		if step.name == name {
@@ -39,7 +38,7 @@ func (t *teardown) hurry(name string, most time.Duration) {
 	}
 }
 
-// run undoes everything and returns what failed.
+// run runs all steps and returns their errors.
 func (t *teardown) run(ctx context.Context) error {
 	var all []error
 	for len(t.steps) > 0 {

@@ -33,7 +33,7 @@ func TestTeardownRunsBackwardsAndOnce(t *testing.T) {
 	}
 }
 
-// A step that is hurried has less time, and the others what they had.
+// hurry lowers the limit of one step and leaves the others' limits alone.
 func TestTeardownHurries(t *testing.T) {
 	stack := &teardown{limit: time.Hour}
 	left := map[string]time.Duration{}

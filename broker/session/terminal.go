@@ -19,7 +19,8 @@ type terminal struct {
 	release func()
 	once    sync.Once
 	closed  atomic.Bool // set by Close
-	// suspends is told that a Ctrl-Z was kept from the program; nil: it may have it.
+	// suspends is called when a Ctrl-Z was not passed on to the program; nil: the program
+	// gets every Ctrl-Z.
 	suspends func()
 }
 
@@ -44,12 +45,13 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// tryWriter is a program that can say how much it takes without waiting.
+// tryWriter is a program that can take input without blocking.
 type tryWriter interface {
 	TryWrite(p []byte) (int, error)
 }
 
-// TryWrite leaves what holds a Ctrl-Z that the program must not have to Write.
+// TryWrite takes nothing if p contains a Ctrl-Z that the program must not get. Write
+// handles that.
 func (t *terminal) TryWrite(p []byte) (int, error) {
 	if t.closed.Load() {
 		return 0, io.ErrClosedPipe
@@ -66,7 +68,7 @@ func (t *terminal) TryWrite(p []byte) (int, error) {
 	return program.TryWrite(p)
 }
 
-// History is what is still to come of the agent's former life.
+// History returns how many of the first bytes are from before the agent was taken back.
 func (t *terminal) History() int64 { return t.history }
 
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
@@ -81,20 +83,20 @@ func (t *terminal) Close() error {
 	return nil
 }
 
-// Terminal is the attachment to an agent's terminal. Close detaches and leaves the
-// agent running. Write types; it blocks while the agent does not read.
+// Terminal is an attachment to an agent's terminal. Write types, and blocks while the
+// agent does not read. Close detaches and leaves the agent running.
 type Terminal interface {
 	io.WriteCloser
-	// CopyTo hands everything that the agent writes to w, in order, until the
-	// agent has ended, which is no error, Close is called, which is none
-	// either, or w fails. An agent is held back while w is written to. It is to
-	// be called once.
+	// CopyTo copies everything that the agent writes to w, in order. It returns nil
+	// when the agent has ended or Close is called, and an error when w fails. The
+	// agent blocks while a write to w does. CopyTo may be called only once.
 	CopyTo(w io.Writer) error
-	// TryWrite types what the agent takes without waiting and returns how many
-	// bytes that was; none, where that cannot be known.
+	// TryWrite types as much as the agent takes without waiting, and returns how many
+	// bytes that was. It types nothing if it cannot know how much the agent takes.
 	TryWrite(p []byte) (int, error)
-	// History is how many of the bytes that CopyTo hands out first are from before
-	// the agent was taken back: what they ask of a terminal was answered then.
+	// History returns how many of the first bytes of CopyTo are from before the agent
+	// was taken back. The terminal queries in them were answered then and must not be
+	// answered again.
 	History() int64
 	// Resize tells the agent the size of its screen.
 	Resize(ctx context.Context, cols, rows int) error

@@ -13,19 +13,19 @@ import (
 
 // Turn is a task that an agent carried out without a terminal.
 type Turn struct {
-	Text    string `json:"text"`              // the agent's last words
-	Failure string `json:"failure,omitempty"` // why there are none, in one line
+	Text    string `json:"text"`              // the agent's answer
+	Failure string `json:"failure,omitempty"` // why there is no answer, in one line
 	TookMs  int64  `json:"tookMs"`
 }
 
-// turnFile holds, in the container, the process group of the turn under way. An
-// agent that writes something else there harms itself only.
+// turnFile is the file in the container that contains the process group of the current
+// turn. An agent that writes something else into it harms only itself.
 const turnFile = "/tmp/.ironcurtain-turn"
 
-// idleCommand is what an idle session's container runs.
+// idleCommand is the main process of an idle session's container.
 var idleCommand = []string{"sleep", "infinity"}
 
-// Typing is how a text is typed into the agent.
+// Typing returns how to type a text into the agent.
 func (s *Session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
 
 // Turn gives the agent of an idle session one task and waits for its answer.
@@ -69,31 +69,31 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		return Turn{}, fmt.Errorf("give a task: %w", err)
 	}
 	if code != 0 && strings.TrimSpace(out) == "" {
-		out = complaints // why it failed, then
+		out = complaints // they say why it failed
 	}
 	answer := s.adapter.Answer(out, code)
 	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
 }
 
-// keepTask keeps the task in the session's record: few agents remember what they were
-// asked without a terminal.
+// keepTask writes the task into the session's record, because few agents keep tasks that
+// they got without a terminal.
 func (s *Session) keepTask(task string) {
 	s.mu.Lock()
 	s.task = agent.PromptLine(task)
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.deps.Log.Warn("a task is not in the record", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("a task was not written to the session record", "session", s.fixed.ID, "error", err)
 	}
 }
 
-// lastTask is the one that keepTask kept last.
+// lastTask returns the session's latest task, shortened, or "".
 func (s *Session) lastTask() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.task
 }
 
-// stopTurn ends the programs of a turn that nobody waits for any more.
+// stopTurn kills the processes of a turn whose caller has stopped waiting.
 func (s *Session) stopTurn(client *docker.Client, container string) {
 	ctx, cancel := context.WithTimeout(s.deps.Context, 5*time.Second)
 	defer cancel()
@@ -103,8 +103,8 @@ func (s *Session) stopTurn(client *docker.Client, container string) {
 	}
 }
 
-// launch is how the session's agent is started: on its terminal, or, in an idle
-// session, not at all until there is a task.
+// launch returns how to start the session's agent. An idle session starts only
+// idleCommand; its agent is started for each task.
 func (s *Session) launch(h agent.Host) (agent.Launch, error) {
 	s.mu.Lock()
 	s.host = h

@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Who gets a worktree: whoever asks for one, and with "worktree" in config.json
-// whoever has a repository and does not ask for the directory itself.
+// A session gets a worktree if its request asks for one. With "worktree" in config.json, a
+// session on a repository gets one unless its request asks for the directory itself.
 func TestChooseWorktree(t *testing.T) {
 	base := stored.RealPath(t.TempDir())
 	repo, plain := filepath.Join(base, "repo"), filepath.Join(base, "plain")
@@ -63,8 +63,8 @@ func TestChooseWorktree(t *testing.T) {
 	}
 }
 
-// One line says what a worktree has that the person's repository has not, where it is
-// and what to do, also when its commits were not looked at or not even counted.
+// One line says which work only the worktree has, where it is and what to do, even if its
+// commits were not checked or counted.
 func TestWorkOf(t *testing.T) {
 	s := stored.Session{
 		ID: "01234567-89ab-4def-8123-456789abcdef", Workspace: "/s/worktree",
