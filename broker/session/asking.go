@@ -14,18 +14,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// ruleAsk is the rule by which a person decides about a request of an agent.
+// ruleAsk names the rule in escalations of requests to endpoints that a person decides
+// about.
 const ruleAsk = "endpoint-ask"
 
-// A body up to wholeBody bytes is shown whole to whoever decides about it; of a
-// longer one they see so many bytes of its beginning and of its end.
+// A body of up to wholeBody bytes is shown whole to the person who decides about the
+// request. Of a longer body they see the first and the last partBody bytes.
 const (
 	wholeBody = 8 << 10
 	partBody  = 1 << 10
 )
 
-// askRequest lets a person decide about a request to an endpoint that is marked
-// so, in the same queue as tool calls.
+// askRequest lets a person decide about a request to an endpoint that the
+// configuration marks for it. The request waits in the same queue as tool calls.
 func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, error) {
 	arguments, err := requestArguments(r)
 	if err != nil {
@@ -46,19 +47,19 @@ func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	}, nil
 }
 
-// tellOutcomes tells whoever decided about a request what became of it, as the records
-// say that pass by.
-func (s *Session) tellOutcomes(write func(mitm.Record) error) func(mitm.Record) error {
+// reportOutcomes wraps write, which writes the audit's records of requests. It also tells
+// the queue how each request ended that a person decided about.
+func (s *Session) reportOutcomes(write func(mitm.Record) error) func(mitm.Record) error {
 	return func(r mitm.Record) error {
 		err := write(r)
 		if r.Ruling != nil {
-			s.tellOutcome(r, err)
+			s.reportOutcome(r, err)
 		}
 		return err
 	}
 }
 
-func (s *Session) tellOutcome(r mitm.Record, unwritten error) {
+func (s *Session) reportOutcome(r mitm.Record, unwritten error) {
 	ended := s.deps.Approvals.Ended
 	switch id := r.Ruling.ID; {
 	case r.Phase == mitm.PhaseResponse && r.Decision == mitm.Allow:
@@ -74,10 +75,10 @@ func (s *Session) tellOutcome(r mitm.Record, unwritten error) {
 	}
 }
 
-// unrecorded is why a decision does not stand.
+// unrecorded says why a decision does not count: its record could not be written.
 func unrecorded(err error) string { return "its record could not be written: " + describe(err) }
 
-// shownRequest is a request as the person sees it, what matters most first.
+// shownRequest is a request as the person sees it. The most important members come first.
 type shownRequest struct {
 	Method string          `json:"method"`
 	URL    string          `json:"url"`
@@ -90,7 +91,7 @@ type shownRequest struct {
 	Ends   string          `json:"bodyEnds,omitempty"`
 }
 
-// requestArguments are a request in the place of a tool call's arguments.
+// requestArguments describes a request in the form of a tool call's arguments.
 func requestArguments(r mitm.Request) (json.RawMessage, error) {
 	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
 	switch n := len(r.Body); {

@@ -20,18 +20,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// AutoApprove lets calls through that a person has just ordered.
+// AutoApprove configures the automatic approval of calls that a person has just ordered.
 type AutoApprove struct {
 	Known   []string  // hosts that a remote named by a short name may be on
-	Confirm bool      // a model has to confirm
-	Model   llm.Model // that confirms; nil when there is none
-	Missing error     // why there is none
+	Confirm bool      // a model has to confirm each approval
+	Model   llm.Model // the model that confirms; nil when there is none
+	Missing error     // why Model is nil
 }
 
-// autoApprover is who decided in the record of an automatic approval.
+// autoApprover is the decider that the record of an automatic approval names.
 const autoApprover = "auto-approver"
 
-// keptApprovals is how many automatic approvals of a session can be looked at.
+// keptApprovals is how many automatic approvals of a session AutoApprovals can list.
 const keptApprovals = 50
 
 // AutoApproval is a call that was let through because a receipt ordered it.
@@ -39,12 +39,14 @@ type AutoApproval struct {
 	Call    approval.Escalation `json:"call"`
 	Receipt int                 `json:"receipt"`
 	Quote   string              `json:"quote"`           // what was typed
-	Model   string              `json:"model,omitempty"` // that confirmed
+	Model   string              `json:"model,omitempty"` // the model that confirmed
 	At      time.Time           `json:"at"`
 }
 
-// Ordered lets a call through that the receipt of its session orders. Of one that is
-// left to a person it notes why; while a model still has to confirm, it waits for both.
+// Ordered approves a call if the receipt of its session orders it, and reports whether it
+// did. Otherwise the call is left to a person, and e.Auto says why. If a model has to
+// confirm first, Ordered sets e.Confirm, and the call waits for the model and the person:
+// the first to answer decides.
 func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	auto := s.deps.Config.AutoApprove
 	if auto == nil || s.deps.Approvals.Holds(*e) {
@@ -66,18 +68,18 @@ func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	case e.Effect != nil && e.Effect.Changed:
 		err = errors.New("what the call would do changed since it was let through")
 	case !auto.Confirm:
-		return a.let()
+		return a.approve()
 	case auto.Model == nil:
 		err = fmt.Errorf("no model can confirm: %v", auto.Missing)
 	default:
 		e.Auto, e.Confirm = a.review(""), sync.OnceFunc(a.confirm)
 		return approval.Resolution{}, false
 	}
-	e.Auto = a.leave(err.Error())
+	e.Auto = a.leaveToPerson(err.Error())
 	return approval.Resolution{}, false
 }
 
-// attempt is one call beside the receipt it could rest on.
+// attempt is the attempt to approve one call because a receipt orders it.
 type attempt struct {
 	session      *Session
 	call         *approval.Escalation
@@ -87,8 +89,8 @@ type attempt struct {
 	confirmation autoapprove.Confirmation
 }
 
-// let lets a call through that nobody has been asked about yet.
-func (a *attempt) let() (approval.Resolution, bool) {
+// approve approves a call that no person has been asked about yet.
+func (a *attempt) approve() (approval.Resolution, bool) {
 	answer, review := a.spend()
 	if review != nil {
 		a.call.Auto = review
@@ -98,11 +100,11 @@ func (a *attempt) let() (approval.Resolution, bool) {
 	if err != nil {
 		return res, false
 	}
-	a.tell(call)
+	a.publish(call)
 	return res, true
 }
 
-// confirm asks the model about a call that waits for a person meanwhile. Who is faster
+// confirm asks the model about a call that also waits for a person. The first to answer
 // decides.
 func (a *attempt) confirm() {
 	d := a.session.deps
@@ -111,15 +113,15 @@ func (a *attempt) confirm() {
 	review := (*approval.AutoReview)(nil)
 	switch {
 	case !waits:
-		a.leave("somebody was faster")
+		a.leaveToPerson("somebody was faster")
 		return
 	case !a.confirmation.Approve:
-		review = a.leave("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
+		review = a.leaveToPerson("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
 	default:
 		var answer approval.Answer
 		if answer, review = a.spend(); review == nil {
 			if _, won, err := d.Approvals.Answer(call.ID, call.Digest, answer); err == nil && won {
-				a.tell(call)
+				a.publish(call)
 			}
 			return
 		}
@@ -127,13 +129,13 @@ func (a *attempt) confirm() {
 	d.Approvals.Review(call.ID, *review)
 }
 
-// spend spends the receipt and records what it was spent on. A receipt that was spent
-// already, or a record that cannot be written, leaves the call to a person.
+// spend spends the receipt and records the call that it was spent on. It leaves the call
+// to a person when the receipt was spent already or the record cannot be written.
 func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 	if _, err := a.session.deps.Receipts.Spend(a.receipt.Number, receipt.Call{
 		ID: a.call.ID, Session: a.call.Session, Digest: a.call.Digest, AskedAt: a.since,
 	}); err != nil {
-		return approval.Answer{}, a.leave(err.Error())
+		return approval.Answer{}, a.leaveToPerson(err.Error())
 	}
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeApproved, a.confirmation.Reason)); err != nil {
 		why := "that could not be recorded: " + err.Error()
@@ -149,21 +151,21 @@ func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 	}, nil
 }
 
-// leave notes in the log why the call is left to a person.
-func (a *attempt) leave(reason string) *approval.AutoReview {
+// leaveToPerson leaves the call to a person and logs why.
+func (a *attempt) leaveToPerson(reason string) *approval.AutoReview {
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
 		a.session.deps.Log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
 	}
 	return a.review(reason)
 }
 
-// review is what user interfaces are told of the attempt; a reason says that it has
-// failed.
+// review describes the attempt for user interfaces. An empty reason means that the model
+// still judges.
 func (a *attempt) review(reason string) *approval.AutoReview {
 	return &approval.AutoReview{Receipt: a.receipt.Number, Since: a.since, Reason: reason}
 }
 
-// entry is the line about it in the log of the automatic approval.
+// entry makes the attempt's line in the log of the automatic approval.
 func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 	return autoapprove.Entry{
 		Time: time.Now().UTC(), Session: a.call.Session, Escalation: a.call.ID, Server: a.call.Server, Tool: a.call.Tool,
@@ -173,8 +175,8 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 	}
 }
 
-// tell tells everybody that the call was let through.
-func (a *attempt) tell(call approval.Escalation) {
+// publish publishes that the call was approved.
+func (a *attempt) publish(call approval.Escalation) {
 	call.Tab = a.session.fixed.Tab
 	done := AutoApproval{
 		Call: call, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
@@ -183,7 +185,7 @@ func (a *attempt) tell(call approval.Escalation) {
 	a.session.deps.Events.AutoApproved(done)
 }
 
-// keepApproval remembers an automatic approval, so that it can be looked at.
+// keepApproval keeps an automatic approval for AutoApprovals to list.
 func (s *Session) keepApproval(a AutoApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,8 +198,8 @@ func (s *Session) keepApproval(a AutoApproval) {
 // autoLog is the session's log of automatic approvals.
 func (s *Session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layout.AutoApprovals()) }
 
-// question puts an item and a receipt together, with what the host knows of the
-// place.
+// question combines a waiting call, a receipt, and what the host knows about the
+// workspace.
 func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoapprove.Question {
 	q := autoapprove.Question{
 		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
@@ -220,14 +222,15 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 		var a struct {
 			Path string `json:"path"`
 		}
-		_ = json.Unmarshal(item.Arguments, &a) // without a path there is nothing that exists
+		_ = json.Unmarshal(item.Arguments, &a) // an empty path does not exist
 		_, err := os.Lstat(a.Path)
 		q.Exists = !errors.Is(err, fs.ErrNotExist)
 	}
 	return q
 }
 
-// Head is what the workspace has checked out now, as far as a receipt needs it.
+// Head returns what the workspace has checked out now, for a receipt. It is empty while
+// automatic approval is off.
 func (s *Session) Head() receipt.Head {
 	if s.deps.Config.AutoApprove == nil {
 		return receipt.Head{}
@@ -249,13 +252,13 @@ func (s *Session) gitCommand(server, tool string) string {
 	return engine.Behavior(server, tool).Command
 }
 
-// pinRemotes notes which remotes the workspace has before the agent can change
-// them. What was noted first stays, also when the session is resumed.
+// pinRemotes writes down the workspace's remotes before the agent can change them. A
+// resumed session reads them from that file and keeps them.
 func (s *Session) pinRemotes() error {
 	data, err := os.ReadFile(s.layout.Remotes())
 	if err == nil {
 		if err := json.Unmarshal(data, &s.remotes); err != nil {
-			return fmt.Errorf("prepare session: the note of the remotes is damaged: %w", err)
+			return fmt.Errorf("prepare session: remotes.json is damaged: %w", err)
 		}
 		return nil
 	}
@@ -272,7 +275,7 @@ func (s *Session) pinRemotes() error {
 	return nil
 }
 
-// AutoApprovals lists what was let through automatically, oldest first.
+// AutoApprovals lists the latest calls that were approved automatically, oldest first.
 func (s *Session) AutoApprovals() []AutoApproval {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,17 +13,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// ServerCheck is what starting the tool servers of a session, for a look, has
-// shown.
+// ServerCheck is the result of a trial start of a session's tool servers.
 type ServerCheck struct {
-	Tools  int      // that an agent would be offered
-	Hidden []string // tools that no agent is offered, and why
+	Tools  int      // how many tools an agent would be offered
+	Hidden []string // the tools that no agent is offered, each with the reason
 }
 
 // CheckServers starts every tool server in its sandbox, as a session in an
-// empty directory would, and holds what they offer against the policy's
-// annotations. A sandbox that lets a probe through is an error when the
-// configuration enforces sandboxes.
+// empty directory would, and compares the tools that they offer with the policy's
+// annotations. It fails when the configuration enforces sandboxes and a sandbox lets
+// a probe through.
 func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	dir, err := os.MkdirTemp("", "ironcurtain-check-")
 	if err != nil {
@@ -31,7 +30,7 @@ func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	}
 	defer os.RemoveAll(dir)
 	s := &Session{deps: d, fixed: stored.Session{Workspace: stored.RealPath(dir)}}
-	engine, err := s.judge()
+	engine, err := s.newEngine()
 	if err != nil {
 		return found, err
 	}
@@ -39,7 +38,7 @@ func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	if err != nil {
 		return found, err
 	}
-	host, err := s.confine(ctx, installed)
+	host, err := s.newSandboxes(ctx, installed)
 	if err != nil {
 		return found, err
 	}

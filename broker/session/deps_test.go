@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// testDeps are what sessions need, without a broker and without a container engine.
+// testDeps makes what sessions need, without a broker and without a container engine.
 func testDeps(t *testing.T, c Config) *Deps {
 	t.Helper()
 	d := &Deps{
@@ -31,7 +31,7 @@ func testDeps(t *testing.T, c Config) *Deps {
 	return d
 }
 
-// recorder keeps what sessions tell.
+// recorder implements Events and keeps the notices and end notices.
 type recorder struct {
 	notices chan Notice
 
@@ -54,7 +54,7 @@ func (r *recorder) Left(_ stored.ID, about EndTopic, lines ...string) {
 	r.ends[about] = lines
 }
 
-// endNotices are the lines of what sessions have left, in the order of their topics.
+// endNotices returns the lines of the end notices, in the order of their topics.
 func (r *recorder) endNotices() []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,10 +65,10 @@ func (r *recorder) endNotices() []string {
 	return all
 }
 
-// heard is what the session's broker is told.
-func heard(s *Session) *recorder { return s.deps.Events.(*recorder) }
+// eventsOf returns the recorder that receives the session's events.
+func eventsOf(s *Session) *recorder { return s.deps.Events.(*recorder) }
 
-// changes are what becomes of calls that wait, from now on.
+// changes returns the changes of the queue from now on.
 func changes(ctx context.Context, s *Session) <-chan approval.Change {
 	_, all := s.deps.Approvals.Subscribe(ctx)
 	return all

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// preparing is a session of that repository whose container is about to be started.
+// preparing makes a session on that repository whose container is about to be started.
 func preparing(t *testing.T, base, repo string) (*Session, func()) {
 	t.Helper()
 	d := testDeps(t, Config{
@@ -36,8 +36,9 @@ func preparing(t *testing.T, base, repo string) (*Session, func()) {
 	}
 }
 
-// What git would run and a repository lacks is made before the agent could make it, is
-// read-only in the container, and is gone when nobody works there any more.
+// Files that git would run or obey and that a repository lacks are made before the agent
+// can make them, are read-only in the container, and are removed when the last session on
+// the repository ends.
 func TestMadeBeforehand(t *testing.T) {
 	base, repo := bareOfHooks(t)
 	hooks, config := filepath.Join(repo, ".git/hooks"), filepath.Join(repo, ".git/config")
@@ -61,7 +62,7 @@ func TestMadeBeforehand(t *testing.T) {
 	if there(hooks) || there(config) {
 		t.Error("they are still there")
 	}
-	// What a person has put there stays.
+	// Files that a person has put there stay.
 	_, end := preparing(t, base, repo)
 	shell(t, repo, "echo mine >.git/hooks/pre-push")
 	end()
@@ -70,8 +71,8 @@ func TestMadeBeforehand(t *testing.T) {
 	}
 }
 
-// What an agent leaves is named when its session ends, first of all, and again in what
-// is known of the stored session; a session that left nothing says nothing.
+// The files that an agent leaves are named when its session ends, and again for the
+// stored session. A session that left nothing says nothing.
 func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 	base, repo := bareOfHooks(t)
 	for _, tc := range []struct{ script, want string }{
@@ -80,11 +81,11 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 		{"for i in $(seq 30); do mkdir d$i; touch d$i/.envrc; done", "more, which 'ironcurtain-mux sessions show"},
 	} {
 		s, end := preparing(t, base, repo)
-		s.program = &takenBack{} // it has begun
+		s.program = &takenBack{} // the agent has begun
 		shell(t, repo, tc.script)
 		end()
-		said := heard(s).endNotices()
-		if len(said) > maxTold+2 || (tc.want == "") != (len(said) == 0) {
+		said := eventsOf(s).endNotices()
+		if len(said) > maxReported+2 || (tc.want == "") != (len(said) == 0) {
 			t.Errorf("%s: %q", tc.script, said)
 		}
 		for _, want := range strings.Split(tc.want, "\n") {

@@ -12,9 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Run lives the session's life: start the agent, wait for its end, take
-// everything down. It returns when nothing of the session is left but its
-// directory.
+// Run runs the session: it starts the agent, waits for its end, and takes everything
+// down. It returns when only the session's directory is left.
 func (s *Session) Run() {
 	ctx := s.life
 	defer s.cancel()
@@ -30,7 +29,7 @@ func (s *Session) Run() {
 	stack.push("give up the session", func(context.Context) error { return s.Release() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
-	// While the agent's connection is still there, it can be told.
+	// Withdraw before the proxies close, so that the agent still gets the answer.
 	s.deps.Approvals.Withdraw(s.fixed.ID, s.withdrawal(err))
 	if s.Info().Trouble != "" {
 		stack.hurry(removeProgram, engineAwayLimit)
@@ -43,8 +42,8 @@ func (s *Session) Run() {
 	}
 }
 
-// live brings the session up, pushing what must be undone on stack, and waits
-// until the agent ends or ctx does.
+// live starts the session and waits until the agent ends or ctx does. It pushes on stack
+// what must be undone afterwards.
 func (s *Session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
 	begin := s.start
 	if s.adapter.Host {
@@ -83,7 +82,7 @@ func (s *Session) live(ctx context.Context, stack *teardown, started func()) (do
 	return exit, err
 }
 
-// wait waits until the agent has ended, or its tools turn out not to come up.
+// wait waits until the agent has ended, or its tool servers have failed to start.
 func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var watching sync.WaitGroup
@@ -110,12 +109,12 @@ func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error
 	return exit, err
 }
 
-// memoryFull is what a tab says when the kernel has ended a program in its
-// container, be it the agent, whose end follows, or one that the agent had started.
+// memoryFull is what a tab says when the kernel has ended a program in its container
+// because of the memory limit: the agent itself, or a program that the agent started.
 const memoryFull = "the memory limit was hit: the kernel ended a program in the container (resources.memoryMb in config.json raises it)"
 
-// end records how the session ended; the tab stays until it is closed. A session
-// that a person ended has no agent that died.
+// end records how the session ended. Its tab stays until it is closed. A session that a
+// person ended is recorded as closed, not as dead.
 func (s *Session) end(exit docker.Exit, err error) {
 	s.mu.Lock()
 	s.exitCode = exit.Code
@@ -132,13 +131,13 @@ func (s *Session) end(exit docker.Exit, err error) {
 	if last.State = stored.StateDead; errors.Is(err, context.Canceled) {
 		last.State, last.Reason, last.ExitCode = stored.StateClosed, "", 0
 	}
-	if err := s.keep(last); err != nil {
+	if err := s.writeRecord(last); err != nil {
 		s.deps.Log.Error("session record was not written", "session", s.fixed.ID, "error", err)
 	}
 	s.count(func(t *tally) { t.dead = true })
 }
 
-// withdrawal says why what still waits for a person is not carried out.
+// withdrawal says why the calls that still wait for a person are not carried out.
 func (s *Session) withdrawal(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "the person ended the session while it waited"
@@ -146,8 +145,8 @@ func (s *Session) withdrawal(err error) string {
 	return "the session has ended"
 }
 
-// removeProgram is the step of taking a session down that needs the container
-// engine, and engineAwayLimit how long it may take while that does not answer.
+// removeProgram names the step of the teardown that needs the container engine.
+// engineAwayLimit is how long that step may take while the engine does not answer.
 const (
 	removeProgram   = "remove the program"
 	engineAwayLimit = 5 * time.Second
@@ -156,8 +155,8 @@ const (
 // Stop asks the session to end, without waiting.
 func (s *Session) Stop() { s.cancel() }
 
-// Close ends the session and waits until nothing of it runs, or what is left of it
-// is left to gc, which is an error.
+// Close ends the session and waits until it is taken down. It returns an error when
+// something could not be removed and is left to gc.
 func (s *Session) Close(ctx context.Context) error {
 	s.cancel()
 	select {
@@ -174,10 +173,11 @@ func (s *Session) Close(ctx context.Context) error {
 	return nil
 }
 
-// Ended is closed when the session has ended and is taken down, as far as it could be.
+// Ended returns a channel that is closed when the session has ended and its teardown is
+// over, even if some steps of it failed.
 func (s *Session) Ended() <-chan struct{} { return s.finished }
 
-// Over reports whether the session has ended and is taken down, as far as it could be.
+// Over reports whether the channel of Ended is closed.
 func (s *Session) Over() bool {
 	select {
 	case <-s.finished:

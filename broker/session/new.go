@@ -12,9 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Resume makes the session that continues a stored one: the same id, directory,
-// agent and workspace. Its lease is taken here, so that whoever asks learns at
-// once when another process has it.
+// Resume makes the session that continues a stored one, with the same id, directory,
+// agent and workspace. It takes the session's lease, so that the caller learns at once
+// if another process has it.
 func Resume(d *Deps, r Request) (*Session, error) {
 	if !stored.ValidID(r.Resume) {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
@@ -38,8 +38,8 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		if workspace, err = stored.ResolveWorkspace(rec.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
 		}
-		if workspace != rec.Workspace { // an agent that works above it can have put a link there
-			return nil, fault.New(fmt.Sprintf("look who put the link there; to work behind it: /new %s --workspace", rec.Agent),
+		if workspace != rec.Workspace { // an agent that works in a parent directory can have put a link there
+			return nil, fault.New(fmt.Sprintf("find out who put the link there; to work in the directory that it leads to: /new %s --workspace", rec.Agent),
 				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
 		}
 	}
@@ -58,8 +58,8 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	return s, nil
 }
 
-// clearStale removes what is left of the session's former container. The lease
-// is ours, so nobody uses it.
+// clearStale removes what is left of a resumed session's former container. Nobody else
+// uses it, since this process has the session's lease.
 func (s *Session) clearStale(ctx context.Context, engine *docker.Client) error {
 	if !s.resumed {
 		return nil
@@ -68,7 +68,7 @@ func (s *Session) clearStale(ctx context.Context, engine *docker.Client) error {
 	return err
 }
 
-// New makes the session of a request for a new one.
+// New makes a new session as a request asks for it.
 func New(d *Deps, r Request) (*Session, error) {
 	if r.Agent == "" {
 		r.Agent = d.Config.DefaultAgent
@@ -89,7 +89,8 @@ func New(d *Deps, r Request) (*Session, error) {
 	if adapter.Host {
 		s.fixed.Workspace, s.fixed.Notice = d.Config.UserHome, hostNotice
 	}
-	// Where a shell of this machine is anyway may be named, too: to open it anew.
+	// A request for a shell of this machine may name its usual directory, as one to open it
+	// again does.
 	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(d.Config.UserHome)) {
 		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
@@ -98,7 +99,7 @@ func New(d *Deps, r Request) (*Session, error) {
 	return s, s.chooseWorktree(d.Context, r)
 }
 
-// unnamedSession is a session without an identity.
+// unnamed makes a session that has no id, directory or workspace yet.
 func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 	s := &Session{
 		deps:        d,
@@ -111,15 +112,15 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 		firstOutput: make(chan struct{}),
 		started:     make(chan struct{}),
 		finished:    make(chan struct{}),
-		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.standing(adapter), Ephemeral: adapter.Host},
+		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.tabNotice(adapter), Ephemeral: adapter.Host},
 	}
 	s.life, s.cancel = context.WithCancel(d.Context)
 	s.tally.connected = !adapter.Tools || r.Idle
 	return s
 }
 
-// CheckWorkspace says whether a session of the multiplexer with that home and cache could
-// be opened on the directory. An empty one stands for a fresh sandbox.
+// CheckWorkspace returns an error if no session could be opened on the directory given,
+// by a multiplexer with that home and cache. An empty directory means a fresh sandbox.
 func CheckWorkspace(given, home, cache, userHome string) error {
 	if given == "" {
 		return nil

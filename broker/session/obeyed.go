@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 )
 
-// noteObeyed notes what of the workspace programs would run, before the agent begins and
-// once in the life of a session.
+// noteObeyed records which files of the workspace programs would run or obey. It does so
+// before the agent begins, once in the life of a session.
 func (s *Session) noteObeyed(ctx context.Context) error {
 	_, err := obeyed.Kept(s.layout.Obeyed())
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -31,8 +31,9 @@ func (s *Session) noteObeyed(ctx context.Context) error {
 	return r.Keep(s.layout.Obeyed())
 }
 
-// fillRepository makes what the repository of a workspace that was given lacks, and what
-// must be read-only in the container.
+// fillRepository creates the files that must be read-only in the container and that the
+// repository of a given workspace lacks. They are removed when the last session on the
+// workspace ends.
 func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() {
 		return nil
@@ -64,35 +65,37 @@ func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	return held.Make(lacks)
 }
 
-// obeyed looks at the workspace for at most that long and compares with how it was.
+// obeyed compares the workspace with its state before the agent began. It takes at most
+// that long.
 func (s *Session) obeyed(ctx context.Context, most time.Duration) (stored.Obeyed, error) {
 	return stored.LookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.Config.UserHome, most)
 }
 
-// watchRepository says at once when git in the workspace would run or obey something that
-// the agent has made, since the person may use git there meanwhile. It looks at the
-// repository and those of its submodules alone; what else the agent leaves is named at the end.
+// watchRepository tells the person within seconds when git in the workspace would run or
+// obey something that the agent has made, since the person may use git there meanwhile. It
+// looks only at the repository and its submodules' repositories; reportObeyed looks at
+// everything when the session ends.
 func (s *Session) watchRepository(ctx context.Context) {
 	kept, err := obeyed.Kept(s.layout.Obeyed())
 	if err != nil {
-		return // told at the end
+		return // reportObeyed says so at the end
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	next := time.NewTimer(repositoryTick)
 	defer next.Stop()
 	for {
 		began := time.Now()
 		now, err := obeyed.TakeRepository(ctx, s.fixed.Workspace, s.deps.Config.UserHome)
 		if err != nil {
-			return // it is gone, or the session ends
+			return // the repository is gone, or the session ends
 		}
 		for _, f := range now.Since(kept.Look) {
-			if line := f.String(); !told[line] && len(told) < maxTold {
-				told[line] = true
+			if line := f.String(); !reported[line] && len(reported) < maxReported {
+				reported[line] = true
 				s.notice(true, fmt.Sprintf("do not use git in %s before you have looked at this: %s", s.fixed.Workspace, line))
 			}
 		}
-		next.Reset(max(repositoryTick, 20*time.Since(began))) // an agent can make a look long
+		next.Reset(max(repositoryTick, 20*time.Since(began))) // an agent can make a look take long
 		select {
 		case <-next.C:
 		case <-ctx.Done():
@@ -105,12 +108,12 @@ func (s *Session) watchRepository(ctx context.Context) {
 // takes a fraction of a millisecond.
 const repositoryTick = 2 * time.Second
 
-// maxTold bounds what is told of a workspace when its session ends, in lines.
-const maxTold = 20
+// maxReported is how many findings about a workspace a person is told of.
+const maxReported = 20
 
-// tellObeyed says what the agent has left in the workspace, once it has ended. The look
-// takes at most that long.
-func (s *Session) tellObeyed(ctx context.Context, most time.Duration) error {
+// reportObeyed tells the person what the agent has left in the workspace that programs would
+// run or obey. The agent must have ended. The look takes at most that long.
+func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 	s.mu.Lock()
 	began := s.program != nil
 	s.mu.Unlock()
@@ -134,8 +137,8 @@ func (s *Session) tellObeyed(ctx context.Context, most time.Duration) error {
 		s.deps.Events.Left(s.fixed.ID, aboutObeyed)
 		return err
 	}
-	if more := len(o.Found) - maxTold; more > 0 {
-		lines = slices.Replace(lines, maxTold, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
+	if more := len(o.Found) - maxReported; more > 0 {
+		lines = slices.Replace(lines, maxReported, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
 	}
 	if o.Missed != "" {
 		lines[len(lines)-1] += fmt.Sprintf(" ('ironcurtain-mux sessions show %s' looks again)", id)

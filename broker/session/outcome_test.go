@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// ending waits for what everybody is told of a call.
+// ending waits for the event that says how a call ended.
 func ending(t *testing.T, told <-chan approval.Change) approval.Ending {
 	t.Helper()
 	for {
@@ -27,8 +27,8 @@ func ending(t *testing.T, told <-chan approval.Change) approval.Ending {
 	}
 }
 
-// What became of a model request that somebody decided is told when its record says so,
-// or when there could be none.
+// How a model request ended that a person decided about is told when its record is
+// written, or when the record could not be written.
 func TestWhatBecameOfARequestIsTold(t *testing.T) {
 	full := errors.New("no space left on device")
 	for name, test := range map[string]struct {
@@ -61,7 +61,7 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 			decideOn(t, s, e, !test.deny)
 			ruling := <-asked
 			record := mitm.Record{Phase: test.phase, Decision: test.decision, Detail: "detail", Ruling: &ruling}
-			if err := s.tellOutcomes(func(mitm.Record) error { return test.write })(record); !errors.Is(err, test.write) {
+			if err := s.reportOutcomes(func(mitm.Record) error { return test.write })(record); !errors.Is(err, test.write) {
 				t.Error(err)
 			}
 			if got := ending(t, told); got.ID != e.ID || got.State != test.state || !strings.HasPrefix(got.Reason, test.reason) || got.Expected() != (test.deny && test.write == nil) {
@@ -71,8 +71,8 @@ func TestWhatBecameOfARequestIsTold(t *testing.T) {
 	}
 }
 
-// So is what became of an answer that no caller waited for, and of a question about a
-// session that is paused.
+// The same is told of an answer that no caller waited for, and of the question about a
+// paused session.
 func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		f := newWaitedBefore(t)
@@ -110,7 +110,7 @@ func TestWhatBecameOfOtherAnswersIsTold(t *testing.T) {
 	}
 }
 
-// pausedSession is the pause of a session whose provider has sent a credential back.
+// pausedSession returns the pause of a session whose provider has sent a credential back.
 func pausedSession(t *testing.T, s *Session, log *audit.Log) *pause {
 	t.Helper()
 	stack := &teardown{}

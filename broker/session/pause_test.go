@@ -20,7 +20,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// askingSession is a session with a queue and an audit, and nothing else.
+// askingSession makes a session that has only a queue and an audit.
 func askingSession(t *testing.T) (*Session, *audit.Log, string) {
 	t.Helper()
 	d := testDeps(t, Config{Home: t.TempDir(), EscalationTimeout: time.Minute})
@@ -33,7 +33,7 @@ func askingSession(t *testing.T) (*Session, *audit.Log, string) {
 	return &Session{deps: d, fixed: stored.Session{ID: "s1", Tab: 1}, layout: stored.Layout{Dir: t.TempDir()}}, log, path
 }
 
-// waiting is the one item that waits, once it does.
+// waiting waits until an item waits for a person, and returns it.
 func waiting(t *testing.T, s *Session) approval.Escalation {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
@@ -74,7 +74,7 @@ func TestALeakPausesTheSession(t *testing.T) {
 		t.Fatalf("a session without a leak: %v", err)
 	}
 	p.begin(mitm.Activity{Kind: mitm.KeyLeaked, Host: "api.x.com", Path: "/v1/x"})
-	item := waiting(t, s) // before any request
+	item := waiting(t, s) // the question waits before any request
 	if item.Plane != "http" || item.Rule != ruleLeak || item.Server != "api.x.com" || item.Digest == "" {
 		t.Errorf("item %+v", item)
 	}
@@ -89,7 +89,7 @@ func TestALeakPausesTheSession(t *testing.T) {
 		t.Errorf("after a refusal: %v", err)
 	}
 	settled(t, p)
-	// Nor does another multiplexer let it go on that takes the agent back.
+	// It also stays paused when another multiplexer takes the agent back.
 	if !newPause(t.Context(), s, stack, log).paused {
 		t.Error("a session that is taken back is not paused any more")
 	}
@@ -172,7 +172,7 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 			t.Errorf("ruling %+v", got)
 		}
 	}
-	// Somebody who goes away takes the question along.
+	// When the caller goes away, the question ends.
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan mitm.Ruling, 1)
 	go func() { r, _ := s.askRequest(ctx, request); done <- r }()
@@ -199,8 +199,8 @@ func TestLongBodiesAreShownInPart(t *testing.T) {
 	}
 }
 
-// An upstream that sends the key back: the agent gets its sentinel, the session is
-// paused, the person is told, and after their approval it goes on.
+// When an upstream sends the key back, the agent gets its sentinel instead, the session is
+// paused and the person is told. After their approval the session goes on.
 func TestLeakThroughTheProxy(t *testing.T) {
 	const key = "sk-ant-api03-the-real-key-0123456789"
 	s, log, path := askingSession(t)
@@ -229,7 +229,7 @@ func TestLeakThroughTheProxy(t *testing.T) {
 	}
 	item := waiting(t, s)
 	for told := false; !told; {
-		e := <-heard(s).notices
+		e := <-eventsOf(s).notices
 		told = e.Urgent && strings.Contains(e.Text, "paused")
 	}
 	done := make(chan int, 1)
@@ -252,7 +252,8 @@ func TestLeakThroughTheProxy(t *testing.T) {
 	}
 }
 
-// slowDisk holds the next sync of an audit log, once it is armed, until it is let go on.
+// slowDisk blocks the next sync of an audit log, once it is armed, until the test releases
+// it.
 type slowDisk struct {
 	armed         *atomic.Bool
 	syncing, goOn chan struct{}
@@ -287,7 +288,7 @@ func (f slowFile) Sync() error {
 	return f.File.Sync()
 }
 
-// An approval is for the leaks that there were when it was given.
+// An approval counts only for the leaks that happened before it.
 func TestALeakAfterTheApprovalPausesAgain(t *testing.T) {
 	s, _, _ := askingSession(t)
 	disk := slowDisk{new(atomic.Bool), make(chan struct{}), make(chan struct{})}

@@ -16,18 +16,18 @@ import (
 
 // Credentials are the real keys and logins of the person, for all sessions.
 type Credentials interface {
-	// Credential returns what lets requests to a provider in. An error may have a
-	// Hint, which tells the person how to get one.
+	// Credential returns the credential for requests to a provider. The hint of an
+	// error tells the person how to get one.
 	Credential(ctx context.Context, provider string) (mitm.Credential, error)
-	// Refused is told that a provider has refused a credential; true means that
+	// Refused is called when a provider has refused a credential. It reports whether
 	// there is another one now.
 	Refused(ctx context.Context, provider string, used mitm.Credential) bool
 	// Modes says which kind of credential each provider has now.
 	Modes() map[string]string
-	// Held are all credentials that are there now, for those who must keep them
-	// from the agent.
+	// Held returns all present credentials, for the code that must keep them from the
+	// agent.
 	Held() []mitm.Credential
-	// APIKeys are the credentials that are keys, for agents that know no logins.
+	// APIKeys returns the credentials that are keys, for agents that cannot use logins.
 	APIKeys() egress.Keys
 }
 
@@ -35,7 +35,7 @@ type Credentials interface {
 // the certificate under which the proxy answers.
 type provider struct {
 	sentinels   map[string]string // by provider
-	logins      map[string]string // providers whose sentinel stands for a login's token, and the name of its account for the agent
+	logins      map[string]string // account name by provider, for sentinels that stand in for a login's token
 	certificate []byte            // PEM; nil for an agent that talks to no model
 }
 
@@ -73,7 +73,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
-	s.remember(stack, proxy)
+	s.keepIdentity(stack, proxy)
 	listener, err := s.listen(s.layout.ProxySocket())
 	if err != nil {
 		return provider{}, err
@@ -81,7 +81,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	s.mu.Lock()
 	s.modelProxy = proxy
 	s.mu.Unlock()
-	served := s.letIn("models", proxy.Serve, listener)
+	served := s.serveClients("models", proxy.Serve, listener)
 	stack.push("close the way to the model", func(ctx context.Context) error {
 		err := proxy.Close(ctx)
 		if failure := <-served; failure != nil {
@@ -100,8 +100,8 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	return p, nil
 }
 
-// modelProxyConfig is the configuration of the proxy to one provider, but for what
-// bounds its use.
+// modelProxyConfig returns the configuration of the proxy to one provider, without the
+// parts that serveProvider adds: the budget, the pause and the activity.
 func (s *Session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
 	c := s.deps.Config
 	return mitm.Config{
@@ -113,8 +113,8 @@ func (s *Session) modelProxyConfig(provider string, credentials Credentials, log
 		Refused:     credentials.Refused,
 		Upstreams:   c.upstreamsOf(provider),
 		UpstreamCAs: c.UpstreamCAs,
-		Audit:       s.tellOutcomes(egress.Append(log)),
-		Note:        s.tellOutcomes(egress.Post(log)),
+		Audit:       s.reportOutcomes(egress.Append(log)),
+		Note:        s.reportOutcomes(egress.Post(log)),
 		Identity:    s.identity,
 		Ask:         s.askRequest,
 		Domains:     true,
@@ -122,22 +122,22 @@ func (s *Session) modelProxyConfig(provider string, credentials Credentials, log
 	}
 }
 
-// remember leaves with the kernel what another multiplexer needs to serve this
-// agent, should this one be killed. Where that cannot be done, an agent that was
-// left running is started anew when its session is resumed.
-func (s *Session) remember(stack *teardown, proxy *mitm.Proxy) {
+// keepIdentity keeps in the kernel's keyring what another multiplexer needs to serve this
+// agent if this multiplexer is killed. If that fails, the agent is started anew when its
+// session is resumed after a kill.
+func (s *Session) keepIdentity(stack *teardown, proxy *mitm.Proxy) {
 	identity, err := proxy.Identity()
 	if err == nil {
 		err = stored.KeepSecret(s.layout.Run, identity)
 	}
 	if err != nil {
-		s.deps.Log.Warn("the agent cannot be taken back should this multiplexer be killed", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("the agent cannot be taken back if this multiplexer is killed", "session", s.fixed.ID, "error", err)
 		return
 	}
 	stack.push("take back the kernel's key", func(context.Context) error { stored.DropSecret(s.layout.Run); return nil })
 }
 
-// table is the provider table in force.
+// table returns the provider table: the configured one, or the built-in one.
 func (c *Config) table() []mitm.Provider {
 	if c.Providers != nil {
 		return c.Providers
@@ -145,7 +145,8 @@ func (c *Config) table() []mitm.Provider {
 	return mitm.Providers()
 }
 
-// upstreamsOf lists where requests for a provider's hosts go instead.
+// upstreamsOf returns the configured addresses that requests for a provider's hosts go to
+// instead.
 func (c *Config) upstreamsOf(provider string) map[string]*url.URL {
 	all := make(map[string]*url.URL)
 	for _, p := range c.table() {
@@ -161,9 +162,9 @@ func (c *Config) upstreamsOf(provider string) map[string]*url.URL {
 	return all
 }
 
-// standing is what a tab of an agent says all the time: the configured notice
-// or, without one, which requests do not go where the agent believes.
-func (c *Config) standing(a agent.Adapter) string {
+// tabNotice returns what an agent's tab says all the time: the configured notice or,
+// without one, which providers' requests go to another address than the agent believes.
+func (c *Config) tabNotice(a agent.Adapter) string {
 	if c.Notice != "" {
 		return c.Notice
 	}
@@ -185,11 +186,11 @@ func (c *Config) standing(a agent.Adapter) string {
 	return strings.Join(moved, ", ")
 }
 
-// chooseProvider picks the first of the agent's providers that lets the person
-// in, and names the account that the login belongs to. An agent is let out to
-// that one and to no other.
+// chooseProvider returns the first of the agent's providers that the person has a
+// credential for, and the account that a login belongs to. The agent can reach that
+// provider and no other.
 func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, account string, err error) {
-	var lacks error // of the one it prefers
+	var lacks error // why there is no credential for the preferred provider
 	for _, name := range s.adapter.Providers {
 		cred, err := c.Credential(ctx, name)
 		if err == nil {
@@ -202,7 +203,7 @@ func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, acco
 	return "", "", fmt.Errorf("open the way to the model: %w", lacks)
 }
 
-// providerActivity follows what the agent asks of its model.
+// providerActivity counts the agent's model requests and tells the person of trouble.
 func (s *Session) providerActivity(a mitm.Activity) {
 	switch a.Kind {
 	case mitm.RequestStarted:
@@ -219,7 +220,7 @@ func (s *Session) providerActivity(a mitm.Activity) {
 	case mitm.RequestRefused:
 		s.spend(a)
 	case mitm.AuditFailed:
-		// The audit speaks for itself, in auditState and in its records; a tab full
-		// of refusals would only hide what matters.
+		// auditState tells the person; a notice for each refused request would hide
+		// more important ones.
 	}
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// repositoryMounts keep an agent from planting what git would run for the person
-// outside of the container: of a repository in a workspace that was given, its
-// hooks and its configuration are read-only. What is a link there is left as it
-// is: it would name another file in the container than it does here. The
-// repository itself is a mount, too: what is one cannot be moved out of the way.
-// A mount ends when somebody replaces the file on the host, as 'git config' does; what
-// the agent then leaves is named (tellObeyed).
+// repositoryMounts returns mounts that keep an agent from planting files that git would
+// run for the person outside of the container. In a workspace that was given, the hooks
+// and the configuration of its repository are read-only. Links are not mounted, because
+// they would name another file in the container than on the host. The .git directory is a
+// mount, too, so that the agent cannot move it away. A mount ends when somebody replaces
+// the file on the host, as 'git config' does; reportObeyed names what the agent leaves
+// there afterwards.
 //
-// Of a worktree that we made, what leads git to other repositories is read-only as
-// well, and so are the objects that it borrows.
+// In a worktree that we made, the files that lead git to other repositories are read-only
+// as well, and so are the objects that it borrows.
 func (s *Session) repositoryMounts() []docker.Mount {
 	fixed, kept := append([]string{".git/config.worktree"}, stored.ReadOnlyParts...), []string{".git"}
 	if s.fixed.Worktree != nil {
 		fixed, kept = worktree.ReadOnly()
 	} else if stored.IsFile(filepath.Join(s.fixed.Workspace, ".git")) {
-		fixed, kept = []string{".git"}, nil // it says where the repository is
+		fixed, kept = []string{".git"}, nil // the file names the repository's directory
 	}
 	var mounts []docker.Mount
 	for i, name := range append(kept, fixed...) {
@@ -43,7 +43,7 @@ func (s *Session) repositoryMounts() []docker.Mount {
 	return mounts
 }
 
-// borrowed are the stores of objects that the session's worktree reads.
+// borrowed returns the object directories that the session's worktree reads.
 func (s *Session) borrowed() []string {
 	if s.fixed.Worktree == nil {
 		return nil
@@ -51,15 +51,15 @@ func (s *Session) borrowed() []string {
 	return []string{s.fixed.Worktree.Objects()}
 }
 
-// commonDirFile is the file with which a repository in a directory would make git use
-// another one: its configuration, its hooks. An ordinary repository has none.
+// commonDirFile is the file with which a repository in a workspace makes git use the
+// configuration and hooks of another repository. An ordinary repository does not have it.
 func commonDirFile(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
 
-// checkRepository refuses a workspace whose repository leads elsewhere.
+// checkRepository refuses a workspace whose repository makes git use another one.
 func (s *Session) checkRepository() error {
 	path := commonDirFile(s.fixed.Workspace)
 	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
-		return nil // ours is pinned
+		return nil // in a worktree the file is mounted read-only
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return fault.New("look where it leads, then remove it", "%s makes git use another repository", path)
@@ -67,20 +67,19 @@ func (s *Session) checkRepository() error {
 	return nil
 }
 
-// disarm moves the file out of the way with which an agent has made its repository
-// lead elsewhere. The agent must have ended.
+// disarm moves commonDirFile away if the agent has made one. The agent must have ended.
 func (s *Session) disarm() error {
 	path := commonDirFile(s.fixed.Workspace)
 	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
 		return nil
 	}
 	if _, err := os.Lstat(path); err != nil {
-		return nil // as it should be
+		return nil // there is no such file
 	}
 	if err := os.Rename(path, path+".disarmed"); err != nil {
-		return fmt.Errorf("%s makes git use another repository, and cannot be removed: %w", path, err)
+		return fmt.Errorf("%s makes git use another repository, and cannot be moved away: %w", path, err)
 	}
-	text := fmt.Sprintf("the agent had made git use another repository; that was moved to %s.disarmed", path)
+	text := fmt.Sprintf("the agent had made git use another repository; the file that did so was moved to %s.disarmed", path)
 	s.deps.Events.Left(s.fixed.ID, aboutDisarmed, text)
 	s.notice(true, text)
 	return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// restoreWaiting lets the calls wait again that waited when the multiplexer of an
-// agent that still runs was killed: the same items, under the same digests. Their
-// callers come back by themselves, as soon as the tools are served.
+// restoreWaiting puts the calls back into the queue that waited when the agent's
+// multiplexer was killed, as the same items with the same digests. The agent still runs,
+// and its clients make the calls again as soon as the tools are served.
 func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
 	open, err := stored.Undecided(s.layout)
 	if err != nil {
@@ -22,18 +22,18 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	held, end := context.WithCancel(ctx)
 	stack.push("end what waits from before", func(context.Context) error {
 		end()
-		s.holding.Wait()
+		s.restoredCalls.Wait()
 		return nil
 	})
 	restored := 0
 	for _, u := range open {
-		if u.Ticket == "" { // nobody could make the same call again
+		if u.Ticket == "" { // a client cannot make the same call again
 			if err := stored.Withdraw(ctx, s.layout, s.fixed.ID, log, u); err != nil {
 				return err
 			}
 			continue
 		}
-		f, err := s.former(ctx, &u)
+		f, err := s.restoredItem(ctx, &u)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 			return err
 		}
 		restored++
-		s.holding.Go(func() { s.hold(held, log, h, u) })
+		s.restoredCalls.Go(func() { s.awaitAnswer(held, log, h, u) })
 	}
 	s.restoreDone()
 	if restored > 0 {
@@ -54,10 +54,10 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	return nil
 }
 
-// former is what is put back of a call. What it would do is worked out anew. Where
-// that is not what was shown, it is marked, and the call waits under another id:
-// whoever has read the one before has seen something else.
-func (s *Session) former(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
+// restoredItem makes the item that is put back into the queue for a call. The effect is worked
+// out anew. If it differs from the effect that was shown, it is marked as changed and the
+// call gets a new id, so that nobody who has seen the old effect can approve the new one.
+func (s *Session) restoredItem(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
 	f := approval.Escalation{
 		Number: u.Number, AskedAt: u.AskedAt,
 		Session: s.fixed.ID, Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
@@ -86,12 +86,12 @@ func (s *Session) former(ctx context.Context, u *stored.WaitingCall) (approval.E
 	return f, nil
 }
 
-// hold waits with a call until its caller is back, and records what becomes of it
-// without one. An answer that cannot be recorded does not stand.
-func (s *Session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u stored.WaitingCall) {
+// awaitAnswer waits until a restored call's caller is back. If the call is answered before, it
+// records the answer. An answer that cannot be recorded does not count.
+func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.Held, u stored.WaitingCall) {
 	res, settled := h.Wait(ctx)
 	if !settled {
-		return // its caller records what becomes of it
+		return // its caller is back and records the answer
 	}
 	r := audit.Record{
 		Plane: audit.PlaneTool, Session: s.fixed.ID, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
@@ -124,7 +124,7 @@ func (s *Session) hold(ctx context.Context, log *audit.Log, h *approval.Held, u 
 	}
 }
 
-// waited says how many calls did.
+// waited says how many calls waited.
 func waited(n int) string {
 	if n == 1 {
 		return "1 call waited"
@@ -132,7 +132,8 @@ func waited(n int) string {
 	return fmt.Sprintf("%d calls waited", n)
 }
 
-// settleWaiting does so for a session whose agent begins anew.
+// settleWaiting records the calls that waited when the multiplexer ended as withdrawn, for
+// a session whose agent starts anew.
 func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
 	if n > 0 {
@@ -142,14 +143,15 @@ func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	return err
 }
 
-// Restored reports whether nothing of the session's former life is to be taken up any
-// more.
+// Restored reports whether the calls that waited under the session's last multiplexer
+// have been restored or withdrawn.
 func (s *Session) Restored() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.restored
 }
 
+// restoreDone makes Restored report true.
 func (s *Session) restoreDone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

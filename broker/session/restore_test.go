@@ -17,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// waitedBefore is a session whose agent goes on after its multiplexer was killed, as far as the
-// calls go that waited then.
+// waitedBefore is a session whose calls waited when its multiplexer was killed and whose
+// agent still runs.
 type waitedBefore struct {
 	*Session
 	t       *testing.T
@@ -50,7 +50,7 @@ func newWaitedBefore(t *testing.T) *waitedBefore {
 	return f
 }
 
-// leave writes a call down as a killed process leaves it that waited for a person.
+// leave writes a waiting call to disk as a killed process leaves it.
 func (f *waitedBefore) leave(arguments string, values ...any) stored.WaitingCall {
 	f.t.Helper()
 	v := f.engine.Evaluate(policy.Call{Server: "filesystem", Tool: "write_file", Arguments: fmt.Appendf(nil, arguments, values...)})
@@ -76,7 +76,8 @@ func (f *waitedBefore) leave(arguments string, values ...any) stored.WaitingCall
 	return all[0]
 }
 
-// restore lets the calls wait again and returns what ends them with their session.
+// restore restores the waiting calls and returns a function that ends them as the end of
+// their session does.
 func (f *waitedBefore) restore() (end func()) {
 	f.t.Helper()
 	stack := &teardown{}
@@ -94,7 +95,7 @@ func (f *waitedBefore) restore() (end func()) {
 	}
 }
 
-// answer decides a call as a person who has seen it.
+// answer decides a call as a person does who has seen it.
 func (f *waitedBefore) answer(u stored.WaitingCall, approve bool) approval.Resolution {
 	f.t.Helper()
 	r, won, err := f.deps.Approvals.Answer(u.ID, u.Digest, approval.Answer{Effect: u.Fingerprint, Approve: approve, By: "cli"})
@@ -106,8 +107,8 @@ func (f *waitedBefore) answer(u stored.WaitingCall, approve bool) approval.Resol
 
 const writeFile = `{"path":%q,"content":"x"}`
 
-// A call goes on only after its record is on the disk. So whichever record there
-// is of it, it is not let wait again; it is, when there is none but a note.
+// A call goes on only after its record is on the disk. So a call that has a record of a
+// decision is not restored; a call that has none, or only a note, is.
 func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 	for name, c := range map[string]struct {
 		record   audit.Record
@@ -150,17 +151,17 @@ func TestOnlyWhatWasNeverDecidedIsRestored(t *testing.T) {
 	}
 }
 
-// What a restored call would do is part of its id: who has listed it before cannot
-// approve another effect by it, and neither can who has seen another one of its effects.
+// A restored call whose effect has changed gets a new id. So somebody who has listed the
+// call with another effect cannot approve the new effect.
 func TestAChangedEffectHasAnIDOfItsOwn(t *testing.T) {
 	f := newWaitedBefore(t)
 	path := f.outside + "/a.txt"
 	u := f.leave(writeFile, path)
 	first := u
-	for _, text := range []string{"another text", "a third one", "a third one"} { // as often restarted
+	for _, text := range []string{"another text", "a third one", "a third one"} { // one restart for each
 		changed := !sameText(t, path, text)
 		before := u
-		again, err := f.former(t.Context(), &u)
+		again, err := f.restoredItem(t.Context(), &u)
 		if err != nil || (again.ID != before.ID) != changed || again.Effect.Changed != changed {
 			t.Fatal(again, err)
 		}
@@ -179,7 +180,7 @@ func TestAChangedEffectHasAnIDOfItsOwn(t *testing.T) {
 	end()
 }
 
-// sameText gives a file that text and tells whether it had it before.
+// sameText reports whether a file has that text, and writes it to the file.
 func sameText(t *testing.T, path, text string) bool {
 	t.Helper()
 	before, err := os.ReadFile(path)
@@ -192,7 +193,7 @@ func sameText(t *testing.T, path, text string) bool {
 	return string(before) == text
 }
 
-// An answer while no caller waits is recorded, or does not stand.
+// An answer that is given while no caller waits is recorded.
 func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 	for _, approve := range []bool{true, false} {
 		f := newWaitedBefore(t)
@@ -215,8 +216,8 @@ func TestAnswersWithoutACallerAreRecorded(t *testing.T) {
 	}
 }
 
-// A call with anything secret in it is written down masked. It could not be told
-// from another one afterwards, so it cannot wait again.
+// A call that contains a secret is written to disk masked. It could not be distinguished
+// from another call afterwards, so it is not restored.
 func TestSecretCallsAreNotRestored(t *testing.T) {
 	f := newWaitedBefore(t)
 	u := f.leave(`{"path":%q,"content":"sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}`, f.outside+"/a.txt")
@@ -235,7 +236,7 @@ func TestSecretCallsAreNotRestored(t *testing.T) {
 	end()
 }
 
-// An approval that cannot be recorded does not stand.
+// An approval that cannot be recorded does not count.
 func TestAnUnrecordedAnswerDoesNotStand(t *testing.T) {
 	f := newWaitedBefore(t)
 	u := f.leave(writeFile, f.outside+"/a.txt")
@@ -244,9 +245,9 @@ func TestAnUnrecordedAnswerDoesNotStand(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.answer(u, true)
-	f.holding.Wait()
+	f.restoredCalls.Wait()
 	done := make(chan approval.Resolution, 1)
-	again, err := f.former(t.Context(), &u)
+	again, err := f.restoredItem(t.Context(), &u)
 	if err != nil {
 		t.Fatal(err)
 	}

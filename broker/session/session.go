@@ -1,10 +1,11 @@
-// Package session is one session's life. New makes a session from a request, Resume from
-// its directory. Run then starts everything the agent needs, waits for the agent's end,
-// and takes everything down again: the directories and the audit, the two proxies with
-// their sockets, the tool servers in their sandboxes, the image and the container.
+// Package session runs one session from its start to its end. New makes a session from a
+// request, Resume from a stored session's directory. Run then starts what the agent needs,
+// in this order: directories, audit, image, the two proxies with their sockets and the tool
+// servers in their sandboxes, container. It waits for the agent's end and takes everything
+// down again.
 //
-// A session is given what it needs as Deps and reports what happens through Events; it
-// knows nothing of the broker that runs it beside others.
+// A session gets what it needs as Deps and reports what happens through Events. It knows
+// nothing of the broker that runs it.
 package session
 
 import (
@@ -36,61 +37,61 @@ type Session struct {
 	layout  stored.Layout
 	owner   stored.User
 	lease   *docker.Lease // set while the session's directory is ours
-	resumed bool          // its directory is that of a former life
-	// replaces is a session that ends for this one, and after is closed when it has.
+	resumed bool          // the session was made by Resume
+	// replaces is the session that this one replaces; after is closed when that has ended.
 	replaces stored.ID
 	after    <-chan struct{}
-	// identity is what the agent knows its model proxy by; nil until it runs.
+	// identity is the certificate authority and stand-in keys that a taken-back agent
+	// knows its model proxy by; nil for any other agent.
 	identity []byte
 	cols     int
 	rows     int
-	fixed    stored.Session // what never changes; the rest is derived from tally
+	fixed    stored.Session // the part of Info that never changes
 
 	life        context.Context
 	cancel      context.CancelFunc // ends life, and so asks Run to end
 	firstOutput chan struct{}      // closed at the first byte of the agent's terminal
 	started     chan struct{}      // closed when the agent runs, or never will
-	finished    chan struct{}      // closed when Run has removed everything
+	finished    chan struct{}      // closed when Run has taken everything down
 
-	toolsUp <-chan error // one value: whether the tool servers came up
+	toolsUp <-chan error // receives one value: whether the tool servers could be started
 
 	tally tally
 
-	starting starting // what was done to start it
+	starting starting // the steps of the start
 
-	holding sync.WaitGroup // the calls of its former life
+	restoredCalls sync.WaitGroup // the goroutines of restored calls
 
 	remotes map[string]string // remotes of the workspace as they were before the agent began
 
-	turns sync.Mutex // one task at a time
+	turns sync.Mutex // held during a turn
 
 	mu         sync.Mutex
 	host       agent.Host      // what the agent was told; set while the session starts
 	approvals  []AutoApproval  // the latest calls that were let through automatically
-	engine     *policy.Engine  // that judges its calls; set while the session starts
+	engine     *policy.Engine  // judges its calls; set while the session starts
 	log        *audit.Log      // set together with engine
 	program    program         // set before started is closed
-	output     *output         // of the program
-	modelProxy *mitm.Proxy     // to the model and to approved domains; nil while there is none
+	output     *output         // the program's output; set together with program
+	modelProxy *mitm.Proxy     // the proxy to the model and to approved domains; nil while there is none
 	account    *budget.Account // nil while there is none
 	attached   bool
-	// restored is set once nothing of the session's former life is to be taken up.
-	restored bool
-	reason   string
-	exitCode int
-	// startedAt is the commit that shows how the workspace was at first; empty
-	// while it is not known.
+	restored   bool // see Restored
+	reason     string
+	exitCode   int
+	// startedAt is the commit of the workspace before the agent began; empty while it
+	// is not known.
 	startedAt        string
-	task             string      // the last one that an idle session was given, as lists show it
-	trouble          string      // of the container engine; empty while it answers
-	workspace        fs.FileInfo // as it was when it was first looked at; nil before
-	workspaceMissing bool        // another directory is in the workspace's place, or none
-	cleanupErr       error       // what could not be taken down; set before finished is closed
-	lastNotice       string      // the latest notice, and when
+	task             string      // an idle session's last task, shortened for lists
+	trouble          string      // what is wrong with the container engine; empty while it answers
+	workspace        fs.FileInfo // the workspace at the first look; nil before
+	workspaceMissing bool        // the workspace is gone, or another directory is in its place
+	cleanupErr       error       // why the teardown failed; set before finished is closed
+	lastNotice       string      // the latest notice; lastNoticeAt is its time
 	lastNoticeAt     time.Time
 }
 
-// Attach hands out the agent's terminal once it exists.
+// Attach waits until the agent runs and returns an attachment to its terminal.
 func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	select {
 	case <-s.started:
@@ -125,11 +126,12 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	}, nil
 }
 
-// save writes what the session is, so that it can be listed when no
+// save writes the session's record, so that the session can be listed while no
 // multiplexer runs.
-func (s *Session) save() error { return s.keep(s.Info()) }
+func (s *Session) save() error { return s.writeRecord(s.Info()) }
 
-func (s *Session) keep(as stored.Session) error {
+// writeRecord writes the session's record with that state.
+func (s *Session) writeRecord(as stored.Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
@@ -143,8 +145,8 @@ func (s *Session) keep(as stored.Session) error {
 	return nil
 }
 
-// auditState tells when the audit stops and starts to work: in between, every
-// call and every request is refused.
+// auditState tells the person when the audit cannot be written, and when it can be
+// written again (err is nil). In between, every call and request is refused.
 func (s *Session) auditState(err error) {
 	if full := (*audit.FullError)(nil); errors.As(err, &full) {
 		s.notice(true, fmt.Sprintf("everything that the agent asks for is refused from here on: %v; %s", full, full.Hint()))

@@ -16,10 +16,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// start makes everything a session needs, in an order in which each thing
-// finds the ones it depends on: directories, lock, audit, the two proxies with
-// their sockets, the agent's files, the image, the container. What must be
-// undone goes on stack, so that a failure at any step leaves nothing behind.
+// start makes everything that a session needs, each thing after the ones that it depends
+// on: directories, lock, audit, image, the two proxies with their sockets, the agent's
+// files, container. It pushes on stack how to undo each step, so that a failure at any
+// step leaves nothing behind.
 func (s *Session) start(ctx context.Context, stack *teardown) (program, error) {
 	s.progress("preparing the session", "")
 	if err := s.prepare(ctx, stack); err != nil {
@@ -50,7 +50,7 @@ func (s *Session) start(ctx context.Context, stack *teardown) (program, error) {
 	return s.begin(ctx, stack, log, engine)
 }
 
-// serve opens the two ways out for an agent that runs already.
+// serve opens the two proxies for an agent that runs already.
 func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (err error) {
 	s.progress("preparing the tool servers", "")
 	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
@@ -60,7 +60,7 @@ func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (e
 	return err
 }
 
-// begin opens the two ways out and starts the agent in a container.
+// begin opens the two proxies and starts the agent in a container.
 func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
 	s.progress("checking the agent image", s.adapter.Image)
 	image, err := s.image(ctx, engine)
@@ -94,19 +94,19 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	}
 	container, err := engine.Start(ctx, spec)
 	if err != nil {
-		return nil, err // a nil *docker.Container would be no nil program
+		return nil, err // returning container would make a non-nil program of a nil pointer
 	}
 	return container, nil
 }
 
-// image makes sure that the agent's image is there and returns its name.
+// image builds or fetches the agent's image if it is missing, and returns its name.
 func (s *Session) image(ctx context.Context, engine *docker.Client) (string, error) {
 	options := docker.BuildOptions{
 		CacheDir: s.deps.Config.CacheDir,
 		Base:     s.deps.Config.Images.From,
 		OnProgress: func(p docker.Progress) {
 			step := fmt.Sprintf("%s (step %d of %d)", p.Title, p.Step, p.Steps)
-			s.tellProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
+			s.reportProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
 		},
 	}
 	if s.adapter.Foreign {
@@ -115,7 +115,7 @@ func (s *Session) image(ctx context.Context, engine *docker.Client) (string, err
 	return engine.EnsureImage(ctx, s.adapter.Image, options)
 }
 
-// openAudit opens the session's record of decisions.
+// openAudit opens the session's audit.
 func (s *Session) openAudit(stack *teardown) (*audit.Log, error) {
 	log, err := audit.Open(s.layout.Audit(), audit.Options{
 		Secrets: s.deps.Config.Secrets,
@@ -128,8 +128,8 @@ func (s *Session) openAudit(stack *teardown) (*audit.Log, error) {
 	return log, nil
 }
 
-// prepare claims the session's directory and makes those that its container
-// sees.
+// prepare claims the session's directory and prepares the directories that the container
+// mounts, the workspace included.
 func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.claim(); err != nil {
 		return err
@@ -143,10 +143,10 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	}
 	stack.push("look at what the agent has left", func(left context.Context) error {
 		most := stored.LookTime
-		if ctx.Err() != nil { // somebody waits for the end
+		if ctx.Err() != nil { // the session was told to end, and somebody waits for that
 			most = stored.EndLookTime
 		}
-		return errors.Join(s.disarm(), s.tellObeyed(left, most))
+		return errors.Join(s.disarm(), s.reportObeyed(left, most))
 	})
 	if err := s.makeWorktree(ctx, stack); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 			return err
 		}
 	case os.Geteuid() == 0:
-		s.notice(true, "the agent is not root: in this workspace it can change only what everybody may; run as an ordinary user instead")
+		s.notice(true, "the agent is not root, so it can change only files in this workspace that everybody may change; run the multiplexer as an ordinary user instead")
 	}
 	if err := s.noteObeyed(ctx); err != nil {
 		return err
@@ -171,9 +171,8 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	return s.save()
 }
 
-// claim makes the session's directory and takes its lease, which tells others
-// that what the session has is not abandoned. That of a resumed session was
-// taken before.
+// claim makes the session's directory and takes its lease, which tells other processes
+// that the session has an owner. Resume has taken the lease of a resumed session already.
 func (s *Session) claim() error {
 	if err := s.layout.Fits(); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
@@ -191,7 +190,7 @@ func (s *Session) claim() error {
 	return nil
 }
 
-// Release gives the session's directory up.
+// Release gives up the lease of the session's directory.
 func (s *Session) Release() error {
 	if s.lease == nil {
 		return nil
@@ -201,7 +200,7 @@ func (s *Session) Release() error {
 	return err
 }
 
-// listen opens one of the session's sockets for the container's user alone.
+// listen opens one of the session's sockets, for the container's user only.
 func (s *Session) listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open socket: %w", err)
@@ -216,7 +215,7 @@ func (s *Session) listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// orient writes the files the agent starts with and returns its command.
+// orient writes the files that the agent needs at its start, and returns its command.
 func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) {
 	launch, err := s.launch(agent.Host{
 		Sentinels:    p.sentinels,
@@ -239,8 +238,8 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	return launch, nil
 }
 
-// spec describes the container. The only certificates in it are the session's
-// own: whatever else could answer is not to be believed.
+// spec describes the container. The container trusts only the session's own certificate
+// authority, so that nothing but the proxy can answer the agent over TLS.
 func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Spec, error) {
 	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
 	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}

@@ -6,80 +6,79 @@ import (
 	"time"
 )
 
-// StartLog is how a session was started, line by line: what was done, and what the
-// builders of its image said meanwhile.
+// StartLog is the log of a session's start: its steps, and the output of the builders of
+// its image.
 type StartLog struct {
 	Lines []StartLine `json:"lines"`
-	Cut   int         `json:"cut,omitempty"` // lines before them that are not kept
+	Cut   int         `json:"cut,omitempty"` // how many earlier lines were dropped
 	Over  bool        `json:"over"`          // nothing more will come
 }
 
-// StartLine is one line of it.
+// StartLine is one line of a StartLog.
 type StartLine struct {
-	Step  bool          `json:"step,omitempty"` // a step begins
-	Text  string        `json:"text"`           // a builder's words, not to be trusted
+	Step  bool          `json:"step,omitempty"` // the line is the name of a step that begins
+	Text  string        `json:"text"`           // may be a builder's output, which is not trusted
 	After time.Duration `json:"after"`          // since the start
 }
 
-// Bounds of following a start.
+// Limits of reporting a start.
 const (
-	maxStartLines = 5000
-	tailLines     = 8                      // told when a start fails
-	startTell     = 100 * time.Millisecond // between two lines that are told
-	startTick     = time.Second            // between two words about a step that says nothing
+	maxStartLines  = 5000
+	tailLines      = 8                      // last lines that are reported when a start fails
+	reportInterval = 100 * time.Millisecond // between two lines that are reported
+	tickInterval   = time.Second            // between two reports of a step that writes nothing
 )
 
-// starting follows the start of a session.
+// starting keeps the log of a session's start and decides what is reported of it.
 type starting struct {
-	mu      sync.Mutex
-	began   time.Time
-	step    string
-	since   time.Time // when the step began
-	detail  string
-	passing bool // the last line gives way to the next
-	lines   []StartLine
-	cut     int
-	told    time.Time // when user interfaces were last told
-	over    bool
+	mu         sync.Mutex
+	began      time.Time
+	step       string
+	since      time.Time // when the step began
+	detail     string
+	passing    bool // the next line replaces the last one
+	lines      []StartLine
+	cut        int
+	lastReport time.Time // time of the last report
+	over       bool
 }
 
-// next begins a step, or adds a line to the one that is under way, and returns what
-// user interfaces are to be told.
+// next begins a step, or adds a line to the current step, and returns what to report.
 func (s *starting) next(now time.Time, step, line string, passing bool) []Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.began.IsZero() {
 		s.began = now
 	}
-	var tell []Progress
+	var reports []Progress
 	if step != s.step {
-		tell = s.done(now)
+		reports = s.done(now)
 		s.step, s.since, s.detail, s.passing = step, now, "", false
 		s.add(StartLine{Step: true, Text: step, After: now.Sub(s.began)})
-		tell = append(tell, Progress{Step: step, Detail: line})
-		s.told = now
+		reports = append(reports, Progress{Step: step, Detail: line})
+		s.lastReport = now
 	}
 	if line == "" {
-		return tell
+		return reports
 	}
 	if s.passing {
 		s.lines = s.lines[:len(s.lines)-1]
 	}
 	s.detail, s.passing = line, passing
 	s.add(StartLine{Text: line, After: now.Sub(s.began)})
-	if now.Sub(s.told) < startTell {
-		return tell // the next word about the step has it
+	if now.Sub(s.lastReport) < reportInterval {
+		return reports // the next report includes the line
 	}
-	s.told = now
-	return append(tell, s.present(now))
+	s.lastReport = now
+	return append(reports, s.present(now))
 }
 
-// present is the step as it stands.
+// present returns a report of the current step.
 func (s *starting) present(now time.Time) Progress {
 	return Progress{Step: s.step, Detail: s.detail, Elapsed: now.Sub(s.since)}
 }
 
-// done ends the step.
+// done returns the report that the current step is done, if there is a step.
 func (s *starting) done(now time.Time) []Progress {
 	if s.step == "" {
 		return nil
@@ -97,18 +96,18 @@ func (s *starting) add(line StartLine) {
 	}
 }
 
-// tick is a word about a step that takes its time.
+// tick returns a report of a step that has not been reported for a while.
 func (s *starting) tick(now time.Time) []Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.step == "" || s.over || now.Sub(s.told) < startTick/2 {
+	if s.step == "" || s.over || now.Sub(s.lastReport) < tickInterval/2 {
 		return nil
 	}
-	s.told = now
+	s.lastReport = now
 	return []Progress{s.present(now)}
 }
 
-// end says that the agent runs, or that its start has failed.
+// end ends the start, and returns the report that the last step is done or has failed.
 func (s *starting) end(now time.Time, failed bool) []Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +122,7 @@ func (s *starting) end(now time.Time, failed bool) []Progress {
 	return p
 }
 
-// tail is what the step that failed said last.
+// tail returns the last lines of the current step.
 func (s *starting) tail() []string {
 	var out []string
 	for _, line := range s.lines[max(0, len(s.lines)-tailLines):] {
@@ -142,30 +141,30 @@ func (s *starting) log() StartLog {
 	return StartLog{Lines: append([]StartLine(nil), s.lines...), Cut: s.cut, Over: s.over}
 }
 
-// progress tells what is being made.
+// progress reports a step of the start, or a detail of it.
 func (s *Session) progress(step, detail string) {
-	s.tellProgress(s.starting.next(time.Now(), step, detail, false))
+	s.reportProgress(s.starting.next(time.Now(), step, detail, false))
 }
 
-func (s *Session) tellProgress(all []Progress) {
+func (s *Session) reportProgress(all []Progress) {
 	for _, p := range all {
 		p.Session = s.fixed.ID
 		s.deps.Events.Progressed(p)
 	}
 }
 
-// followStart tells of the start, now and then also while nothing new happens. The
-// function that it returns ends that and says how the start went.
+// followStart reports the current step every second, so that a person sees how long it
+// takes. The function that it returns ends that and reports whether the start failed.
 func (s *Session) followStart(ctx context.Context) (end func(err error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup
 	following.Go(func() {
-		ticks := time.NewTicker(startTick)
+		ticks := time.NewTicker(tickInterval)
 		defer ticks.Stop()
 		for {
 			select {
 			case now := <-ticks.C:
-				s.tellProgress(s.starting.tick(now))
+				s.reportProgress(s.starting.tick(now))
 			case <-ctx.Done():
 				return
 			}
@@ -174,9 +173,9 @@ func (s *Session) followStart(ctx context.Context) (end func(err error)) {
 	return func(err error) {
 		cancel()
 		following.Wait()
-		s.tellProgress(s.starting.end(time.Now(), err != nil))
+		s.reportProgress(s.starting.end(time.Now(), err != nil))
 	}
 }
 
-// StartLog tells how the session was started.
+// StartLog returns the log of the session's start so far.
 func (s *Session) StartLog() StartLog { return s.starting.log() }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// A start is told of step by step; a flood of lines is not, but the log has it.
+// Each step of a start is reported. Of a flood of lines only some are reported, but the
+// log has all.
 func TestStarting(t *testing.T) {
 	var s starting
 	at := time.Unix(1_000_000, 0)

@@ -16,37 +16,37 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// ID names the session.
+// ID returns the session's id.
 func (s *Session) ID() stored.ID { return s.fixed.ID }
 
-// Tab is the number of the session's tab.
+// Tab returns the number of the session's tab.
 func (s *Session) Tab() int { return s.fixed.Tab }
 
-// Replaces is the session that ends for this one, or empty.
+// Replaces returns the session that this one replaces, or "".
 func (s *Session) Replaces() stored.ID { return s.replaces }
 
-// Files are the session's files on the host.
+// Files returns where the session's files are on the host.
 func (s *Session) Files() stored.Layout { return s.layout }
 
 // Contained reports whether the agent runs in a container.
 func (s *Session) Contained() bool { return !s.adapter.Host }
 
-// Place gives the session its tab and what it waits for before it starts: the end of
-// the session that it replaces, or nil.
+// Place sets the session's tab, and the channel that must be closed before it starts: the
+// end of the session that it replaces, or nil. Call it before Run.
 func (s *Session) Place(tab int, after <-chan struct{}) { s.fixed.Tab, s.after = tab, after }
 
-// SetWaiting tells how many of the session's calls wait for a person.
+// SetWaiting sets how many of the session's calls wait for a person.
 func (s *Session) SetWaiting(n int) { s.count(func(t *tally) { t.waiting = n }) }
 
-// Audit is the session's record of decisions and the policy that judges its calls; nil
-// while it is starting, and for a session without tools.
+// Audit returns the session's audit and the policy that judges its calls. Both are nil
+// early in the start, and for a session without tools.
 func (s *Session) Audit() (*audit.Log, *policy.Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.log, s.engine
 }
 
-// SetTrouble notes what is wrong and tells everybody when that has changed.
+// SetTrouble sets what is wrong with the container engine, or "", and announces a change.
 func (s *Session) SetTrouble(text string) {
 	s.mu.Lock()
 	same := s.trouble == text
@@ -60,14 +60,16 @@ func (s *Session) SetTrouble(text string) {
 // workspaceGone is what a tab says all the time while its workspace is not there.
 const workspaceGone = "the workspace is gone"
 
-// CheckWorkspace tells when the workspace is not the directory that it was at the first
-// look, and when it is again. What cannot be looked at is not called gone.
+// CheckWorkspace tells the person when the workspace is no longer the directory that it
+// was at the first check, and when it is again. An error other than a missing directory
+// does not count as gone.
 func (s *Session) CheckWorkspace() {
 	info, err := os.Stat(s.fixed.Workspace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
-	// Asked for behind the look: what is taken down has ended before.
+	// The state is read after the directory, so that the removal of a workspace at the end
+	// of its session does not count.
 	if state := s.Info().State; state == stored.StateStarting || state == stored.StateDead || state == stored.StateClosed {
 		return
 	}
@@ -90,7 +92,7 @@ func (s *Session) CheckWorkspace() {
 	}
 }
 
-// AwaitsPlace reports whether the session that ends for this one still has to.
+// AwaitsPlace reports whether the session that this one replaces has not ended yet.
 func (s *Session) AwaitsPlace() bool {
 	if s.after == nil {
 		return false
@@ -103,7 +105,7 @@ func (s *Session) AwaitsPlace() bool {
 	}
 }
 
-// awaitPlace waits until the session that ends for this one has ended.
+// awaitPlace waits until the session that this one replaces has ended.
 func (s *Session) awaitPlace(ctx context.Context) error {
 	if !s.AwaitsPlace() {
 		return nil
@@ -117,10 +119,10 @@ func (s *Session) awaitPlace(ctx context.Context) error {
 	}
 }
 
-// repeatNotice is how long the same notice is not said again.
+// repeatNotice is how long an equal notice is not repeated.
 const repeatNotice = time.Minute
 
-// Info is the session as user interfaces see it.
+// Info describes the session and its state now.
 func (s *Session) Info() stored.Session {
 	out := s.fixed
 	_, out.State = s.tally.update(func(*tally) {})
@@ -136,19 +138,19 @@ func (s *Session) Info() stored.Session {
 	return out
 }
 
-// count changes what the session has under way and tells everybody when its
-// state is another one now.
+// count changes the tally and announces the session if its state has changed.
 func (s *Session) count(change func(*tally)) {
 	if before, after := s.tally.update(change); before != after {
 		s.Announce()
 	}
 }
 
+// Announce publishes the session's description and state.
 func (s *Session) Announce() {
 	s.deps.Events.Changed(s.Info())
 }
 
-// describe is an error with its hint, on one line.
+// describe returns an error and its hint on one line.
 func describe(err error) string {
 	if next := fault.Hint(err); next != "" {
 		return fmt.Sprintf("%v (%s)", err, next)
@@ -156,8 +158,8 @@ func describe(err error) string {
 	return err.Error()
 }
 
-// notice says something to the person about this session; saying the same again
-// and again would help nobody.
+// notice tells the person something about this session. It drops a notice that equals
+// the last one within repeatNotice.
 func (s *Session) notice(urgent bool, text string) {
 	s.mu.Lock()
 	again := s.lastNotice == text && time.Since(s.lastNoticeAt) < repeatNotice

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// While the engine does not answer nobody knows whether an agent that asks for nothing
-// still runs.
+// While the engine does not answer, the state of an agent without requests or calls is
+// unknown.
 func TestAnAgentOutOfReachIsNotIdle(t *testing.T) {
 	s := stateSession(t)
 	for _, c := range []struct {
@@ -28,14 +28,14 @@ func TestAnAgentOutOfReachIsNotIdle(t *testing.T) {
 	}
 }
 
-// A workspace that is not there any more is told of once, stays in the tab's notice, and
-// its return is told, too.
+// The person is told once that a workspace is gone, the tab says so until it is back, and
+// the person is told of its return.
 func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	s, outside := stateSession(t), t.TempDir()
 	above := filepath.Join(outside, "above")
 	work := filepath.Join(above, "work")
 	s.fixed.Workspace, s.fixed.Notice = work, "scripted model"
-	s.CheckWorkspace() // it starts, and its workspace is made
+	s.CheckWorkspace() // the session still starts, and its workspace is being made
 	s.count(func(t *tally) { t.running, t.connected = true, true })
 	create := func() {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 			t.Errorf("the tab says %q, not %q", got, step.notice)
 		}
 		if step.told != "" {
-			if n := <-heard(s).notices; !strings.Contains(n.Text, step.told) || n.Session != s.fixed.ID {
+			if n := <-eventsOf(s).notices; !strings.Contains(n.Text, step.told) || n.Session != s.fixed.ID {
 				t.Errorf("told %+v", n)
 			}
 		}
@@ -80,7 +80,7 @@ func TestAWorkspaceThatIsGoneIsTold(t *testing.T) {
 	}
 }
 
-// stateSession is a session that nobody has started.
+// stateSession makes a session that is not started.
 func stateSession(t *testing.T) *Session {
 	t.Helper()
 	s, err := New(testDeps(t, Config{Home: t.TempDir(), Agents: agent.Builtin(), DefaultAgent: "shell"}), Request{})

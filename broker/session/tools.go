@@ -18,13 +18,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// serveTools opens the agent's way to the host's tools: the servers, each in
-// its sandbox, behind the policy proxy on a socket of its own. The servers take
-// a second or two to start, and all the processors for it, so they wait until the
-// agent has something to show; a client that connects meanwhile waits at the
-// socket. The channel tells, once, whether they came up.
+// serveTools opens the agent's way to the host's tools: the servers, each in its sandbox,
+// behind the policy proxy on a socket of its own. Starting the servers takes all
+// processors for a second or two, so it begins only after the agent's first output or
+// after quietStart. A client that connects earlier waits at the socket. The channel
+// receives one value: the error of starting the servers, or nil.
 func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Log) (<-chan error, error) {
-	engine, err := s.judge()
+	engine, err := s.newEngine()
 	if err != nil {
 		return nil, err
 	}
@@ -62,16 +62,17 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	return up, nil
 }
 
-// UsePolicy sets what judges the session's calls, and what records them.
+// UsePolicy sets the policy that judges the session's calls and the audit that records
+// them.
 func (s *Session) UsePolicy(engine *policy.Engine, log *audit.Log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.engine, s.log = engine, log
 }
 
-// buildTools starts the servers and lets the container's clients in.
+// buildTools starts the servers and serves the container's clients.
 func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Log, engine *policy.Engine, installed servers.Dir, listener net.Listener) error {
-	host, err := s.confine(ctx, installed)
+	host, err := s.newSandboxes(ctx, installed)
 	if err != nil {
 		return err
 	}
@@ -109,32 +110,33 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err := proxy.Start(ctx); err != nil {
 		return err
 	}
-	served := s.letIn("tools", proxy.Serve, listener)
+	served := s.serveClients("tools", proxy.Serve, listener)
 	stack.push("stop serving tools", func(ctx context.Context) error {
 		return errors.Join(proxy.Close(ctx), <-served)
 	})
 	return nil
 }
 
-// letIn lets clients in until the proxy is closed, and tells how that ended on the
-// channel, once. Should it end before, the person is told what the tab has lost.
-func (s *Session) letIn(what string, serve func(net.Listener) error, l net.Listener) <-chan error {
+// serveClients serves clients until the proxy is closed, and sends the result of serve on the
+// channel, once. If serving fails, it tells the person what the tab has lost.
+func (s *Session) serveClients(what string, serve func(net.Listener) error, l net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() {
 		err := serve(l)
 		if err != nil {
-			s.notice(true, fmt.Sprintf("this tab has lost its way to its %s: %v; /restart makes it anew", what, err))
+			s.notice(true, fmt.Sprintf("this tab has lost its way to its %s: %v; /restart opens it again", what, err))
 		}
 		served <- err
 	}()
 	return served
 }
 
-// quietStart is how long the tool servers wait for an agent that shows nothing.
+// quietStart is how long the start of the tool servers waits for the agent's first
+// output.
 const quietStart = time.Second
 
-// repeatLimit is how many equal calls an agent may make in a minute; one that
-// makes more goes round in circles.
+// repeatLimit is how many equal calls an agent may make in a minute. An agent that makes
+// more is probably stuck in a loop.
 const repeatLimit = 20
 
 // closeOnce closes a listener that may be closed already.
@@ -145,8 +147,8 @@ func closeOnce(l net.Listener) error {
 	return nil
 }
 
-// judge is the policy as it applies to this session's directory.
-func (s *Session) judge() (*policy.Engine, error) {
+// newEngine makes the policy engine for this session's workspace.
+func (s *Session) newEngine() (*policy.Engine, error) {
 	c := s.deps.Config
 	engine, err := policy.New(policy.Config{
 		Policy:      c.Compiled,
@@ -167,8 +169,8 @@ func (s *Session) judge() (*policy.Engine, error) {
 	return engine, nil
 }
 
-// confine prepares the sandboxes of this session's servers.
-func (s *Session) confine(ctx context.Context, installed servers.Dir) (*sandbox.Host, error) {
+// newSandboxes prepares the sandboxes of this session's tool servers.
+func (s *Session) newSandboxes(ctx context.Context, installed servers.Dir) (*sandbox.Host, error) {
 	c := s.deps.Config
 	runtime, err := installed.Argv("srt")
 	if err != nil {
@@ -185,18 +187,19 @@ func (s *Session) confine(ctx context.Context, installed servers.Dir) (*sandbox.
 	})
 }
 
-// What processes of the tool servers may keep of their own, in bytes. They work on files
-// that an agent made: a few trees can stand for billions of files. Without work the servers
-// have filesMemory and gitServerMemory less 80 and 40 MB. Git shows the state of 100,000
-// files with 30 MB, the graph of 200,000 commits with 90, and fetches a file of 50 MB from a
-// directory beside with 128.
+// Limits of the memory that each process of the tool servers may have of its own, in
+// bytes. They are needed because an agent makes the files that the servers work on, and a
+// few git trees can stand for billions of files. An idle filesystem server needs 80 MB
+// less than filesMemory, an idle git server 40 MB less than gitServerMemory. Git needs
+// 30 MB for the status of 100,000 files, 90 MB for the graph of 200,000 commits, and
+// 128 MB to fetch a file of 50 MB from a directory beside the repository.
 const (
 	filesMemory     = 192 << 20
 	gitServerMemory = 224 << 20
 	gitMemory       = 128 << 20
 )
 
-// toolServers lists the servers a session has.
+// toolServers lists the tool servers of a session.
 func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	c := s.deps.Config
 	files, err := installed.Argv("filesystem")
@@ -236,14 +239,14 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	return all, nil
 }
 
-// gitSettings switch off what a repository brings along to be run.
+// gitSettings are settings that switch off programs that a repository makes git run.
 var gitSettings = [][2]string{
 	{"core.hooksPath", "/dev/null"},
 	{"core.fsmonitor", "false"},
 }
 
-// gitFrugal bounds what git keeps in memory, and has what it would do in the background
-// done by the call itself.
+// gitFrugal are settings that limit git's memory, and make git do in the foreground what
+// it would do in the background.
 var gitFrugal = [][2]string{
 	{"core.preloadIndex", "false"},
 	{"index.threads", "1"},
@@ -258,7 +261,8 @@ var gitFrugal = [][2]string{
 	{"gc.autoDetach", "false"},
 }
 
-// gitFixed names the variables that no repository can set for the git server.
+// gitFixed returns the names of the settings that no repository can change for the git
+// server.
 func gitFixed() []string {
 	var names []string
 	for _, setting := range gitSettings {
@@ -267,10 +271,10 @@ func gitFixed() []string {
 	return names
 }
 
-// gitEnvironment keeps the git server to the workspace. The repository may
-// belong to the container's user. The server signs what it commits unless told
-// otherwise, and its sandbox has no key to sign with: a merge would fail. A call that
-// only looks takes no lock, or a change that is made beside it would fail.
+// gitEnvironment returns the environment of the git server. It keeps the server to the
+// workspace, and allows a repository that belongs to the container's user. It switches
+// signing off, because the sandbox has no key and a merge would fail. Calls that only read
+// take no lock, because a change at the same time would fail.
 func gitEnvironment(workspace string) map[string]string {
 	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
 	settings := slices.Concat([][2]string{{"safe.directory", workspace}}, gitSettings, gitFrugal)
@@ -282,7 +286,7 @@ func gitEnvironment(workspace string) map[string]string {
 	return env
 }
 
-// toolActivity follows what the agent asks of the host.
+// toolActivity counts the agent's tool calls and tells the person of trouble.
 func (s *Session) toolActivity(a mcpproxy.Activity) {
 	switch a.Kind {
 	case mcpproxy.CallBegan:
@@ -300,7 +304,7 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.CallGranted:
 		s.notice(false, fmt.Sprintf("grant #%d lets %s/%s through; /grants lists them", a.Number, a.Server, a.Tool))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
-		// The queue tells of these, with everything about the call.
+		// The approval queue reports these, with the whole call.
 	case mcpproxy.ToolsListed:
 		s.count(func(t *tally) { t.connected = true })
 	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ServerUp, mcpproxy.ToolsChanged:

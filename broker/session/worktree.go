@@ -14,24 +14,26 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// settleTime bounds looking after a worktree when its session ends. It is shorter than
-// the end of the multiplexer, so that a person is told what was not brought back.
+// settleTime is how long settleWorktree may take when a session ends. It is shorter than
+// the time that the multiplexer takes to end at most, so that a person is still told which
+// commits were not brought back.
 const settleTime = 50 * time.Second
 
-// hurriedLook bounds each look at what an agent has left, once the process must end soon.
+// hurriedLook is how long each look at what an agent has left may take when the process
+// must end soon.
 const hurriedLook = 500 * time.Millisecond
 
-// soon is ctx for such a look. It ends with worktree.ErrLate, also when the process is told
-// to end while the look goes on.
+// soon returns a context for such a look. The context ends with worktree.ErrLate when the
+// look takes longer than hurriedLook after the process was told to end.
 func (s *Session) soon(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) })
+	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) }) // reset by stop's function
 	stop := context.AfterFunc(s.deps.Hurried, func() { late.Reset(hurriedLook) })
 	return ctx, func() { stop(); late.Stop(); cancel(nil) }
 }
 
-// CheckWorktree says whether a session of the multiplexer with that home and cache could get
-// a worktree of the directory.
+// CheckWorktree returns an error if no session could get a worktree of the directory
+// given, in a multiplexer with that home and cache.
 func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
 	dir, err := stored.ResolveWorkspace(given, home, cache, userHome)
 	if err == nil {
@@ -40,8 +42,8 @@ func CheckWorktree(ctx context.Context, given, home, cache, userHome string) err
 	return err
 }
 
-// worktreeSource is the repository of a directory, when a container can read what
-// a worktree borrows from it.
+// worktreeSource returns the repository of a directory. It fails if a container could not
+// read the objects that a worktree borrows from that repository.
 func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source, error) {
 	source, err := worktree.Open(ctx, dir, userHome)
 	if err != nil {
@@ -49,14 +51,14 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 	}
 	for _, taken := range []string{agent.Workspace, agent.Orientation, agent.Sockets, "/proc", "/sys", "/dev"} {
 		if stored.Contains(taken, source.Common) {
-			return source, fault.New("move the repository, or leave --worktree out", "worktree: %s is something else in the container", taken)
+			return source, fault.New("move the repository, or leave --worktree out", "worktree: the repository is below %s, which the container uses for something else", taken)
 		}
 	}
 	return source, nil
 }
 
-// chooseWorktree makes the workspace that was given the repository of a worktree,
-// when the request or the configuration wants one.
+// chooseWorktree gives the session a worktree of the workspace, if the request or the
+// configuration asks for one.
 func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	c := s.deps.Config
 	asked := r.Worktree == WorktreeYes
@@ -64,7 +66,7 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
 		return nil
 	case s.adapter.Host:
-		return fault.New("leave --worktree out", "%s has no container that a worktree could be shown to", s.adapter.Name)
+		return fault.New("leave --worktree out", "%s runs without a container, so it cannot get a worktree", s.adapter.Name)
 	case r.Workspace == "":
 		return fault.New("name it with --workspace", "--worktree needs a repository")
 	}
@@ -80,8 +82,8 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	return nil
 }
 
-// makeWorktree makes the session's worktree unless it is there from a former life,
-// and looks after it when the session ends.
+// makeWorktree makes the session's worktree, unless a resumed session has it already, and
+// pushes settleWorktree on the stack.
 func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	tree, place := s.fixed.Worktree, s.layout.Worktree()
 	if tree == nil {
@@ -110,8 +112,8 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	return err
 }
 
-// settleWorktree brings what was committed to the person's repository, removes a
-// worktree in which nothing was done, and says where the work is otherwise.
+// settleWorktree brings the commits to the person's repository. It removes a worktree in
+// which nothing was done; otherwise it tells the person where the work is.
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
 	ctx, cancel := s.soon(ctx)
@@ -121,19 +123,20 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 		_ = os.Remove(s.layout.Unsettled())
 	}
 	if errors.Is(err, worktree.ErrLate) {
-		s.tellWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' goes on)", place.Dir, err, s.fixed.ID[:8]))
+		s.reportWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' finishes that)", place.Dir, err, s.fixed.ID[:8]))
 		return nil
 	}
 	if err != nil {
-		s.tellWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.Worktree().Dir, err))
+		s.reportWork(fmt.Sprintf("worktree %s stays as it is: %v", s.layout.Worktree().Dir, err))
 		return err
 	}
-	s.tellWork(workOf(s.fixed, o))
+	s.reportWork(workOf(s.fixed, o))
 	return nil
 }
 
-// tellWork says where the work of a session is that has ended, now and in the end notice.
-func (s *Session) tellWork(text string) {
+// reportWork tells the person, now and in the end notice, where the work of an ended session
+// is.
+func (s *Session) reportWork(text string) {
 	if text == "" {
 		s.deps.Events.Left(s.fixed.ID, aboutWork)
 		return
@@ -142,8 +145,8 @@ func (s *Session) tellWork(text string) {
 	s.notice(false, text)
 }
 
-// workOf says in a sentence what a worktree has, and what to do with it; nothing of
-// one that was empty.
+// workOf says in one sentence which work a worktree contains and what to do with it. It
+// returns "" for a worktree that was removed because nothing was done in it.
 func workOf(s stored.Session, o worktree.Outcome) string {
 	t, resume := s.Worktree, "ironcurtain-mux sessions resume "+string(s.ID[:8])
 	var parts []string
@@ -169,7 +172,7 @@ func workOf(s stored.Session, o worktree.Outcome) string {
 	return fmt.Sprintf("session %s leaves %s", s.ID[:8], strings.Join(parts, " and "))
 }
 
-// shellWord is a path as it can be typed in a shell.
+// shellWord quotes a path for a shell.
 func shellWord(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
 		return path

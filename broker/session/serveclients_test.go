@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// A tab that has lost a socket says so: its agent cannot tell that from a slow host.
+// A tab that has lost a socket says so, because for its agent the host only seems slow.
 func TestATabSaysWhenItsToolsAreGone(t *testing.T) {
 	s, _, _ := askingSession(t)
-	notices := heard(s).notices
+	notices := eventsOf(s).notices
 	broken := errors.New("the socket is gone")
-	if err := <-s.letIn("tools", func(net.Listener) error { return broken }, nil); !errors.Is(err, broken) {
+	if err := <-s.serveClients("tools", func(net.Listener) error { return broken }, nil); !errors.Is(err, broken) {
 		t.Errorf("serving ended with %v", err)
 	}
 	e := <-notices
 	if !e.Urgent || !strings.Contains(e.Text, "tools") || !strings.Contains(e.Text, "/restart") {
 		t.Errorf("the person is told %+v", e)
 	}
-	if err := <-s.letIn("tools", func(net.Listener) error { return nil }, nil); err != nil {
+	if err := <-s.serveClients("tools", func(net.Listener) error { return nil }, nil); err != nil {
 		t.Error(err)
 	}
 	select {
