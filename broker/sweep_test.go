@@ -75,7 +75,7 @@ func TestUnsettledWorktreesAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.retire()
+	b.removeUnused()
 	e := <-b.hub.subscribe(t.Context())
 	if e.Notice == nil || strings.Count(e.Notice.Text, "2222222") != unsettledNamed || strings.Contains(e.Notice.Text, "02222222") || !strings.Contains(e.Notice.Text, "2 more") {
 		t.Errorf("got %+v", e.Notice)

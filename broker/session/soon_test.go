@@ -55,7 +55,7 @@ func TestNoWorktreeHoldsUpTheEnd(t *testing.T) {
 			if err := s.settleWorktree(ctx); err != nil || ctx.Err() != nil {
 				t.Fatalf("got %v, %v", err, ctx.Err())
 			}
-			said := strings.Join(heard(s).endNotices(), "\n")
+			said := strings.Join(eventsOf(s).endNotices(), "\n")
 			if !strings.Contains(said, "there was no time to finish it") || !strings.Contains(said, "sessions resume") || !there(s.fixed.Workspace) || !there(s.layout.Unsettled()) {
 				t.Errorf("it is gone, or %q is said, or the next start says nothing", said)
 			}

@@ -27,7 +27,7 @@ const hurriedLook = 500 * time.Millisecond
 // look takes longer than hurriedLook after the process was told to end.
 func (s *Session) soon(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) }) // reset by stop's function
+	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) }) // reset when the process must end soon
 	stop := context.AfterFunc(s.deps.Hurried, func() { late.Reset(hurriedLook) })
 	return ctx, func() { stop(); late.Stop(); cancel(nil) }
 }
