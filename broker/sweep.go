@@ -141,7 +141,7 @@ func (b *Broker) tellUnsettled() {
 	if more := len(ids) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	publisher{b}.Noticed(Notice{Text: fmt.Sprintf("no time was left to bring home the work of %s: 'ironcurtain-mux sessions resume' or 'sessions rm' goes on with it", strings.Join(names, ", "))})
+	publisher{b}.Noticed(Notice{Urgent: true, Text: fmt.Sprintf("no time was left to bring home the work of %s: 'ironcurtain-mux sessions resume' or 'sessions rm' goes on with it", strings.Join(names, ", "))})
 }
 
 // TakeableElsewhere reports whether a container whose owner was killed can be

@@ -142,6 +142,11 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	if text := d.note("stderr"); (script == history || strings.Contains(script, "reset")) && !strings.Contains(text, "a commit has more than 500000 files") && !strings.Contains(text, worktree.ErrLate.Error()) {
 		t.Errorf("the bomb was not brought:\n%s", text)
 	}
+	if strings.Contains(d.note("stderr"), worktree.ErrLate.Error()) { // which the next start says again
+		next := driveFramed(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
+		next.see(patience, "no time was left to bring home the work of "+string(id[:8]))
+		next.quit()
+	}
 	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
 		t.Errorf("remove: code %d, %s", code, errs)
 	}
