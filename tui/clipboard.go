@@ -92,7 +92,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	}
 	n, size := t.session.Tab, view.Counted(len(data), "byte")
 	if len(data) > copyLook {
-		m.showInfo(fmt.Sprintf("tab %d wanted to copy %s unprompted, too much to look through; use its program, then it can", n, size))
+		m.showInfo(fmt.Sprintf("tab %d wanted to copy %s, too much to look through: use its program, and then it may copy", n, size))
 		return nil
 	}
 	start := text.Drawable(string(data[:min(len(data), copyShown)]))
@@ -112,7 +112,7 @@ func (m *Model) showCopy(t *tab) {
 	for line := range strings.Lines(string(t.held.data)) {
 		lines = append(lines, view.Line{Text: text.Drawable(line)})
 	}
-	m.showHelp(fmt.Sprintf("tab %d wants to copy %s: leave this, then /clipboard %d lets it", t.session.Tab, view.Counted(len(t.held.data), "byte"), t.session.Tab), lines)
+	m.showHelp(fmt.Sprintf("tab %d wants to copy %s: close this view, then /clipboard %d allows it", t.session.Tab, view.Counted(len(t.held.data), "byte"), t.session.Tab), lines)
 	now := m.now()
 	t.held.shown, t.held.since, t.held.until = true, now, now.Add(copyRead)
 }

@@ -187,5 +187,5 @@ func TestAHugeCopyIsNotHeld(t *testing.T) {
 	r.now = r.now.Add(panel.MinAge)
 	r.keys("\x01/clipboard\r")
 	r.wantCopied()
-	r.wants("no program waits to copy")
+	r.wants("no copy waits for permission")
 }
