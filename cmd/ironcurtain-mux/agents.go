@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 )
 
-// agentsOf are the agents there are with that configuration: the built-in ones
-// and the person's own.
+// agentsOf returns the agents of that configuration: the built-in ones and the person's
+// own.
 func agentsOf(c config.Config) (*agent.Registry, error) {
 	const op, next = "read agents", "mend config.json"
 	var own []agent.Adapter
@@ -37,7 +37,7 @@ func agentsOf(c config.Config) (*agent.Registry, error) {
 	return all, nil
 }
 
-// customAgent is an agent of the person's own as package agent knows it.
+// customAgent turns an agent of the configuration into one of package agent.
 func customAgent(name string, a config.Agent) agent.Custom {
 	return agent.Custom{
 		Name: name, Title: a.Title, Image: a.Image,
@@ -47,8 +47,8 @@ func customAgent(name string, a config.Agent) agent.Custom {
 	}
 }
 
-// agents are the agents there are with the configuration in those directories, or the
-// built-in ones when it cannot be used.
+// agents returns the agents of the configuration in those directories, or the built-in
+// ones when it cannot be used.
 func (p paths) agents() *agent.Registry {
 	if c, err := p.config(); err == nil {
 		if all, err := agentsOf(c); err == nil {

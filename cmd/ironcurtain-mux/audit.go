@@ -166,7 +166,7 @@ under way, and those during which the program was killed.`,
 	return cmd
 }
 
-// auditFile finds the log that the arguments name.
+// auditFile returns the path of the log that the arguments name.
 func auditFile(args []string) (string, error) {
 	const op = "find the audit log"
 	at, err := findPaths()
@@ -204,7 +204,7 @@ func auditFile(args []string) (string, error) {
 	return newest, nil
 }
 
-// printer writes one record a line, for people or as JSON of the same meaning as in the log.
+// printer writes one record per line, for people or as the log's JSON in plain ASCII.
 func printer(w io.Writer, raw bool) func(audit.Line) error {
 	return func(l audit.Line) error {
 		if raw {
@@ -216,8 +216,8 @@ func printer(w io.Writer, raw bool) func(audit.Line) error {
 	}
 }
 
-// recordText is a record for people, in plain ASCII: it goes to a terminal, and
-// an agent wrote some of it.
+// recordText formats a record for people. It is plain ASCII, because it goes to a terminal
+// and an agent wrote parts of it.
 func recordText(l audit.Line) string {
 	what := ""
 	if l.Server != "" || l.Tool != "" {

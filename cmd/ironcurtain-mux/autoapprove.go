@@ -11,9 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 )
 
-// autoApprove is the automatic approval as it is configured; nil when it is off.
-// A model that has to confirm and cannot be asked leaves everything to the person,
-// and the log says why.
+// autoApprove returns the configured automatic approval, or nil when it is off. When a
+// model has to confirm and cannot be asked, every call waits for the person, and the log
+// says why.
 func (w wiring) autoApprove() *broker.AutoApprove {
 	c := w.config.AutoApprove
 	if !c.Enabled {

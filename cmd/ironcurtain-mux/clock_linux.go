@@ -2,8 +2,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// clockKept reports whether a time service keeps the clock right, as far as the
-// kernel was told.
+// clockKept reports whether the kernel knows of a time service that keeps the clock right.
 func clockKept() bool {
 	state, err := unix.Adjtimex(&unix.Timex{})
 	return err != nil || state != unix.TIME_ERROR

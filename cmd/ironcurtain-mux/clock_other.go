@@ -2,6 +2,5 @@
 
 package main
 
-// clockKept reports whether a time service keeps the clock right. Only Linux is
-// asked.
+// clockKept reports whether a time service keeps the clock right. Only Linux can be asked.
 func clockKept() bool { return true }

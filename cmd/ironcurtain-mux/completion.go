@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shells maps each shell to what writes its completion script.
+// shells maps each shell to the function that writes its completion script.
 var shells = map[string]func(root *cobra.Command, w io.Writer) error{
 	"bash": func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
 	"fish": func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
@@ -35,7 +35,7 @@ ironcurtain-mux with the Tab key.`,
 	}
 }
 
-// oneShell accepts the name of one shell that there is a script for.
+// oneShell accepts one argument: a shell that has a completion script.
 func oneShell(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("completion needs one shell: %s", strings.Join(shellNames, ", "))

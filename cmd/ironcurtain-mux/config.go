@@ -89,7 +89,7 @@ func configCheckCommand() *cobra.Command {
 	}
 }
 
-// checkConfig says whether a start would accept the present config.json.
+// checkConfig returns an error if a start would refuse the present config.json.
 func (p paths) checkConfig() error {
 	c, err := p.config()
 	if err == nil {

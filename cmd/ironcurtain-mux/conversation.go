@@ -22,8 +22,8 @@ type taskHost interface {
 	RaiseBudget(ctx context.Context, id broker.SessionID, by string) (broker.Budget, error)
 }
 
-// conversation gives one session's agent tasks and lets a person decide, line
-// by line. Only run's goroutine touches its fields, but for those below mu.
+// conversation gives tasks to one session's agent and lets a person decide, line by line.
+// Only run's goroutine uses its fields, except those below mu.
 type conversation struct {
 	broker   taskHost
 	session  broker.Session
@@ -50,27 +50,27 @@ type turnResult struct {
 	err  error
 }
 
-// errLeave ends a conversation that went well.
+// errLeave ends a conversation without an error.
 var errLeave = errors.New("leave")
 
 // maxInput is the longest line of the input, in bytes.
 const maxInput = 1 << 20
 
-// typedLine is a line of the input, and when it was read.
+// typedLine is a line of the input and the time when it was read.
 type typedLine struct {
 	text string
 	at   time.Time
 }
 
-// shownCall is a call that waits, and when it was shown.
+// shownCall is a waiting call and the time when it was shown.
 type shownCall struct {
 	broker.Escalation
 	at time.Time
 }
 
-// readLines delivers the input's lines until it ends; once lines is closed, unread says
-// why that was before its end. The last reader may stay in a read when ctx has ended; the
-// program ends then.
+// readLines sends the lines of the input until it ends. When lines was closed before the
+// end of the input, unread returns why. The goroutine may still block in a read after ctx
+// has ended; the program ends then.
 func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unread func() error) {
 	out := make(chan typedLine, 16) // must-deliver; has room, so that lines are read when they are typed
 	var failed error
@@ -92,7 +92,7 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unrea
 	return out, func() error { return fail("read tasks", failed, "") }
 }
 
-// run carries out the one task, or all that are typed.
+// run carries out the one task that was given, or every task that is typed.
 func (c *conversation) run(ctx context.Context, task string) error {
 	c.record = audit.Follow(c.auditPath(), 0)
 	_ = c.record.Next(func(audit.Line) error { return nil }) // of a session that is resumed
@@ -154,7 +154,7 @@ func (c *conversation) line(ctx context.Context, line typedLine) error {
 	return c.carryOut(ctx, strings.TrimPrefix(line.text, "/"))
 }
 
-// carryOut gives the agent a task and, until it answers, tells what waits and
+// carryOut gives the agent a task. Until the agent answers, it shows waiting calls and
 // takes decisions.
 func (c *conversation) carryOut(ctx context.Context, task string) error {
 	c.catchUp()

@@ -15,13 +15,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// isCommand tells a command from a task. "//" at a task's start stands for one
-// slash.
+// isCommand reports whether a line is a command and not a task. A task that begins with a
+// slash is typed with two.
 func isCommand(line string) bool {
 	return strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//")
 }
 
-// command is what a line with a slash asks for.
+// command carries out a line that begins with a slash.
 func (c *conversation) command(ctx context.Context, line typedLine) error {
 	name, args, _ := strings.Cut(strings.TrimPrefix(line.text, "/"), " ")
 	args = strings.TrimSpace(args)
@@ -41,9 +41,9 @@ func (c *conversation) command(ctx context.Context, line typedLine) error {
 	return fmt.Errorf("/%s: no such command; there are /approve N, /deny N [REASON], /budget [+5], /logs and /quit", safeText(name))
 }
 
-// decide answers the waiting call with that number, by a line that was typed at that
-// time. The number is needed: the one call that waits may be another one than when the
-// line was begun. And a person needs a moment to read what they decide about.
+// decide answers the waiting call with that number, because of a line typed at that time.
+// The number is required, because the waiting call may be another one than when the person
+// began the line. The call must have been shown for a moment, so that it can be read.
 func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Decision, number string) error {
 	if len(c.waiting) == 0 {
 		return errors.New("nothing waits")
@@ -79,7 +79,7 @@ func (c *conversation) numbers() string {
 	return strings.Join(all, ", ")
 }
 
-// budget tells what the session has used, or lets it use more.
+// budget prints what the session has used, or raises its budget.
 func (c *conversation) budget(ctx context.Context, by string) error {
 	if by != "" {
 		one, err := c.broker.RaiseBudget(ctx, c.session.ID, by)

@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// answer prints how a task came out.
+// answer prints the result of a task.
 func (c *conversation) answer(task string, e turnResult) error {
 	c.catchUp()
 	if e.err != nil {
@@ -35,14 +35,14 @@ func (c *conversation) answer(task string, e turnResult) error {
 	return nil
 }
 
-// invite shows a person that a task can be typed.
+// invite prints the prompt for a task.
 func (c *conversation) invite() {
 	if c.person {
 		fmt.Fprint(c.notes, "> ")
 	}
 }
 
-// event takes one event of the broker.
+// event handles one event of the broker.
 func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -73,8 +73,8 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 	return nil
 }
 
-// catchUpEvents takes the events that have come already: what became of a call that was
-// decided is told, also at the end.
+// catchUpEvents handles the events that have arrived, so that the end of every decided
+// call is printed, even at the end of the conversation.
 func (c *conversation) catchUpEvents(ctx context.Context) error {
 	for {
 		select {
@@ -91,8 +91,8 @@ func (c *conversation) catchUpEvents(ctx context.Context) error {
 	}
 }
 
-// changed tells that the agent is out of reach, or in reach again; its end ends
-// everything.
+// changed prints when the agent cannot be reached, and when it can be again. It ends the
+// conversation when the session has ended.
 func (c *conversation) changed(s broker.Session) error {
 	if s.State == broker.StateDead {
 		return fmt.Errorf("the session has ended: %s", safeText(s.Reason))
@@ -109,8 +109,8 @@ func (c *conversation) changed(s broker.Session) error {
 	return nil
 }
 
-// progress tells of a step of the start when it begins, and what its builder said
-// last when it fails.
+// progress prints each step of the start when it begins, and the builder's last lines when
+// it fails.
 func (c *conversation) progress(p broker.Progress) {
 	if p.Elapsed == 0 && !p.Done && !p.Failed {
 		c.note("… %s", p.Step)
@@ -120,7 +120,7 @@ func (c *conversation) progress(p broker.Progress) {
 	}
 }
 
-// ask shows a call that waits, and how to decide it.
+// ask prints a waiting call and how to decide it.
 func (c *conversation) ask(e broker.Escalation) error {
 	if before, again := c.waiting[e.Number]; again {
 		c.waiting[e.Number] = shownCall{e, before.at}
@@ -139,8 +139,8 @@ func (c *conversation) ask(e broker.Escalation) error {
 	return nil
 }
 
-// askAgain shows a person what waits below an agent's answer or the reason of a
-// failure, which may look like a question about one of these calls.
+// askAgain prints the waiting calls again below an agent's answer or the reason for a
+// failure, because such a text may look like a question about one of them.
 func (c *conversation) askAgain() error {
 	if !c.person || c.lines == nil {
 		return nil
@@ -155,7 +155,7 @@ func (c *conversation) askAgain() error {
 	return nil
 }
 
-// follow tells of each judged call as the audit gets it.
+// follow prints each judged call when its record is in the audit.
 func (c *conversation) follow(ctx context.Context) {
 	tick := time.NewTicker(150 * time.Millisecond)
 	defer tick.Stop()
@@ -168,8 +168,8 @@ func (c *conversation) follow(ctx context.Context) {
 	}
 }
 
-// catchUp tells of the calls that the audit got since it was looked at last. All that
-// were judged before a task's answer are there when the answer is.
+// catchUp prints the calls that were recorded since the last look. The record of a call is
+// in the audit before the answer of its task.
 func (c *conversation) catchUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *conversation) catchUp() {
 	})
 }
 
-// judged notes one record about a tool call. The lock is held.
+// judged notes one record about a tool call. The caller holds the lock.
 func (c *conversation) judged(l audit.Line) {
 	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
 		return
@@ -195,15 +195,15 @@ func (c *conversation) auditPath() string {
 	return filepath.Join(c.home, "sessions", string(c.session.ID), "audit.jsonl")
 }
 
-// note writes a line that is no answer.
+// note prints a line that is not part of an answer.
 func (c *conversation) note(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Fprintf(c.notes, format+"\n", args...)
 }
 
-// shown is an agent's text as it goes to the output: unchanged into a file or a
-// pipe, without anything that moves a cursor onto a terminal.
+// shown returns an agent's text for the output: unchanged for a file or a pipe, without
+// control sequences for a terminal.
 func (c *conversation) shown(text string) string {
 	if !c.terminal {
 		return text
@@ -219,7 +219,7 @@ func (c *conversation) shown(text string) string {
 	return b.String()
 }
 
-// print writes a task's outcome.
+// print prints the outcome of a task.
 func (c *conversation) print(task string, t broker.Turn, calls []judgedCall) error {
 	if !c.asJSON {
 		if t.Failure != "" {

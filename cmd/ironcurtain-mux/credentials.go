@@ -11,20 +11,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 )
 
-// keyring is what the person lets the program use.
+// keyring holds the credentials that the person lets the program use.
 type keyring interface {
 	broker.Credentials
 	Check(provider string) error // whether there is a credential, without renewing any
 	Secrets() []string           // values that never reach a record
 }
 
-// providersOf is the table of model providers with what the configuration adds.
+// providersOf returns the table of model providers, with those of the configuration.
 func providersOf(c config.Config) ([]mitm.Provider, error) {
 	return mitm.ExtendProviders(mitm.Providers(), c.Providers)
 }
 
-// credentials are the person's keys and logins for all providers that some
-// agent talks to.
+// credentials returns the person's keys and logins for all providers of the agents.
 func credentials(table []mitm.Provider, agents *agent.Registry, p paths, moved upstreams) *egress.Credentials {
 	return egress.NewCredentials(agents.Providers(), egress.Options{
 		Environment: oauth.Host(p.userHome, os.Getenv),
@@ -35,8 +34,8 @@ func credentials(table []mitm.Provider, agents *agent.Registry, p paths, moved u
 	})
 }
 
-// checkCredentials makes sure that the agent can work before a screen is
-// opened for it.
+// checkCredentials returns an error if the agent lacks a credential. It runs before the
+// screen is taken.
 func (w wiring) checkCredentials(name string) error {
 	adapter, err := w.agents.Named(name)
 	if err != nil {
@@ -48,8 +47,8 @@ func (w wiring) checkCredentials(name string) error {
 	return nil
 }
 
-// lacking says why the provider that an agent prefers cannot be used, or nil when one of
-// its providers can. An agent that talks to no model needs none.
+// lacking returns why an agent's preferred provider cannot be used, or nil when one of its
+// providers can be used or the agent needs none.
 func lacking(keys keyring, a agent.Adapter) error {
 	check := keys.Check
 	if a.KeysOnly {

@@ -72,9 +72,9 @@ func oneID(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// decide answers the call with that id: its digest and its effect's fingerprint are
-// read first and sent along, so an answer never lands on another call. Nor does it on
-// another effect than the id was listed with: with the effect the id changes.
+// decide answers the call with that id. It first reads the call's digest and the
+// fingerprint of its effect and sends them along, so that the answer cannot reach another
+// call. It cannot reach another effect either, because the id changes with the effect.
 func decide(cmd *cobra.Command, d broker.Decision) error {
 	p, err := findPaths()
 	if err != nil {
@@ -95,8 +95,8 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	return fail(cmd.Name(), tellEnding(cmd.OutOrStdout(), r), "look at 'ironcurtain-mux audit tail'")
 }
 
-// tellEnding prints what became of a call that was decided; when that is not what the
-// decision was for, it is an error.
+// tellEnding prints how a decided call ended. It returns an error when the call did not end
+// as decided.
 func tellEnding(w io.Writer, r control.Decided) error {
 	text := string(r.Outcome)
 	switch e := r.Ending; {
@@ -112,8 +112,8 @@ func tellEnding(w io.Writer, r control.Decided) error {
 	return err
 }
 
-// seal says in a decision which call it is for. A call that waits no longer is left
-// to the broker, which tells who decided it.
+// seal puts the call's digest and fingerprint into a decision. A call that no longer waits
+// gets neither, and the broker then says who decided it.
 func seal(ctx context.Context, client *control.Client, d *broker.Decision) error {
 	list, err := client.Pending(ctx)
 	for _, e := range list {

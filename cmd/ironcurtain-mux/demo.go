@@ -16,11 +16,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
-// demoNotice is what every tab of the demo says of itself.
+// demoNotice is the notice of every tab of the demo.
 const demoNotice = "scripted model, not an AI"
 
-// demoCommand opens the multiplexer with a scripted model in place of the
-// provider; everything else is the real thing.
+// demoCommand opens the multiplexer with a scripted model in place of the provider;
+// everything else is real.
 func demoCommand() *cobra.Command {
 	var flags muxFlags
 	cmd := &cobra.Command{
@@ -49,8 +49,8 @@ push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
 	return cmd
 }
 
-// wireDemo looks at the flags, prepares the demo's ground and its model, and
-// wires everything to it; done ends the model.
+// wireDemo checks the flags, prepares the demo's directories and its model, and connects
+// them; done ends the model.
 func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playground, done func(), err error) {
 	p, c, err := flags.check(cmd.Context())
 	if err != nil {
@@ -85,8 +85,8 @@ func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playgr
 	return w, ground, done, nil
 }
 
-// demoWiring is the multiplexer's own wiring with another model behind it and
-// one more place that tools may reach.
+// demoWiring is the multiplexer's wiring with the scripted model and one more directory
+// that tools can reach.
 func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
 	agents, err := agentsOf(c)
 	return wiring{
@@ -116,9 +116,9 @@ func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.R
 	}, err
 }
 
-// demoIntro says what to try: one call that is allowed, one that waits for a
-// person, one that is denied. More lines than these would hide what some agents draw
-// last, among it the line that they are typed on.
+// demoIntro says what to try: a call that is allowed, one that waits for the person, and
+// one that is denied. More lines would hide the last lines of some agents' screens, where
+// the person types.
 func demoIntro(p paths, ground demo.Playground) []string {
 	return []string{
 		"type this, it is allowed: read hello.txt",

@@ -13,7 +13,7 @@ import (
 // checkLimit is how long one check may take.
 const checkLimit = 20 * time.Second
 
-// finding is what one check found out.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	Status string `json:"status"` // "ok", "warn" or "fail"
@@ -40,7 +40,7 @@ type check struct {
 	run  func(context.Context) finding
 }
 
-// doctorCommand checks every prerequisite.
+// doctorCommand runs the check of every prerequisite.
 func doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
@@ -73,7 +73,7 @@ a warning is not a failure.`,
 	return cmd
 }
 
-// examine runs the checks side by side and returns what they found in order.
+// examine runs the checks in parallel and returns their findings in order.
 func examine(ctx context.Context, checks []check) []finding {
 	found := make([]finding, len(checks))
 	var work sync.WaitGroup

@@ -57,7 +57,7 @@ func checkConfig(p paths) finding {
 	return ok("%s", p.configFile())
 }
 
-// checkKeys tells which agents have a provider that lets them in.
+// checkKeys says which agents have a credential for one of their providers.
 func checkKeys(p paths, agents *agent.Registry) finding {
 	table := mitm.Providers()
 	if c, err := p.config(); err == nil { // what is wrong with it is said elsewhere
@@ -88,8 +88,8 @@ func checkKeys(p paths, agents *agent.Registry) finding {
 	return ok("for %s", strings.Join(can, ", "))
 }
 
-// checkServers starts every tool server in its sandbox for a moment: the probes
-// from inside, and the tools they offer against the policy's annotations.
+// checkServers starts every tool server in its sandbox for a moment. It runs the probes
+// inside, and compares the tools that the servers offer with the policy's annotations.
 func checkServers(ctx context.Context, p paths) finding {
 	c, err := p.config()
 	if err != nil {

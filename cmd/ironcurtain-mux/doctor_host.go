@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// describeEngine says which engine it is, how it was found, and on what it runs.
+// describeEngine says which engine was found, how, and which system it runs on.
 func describeEngine(e docker.Endpoint, info docker.Info) string {
 	rootless := ""
 	if info.Rootless {
@@ -71,7 +71,7 @@ func checkImages(ctx context.Context, p paths) finding {
 	return ok("built for every agent")
 }
 
-// cannotBuild says whether an image is made of programs that this machine lacks.
+// cannotBuild reports whether this machine lacks programs that an image is made of.
 func cannotBuild(name string) bool {
 	for _, i := range docker.Images() {
 		if i.Name == name {
@@ -95,7 +95,7 @@ func checkPrograms(good string, names ...string) finding {
 	return ok("%s (%s)", good, strings.Join(names, ", "))
 }
 
-// packagesOf names the Debian packages that bring programs.
+// packagesOf returns the Debian packages that contain the programs.
 func packagesOf(programs []string) []string {
 	var all []string
 	for _, program := range programs {
@@ -107,7 +107,7 @@ func packagesOf(programs []string) []string {
 	return all
 }
 
-// checkSockets makes sure that a session's sockets will fit into an address.
+// checkSockets checks that the paths of a session's sockets fit into a socket address.
 func checkSockets(p paths) finding {
 	longest := filepath.Join(p.home, "run", "0123456789ab", "sockets", "mitm-proxy.sock")
 	if len(longest) > docker.MaxSocketPath {
@@ -116,8 +116,8 @@ func checkSockets(p paths) finding {
 	return ok("paths of %d bytes, %d are allowed", len(longest), docker.MaxSocketPath)
 }
 
-// checkTerminal looks at what the person's terminal is said to be. Inside tmux,
-// what is copied reaches the clipboard only when tmux is set to pass it on.
+// checkTerminal checks TERM and its relatives. Inside tmux, a copy reaches the clipboard
+// only if tmux is set to pass it on.
 func checkTerminal(ctx context.Context) finding {
 	name := os.Getenv("TERM")
 	if name == "" || name == "dumb" {
@@ -136,7 +136,7 @@ func checkTerminal(ctx context.Context) finding {
 	return ok("%s, %s", name, colors)
 }
 
-// leastSpace is how much room on the disk a multiplexer should have, in bytes.
+// leastSpace is how many bytes should be free on the disk.
 const leastSpace = 2 << 30
 
 func checkDisk(p paths) finding {
@@ -159,8 +159,8 @@ func checkDisk(p paths) finding {
 	return ok("%s", text)
 }
 
-// checkClock makes sure that the clock can be right: certificates and the time
-// that approvals hold depend on it.
+// checkClock checks that a time service keeps the clock right, because certificates and the
+// expiry of approvals depend on the clock.
 func checkClock(now time.Time) finding {
 	text := now.Format(time.RFC3339)
 	if info, known := debug.ReadBuildInfo(); known {

@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 )
 
-// checkQuotas says what the calls of one session can use up at most, and which sessions
-// have used up their audit.
+// checkQuotas says how much disk and memory one session can use, and which sessions have
+// used up their audit.
 func checkQuotas(p paths) finding {
 	text := fmt.Sprintf("each session has %d MiB of memory for its calls, %d MiB on the disk for those that wait, %d MiB for its audit, %d MiB for the log of automatic approvals",
 		mcpproxy.DefaultRoom>>20, approval.DefaultBytes>>20, audit.Quota>>20, autoapprove.Quota>>20)

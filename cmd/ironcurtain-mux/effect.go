@@ -8,14 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// effectMarks tell what a line of an effect is.
+// effectMarks are the marks before the lines of an effect, by kind.
 var effectMarks = map[broker.EffectLineKind]string{
 	broker.EffectNote: "  ", broker.EffectWarning: "! ", broker.EffectHunk: "", broker.EffectSame: "  ",
 	broker.EffectRemoved: "- ", broker.EffectAdded: "+ ", broker.EffectItem: "* ", broker.EffectFile: "    ",
 }
 
-// printEffect writes what a waiting call would do, in plain ASCII: it goes to a
-// terminal, and files, commits and agents wrote it.
+// printEffect prints what a waiting call would do. It is plain ASCII, because it goes to a
+// terminal and contains text of files, commits and agents.
 func printEffect(w io.Writer, e broker.Escalation) error {
 	if e.Effect == nil {
 		return nil

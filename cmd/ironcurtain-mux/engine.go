@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// connectEngine connects to the container engine of this machine, for the images
-// that config.json chooses.
+// connectEngine connects to the container engine of this machine with the images of
+// config.json.
 func connectEngine(ctx context.Context, p paths) (*docker.Client, error) {
 	endpoint, err := docker.ResolveEndpoint(os.Getenv, p.userHome)
 	if err != nil {

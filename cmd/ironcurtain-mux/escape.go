@@ -16,8 +16,8 @@ import (
 // printJSON writes a value as one line of JSON in plain ASCII.
 func printJSON(w io.Writer, value any) error { return json.NewEncoder(asciiWriter{w}).Encode(value) }
 
-// asciiWriter passes lines of JSON on without anything but plain ASCII. Each
-// write must hold whole lines, as those of a slog handler do.
+// asciiWriter escapes everything but plain ASCII in lines of JSON and passes them on. Each
+// write must consist of whole lines, as those of a slog handler do.
 type asciiWriter struct{ to io.Writer }
 
 func (w asciiWriter) Write(p []byte) (int, error) {
@@ -27,7 +27,7 @@ func (w asciiWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// safeName is a name as it may be printed: quoted unless it is ordinary.
+// safeName makes a name fit to be printed: it quotes one that is not ordinary.
 func safeName(name string) string {
 	ordinary := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r)
@@ -38,8 +38,8 @@ func safeName(name string) string {
 	return fmt.Sprintf("%+q", name)
 }
 
-// safeText is a text of ours whose values are quoted already, as it may be
-// printed: as it is when it is plain ASCII, else quoted as a whole.
+// safeText makes one of our texts, whose values are quoted already, fit to be printed: it
+// quotes the whole text unless it is plain ASCII.
 func safeText(text string) string {
 	for _, r := range text {
 		if r < ' ' || r > '~' {
@@ -49,7 +49,7 @@ func safeText(text string) string {
 	return text
 }
 
-// quotedIfAny is an agent's text in quotes, or nothing when there is none.
+// quotedIfAny returns an agent's text in quotes, or "" for an empty one.
 func quotedIfAny(text string) string {
 	if text == "" {
 		return ""

@@ -17,8 +17,7 @@ const (
 	exitUsage   = 2 // the command line was wrong
 )
 
-// failure is an error as a person needs it: what was attempted, why it did
-// not work, and what to do next.
+// failure is an error for a person: the operation, the cause, and what to do next.
 type failure struct {
 	op   string
 	err  error
@@ -35,12 +34,12 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// Hint is the next thing to do: that of a disk which takes nothing, else the failure's
-// own or, without one, that of the first wrapped error which has one.
+// Hint returns what to do next: about a full disk, else the failure's own hint, else the
+// hint of the first wrapped error that has one.
 func (f *failure) Hint() string { return cmp.Or(fault.Disk(f.err), f.hint, fault.Hint(f.err)) }
 
-// fail wraps err with the operation that met it; nil stays nil. The hint may
-// be empty, then that of err itself is used.
+// fail wraps err with the operation that failed; nil stays nil. An empty hint stands for
+// that of err itself.
 func fail(op string, err error, hint string) error {
 	if err == nil {
 		return nil
@@ -63,12 +62,11 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...)}
 }
 
-// errSilent makes the program exit with 1 without a message of its own: the
-// command has already said everything.
+// errSilent makes the program exit with 1 without a message, because the command has
+// already printed it.
 var errSilent = errors.New("")
 
-// report prints err as one line (and as JSON when asked for) and returns the
-// exit code that belongs to it.
+// report prints err as one line, or as JSON when asked for, and returns its exit code.
 func report(w io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return exitOK
@@ -94,13 +92,12 @@ func report(w io.Writer, err error, asJSON bool) int {
 	return code
 }
 
-// remedyOf is the next thing to do about an error, when it knows.
+// remedyOf returns an error's hint, or the given one when it has none.
 func remedyOf(err error, otherwise string) string {
 	return cmp.Or(fault.Hint(err), otherwise)
 }
 
-// reasonOf is an error without the next thing to do, which stands on a line of its
-// own.
+// reasonOf returns an error's text without the hint, which is printed on a line of its own.
 func reasonOf(err error) string {
 	var f *failure
 	if errors.As(err, &f) {
@@ -117,7 +114,7 @@ func onOneLine(err error) error {
 	return singleLine{err}
 }
 
-// singleLine is an error told in one line.
+// singleLine is an error whose text is one line.
 type singleLine struct{ error }
 
 func (e singleLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }

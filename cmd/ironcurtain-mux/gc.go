@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// gcCommand removes what sessions left that ended without cleaning up.
+// gcCommand removes what is left of sessions that ended without cleaning up.
 func gcCommand() *cobra.Command {
 	var options docker.ReapOptions
 	var asJSON bool
@@ -66,7 +66,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 	return cmd
 }
 
-// leftovers removes the sockets that nobody serves any more.
+// leftovers removes the sockets that no process serves any more.
 func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
 	left, err := stored.Leftovers(ctx, home, !dryRun)
 	stale, errStale := control.RemoveStale(home, dryRun)
@@ -74,7 +74,7 @@ func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) 
 	return left, errors.Join(err, errStale)
 }
 
-// printReaped lists what was removed; of a trial run also what would stay.
+// printReaped lists what was removed, and after a trial run also what would stay.
 func printReaped(w io.Writer, seen []docker.Reaped, left []string, dryRun bool) error {
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	for _, r := range seen {

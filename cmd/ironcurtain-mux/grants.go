@@ -89,7 +89,7 @@ func oneGrant(_ *cobra.Command, args []string) error {
 	return usagef("give the number of one grant, or all (see 'ironcurtain-mux grants')")
 }
 
-// revoke ends the grants that a word names.
+// revoke ends the grant with that number, or all of them for "all".
 func revoke(cmd *cobra.Command, client *control.Client, which string) error {
 	var err error
 	if which == "all" {

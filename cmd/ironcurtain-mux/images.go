@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// imagesCommand is about the images agents run in.
+// imagesCommand groups the commands for the images that agents run in.
 func imagesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "images",
@@ -34,8 +34,8 @@ the old one stays until it is removed.`,
 	return cmd
 }
 
-// imageEngine connects to the engine of this machine and says how images are
-// built on it: where the cache is, and what the configuration chooses.
+// imageEngine connects to the engine of this machine and returns how images are built on
+// it: the cache directory and the choices of the configuration.
 func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, error) {
 	p, c, err := loadConfig()
 	if err != nil {
@@ -48,8 +48,8 @@ func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, erro
 	return client, docker.BuildOptions{CacheDir: p.cache, Base: baseChoice(c.Images.From)}, nil
 }
 
-// baseChoice is where a root file system comes from, by its name in flags and
-// in the configuration.
+// baseChoice returns where a root file system comes from, by its name in flags and in the
+// configuration.
 func baseChoice(name string) docker.BaseChoice {
 	if name == "auto" {
 		return docker.BaseAuto

@@ -40,8 +40,8 @@ made on this machine by mmdebstrap. --base chooses one of the two.`,
 	return cmd
 }
 
-// buildAtOnce is how many images are built beside each other: what takes long is
-// to get their programs and to copy them.
+// buildAtOnce is how many images are built at a time. Downloading and copying programs
+// takes most of the time.
 const buildAtOnce = 3
 
 // buildImages makes the named images, or all that can be made.
@@ -90,7 +90,7 @@ func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) e
 	return fail(op, onOneLine(err), "")
 }
 
-// builderOutput prints what several builds report, one line at a time.
+// builderOutput prints the progress of several builds, one line at a time.
 type builderOutput struct {
 	mu       sync.Mutex
 	out      io.Writer
@@ -124,7 +124,8 @@ func (o *builderOutput) done(image, tag string) {
 	fmt.Fprintln(o.out, tag)
 }
 
-// failed repeats what the builder said last: lines of other builds may stand between.
+// failed prints the builder's last lines again, because lines of other builds may be
+// between them.
 func (o *builderOutput) failed(image string, last lastLines) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

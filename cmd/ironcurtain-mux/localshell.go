@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
-// startShell starts the person's own shell with the person's own environment:
-// only the terminal is another one.
+// startShell starts the person's own shell, with the person's environment, on a terminal of
+// its own.
 func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTerminal, error) {
 	shell := os.Getenv("SHELL")
 	if shell == "" {

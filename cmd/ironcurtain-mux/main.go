@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	// net/http and other libraries print here without being asked, also what a server
-	// sent that nobody wanted: onto the screen that we draw, past all that keeps secrets.
+	// net/http and other libraries log by themselves, even unexpected bytes of a server.
+	// Such a log would go to the screen that we draw, and past the redaction of secrets.
 	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

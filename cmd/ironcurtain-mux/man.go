@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra/doc"
 )
 
-// manDate stands in the manual pages. It is the month of the text, not of the
-// build, so that the same text always makes the same pages.
+// manDate is the date in the manual pages. It is the month of the text and not of the
+// build, so that the same text always gives the same pages.
 var manDate = time.Date(2026, time.November, 1, 0, 0, 0, 0, time.UTC)
 
 // manCommand writes the manual pages. It is hidden: only packagers and

@@ -41,8 +41,8 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 
-// check checks what can be checked before anything is made: the agent's name, the
-// directories, the workspace, the session to resume and the configuration.
+// check checks everything that can be checked before anything is created: the agent's name,
+// the directories, the workspace, the session to resume and the configuration.
 func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.choice() != "") {
 		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
@@ -84,7 +84,7 @@ func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	return p, c, nil
 }
 
-// findResumed completes the id of the session to resume, and takes over its agent.
+// findResumed completes the id of the session to resume, and sets the session's agent.
 func (f *muxFlags) findResumed(p paths) error {
 	s, err := stored.Find(p.home, f.resume)
 	if err != nil {
@@ -114,8 +114,8 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	return w.run(cmd, flags, tui.Options{})
 }
 
-// run checks what can be checked before the screen is taken, opens the
-// multiplexer and ends everything when it closes.
+// run checks what it can before it takes the screen, opens the multiplexer, and ends
+// everything when the multiplexer closes.
 func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
 	b, number, done, err := w.open(cmd, "open multiplexer")
 	if err != nil {
@@ -150,7 +150,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	return fail("multiplexer", tui.Run(cmd.Context(), options), "")
 }
 
-// terminalOf returns the streams as the files a full screen needs.
+// terminalOf returns the two streams as files, which a full screen needs.
 func terminalOf(cmd *cobra.Command) (in, out *os.File, err error) {
 	const op = "open multiplexer"
 	in, okIn := cmd.InOrStdin().(*os.File)

@@ -17,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
-// Time limits for the end: it stops every session with its container, and gives the
-// answers that other commands still wait for.
+// Time limits for the end, in which every session is stopped with its container and
+// other commands get their answers.
 const (
 	shutdownLimit = 60 * time.Second
 	controlLimit  = 5 * time.Second
@@ -36,7 +36,7 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 	if b, err = w.broker(log); err != nil {
 		return nil, 0, nil, errors.Join(err, logFile.Close())
 	}
-	// Whoever sends a signal may soon send one that kills, also while the sessions are ending.
+	// A SIGKILL may follow a signal soon, even while the sessions are ending.
 	stopHurry := context.AfterFunc(cmd.Context(), b.Hurry)
 	end := func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
@@ -89,14 +89,14 @@ func openLog(p paths) (*slog.Logger, io.Closer, error) {
 	if err != nil {
 		return nil, nil, fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
 	}
-	// A crash prints to the alternate screen, which is left a moment later.
+	// A crash prints to the alternate screen, which disappears a moment later.
 	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
 		return nil, nil, errors.Join(fail(op, err, ""), f.Close())
 	}
 	return slog.New(slog.NewJSONHandler(asciiWriter{f}, nil)), f, nil
 }
 
-// largestLog is the size, in bytes, from which a log is put aside for a new one.
+// largestLog is the size in bytes from which a log is renamed and a new one begun.
 const largestLog = 8 << 20
 
 // turnLog renames a log that has grown large, and replaces the one renamed before.

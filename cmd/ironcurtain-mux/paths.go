@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// paths is where the program keeps things. All paths are absolute.
+// paths holds the directories of the program. All paths are absolute.
 type paths struct {
 	home     string // state: IRONCURTAIN_HOME, else ~/.ironcurtain
 	cache    string // rebuilt when absent: IRONCURTAIN_CACHE, else below the user's cache
@@ -52,7 +52,7 @@ func findPaths() (paths, error) {
 func (p paths) configFile() string { return filepath.Join(p.home, "config.json") }
 func (p paths) logFile() string    { return filepath.Join(p.home, "ironcurtain-mux.log") }
 
-// expand puts the home directory in the place of "~" at the beginning of paths.
+// expand replaces "~" at the beginning of paths by the home directory.
 func (p paths) expand(paths []string) []string {
 	var out []string
 	for _, path := range paths {
@@ -64,10 +64,10 @@ func (p paths) expand(paths []string) []string {
 	return out
 }
 
-// whole is the path that was given, with the home directory for "~" and absolute.
+// whole returns a path as an absolute one, with the home directory for "~".
 func (p paths) whole(path string) string { return absolutePath(p.expand([]string{path})[0]) }
 
-// shorten is the other way round, for people: the home directory becomes "~".
+// shorten replaces the home directory by "~", for people.
 func (p paths) shorten(path string) string {
 	if rest, ok := strings.CutPrefix(path, p.userHome+string(filepath.Separator)); ok {
 		return "~/" + rest

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// waitingCall is a pending call with the scopes of its approval, if asked for.
+// waitingCall is a waiting call, with the scopes of its approval if they were asked for.
 type waitingCall struct {
 	broker.Escalation
 	Scopes []broker.Scope `json:"scopes,omitempty"`
@@ -52,7 +52,7 @@ have let through.`,
 	return cmd
 }
 
-// listPending asks the running multiplexer; without one nothing waits.
+// listPending asks the running multiplexers. Without one, no call waits.
 func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 	p, err := findPaths()
 	if err != nil {
@@ -77,8 +77,8 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 	return out, nil
 }
 
-// printLeft tells of calls that nobody can decide at present: they waited when
-// their multiplexer was killed.
+// printLeft prints the calls that nobody can decide at present, because their multiplexer
+// was killed while they waited.
 func printLeft(w io.Writer) error {
 	p, err := findPaths()
 	if err != nil {
@@ -101,9 +101,8 @@ func printLeft(w io.Writer) error {
 	return nil
 }
 
-// printPending writes each waiting call, below it what it would do, and what
-// its approval could be remembered for. It quotes everything that came from an
-// agent: it goes to a terminal.
+// printPending prints each waiting call, what it would do, and what its approval could be
+// remembered for. It quotes all text of an agent, because it goes to a terminal.
 func printPending(w io.Writer, list []waitingCall) error {
 	for _, e := range list {
 		_, err := fmt.Fprintf(w, "%s  tab %s  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, tabText(e.Tab, e.Multiplexer),
@@ -127,7 +126,7 @@ func printPending(w io.Writer, list []waitingCall) error {
 	return nil
 }
 
-// tabText names a tab, and its multiplexer when there are several.
+// tabText names a tab, and its multiplexer if there are several.
 func tabText(tab, multiplexer int) string {
 	if multiplexer == 0 {
 		return strconv.Itoa(tab)
@@ -135,7 +134,7 @@ func tabText(tab, multiplexer int) string {
 	return fmt.Sprintf("%d of multiplexer %d", tab, multiplexer)
 }
 
-// restoredText says of a call that a killed multiplexer was asked.
+// restoredText says that a call was asked of a multiplexer that was killed.
 func restoredText(e broker.Escalation) string {
 	switch {
 	case e.Unclaimed:
@@ -146,7 +145,7 @@ func restoredText(e broker.Escalation) string {
 	return ""
 }
 
-// autoApprovalText says what the automatic approval makes of a call.
+// autoApprovalText says what the automatic approval decided about a call.
 func autoApprovalText(e broker.Escalation) string {
 	switch {
 	case e.Auto == nil:

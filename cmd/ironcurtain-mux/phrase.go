@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// phraseWords are short, common and hard to take for one another.
+// phraseWords are short and common words that are hard to confuse.
 var phraseWords = strings.Fields(`
 	amber anchor apple arrow autumn badge bamboo barley basin beacon birch bottle
 	bridge bronze canyon carpet castle cedar cherry circle cliff clover cobalt copper
@@ -19,8 +19,8 @@ var phraseWords = strings.Fields(`
 	temple thunder timber tulip tunnel turtle valley velvet violet walnut willow winter
 `)
 
-// newPhrase draws two words that only the host knows. They stand beside the real
-// approval panel, so one that an agent paints is told from it.
+// newPhrase picks two words that only the host knows. They are shown beside the real
+// approval panel, so that a person can tell it from one that an agent has drawn.
 func newPhrase() string {
 	draw := func() string {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(phraseWords))))

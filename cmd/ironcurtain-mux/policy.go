@@ -28,7 +28,7 @@ shipped ones are used.`,
 	return cmd
 }
 
-// policyFlags say what calls are judged by.
+// policyFlags are the files and directories by which calls are judged.
 type policyFlags struct {
 	policy, annotations, lists string
 	sandbox, mount, home       string
@@ -105,8 +105,8 @@ func (f *policyFlags) config(op string) (policy.Config, error) {
 	return c, nil
 }
 
-// absolutePath makes a path of the command line independent of the current
-// directory. Paths below "~" are left to the engine, which knows the home.
+// absolutePath makes a path of the command line absolute. It leaves paths below "~" to the
+// engine, which knows the home directory.
 func absolutePath(p string) string {
 	if p == "" || filepath.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
 		return p

@@ -41,9 +41,9 @@ says whether the calls could be judged, not how.`,
 	return cmd
 }
 
-// eachLine calls f for every line of in and writes what it returns as a line
-// of out, nothing for nil. Of a line longer than limit only the beginning is
-// kept. Answers are held back only as long as more input is at hand.
+// eachLine calls f for every line of in and writes its result as a line of out, or nothing
+// for nil. It keeps only the beginning of a line longer than limit. It flushes out when no
+// more input is buffered.
 func eachLine(in io.Reader, out io.Writer, limit int, f func(line []byte, tooLong bool) []byte) error {
 	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
 	for {
@@ -68,8 +68,7 @@ func eachLine(in io.Reader, out io.Writer, limit int, f func(line []byte, tooLon
 	}
 }
 
-// readLine reads one line without its end. What lies beyond the limit is
-// read and dropped.
+// readLine reads one line without its end. It drops everything beyond the limit.
 func readLine(r *bufio.Reader, limit int) (line []byte, tooLong bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')

@@ -20,7 +20,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
 
-// compileFlags say what is compiled, and to where.
+// compileFlags say what is compiled and where the result is written.
 type compileFlags struct {
 	modelFlags
 	constitution, output, annotations, sandbox string
@@ -110,7 +110,7 @@ func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 	return err
 }
 
-// defaults fills in what was not given, and makes paths whole.
+// defaults fills in flags that were not given, and makes paths absolute.
 func (f *compileFlags) defaults(p paths) {
 	if f.constitution == "" {
 		f.constitution = filepath.Join(p.home, "constitution.md")
@@ -123,7 +123,7 @@ func (f *compileFlags) defaults(p paths) {
 	}
 }
 
-// options reads everything that is compiled from.
+// options reads all inputs of compiling.
 func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (compile.Options, loadedPolicy, error) {
 	o := compile.Options{Servers: f.servers, Force: f.force, Now: time.Now(), Progress: progressOn(stderr)}
 	refuse := func(op string, err error, hint string) (compile.Options, loadedPolicy, error) {
@@ -167,7 +167,7 @@ func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (comp
 	return o, inForce, nil
 }
 
-// temporaryWorld makes what rules are tried in; remove takes it away again.
+// temporaryWorld makes the directories in which rules are tried; remove removes them.
 func temporaryWorld(sandbox string, m compile.Machine) (w *compile.World, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "ironcurtain-policy-")
 	if err != nil {
@@ -180,10 +180,10 @@ func temporaryWorld(sandbox string, m compile.Machine) (w *compile.World, remove
 	return w, remove, err
 }
 
-// generated is where policies are compiled to when nothing else is said.
+// generated is the default directory of compiled policies.
 func (p paths) generated() string { return filepath.Join(p.home, "generated") }
 
-// machine is what no rule may open on this machine.
+// machine lists the paths of this machine that no rule may open.
 func (p paths) machine(c config.Config, dir string) compile.Machine {
 	closed := []string{p.home, dir}
 	for _, name := range []string{".ssh", ".gnupg", ".aws"} {
@@ -192,7 +192,7 @@ func (p paths) machine(c config.Config, dir string) compile.Machine {
 	return compile.Machine{Home: p.userHome, Protected: slices.Concat(closed, c.Protected)}
 }
 
-// progressOn writes what goes on, a line each.
+// progressOn returns a function that writes each step of the work on a line.
 func progressOn(w io.Writer) func(server, text string) {
 	var mu sync.Mutex
 	return func(server, text string) {

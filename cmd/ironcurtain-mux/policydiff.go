@@ -50,7 +50,7 @@ whose verdicts differ, one JSON object a line. Exits 0 even when some do.`,
 	return cmd
 }
 
-// judgment is what a comparison looks at.
+// judgment is the part of a verdict that is compared.
 type judgment struct {
 	Decision string `json:"decision"`
 	Rule     string `json:"rule"`
@@ -58,8 +58,8 @@ type judgment struct {
 	forward  string
 }
 
-// differs tells whether a call has flipped. One that both allow, with different
-// arguments, has as well.
+// differs reports whether two policies judge a call differently. They also do when both
+// allow it with different arguments.
 func differs(before, after judgment) bool {
 	return before.Decision != after.Decision || before.forward != after.forward
 }

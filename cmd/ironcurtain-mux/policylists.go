@@ -83,7 +83,7 @@ func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	return fail(opLists, printLists(stdout, l), "")
 }
 
-// directory is the policy whose lists are meant.
+// directory returns the directory of the policy that has the lists.
 func (f *listFlags) directory(p paths, c config.Config) string {
 	switch {
 	case f.policy != "":
@@ -94,8 +94,8 @@ func (f *listFlags) directory(p paths, c config.Config) string {
 	return p.generated()
 }
 
-// change does what the flags say, in memory: first what is looked up, then what is
-// done by hand.
+// change changes the lists in memory as the flags say: first it looks up lists, then it
+// adds and removes values.
 func (f *listFlags) change(ctx context.Context, c config.Config, l *compile.Lists, stderr io.Writer) error {
 	if err := f.lookUp(ctx, c, l, stderr); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (f *listFlags) change(ctx context.Context, c config.Config, l *compile.List
 	return nil
 }
 
-// lookUp has a model look up lists anew.
+// lookUp asks a model for the values of lists again.
 func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.Lists, stderr io.Writer) error {
 	var wanted []policy.ListDefinition
 	for _, name := range f.refresh {
@@ -152,7 +152,7 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 	return nil
 }
 
-// try refuses lists with which a call would be allowed that must never be.
+// try refuses lists that would allow a call that must never be allowed.
 func (p paths) try(l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
 	w, remove, err := temporaryWorld("", p.machine(c, policyDir))
 	if err != nil {

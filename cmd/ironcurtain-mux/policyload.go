@@ -7,7 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// loadedPolicy is what calls are judged by, and where it came from.
+// loadedPolicy is a policy with its lists and annotations, and where it was loaded from.
 type loadedPolicy struct {
 	compiled    *policy.Compiled
 	annotations *policy.Annotations
@@ -15,7 +15,7 @@ type loadedPolicy struct {
 	source      string
 }
 
-// policyFiles are the files of a policy that is a file or a directory.
+// policyFiles returns the files of a policy, which is a file or a directory.
 func policyFiles(name string) []string {
 	if name == "" {
 		return nil
@@ -31,9 +31,8 @@ func policyFiles(name string) []string {
 	return files
 }
 
-// loadPolicyDir reads a policy directory; without one the built-in policy holds.
-// A directory that lacks a file, or holds a broken one, is an error: a policy is
-// never put together from parts that were not meant for each other.
+// loadPolicyDir reads a policy directory, or the built-in policy for "". A missing or
+// broken file is an error: parts of different policies are never combined.
 func loadPolicyDir(dir string) (loadedPolicy, error) {
 	if dir == "" {
 		compiled, annotations := policy.Default()

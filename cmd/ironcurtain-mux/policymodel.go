@@ -30,8 +30,8 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstream, "upstream", nil, "send requests for a provider's host elsewhere, as `HOST=URL`")
 }
 
-// origins are the hosts of the providers' interfaces, and what a library wants
-// behind the address of each.
+// origins are the hosts of the providers, and the path that each provider's library wants
+// behind the host.
 var origins = map[string]struct{ host, path string }{
 	"anthropic": {"api.anthropic.com", ""},
 	"openai":    {"api.openai.com", "/v1/"},
@@ -72,8 +72,8 @@ func (f modelFlags) find(c config.Config) (compile.Model, error) {
 	return &asked{helper.New(path, helper.Request{Provider: provider, Model: model, Key: key, BaseURL: base})}, nil
 }
 
-// base is where requests for a host go instead, by a flag or the table of
-// providers; usually nowhere else.
+// base returns the address that gets the requests for a host, when a flag or the table of
+// providers names another one than the host itself.
 func (f modelFlags) base(table []mitm.Provider, host string) (string, error) {
 	base := ""
 	for _, p := range table {
@@ -106,16 +106,16 @@ func keyVariable(table []mitm.Provider, provider string) string {
 	return "its key in the environment"
 }
 
-// questionLimit bounds one question, and pauses are what lies before the next try
-// of one that could not be asked.
+// questionLimit is how long one question may take, and pauses are the times before each
+// new try of a question that could not be asked.
 const questionLimit = 5 * time.Minute
 
 var pauses = []time.Duration{time.Second, 4 * time.Second}
 
-// asked is a model of package llm as package compile wants it.
+// asked makes a model of package llm one of package compile.
 type asked struct{ llm.Model }
 
-// Ask asks, and again when it could help.
+// Ask asks the model, and asks again after an error that may pass.
 func (m *asked) Ask(ctx context.Context, q compile.Question) (string, error) {
 	for try := 0; ; try++ {
 		text, err := m.once(ctx, q)

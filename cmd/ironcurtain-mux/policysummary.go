@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
 
-// summary tells a person what was compiled.
+// summary describes for a person what was compiled.
 type summary struct {
 	result              *compile.Result
 	options             *compile.Options
@@ -33,8 +33,8 @@ func (s summary) print(out io.Writer, inForce loadedPolicy) error {
 	return err
 }
 
-// server tells of one server: its rules in order, their lists, what stays denied
-// and how it was tried.
+// server describes one server: its rules in order, their lists, what is still denied, and
+// how the rules were tried.
 func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 	fmt.Fprintf(b, "\n%s\n", r.Name)
 	if r.Failure != nil {
@@ -73,7 +73,7 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 	}
 }
 
-// gaps tells what stays denied, the tools with the same gap together.
+// gaps lists what is still denied, with the tools of the same gap together.
 func gaps(b *strings.Builder, r compile.ServerResult) {
 	var order []string
 	tools := map[string][]string{}
@@ -100,7 +100,7 @@ func roleNames(roles []policy.Role) string {
 	return strings.Join(out, ", ")
 }
 
-// flips tells which calls the policy judges otherwise than the one in force.
+// flips lists the calls that the new policy judges differently from the one in force.
 func (s summary) flips(b *strings.Builder, inForce loadedPolicy) error {
 	before, err := s.options.World.Engine(inForce.compiled, inForce.annotations, inForce.lists)
 	if err != nil {

@@ -29,15 +29,15 @@ by other means: 'mcp' judges its tool calls, 'mitm' carries its model requests.`
 	return cmd
 }
 
-// drainTime is how long requests under way may take after SIGTERM, and
-// closeTime how long everything may take to end.
+// drainTime is how long running requests may go on after SIGTERM, and closeTime how long
+// the whole end may take.
 const (
 	drainTime = 5 * time.Second
 	closeTime = drainTime + 10*time.Second
 )
 
-// listenUnix listens on a socket that only this user can reach. A socket that
-// nobody serves any more is replaced; anything else at the path is left alone.
+// listenUnix listens on a socket that only this user can reach. It replaces a socket that
+// no process serves, and nothing else.
 func listenUnix(path string) (net.Listener, error) {
 	if len(path) > docker.MaxSocketPath {
 		return nil, fmt.Errorf("the socket path has %d bytes, at most %d are possible", len(path), docker.MaxSocketPath)

@@ -80,7 +80,7 @@ When it serves, the command prints one JSON line, on standard output or, with
 	return cmd
 }
 
-// defaultSandboxPolicy is to warn only where there is no sandbox to be had.
+// defaultSandboxPolicy is "warn" on systems without a sandbox, and "enforce" elsewhere.
 func defaultSandboxPolicy() string {
 	if runtime.GOOS == "linux" || runtime.GOOS == "darwin" {
 		return string(sandbox.Enforce)
@@ -141,8 +141,8 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	return fail(op, f.serve(ctx, p, stdin, stdout, stderr), "")
 }
 
-// judge builds the engine. The program's state, what it judges by, who decides and
-// the record of what happened are protected whatever the policy says.
+// judge builds the engine. Whatever the policy says, it protects the program's state, the
+// files of the policy, the files of escalations, and the audit.
 func (f *mcpFlags) judge(at paths, configs map[string]servers.Config) (*policy.Engine, error) {
 	if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
 		if err == nil {

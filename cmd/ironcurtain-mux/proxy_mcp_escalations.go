@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// escalationHandler is whoever decides what the policy escalates.
+// escalationHandler decides the calls that the policy escalates.
 type escalationHandler struct {
 	approver mcpproxy.Approver // nil: nobody
 	stop     func()
@@ -22,7 +22,7 @@ type personTerminal struct{ *os.File }
 
 func (t personTerminal) DropInput() error { return outer.DropInput(t.File) }
 
-// approver sets up the chosen way to decide.
+// approver sets up the way to decide that --escalations names.
 func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHandler, error) {
 	if f.escalations == "deny" {
 		return escalationHandler{stop: func() {}}, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// callsDrain is how long servers may go on with calls after SIGTERM: whoever ends the
-// proxy waits for it.
+// callsDrain is how long servers may go on with calls after SIGTERM. It is short, because
+// the program that ends the proxy waits for it.
 const callsDrain = 500 * time.Millisecond
 
 // serve announces the proxy, serves it and drains it.
@@ -60,8 +60,8 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 	return err
 }
 
-// reloadOnSignal reads the policy anew on SIGUSR1. One that cannot be loaded is
-// reported, and the one that judges stays. It returns what ends it.
+// reloadOnSignal reads the policy again on SIGUSR1. It reports a policy that cannot be
+// loaded and keeps the present one. It returns a function that stops it.
 func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcpproxy.Proxy, stderr io.Writer) (stop func()) {
 	signals, done := make(chan os.Signal, 1), make(chan struct{}) // one reload that waits covers all that were asked for
 	signal.Notify(signals, syscall.SIGUSR1)
@@ -84,8 +84,8 @@ func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcppro
 	}
 }
 
-// stdio is standard input and output as one connection. Closing it ends a read
-// that waits, which closing standard input itself would not.
+// stdio is standard input and output as one connection. Closing it ends a blocked read,
+// which closing standard input would not.
 type stdio struct {
 	*io.PipeReader
 	io.Writer

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 )
 
-// confine prepares the sandboxes. The runtime is installed only when a server
-// is to run in it.
+// confine prepares the sandboxes. It installs the sandbox runtime only if a server runs in
+// it.
 func (f *mcpFlags) confine(ctx context.Context, at paths, configs map[string]servers.Config, stderr io.Writer) (*sandbox.Host, error) {
 	say := func(text string) { fmt.Fprintln(stderr, "ironcurtain-mux: "+text) }
 	dir, err := filepath.EvalSymlinks(absolutePath(f.sandbox))
@@ -59,8 +59,8 @@ func (f *mcpFlags) specs(configs map[string]servers.Config) []sandbox.Spec {
 	return specs
 }
 
-// roots are the directories that a server is told are open: the agent's, and
-// those that its own arguments name.
+// roots returns the directories that a server gets as MCP roots: the agent's, and those
+// that the server's arguments name.
 func (f *mcpFlags) roots(args []string) []string {
 	open := []string{absolutePath(f.sandbox)}
 	for _, a := range args {
@@ -71,8 +71,8 @@ func (f *mcpFlags) roots(args []string) []string {
 	return open
 }
 
-// fromHere makes a relative path that exists absolute: servers run in private
-// directories of their own.
+// fromHere makes an existing relative path absolute, because each server runs in a private
+// directory.
 func fromHere(word string) string {
 	if !strings.Contains(word, "/") || strings.HasPrefix(word, "-") || strings.HasPrefix(word, "@") || filepath.IsAbs(word) {
 		return word
@@ -83,8 +83,7 @@ func fromHere(word string) string {
 	return absolutePath(word)
 }
 
-// secretsOf lists the values that servers get in their environment: they are
-// theirs alone.
+// secretsOf lists the values in the servers' environments. They are treated as secrets.
 func secretsOf(configs map[string]servers.Config) []string {
 	var all []string
 	for _, c := range configs {

@@ -67,7 +67,7 @@ certificate that the agent must trust, and the sentinels.`,
 	return cmd
 }
 
-// mitmReady is the line that tells where and as what the proxy serves.
+// mitmReady is the line that says where the proxy serves and with which stand-in keys.
 type mitmReady struct {
 	Ready     bool              `json:"ready"`
 	Socket    string            `json:"socket"`

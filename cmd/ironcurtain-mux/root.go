@@ -33,8 +33,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return report(stderr, err, asJSON)
 }
 
-// asInterrupt names the true cause of work that failed because a signal ended
-// the program.
+// asInterrupt replaces the error of work that failed because of a signal by the signal.
 func asInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err
@@ -88,16 +87,16 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 	return root
 }
 
-// group is what the help lists below one title.
+// group is the commands that the help lists below one title.
 type group struct {
 	title    string
 	commands []*cobra.Command
 }
 
-// lastGroup is that of the command help, too.
+// lastGroup is the title of the last group, which also has the command help.
 const lastGroup = "About the program:"
 
-// groups are all subcommands that people use; each lives in the file of its name.
+// groups returns all subcommands that people use. Each is in the file of its name.
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{

@@ -9,8 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// schema is the schema of config.json with the actions that keys can be bound to,
-// which only the multiplexer knows.
+// schema returns the schema of config.json, with the actions that keys can be bound to.
 func schema() ([]byte, error) {
 	const open = `"properties": {},`
 	before, after, found := bytes.Cut(config.Schema(), []byte(open))

@@ -20,8 +20,7 @@ type screenFlags struct {
 	engine, format                string
 }
 
-// screenCommand runs a byte stream through the terminal engine and prints the
-// screen on which it ends.
+// screenCommand runs a byte stream through the terminal engine and prints the final screen.
 func screenCommand() *cobra.Command {
 	var flags screenFlags
 	cmd := &cobra.Command{
@@ -89,7 +88,7 @@ func runScreen(flags screenFlags, in io.Reader, out io.Writer) error {
 	return fail("screen", err, "")
 }
 
-// screenResize changes the size once offset bytes were written.
+// screenResize changes the size after offset bytes.
 type screenResize struct {
 	offset     int64
 	cols, rows int

@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 )
 
-// serveCommand groups the MCP servers that the program itself brings. They are
-// started by the tool proxy, in sandboxes, not by people.
+// serveCommand groups the program's own MCP servers. The tool proxy starts them, in
+// sandboxes; people do not.
 func serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "serve",

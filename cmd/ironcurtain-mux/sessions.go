@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// sessionsCommand is about sessions on disk and running.
+// sessionsCommand groups the commands for sessions, running or on disk.
 func sessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
@@ -60,7 +60,7 @@ func sessionsListCommand() *cobra.Command {
 	return cmd
 }
 
-// listSessions joins what is on disk with what running multiplexers know of it.
+// listSessions lists the sessions on disk, with the state that running multiplexers know.
 func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) {
 	stored, err := stored.List(p.home, p.agents())
 	if err != nil {

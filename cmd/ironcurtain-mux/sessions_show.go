@@ -59,7 +59,7 @@ func sessionsShowCommand() *cobra.Command {
 	return cmd
 }
 
-// oneSession wants exactly one id.
+// oneSession accepts exactly one id of a session.
 func oneSession(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return usagef("give exactly one id (see 'ironcurtain-mux sessions ls')")
@@ -95,7 +95,7 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	return t.Flush()
 }
 
-// printObeyed names what an agent has left for programs of this machine to run.
+// printObeyed lists what programs of this machine would run that an agent has left.
 func printObeyed(w io.Writer, o broker.Obeyed) {
 	lines := o.Lines()
 	if len(lines) == 0 {

@@ -88,7 +88,8 @@ func listAgents(cmd *cobra.Command) error {
 	return nil
 }
 
-// wiring is that of the real providers or of the demo; done ends what it began.
+// wiring returns the wiring of the real providers or of the demo; done ends what it
+// started.
 func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err error) {
 	if f.demo {
 		w, _, done, err = wireDemo(cmd, &f.muxFlags)

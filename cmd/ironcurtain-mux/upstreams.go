@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// upstreamFlags send requests for a provider's host elsewhere. Only flags and
-// config.json do that; no variable and no file of a checkout.
+// upstreamFlags send the requests for a provider's host elsewhere. Only flags and
+// config.json can do that; no environment variable and no file of a checkout can.
 type upstreamFlags struct {
 	hosts []string // as HOST=URL
 	ca    string

@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// watchStart makes every command of the tree tell when its own code begins.
-// Any error of cobra before that means a wrong command line:
-// unknown commands, missing arguments, flags that exclude each other.
+// watchStart makes every command of the tree set began when its own code begins. An error
+// of cobra before that is a wrong command line: an unknown command, missing arguments,
+// flags that exclude each other.
 func watchStart(cmd *cobra.Command, began *bool) {
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -18,8 +18,8 @@ func watchStart(cmd *cobra.Command, began *bool) {
 		}
 	}
 	if cmd.RunE == nil && cmd.Run == nil && cmd.HasSubCommands() {
-		// A command that only groups others: cobra would take any word after
-		// it for an argument and print the help as if all were well.
+		// For a command that only groups others, cobra would take any word as an
+		// argument, print the help, and exit with 0.
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
@@ -32,7 +32,7 @@ func watchStart(cmd *cobra.Command, began *bool) {
 	}
 }
 
-// unknownCommand says that a command has no such one below it, and which look alike.
+// unknownCommand returns an error that names a command's subcommands with a similar name.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if alike := cmd.SuggestionsFor(word); len(alike) > 0 {
@@ -41,8 +41,8 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return usagef("unknown command %q for %q", word, cmd.CommandPath())
 }
 
-// strictHelp makes the command help refuse what there is no help for, where cobra's
-// own shows the help of the program.
+// strictHelp makes the command help refuse unknown commands, for which cobra's own shows
+// the help of the program.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -65,9 +65,8 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// asUsage completes a usage error by the command that was meant and, unless it
-// says itself what to do, by a pointer to the help. An error from before a
-// command's start is a usage error, too.
+// asUsage adds the command to a usage error and, if it has no hint, one that points to the
+// help. An error from before the start of a command is a usage error as well.
 func asUsage(cmd *cobra.Command, err error, began bool) error {
 	var u *usageError
 	if err == nil || cmd == nil || !errors.As(err, &u) && began {

@@ -18,9 +18,9 @@ type build struct {
 	Platform string `json:"platform"`
 }
 
-// thisBuild takes the version from the build or, without one, from what the Go
-// tool recorded: that of the module when it was installed by version, the commit
-// when it was built in a checkout.
+// thisBuild returns the version that the build was given. Without one it returns what the
+// Go tool recorded: the module's version if that was installed, or the commit of a
+// checkout.
 func thisBuild() build {
 	b := build{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()

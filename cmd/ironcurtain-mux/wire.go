@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// wiring is everything a multiplexer is put together from.
+// wiring holds the parts of a multiplexer.
 type wiring struct {
 	paths     paths
 	config    config.Config
@@ -25,7 +25,7 @@ type wiring struct {
 	change    func(*broker.Config) // what a demo does differently; may be nil
 }
 
-// wireReal looks at the flags and wires everything to the real providers.
+// wireReal checks the flags and connects the parts to the real providers.
 func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	p, c, err := flags.check(ctx)
 	if err != nil {
@@ -56,7 +56,7 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	return w, w.checkCredentials(flags.agent)
 }
 
-// broker puts the trusted process together from the configuration.
+// broker makes the broker from the configuration.
 func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	const op = "open multiplexer"
 	loaded, err := loadPolicyDir(w.config.Policy)
@@ -120,7 +120,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	return b, fail(op, err, "")
 }
 
-// spending is what a session may use, and what things cost.
+// spending returns the limits of a session and the prices of models.
 func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 	var own []budget.ModelPrice
 	for _, p := range c.Prices {
@@ -134,8 +134,8 @@ func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 	}, prices, err
 }
 
-// setup lists the setup commands by the real paths of their workspaces. Of two for
-// the same one the later holds.
+// setup returns the setup commands by the real paths of their workspaces. Of two for the
+// same workspace, the later counts.
 func (w wiring) setup() map[string]string {
 	all := map[string]string{}
 	for _, s := range w.config.Setup {

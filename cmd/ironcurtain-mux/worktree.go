@@ -28,7 +28,8 @@ func (f *worktreeFlags) choice() broker.WorktreeChoice {
 	return broker.WorktreeAsConfigured
 }
 
-// complete takes the current directory for a worktree of nothing that was named.
+// complete sets the workspace to the current directory if a worktree was asked for without
+// one.
 func (f *worktreeFlags) complete(workspace *string) error {
 	if f.yes && f.no {
 		return usagef("--worktree and --no-worktree: give one of them")
@@ -39,7 +40,7 @@ func (f *worktreeFlags) complete(workspace *string) error {
 	return nil
 }
 
-// farewell says what is to be known of the sessions when everything has ended.
+// farewell prints, after the end, what the person has to know about the sessions.
 func farewell(w io.Writer, b *broker.Broker) {
 	for _, notice := range b.EndNotices() {
 		fmt.Fprintln(w, text.ASCII(notice))
