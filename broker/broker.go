@@ -78,8 +78,9 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// Hurry makes ending sessions look only briefly at their worktrees. A worktree that was
-// not finished then is left to 'sessions rm' or to the next end of the session.
+// Hurry makes sessions that end, or are ending, look only briefly at what their agents have
+// left. Work that was not finished then is left to 'sessions rm' or to the next end of the
+// session.
 func (b *Broker) Hurry() { b.hurry() }
 
 // Shutdown ends every session and waits until all are taken down. It returns an error

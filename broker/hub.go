@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// subscriberBacklog is how many events may wait for one subscriber, and earlyNotices how many
-// notices for the first one.
+// subscriberBacklog is how many events may wait for one subscriber. earlyNotices is how many
+// notices may wait for the first subscriber.
 const (
 	subscriberBacklog = 256
 	earlyNotices      = 16
 )
 
-// hub sends every event to every subscriber. It never drops a single event: when a
-// subscriber's backlog is full, the hub closes the subscriber's channel. A notice that
-// comes before any subscriber goes to the first one.
+// hub sends every event to every subscriber. When a
+// subscriber's backlog is full, the hub closes the subscriber's channel, so no single event
+// is lost from the middle. A notice that comes before any subscriber goes to the first one.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[chan Event]struct{}
@@ -59,7 +59,7 @@ func (h *hub) subscribe(ctx context.Context) <-chan Event {
 	}
 	h.subscribers[ch] = struct{}{}
 	for _, e := range h.early {
-		ch <- e // there is room
+		ch <- e // does not block: earlyNotices is less than subscriberBacklog
 	}
 	h.early = nil
 	context.AfterFunc(ctx, func() { h.drop(ch) })

@@ -119,17 +119,18 @@ func (b *Broker) removeUnused() {
 	if err != nil {
 		b.log.Warn("could not remove every session that is not used any more", "error", err)
 	}
-	b.tellUnsettled()
+	b.reportUnsettled()
 }
 
-// unsettledNamed is how many sessions are named in one notice.
+// unsettledNamed is how many sessions reportUnsettled names.
 const unsettledNamed = 3
 
-// tellUnsettled says in which worktrees work may be that nobody has brought home.
-func (b *Broker) tellUnsettled() {
+// reportUnsettled tells the person which sessions may have work in their worktrees that was
+// not brought to the person's repository.
+func (b *Broker) reportUnsettled() {
 	ids, err := stored.Unsettled(b.config.Home)
 	if err != nil {
-		b.log.Warn("worktrees could not be looked for", "error", err)
+		b.log.Warn("could not look for worktrees whose work was not brought back", "error", err)
 	}
 	if len(ids) == 0 {
 		return

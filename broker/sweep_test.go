@@ -55,8 +55,8 @@ func TestSweepWaitsForNobody(t *testing.T) {
 	}
 }
 
-// The next start says which sessions were ended before their worktrees were looked after,
-// also to a user interface that comes later.
+// The next start names the sessions that ended before the work in their worktrees was
+// brought back, also to a user interface that subscribes later.
 func TestUnsettledWorktreesAreTold(t *testing.T) {
 	home := shortTemp(t)
 	for i := range unsettledNamed + 3 {
@@ -64,7 +64,7 @@ func TestUnsettledWorktreesAreTold(t *testing.T) {
 		l := stored.LayoutOf(home, id)
 		record := fmt.Sprintf(`{"id":%q,"agent":"shell"}`, id)
 		err := errors.Join(os.MkdirAll(l.Dir, 0o700), os.WriteFile(l.Record(), []byte(record), 0o600))
-		if i > 0 { // the first one is in order
+		if i > 0 { // the first one was settled
 			err = errors.Join(err, os.WriteFile(l.Unsettled(), nil, 0o600))
 		}
 		if err != nil {

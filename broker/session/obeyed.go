@@ -120,7 +120,7 @@ func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 	if !began {
 		return nil
 	}
-	ctx, cancel := s.soon(ctx)
+	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
 	o, err := s.obeyed(ctx, most)
 	if errors.Is(err, fs.ErrNotExist) { // a worktree in which nothing was done
@@ -130,7 +130,7 @@ func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 		o.Missed = err.Error()
 	}
 	if errors.Is(err, worktree.ErrLate) {
-		err = nil // it is told, and nothing failed
+		err = nil // the person is told of it, and nothing failed
 	}
 	lines, id := o.Lines(), string(s.fixed.ID[:8])
 	if len(lines) == 0 {

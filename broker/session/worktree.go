@@ -23,9 +23,10 @@ const settleTime = 50 * time.Second
 // must end soon.
 const hurriedLook = 500 * time.Millisecond
 
-// soon returns a context for such a look. The context ends with worktree.ErrLate when the
-// look takes longer than hurriedLook after the process was told to end.
-func (s *Session) soon(ctx context.Context) (context.Context, context.CancelFunc) {
+// lookContext returns a context for a look at what an agent has left. The context ends with
+// the cause worktree.ErrLate when hurriedLook has passed since the look began or the process
+// was told to end, whichever is later.
+func (s *Session) lookContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) }) // reset when the process must end soon
 	stop := context.AfterFunc(s.deps.Hurried, func() { late.Reset(hurriedLook) })
@@ -116,10 +117,10 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 // which nothing was done; otherwise it tells the person where the work is.
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
-	ctx, cancel := s.soon(ctx)
+	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
 	o, err := place.Settle(ctx, tree)
-	if ctx.Err() == nil { // else something was not finished, which the next start says
+	if ctx.Err() == nil { // otherwise something was not finished, and the next start says so
 		_ = os.Remove(s.layout.Unsettled())
 	}
 	if errors.Is(err, worktree.ErrLate) {

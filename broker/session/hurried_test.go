@@ -11,8 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// A worktree whose git does not come to an end holds up nobody who ends the process, before
-// the look at it or during the look. It stays, and that is said.
+// A git that does not end in a worktree does not delay the end of the process, whether the
+// process is told to end before the look at the worktree or during it. The worktree stays,
+// and the person is told.
 func TestNoWorktreeHoldsUpTheEnd(t *testing.T) {
 	for name, before := range map[string]bool{"told before": true, "told meanwhile": false} {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +48,7 @@ func TestNoWorktreeHoldsUpTheEnd(t *testing.T) {
 				hurry()
 			}
 			go func() {
-				_, _ = os.ReadFile(began) // it ends when git has begun
+				_, _ = os.ReadFile(began) // the read ends when git has begun
 				hurry()
 			}()
 			ctx, cancel := context.WithTimeout(t.Context(), settleTime/2)
