@@ -1,5 +1,5 @@
-// Package accept takes connections from a listener and survives what passes: one
-// failed call of accept(2) must end neither a session nor the bridge.
+// Package accept takes connections from a listener and survives temporary errors, because
+// one failed call of accept(2) must end neither a session nor the bridge.
 package accept
 
 import (
@@ -9,16 +9,17 @@ import (
 	"time"
 )
 
-// The pause after an error of accept(2), doubled with each further one.
+// The shortest and longest pause after an error of accept(2). Each further error doubles
+// the pause.
 const (
 	leastPause = 5 * time.Millisecond
 	mostPause  = time.Second
 )
 
-// Next returns the next connection. An error of accept(2) passes: the process has
-// no descriptors left, or the peer hung up before it was let in. So it is told to
-// failed, and after a pause Next tries again. It gives up only when the listener is
-// closed or ctx has ended.
+// Next returns the next connection. Errors of accept(2) are temporary: the process has no
+// free descriptors, or the peer hung up too early. Next passes such an error to failed and
+// tries again after a pause. It returns an error only when the listener is closed or ctx
+// has ended.
 func Next(ctx context.Context, l net.Listener, failed func(err error, pause time.Duration)) (net.Conn, error) {
 	for pause := leastPause; ; pause = min(2*pause, mostPause) {
 		conn, err := l.Accept()

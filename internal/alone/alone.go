@@ -1,6 +1,5 @@
-// Package alone runs a test in a process of its own. A test that looks at how much memory
-// was used needs one: the system counts for each child what its parent had when it began,
-// and the parent of other tests has theirs.
+// Package alone runs a test in a process of its own. A test that measures memory needs
+// one, because the other tests of its package use the memory of the same process.
 package alone
 
 import (
@@ -11,11 +10,11 @@ import (
 	"testing"
 )
 
-// variable tells the process of one test that it is that.
+// variable is the environment variable that marks a process for one test.
 const variable = "IRONCURTAIN_TEST_ALONE"
 
-// Run reports whether the test goes on here, because this process is its own. Otherwise
-// it runs the test in one, and its end is that of the test.
+// Run reports whether this process was started for this test alone, so that the test goes
+// on here. Otherwise it runs the test in such a process, and fails when that fails.
 func Run(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(variable) != "" {
@@ -30,8 +29,8 @@ func Run(t *testing.T) bool {
 	return false
 }
 
-// Peak is the most memory that this process itself has had so far, in bytes. Its rusage
-// would begin with what its parent had. It needs Linux.
+// Peak returns the most memory that this process has used so far, in bytes. It does not use
+// rusage, which begins with the memory of the parent. It needs Linux.
 func Peak(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -1,5 +1,5 @@
-// Package dirtree removes, walks and prunes directories that an agent could write to. They
-// may be of any depth and width, and change meanwhile. So no link is followed, few
-// descriptors are open at once, no path is put together but for a message, and ctx is
-// obeyed between any two entries.
+// Package dirtree removes, walks and prunes directories that an agent could write to. The
+// directories can be of any depth and width, and can change at any time. So this package
+// follows no link, keeps few descriptors open, builds paths only for messages, and checks
+// ctx before each entry.
 package dirtree

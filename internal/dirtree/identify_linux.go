@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identify tells which file or directory an absolute path names when no link is followed
-// on the way.
+// Identify identifies the file or directory at an absolute path, and follows no link on
+// the way.
 func Identify(path string) (device, inode uint64, err error) {
 	at, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

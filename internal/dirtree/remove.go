@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOpen is how many directories inside each other are open at once. Trees that
-// people make are hardly ever deeper.
+// maxOpen is how many nested directories are open at once. People hardly ever make deeper
+// trees.
 const maxOpen = 32
 
-// batch is how many names of a directory are read at once.
+// batch is how many names of a directory are read at a time.
 const batch = 1024
 
-// Remove removes whatever is at the path, with all that is below it, also where
-// directories are closed to their owner. What is not there is no error. The directory
-// that holds it must be one that no agent can exchange.
+// Remove removes the file or directory at the path with everything below it, including
+// directories that their owner may not read. A path that does not exist is no error. No
+// agent must be able to replace the directory that contains the path.
 func Remove(ctx context.Context, name string) error {
 	root, err := os.OpenRoot(filepath.Dir(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -64,8 +64,8 @@ type removal struct {
 	err   error // what could not be removed in this pass
 }
 
-// clear empties top. What lies too deep for the directories that may be open at once is
-// moved up and goes in the next pass. A pass in which nothing goes is the last.
+// clear empties top. It moves directories deeper than maxOpen up, and removes them in the
+// next pass. It ends after a pass that removes nothing.
 func (r *removal) clear() error {
 	for {
 		r.gone, r.err = 0, nil
@@ -79,8 +79,8 @@ func (r *removal) clear() error {
 	}
 }
 
-// empty removes what is in a directory, which is so deep below top, and reports whether
-// it saw it empty. It fails only with ctx.
+// empty removes the entries of a directory at the given depth below top, and reports
+// whether the directory is empty then. It fails only when ctx ends.
 func (r *removal) empty(dir *os.Root, at string, depth int) (bool, error) {
 	f, err := dir.Open(".")
 	if err != nil {
@@ -107,7 +107,7 @@ func (r *removal) empty(dir *os.Root, at string, depth int) (bool, error) {
 	}
 }
 
-// drop removes one entry of a directory, with what is in it.
+// drop removes one entry of a directory, with its contents.
 func (r *removal) drop(dir *os.Root, at, name string, depth int) error {
 	if err := r.ctx.Err(); err != nil {
 		return context.Cause(r.ctx)
@@ -136,7 +136,7 @@ func (r *removal) drop(dir *os.Root, at, name string, depth int) error {
 	return nil
 }
 
-// moveUp gives a directory a place in top. A name that is taken there is passed over.
+// moveUp moves a directory into top, under a name that is free there.
 func (r *removal) moveUp(name string) {
 	for {
 		err := r.top.Rename(name, strconv.Itoa(r.moved))
@@ -153,14 +153,15 @@ func (r *removal) moveUp(name string) {
 	}
 }
 
-// complain keeps the first complaint of a pass.
+// complain keeps the first error of a pass.
 func (r *removal) complain(err error) {
 	if r.err == nil && !errors.Is(err, fs.ErrNotExist) {
 		r.err = cause(err)
 	}
 }
 
-// enter opens a directory and no link to one, after it was opened to its owner.
+// enter opens a directory, and never a link, after it has made the directory readable to
+// its owner.
 func enter(dir *os.Root, name string) (*os.Root, error) {
 	info, err := dir.Lstat(name)
 	if err != nil {
@@ -175,7 +176,7 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 	return dir.OpenRoot(name)
 }
 
-// cause is an error without the path in it, which can be of any length.
+// cause returns an error without its path, which can be of any length.
 func cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {

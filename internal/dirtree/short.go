@@ -2,10 +2,10 @@ package dirtree
 
 import "unicode/utf8"
 
-// maxShown is how long a path in a message is, in bytes.
+// maxShown is the longest path in a message, in bytes.
 const maxShown = 160
 
-// Short is a path as a message shows it: the middle of a long one is left out.
+// Short returns a path for a message, without the middle of a long one.
 func Short(path string) string {
 	if len(path) <= maxShown {
 		return path

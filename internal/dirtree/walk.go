@@ -20,8 +20,8 @@ const (
 	maxHeld    = 32 << 20 // bytes of the names of directories that are still to be walked
 )
 
-// Entry is what a walk found. What is done with it is done by name in the open
-// directory, where nothing can be exchanged for a link on the way to it.
+// Entry is an entry that a walk has found. Its methods use its name in the open directory,
+// so that nobody can replace a directory on the way by a link.
 type Entry struct {
 	Dir   *os.File // the directory that holds it, open during the visit
 	Name  string
@@ -35,23 +35,23 @@ func (e *Entry) IsDir() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFDIR }
 // IsRegular reports whether the entry is a regular file.
 func (e *Entry) IsRegular() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFREG }
 
-// Limit is a tree that is larger than is walked.
+// Limit is the error for a tree that is too large to be walked.
 type Limit struct{ What string }
 
 func (l *Limit) Error() string { return "there are " + l.What }
 
-// Walk calls visit for every entry below a directory, those of a directory before those
-// of its subdirectories. For fs.SkipDir it leaves a directory's entries out, and
-// fs.SkipAll ends it; any other error of visit does so, too, and is returned with a path
-// in front. An entry that goes away meanwhile is passed over, a directory that is moved
-// while the walk is in it is an error. More than a million entries, or 32 MB of names of
-// directories at once, are a *Limit.
+// Walk calls visit for every entry below a directory, and for all entries of a directory
+// before those of its subdirectories. When visit returns fs.SkipDir, Walk leaves out the
+// directory's entries; fs.SkipAll ends the walk. Any other error ends it, too, and is
+// returned with the path. Walk skips an entry that disappears, and returns an error when a
+// directory is moved while the walk is in it. More than a million entries, or 32 MB of
+// pending directory names, are a *Limit.
 func Walk(ctx context.Context, dir string, visit func(*Entry) error) error {
 	return (&walk{ctx: ctx, visit: visit}).run(dir)
 }
 
-// Prune removes the directories below one in which there are nothing but directories.
-// It is bounded as Walk is.
+// Prune removes the directories below one that contain nothing but directories. It has the
+// limits of Walk.
 func Prune(ctx context.Context, dir string) error {
 	return (&walk{ctx: ctx, prune: true, visit: func(*Entry) error { return nil }}).run(dir)
 }
@@ -90,7 +90,7 @@ func (w *walk) run(dir string) error {
 	return fmt.Errorf("%s: %w", Short(filepath.Join(append([]string{dir}, w.path()...)...)), err)
 }
 
-// gone reports whether what was a directory a moment ago is none any more.
+// gone reports whether an error means that a directory has disappeared or been replaced.
 func gone(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP)
 }
@@ -112,7 +112,7 @@ type level struct {
 	below    []string // its subdirectories that are still to be walked
 }
 
-// path is where the walk is, below where it began.
+// path is the walk's directory, relative to its start.
 func (w *walk) path() []string {
 	var names []string
 	for _, l := range w.levels[min(1, len(w.levels)):] {
@@ -121,8 +121,8 @@ func (w *walk) path() []string {
 	return names
 }
 
-// enter opens a directory that the given one holds, makes it the last level and visits
-// what is in it.
+// enter opens a directory inside the given one, makes it the last level and visits its
+// entries.
 func (w *walk) enter(from int, name string) error {
 	fd, err := unix.Openat(from, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -138,7 +138,8 @@ func (w *walk) enter(from int, name string) error {
 	return w.list(&w.levels[len(w.levels)-1])
 }
 
-// leave goes back to the directory of the last level, which must be the one it was.
+// leave goes back to the directory of the last level, and checks that it is the same
+// directory as before.
 func (w *walk) leave() error {
 	fd, err := unix.Openat(int(w.dir.Fd()), "..", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -154,7 +155,7 @@ func (w *walk) leave() error {
 	return nil
 }
 
-// standIn makes an open directory the one that the walk is in, and notes which it is.
+// standIn makes an open directory the current one, and notes its identity.
 func (w *walk) standIn(fd int, l *level) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -169,7 +170,7 @@ func (w *walk) standIn(fd int, l *level) error {
 	return nil
 }
 
-// list visits the entries of the directory that the walk is in.
+// list visits the entries of the current directory.
 func (w *walk) list(l *level) error {
 	for {
 		names, err := w.dir.Readdirnames(batch)

@@ -1,9 +1,9 @@
-// Package fault is the shape of errors that a person reads: what was attempted, why it
-// failed, and what to do next.
+// Package fault makes errors that a person reads: what was attempted, why it failed, and
+// what to do next.
 //
-// The next step travels beside the message, because each place that shows an error puts
-// it elsewhere: in brackets, on a line of its own, in a member of JSON. A type that
-// carries more than these three has a Hint method of its own; Hint finds it, too.
+// The next step is kept beside the message, because each place that shows an error puts
+// the step elsewhere: in brackets, on a line of its own, in a member of JSON. An error type
+// that carries more has a Hint method of its own, which Hint finds as well.
 package fault
 
 import (
@@ -24,8 +24,8 @@ func New(next, format string, args ...any) error {
 	return &Error{Err: fmt.Errorf(format, args...), Next: next}
 }
 
-// Wrap adds the operation to an error and, where the error knows none, the next step.
-// nil stays nil.
+// Wrap adds the operation to an error, and the next step if the error has none. nil stays
+// nil.
 func Wrap(op string, err error, next string) error {
 	if err == nil {
 		return nil
@@ -50,7 +50,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // Hint is the next step.
 func (e *Error) Hint() string { return e.Next }
 
-// diskHints are the next steps where a disk takes nothing, whoever tried to write to it.
+// diskHints are the next steps for a disk that cannot be written to.
 var diskHints = []struct {
 	cause error
 	next  string
@@ -60,8 +60,8 @@ var diskHints = []struct {
 	{syscall.EROFS, "the disk is mounted read-only: mount it writable, or use a directory on another one"},
 }
 
-// Disk is the next step for an error whose cause is a disk that takes nothing, and
-// empty for any other. It is truer than what whoever tried to write can know.
+// Disk returns the next step for an error whose cause is a disk that cannot be written to,
+// and "" for any other. It is more precise than the hint of the failed operation.
 func Disk(err error) string {
 	for _, d := range diskHints {
 		if errors.Is(err, d.cause) {
@@ -71,8 +71,8 @@ func Disk(err error) string {
 	return ""
 }
 
-// Hint is the next step for an error: that of a disk which takes nothing, else what the
-// error, or the first of its causes that knows one, has to offer, else nothing.
+// Hint returns the next step for an error: that of Disk, else that of the error or of its
+// first cause that has one, else "".
 func Hint(err error) string {
 	if next := Disk(err); next != "" {
 		return next
@@ -80,7 +80,7 @@ func Hint(err error) string {
 	return first(err)
 }
 
-// first is the next step that the error knows, or the first of its causes.
+// first returns the next step of the error or of its first cause that has one.
 func first(err error) string {
 	if h, ok := any(err).(interface{ Hint() string }); ok {
 		if next := h.Hint(); next != "" {

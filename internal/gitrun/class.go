@@ -2,28 +2,28 @@ package gitrun
 
 import "time"
 
-// Class is what runs of a kind may use. At most one of each class is under way.
+// Class is what a run of git may use. At most one run of each class is active.
 type Class struct {
 	memory int64         // of its own, in bytes
 	time   time.Duration // from its turn on
 	turn   chan struct{} // holds a value while one runs; nothing is lost
 }
 
-// The classes. With what they map, git takes about 300 MB at most.
+// The classes. With the files that it maps, git uses about 300 MB at most.
 var (
-	// Quick is for what a person waits for in front of a call.
+	// Quick is for what a person waits for before deciding about a call.
 	Quick = &Class{memory: 40 << 20, time: 1500 * time.Millisecond, turn: make(chan struct{}, 1)}
 	// Thorough is for bringing work home.
 	Thorough = &Class{memory: 176 << 20, time: 2 * time.Minute, turn: make(chan struct{}, 1)}
 )
 
-// mapped is how much of files git may map at once besides its own memory: the parts of
-// packs that packedGitLimit allows, a file of objects, its program. The indexes of a
-// person's packs, which are mapped whole, come on top.
+// mapped is how many bytes of files git may map beside its own memory: the parts of packs
+// that packedGitLimit allows, one file of objects, its program. The indexes of packs come
+// on top, because git maps them whole.
 const mapped = 48 << 20
 
-// settings bound what git keeps in memory, and switch off what would run programs or
-// believe indexes that repeat what objects say.
+// settings bound the memory of git, and switch off features that run programs or that
+// trust indexes which repeat the contents of objects.
 var settings = []string{
 	"core.bigFileThreshold=1m", "core.packedGitLimit=32m", "core.packedGitWindowSize=1m", "core.deltaBaseCacheLimit=8m",
 	"core.commitGraph=false", "core.multiPackIndex=false", "core.preloadIndex=false", "index.threads=1",

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// maxPacks bounds how many files beside packs are looked at.
+// maxPacks is how many files in the directory of packs are counted at most.
 const maxPacks = 10_000
 
-// Indexes is how many bytes the indexes of a store's packs have. Git maps them whole.
+// Indexes returns the size in bytes of all indexes of packs in an object store. Git maps
+// them whole.
 func Indexes(objects string) int64 {
 	dir, err := os.Open(filepath.Join(objects, "pack"))
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// limited is a shell script that limits itself and becomes git. These systems bound
-// no process's memory; when this process is killed, the time is what ends git.
+// limited is a shell script that sets its limits and then becomes git. These systems cannot
+// limit a process's memory. When this process is killed, only the time limit ends git.
 func limited(_, _, seconds int64) string {
 	return fmt.Sprintf("ulimit -c 0 && ulimit -t %d && exec git \"$@\"", seconds)
 }

@@ -27,18 +27,19 @@ type Command struct {
 // ErrNoGit says that git is not installed.
 var ErrNoGit = errors.New("there is no git on this machine")
 
-// Limit is a run that would have taken more than it gets.
+// Limit is the error of a run that would have used more than its class allows.
 type Limit struct{ What string }
 
 func (l *Limit) Error() string { return l.What }
 
-// maxComplaint bounds what is kept of git's complaints, in bytes.
+// maxComplaint is how much of git's standard error is kept, in bytes.
 const maxComplaint = 2048
 
-// maxIndexes bounds the address space for indexes of packs, which an agent may have made.
+// maxIndexes bounds the address space for indexes of packs, because an agent may have made
+// them.
 const maxIndexes = 512 << 20
 
-// Run runs the command when its class has its turn.
+// Run runs the command as soon as no other of its class runs.
 func (c *Class) Run(ctx context.Context, cmd Command) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -71,7 +72,7 @@ func (c *Class) Run(ctx context.Context, cmd Command) error {
 	return nil
 }
 
-// Output is Run for what prints at most so many bytes.
+// Output is Run that returns what git prints, at most the given number of bytes.
 func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, error) {
 	kept := &keeper{most: most}
 	cmd.Out = kept
@@ -79,8 +80,8 @@ func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, erro
 	return kept.Bytes(), err
 }
 
-// start runs git and waits for its end. Its thread stays the one that started it, with
-// whose end the kernel ends git.
+// start runs git and waits for its end. The goroutine stays on its thread, because the
+// kernel ends git together with the thread that started it.
 func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint io.Writer) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return err
@@ -110,8 +111,8 @@ func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint i
 	return run.Run()
 }
 
-// crashed reports whether git was ended by a signal that nobody sent: trees inside each
-// other by the thousand use up its stack.
+// crashed reports whether git was ended by a signal that nobody sent, for example because
+// thousands of nested trees have used up its stack.
 func crashed(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -121,13 +122,13 @@ func crashed(err error) bool {
 	return ok && status.Signaled()
 }
 
-// outOfMemory reports whether that is what git complains of.
+// outOfMemory reports whether git's standard error says that it is out of memory.
 func outOfMemory(complaint string) bool {
 	complaint = strings.ToLower(complaint)
 	return strings.Contains(complaint, "out of memory") || strings.Contains(complaint, "cannot allocate memory")
 }
 
-// verb is the command among the arguments.
+// verb returns git's command among the arguments.
 func verb(args []string) string {
 	for i := 0; i < len(args); i++ {
 		switch {
@@ -140,8 +141,8 @@ func verb(args []string) string {
 	return ""
 }
 
-// output passes on what git prints and keeps why that failed: git itself only sees that
-// nobody reads any more.
+// output passes on what git prints. It keeps the error of a failed write, because git only
+// sees that its pipe is closed.
 type output struct {
 	w   io.Writer
 	err error
@@ -153,7 +154,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// keeper keeps what is written to it until it is too much.
+// keeper keeps what is written to it, and fails when that becomes too much.
 type keeper struct {
 	bytes.Buffer
 	most int
@@ -166,8 +167,8 @@ func (k *keeper) Write(p []byte) (int, error) {
 	return k.Buffer.Write(p)
 }
 
-// beginning keeps the first bytes written to it. Of objects that an agent made, git may
-// complain one by one.
+// beginning keeps the first bytes that are written to it, because git may report each of
+// an agent's objects.
 type beginning []byte
 
 func (b *beginning) Write(p []byte) (int, error) {

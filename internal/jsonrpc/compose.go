@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Message is a message, taken apart but for its parameters, result and error. They
-// alias the line.
+// Message is a message whose parameters, result and error are still JSON. They alias the
+// line.
 type Message struct {
 	ID     json.RawMessage // nil for a notification
 	Method string          // empty for an answer
@@ -27,7 +27,7 @@ const (
 	InternalError  = -32603
 )
 
-// Error is why a message is answered with an error.
+// Error is the error that answers a message.
 type Error struct {
 	Code int
 	Text string
@@ -40,26 +40,26 @@ func Refuse(code int, format string, args ...any) error {
 	return &Error{Code: code, Text: fmt.Errorf(format, args...).Error()}
 }
 
-// Request is a request with parameters that are JSON already.
+// Request returns the line of a request. The parameters are JSON.
 func Request(id json.RawMessage, method string, params json.RawMessage) []byte {
 	b := begin(id, len(method)+len(params)+len(`,"method":"","params":`))
 	return append(withMethod(b, method, params), '}')
 }
 
-// Notification is a notification with parameters that are JSON already, or none.
+// Notification returns the line of a notification. The parameters are JSON, or nil.
 func Notification(method string, params json.RawMessage) []byte {
 	b := append(make([]byte, 0, len(method)+len(params)+48), `{"jsonrpc":"2.0"`...)
 	return append(withMethod(b, method, params), '}')
 }
 
-// Answer is a response with a result that is JSON already.
+// Answer returns the line of a response. The result is JSON.
 func Answer(id, result json.RawMessage) []byte {
 	b := append(begin(id, len(result)+len(`,"result":`)), `,"result":`...)
 	return append(append(b, result...), '}')
 }
 
-// AnswerError is an error response. Without an id it is to a message whose id is not
-// known. What is no *Error is an internal one.
+// AnswerError returns the line of an error response. The id is nil for a message whose id
+// is not known. An error that is not an *Error is answered as InternalError.
 func AnswerError(id json.RawMessage, err error) []byte {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -73,7 +73,7 @@ func AnswerError(id json.RawMessage, err error) []byte {
 	return append(appendText(b, e.Text), "}}"...)
 }
 
-// begin is the beginning of a message with an id, and has room for so much more.
+// begin returns the beginning of a message with an id, with room for more bytes.
 func begin(id json.RawMessage, more int) []byte {
 	const head = `{"jsonrpc":"2.0","id":`
 	b := append(make([]byte, 0, len(head)+len(id)+more+1), head...)
@@ -100,7 +100,7 @@ func appendText(b []byte, text string) []byte {
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 
-// plain reports whether a text stands for itself in JSON.
+// plain reports whether a text needs no escape in JSON.
 func plain(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

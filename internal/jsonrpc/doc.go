@@ -1,7 +1,7 @@
-// Package jsonrpc reads and writes JSON-RPC 2.0 messages, one a line, between
-// programs of which one may not trust the other.
+// Package jsonrpc reads and writes JSON-RPC 2.0 messages, one per line, between programs
+// that need not trust each other.
 //
-// A Reader takes lines of a bounded length from a stream and can charge them to a
-// budget. A Writer writes whole lines, those that wait in one write. Messages are
-// taken apart by package strict.
+// A Reader reads lines of bounded length from a stream and can charge them to a budget. A
+// Writer writes whole lines, and all waiting lines in one write. Package strict decodes the
+// messages.
 package jsonrpc

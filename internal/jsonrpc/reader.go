@@ -13,8 +13,8 @@ var ErrTooLong = errors.New("the message is too long")
 // ErrNoRoom is a line for which the budget has no room.
 var ErrNoRoom = errors.New("there is no room for the message")
 
-// SkippedError is a line that was not kept. The reader has passed over it and can go
-// on with the next.
+// SkippedError is the error for a line that was not kept. The reader has skipped the line
+// and can go on with the next one.
 type SkippedError struct {
 	Reason error           // ErrTooLong or ErrNoRoom
 	ID     json.RawMessage // of the message, when FindIDs was called and it is certain
@@ -25,26 +25,25 @@ func (e *SkippedError) Error() string { return e.Reason.Error() }
 // Unwrap returns the reason.
 func (e *SkippedError) Unwrap() error { return e.Reason }
 
-// Budget bounds what lines take together.
+// Budget bounds the memory of several lines together.
 type Budget interface {
-	// Resize changes what is taken of it. It reports false, and changes nothing,
-	// when there is not that much.
+	// Resize changes how many bytes are used. It changes nothing and reports false when
+	// the budget has not enough.
 	Resize(bytes int) bool
 }
 
-// Reader takes lines of bounded length from a stream. It never holds more than the
-// limit.
+// Reader reads lines of bounded length from a stream. It never holds more than the limit.
 type Reader struct {
 	r      *bufio.Reader
 	limit  int
 	finder func() Finder // nil when nobody asks for ids of lines that are not kept
 }
 
-// Finder looks for the id of one message that goes by.
+// Finder looks for the id of one message that is being skipped.
 type Finder interface {
 	// Look looks at the next part of the message.
 	Look(part []byte)
-	// Found is the id, or nil when there is none that is certain.
+	// Found returns the id, or nil when no id is certain.
 	Found() json.RawMessage
 }
 
@@ -56,13 +55,13 @@ func NewReader(r io.Reader, limit int) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 64<<10), limit: limit}
 }
 
-// FindIDs has the reader look for the id of each message that is not kept, with what
-// finder makes.
+// FindIDs makes the reader look for the id of each skipped message. finder makes a Finder
+// for one message.
 func (r *Reader) FindIDs(finder func() Finder) { r.finder = finder }
 
-// Next returns the next line that is not empty, without its end. The bytes belong to
-// the caller; the budget, if there is one, is charged with what they take. What stands
-// behind the last end of a line is returned with io.ErrUnexpectedEOF.
+// Next returns the next line that is not empty, without its end. The bytes belong to the
+// caller. Next charges them to the budget, if there is one. It returns an unfinished last
+// line with io.ErrUnexpectedEOF.
 func (r *Reader) Next(budget Budget) ([]byte, error) {
 	for {
 		line, err := r.line(budget)
@@ -103,7 +102,7 @@ func (r *Reader) line(budget Budget) ([]byte, error) {
 	}
 }
 
-// skip drops a line that cannot be kept, for the reason given, and the rest of it.
+// skip drops a line and its unread rest, for the reason given.
 func (r *Reader) skip(budget Budget, line, part []byte, err, reason error) error {
 	look := func([]byte) {}
 	var f Finder

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// writeLimit is how long a client may leave a message unread; at least half of
-// it.
+// writeLimit is how long a write to a client may take. The deadline is moved only now and
+// then, so a write has at least half of this time.
 const writeLimit = 30 * time.Second
 
-// Writer writes whole lines. Those that are ready at the same time go in one
-// write: a caller that finds no write under way writes for all that come meanwhile.
+// Writer writes whole lines. Lines that are ready at the same time share one write: a
+// caller that finds no write under way also writes the lines that arrive meanwhile.
 type Writer struct {
 	to       io.Writer
 	deadline func(time.Time) error // nil when the writer has none
@@ -31,8 +31,8 @@ type Writer struct {
 // maxWaiting is how many bytes may wait for a write that is under way.
 const maxWaiting = 256 << 10
 
-// NewWriter writes to to. deadline, if there is one, bounds the time of each write, and
-// broken, if there is one, is told of the first error.
+// NewWriter returns a Writer to to. deadline, if not nil, sets the deadline of the writes.
+// broken, if not nil, is called with the first error.
 func NewWriter(to io.Writer, deadline func(time.Time) error, broken func(error)) *Writer {
 	w := &Writer{to: to, deadline: deadline, broken: broken}
 	w.room.L = &w.mu
@@ -72,7 +72,7 @@ func (w *Writer) Send(msg []byte) error {
 	return err
 }
 
-// Settle waits until what others left to a write that is under way is written.
+// Settle waits until no write is under way and no line waits.
 func (w *Writer) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +81,8 @@ func (w *Writer) Settle() {
 	}
 }
 
-// flush writes what waits. The lock is held, but not during the write.
+// flush writes the waiting lines. The caller holds the lock, which flush releases during
+// each write.
 func (w *Writer) flush() {
 	lines := w.lines
 	w.lines, w.spare = w.spare[:0], nil
@@ -98,8 +99,8 @@ func (w *Writer) flush() {
 	w.room.Broadcast()
 }
 
-// extend moves the deadline. That costs as much as a short write, so it is done
-// once in a while only.
+// extend moves the deadline. It does so only now and then, because it costs as much as a
+// short write.
 func (w *Writer) extend() {
 	if w.deadline == nil {
 		return

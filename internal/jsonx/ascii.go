@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ASCII is JSON text of the same meaning in plain ASCII, without any character that
-// could disturb a terminal or a reader: what is not plain ASCII stands in strings
-// only, where it can be escaped. Text that is plain already is returned as it is.
+// ASCII returns JSON text of the same meaning in plain ASCII, without any character that
+// could disturb a terminal. Other characters are only in strings, where ASCII escapes them.
+// It returns text that is plain already unchanged.
 func ASCII(raw []byte) []byte {
 	first := 0
 	for first < len(raw) && plain(rune(raw[first])) {

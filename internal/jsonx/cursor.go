@@ -1,9 +1,9 @@
 package jsonx
 
-// Cursor stands at a place in JSON text and passes over what stands there. Every
-// reader of JSON here goes by it. It judges the grammar alone: names, depth and
-// sizes are for the reader. When a method fails, the cursor stands on the byte
-// that is no JSON.
+// Cursor is a position in JSON text that moves over tokens. Every JSON reader of this
+// package and of the model proxy uses it. It checks the grammar only; names, depth and
+// sizes are checked by the reader. When a method fails, the cursor is at the offending
+// byte.
 type Cursor struct {
 	data []byte
 	pos  int
@@ -29,7 +29,7 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// Space passes over white space.
+// Space moves over white space.
 func (c *Cursor) Space() {
 	for c.pos < len(c.data) {
 		switch c.data[c.pos] {
@@ -41,7 +41,7 @@ func (c *Cursor) Space() {
 	}
 }
 
-// Word passes over w if it stands at the cursor.
+// Word moves over w if w is at the cursor.
 func (c *Cursor) Word(w string) bool {
 	if len(c.data)-c.pos < len(w) || string(c.data[c.pos:c.pos+len(w)]) != w {
 		return false
@@ -50,8 +50,8 @@ func (c *Cursor) Word(w string) bool {
 	return true
 }
 
-// Open passes over the bracket that begins an array or object, and reports
-// whether an element follows. An empty one is passed over whole.
+// Open moves over the bracket that begins an array or object, and reports whether an
+// element follows. It moves over the whole of an empty one.
 func (c *Cursor) Open(end byte) bool {
 	c.pos++
 	c.Space()
@@ -62,8 +62,8 @@ func (c *Cursor) Open(end byte) bool {
 	return true
 }
 
-// Next passes over what follows an element: a comma, so that there is one more,
-// or the bracket that ends the array or object. Anything else is not ok.
+// Next moves over what follows an element: a comma, so that there is one more, or the
+// bracket that ends the array or object. Anything else is not ok.
 func (c *Cursor) Next(end byte) (more, ok bool) {
 	c.Space()
 	switch c.Peek() {
@@ -78,7 +78,7 @@ func (c *Cursor) Next(end byte) (more, ok bool) {
 	return false, false
 }
 
-// Colon passes over the colon between a name and its value.
+// Colon moves over the colon between a name and its value.
 func (c *Cursor) Colon() bool {
 	c.Space()
 	if c.Peek() != ':' {
@@ -89,7 +89,7 @@ func (c *Cursor) Colon() bool {
 	return true
 }
 
-// Number passes over a number. It is whole when it is written without a fraction
+// Number moves over a number. The number is whole when it is written without a fraction
 // and without an exponent.
 func (c *Cursor) Number() (whole, ok bool) {
 	if c.Peek() == '-' {

@@ -118,8 +118,7 @@ func (d *decoder) object(depth int) (Value, error) {
 	return v, nil
 }
 
-// name reads a member's name, which must not be among those seen, up to where
-// the value begins.
+// name reads a member's name, which must not be among those seen, and moves to the value.
 func (d *decoder) name(seen *names) (string, error) {
 	at := d.pos
 	if d.Peek() != '"' {
@@ -138,7 +137,7 @@ func (d *decoder) name(seen *names) (string, error) {
 	return name, nil
 }
 
-// str reads a string. A surrogate on its own is refused.
+// str reads a string. It refuses a lone surrogate.
 func (d *decoder) str() (string, error) {
 	open := d.pos
 	s, fault := d.Text()

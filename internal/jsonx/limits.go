@@ -34,8 +34,8 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// SyntaxError says why a document was refused and where. Its text quotes
-// nothing of the document.
+// SyntaxError says why and where a document was refused. Its text quotes nothing of the
+// document.
 type SyntaxError struct {
 	Offset int    // in bytes
 	Line   int    // from 1

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// names collects the member names of one object and finds those that some
-// reader could take for one another.
+// names collects the member names of one object and finds names that some reader could
+// confuse.
 type names struct {
 	exactOnly bool // only equal names are refused
 	exact     []string
@@ -16,7 +16,7 @@ type names struct {
 	folds     []string
 }
 
-// add records a name and says why it is refused, or "".
+// add records a name. It returns why the name is refused, or "".
 func (n *names) add(name string) string {
 	if name == "__proto__" {
 		// Assigning it changes the prototype of a JavaScript object.

@@ -14,9 +14,9 @@ const maxNumber = 64
 // agrees with every reader with integers.
 const maxExact = 1<<53 - 1
 
-// number reads a number and keeps its text, but for a whole one that is not
-// written in digits alone: there are readers for which 1.0 or 1e0 is no integer
-// and -0 is another one than 0, so that these become 1 and 0.
+// number reads a number and keeps its text. It only changes whole numbers with another
+// spelling than digits: some readers take 1.0 and 1e0 for no integer, and -0 for another
+// number than 0, so they become 1 and 0.
 func (d *decoder) number() (Value, error) {
 	start := d.pos
 	whole, ok := d.Number()
@@ -34,8 +34,8 @@ func (d *decoder) number() (Value, error) {
 	return Value{Kind: Number, Text: text, Offset: start}, nil
 }
 
-// exactNumber gives a number the spelling that every reader takes alike. It
-// refuses numbers that readers would round, each in its own way.
+// exactNumber returns the spelling of a number that all readers understand alike. It
+// refuses numbers that readers would round differently.
 func exactNumber(text string, integer bool) (exact, refusal string) {
 	if integer && len(text) <= len("999999999999999") && text != "-0" {
 		return text, ""

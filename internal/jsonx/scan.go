@@ -26,8 +26,8 @@ func below(w uint64, c uint64) uint64 { return (w - c*ones) &^ w & high }
 // is marks the bytes that are c, as reliably as below.
 func is(w uint64, c uint64) uint64 { return below(w^c*ones, 1) }
 
-// plainUntil returns how far a text can be taken over into a JSON string as it
-// is: the offset of the first byte that may not be.
+// plainUntil returns the offset of the first byte of a text that needs an escape in a JSON
+// string, or the text's length.
 func plainUntil(s string, i int) int {
 	for i+8 <= len(s) {
 		w := word(s, i)
@@ -39,9 +39,8 @@ func plainUntil(s string, i int) int {
 	return i
 }
 
-// special returns the offset of the first byte from i on that does not stand for
-// itself in a string: a quote, a backslash, a byte below space. Without one it is the
-// length.
+// special returns the offset of the first byte from i on that has a special meaning in a
+// string: a quote, a backslash, a byte below space. It returns the length if there is none.
 func special(data []byte, i int) int {
 	for ; i+8 <= len(data); i += 8 {
 		w := word(data, i)

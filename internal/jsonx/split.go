@@ -8,13 +8,13 @@ type Field struct {
 	Raw  []byte // aliases the document
 }
 
-// maxFields is how many members Split accepts. What it is for has a handful, and each
-// one takes many times the bytes that it is written with.
+// maxFields is how many members Split accepts. Its objects have a handful, and each member
+// needs much more memory than its text.
 const maxFields = 1024
 
-// Split takes an object apart into its members without judging their values: each is
-// skipped over by its brackets and strings, however deep, so bytes that Parse would
-// refuse reach the caller as they came. Names must be UTF-8, and no two alike.
+// Split returns the members of an object without judging their values. It only follows the
+// brackets and strings of a value, so the caller gets values unchanged that Parse would
+// refuse. Names must be UTF-8, and no two may be alike.
 func Split(data []byte) ([]Field, error) {
 	d := &decoder{Cursor: NewCursor(data), limits: Limits{Bytes: len(data)}.orDefaults()}
 	d.Space()
@@ -37,7 +37,7 @@ func Split(data []byte) ([]Field, error) {
 	return fields, d.end()
 }
 
-// field reads one member; there were so many before it.
+// field reads one member; before is how many members came first.
 func (d *decoder) field(seen *names, before int) (Field, error) {
 	at := d.pos
 	name, err := d.name(seen)
@@ -62,7 +62,7 @@ func (d *decoder) end() error {
 	return nil
 }
 
-// skip passes over one value by its brackets and strings alone.
+// skip moves over one value and looks only at its brackets and strings.
 func (d *decoder) skip() ([]byte, error) {
 	start, depth := d.pos, 0
 	for d.pos < len(d.data) {

@@ -17,7 +17,7 @@ type Span struct {
 // Escaped reports whether the string is written with escapes.
 func (s Span) Escaped() bool { return s.escaped }
 
-// Fault is what is wrong with a string.
+// Fault is a defect of a string.
 type Fault uint8
 
 // The faults of strings.
@@ -28,8 +28,8 @@ const (
 	BadEscape       // an escape that JSON does not have, or half of one
 )
 
-// Text passes over a string; the cursor stands on its opening quote. Its escapes
-// are checked, but for surrogates: half of a pair is no fault.
+// Text moves over a string, from its opening quote. It checks the escapes, but not the
+// surrogates: half of a pair is no fault.
 func (c *Cursor) Text() (Span, Fault) {
 	c.pos++
 	s := Span{start: c.pos}
@@ -59,7 +59,7 @@ func (c *Cursor) Text() (Span, Fault) {
 	}
 }
 
-// Decode returns what a string says. Half of a surrogate pair becomes U+FFFD.
+// Decode returns the text of a string. Half of a surrogate pair becomes U+FFFD.
 func (c *Cursor) Decode(s Span) string {
 	raw := c.data[s.start:s.end]
 	if !s.escaped {
@@ -80,7 +80,7 @@ func (c *Cursor) Decode(s Span) string {
 	}
 }
 
-// Same reports whether two strings say the same.
+// Same reports whether two strings have the same text.
 func (c *Cursor) Same(a, b Span) bool {
 	if !a.escaped && !b.escaped {
 		return bytes.Equal(c.data[a.start:a.end], c.data[b.start:b.end])
@@ -88,9 +88,9 @@ func (c *Cursor) Same(a, b Span) bool {
 	return c.Decode(a) == c.Decode(b)
 }
 
-// unescape reads the escape that b begins with: what it stands for and its size,
-// which is 0 when it is none. Two that are a surrogate pair are read as one; half of
-// a pair is returned as it is.
+// unescape reads the escape at the start of b. It returns the character and the size of the
+// escape, which is 0 if b begins with none. It reads a surrogate pair as one escape, and
+// returns half of a pair unchanged.
 func unescape(b []byte) (r rune, size int) {
 	if len(b) < 2 {
 		return 0, 0

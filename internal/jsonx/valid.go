@@ -1,8 +1,7 @@
 package jsonx
 
-// Valid reports whether data is one JSON document, no more: names may repeat and
-// texts may be of any bytes. It is for what is passed on as it is, to a reader
-// who has to make sense of it.
+// Valid reports whether data is one JSON document. Names may repeat and strings may have
+// any bytes. It is for documents that are passed on unchanged.
 func Valid(data []byte) bool {
 	c := NewCursor(data)
 	c.Space()
@@ -30,7 +29,7 @@ func (c *Cursor) valid(depth int) bool {
 	return c.Word("true") || c.Word("false") || c.Word("null")
 }
 
-// validParts passes over an object or an array.
+// validParts moves over an object or an array.
 func (c *Cursor) validParts(open byte, depth int) bool {
 	end := open + 2 // '}' of '{', ']' of '['
 	more, ok := c.Open(end), true

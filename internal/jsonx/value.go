@@ -40,7 +40,7 @@ type Member struct {
 	Value Value
 }
 
-// Text makes a string value.
+// Text returns a string value.
 func Text(s string) Value { return Value{Kind: String, Text: s} }
 
 // Member returns the member of that name of an object.
@@ -53,8 +53,8 @@ func (v Value) Member(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// With returns an object that has the member set: in its old place when it was
-// there, else at the end. The receiver is not changed.
+// With returns a copy of an object with the member set: in its old place if it was there,
+// else at the end.
 func (v Value) With(name string, member Value) Value {
 	members := make([]Member, len(v.Members), len(v.Members)+1)
 	copy(members, v.Members)

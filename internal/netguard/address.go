@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// special are ranges that netip does not tell from public ones, though no public
-// server has an address there, and ranges that carry another address inside.
+// special are ranges that netip takes for public although no public server has an address
+// there, and ranges whose addresses contain another address.
 var special = prefixes(
 	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -16,12 +16,10 @@ var special = prefixes(
 // global is where public IPv6 addresses lie.
 var global = netip.MustParsePrefix("2000::/3")
 
-// shared is a range that providers use inside their networks, as people use the
-// ranges that netip calls private.
+// shared is a range that providers use inside their networks, like the private ranges.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// metadata are the addresses at which clouds hand out credentials to whoever asks
-// from inside.
+// metadata are the addresses at which clouds give credentials to any program inside.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
 	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"),
@@ -37,8 +35,9 @@ func prefixes(all ...string) []netip.Prefix {
 	return list
 }
 
-// Refuse says why no connection may be made to an address, or "". With private, a
-// person has named the host, and it may be in their own network or on this machine.
+// Refuse returns why no connection may be made to an address, or "". With private, the
+// address may also be in the person's network or on this machine, because the person has
+// named the host.
 func Refuse(a netip.Addr, private bool) string {
 	a = a.Unmap()
 	for _, m := range metadata {
@@ -67,7 +66,7 @@ func Refuse(a netip.Addr, private bool) string {
 	return ""
 }
 
-// AddressError is a host with an address that no connection may be made to.
+// AddressError is the error for a host with an address that must not be connected to.
 type AddressError struct {
 	Host string
 	Addr netip.Addr

@@ -1,10 +1,10 @@
 // Package netguard decides which addresses the host connects to for an agent, and
 // connects to them.
 //
-// A name is looked up once. When one of its addresses may not be reached, none is:
-// a name that is partly private is not partly trusted. The connection is made to an
-// address that was checked, not to the name, so a name that changes between the
-// check and the connection (DNS rebinding) gains nothing.
+// A name is looked up once. When one of its addresses is refused, all are, because a name
+// that is partly private is not trusted at all. The connection is made to an address that
+// was checked, and not to the name, so a name that changes between the check and the
+// connection (DNS rebinding) gains nothing.
 package netguard
 
 import (
@@ -19,8 +19,7 @@ import (
 // maxTries is how many addresses of one host are tried.
 const maxTries = 3
 
-// Dialer looks names up and connects. The zero value uses the system's resolver and
-// TCP.
+// Dialer looks up names and connects. The zero value uses the system's resolver and TCP.
 type Dialer struct {
 	// Resolve looks up the addresses of a name.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
@@ -28,9 +27,8 @@ type Dialer struct {
 	Connect func(ctx context.Context, to netip.AddrPort) (net.Conn, error)
 }
 
-// Addresses returns the addresses of a host, a name or an address itself, after
-// checking all of them. It fails with an *AddressError when one is refused; private
-// has the meaning that it has for Refuse.
+// Addresses returns the addresses of a host, which is a name or an address. It checks all
+// of them and returns an *AddressError when one is refused; private is as for Refuse.
 func (d Dialer) Addresses(ctx context.Context, host string, private bool) ([]netip.Addr, error) {
 	addrs, err := d.resolve(ctx, host)
 	if err != nil {
@@ -57,8 +55,8 @@ func (d Dialer) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
 }
 
-// Dial connects to the first of some checked addresses that answers. Each gets an
-// equal share of the time that is left, so that a silent one leaves some to the others.
+// Dial connects to the first of the checked addresses that answers. Each gets an equal
+// share of the remaining time, so that a silent one leaves time for the others.
 func (d Dialer) Dial(ctx context.Context, addrs []netip.Addr, port uint16) (net.Conn, error) {
 	addrs = addrs[:min(len(addrs), maxTries)]
 	var failures []error
@@ -81,7 +79,7 @@ func (d Dialer) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error
 	return new(net.Dialer).DialContext(ctx, "tcp", to.String())
 }
 
-// share is an equal part of the time that is left for so many attempts.
+// share returns an equal part of the remaining time for that many attempts.
 func share(ctx context.Context, attempts int) (context.Context, context.CancelFunc) {
 	if end, limited := ctx.Deadline(); limited {
 		return context.WithTimeout(ctx, time.Until(end)/time.Duration(attempts))

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// VisibleSpace stands for a space that nobody could see or count otherwise: at
-// either end of a text, in a run of spaces, or at the end of a drawn row.
+// VisibleSpace replaces a space that nobody could see or count: at either end of a text, in
+// a run of spaces, or at the end of a drawn row.
 const VisibleSpace = '·'
 
 // Drawable makes any string of bytes safe to draw and impossible to misread.
 // Every rune of the result takes one or two columns by itself, none moves the
 // cursor, joins its neighbor, changes the direction of writing or looks like
-// nothing. What cannot be drawn so becomes an escape: \n \r \t \e, \u{20ac} for
+// nothing. Other characters become an escape: \n \r \t \e, \u{20ac} for
 // a code point, \xff for a byte that is not UTF-8, \\ for the backslash.
 //
 // The mapping is injective: the drawn text can be turned back into the exact
@@ -53,8 +53,8 @@ func Drawable(s string) string {
 	return b.String()
 }
 
-// lonelySpace reports whether the space at i stands between two other
-// characters, where it can be seen for what it is.
+// lonelySpace reports whether the space at i is between two other characters, where it can
+// be seen.
 func lonelySpace(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && s[i-1] != ' ' && s[i+1] != ' '
 }
@@ -87,16 +87,16 @@ func plain(r rune) bool {
 	return !joins(r) && !blank(r) && !rightToLeft(r) && standsForItself(r)
 }
 
-// joins reports whether r can melt with its neighbors into one cluster:
-// conjoining jamo, flags made of two letters, skin tones, prepended signs.
+// joins reports whether r can form one cluster with its neighbors: conjoining jamo, flags
+// of two letters, skin tones, prepended signs.
 func joins(r rune) bool {
 	switch {
 	case r >= 0x1100 && r <= 0x11ff, r >= 0xa960 && r <= 0xa97f, r >= 0xd7b0 && r <= 0xd7ff,
 		r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f3fb && r <= 0x1f3ff:
 		return true
 	}
-	// A cluster of its own even between a letter that is known to stand alone
-	// and another one: tried out, as the tables differ between versions.
+	// It must be a cluster of its own between two letters. This is tried out, because the
+	// tables of Unicode versions differ.
 	s := "a" + string(r) + "a"
 	return uniseg.GraphemeClusterCount(s) != 3
 }

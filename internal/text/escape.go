@@ -15,8 +15,8 @@ func ASCII(s string) string {
 	return out
 }
 
-// Readable returns s with an escape for every character that is not visible; letters of
-// all scripts stay. A result of more than limit bytes is cut, and says how long s is.
+// Readable returns s with an escape for every invisible character; letters of all scripts
+// stay. It cuts a result of more than limit bytes and adds the length of s.
 func Readable(s string, limit int) string {
 	out, whole := escape(s, limit, visible)
 	if !whole {

@@ -1,5 +1,5 @@
-// Package wholefile replaces files whole: whoever reads one finds what it was before or
-// what it is now, also after a crash.
+// Package wholefile replaces files as a whole: a reader finds the old or the new contents,
+// even after a crash.
 package wholefile
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write replaces the file at path, or makes it. What is not complete yet stands beside
-// it, and never in the system's directory for temporary files, which others can read.
+// Write replaces or creates the file at path. It writes the new contents to a file beside
+// it first, never to the system's directory for temporary files, which others can read.
 func Write(path string, data []byte, perm fs.FileMode, options ...renameio.Option) error {
 	return renameio.WriteFile(path, data, perm, append(options, renameio.WithTempDir(filepath.Dir(path)))...)
 }
