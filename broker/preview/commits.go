@@ -34,7 +34,11 @@ type fileChange struct {
 func (o *objects) commits(ctx context.Context, tip string, bases []string) (list []commit, more bool, err error) {
 	args := "--max-count=" + strconv.Itoa(maxCommits+1)
 	input := tip + "\n"
-	for _, b := range o.known(ctx, bases) {
+	known, err := o.known(ctx, bases)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, b := range known {
 		input += "^" + b + "\n"
 	}
 	out, err := o.git(ctx, input, "rev-list", args, "--stdin")
@@ -55,13 +59,13 @@ func (o *objects) commits(ctx context.Context, tip string, bases []string) (list
 }
 
 // known are those of the ids that are commits here.
-func (o *objects) known(ctx context.Context, ids []string) []string {
+func (o *objects) known(ctx context.Context, ids []string) ([]string, error) {
 	if len(ids) == 0 {
-		return nil
+		return nil, nil
 	}
 	out, err := o.git(ctx, strings.Join(ids, "\n")+"\n", "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var have []string
 	for line := range strings.Lines(string(out)) {
@@ -69,7 +73,7 @@ func (o *objects) known(ctx context.Context, ids []string) []string {
 			have = append(have, id)
 		}
 	}
-	return have
+	return have, nil
 }
 
 // headers reads the commits themselves.

@@ -13,9 +13,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Bounds of reading a repository's objects, what else is under way included.
+// Bounds of reading a repository's objects. A run has a time of its own; gitTime is mostly
+// for its turn: other sessions, of which each has two runs under way at most, can make theirs
+// take all of their time.
 const (
-	gitTime   = 3 * time.Second
+	gitTime   = 15 * time.Second
 	maxOutput = 4 << 20
 )
 

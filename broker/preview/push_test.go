@@ -1,12 +1,17 @@
 package preview
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
 // repository is a git repository that a test fills.
@@ -358,5 +363,47 @@ func TestOddFetches(t *testing.T) {
 	r.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.dir, "sub")
 	if odd(r) == "" {
 		t.Error("with a submodule it is not odd")
+	}
+}
+
+// Runs of git of other sessions that take all of their time change nothing about what a
+// person is shown: it waits for its turn.
+func TestSlowNeighborsChangeNoEffect(t *testing.T) {
+	r := newRepository(t)
+	r.seen(r.commit("first", "a"))
+	r.commit("second", "b")
+	want := r.push(map[string]any{})
+	in, out, err := os.Pipe()
+	must(t, err)
+	var others sync.WaitGroup
+	defer func() { must(t, out.Close()); others.Wait(); must(t, in.Close()) }()
+	for range 3 {
+		others.Go(func() { // it waits for more input until its time is over
+			_ = gitrun.Quick.Run(t.Context(), gitrun.Command{Args: []string{"hash-object", "--stdin"}, Env: []string{"GIT_DIR=" + r.dir + "/.git"}, In: in})
+		})
+	}
+	_, err = out.Write(make([]byte, 1<<20)) // more than a pipe holds: one of them has begun, and the others have come
+	must(t, err)
+	if got := r.push(map[string]any{}); got.Fingerprint != want.Fingerprint || text(got) != text(want) {
+		t.Errorf("beside them it is\n%s\n%s", got.Summary, text(got))
+	}
+}
+
+// What the remote has is not taken for nothing when git could not say it.
+func TestUnknownIsNotNothing(t *testing.T) {
+	r := newRepository(t)
+	id := r.commit("first", "a")
+	repo, err := gitx.Open(r.dir, gitx.Home{})
+	must(t, err)
+	o, err := borrow(repo)
+	must(t, err)
+	defer func() { must(t, o.close()) }()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if have, err := o.known(over, []string{id}); err == nil {
+		t.Errorf("got %q", have)
+	}
+	if have, err := o.known(t.Context(), []string{id}); err != nil || len(have) != 1 {
+		t.Errorf("got %q, %v", have, err)
 	}
 }
