@@ -154,6 +154,47 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	return took
 }
 
+// A signal is obeyed soon also by a program that is ending already, and takes its time for
+// what an agent has left.
+func TestSignalDuringTheEnd(t *testing.T) {
+	home := newHome(t)
+	repo := filepath.Join(home, "repo")
+	newRepository(t, repo)
+	if err := os.Chmod(home, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	toolAgent(t, home, map[string]any{"worktree": true})
+	d := driveFramed(t, home, 130, 40, plainProgram(t), "demo", "--agent", "mine", "--workspace", repo)
+	d.see(patience, "mine$")
+	id := d.onlySession().ID
+	d.inside(id, history)
+	d.send("\x01/quit!\r")
+	if !eventually(patience, func() bool { return len(gitAtWork(d.home)) > 0 }) {
+		t.Fatal("git is not at work at the end")
+	}
+	began := time.Now()
+	d.kill(syscall.SIGTERM)
+	d.exit(2 * time.Minute)
+	if took := time.Since(began); took > mostSlower*mostTime || !strings.Contains(d.note("stderr"), worktree.ErrLate.Error()) {
+		t.Errorf("it took %v:\n%s", took, d.note("stderr"))
+	}
+	d.traceless()
+}
+
+// gitAtWork are the environments of the runs of git that count commits below a directory.
+func gitAtWork(dir string) []string {
+	var found []string
+	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, path := range all {
+		line, _ := os.ReadFile(path) // a process that has ended meanwhile has none
+		env, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "environ"))
+		if strings.Contains(string(line), "rev-list") && strings.Contains(string(env), "GIT_DIR="+dir+"/") {
+			found = append(found, string(env))
+		}
+	}
+	return found
+}
+
 // tools are those that a script calls.
 func tools(script string) iter.Seq[string] {
 	return func(yield func(string) bool) {
