@@ -14,9 +14,12 @@ import (
 // Bounds on reading references.
 const (
 	maxRefs       = 10_000
-	maxRefEntries = 4 * maxRefs // files and directories that are listed for them
 	maxPackedRefs = 8 << 20
 )
+
+// maxRefEntries bounds the files and directories that are listed for references; tests
+// lower it.
+var maxRefEntries = 4 * maxRefs
 
 // ErrNoRef means that a repository has no reference of that name.
 var ErrNoRef = errors.New("there is no such reference")
