@@ -56,9 +56,8 @@ func TestConnectErrors(t *testing.T) {
 			if !errors.Is(err, tt.want) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
-			var h interface{ Hint() string }
-			if !errors.As(err, &h) || h.Hint() != tt.hint {
-				t.Errorf("hint %v", h)
+			if h := fault.Hint(err); h != tt.hint {
+				t.Errorf("hint %q", h)
 			}
 		})
 	}
@@ -214,8 +213,7 @@ func TestRemedyFitsWhereTheAddressIsFrom(t *testing.T) {
 	} {
 		t.Run(source, func(t *testing.T) {
 			_, err := Connect(deadline(t, patience), Endpoint{Address: address, Source: source})
-			var h interface{ Hint() string }
-			if !errors.As(err, &h) || !strings.Contains(h.Hint(), want) {
+			if h := fault.Hint(err); !strings.Contains(h, want) {
 				t.Errorf("%s: %v, hint %v", source, err, h)
 			}
 		})

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // listen makes a socket at path that accepts nothing.
@@ -126,8 +128,7 @@ func TestResolveEndpoint(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Fatalf("error %v, want one with %q", err, tt.err)
 				}
-				var h interface{ Hint() string }
-				if !errors.As(err, &h) || h.Hint() == "" {
+				if fault.Hint(err) == "" {
 					t.Errorf("error %v has no hint", err)
 				}
 				return

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // roleVariable makes the test binary play another process; see TestMain.
@@ -22,9 +24,7 @@ func TestMain(m *testing.M) {
 	case "connect": // as somebody else: print what Connect says
 		_, err := Connect(context.Background(), Endpoint{Address: os.Args[1], Source: "test"})
 		fmt.Print(err)
-		if h, ok := err.(interface{ Hint() string }); ok {
-			fmt.Print(" | ", h.Hint())
-		}
+		fmt.Print(" | ", fault.Hint(err))
 		os.Exit(0)
 	case "lease": // hold a lease until killed
 		if _, err := AcquireLease(os.Args[1]); err != nil {

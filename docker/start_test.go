@@ -13,6 +13,8 @@ import (
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func TestSpecIsValidated(t *testing.T) {
@@ -106,10 +108,7 @@ func TestStartErrorsLeaveNothing(t *testing.T) {
 				t.Fatalf("got %v, want %v", err, tt.want)
 			}
 			said := err.Error()
-			var h interface{ Hint() string }
-			if errors.As(err, &h) {
-				said += h.Hint()
-			}
+			said += fault.Hint(err)
 			if !strings.Contains(said, tt.text) || strings.Contains(said, "\n") {
 				t.Errorf("said %q, want one line with %q", said, tt.text)
 			}

@@ -2,12 +2,12 @@ package agent_test
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 const sentinel = "sk-ant-api03-ironcurtain-0123456789abcdefghij"
@@ -27,8 +27,7 @@ func launch(t *testing.T, name string, h agent.Host) agent.Launch {
 
 func TestUnknownAgentNamesTheKnownOnes(t *testing.T) {
 	_, err := agent.Builtin().Named("clod")
-	var unknown *agent.UnknownError
-	if !errors.As(err, &unknown) || !strings.Contains(unknown.Hint(), "claude-code") || !strings.Contains(unknown.Hint(), "shell") {
+	if hint := fault.Hint(err); !strings.Contains(hint, "claude-code") || !strings.Contains(hint, "shell") {
 		t.Fatalf("got %v", err)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Registry holds the agents a session can run.
@@ -34,14 +36,14 @@ func NewRegistry(others ...Adapter) (*Registry, error) {
 // All returns every adapter, ordered by name.
 func (r *Registry) All() []Adapter { return slices.Clone(r.all) }
 
-// Named returns the adapter of that name, or an *UnknownError.
+// Named returns the adapter of that name, or an error that lists the agents.
 func (r *Registry) Named(name string) (Adapter, error) {
 	for _, a := range r.all {
 		if a.Name == name {
 			return a, nil
 		}
 	}
-	return Adapter{}, &UnknownError{Name: name, known: r.names()}
+	return Adapter{}, fault.New("agents: "+strings.Join(r.names(), ", "), "no agent is called %q", name)
 }
 
 func (r *Registry) names() []string {
@@ -61,17 +63,6 @@ func (r *Registry) Providers() []string {
 	slices.Sort(all)
 	return slices.Compact(all)
 }
-
-// UnknownError says that no agent has the name that was asked for.
-type UnknownError struct {
-	Name  string
-	known []string
-}
-
-func (e *UnknownError) Error() string { return fmt.Sprintf("no agent is called %q", e.Name) }
-
-// Hint lists the agents there are.
-func (e *UnknownError) Hint() string { return "agents: " + strings.Join(e.known, ", ") }
 
 // NoSentinelError says that an agent has no provider to talk to.
 type NoSentinelError struct {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // DefaultDeadline is how long a caller waits for its record to be durable.
@@ -46,20 +48,11 @@ type Log struct {
 // ErrClosed is returned by Append on a closed log.
 var ErrClosed = errors.New("audit log is closed")
 
-// Error is a record that did not become durable, or a log that cannot be
-// opened.
-type Error struct {
-	Path string
-	Op   string // "open", "write", "sync"
-	Err  error
-	Next string
+// problem returns the error of a record that did not become durable, or of a log that
+// cannot be opened; op is "open", "write", "sync" or "encode".
+func problem(path, op string, err error, next string) error {
+	return fault.New(next, "audit log %s: %s: %w", path, op, err)
 }
-
-func (e *Error) Error() string { return fmt.Sprintf("audit log %s: %s: %v", e.Path, e.Op, e.Err) }
-func (e *Error) Unwrap() error { return e.Err }
-
-// Hint is the next thing to do.
-func (e *Error) Hint() string { return e.Next }
 
 // Open opens or creates the log at path and starts its writer. What a crash
 // left half-written at the end is moved aside. A log whose last lines are
@@ -132,7 +125,7 @@ func (l *Log) encode(dst []byte, r *Record) ([]byte, error) {
 	}
 	body, err := r.encode(dst, l.redact)
 	if err != nil {
-		return nil, &Error{Path: l.w.path, Op: "encode", Err: err}
+		return nil, problem(l.w.path, "encode", err, "")
 	}
 	return body, nil
 }
@@ -175,10 +168,7 @@ func (l *Log) await(ctx context.Context, e *entry) error {
 }
 
 func (l *Log) late() error {
-	return &Error{
-		Path: l.w.path, Op: "write", Err: fmt.Errorf("not durable within %v", l.options.Deadline),
-		Next: "see why the disk does not answer",
-	}
+	return problem(l.w.path, "write", fmt.Errorf("not durable within %v", l.options.Deadline), "see why the disk does not answer")
 }
 
 // Close writes what is queued and the closing line, and releases the file.

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 func record(n int) Record {
@@ -339,8 +341,7 @@ func TestACutLogIsNotContinued(t *testing.T) {
 		_ = l.Close()
 		t.Fatal("a log without its end was continued")
 	}
-	var e *Error
-	if !errors.As(err, &e) || e.Hint() == "" {
+	if fault.Hint(err) == "" {
 		t.Fatalf("error %v has no hint", err)
 	}
 }

@@ -25,7 +25,7 @@ const headSize = 256
 // recovery did, nil when there was nothing to do.
 func (w *writer) open() (map[string]any, error) {
 	broken := func(op string, err error, next string) error {
-		return &Error{Path: w.path, Op: op, Err: err, Next: next}
+		return problem(w.path, op, err, next)
 	}
 	file, err := w.fs.Open(w.path, Records)
 	if err != nil {

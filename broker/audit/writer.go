@@ -228,7 +228,7 @@ func (w *writer) inPlace(size int64) error {
 }
 
 func (w *writer) failure(op string, err error) error {
-	return &Error{Path: w.path, Op: op, Err: err, Next: "make room or put the file back; calls are refused until it can be written"}
+	return problem(w.path, op, err, "make room or put the file back; calls are refused until it can be written")
 }
 
 // report tells once when the log stops working and once when it works again.

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // ownMounts runs the test once more in a mount namespace of its own and reports
@@ -117,8 +118,7 @@ func TestAuditDirectoryReadOnly(t *testing.T) {
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		t.Fatal(err)
 	}
-	var refusal *audit.Error
-	if _, err := audit.Open(path, audit.Options{}); !errors.Is(err, unix.EROFS) || !errors.As(err, &refusal) || refusal.Hint() == "" {
+	if _, err := audit.Open(path, audit.Options{}); !errors.Is(err, unix.EROFS) || fault.Hint(err) == "" {
 		t.Fatalf("opened on a read-only file system: %v", err)
 	}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, ""); err != nil {

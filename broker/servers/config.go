@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -86,25 +87,6 @@ func (n *Network) UnmarshalJSON(b []byte) error {
 	return strictly(b, (*plain)(n))
 }
 
-// LoadError is a file of servers that cannot be used.
-type LoadError struct {
-	Path   string
-	Server string
-	Err    error
-}
-
-func (e *LoadError) Error() string {
-	if e.Server == "" {
-		return fmt.Sprintf("%s: %v", e.Path, e.Err)
-	}
-	return fmt.Sprintf("%s: server %q: %v", e.Path, e.Server, e.Err)
-}
-
-func (e *LoadError) Unwrap() error { return e.Err }
-
-// Hint is the next thing to do.
-func (e *LoadError) Hint() string { return "mend the file" }
-
 // Load reads mcp-servers.json strictly: a name written twice, a member nobody
 // knows or a value of the wrong kind is an error.
 func Load(path string) (map[string]Config, error) {
@@ -115,15 +97,18 @@ func Load(path string) (map[string]Config, error) {
 	return Parse(path, data)
 }
 
+// mend is the next step for a file that cannot be used.
+const mend = "mend the file"
+
 // Parse reads the text of an mcp-servers.json; path is used in errors only. An
 // outer "mcpServers" object, as other programs write it, may be there.
 func Parse(path string, data []byte) (map[string]Config, error) {
 	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: 1 << 20}); err != nil {
-		return nil, &LoadError{Path: path, Err: err}
+		return nil, fault.New(mend, "%s: %w", path, err)
 	}
 	entries := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &entries); err != nil {
-		return nil, &LoadError{Path: path, Err: errors.New("expected an object of servers")}
+		return nil, fault.New(mend, "%s: expected an object of servers", path)
 	}
 	if inner, ok := entries["mcpServers"]; ok && len(entries) == 1 {
 		return Parse(path, inner)
@@ -136,7 +121,7 @@ func Parse(path string, data []byte) (map[string]Config, error) {
 			err = check(name, c)
 		}
 		if err != nil {
-			return nil, &LoadError{Path: path, Server: name, Err: err}
+			return nil, fault.New(mend, "%s: server %q: %w", path, name, err)
 		}
 		all[name] = c
 	}
