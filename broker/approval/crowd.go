@@ -6,7 +6,7 @@ import "fmt"
 // written down beside it.
 const DefaultBytes = 64 << 20
 
-// FullError means that too many calls of a session wait already, or too long ones.
+// FullError means that too many calls of a session wait, or that they are too long.
 type FullError struct {
 	Session string
 	Limit   int // of calls; 0 when it is their bytes
@@ -23,7 +23,7 @@ func (e *FullError) Error() string {
 // Hint is the next thing to do.
 func (e *FullError) Hint() string { return "answer the waiting calls first" }
 
-// size is what a call takes that waits.
+// size is how many bytes a waiting call takes.
 func (r *Escalation) size() int {
 	n := len(r.Arguments) + len(r.Requested)
 	if r.Effect != nil {
@@ -34,7 +34,7 @@ func (r *Escalation) size() int {
 	return n
 }
 
-// crowded tells whether one more call of a session would be too many.
+// crowded returns an error if one more call of a session would be too many.
 func (q *Queue) crowded(r Escalation) error {
 	n, bytes := 0, r.size()
 	for _, w := range q.pending {

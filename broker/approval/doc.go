@@ -4,13 +4,13 @@
 // it a number that people can type, an identity that programs use, and a
 // deadline. From then on exactly one of four things happens to it: a person
 // approves it, a person denies it, its deadline passes, or the caller goes
-// away. The first of these settles it; later answers learn which one that was. An
-// answer must carry the digest of the call it was given for, so that an approval
-// can never be spent on anything but what was shown.
+// away. The first of these settles the call; later answers learn the outcome. An
+// answer must carry the digest of its call, so that an approval applies only to the
+// call that was shown.
 //
-// Whoever carries calls out tells the queue what became of each, and the queue tells
-// everybody: an approval is no promise that the call was done.
+// The package that carries out a call reports to the queue how the call ended, and the
+// queue reports it to all subscribers, because an approved call can still fail.
 //
-// A call whose process was killed while it waited can be put back: the next
-// caller of the very same call takes it over, with its answer if there is one.
+// A call that waited when its process was killed can be put back. The next caller of
+// exactly the same call takes it over, with its answer if there is one.
 package approval

@@ -13,7 +13,7 @@ var effectMarks = map[preview.LineKind]string{
 	preview.Warning: "! ", preview.Removed: "- ", preview.Added: "+ ", preview.Item: "* ", preview.File: "    ", preview.Hunk: "",
 }
 
-// effectText writes down what a call would do, each line made harmless.
+// effectText describes what a call would do, with each line escaped.
 func effectText(e *preview.Effect) string {
 	if e == nil {
 		return ""

@@ -2,7 +2,7 @@ package approval
 
 import "strings"
 
-// EndState says what became of a call whose item was settled.
+// EndState says how the call of a settled item ended.
 type EndState string
 
 // The states in which a call can end.
@@ -10,26 +10,26 @@ const (
 	EndDone    EndState = "done"
 	EndFailed  EndState = "failed"  // it was begun
 	EndRefused EndState = "refused" // it was not
-	// EndKept means that no caller waited for the answer: it is recorded, and stands
-	// for AnswerHold. The call that takes it has an ending of its own.
+	// EndKept means that no caller waited for the answer. The answer is recorded and
+	// kept for AnswerHold. The call that takes it has an ending of its own.
 	EndKept EndState = "kept"
 )
 
-// Ending is what became of a call after its item was settled.
+// Ending says how a call ended after its item was settled.
 type Ending struct {
 	ID      string   `json:"id"` // of the item
 	Number  int      `json:"number"`
 	Session string   `json:"session"`
 	State   EndState `json:"state"`
-	// Reason is why it failed or was refused, not to be trusted. It is empty for a
-	// refusal that somebody decided, unless that could not be recorded.
+	// Reason is why the call failed or was refused; it is not to be trusted. It is
+	// empty when a person denied the call, unless that could not be recorded.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Expected says that the call was refused because somebody decided so, and no more.
+// Expected reports whether the call was refused only because somebody denied it.
 func (e Ending) Expected() bool { return e.State == EndRefused && e.Reason == "" }
 
-// Text is the ending in words; it holds the reason as it is.
+// Text is the ending in words. It contains the reason unescaped.
 func (e Ending) Text() string {
 	switch {
 	case e.State == EndDone:
@@ -47,8 +47,8 @@ func (e Ending) Text() string {
 // maxReason bounds the reason of an ending, in bytes.
 const maxReason = 600
 
-// Ended tells everybody what became of the call of a settled item. The first word of
-// it counts; an item that was forgotten since has none.
+// Ended reports to all subscribers how the call of a settled item ended. Only the first
+// report counts. Ended does nothing for an item that the queue has forgotten.
 func (q *Queue) Ended(id string, state EndState, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,7 +63,7 @@ func (q *Queue) Ended(id string, state EndState, reason string) {
 	q.announce(Change{Ended: &Ending{ID: id, Number: s.res.Number, Session: s.res.Session, State: state, Reason: reason}})
 }
 
-// settledItem is an item that waits no longer.
+// settledItem is an item that no longer waits.
 type settledItem struct {
 	res   Resolution
 	ended bool // what became of its call is told

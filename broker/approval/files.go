@@ -17,10 +17,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// poll is how often a directory is looked through for answers.
+// poll is how often a directory is searched for answers.
 const poll = 100 * time.Millisecond
 
-// maxResponse bounds an answer's file.
+// maxResponse is the size in bytes of the largest file with an answer.
 const maxResponse = 64 << 10
 
 // fileRequest is the content of request-<id>.json.
@@ -62,7 +62,7 @@ func ServeFiles(ctx context.Context, q *Queue, dir string) error {
 	for {
 		for id, f := range open {
 			if err := f.work(q, dir); err != nil {
-				// What cannot be shown cannot be decided.
+				// A call that cannot be shown cannot be decided.
 				_, _, _ = q.Decide(id, f.Digest, false, "files", err.Error())
 			}
 		}
@@ -90,8 +90,8 @@ func ServeFiles(ctx context.Context, q *Queue, dir string) error {
 	}
 }
 
-// keep makes the list of open items anew and removes the files of those that
-// were settled unseen.
+// keep replaces the list of open items, and removes the files of items that were settled
+// while nobody was subscribed.
 func keep(open map[string]*fileItem, items []Escalation, dir string) map[string]*fileItem {
 	now := map[string]*fileItem{}
 	for _, i := range items {
@@ -114,7 +114,7 @@ type fileItem struct {
 	broken  int // how often its answer could not be understood
 }
 
-// work writes the request, or looks for the answer.
+// work writes the request of an item, or looks for its answer.
 func (f *fileItem) work(q *Queue, dir string) error {
 	if !f.written {
 		body, err := json.MarshalIndent(fileRequest{
@@ -132,7 +132,7 @@ func (f *fileItem) work(q *Queue, dir string) error {
 		return nil
 	}
 	if err != nil {
-		// It may just be being written; the next look decides.
+		// The file may not be complete yet; the next look decides.
 		if f.broken++; f.broken < 3 {
 			return nil
 		}
@@ -162,8 +162,8 @@ func readResponse(path string) (fileResponse, error) {
 	if err != nil {
 		return r, err
 	}
-	// Names are matched as they are written, and none may stand there twice:
-	// "Decision" decides nothing, and no reader sees another decision than we.
+	// Names must match exactly and may not repeat: "Decision" decides nothing, and every
+	// reader sees the same decision.
 	members, err := jsonx.Split(data)
 	if err != nil {
 		return r, err

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
 
-// Escalation is a call that waits for a person: from the one who asks, through the
-// queue, to every user interface.
+// Escalation is a call that waits for a person. Callers, the queue and user interfaces all
+// use this type.
 type Escalation struct {
 	ID        string          `json:"id"`
 	Number    int             `json:"number"` // short, for /approve N; from 1, growing, never used twice
@@ -30,23 +30,23 @@ type Escalation struct {
 	Digest    string          `json:"digest"` // of server, tool and canonical arguments: binds the answer to the call
 	AskedAt   time.Time       `json:"askedAt"`
 	ExpiresAt time.Time       `json:"expiresAt"`
-	// More counts calls like it that were refused without asking, because too
-	// many asked.
+	// More counts similar calls that were refused without asking, because too many
+	// asked.
 	More int `json:"more,omitempty"`
-	// Likeness is the same for calls that differ in details only; empty for a
-	// call that is like no other.
+	// Likeness is equal for calls that differ only in details. It is empty for a call
+	// that is similar to no other.
 	Likeness string `json:"likeness,omitempty"`
-	// Restored says that a process was asked that was killed while the call waited.
-	// Unclaimed says that no caller waits for the answer at present: it is
-	// kept for AnswerHold, for the same call should it be made again.
+	// Restored means that the call waited in a process that was killed.
+	// Unclaimed means that no caller waits for the answer at present. The answer is
+	// kept for AnswerHold, in case the same call is made again.
 	Restored  bool `json:"restored,omitempty"`
 	Unclaimed bool `json:"unclaimed,omitempty"`
-	// Auto is what the automatic approval makes of it; nil when it has no say. While a
-	// model judges, Confirm does that, once the call waits.
+	// Auto is the result of the automatic approval; nil when it does not apply. When a
+	// model has to judge, Confirm asks the model after the call has begun to wait.
 	Auto    *AutoReview `json:"auto,omitempty"`
 	Confirm func()      `json:"-"`
-	// Multiplexer says which of several on one home it belongs to, from 1; 0 when there
-	// is but one. Numbers of tabs and calls are each multiplexer's own.
+	// Multiplexer is the number, from 1, of the call's multiplexer if several share one
+	// home, else 0. Each multiplexer numbers its own tabs and calls.
 	Multiplexer int `json:"multiplexer,omitempty"`
 
 	Timeout time.Duration `json:"-"` // 0 means the queue's
@@ -55,12 +55,12 @@ type Escalation struct {
 	Offers []grant.Offer `json:"-"`
 	// Call is the call as grants see it.
 	Call grant.Call `json:"-"`
-	// Ticket is what its client can ask for it by, should this process be killed
-	// while it waits; empty when it cannot.
+	// Ticket is the name by which its client can ask for the call again if this process
+	// is killed while the call waits; empty when that is not possible.
 	Ticket string `json:"-"`
 }
 
-// Fingerprint is that of the effect; empty when there is none.
+// Fingerprint returns the fingerprint of the effect, or "" when there is no effect.
 func (e *Escalation) Fingerprint() string {
 	if e.Effect == nil {
 		return ""
@@ -68,7 +68,7 @@ func (e *Escalation) Fingerprint() string {
 	return e.Effect.Fingerprint
 }
 
-// identify draws an id for a call that has none.
+// identify gives an id to a call that has none.
 func (e *Escalation) identify() (err error) {
 	if e.ID != "" {
 		return nil
@@ -79,7 +79,7 @@ func (e *Escalation) identify() (err error) {
 	return nil
 }
 
-// AutoReview is what the automatic approval makes of a call that waits.
+// AutoReview is the result of the automatic approval for a waiting call.
 type AutoReview struct {
 	Receipt int       `json:"receipt"`
 	Since   time.Time `json:"since"`
@@ -87,7 +87,7 @@ type AutoReview struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Answer is what somebody makes of an item.
+// Answer is somebody's decision about an item.
 type Answer struct {
 	Approve bool
 	// Effect is the fingerprint of the effect that was shown: an approval must carry
@@ -95,13 +95,13 @@ type Answer struct {
 	Effect string
 	By     string // "tui", "cli"
 	Reason string // told to the agent
-	// Remembered says in full which standing permission comes with the
-	// approval, for the record.
+	// Remembered describes in full the grant that was made with the approval, for the
+	// record.
 	Remembered string
-	// Grant is the number of the standing permission that lets the call through,
-	// when it is not this very call that somebody approved.
+	// Grant is the number of the grant that lets the call through, when nobody has
+	// approved this call itself.
 	Grant int
-	// Automatic tells that no person saw the call: the audit says so.
+	// Automatic means that no person saw the call. The audit says so.
 	Automatic bool
 	// Evidence is what an automatic approval rests on, for the record.
 	Evidence map[string]any
@@ -136,8 +136,7 @@ type Resolution struct {
 	Waited     time.Duration // by the monotonic clock, unless it is restored
 	Restored   bool          // it was asked of a process that was killed
 	Kept       bool          // nobody waited for the answer: it stands for AnswerHold
-	// Shown is what a person saw of the effect of a restored call; only the
-	// caller has it.
+	// Shown is the effect of a restored call as a person saw it. Only the caller gets it.
 	Shown *preview.Effect
 }
 
@@ -153,7 +152,7 @@ var (
 	ErrEffect = errors.New("what the call would do is not what was shown")
 )
 
-// NewID draws a UUID of version 4.
+// NewID returns a random UUID, version 4.
 func NewID() (string, error) {
 	var b [16]byte
 	if _, err := rand.Read(b[:]); err != nil {

@@ -10,21 +10,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// LeastShown is how long a call must have been on the screen before an answer to it
-// counts: what was typed ahead was meant for another one, or for none.
+// LeastShown is how long a call must have been on the screen before an answer counts,
+// because keys that were typed earlier were not meant for this call.
 const LeastShown = 300 * time.Millisecond
 
-// maxAnswer is how much of a line is read, in bytes; a longer one approves nothing.
+// maxAnswer is how much of a line is read, in bytes. A longer line approves nothing.
 const maxAnswer = 256
 
 // Terminal is where a person is asked.
 type Terminal interface {
 	io.ReadWriter
-	// DropInput discards what was typed and not read yet, the beginning of a line too.
+	// DropInput discards everything that was typed and not read yet, including an
+	// unfinished line.
 	DropInput() error
 }
 
-// typed is what was read at once, and when.
+// typed is the input of one read, with its time.
 type typed struct {
 	text string
 	at   time.Time
@@ -43,10 +44,10 @@ type prompt struct {
 	approved map[string]bool // here; what becomes of them is told
 }
 
-// ServePrompt asks the person at a terminal, one item after the other. Only
-// "y" or "yes", typed while that item was asked about, approves. What became of an
-// approved call is told there. It returns when ctx ends or the input does; what then
-// still waits runs into its deadline.
+// ServePrompt asks the person at a terminal about one item after the other. Only "y" or
+// "yes" approves, typed while the prompt asks about that item. ServePrompt also prints how
+// each approved call ended. It returns when ctx or the input ends; items that still wait
+// then expire.
 func ServePrompt(ctx context.Context, q *Queue, t Terminal) error {
 	p := &prompt{queue: q, terminal: t, input: make(chan typed, 64), approved: map[string]bool{}}
 	go p.read(ctx)
@@ -76,7 +77,7 @@ func ServePrompt(ctx context.Context, q *Queue, t Terminal) error {
 	}
 }
 
-// read reads the terminal until it or ctx ends.
+// read reads the terminal until the input or ctx ends.
 func (p *prompt) read(ctx context.Context) {
 	defer close(p.input)
 	buffer := make([]byte, 4096)
@@ -95,8 +96,8 @@ func (p *prompt) read(ctx context.Context) {
 	}
 }
 
-// askNext asks about the item that has waited longest. Nothing that was typed before
-// belongs to the answer.
+// askNext asks about the item that has waited longest. It drops earlier input, which is
+// not an answer to this item.
 func (p *prompt) askNext() error {
 	waiting := p.queue.Pending()
 	if len(waiting) == 0 {
@@ -120,8 +121,8 @@ func (p *prompt) question() string {
 	return "approve until " + p.asked.ExpiresAt.Format(time.TimeOnly) + "? [y/N] "
 }
 
-// take adds what was typed, and answers with a line that is complete. What is typed
-// while nothing is asked is no answer, and neither is what stands behind one.
+// take adds typed input, and answers with the first complete line. Input is no answer when
+// no question is open, or when it comes after the line that answered.
 func (p *prompt) take(in typed) {
 	if p.asked == nil {
 		return
@@ -151,7 +152,7 @@ func (p *prompt) take(in typed) {
 	}
 }
 
-// change takes over what happened to the queue.
+// change applies a change of the queue.
 func (p *prompt) change(c Change) {
 	switch {
 	case c.Settled != nil && p.asked != nil && c.Settled.ID == p.asked.ID:
@@ -164,7 +165,7 @@ func (p *prompt) change(c Change) {
 	}
 }
 
-// recheck drops a question that was settled unseen.
+// recheck drops the question if its item was settled while nobody was subscribed.
 func (p *prompt) recheck() {
 	if p.asked == nil {
 		return

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a call waits when nobody said otherwise.
+// DefaultTimeout is how long a call waits unless Options or the call set another time.
 const DefaultTimeout = 300 * time.Second
 
 // DefaultLimit is how many calls of one session may wait at once.
 const DefaultLimit = 200
 
-// maxSettled is how many answers are remembered for those who come late.
+// maxSettled is how many resolutions are kept for late answers.
 const maxSettled = 1024
 
 // Options configure a queue. The zero value is usable.
@@ -41,13 +41,13 @@ type Queue struct {
 	skipped map[int]bool     // numbers left free for former calls
 }
 
-// waiting is an item together with the caller that waits for it.
+// waiting is an item and the caller that waits for it.
 type waiting struct {
 	item Escalation
 	done chan Resolution // must-deliver, room for the one resolution
 }
 
-// New makes an empty queue.
+// New returns an empty queue.
 func New(o Options) *Queue {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -91,12 +91,12 @@ func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 	case <-ctx.Done():
 		q.settle(w.item.ID, Withdrawn, "caller", cause(ctx))
 	}
-	// Somebody may have answered in the meantime; what stands is in done.
+	// Somebody may have answered in the meantime; done has the resolution that counts.
 	return w.told(<-w.done), nil
 }
 
-// told is a resolution for the caller of the call. The caller of a former call
-// learns what was shown of it.
+// told returns the resolution for the caller of the call. For a restored call it contains
+// the effect that was shown.
 func (w *waiting) told(res Resolution) Resolution {
 	if w.item.Restored {
 		res.Shown = w.item.Effect
@@ -111,7 +111,7 @@ func cause(ctx context.Context) string {
 	return "the call was cancelled"
 }
 
-// enqueue makes the item and tells everybody about it.
+// enqueue adds an item and reports it to all subscribers.
 func (q *Queue) enqueue(r Escalation) (*waiting, error) {
 	if r.Digest == "" {
 		return nil, errors.New("ask for approval: the call has no digest")
@@ -136,7 +136,7 @@ func (q *Queue) enqueue(r Escalation) (*waiting, error) {
 	return w, nil
 }
 
-// add gives a call its number. The lock is held.
+// add gives a call its number. The caller holds the lock.
 func (q *Queue) add(e Escalation) *waiting {
 	timeout := e.Timeout
 	if timeout <= 0 {
@@ -150,8 +150,8 @@ func (q *Queue) add(e Escalation) *waiting {
 	return w
 }
 
-// Settle takes a call that nobody has to be asked about: it gets a number and its
-// answer at once. What becomes of it is told as of every other.
+// Settle settles a call that nobody has to be asked about. The call gets a number and its
+// answer at once, and its ending is reported like any other.
 func (q *Queue) Settle(e Escalation, a Answer) (Escalation, Resolution, error) {
 	if err := e.identify(); err != nil {
 		return e, Resolution{}, err
@@ -170,7 +170,7 @@ func (q *Queue) Settle(e Escalation, a Answer) (Escalation, Resolution, error) {
 	return w.item, res, nil
 }
 
-// Review notes what the automatic approval makes of a call that waits.
+// Review sets the result of the automatic approval for a waiting call.
 func (q *Queue) Review(id string, r AutoReview) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,15 +181,15 @@ func (q *Queue) Review(id string, r AutoReview) {
 	}
 }
 
-// Decide answers an item. The first answer wins: won tells whether it was this
-// one, and the resolution is the one that stands. An unknown id, or a digest
-// that is not that of the item, is an error and settles nothing. A call that has an
-// effect is approved by Answer only.
+// Decide answers an item. The first answer wins: won reports whether this was the first
+// one, and the resolution is that of the first one. An unknown id, or another digest than
+// the item's, is an error and settles nothing. A call with an effect can be approved only
+// with Answer.
 func (q *Queue) Decide(id, digest string, approve bool, by, reason string) (res Resolution, won bool, err error) {
 	return q.Answer(id, digest, Answer{Approve: approve, By: by, Reason: reason})
 }
 
-// Answer is Decide with everything an answer can have.
+// Answer is Decide with all members of an answer.
 func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -206,8 +206,7 @@ func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, e
 	if a.Approve && a.Effect != w.item.Fingerprint() {
 		return Resolution{}, false, ErrEffect
 	}
-	// The timer of an overdue item may not have run yet; the deadline holds
-	// all the same.
+	// The timer of an overdue item may not have run yet, but the deadline applies.
 	if !q.options.Clock.Now().Before(w.item.ExpiresAt) {
 		return q.settleLocked(w, Expired, Answer{By: "deadline", Reason: "nobody answered in time"}), false, nil
 	}
@@ -270,8 +269,8 @@ func (q *Queue) pendingLocked() []Escalation {
 	return items
 }
 
-// Withdraw takes back everything that waits for a session, for instance
-// because its tab was closed.
+// Withdraw withdraws all waiting calls of a session, for example because its tab was
+// closed.
 func (q *Queue) Withdraw(session, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -7,32 +7,30 @@ import (
 	"time"
 )
 
-// AnswerHold is how long an answer that no caller waits for stands for its call.
+// AnswerHold is how long an answer is kept for its call when no caller waits for it.
 const AnswerHold = 5 * time.Minute
 
-// maxSkipped bounds the numbers that are kept free for items still to be
-// restored.
+// maxSkipped is how many numbers are kept free at most for items that may still be restored.
 const maxSkipped = 10_000
 
-// Held is a former call in the queue. People can decide it like any other. As
-// long as nobody has made the call again, there is no caller to tell: an answer
-// is kept then, for the first call of its session with the same digest and
-// arguments, and for AnswerHold at most.
+// Held is a restored call in the queue. People can decide it like any other. As long as
+// the call was not made again, it has no caller. Its answer is then kept, for AnswerHold at
+// most, for the first call of the session with the same digest and arguments.
 type Held struct {
 	q       *Queue
 	w       *waiting
 	done    <-chan Resolution // as long as no caller has it
 	claimed chan struct{}     // closed when it is held no longer
 
-	// Of the queue's lock:
+	// Guarded by the queue's lock:
 	resumed bool        // its client has asked for it
 	used    bool        // a caller has taken the call, or its answer
 	answer  *Resolution // kept until then
 }
 
-// Restore puts a call back that waited when the process that asked was killed. It
-// keeps its id, the time it was asked at, and its number unless that is taken; its
-// time to be decided begins anew. Wait must follow.
+// Restore puts a call back that waited when its process was killed. The call keeps its id,
+// the time when it was asked, and its number unless that is taken. Its time to be decided
+// starts again. The caller must call Wait.
 func (q *Queue) Restore(f Escalation) (*Held, error) {
 	if f.Digest == "" || f.ID == "" {
 		return nil, errors.New("restore a call: it has no digest or no id")
@@ -56,8 +54,8 @@ func (q *Queue) Restore(f Escalation) (*Held, error) {
 	return h, nil
 }
 
-// renumber takes the number an item had, if no other item had it here, else the
-// next one.
+// renumber gives an item its former number, if no other item has had it here, else the next
+// one.
 func (q *Queue) renumber(n int) int {
 	switch {
 	case n > q.number && n-q.number <= maxSkipped:
@@ -74,9 +72,9 @@ func (q *Queue) renumber(n int) int {
 	return n
 }
 
-// Wait waits until the call is settled without a caller, and returns how. It
-// reports false when a caller has it: that one gets the resolution. When ctx ends
-// the call is withdrawn.
+// Wait waits until the call is settled without a caller, and returns the resolution. It
+// reports false when a caller has taken over the call; the caller then gets the resolution.
+// When ctx ends, the call is withdrawn.
 func (h *Held) Wait(ctx context.Context) (Resolution, bool) {
 	id := h.w.item.ID
 	timer := h.q.options.Clock.NewTimer(h.w.item.ExpiresAt.Sub(h.q.options.Clock.Now()))
@@ -99,8 +97,8 @@ func (h *Held) Wait(ctx context.Context) (Resolution, bool) {
 	}
 }
 
-// Used waits until a kept answer has been taken by the call it is for, or stands
-// no longer, and reports whether it was taken.
+// Used waits until a kept answer was taken by its call or has expired, and reports whether
+// it was taken.
 func (h *Held) Used(ctx context.Context) bool {
 	timer := h.q.options.Clock.NewTimer(AnswerHold)
 	defer timer.Stop()
@@ -115,14 +113,14 @@ func (h *Held) Used(ctx context.Context) bool {
 	return h.used
 }
 
-// Forget lets a kept answer stand no longer.
+// Forget drops a kept answer.
 func (h *Held) Forget() {
 	h.q.mu.Lock()
 	defer h.q.mu.Unlock()
 	h.drop()
 }
 
-// drop ends the holding. The lock is held.
+// drop removes the held call. The caller holds the lock.
 func (h *Held) drop() {
 	if h.q.held[h.w.item.ID] == h {
 		delete(h.q.held, h.w.item.ID)
@@ -130,8 +128,8 @@ func (h *Held) drop() {
 	}
 }
 
-// Resume reports whether a session's call with that ticket is held, that is: was
-// never let through. It says so once.
+// Resume reports, once, whether a session's call with that ticket is held, which means that
+// it was never let through.
 func (q *Queue) Resume(session, ticket string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -144,8 +142,8 @@ func (q *Queue) Resume(session, ticket string) bool {
 	return false
 }
 
-// Abandon takes back a resumed call that has come to its end in another way than
-// by its item: nobody is to decide about it any more.
+// Abandon removes a resumed call that has ended in another way than by its item, so that
+// nobody can decide it any more.
 func (q *Queue) Abandon(session, ticket, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -160,15 +158,15 @@ func (q *Queue) Abandon(session, ticket, reason string) {
 	}
 }
 
-// Holds tells whether the very same call is held: whoever decides about that one
-// decides about this one.
+// Holds reports whether exactly the same call is held. A decision about the held call is
+// then a decision about this one.
 func (q *Queue) Holds(e Escalation) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.heldFor(e) != nil
 }
 
-// heldFor is the held call that is the very same, or nil. The lock is held.
+// heldFor returns the held call that is exactly the same, or nil. The caller holds the lock.
 func (q *Queue) heldFor(r Escalation) *Held {
 	var found *Held
 	for _, h := range q.held {
@@ -181,8 +179,8 @@ func (q *Queue) heldFor(r Escalation) *Held {
 	return found
 }
 
-// claim gives a caller the held call that is the very same as its own, or nil.
-// The lock is held.
+// claim gives a caller the held call that is exactly the same as its own, or nil. The
+// caller holds the lock.
 func (q *Queue) claim(r Escalation) *waiting {
 	found := q.heldFor(r)
 	if found == nil {
@@ -203,7 +201,7 @@ func (q *Queue) claim(r Escalation) *waiting {
 	return w
 }
 
-// stale tells whether a kept answer stands no longer, though nobody has noticed.
+// stale reports whether a kept answer has expired although its timer has not run yet.
 func (h *Held) stale() bool {
 	return h.answer != nil && h.q.options.Clock.Now().Sub(h.answer.At) >= AnswerHold
 }

@@ -16,17 +16,16 @@ type Change struct {
 	Ended   *Ending // of a settled item's call
 }
 
-// stream is one subscriber. Delivery is certain as long as the channel is
-// open: a subscriber that falls behind by the backlog loses the stream, never
-// a single change in the middle of it.
+// stream is one subscriber. No change is lost while its channel is open: a subscriber that
+// falls behind by the backlog loses the whole stream.
 type stream struct {
 	ch   chan Change
 	once sync.Once
 }
 
-// Subscribe returns what waits now and a channel with every change from here
-// on. The channel is closed when ctx ends, when the queue closes, or when the
-// subscriber is more than the backlog behind; it then subscribes again.
+// Subscribe returns the waiting items and a channel with every later change. The channel is
+// closed when ctx ends, when the queue closes, or when the subscriber falls behind by more
+// than the backlog and has to subscribe again.
 func (q *Queue) Subscribe(ctx context.Context) ([]Escalation, <-chan Change) {
 	s := &stream{ch: make(chan Change, backlog)}
 	q.mu.Lock()
@@ -46,8 +45,8 @@ func (q *Queue) Subscribe(ctx context.Context) ([]Escalation, <-chan Change) {
 	return waiting, s.ch
 }
 
-// announce hands a change to every subscriber. The lock is held, and nothing
-// here waits: a channel without room is closed.
+// announce sends a change to every subscriber. The caller holds the lock. announce never
+// waits: it closes a channel that is full.
 func (q *Queue) announce(c Change) {
 	for s := range q.streams {
 		select {
@@ -63,8 +62,8 @@ func (q *Queue) drop(s *stream) {
 	s.once.Do(func() { close(s.ch) })
 }
 
-// ended tells why a stream was closed: because there will be no more changes,
-// or because its reader fell behind and should subscribe again.
+// ended reports whether a stream was closed because no more changes will come. Otherwise
+// its reader fell behind and should subscribe again.
 func (q *Queue) ended(ctx context.Context) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

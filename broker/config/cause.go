@@ -13,8 +13,8 @@ import (
 	"golang.org/x/text/message"
 )
 
-// firstCause reduces a validation error to the first thing that is wrong: where
-// it stands, as a JSON pointer, and what it is.
+// firstCause returns the first fault of a validation error: its place as a JSON pointer,
+// and a description.
 func firstCause(err error) (field string, cause error) {
 	var v *jsonschema.ValidationError
 	if !errors.As(err, &v) {
@@ -31,7 +31,7 @@ func firstCause(err error) (field string, cause error) {
 	return "/" + strings.Join(at, "/"), errors.New(inWords(v.ErrorKind))
 }
 
-// inWords says what is wrong with a value.
+// inWords describes what is wrong with a value.
 func inWords(what jsonschema.ErrorKind) string {
 	switch k := what.(type) {
 	case *kind.Minimum:
@@ -50,8 +50,7 @@ func decimal(n *big.Rat) string {
 	return strings.TrimRight(n.FloatString(6), "0")
 }
 
-// lineOf finds the line on which the last of some names stands, each inside the
-// one before, or behind them a text.
+// lineOf returns the line of the last of some nested names, or of a text behind them.
 func lineOf(data []byte, names []string, text string) int {
 	at := 0
 	if text != "" {

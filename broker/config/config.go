@@ -93,7 +93,7 @@ type Price struct {
 	CacheWrite float64 `json:"cacheWrite"`
 }
 
-// AutoApprove is about letting through what a person has just ordered.
+// AutoApprove configures the approval of calls that a person has just ordered.
 type AutoApprove struct {
 	Enabled bool   `json:"enabled"`
 	Confirm string `json:"confirm"` // "none" or "model"
@@ -106,7 +106,7 @@ type Setup struct {
 	Run       string `json:"run"`       // shell commands
 }
 
-// Terminal is about the terminal inside a tab.
+// Terminal configures the terminal in a tab.
 type Terminal struct {
 	Engine string `json:"engine"`
 }
@@ -126,7 +126,7 @@ func (c Config) KeepSessions() time.Duration {
 	return time.Duration(c.KeepSessionsDays) * 24 * time.Hour
 }
 
-// Default is the configuration of somebody who has written none.
+// Default is the configuration without a file.
 func Default() Config {
 	return Config{
 		Agent:                    "claude-code",
@@ -192,9 +192,9 @@ func Load(path string) (Config, error) {
 	return Parse(path, data)
 }
 
-// read is the file's content. A link to nothing is not the same as no file: whoever
-// made it has limits of their own, and must not run without them. Nor is anything
-// waited for that is no file, as the writer of a named pipe would be.
+// read returns the file's content. A broken link is an error and not a missing file,
+// because the person who made it has limits of their own and must not run without them.
+// read never waits for something that is no file, such as the writer of a named pipe.
 func read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,7 +216,8 @@ func read(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// withoutPath is the cause of a failed file operation; the path is said already.
+// withoutPath returns the cause of a failed file operation without the path, which the
+// message already has.
 func withoutPath(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -247,8 +248,8 @@ func Parse(path string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// At says where in the file at path a value stands that no program can use: field
-// is its JSON pointer, text a string in it or nothing.
+// At returns an error with the place of an unusable value in the file at path. field is the
+// value's JSON pointer, and text a string in the value, or "".
 func At(path, field, text string, cause error) *Error {
 	e := &Error{Path: path, Field: field, Err: cause}
 	if data, err := os.ReadFile(path); err == nil { // the place is a help, the cause stands anyway

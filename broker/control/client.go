@@ -14,16 +14,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// Client asks the running multiplexers of one home. There can be several, each
-// with sessions of its own: what is listed is of all of them, and what is decided
-// goes to the one that it concerns.
+// Client asks the running multiplexers of one home. There can be several, each with
+// sessions of its own. Lists contain the entries of all of them, and a decision goes to the
+// multiplexer of its call.
 type Client struct{ each []*connection }
 
 // connection asks one multiplexer.
 type connection struct{ http *http.Client }
 
-// Dial prepares a client for the multiplexers of that home. Whether one is
-// running shows at the first call: ErrNotRunning.
+// Dial returns a client for the multiplexers of that home. If none is running, the first
+// call returns ErrNotRunning.
 func Dial(home string) *Client {
 	c := &Client{}
 	for n := 1; n <= maxServers; n++ {
@@ -41,9 +41,9 @@ func Dial(home string) *Client {
 	return c
 }
 
-// collect joins what all multiplexers list. When there are several, each entry is told
-// whose it is. One that answers with an error fails the whole: half a list would be
-// taken for all of it.
+// collect joins the lists of all multiplexers. When there are several, it sets the
+// multiplexer of each entry. An error of one is an error of collect, because an incomplete
+// list would be taken for a complete one.
 func collect[T any](c *Client, ask func(*connection) ([]T, error), belongs func(entry *T, multiplexer int)) ([]T, error) {
 	var all []T
 	var whose []int // by entry
@@ -72,8 +72,8 @@ func collect[T any](c *Client, ask func(*connection) ([]T, error), belongs func(
 	return all, nil
 }
 
-// first is the answer of the first multiplexer that knows what it is asked for
-// or, when none does, the refusal of one.
+// first returns the answer of the first multiplexer that knows what it is asked for. When
+// none does, it returns the refusal of one.
 func first[T any](c *Client, ask func(*connection) (T, error)) (T, error) {
 	var none T
 	refusal := ErrNotRunning
@@ -117,14 +117,13 @@ func (c *Client) Scopes(ctx context.Context, id string) ([]broker.Scope, error) 
 	return first(c, func(one *connection) ([]broker.Scope, error) { return one.scopes(ctx, id) })
 }
 
-// Decide answers one escalation and, for some seconds, waits for what becomes of the
-// call.
+// Decide answers one escalation and waits for some seconds for the end of the call.
 func (c *Client) Decide(ctx context.Context, d broker.Decision) (Decided, error) {
 	return first(c, func(one *connection) (Decided, error) { return one.decide(ctx, d) })
 }
 
-// Revoke ends a grant. Each multiplexer numbers its own grants:
-// a number that two of them have is refused.
+// Revoke ends a grant. Each multiplexer numbers its own grants, so Revoke refuses a number
+// that two of them have.
 func (c *Client) Revoke(ctx context.Context, number int) (broker.Grant, error) {
 	var holders Client
 	var names []string

@@ -14,10 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// ErrNotRunning says that no multiplexer serves this home.
+// ErrNotRunning means that no multiplexer serves this home.
 var ErrNotRunning = errors.New("no multiplexer is running")
 
-// RemoteError is what the running multiplexer answered instead of doing it.
+// RemoteError is an error with which the running multiplexer answered.
 type RemoteError struct {
 	Message string
 	Next    string

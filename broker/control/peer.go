@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// sameUserListener passes on only connections of the user who runs us.
+// sameUserListener accepts only connections of the user of this process.
 type sameUserListener struct {
 	net.Listener
 	log *slog.Logger
@@ -27,7 +27,7 @@ func (l *sameUserListener) Accept() (net.Conn, error) {
 	}
 }
 
-// peerUser asks the kernel who is at the other end.
+// peerUser asks the kernel for the user at the other end.
 func peerUser(conn net.Conn) (int, error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {

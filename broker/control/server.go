@@ -18,10 +18,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// maxBody bounds what a client may send: a decision is far smaller.
+// maxBody is the largest body of a request, in bytes. A decision is far smaller.
 const maxBody = 64 << 10
 
-// byCommand is who decides here, whatever a client calls itself.
+// byCommand is the name recorded for decisions by this socket, whatever the client says.
 const byCommand = "cli"
 
 // SocketName is the file name of the control socket below run/.
@@ -52,7 +52,7 @@ type Server struct {
 	done   chan struct{}
 }
 
-// ErrBusy says that as many multiplexers serve this home as can.
+// ErrBusy means that the most multiplexers already serve this home.
 var ErrBusy = errors.New("too many multiplexers serve this home")
 
 // Listen opens a control socket and serves api on it until Close. Multiplexers
@@ -63,7 +63,7 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 		return nil, err
 	}
 	path := socketPath(home, number)
-	// The lock is ours, so a socket that stands here belongs to nobody.
+	// We hold the lock, so a socket at this path belongs to no running process.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
 	}
@@ -105,11 +105,11 @@ func claim(home string) (number int, lock *flock.Flock, err error) {
 	return 0, nil, &fault.Error{Err: ErrBusy, Next: "use one that runs, or another IRONCURTAIN_HOME"}
 }
 
-// Number is which of the multiplexers of its home this one is, from 1.
+// Number is the number of this multiplexer among those of its home, from 1.
 func (s *Server) Number() int { return s.number }
 
-// RemoveStale removes the sockets of multiplexers that were killed, and returns
-// their paths. With dryRun it only looks.
+// RemoveStale removes the sockets of multiplexers that were killed, and returns their
+// paths. With dryRun it only returns them.
 func RemoveStale(home string, dryRun bool) (stale []string, err error) {
 	var all []error
 	for n := 1; n <= maxServers; n++ {
@@ -135,7 +135,7 @@ func RemoveStale(home string, dryRun bool) (stale []string, err error) {
 	return stale, nil
 }
 
-// Close stops serving, waits for what is under way and removes the socket.
+// Close stops serving, waits for requests under way and removes the socket.
 func (s *Server) Close(ctx context.Context) error {
 	close(s.stop)
 	err := s.http.Shutdown(ctx)
@@ -169,19 +169,19 @@ func (s *Server) routes() http.Handler {
 	return mux
 }
 
-// endingWait is how long a decision waits for what becomes of the call. A call may
-// take longer; whoever decided learns that it is under way.
+// endingWait is how long a decision waits for the end of the call. If the call takes
+// longer, the answer says that it is under way.
 const endingWait = 8 * time.Second
 
 // Decided is the answer to a decision.
 type Decided struct {
 	broker.Resolution
-	// Ending is what became of the call; nil while that is not known, and for a
-	// decision that was not the first.
+	// Ending says how the call ended; nil while that is not known, and for a decision
+	// that was not the first.
 	Ending *broker.Ending `json:"ending,omitempty"`
 }
 
-// decide answers an escalation and waits for what becomes of its call.
+// decide answers an escalation and waits for the end of its call.
 func (s *Server) decide(ctx context.Context, d broker.Decision) (Decided, error) {
 	ctx, cancel := context.WithTimeout(ctx, endingWait)
 	defer cancel()
@@ -207,7 +207,7 @@ func (s *Server) decide(ctx context.Context, d broker.Decision) (Decided, error)
 	}
 }
 
-// grantRoutes are about grants.
+// grantRoutes serves the requests about grants.
 func (s *Server) grantRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /v1/scopes", func(w http.ResponseWriter, r *http.Request) {
 		list, err := s.api.Scopes(r.Context(), r.URL.Query().Get("id"))
@@ -232,7 +232,8 @@ type revocation struct {
 	Number int `json:"number"`
 }
 
-// read decodes a request's body strictly, or says that it cannot be understood.
+// read decodes a request's body strictly. When it cannot, it sends an error and reports
+// false.
 func read(w http.ResponseWriter, r *http.Request, into any) bool {
 	dec := json.NewDecoder(io.LimitReader(r.Body, maxBody))
 	dec.DisallowUnknownFields()
@@ -250,7 +251,7 @@ func nonNil[T any](list []T) []T {
 	return list
 }
 
-// problem is an error on its way to another process.
+// problem is an error as it is sent to another process.
 type problem struct {
 	Message string `json:"message"`
 	Next    string `json:"hint"`
@@ -262,6 +263,6 @@ func answer(w http.ResponseWriter, value any, err error) {
 		w.WriteHeader(http.StatusConflict)
 		value = problem{Message: err.Error(), Next: fault.Hint(err)}
 	}
-	// The client has gone when this fails; there is nobody left to tell.
+	// When this fails, the client has gone.
 	_ = json.NewEncoder(w).Encode(value)
 }

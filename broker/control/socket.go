@@ -20,9 +20,9 @@ func ListenPrivate(path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// narrow gives a socket its mode before it has a path: Linux keeps that mode
-// for the path, so there is no moment at which others could connect. Systems
-// that cannot do so say no, and the mode is set right afterwards.
+// narrow sets the mode of a socket before the socket has a path. Linux uses that mode for
+// the path, so that others can never connect. Other systems return an error, and the mode
+// is set right after the path exists.
 func narrow(_, _ string, socket syscall.RawConn) error {
 	return socket.Control(func(fd uintptr) { _ = syscall.Fchmod(int(fd), 0o600) })
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/oauth"
 )
 
-// keysOnly is the variable that makes keys of the environment the only
-// credentials, with the value "apikey".
+// keysOnly is the environment variable that, with the value "apikey", makes keys of the
+// environment the only credentials.
 const keysOnly = "IRONCURTAIN_DOCKER_AUTH"
 
 // Options say where Credentials look and how they renew logins.
@@ -33,10 +33,9 @@ type Options struct {
 	Journal string
 }
 
-// Credentials are the person's keys and logins. A login comes before a key,
-// unless the environment says that keys are all there is. One value serves all
-// sessions of a process, so that a login is renewed once for all of them. It is
-// safe for concurrent use.
+// Credentials are the person's keys and logins. A login is preferred to a key, unless the
+// environment allows keys only. All sessions of a process share one value, so that a login
+// is renewed once for all of them. It is safe for concurrent use.
 type Credentials struct {
 	options Options
 	keys    Keys
@@ -46,8 +45,8 @@ type Credentials struct {
 	chosen   map[string]*oauth.Manager // by provider: the login that worked last
 }
 
-// NewCredentials looks for a key or a login for each provider. A provider that
-// has neither is no error here: asking for its credential is, until there is one.
+// NewCredentials looks for a key or a login for each provider. A provider without both is
+// no error here; Credential returns an error until there is one.
 func NewCredentials(providers []string, o Options) *Credentials {
 	if o.Table == nil {
 		o.Table = mitm.Providers()
@@ -64,8 +63,8 @@ func NewCredentials(providers []string, o Options) *Credentials {
 	return c
 }
 
-// look finds the login of a provider, if it has one that can be used. The
-// manager is nil without an error when the provider's key is to be used.
+// look finds a usable login of a provider. The manager and the error are nil when the
+// provider's key is used.
 func (c *Credentials) look(provider string) (*oauth.Manager, error) {
 	if !c.logins(provider) {
 		return nil, nil
@@ -89,12 +88,12 @@ func (c *Credentials) look(provider string) (*oauth.Manager, error) {
 	return m, nil
 }
 
-// logins says whether logins are looked for at all.
+// logins reports whether logins are used at all.
 func (c *Credentials) logins(provider string) bool {
 	return c.options.Environment.Getenv(keysOnly) != "apikey" && len(oauth.Sources(provider, c.options.Environment)) > 0
 }
 
-// service is how to reach the token service of a login.
+// service returns how the token service of a login is reached.
 func (c *Credentials) service(s *oauth.Source) oauth.Options {
 	endpoint, err := url.Parse(s.Endpoint())
 	if err != nil {
@@ -148,8 +147,8 @@ func (c *Credentials) APIKeys() Keys { return c.keys }
 // of logins change and are known by their shape.
 func (c *Credentials) Secrets() []string { return c.keys.Secrets() }
 
-// Credential is a mitm.Config.Credentials. When a login has become unusable,
-// another login of the provider is taken, or its key.
+// Credential is a mitm.Config.Credentials. When a login has become unusable, it uses
+// another login of the provider, or the provider's key.
 func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Credential, error) {
 	c.mu.Lock()
 	login := c.chosen[provider]
@@ -177,8 +176,8 @@ func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Cre
 	return mitm.Credential{}, failed
 }
 
-// first is the credential of a provider for which no login is in use: its key
-// or, without one, a login that was made in the meantime.
+// first returns the credential of a provider without a login in use: its key or, without
+// one, a login that was made in the meantime.
 func (c *Credentials) first(ctx context.Context, provider string) (mitm.Credential, error) {
 	cred, err := c.keys.Credential(ctx, provider)
 	if err == nil {
@@ -191,8 +190,8 @@ func (c *Credentials) first(ctx context.Context, provider string) (mitm.Credenti
 	return tokenOf(ctx, login)
 }
 
-// Check says whether a provider has a credential, without renewing any: a login
-// that must be renewed counts.
+// Check returns an error if a provider has no credential. It renews none; a login that must
+// be renewed counts.
 func (c *Credentials) Check(provider string) error {
 	login, err := c.look(provider)
 	if login != nil || c.keys[provider] != "" {
@@ -201,7 +200,7 @@ func (c *Credentials) Check(provider string) error {
 	return c.lack(provider, err)
 }
 
-// lack is what a provider lacks that has no key, given why it has no login.
+// lack returns the error for a provider without a key, given why it has no login.
 func (c *Credentials) lack(provider string, login error) error {
 	key := &MissingKeyError{Provider: provider, Variables: variables(c.options.Table, provider)}
 	switch {
@@ -229,7 +228,7 @@ func (c *Credentials) Refused(ctx context.Context, provider string, used mitm.Cr
 	return login != nil && used.Kind == mitm.KindBearer && login.Refused(ctx, used.Value)
 }
 
-// NoCredentialError says that a provider has neither a key nor a login.
+// NoCredentialError means that a provider has neither a key nor a login.
 type NoCredentialError struct{ key, login error }
 
 func (e *NoCredentialError) Error() string {

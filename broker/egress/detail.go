@@ -10,9 +10,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// detail is what the log keeps of a decision beside its own members: those of
-// mitm.Record under their JSON names, without time, session, decision, reason
-// and digest. It is written for each request, so no reflection does it.
+// detail is the part of a decision for which a record has no member: the members of
+// mitm.Record under their JSON names, without time, session, decision, reason and digest.
+// It is encoded without reflection, because it is written for each request.
 type detail []byte
 
 // detailOf appends the detail of a record.
@@ -56,7 +56,7 @@ func (d *detail) name(name string) {
 	*d = append(append(append(*d, `,"`...), name...), `":`...)
 }
 
-// text appends a member unless it is empty; so do its siblings.
+// text appends a member unless it is empty, like the other methods of its kind.
 func (d *detail) text(name, value string) {
 	if value != "" {
 		d.name(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// recordOf renders a decision of the proxy as a record of the audit log. What the
-// log has no member for stands in its detail, for which memory is used.
+// recordOf converts a decision of the proxy into a record of the audit log. Members that
+// the record lacks go into its detail, which is written to memory.
 func recordOf(memory []byte, r *mitm.Record) (audit.Record, error) {
 	text, err := detailOf(memory, r)
 	if err != nil {
@@ -40,7 +40,7 @@ func recordOf(memory []byte, r *mitm.Record) (audit.Record, error) {
 	return record, nil
 }
 
-// Escalated is the decision that goes with the outcome of asking a person.
+// Escalated returns the audit decision for the outcome of asking a person.
 func Escalated(outcome string) audit.Decision {
 	switch outcome {
 	case "approved":
@@ -53,14 +53,14 @@ func Escalated(outcome string) audit.Decision {
 	return audit.EscalatedDenied
 }
 
-// Append returns a mitm.Config.Audit that writes to a log. It may take as long as
-// the disk does: the proxy bounds the wait.
+// Append returns a mitm.Config.Audit that writes to a log. It has no time limit of its own,
+// because the proxy has one.
 func Append(log *audit.Log) func(mitm.Record) error { return sink(log.Commit) }
 
 // Post returns a mitm.Config.Note that writes to a log.
 func Post(log *audit.Log) func(mitm.Record) error { return sink(log.Post) }
 
-// details are the memory of details, which a log does not keep.
+// details pools the memory of details, because a log does not keep them.
 var details = sync.Pool{New: func() any { return new([]byte) }}
 
 // sink gives records to a log.

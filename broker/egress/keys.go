@@ -74,7 +74,7 @@ func (k Keys) Credential(_ context.Context, provider string) (mitm.Credential, e
 // APIKeys returns k.
 func (k Keys) APIKeys() Keys { return k }
 
-// Check says whether there is a key for a provider.
+// Check returns an error if a provider has no key.
 func (k Keys) Check(provider string) error {
 	_, err := k.Credential(context.Background(), provider)
 	return err
@@ -83,7 +83,7 @@ func (k Keys) Check(provider string) error {
 // Refused is a mitm.Config.Refused: a key stays what it is.
 func (Keys) Refused(context.Context, string, mitm.Credential) bool { return false }
 
-// MissingKeyError says that a provider has no key.
+// MissingKeyError means that a provider has no key.
 type MissingKeyError struct {
 	Provider  string
 	Variables []string // that could hold it

@@ -1,5 +1,5 @@
-// Package receipt keeps what a person typed into the multiplexer itself, for as
-// long as it may stand for their intent.
+// Package receipt keeps the text that a person typed into the multiplexer itself, for as
+// long as it can count as consent.
 //
 // Each input is a receipt with a number, of one session only. It holds for a
 // limited time, until the next input of that session, and for one approval

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// DefaultHold is how long a receipt holds when nobody said otherwise.
+// DefaultHold is how long a receipt is valid by default.
 const DefaultHold = 120 * time.Second
 
 // maxUses bounds the approvals one receipt can be good for, also one that says
@@ -34,15 +34,15 @@ type Receipt struct {
 	Head      Head
 }
 
-// Head is what an order that names no branch means by its silence: what was checked out
-// in the workspace when the text was typed. It is empty where that could not be read.
+// Head is what the workspace had checked out when the text was typed. An order that names
+// no branch means this one. It is empty when it could not be read.
 type Head struct {
 	Branch   string
 	Upstream string // what the repository's settings say the branch follows
 }
 
-// Typed returns the spans that were typed, in order. What reads intent must take
-// each by itself: words on both sides of a paste were not written as one.
+// Typed returns the spans that were typed, in order. Each must be read by itself, because
+// the words before and after a paste were not written as one text.
 func (r Receipt) Typed() []string {
 	var out []string
 	for _, s := range r.Spans {
@@ -90,8 +90,8 @@ var (
 	ErrAgain = errors.New("the receipt was spent on this call already")
 )
 
-// checkSpans insists that the spans cover the text exactly and in order, so
-// that no byte is without an origin.
+// checkSpans returns an error unless the spans cover the text exactly and in order, so that
+// the origin of every byte is known.
 func checkSpans(text string, spans []Span) error {
 	at := 0
 	for _, s := range spans {
@@ -106,7 +106,7 @@ func checkSpans(text string, spans []Span) error {
 	return nil
 }
 
-// check tells why a receipt cannot be spent on a call now.
+// check returns why a receipt cannot be spent on a call now, or nil.
 func (k *kept) check(call Call, now time.Time) error {
 	switch {
 	case k.overdue(now):
@@ -127,9 +127,9 @@ type kept struct {
 	spent []string // escalations it was spent on
 }
 
-// overdue tells whether the receipt's time is over, by whichever clock says so:
-// the monotonic one stands still while the machine sleeps, and the other can be
-// set. A clock that was set back ends a receipt too.
+// overdue reports whether the receipt has expired by either clock. The monotonic clock
+// stops while the machine sleeps, and the other one can be set. A clock that was set back
+// also ends a receipt.
 func (k *kept) overdue(now time.Time) bool {
 	hold := k.ExpiresAt.Sub(k.At)
 	elapsed, wall := now.Sub(k.At), now.Round(0).Sub(k.At.Round(0))
