@@ -1,6 +1,6 @@
 package mcpproxy
 
-// ActivityKind says what happened.
+// ActivityKind is the kind of an Activity.
 type ActivityKind string
 
 // The kinds of activity.
@@ -21,7 +21,7 @@ const (
 	CallUnasked  ActivityKind = "call-unasked"  // refused because too many ask, and none like it waits
 )
 
-// Activity is one thing that happened in the proxy.
+// Activity is one event in the proxy.
 type Activity struct {
 	Kind   ActivityKind
 	Server string

@@ -18,9 +18,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// protocolVersion is what we speak with servers. It is pinned: without it the
-// client would first try a newer handshake, for which older servers have no
-// answer but silence.
+// protocolVersion is the version of MCP that we speak with servers. It is fixed, because
+// the client would otherwise first try a newer handshake, which older servers never answer.
 const protocolVersion = "2025-11-25"
 
 // backend is one MCP server over all its restarts.
@@ -29,8 +28,8 @@ type backend struct {
 	spec  sandbox.Spec
 	git   bool     // it works in a directory that it was told before
 	open  []string // its roots: real paths
-	// A call for which more directories are opened takes all slots, so that no other
-	// call finds them open.
+	// A call that needs more directories takes all slots, so that no other call can use
+	// these directories.
 	slots  slots
 	atOnce int64 // how many slots there are
 	late   error // the cause of calls that take too long
@@ -46,8 +45,8 @@ type backend struct {
 	keeper sync.WaitGroup
 }
 
-// gitAtOnce is how many calls the git server works on at a time: for each it starts a
-// process with memory of its own, of which whoever made the repository chooses how much.
+// gitAtOnce is how many calls the git server works on at a time. It starts a process for
+// each call, and the contents of the repository decide how much memory that process uses.
 const gitAtOnce = 1
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
@@ -66,8 +65,8 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	return b
 }
 
-// start starts the server for the first time and the goroutine that keeps it
-// running. One whose tools are known rests until a call needs it.
+// start starts the server for the first time, and the goroutine that keeps it running. A
+// server whose tools are known is started only when a call needs it.
 func (b *backend) start(ctx context.Context) error {
 	if tools := b.proxy.config.Known.of(b.spec.Name); tools != nil {
 		b.mu.Lock()
@@ -83,7 +82,7 @@ func (b *backend) start(ctx context.Context) error {
 	return nil
 }
 
-// connect starts the process, shakes hands and lists the tools.
+// connect starts the process, does the MCP handshake and lists the tools.
 func (b *backend) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
 	defer cancel()
@@ -110,7 +109,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// greet shakes hands with a server that has just started.
+// greet does the MCP handshake with a server that has just started.
 func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 	c := client.NewClient(l, client.WithProtocolVersion(protocolVersion))
 	if err := c.Start(ctx); err != nil {
@@ -175,7 +174,7 @@ func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
 	}
 }
 
-// record writes down how the server was started.
+// record writes a record of the server's start.
 func (b *backend) record(ctx context.Context, p *sandbox.Process) error {
 	probes := map[string]any{}
 	for _, probe := range p.Probes() {
@@ -202,7 +201,7 @@ func (b *backend) close() {
 	}
 }
 
-// lastWords is why a server ended, in its own words, for the end of a message.
+// lastWords returns the end of the server's standard error, to be appended to a message.
 func (b *backend) lastWords(p *sandbox.Process) string {
 	if words := p.LastWords(); words != "" {
 		return fmt.Sprintf(": %.300s", b.proxy.redact.Text(words))

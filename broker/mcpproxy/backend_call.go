@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// DownError is a call for a server that is not running.
+// DownError means that a call's server is not running.
 type DownError struct {
 	Server string
 	Err    error
@@ -29,14 +29,14 @@ func (b *backend) running() (*link, error) {
 	return b.link, nil
 }
 
-// sandboxed tells whether the server that runs now is confined.
+// sandboxed reports whether the running server is in a sandbox.
 func (b *backend) sandboxed() bool {
 	l, err := b.running()
 	return err == nil && l.process.Sandboxed()
 }
 
-// call forwards one call and waits for its result. The server is made to take
-// the paths that the call names for open while it works on it.
+// call forwards one call and waits for its result. While the server works on the call, its
+// MCP roots include the paths that the call names.
 func (b *backend) call(ctx context.Context, j job) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
 	defer cancel()
@@ -78,8 +78,8 @@ func (b *backend) call(ctx context.Context, j job) (reply, error) {
 	return got, err
 }
 
-// unblock ends a server that works on nothing but calls that were given up, while
-// another call waits for it. It is started again.
+// unblock stops a server that works only on abandoned calls while another call waits for
+// it. The server is then started again.
 func (b *backend) unblock() {
 	if l := b.down(); l != nil {
 		l.process.Stop()
@@ -97,8 +97,8 @@ func (b *backend) untilUp(ctx context.Context) {
 	}
 }
 
-// missing are the directories that must be opened for these paths. A server
-// that never asked for roots has no use for them.
+// missing returns the directories that must be added to the server's roots for these paths.
+// A server that never asked for roots needs none.
 func (b *backend) missing(paths []string) []string {
 	if len(b.open) == 0 || len(paths) == 0 {
 		return nil
@@ -109,7 +109,7 @@ func (b *backend) missing(paths []string) []string {
 	return beyond(paths, b.open)
 }
 
-// offers tells whether the server has a tool.
+// offers reports whether the server has a tool.
 func (b *backend) offers(name string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

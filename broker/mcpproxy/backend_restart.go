@@ -8,7 +8,7 @@ import (
 // maxBackoff is the longest pause before a server is started again.
 const maxBackoff = 30 * time.Second
 
-// steady is how long a server must run for its next restart to come quickly.
+// steady is how long a server must have run so that it is restarted without a long pause.
 const steady = time.Minute
 
 // changed lists the tools again after the server said that they changed.
@@ -28,8 +28,8 @@ func (b *backend) changed(l *link) {
 	b.proxy.announce(Activity{Kind: ToolsChanged, Server: b.spec.Name})
 }
 
-// keep waits for the server's end and starts it again, with longer and longer
-// pauses while it keeps ending. It returns when the server was stopped because it was idle.
+// keep waits for the server's end and starts it again, with longer pauses each time that it
+// ends soon. It returns when the server was stopped because it was idle.
 func (b *backend) keep(l *link) {
 	pause := b.proxy.limits.Backoff
 	for {
@@ -53,8 +53,8 @@ func (b *backend) keep(l *link) {
 	}
 }
 
-// down notes that the server has ended, or is about to, and returns its link if that is
-// news. The git server forgets with it in which directory it works.
+// down notes that the server has ended or is about to end. It returns the link unless that
+// was noted before. It also forgets the working directory of the git server.
 func (b *backend) down() *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -2,8 +2,8 @@ package mcpproxy
 
 import "encoding/json"
 
-// acrossBlocks masks known secrets that begin in one text block of a result and
-// end in another. Who reads the blocks one after the other reads the secret.
+// acrossBlocks masks known secrets that begin in one text block of a result and end in
+// another, because a reader of all blocks would read the secret.
 func (p *Proxy) acrossBlocks(result []byte) ([]byte, error) {
 	var r toolResult
 	if err := json.Unmarshal(result, &r); err != nil {
@@ -46,7 +46,7 @@ func textOf(block json.RawMessage) (string, bool) {
 	return *b.Text, true
 }
 
-// withText is a block with another text.
+// withText returns a block with another text.
 func withText(block json.RawMessage, text string) (json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(block, &members); err != nil {

@@ -15,11 +15,11 @@ type Builtin struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage
-	// Check says why a call that would need a person's approval cannot work out,
-	// so that nobody is asked for nothing. It may be nil.
+	// Check returns why a call cannot succeed even if a person approves it, so that
+	// nobody is asked in vain. It may be nil.
 	Check func(arguments json.RawMessage) error
-	// Run gets the canonical arguments and returns what the agent is told, as
-	// JSON. It must heed its context.
+	// Run gets the canonical arguments and returns the result for the agent, as JSON. It
+	// must return when its context ends.
 	Run func(ctx context.Context, arguments json.RawMessage) (any, error)
 }
 
@@ -30,7 +30,7 @@ func (p *Proxy) offerBuiltins(c *catalog) {
 	}
 }
 
-// builtin is the host's own tool of that name, or nil.
+// builtin returns the host's own tool of that name, or nil.
 func (p *Proxy) builtin(t target) *Builtin {
 	for i, b := range p.config.Builtins {
 		if b.Server == t.server && b.Name == t.tool {
@@ -40,7 +40,7 @@ func (p *Proxy) builtin(t target) *Builtin {
 	return nil
 }
 
-// futile says why there is no point in asking a person about a call, or nil.
+// futile returns why a call cannot succeed even if a person approves it, or nil.
 func (c *call) futile() error {
 	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {
 		return own.Check(c.verdict.Arguments)
@@ -73,5 +73,5 @@ func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
 	return result
 }
 
-// reserved tells whether only the host's own tools may have a server's name.
+// reserved reports whether a server's name is reserved for the host's own tools.
 func reserved(server string) bool { return server == policy.ProxyServer }

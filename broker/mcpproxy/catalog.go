@@ -15,7 +15,7 @@ import (
 // maxName is the longest tool name that every agent's provider accepts.
 const maxName = 64
 
-// tool is what a server offers, as it said it.
+// tool is a tool as its server defines it.
 type tool struct {
 	server      string
 	Name        string          `json:"name"`
@@ -25,7 +25,7 @@ type tool struct {
 	Annotations json.RawMessage `json:"annotations"`
 }
 
-// fingerprint identifies a definition; a change of any part changes it.
+// fingerprint is a hash of a tool's whole definition.
 func (t tool) fingerprint() string {
 	h := sha256.New()
 	for _, part := range []string{t.server, t.Name, t.Title, t.Description, string(t.InputSchema), string(t.Annotations)} {
@@ -34,10 +34,10 @@ func (t tool) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// target is where an offered name leads.
+// target is the server and the tool that an offered name stands for.
 type target struct{ server, tool string }
 
-// catalog is what the agent is offered at one time. It is immutable.
+// catalog is the list of tools that the agent is offered. It is immutable.
 type catalog struct {
 	offered []offeredTool
 	byName  map[string]target
@@ -81,8 +81,8 @@ func newCatalog(pins map[target]string) *catalog {
 	}
 }
 
-// rebuild makes the catalog from what the servers offer now and tells the
-// agents when it differs.
+// rebuild makes the catalog from the servers' present tools, and notifies the agents when
+// it has changed.
 func (p *Proxy) rebuild() {
 	p.relist.Lock()
 	defer p.relist.Unlock()
@@ -116,7 +116,7 @@ func (p *Proxy) rebuild() {
 	}
 }
 
-// offer adds a tool to a catalog, or remembers why it is not offered.
+// offer adds a tool to a catalog, or notes why the tool is not offered.
 func (p *Proxy) offer(c *catalog, t tool) {
 	key := target{t.server, t.Name}
 	if reason := p.unfit(c, key, t); reason != "" {
@@ -134,7 +134,7 @@ func (p *Proxy) offer(c *catalog, t tool) {
 	})
 }
 
-// unfit says why a tool is not to be offered; empty when it is.
+// unfit returns why a tool is not offered, or "".
 func (p *Proxy) unfit(c *catalog, key target, t tool) string {
 	if t.Name == "" || len(t.Name) > 256 || len(t.Description) > 64<<10 || len(t.InputSchema) > 256<<10 {
 		return "its definition is too large or has no name"
@@ -163,8 +163,8 @@ func (p *Proxy) unfit(c *catalog, key target, t tool) string {
 	return ""
 }
 
-// bare tells whether a schema says nothing about the arguments. The annotated
-// one is what calls are held against, so there is nothing it could contradict.
+// bare reports whether a schema says nothing about the arguments. Such a schema cannot
+// contradict the annotated one, with which calls are compared.
 func bare(schema json.RawMessage) bool {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(schema, &members) != nil {
@@ -191,9 +191,9 @@ func isObject(raw json.RawMessage) bool {
 
 var unusual = regexp.MustCompile(`[^A-Za-z0-9_-]`)
 
-// exposedName is how the agent knows a tool: server__tool in the characters
-// and the length that all providers take. A name that had to be changed gets a
-// part of its hash, so that two such names stay two.
+// exposedName returns the agent's name of a tool: server__tool, with the characters and the
+// length that all providers accept. A name that had to be changed gets a part of its hash,
+// so that different tools keep different names.
 func exposedName(server, tool string) string {
 	plain := server + "__" + tool
 	name := unusual.ReplaceAllString(plain, "_")
@@ -205,8 +205,8 @@ func exposedName(server, tool string) string {
 	return name[:min(len(name), maxName-len(mark))] + mark
 }
 
-// resolve finds the tool that a name stands for. A name that is not offered is
-// taken apart for the record only.
+// resolve returns the tool that a name stands for. For a name that is not offered, it
+// splits the name for the record only.
 func (c *catalog) resolve(name string) (target, bool) {
 	if t, ok := c.byName[name]; ok {
 		return t, true

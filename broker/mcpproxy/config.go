@@ -31,14 +31,14 @@ type Recorder interface {
 // Approver asks a person and waits; *approval.Queue is one.
 type Approver interface {
 	Ask(ctx context.Context, r approval.Escalation) (approval.Resolution, error)
-	// Collapse counts a call that is refused without asking on a waiting one
-	// like it, and reports whether there was one.
+	// Collapse counts a call that is refused without asking on a similar waiting call. It
+	// reports whether there was one.
 	Collapse(session, likeness string) bool
-	// Resume reports, once, whether a call of a killed process was certainly never
-	// let through, and Abandon takes back what nobody is to decide any more.
+	// Resume reports, once, whether a call of a killed process was certainly never let
+	// through. Abandon removes a call that nobody is to decide any more.
 	Resume(session, ticket string) bool
 	Abandon(session, ticket, reason string)
-	// Ended is told what became of the call of an item that was settled.
+	// Ended is called with the end of the call of a settled item.
 	Ended(id string, state approval.EndState, reason string)
 }
 
@@ -50,8 +50,8 @@ type Granter interface {
 
 // Orders knows what a person has just ordered.
 type Orders interface {
-	// Ordered answers a call that they have just ordered; it reports false for one that
-	// they are to be asked about, and may note in it why.
+	// Ordered answers a call that the person has just ordered. It reports false for a
+	// call that needs the person's decision, and may note the reason in the call.
 	Ordered(e *approval.Escalation) (approval.Resolution, bool)
 }
 
@@ -74,21 +74,21 @@ type Config struct {
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
 	EscalationTimeout time.Duration
-	// Activity is told what happens, for showing it; it must not block. Nil
-	// is silent.
+	// Activity is called with each event, so that the event can be shown. It must not
+	// block. It may be nil.
 	Activity func(Activity)
 	Secrets  []string // known values that never reach the agent
 	// Web makes the web requests of servers whose network is judged. The zero
 	// value reaches the public web; hosts that a server lists as private are
 	// added for that server.
 	Web outbound.Client
-	// Known is what the servers are known to offer: they run only while calls need
-	// them. Nil: they run all the time.
+	// Known holds the tools of the servers, which then run only while calls need them.
+	// If it is nil, the servers run all the time.
 	Known *Known
 	// Builtins are tools that the host carries out itself.
 	Builtins []Builtin
-	// Tickets has the clients told by what they can resume a call that waits, should
-	// this process be killed.
+	// Tickets makes the proxy tell clients a ticket for each waiting call, by which they
+	// can resume the call if this process is killed.
 	Tickets bool
 	Widen   string // how a person opens a directory to the sandboxes, for agents to pass on
 	Limits  Limits

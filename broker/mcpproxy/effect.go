@@ -13,22 +13,22 @@ import (
 // Previewer works out what a call would do; *preview.Previewer is one.
 type Previewer interface {
 	Effect(ctx context.Context, c preview.Call) *preview.Effect
-	// Fingerprint is that of the effect as it is now.
+	// Fingerprint returns the fingerprint of the call's present effect.
 	Fingerprint(ctx context.Context, c preview.Call) string
 }
 
-// maxAsked is how often one call asks a person, because what it would do changed
-// after they had approved it.
+// maxAsked is how often a person is asked again about one call because its effect changed
+// after the approval.
 const maxAsked = 3
 
-// previewed is the judged call for the previewer.
+// previewed returns the judged call for the previewer.
 func (c *call) previewed() preview.Call {
 	return preview.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments}
 }
 
-// stillShown lets an approved call go on when it would do what was shown. When a
-// file, a branch or a remote changed meanwhile, the person is asked again, told
-// so, and shown what the call would do now.
+// stillShown lets an approved call go on if its effect is the one that was shown. When a
+// file, a branch or a remote has changed meanwhile, it asks the person again, and shows the
+// change and the new effect.
 func (c *call) stillShown(ctx context.Context) json.RawMessage {
 	if c.effect == nil {
 		return nil
@@ -55,7 +55,7 @@ func (c *call) stillShown(ctx context.Context) json.RawMessage {
 	return c.escalate(ctx)
 }
 
-// fingerprint is that of what the call would do now.
+// fingerprint returns the fingerprint of the call's present effect.
 func (c *call) fingerprint(ctx context.Context) (string, error) {
 	if err := c.proxy.room.showing.take(ctx, c.proxy.waits); err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (c *call) fingerprint(ctx context.Context) (string, error) {
 	return c.proxy.config.Preview.Fingerprint(ctx, c.previewed()), nil
 }
 
-// show works out the effect that the person is about to see.
+// show computes the effect that the person will see.
 func (c *call) show(ctx context.Context) error {
 	if c.proxy.config.Preview == nil {
 		return nil

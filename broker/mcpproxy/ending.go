@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// ending is what became of a call that was let through.
+// ending says how a call ended that was let through.
 type ending struct {
 	began    time.Time // when it was let through
 	ended    time.Time
@@ -20,7 +20,7 @@ type ending struct {
 	bytes    int    // of the result
 }
 
-// errLate is the end of a call that a server works on for too long.
+// errLate is the error of a call that a server has worked on for too long.
 type errLate struct{ text string }
 
 func (e *errLate) Error() string { return e.text }
@@ -36,7 +36,7 @@ func (c *call) answered(result json.RawMessage, toolFailed bool) {
 	}
 }
 
-// failure notes why the call has none.
+// failure notes why the call has no result.
 func (e *ending) failure(err error, told string) {
 	e.ended = time.Now()
 	e.decision, e.outcome, e.reason = audit.Failed, audit.Refused, told
@@ -54,8 +54,8 @@ func (e *ending) failure(err error, told string) {
 	}
 }
 
-// finish records what became of the call, after its answer was sent. Nothing
-// waits for that: nothing is decided by it, and a log that does not take it says so
+// finish records how the call ended, after its answer was sent. Nothing waits for this
+// record, because nothing is decided by it. A log that cannot be written reports that by
 // itself.
 func (c *call) finish() {
 	c.answer.free()

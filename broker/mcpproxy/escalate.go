@@ -14,10 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// escalate finds out whether a person is needed, before anything waits for them: a
-// grant comes first, then what they have just ordered, then they are asked. It returns
-// nil when the call may go on, with the record filled in, and otherwise the refusal for
-// the agent.
+// escalate decides whether a person is needed before anything waits for one. First a grant
+// may let the call through, then an order that the person has just typed; otherwise the
+// person is asked. It returns nil with the record filled in when the call may go on, and
+// otherwise the refusal for the agent.
 func (c *call) escalate(ctx context.Context) json.RawMessage {
 	if c.proxy.config.Approvals == nil {
 		c.record.DecidedBy = "configuration"
@@ -68,9 +68,8 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, text+" Do not repeat the call; choose another way or ask them.", res.Reason)
 }
 
-// ask works out what the call would do and gets it an answer: by what the person has
-// just ordered, else by waiting for them. There are signs of life for an agent that
-// wants them.
+// ask computes the call's effect and gets an answer: from an order that the person has just
+// typed, else by waiting for the person. It sends progress to an agent that wants it.
 func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -110,7 +109,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	return res, err
 }
 
-// escalation is the call as it waits for a person.
+// escalation returns the call as it waits for a person.
 func (c *call) escalation() approval.Escalation {
 	return approval.Escalation{
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
@@ -125,7 +124,7 @@ func (c *call) escalation() approval.Escalation {
 	}
 }
 
-// evidence is what the record of a decision says besides who made it.
+// evidence returns what the record of a decision contains besides who made it.
 func evidence(res approval.Resolution) map[string]any {
 	if res.Remembered == "" && len(res.Evidence) == 0 && !res.Restored {
 		return nil
@@ -164,8 +163,8 @@ func (c *call) signsOfLife(ctx context.Context) {
 	}
 }
 
-// judgeAgain judges an approved call a second time. Minutes may have passed;
-// what the person saw must still be what would happen.
+// judgeAgain judges an approved call again, because minutes may have passed, and the call
+// must still do what the person saw.
 func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessage {
 	seen, record := c.verdict, c.record
 	c.judge(ctx)
@@ -182,7 +181,7 @@ func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessag
 	return nil
 }
 
-// approvedBy is how the record calls an approval.
+// approvedBy returns the audit decision for an approval.
 func approvedBy(res approval.Resolution) audit.Decision {
 	switch {
 	case res.Grant > 0:

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// gone reports whether whoever is at the other end of a connection can neither
-// say nor hear anything more. After a mere end of what it says it still may.
+// gone reports whether the peer of a connection can neither send nor receive any more. A
+// peer that has only closed its sending side can still receive.
 func gone(conn io.ReadWriteCloser) bool {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {

@@ -4,5 +4,5 @@ package mcpproxy
 
 import "io"
 
-// gone cannot be told here: a peer that has stopped to talk may still listen.
+// gone reports false, because these systems do not show whether a peer can still receive.
 func gone(io.ReadWriteCloser) bool { return false }

@@ -8,14 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// grantable is the judged call as grants see it.
+// grantable returns the judged call for grants.
 func (c *call) grantable() grant.Call {
 	return grant.CallOf(c.proxy.config.Session, c.target.server, c.target.tool, c.verdict)
 }
 
-// granted tells whether a person allowed the escalated call beforehand. What
-// was matched is judged once more, and the grant must still be in force and
-// match that judgment; a call for which anything has changed asks a person.
+// granted reports whether a grant covers the escalated call. It judges the call once more,
+// and the grant must still be valid and match that judgment. If anything has changed, a
+// person is asked.
 func (c *call) granted(ctx context.Context) bool {
 	grants := c.proxy.config.Grants
 	if grants == nil {

@@ -6,12 +6,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// maxJudged is how many calls of a session are judged at a time. Judging is work of the
-// processor, so more at once would be no faster, and each has its files in memory.
+// maxJudged is how many calls of a session are judged at a time. Judging is bound by the
+// processor, so more at a time would not be faster, and each keeps files in memory.
 const maxJudged = 4
 
-// evaluate asks the policy, after the calls that came before. A call that is taken back
-// meanwhile, or by the end of the proxy, is denied.
+// evaluate asks the policy when it is the call's turn. It denies a call that is taken back
+// before, by the agent or by the end of the proxy.
 func (p *Proxy) evaluate(ctx context.Context, engine Judge, c policy.Call) policy.Verdict {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

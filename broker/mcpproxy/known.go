@@ -2,17 +2,17 @@ package mcpproxy
 
 import "sync"
 
-// Known is what servers offer, as they said when they were first started. Proxies
-// that share one start a server only when a call needs it, and stop it when none
-// has for a while: a server takes a second or two to start and a hundred megabytes
-// while it waits. It is for proxies whose servers of one name are the same program.
-// The zero value knows nothing; a nil one learns nothing either.
+// Known holds the tools that servers offered at their first start. Proxies that share one
+// start a server only when a call needs it, and stop it when no call has for a while. A
+// server takes a second or two to start, and a hundred megabytes while it is idle. All
+// servers of one name must be the same program. The zero value is empty; a nil *Known stays
+// empty.
 type Known struct {
 	mu    sync.Mutex
 	tools map[string][]tool // by the server's name
 }
 
-// of returns what a server offers; nil when that is not known.
+// of returns the tools of a server, or nil when they are not known.
 func (k *Known) of(server string) []tool {
 	if k == nil {
 		return nil
@@ -22,8 +22,8 @@ func (k *Known) of(server string) []tool {
 	return k.tools[server]
 }
 
-// learn notes what a server offers. The first answer stays: one that differs later
-// is a changed definition, for every session.
+// learn notes the tools of a server. It keeps the first list, so that a later difference is
+// a changed definition for every session.
 func (k *Known) learn(server string, tools []tool) {
 	if k == nil {
 		return

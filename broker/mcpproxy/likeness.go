@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// likeness is the same for calls of one tool that a rule escalates for the same
-// places: for paths their directory, for addresses their host. A flood of such
-// calls is one question asked many times.
+// likeness is equal for calls of one tool that a rule escalates for the same places: for
+// paths the directory, for addresses the host. A flood of such calls is one question that
+// is asked many times.
 func (c *call) likeness() string {
 	var places []string
 	for _, v := range c.verdict.Values {
@@ -34,8 +34,8 @@ func (c *call) likeness() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// collapse refuses a call because too many ask, and makes sure that a person
-// sees that there was one.
+// collapse refuses a call because too many ask, and counts it where a person sees the
+// number.
 func (c *call) collapse(ctx context.Context) json.RawMessage {
 	if !c.proxy.config.Approvals.Collapse(c.proxy.config.Session, c.likeness()) {
 		c.proxy.announce(Activity{Kind: CallUnasked, Server: c.target.server, Tool: c.target.tool})

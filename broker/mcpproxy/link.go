@@ -15,12 +15,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// errServerGone is the end of a server while something was asked of it.
+// errServerGone is the error of a request whose server has ended.
 var errServerGone = errors.New("the server ended")
 
-// link is the connection to one running server. It is a transport of mcp-go's
-// client, for the handshake, and carries tool calls by itself: their
-// parameters and results stay the bytes they are.
+// link is the connection to one running server. For the handshake it is a transport of
+// mcp-go's client. It carries tool calls by itself, so that the bytes of parameters and
+// results do not change.
 type link struct {
 	process *sandbox.Process
 	out     *jsonrpc.Writer
@@ -44,7 +44,7 @@ type link struct {
 
 var _ transport.Interface = (*link)(nil)
 
-// newLink begins to read what the process says.
+// newLink makes the link to a process and begins to read its output.
 func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link {
 	l := &link{
 		process: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
@@ -52,14 +52,15 @@ func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link
 		requests: make(chan serverRequest, 16),
 	}
 	l.life, l.cancel = context.WithCancel(context.Background())
-	// A caller that left its line to another's write waits for an answer, so it is told by end.
+	// A caller whose line another caller writes waits for an answer, so end reports the
+	// failed write to it.
 	l.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), l.end)
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
 	return l
 }
 
-// writeDeadline is what moves the deadline of writes to w, or nil.
+// writeDeadline returns the function that sets the deadline of writes to w, or nil.
 func writeDeadline(w io.Writer) func(time.Time) error {
 	if d, ok := w.(interface{ SetWriteDeadline(time.Time) error }); ok {
 		return d.SetWriteDeadline
@@ -73,7 +74,7 @@ func (l *link) Start(context.Context) error { return nil }
 // GetSessionId is part of the transport interface; stdio has no sessions.
 func (l *link) GetSessionId() string { return "" } //nolint:revive // the interface spells it so
 
-// SetNotificationHandler sets who learns of a server's notifications.
+// SetNotificationHandler sets the function that is called with a server's notifications.
 func (l *link) SetNotificationHandler(f func(mcp.JSONRPCNotification)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

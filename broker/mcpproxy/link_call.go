@@ -31,8 +31,8 @@ type job struct {
 	web       *webCall              // nil when the call makes no web request
 }
 
-// call runs a tool with exactly the arguments of the job. Of a call that is given up,
-// over is called when the server has answered it or is gone.
+// call runs a tool with exactly the arguments of the job. When the call is given up, over
+// is called as soon as the server has answered or ended.
 func (l *link) call(ctx context.Context, j job, over func()) (reply, error) {
 	id := l.nextID()
 	name, err := encode(j.tool)
@@ -76,14 +76,14 @@ type waiter struct {
 	charged bool
 }
 
-// givenUpError is the end of a call that the server may still work on.
+// givenUpError is the error of an abandoned call that the server may still work on.
 type givenUpError struct{ cause error }
 
 func (e *givenUpError) Error() string { return e.cause.Error() }
 func (e *givenUpError) Unwrap() error { return e.cause }
 
-// ask sends a request and waits. When ctx ends first, the server is told, and a
-// request with something to do when it is over is given up.
+// ask sends a request and waits for the answer. When ctx ends first, it tells the server,
+// and gives up a request that has an over function.
 func (l *link) ask(ctx context.Context, id json.RawMessage, method string, params json.RawMessage, over func()) (reply, error) {
 	w := &waiter{got: make(chan reply, 1)}
 	l.mu.Lock()
@@ -117,8 +117,8 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	}
 }
 
-// giveUp notes that nobody waits for an answer any more. It reports false when there is
-// one already, or the server has ended.
+// giveUp notes that nobody waits for an answer any more. It reports false when the answer
+// has arrived or the server has ended.
 func (l *link) giveUp(id json.RawMessage, over func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -131,7 +131,7 @@ func (l *link) giveUp(id json.RawMessage, over func()) bool {
 	return open
 }
 
-// dropGivenUp ends the calls that were given up and that a server has left behind.
+// dropGivenUp ends the abandoned calls of a server that has ended.
 func (l *link) dropGivenUp() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

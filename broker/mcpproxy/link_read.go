@@ -28,7 +28,7 @@ func (l *link) read() {
 	for {
 		line, err := frames.Next(nil)
 		if errors.Is(err, jsonrpc.ErrTooLong) {
-			// Whose answer it was cannot be known, so nobody can be answered.
+			// Nobody knows which call it answered, so no caller can get an error.
 			err = errors.New("the server sent a message that is too long")
 			go l.process.Stop()
 		}
@@ -107,7 +107,8 @@ func (l *link) deliver(e jsonrpc.Message) {
 	w.got <- r
 }
 
-// take waits for the room of an answer. A server that is being stopped needs none.
+// take waits until there is room for an answer. It does not wait when the server is being
+// stopped.
 func (l *link) take(bytes int) hold {
 	h := hold{of: l.room.answers}
 	if n := min(int64(bytes), l.room.forOne); h.of.Acquire(l.life, n) == nil {
@@ -116,12 +117,12 @@ func (l *link) take(bytes int) hold {
 	return h
 }
 
-// serverError is an error that the server itself answered with.
+// serverError is an error with which the server answered.
 type serverError struct{ text string }
 
 func (e *serverError) Error() string { return e.text }
 
-// end fails everything that somebody waits for.
+// end fails all requests that somebody waits for.
 func (l *link) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

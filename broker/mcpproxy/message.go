@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// errUnknownMember refuses what nobody would judge.
+// errUnknownMember refuses a member of a call that nobody would judge.
 var errUnknownMember = errors.New("they have a member that is none of a call's")
 
 // callParams are the parameters of tools/call.
@@ -20,8 +20,8 @@ type callParams struct {
 	progressToken json.RawMessage // nil when the agent wants no progress
 }
 
-// decodeCall takes the parameters of tools/call apart. The arguments are left
-// for the policy to read.
+// decodeCall decodes the parameters of tools/call, except the arguments, which the policy
+// reads.
 func decodeCall(raw json.RawMessage) (callParams, error) {
 	var p callParams
 	fields, err := jsonx.Split(raw)

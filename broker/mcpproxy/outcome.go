@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 )
 
-// outcome is what whoever decided about a call is told of it.
+// outcome is the end of a call as it is reported to the person who decided about it.
 type outcome struct {
 	item     string // of the queue; empty: nobody decided about this very call
 	approved bool
@@ -18,8 +18,8 @@ type outcome struct {
 
 func (o *outcome) is(state approval.EndState, reason string) { o.state, o.reason = state, reason }
 
-// refused says that the call goes nowhere. That it was not approved, whoever decided
-// knows; that the refusal could not be recorded, they do not.
+// refused notes that the call is refused. A person who denied the call knows that, but not
+// that the refusal could not be recorded.
 func (o *outcome) refused(reason string, unrecorded error) {
 	if !o.approved {
 		reason = ""
@@ -30,7 +30,7 @@ func (o *outcome) refused(reason string, unrecorded error) {
 	o.is(approval.EndRefused, strings.TrimPrefix(reason, "it was approved, but "))
 }
 
-// tellOutcome tells what became of a call that somebody decided about.
+// tellOutcome reports how a decided call ended.
 func (c *call) tellOutcome() {
 	if c.outcome.item == "" {
 		return

@@ -53,8 +53,8 @@ type call struct {
 	outcome outcome // of the item that was decided about it
 }
 
-// run carries a call out. It returns the message that answers it, and the call,
-// to be finished when that was sent; nil when the message was none.
+// run carries out a call. It returns the answer, and the call, which the caller finishes
+// after sending the answer. The call is nil when the message was not a call.
 func (p *Proxy) run(ctx context.Context, s *session, r *request) ([]byte, *call) {
 	params, err := decodeCall(r.Params)
 	if err != nil {
@@ -134,20 +134,20 @@ func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
 		". The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need.", reason)
 }
 
-// circling refuses a call that was made too often.
+// circling refuses a call that the agent repeats too often.
 func (c *call) circling(ctx context.Context) json.RawMessage {
 	reason := fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats)
 	return c.refuseAs(ctx, audit.Deny, ruleRepeats, "CIRCUIT BREAKER: "+c.name()+" was denied by rule "+ruleRepeats+": "+reason+
 		". DENIED: do something else, or wait a minute.", reason)
 }
 
-// refuseAs records how a call was refused. Whether that is on the disk or not,
-// the call goes nowhere.
+// refuseAs records how a call was refused. The call is refused even if that cannot be
+// recorded.
 func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reason string) json.RawMessage {
 	r := c.record
 	r.Decision, r.Rule, r.Reason = d, rule, reason
 	if len(r.Arguments) == 0 && len(c.params.arguments) > 0 {
-		// Nothing canonical came of them; what was written is evidence only.
+		// There are no canonical arguments; the original ones are evidence only.
 		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.params.arguments[:min(len(c.params.arguments), maxEvidence)]), "\uFFFD")}
 	}
 	err := c.append(ctx, r)
@@ -168,13 +168,12 @@ func (c *call) withdrawn(ctx context.Context, why error) json.RawMessage {
 	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was taken back.", why.Error())
 }
 
-// append writes a record even when the call was taken back meanwhile.
+// append writes a record, even if the call was taken back meanwhile.
 func (c *call) append(ctx context.Context, r audit.Record) error {
 	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), r)
 }
 
-// forward records that the call goes on, sends it, and prepares what came
-// back.
+// forward records that the call goes on, sends it to the server, and prepares the result.
 func (c *call) forward(ctx context.Context) json.RawMessage {
 	if own := c.proxy.builtin(c.target); own != nil {
 		return c.runBuiltin(ctx, own)
@@ -224,15 +223,14 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	return clean
 }
 
-// unrecorded tells that a call goes nowhere, because the decision about it could not be
-// recorded.
+// unrecorded returns the refusal of a call whose decision could not be recorded.
 func (c *call) unrecorded(err error) json.RawMessage {
 	c.outcome.is(approval.EndRefused, "its record could not be written: "+err.Error())
 	return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
 		ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 }
 
-// failed tells that an allowed call did not work out.
+// failed returns the error result of an allowed call that has failed.
 func (c *call) failed(err error) json.RawMessage {
 	c.outcome.is(approval.EndFailed, err.Error())
 	text := c.proxy.present(err.Error(), c.record.Sandboxed)
@@ -244,7 +242,8 @@ func (c *call) failed(err error) json.RawMessage {
 	return errorResult("ERROR: " + c.name() + " failed: " + text)
 }
 
-// relay passes a server's progress on, or is nil when the agent wants none.
+// relay returns the function that passes on a server's progress, or nil when the agent
+// wants none.
 func (c *call) relay() func(json.RawMessage) {
 	token := c.params.progressToken
 	if token == nil {
@@ -284,7 +283,7 @@ func (p *Proxy) recordRefused(ctx context.Context, err error) {
 	})
 }
 
-// same tells whether a second judgment means exactly what the first did.
+// same reports whether two judgments have exactly the same meaning.
 func same(a, b policy.Verdict) bool {
 	return a.Digest != "" && a.Digest == b.Digest && bytes.Equal(a.Arguments, b.Arguments)
 }

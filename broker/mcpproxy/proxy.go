@@ -43,7 +43,7 @@ type Proxy struct {
 	group     sync.WaitGroup // sessions and accept loops
 }
 
-// New makes a proxy. Start comes next.
+// New returns a proxy. The caller must call Start.
 func New(c Config) (*Proxy, error) {
 	if c.Engine == nil || c.Audit == nil || c.Sandbox == nil {
 		return nil, errors.New("tool proxy: an engine, an audit log and a sandbox are needed")
@@ -69,8 +69,8 @@ func New(c Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Start starts all servers that are not known, side by side, and lists their tools.
-// When one cannot be started none is left running.
+// Start starts all servers whose tools are not known, in parallel, and lists their tools.
+// When one cannot be started, it leaves none running.
 func (p *Proxy) Start(ctx context.Context) error {
 	errs := make([]error, len(p.backends))
 	var group sync.WaitGroup
@@ -86,11 +86,10 @@ func (p *Proxy) Start(ctx context.Context) error {
 	return nil
 }
 
-// Tools is how many tools the agent is offered.
+// Tools returns how many tools the agent is offered.
 func (p *Proxy) Tools() int { return len(p.catalog.Load().offered) }
 
-// Hidden says which tools of the servers the agent is not offered, as
-// "server/tool", and why.
+// Hidden returns why tools of the servers are not offered, by "server/tool".
 func (p *Proxy) Hidden() map[string]string {
 	all := map[string]string{}
 	for t, why := range p.catalog.Load().hidden {
@@ -99,8 +98,8 @@ func (p *Proxy) Hidden() map[string]string {
 	return all
 }
 
-// Reload puts another engine in the place of the one that judges. Calls that
-// wait are judged by the new one when they go on.
+// Reload replaces the engine that judges. Waiting calls are judged by the new engine when
+// they go on.
 func (p *Proxy) Reload(engine Judge) {
 	p.judge.Store(&engine)
 	p.rebuild()
@@ -115,8 +114,8 @@ func (p *Proxy) announce(a Activity) {
 	}
 }
 
-// Serve accepts clients until the proxy is closed. An error means that the listener is
-// of no use any more: no client can come.
+// Serve accepts clients until the proxy is closed. An error means that the listener has
+// failed and no client can connect any more.
 func (p *Proxy) Serve(l net.Listener) error {
 	p.mu.Lock()
 	if p.closed {
@@ -166,11 +165,11 @@ func (p *Proxy) ServeConn(conn io.ReadWriteCloser) error {
 	return p.serve(s)
 }
 
-// errCrowded is the end of a connection beyond the limit. Each one can hold a long
-// message in memory, and whoever is in the container can make any number of them.
+// errCrowded ends a connection beyond the limit. There is a limit because each connection
+// can hold a long message in memory, and the container can open any number of them.
 var errCrowded = errors.New("too many clients are connected; close one and try again")
 
-// admit makes a session, unless the proxy is closed or has too many.
+// admit makes a session unless the proxy is closed or has too many sessions.
 func (p *Proxy) admit(conn io.ReadWriteCloser) (*session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,8 +196,8 @@ func (p *Proxy) serve(s *session) error {
 	return err
 }
 
-// Close stops taking requests, withdraws what waits for a person, lets the
-// calls that servers work on finish until ctx ends, and stops the servers.
+// Close takes no more requests, withdraws the calls that wait for a person, lets servers
+// finish their calls until ctx ends, and stops the servers.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

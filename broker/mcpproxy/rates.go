@@ -12,9 +12,8 @@ const window = time.Minute
 // maxKeys bounds how many different calls are remembered.
 const maxKeys = 4096
 
-// rates counts calls over a sliding minute: equal ones, to stop an agent that
-// runs in circles, and those that would ask a person, to keep the person able
-// to read what is asked.
+// rates counts calls over a sliding minute: equal calls, to stop an agent that repeats
+// itself, and calls that would ask a person, so that the person can read every question.
 type rates struct {
 	repeats     int
 	escalations int
@@ -36,7 +35,7 @@ func newRates(l Limits, now func() time.Time) *rates {
 	return &rates{repeats: l.Repeats, escalations: l.Escalations, alike: l.Alike, now: now, equal: map[string][]time.Time{}}
 }
 
-// repeated counts a call by its digest and tells whether there were too many.
+// repeated counts a call by its digest and reports whether there were too many.
 func (r *rates) repeated(digest string) bool {
 	if r.repeats <= 0 {
 		return false
@@ -63,8 +62,8 @@ func (r *rates) repeated(digest string) bool {
 	return false
 }
 
-// crowded counts a question to a person and tells whether there were too many,
-// at all or of its like.
+// crowded counts a question to a person and reports whether there were too many, of all
+// kinds or of similar ones.
 func (r *rates) crowded(likeness string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +82,7 @@ func (r *rates) crowded(likeness string) bool {
 	return false
 }
 
-// recent drops what is older than the window.
+// recent drops entries that are older than the window.
 func recent(at []time.Time, now time.Time) []time.Time {
 	i := 0
 	for i < len(at) && now.Sub(at[i]) >= window {

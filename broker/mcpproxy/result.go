@@ -17,11 +17,11 @@ type toolResult struct {
 	IsError    bool              `json:"isError,omitempty"`
 }
 
-// errUnreadable is the end of a call whose result is not what MCP says.
+// errUnreadable is the error of a call whose result is not valid MCP.
 var errUnreadable = errors.New("the server's result cannot be understood")
 
-// clean makes the agent's view of a result: host paths are those of the
-// container, known secrets are masked, refusals of the sandbox are marked.
+// clean makes the agent's version of a result: it replaces host paths by those of the
+// container, masks known secrets, and marks refusals of the sandbox.
 func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessage, failed bool, err error) {
 	out, failed, err := agentView(raw)
 	if err == nil && failed && sandboxed {
@@ -32,19 +32,19 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 	}
 	out = plainSpelling(out)
 	if bytes.Count(out, []byte(`"text"`)) > 2 { // several blocks, or a result that talks of some
-		// This comes first: of a secret whose greater part is masked nobody would find
-		// the rest.
+		// This comes first, because the rest of a secret could not be found after its
+		// greater part was masked.
 		if out, err = p.acrossBlocks(out); err != nil {
 			return nil, false, errUnreadable
 		}
 	}
-	// A path or a secret is the same text inside a JSON string, but for
-	// characters that JSON must escape; the redactor knows both spellings.
+	// A path or a secret has the same text inside a JSON string, except for characters
+	// that JSON must escape. The redactor knows both spellings.
 	return []byte(strings.ToValidUTF8(p.present(string(out), false), "\uFFFD")), failed, nil
 }
 
-// agentView keeps of a result what an agent is to see, byte for byte. Results
-// can be long, so this looks at each byte as seldom as it can.
+// agentView returns the parts of a result that an agent may see, byte for byte. It looks at
+// each byte as rarely as possible, because results can be long.
 func agentView(raw json.RawMessage) (out []byte, failed bool, err error) {
 	fields, err := jsonx.Split(raw)
 	if err != nil {
@@ -96,8 +96,8 @@ func (p *Proxy) present(text string, sandboxed bool) string {
 	return p.blocked(p.redact.Known(p.engine().ToContainer(text)), sandboxed)
 }
 
-// blocked marks a text that looks like a refusal of the sandbox and says what
-// the person could do about it.
+// blocked marks a text that looks like a refusal of the sandbox, and adds what the person
+// can do about it.
 func (p *Proxy) blocked(text string, sandboxed bool) string {
 	marked := sandbox.Annotate(text, sandboxed)
 	if marked == text || p.config.Widen == "" {
@@ -140,7 +140,7 @@ func textBlock(text string) json.RawMessage {
 	return block
 }
 
-// follow remembers the directory that the git server works in from now on.
+// follow notes the new working directory of the git server.
 func (p *Proxy) follow(c *call) {
 	if dir := c.verdict.Enters; dir != "" {
 		p.workDir.Store(&dir)

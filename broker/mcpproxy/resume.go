@@ -12,13 +12,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// What the proxy and the bridge in a container say to each other beside MCP.
+// Messages between the proxy and the bridge in a container, in addition to MCP.
 const (
-	// notifyWaiting tells the bridge that one of its calls waits for a person, and
-	// the ticket by which it can ask for it again: the call's id in the audit.
+	// notifyWaiting tells the bridge that one of its calls waits for a person. It contains
+	// the ticket by which the bridge can ask for the call again: the call's id in the
+	// audit.
 	notifyWaiting = "notifications/ironcurtain/waiting"
-	// methodResume is a call that was sent to a process that was killed while the
-	// call waited. It is carried out only when it was certainly never let through.
+	// methodResume asks again for a call that waited in a process that was killed. The
+	// call is carried out only if it was certainly never let through.
 	methodResume = "ironcurtain/resume"
 )
 
@@ -30,7 +31,7 @@ func (c *call) sayWaiting() {
 	}
 }
 
-// decodeResume takes the parameters of a resumed call apart.
+// decodeResume decodes the parameters of a resumed call.
 func decodeResume(raw json.RawMessage) (ticket string, call callParams, err error) {
 	fields, err := jsonx.Split(raw)
 	if err != nil {
@@ -55,9 +56,9 @@ func decodeResume(raw json.RawMessage) (ticket string, call callParams, err erro
 	return ticket, call, nil
 }
 
-// resume carries on with a call that waited when another process was killed. The
-// queue holds it only if the audit shows that it was never let through; that is
-// asked once per call. Whatever else is resumed ends as interrupted.
+// resume continues a call that waited when another process was killed. The queue has the
+// call only if the audit shows that it was never let through, and says so once. Any other
+// resumed call ends as interrupted.
 func (p *Proxy) resume(ctx context.Context, s *session, r *request) ([]byte, *call) {
 	ticket, params, err := decodeResume(r.Params)
 	if err != nil {
@@ -72,8 +73,8 @@ func (p *Proxy) resume(ctx context.Context, s *session, r *request) ([]byte, *ca
 	return p.carryOut(ctx, s, r, ticket, params)
 }
 
-// asShown takes over what a person has seen of the effect of a restored call: it
-// may go on only as long as this still holds.
+// asShown sets the effect of a restored call to the one that a person has seen, so that the
+// call goes on only if that is still its effect.
 func (c *call) asShown(res approval.Resolution) {
 	switch {
 	case !res.Restored || c.proxy.config.Preview == nil:

@@ -11,23 +11,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// room bounds the memory that everything takes which the agent of a session has under
-// way, over all its connections. A quarter is kept for answers, so that calls that wait
-// for a person leave room for others to be answered.
+// room bounds the memory of all messages that a session has under way, over all its
+// connections. A quarter is reserved for answers, so that other calls can be answered while
+// calls wait for a person.
 type room struct {
 	requests *semaphore.Weighted // bytes of what is read, judged, waits or is carried out
 	answers  *semaphore.Weighted // bytes of results that the agent has not taken yet
 	forOne   int64               // what one answer takes at most
 
-	// To show and to pass on takes several times the memory of what is worked
-	// on, and so does a page from the web.
+	// Showing a call and passing on a result takes several times the memory of the
+	// message, and so does a web page.
 	showing, passing, fetching tokens
 }
 
-// tokens bound what is done at once.
+// tokens bound how many operations run at a time.
 type tokens chan struct{}
 
-// take waits for a token until the call has ended, or the proxy.
+// take waits for a token until the call or the proxy has ended.
 func (t tokens) take(call, proxy context.Context) error {
 	switch {
 	case call.Err() != nil:
@@ -65,16 +65,16 @@ func newRoom(bytes int) *room {
 var errNoRoom = errors.New("too much of this session is under way already; " +
 	"wait for answers or take calls back, then send it again")
 
-// errEnding is the end of a call that the proxy has not let through when it is closed.
+// errEnding is the error of a call that was not let through before the proxy was closed.
 var errEnding = errors.New("the proxy is ending")
 
-// hold is what one request takes of the room. One goroutine at a time has it.
+// hold is the part of the room that one request uses. Only one goroutine at a time uses it.
 type hold struct {
 	of    *semaphore.Weighted
 	bytes int64
 }
 
-// Resize changes what is taken. It reports false when there is not that much.
+// Resize changes how many bytes are used. It reports false when there are not enough.
 func (h *hold) Resize(bytes int) bool {
 	more := int64(bytes) - h.bytes
 	switch {
@@ -89,7 +89,7 @@ func (h *hold) Resize(bytes int) bool {
 
 func (h *hold) free() { h.Resize(0) }
 
-// pass hands over all that is taken.
+// pass hands over all used bytes to another hold.
 func (h *hold) pass() hold {
 	passed := *h
 	h.bytes = 0
@@ -122,8 +122,8 @@ func effectSize(e *preview.Effect) int {
 	return n
 }
 
-// keepLess lets go of the line that the call came in. What is kept is what a person
-// may see, or a second judgment needs. It reports false when there is no room for that.
+// keepLess drops the call's line, and keeps only what a person may see or a second judgment
+// needs. It reports false when there is no room for that.
 func (c *call) keepLess() bool {
 	asked := c.params.arguments
 	switch c.verdict.Decision {

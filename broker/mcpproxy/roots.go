@@ -15,13 +15,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// introspection is the tool by which a server tells what it takes for open.
-// The answer to roots/list is only the beginning of a change; this shows its end.
+// introspection is the tool by which a server lists the directories that it serves. It shows
+// when a change of roots has taken effect, which the server's roots/list does not.
 const introspection = "list_allowed_directories"
 
-// roots are the directories that one running server is told are open. The
-// policy judges every call; roots only keep a server that has a list of its own
-// from refusing what was allowed.
+// roots are the MCP roots of one running server. The policy judges every call; roots only
+// prevent a server with a list of its own from refusing an allowed call.
 type roots struct {
 	base  []string      // of the session, all the time
 	limit time.Duration // for a change to be taken in
@@ -32,8 +31,8 @@ type roots struct {
 	told  chan struct{} // closed when the present list was sent; nil when nobody waits
 }
 
-// set changes what is open beside the base and returns what is closed when the
-// server has been told.
+// set changes the roots beside the base. It returns a channel that is closed when the
+// server has read them.
 func (r *roots) set(extra []string) <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,14 +40,14 @@ func (r *roots) set(extra []string) <-chan struct{} {
 	return r.told
 }
 
-// wanted tells whether the server has ever asked.
+// wanted reports whether the server has ever asked for its roots.
 func (r *roots) wanted() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.asked
 }
 
-// answer sends the list as it stands now.
+// answer sends the present list.
 func (r *roots) answer(id json.RawMessage, write func([]byte) error) error {
 	type root struct {
 		URI  string `json:"uri"`
@@ -79,10 +78,9 @@ func (r *roots) answer(id json.RawMessage, write func([]byte) error) error {
 	return nil
 }
 
-// beyond returns the narrowest directories that a server must take for open to
-// accept these paths, without those that are open anyway: servers know
-// directories only, so for a file it is the one that holds it, and for what
-// does not exist the nearest one above that does.
+// beyond returns the narrowest directories that must be roots so that a server accepts
+// these paths, without those that are open already. Roots are directories, so for a file it
+// is the directory of the file, and for a missing path the nearest existing directory above.
 func beyond(paths, base []string) []string {
 	var dirs []string
 	for _, p := range paths {
@@ -103,7 +101,7 @@ func beyond(paths, base []string) []string {
 	return dirs
 }
 
-// within tells whether a clean path is a directory or below it.
+// within reports whether a clean path is the directory or below it.
 func within(path, dir string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
 }
@@ -113,7 +111,7 @@ var pathRoles = []policy.Role{
 	policy.ReadPath, policy.WritePath, policy.DeletePath, policy.WriteHistory, policy.DeleteHistory,
 }
 
-// namedPaths are the paths among the canonical arguments of a judged call.
+// namedPaths returns the paths among the canonical arguments of a judged call.
 func namedPaths(v policy.Verdict) []string {
 	var names []string
 	for _, step := range v.Trace {
@@ -142,17 +140,17 @@ func namedPaths(v policy.Verdict) []string {
 	return paths
 }
 
-// widen opens directories to the server and waits until it has taken them in.
-// A server that does not in time gets the call all the same, and refuses it.
+// widen adds directories to the server's roots and waits until the server uses them. A
+// server that does not in time still gets the call, and refuses it.
 func (l *link) widen(ctx context.Context, dirs []string, confirm bool) {
 	_ = l.reroot(ctx, dirs, confirm, func(open []string) bool {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(open, d) })
 	})
 }
 
-// narrow closes what widen opened. It does not depend on the call, which may
-// have been taken back. A server that does not follow is stopped; it is started
-// again with the roots of the session.
+// narrow removes the roots that widen added. It does not depend on the call, which may have
+// been taken back. It stops a server that does not follow; the server is started again with
+// the roots of the session.
 func (l *link) narrow(dirs []string, confirm bool) {
 	err := l.reroot(context.Background(), nil, confirm, func(open []string) bool {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(open, d) })
@@ -162,8 +160,8 @@ func (l *link) narrow(dirs []string, confirm bool) {
 	}
 }
 
-// reroot changes the roots, tells the server and waits until it has asked for
-// them and, where it can be looked at, until they are in effect.
+// reroot changes the roots, notifies the server, and waits until the server has asked for
+// them and, if the server can show that, until they are in effect.
 func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done func(open []string) bool) error {
 	ctx, cancel := context.WithTimeout(ctx, l.roots.limit)
 	defer cancel()
@@ -196,7 +194,7 @@ func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done fu
 	}
 }
 
-// openDirectories asks the server which directories it takes for open.
+// openDirectories asks the server which directories it serves.
 func (l *link) openDirectories(ctx context.Context) ([]string, error) {
 	raw, err := l.request(ctx, "tools/call", json.RawMessage(`{"name":"`+introspection+`","arguments":{}}`))
 	if err != nil {

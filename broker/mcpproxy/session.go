@@ -18,13 +18,13 @@ import (
 // versions are the protocols we speak with agents, newest first.
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// errCancelled is the end of a call that its agent took back.
+// errCancelled is the error of a call that its agent took back.
 var errCancelled = errors.New("the agent took the call back")
 
-// errLeft is the end of a call whose agent is gone.
+// errLeft is the error of a call whose agent has disconnected.
 var errLeft = errors.New("the agent's connection was closed")
 
-// session is one connection of an agent. Nothing of it is shared with others.
+// session is one connection of an agent. It shares nothing with other connections.
 type session struct {
 	proxy *Proxy
 	conn  io.ReadWriteCloser
@@ -58,8 +58,8 @@ func (s *session) run() error {
 	lines := jsonrpc.NewReader(s.conn, s.proxy.limits.Line)
 	lines.FindIDs(strict.FindID)
 	err := s.read(lines)
-	// An agent that closed only its sending side still gets its answers, but
-	// nobody is asked for one that may be gone.
+	// An agent that closed only its sending side still gets its answers, but no person is
+	// asked on behalf of an agent that may be gone.
 	s.endInput()
 	if !errors.Is(err, io.EOF) || gone(s.conn) {
 		s.cancel(errLeft)
@@ -95,8 +95,8 @@ func (s *session) read(lines *jsonrpc.Reader) error {
 	}
 }
 
-// handle answers one message or begins to. An error ends the connection. What the
-// message takes is left to the caller, unless a call begins.
+// handle answers one message or starts its call. An error ends the connection. The caller
+// frees the message's room, unless a call has taken it over.
 func (s *session) handle(line []byte, h *hold) error {
 	m, err := strict.Decode(line)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *session) handle(line []byte, h *hold) error {
 	return s.out.Send(jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.MethodNotFound, "there is no such method")))
 }
 
-// refused answers a message that was not understood, and records it: it may
+// refused answers a message that was not understood. It records the message, which may
 // have been meant as a call.
 func (s *session) refused(m jsonrpc.Message, err error) error {
 	s.proxy.recordRefused(s.ctx, err)
@@ -163,7 +163,7 @@ func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 	})
 }
 
-// notified takes a notification. Only one of them matters here.
+// notified handles a notification. Only cancellation matters here.
 func (s *session) notified(m jsonrpc.Message) {
 	switch m.Method {
 	case "notifications/cancelled":
@@ -264,8 +264,8 @@ func (s *session) progress(token json.RawMessage, done, total float64, text stri
 	}
 }
 
-// drain lets no new call begin and waits for those that have, until ctx ends;
-// then the connection is closed.
+// drain refuses new calls and waits for running ones until ctx ends. Then it closes the
+// connection.
 func (s *session) drain(ctx context.Context) {
 	s.mu.Lock()
 	s.draining = true

@@ -13,8 +13,8 @@ import (
 const patience = time.Second
 
 // slots bound the calls that a server works on. A call that was given up, because its
-// agent took it back or its time was over, keeps its slot until the server has answered
-// or has ended: until then the server may still work on it.
+// agent took it back or its time was over, keeps its slot until the server has answered or
+// ended, because the server may still work on it.
 type slots struct {
 	free *semaphore.Weighted
 
@@ -22,8 +22,8 @@ type slots struct {
 	live int // calls with a slot that somebody waits for
 }
 
-// take waits for the slots of a call. While only calls that were given up are in the
-// way, unblock is called every second.
+// take waits for the slots of a call. While only abandoned calls use the slots, it calls
+// unblock every second.
 func (s *slots) take(ctx context.Context, share int64, unblock func()) (waited bool, err error) {
 	if !s.free.TryAcquire(share) {
 		waited = true
@@ -62,7 +62,7 @@ func (s *slots) watch(stop <-chan struct{}, unblock func()) {
 	}
 }
 
-// give ends a call that somebody waited for, and gives back all but what it keeps.
+// give ends a call that somebody waited for, and frees its slots except those to keep.
 func (s *slots) give(share, keep int64) {
 	s.mu.Lock()
 	s.live--

@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// plainSpelling writes the strings of a valid JSON document with no more
-// escapes than they need, so that a text in it has one spelling and can be
-// found. What the strings say stays the same.
+// plainSpelling writes the strings of a valid JSON document with only the necessary
+// escapes, so that each text has one spelling and can be found. The text of the strings does
+// not change.
 func plainSpelling(doc []byte) []byte {
 	at := needlessEscape(doc, 0)
 	if at < 0 {
@@ -26,8 +26,8 @@ func plainSpelling(doc []byte) []byte {
 	return append(out, doc[copied:]...)
 }
 
-// needlessEscape finds the next escape, from a place outside of one, that may
-// stand for a character by itself.
+// needlessEscape returns the next escape, from a place outside of one, whose character may
+// need no escape.
 func needlessEscape(doc []byte, from int) int {
 	for {
 		i := bytes.IndexByte(doc[from:], '\\')
@@ -42,8 +42,8 @@ func needlessEscape(doc []byte, from int) int {
 	}
 }
 
-// respell appends the character of the escape at a place, and returns where the
-// document goes on.
+// respell appends the character of the escape at a place, and returns the place behind the
+// escape.
 func respell(out, doc []byte, at int) ([]byte, int) {
 	if doc[at+1] == '/' {
 		return append(out, '/'), at + 2
@@ -65,7 +65,7 @@ func respell(out, doc []byte, at int) ([]byte, int) {
 	return append(out, quoted[1:len(quoted)-1]...), next
 }
 
-// unit reads an escape of one UTF-16 unit; what is none is the rune of errors.
+// unit reads an escape of one UTF-16 unit, and returns utf8.RuneError if there is none.
 func unit(doc []byte, at int) (rune, int) {
 	if at+6 > len(doc) || doc[at] != '\\' || doc[at+1] != 'u' {
 		return utf8.RuneError, at

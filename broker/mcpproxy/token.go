@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
-// A client that comes over TCP begins with one line, "Bearer TOKEN". It has
-// little time for it, and few may be at it at once.
+// A TCP client begins with one line, "Bearer TOKEN". It has little time for that, and only a
+// few clients may do so at a time.
 const (
 	tokenPrefix = "Bearer "
 	tokenLine   = 512 // bytes
@@ -25,9 +25,9 @@ const (
 	MinToken = 32
 )
 
-// ServeToken accepts clients that know the token until the proxy is closed. Who does
-// not know it is disconnected and recorded. Anybody who can reach a TCP port can talk
-// to it, which no mode of a file prevents.
+// ServeToken accepts clients that know the token until the proxy is closed. It disconnects
+// and records other clients. A TCP port needs a token because, unlike a socket file, it has
+// no mode that keeps other users out.
 func (p *Proxy) ServeToken(l net.Listener, token string) error {
 	if len(token) < MinToken || strings.ContainsAny(token, " \t\r\n") {
 		return errors.Join(fmt.Errorf("tool proxy: a token has at least %d bytes and no white space", MinToken), l.Close())
@@ -46,7 +46,7 @@ func (p *Proxy) ServeToken(l net.Listener, token string) error {
 	return errors.Join(err, t.Close())
 }
 
-// tokenListener passes on the connections that began with the token.
+// tokenListener accepts only connections that begin with the token.
 type tokenListener struct {
 	net.Listener
 	want    [sha256.Size]byte
@@ -62,7 +62,7 @@ type tokenListener struct {
 	cause   error // why accept ended; read after ended
 }
 
-// Accept returns the next connection that showed the token.
+// Accept returns the next connection that began with the token.
 func (t *tokenListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-t.known:
@@ -72,7 +72,7 @@ func (t *tokenListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener and the connections that it has not passed on.
+// Close closes the listener and the connections that Accept has not returned.
 func (t *tokenListener) Close() error {
 	err := t.Listener.Close()
 	t.end()
@@ -101,7 +101,7 @@ func (t *tokenListener) accept() {
 	}
 }
 
-// admit lets a connection in when its first line is right.
+// admit accepts a connection if its first line is right.
 func (t *tokenListener) admit(conn net.Conn) {
 	err := t.check(conn)
 	<-t.guests
@@ -117,8 +117,7 @@ func (t *tokenListener) admit(conn net.Conn) {
 	}
 }
 
-// check reads the first line, and nothing behind it, and compares the token in
-// a time that does not depend on it.
+// check reads only the first line, and compares the token in constant time.
 func (t *tokenListener) check(conn net.Conn) error {
 	stop := make(chan struct{})
 	defer close(stop)

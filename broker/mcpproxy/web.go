@@ -17,9 +17,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// webCall is the web request that a judged call stands for. A server without a
-// network asks for it by the id of the call; it chooses nothing of it, neither
-// the address nor the headers, and gets it once.
+// webCall is the web request of a judged call. A server without a network asks for it by the
+// id of the call. The server chooses no part of it, neither the address nor the headers, and
+// gets it once.
 type webCall struct {
 	get func(ctx context.Context) (outbound.Answer, error)
 
@@ -27,8 +27,8 @@ type webCall struct {
 	taken bool            // by the server; guarded by the link's lock
 }
 
-// web is the request of a call for a server whose network is judged, or nil.
-// It is made of the canonical arguments, which are the ones the policy judged.
+// web returns the web request of a call, or nil if the server's network is not judged. The
+// request is made from the canonical arguments, which the policy has judged.
 func (c *call) web(b *backend) *webCall {
 	if !b.spec.Sandbox.Network.Judged {
 		return nil
@@ -52,10 +52,10 @@ func (c *call) web(b *backend) *webCall {
 	}}
 }
 
-// judgeRedirect puts a redirect before the policy as if the agent had made the
-// same call for it. Only what needs nobody's approval any more is followed, and
-// only after that is recorded: a person who approved one address approved no
-// other, unless they said so for its host.
+// judgeRedirect judges a redirect as if the agent had made the same call with the new
+// address. A redirect is followed only if it needs no approval, and only after that was
+// recorded. A person who approved one address has approved no other, unless a grant covers
+// the host.
 func (c *call) judgeRedirect(ctx context.Context, url string, number int) error {
 	arguments, err := withURL(c.verdict.Arguments, url)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *call) judgeRedirect(ctx context.Context, url string, number int) error 
 	return err
 }
 
-// withURL is the call's arguments with another address.
+// withURL returns the call's arguments with another address.
 func withURL(arguments json.RawMessage, url string) (json.RawMessage, error) {
 	v, err := jsonx.Parse(arguments, jsonx.Limits{})
 	if err != nil {
@@ -105,9 +105,8 @@ func (l *link) openWeb(ctx context.Context, id json.RawMessage, w *webCall) (con
 	}
 }
 
-// startWeb begins to make a request that the server asks for. It reports false
-// when there is none to be made; the server is then refused like for anything
-// else that it is not offered.
+// startWeb starts a request that the server asks for. It reports false when there is no such
+// request. The server is then refused, as for any other method.
 func (l *link) startWeb(e jsonrpc.Message) bool {
 	var p struct {
 		Call json.RawMessage `json:"call"`

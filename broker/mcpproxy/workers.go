@@ -5,14 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// maxIdle is how many goroutines of a connection stay when there is nothing to
-// do.
+// maxIdle is how many idle goroutines a connection keeps.
 const maxIdle = 16
 
-// workerPool carries out the calls of one connection. Every job begins at once;
-// goroutines that have finished one are used again, because a new one would
-// first have to grow its stack to the depth of a call, which costs more than
-// judging it.
+// workerPool carries out the calls of one connection. Every job starts at once. Goroutines
+// are reused, because a new one would first have to grow its stack to the depth of a call,
+// which costs more than judging the call.
 type workerPool struct {
 	jobs    chan func() // taken only by those that wait for it: never buffered
 	quit    chan struct{}
@@ -49,7 +47,7 @@ func (p *workerPool) work(job func()) {
 	}
 }
 
-// dismiss ends the pool once its jobs are done. No job may be given after it.
+// dismiss ends the pool when its jobs are done. Nobody may call do after it.
 func (p *workerPool) dismiss() {
 	close(p.quit)
 	p.members.Wait()
