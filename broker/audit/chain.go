@@ -25,7 +25,7 @@ func (e *tornError) Error() string {
 	return fmt.Sprintf("line %d is incomplete: %d bytes without an end", e.seq, e.length)
 }
 
-// chain walks over lines and holds each against its predecessor.
+// chain reads lines and checks each against the one before.
 type chain struct {
 	r      *bufio.Reader
 	tip    tip
@@ -61,8 +61,7 @@ func (c *chain) next() error {
 	return nil
 }
 
-// linked checks the two members that every line begins with and returns what
-// follows them.
+// linked checks the two members at the start of every line and returns the rest.
 func (c *chain) linked(line []byte, seq uint64) ([]byte, error) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"seq":`))
 	if !ok {
@@ -106,8 +105,8 @@ func (c *chain) read() ([]byte, error) {
 	return nil, err
 }
 
-// isSeal recognizes a closing line by what follows its time. Only that place
-// counts: the arguments of a call could contain the same text further on.
+// isSeal recognizes a closing line by the text behind its time. It looks only there,
+// because the arguments of a call could contain the same text further on.
 func isSeal(body []byte) bool {
 	rest, ok := bytes.CutPrefix(body, []byte(`"time":"`))
 	i := bytes.IndexByte(rest, '"')
@@ -116,8 +115,8 @@ func isSeal(body []byte) bool {
 
 const sealMark = `"plane":"audit","decision":"closed","records":`
 
-// sealBody is a closing line after the tip. It carries a check of itself, for
-// no line follows that would.
+// sealBody returns the closing line after the tip. The line contains its own checksum,
+// because no line follows that would check it.
 func sealBody(t tip, now time.Time) []byte {
 	body := fmt.Appendf(nil, `"time":%q,%s%d`, now.UTC().Format(time.RFC3339Nano), sealMark, t.Seq)
 	return fmt.Appendf(body, `,"check":%q}`, sealCheck(fmt.Appendf(nil, `{"seq":%d,"prev":"%s",%s`, t.Seq+1, t.Hash, body)))

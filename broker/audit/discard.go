@@ -2,8 +2,7 @@ package audit
 
 import "context"
 
-// Discard is a log that keeps nothing, for work in which nothing is decided: tools
-// are listed and none is called.
+// Discard is a log that keeps nothing. It is for listing tools, where nothing is decided.
 type Discard struct{}
 
 // Append does nothing.

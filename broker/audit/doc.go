@@ -1,5 +1,5 @@
-// Package audit keeps the record of every decision: what was asked, what was
-// judged, who decided, and that it was so before anything took effect.
+// Package audit keeps a record of every decision: what was asked, what was judged, and who
+// decided. The record is written before anything takes effect.
 //
 // The log is a file of JSON lines. Every line carries its number and the
 // SHA-256 of the line before it, so an edit, a gap or a reordering anywhere
@@ -15,6 +15,6 @@
 //
 // Commit does the same, at less cost, for a caller who is mostly alone.
 //
-// What became of a call that was let through is a record of its own, for
-// Post: nothing waits for it.
+// The end of a call that was let through is a record of its own, for Post: nothing
+// waits for it.
 package audit

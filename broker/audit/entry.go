@@ -14,7 +14,7 @@ type entry struct {
 	taken atomic.Bool // by the writer, or back by the caller
 }
 
-// maxKept is the longest body whose memory is used again.
+// maxKept is the longest body whose memory is reused.
 const maxKept = 16 << 10
 
 var entries = sync.Pool{New: func() any {
@@ -29,15 +29,15 @@ func newEntry() *entry {
 	return e
 }
 
-// release lets an entry be used again that the writer has answered, or never saw.
+// release makes an entry reusable that the writer has answered or never got.
 func (e *entry) release() {
 	if cap(e.body) <= maxKept {
 		entries.Put(e)
 	}
 }
 
-// abandon takes an entry back. One that the writer has begun with may still
-// become durable; the caller refuses all the same, which is the safe side.
+// abandon takes an entry back. If the writer has already begun with it, the record may
+// still become durable; the caller refuses the call anyway, which is safe.
 func (e *entry) abandon(err error) error {
 	e.taken.CompareAndSwap(false, true)
 	return err

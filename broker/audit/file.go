@@ -22,7 +22,7 @@ type File interface {
 	Stat() (fs.FileInfo, error)
 }
 
-// FS is the file system under a log; tests put faults into it.
+// FS is the file system under a log. Tests replace it by one with faults.
 type FS interface {
 	// Open opens a regular file for reading and writing, creating it with
 	// mode 0600.
@@ -31,7 +31,7 @@ type FS interface {
 	WriteNew(path string, data []byte) error
 }
 
-// Role is what a file is to a log.
+// Role says which of a log's files a file is.
 type Role int
 
 const (
@@ -49,7 +49,7 @@ type osFS struct{}
 
 func (osFS) Lstat(path string) (fs.FileInfo, error) { return os.Lstat(path) }
 
-// Open never waits: a pipe without a reader, a link or a device is refused.
+// Open never blocks. It refuses a pipe without a reader, a link and a device.
 func (osFS) Open(path string, as Role) (File, error) {
 	flags := os.O_RDWR | os.O_CREATE | unix.O_NOFOLLOW | unix.O_NONBLOCK
 	if as == Records {
@@ -72,8 +72,8 @@ func (osFS) Open(path string, as Role) (File, error) {
 	return f, nil
 }
 
-// lockRecords makes this process the log's writer. Somebody who only looks
-// whether there is one (beingWritten) is waited for, and not taken for it.
+// lockRecords makes this process the log's writer. It waits for a process that only checks
+// for a writer (beingWritten), and does not take that process for the writer.
 func lockRecords(f *os.File) error {
 	for end := time.Now().Add(DefaultDeadline); ; {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -17,9 +17,9 @@ type Follower struct {
 // Follow prepares to read the lines after number seq; 0 means all.
 func Follow(path string, seq uint64) *Follower { return &Follower{path: path, after: seq} }
 
-// Next calls each for the lines that were appended since the last time, and
-// returns without waiting for more. Only these are read. When each fails, its line
-// counts as handed on.
+// Next calls each for the lines that were appended since the last call, and returns without
+// waiting for more. It reads only these lines. A line for which each returns an error is
+// not passed again.
 func (f *Follower) Next(each func(Line) error) error {
 	info, err := os.Stat(f.path)
 	if err != nil {

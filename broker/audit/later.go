@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// How long a record that nobody waits for may wait for others to be written
-// with, and how long until it is tried again after that failed.
+// How long a posted record may wait so that it is written together with others, and how
+// long until a failed write is tried again.
 const (
 	laterDelay = 10 * time.Millisecond
 	laterRetry = time.Second
 )
 
-// laterLimit is how many records may wait so; the caller with one more waits itself.
+// laterLimit is how many posted records may wait. Beyond it, Post waits like Append.
 const laterLimit = 4096
 
-// later holds the records that nobody waits for. None is lost: they go with the
-// next write or with one of their own, stay when it fails, and are tried again.
+// later holds the posted records. None is lost: they are part of the next write or get one
+// of their own, and are tried again when it fails.
 type later struct {
 	due chan struct{} // wakes the writer; one signal stands for all
 
@@ -30,7 +30,7 @@ type later struct {
 	stopped bool
 }
 
-// bodies are those of several lines, one behind the other.
+// bodies are the bodies of several lines in one slice.
 type bodies struct {
 	data []byte
 	ends []int
@@ -50,10 +50,10 @@ func (b *bodies) each(f func(body []byte)) {
 	}
 }
 
-// Post takes a record that nothing depends on, such as what became of a
-// call, and returns at once. It is on the disk soon after, and before Close has
-// returned without an error. Only when thousands wait already, because the disk
-// does not take them, does it wait like Append, and fail like it.
+// Post takes a record that nothing depends on, such as the end of a call, and returns at
+// once. The record is on the disk soon after, and before Close returns without an error.
+// When thousands of records wait because the disk cannot be written, Post waits and fails
+// like Append.
 func (l *Log) Post(ctx context.Context, r Record) error {
 	e, err := l.newEntry(&r)
 	if err != nil {
@@ -81,7 +81,7 @@ func (q *later) add(body []byte) bool {
 	return true
 }
 
-// arm sees to it that the writer is woken. It is called with the lock held.
+// arm starts the timer that wakes the writer. The caller holds the lock.
 func (q *later) arm(d time.Duration) {
 	switch {
 	case q.armed || q.stopped:
@@ -110,7 +110,7 @@ func (q *later) signal() {
 	}
 }
 
-// take hands out what waits; settle must follow.
+// take returns the waiting records. The caller must call settle.
 func (q *later) take() bodies {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -120,8 +120,7 @@ func (q *later) take() bodies {
 	return taken
 }
 
-// settle says what became of what was taken: what was not written is tried
-// again.
+// settle ends a take. Records that were not written are tried again.
 func (q *later) settle(taken bodies, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,7 +136,7 @@ func (q *later) settle(taken bodies, err error) {
 	}
 }
 
-// end hands out what waits for the last time.
+// end returns the waiting records for the last time.
 func (q *later) end() bodies {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -54,9 +54,8 @@ func problem(path, op string, err error, next string) error {
 	return fault.New(next, "audit log %s: %s: %w", path, op, err)
 }
 
-// Open opens or creates the log at path and starts its writer. What a crash
-// left half-written at the end is moved aside. A log whose last lines are
-// missing is not continued.
+// Open opens or creates the log at path and starts its writer. It moves a half-written end
+// that a crash has left into another file. It refuses a log whose last lines are missing.
 func Open(path string, o Options) (*Log, error) {
 	if o.Deadline <= 0 {
 		o.Deadline = DefaultDeadline
@@ -95,8 +94,8 @@ func Open(path string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Append writes a record and returns when it is durable. An error means that
-// the caller must not do what the record speaks of.
+// Append writes a record and returns when it is durable. After an error the caller must not
+// do what the record describes.
 func (l *Log) Append(ctx context.Context, r Record) error {
 	e, err := l.newEntry(&r)
 	if err != nil {
@@ -153,7 +152,7 @@ func (l *Log) await(ctx context.Context, e *entry) error {
 		e.release()
 		return err
 	case <-l.stopped:
-		// The writer answered everything it took before it stopped.
+		// The writer has answered everything that it took before it stopped.
 		select {
 		case err := <-e.done:
 			return err

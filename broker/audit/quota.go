@@ -7,15 +7,16 @@ import (
 	"sync/atomic"
 )
 
-// Quota is how long one log may get. The last part of it is kept for what was under way
-// when the rest was used up, so that its decisions and ends are still on record: a
-// proxy has no more under way than that, and long arguments stand there as digests.
+// Quota is the largest size of a log, in bytes. Its last part is reserved for calls that
+// were under way when the rest was used up, so that their decisions and ends are recorded.
+// The reserve is large enough, because a proxy limits the calls under way and long arguments
+// are recorded as digests.
 const (
 	Quota   = 1 << 30
 	reserve = 64 << 20
 )
 
-// Exhausted tells whether nothing new may begin with a log of that size.
+// Exhausted reports whether no new call may begin with a log of that size.
 func Exhausted(size int64) bool { return size >= Quota-reserve }
 
 // FullError means that a log has reached its quota.
@@ -33,7 +34,7 @@ func (e *FullError) Hint() string {
 	return "go on in a new session, or with another --audit file; what is under way still ends"
 }
 
-// quota is how much of it a log has used.
+// quota counts how much of its quota a log has used.
 type quota struct {
 	limit   int64        // nothing new begins beyond it
 	size    atomic.Int64 // of the log
@@ -41,9 +42,8 @@ type quota struct {
 	told    sync.Once
 }
 
-// Full returns an error when nothing new may begin, because there is no room for its
-// records. What is refused for it is counted, and the log says how often when it is
-// closed.
+// Full returns an error when no new call may begin because there is no room for its records.
+// It counts the refusals, and the log records their number when it is closed.
 func (l *Log) Full() error {
 	if l.quota.size.Load() < l.quota.limit {
 		return nil

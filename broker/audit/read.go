@@ -10,7 +10,7 @@ import (
 	"os"
 )
 
-// Line is one line of a log as it stands there.
+// Line is one line of a log.
 type Line struct {
 	Record
 	Seq  uint64          `json:"seq"`
@@ -26,8 +26,8 @@ func Read(path string, each func(Line) error) error {
 	return err
 }
 
-// readFrom is Read for the lines behind a place, of which only number and size
-// count. It returns the place behind the last line that was read.
+// readFrom is Read for the lines behind a tip, of which it uses only number and size. It
+// returns the tip after the last line that it has read.
 func readFrom(path string, from tip, each func(Line) error) (tip, error) {
 	f, err := os.Open(path)
 	if err != nil {

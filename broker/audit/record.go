@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// Decision is what became of a request.
+// Decision is the way in which a request was decided or ended.
 type Decision string
 
 // The decisions. Each way in which a request ends has its own.
@@ -32,9 +32,8 @@ const (
 	Noted              Decision = "noted" // a fact worth keeping that decides nothing
 )
 
-// Outcome is what became of a call that was let through. A call with no record
-// of it was under way when the log, or the program, ended: whether it took effect
-// is not known.
+// Outcome says how a call ended that was let through. A call without such a record was under
+// way when the log or the program ended, and nobody knows whether it took effect.
 type Outcome string
 
 // The outcomes: the first two of Done, the others of Failed.
@@ -60,7 +59,7 @@ const (
 // longer ones are kept as a digest.
 const maxArguments = 64 << 10
 
-// Record is one decision, or what became of a call.
+// Record is one decision, or the end of a call.
 type Record struct {
 	Time         time.Time       `json:"time"` // zero means now
 	Plane        string          `json:"plane"`
@@ -83,8 +82,8 @@ type Record struct {
 	DurationMs   float64         `json:"durationMs,omitempty"`  // from being let through to the outcome
 	ResultBytes  int             `json:"resultBytes,omitempty"` // of the result as the agent got it
 	Detail       map[string]any  `json:"detail,omitempty"`
-	// Encoded is a detail that is a JSON object already; it takes the place of
-	// Detail when a record is written, and is empty in one that was read.
+	// Encoded is a detail that is already a JSON object. It replaces Detail when a
+	// record is written, and is empty in a record that was read.
 	Encoded json.RawMessage `json:"-"`
 }
 
@@ -166,9 +165,8 @@ func (r *Record) appendArguments(b []byte, redact *Redactor) ([]byte, error) {
 	return appendOnOneLine(append(b, `,"arguments":`...), redact.JSON(r.Arguments))
 }
 
-// isCompact tells whether a document is one object or list without white space
-// between its parts, as the policy writes them, so that it can stand in a line
-// as it is.
+// isCompact reports whether a document is one object or array without white space between
+// its parts, as the policy writes them, so that a line can contain it unchanged.
 func isCompact(doc []byte) bool {
 	depth := 0
 	for i := 0; i < len(doc); i++ {

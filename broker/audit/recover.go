@@ -102,12 +102,11 @@ func (w *writer) findTip() (map[string]any, error) {
 // maxTorn is how long a torn tail can be; one write is shorter.
 const maxTorn = 64 << 20
 
-// tornTail tells whether what follows the tip is what a crash leaves of one
-// write, and how long it is: a line without an end, or lines of which blocks
-// never reached the disk and read as zeros. Lines that were accepted have no
-// zeros. Where each write is synced, no more lines can have been on their way
-// than one write has; with more of them behind the zeros, the disk lost what it
-// had, or somebody removed it.
+// tornTail reports whether the bytes behind the tip are what a crash leaves of one write,
+// and how many there are: a line without an end, or lines with blocks that never reached
+// the disk and read as zeros. Accepted lines contain no zeros. If each write is synced, no
+// more lines than those of one write can be incomplete. More lines behind the zeros mean
+// that the disk has lost data or that somebody removed it.
 func (w *writer) tornTail(problem error, size int64) (length int64, torn bool) {
 	length = size - w.tip.Size
 	var unended *tornError
@@ -144,7 +143,7 @@ func (w *writer) quarantine(length int64) (map[string]any, error) {
 	return map[string]any{"tornBytes": length, "movedTo": filepath.Base(name)}, w.file.Sync()
 }
 
-// matches checks that the log still has the line that the head speaks of.
+// matches checks that the log still has the line that the head names.
 func (t tip) matches(r io.ReaderAt, size int64) error {
 	if t.Size > size {
 		return fmt.Errorf("%d bytes are missing from its end", t.Size-size)
@@ -163,8 +162,8 @@ func (t tip) matches(r io.ReaderAt, size int64) error {
 	return nil
 }
 
-// readHead reads a head file. An empty one is not known, nor is one of zeros: a
-// power cut leaves either of a head that never reached the disk.
+// readHead reads a head file. It treats an empty file, or one of zeros, as missing, because
+// a power cut leaves such files of heads that never reached the disk.
 func readHead(r io.ReaderAt) (tip, bool, error) {
 	b := make([]byte, headSize)
 	n, err := r.ReadAt(b, 0)
@@ -198,7 +197,7 @@ func (w *writer) writeHead(t tip) error {
 	return err
 }
 
-// close appends what still waits and the closing line, and releases the files.
+// close appends the waiting records and the closing line, and releases the files.
 func (w *writer) close(now time.Time) error {
 	w.buffer = w.buffer[:0]
 	next := w.tip

@@ -16,10 +16,11 @@ type Redactor struct {
 	needles needles      // of which text without a credential has none, but for numbers
 }
 
-// minSecret keeps short values, which would match everywhere, out.
+// minSecret is the length below which a value is not treated as a secret, because it would
+// match everywhere.
 const minSecret = leak.MinSecret
 
-// masked stands where a secret was.
+// masked replaces a secret.
 const masked = "[REDACTED]"
 
 // NewRedactor makes a redactor that also knows these values.
@@ -82,8 +83,8 @@ var (
 // secretNames are names of arguments whose value is a secret as a whole.
 var secretNames = regexp.MustCompile(`(?i)^(?:.*[_-])?(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|refresh[_-]?token|token|authorization|cookie|credentials?)$`)
 
-// secretName tells whether a name is one of them. Most names are not, by their
-// last four letters.
+// secretName reports whether a name is one of secretNames. The last four letters rule out
+// most names.
 func secretName(name []byte) bool {
 	if len(name) < len("token") {
 		return false
@@ -109,7 +110,7 @@ func (n *needles) add(text string) {
 	n.texts = append(n.texts, text)
 }
 
-// in says whether any of them is in doc.
+// in reports whether doc contains any of them.
 func (n *needles) in(doc []byte) bool {
 	for i := 0; i+1 < len(doc); i++ {
 		pair := uint16(doc[i])<<8 | uint16(doc[i+1])
@@ -189,8 +190,8 @@ func behindEscape(s string, at int) int {
 	return at
 }
 
-// Cut returns s[start:end] without what lies in the spans. The mask stands in
-// the part in which a span begins.
+// Cut returns s[start:end] without the spans. The mask is put into the part in which a span
+// begins.
 func (r *Redactor) Cut(s string, start, end int, spans [][2]int) string {
 	var out strings.Builder
 	at := start

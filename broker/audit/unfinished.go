@@ -9,9 +9,8 @@ const maxUnfinished = 1 << 20
 // how they ended.
 type unfinished map[string]struct{}
 
-// see takes note of a line's body. It reads the members that every record of a
-// call begins with, in the order in which they are written, and no others: what
-// an agent wrote comes after them.
+// see reads a line's body. It reads only the members at the start of a call's record, in
+// their fixed order, because text of an agent comes after them.
 func (u unfinished) see(body []byte) {
 	_, rest, _ := bytes.Cut(body, []byte(`","plane":"tool","decision":"`))
 	if len(rest) == 0 || !bytes.HasPrefix(body, []byte(`"time":"`)) {

@@ -15,8 +15,8 @@ type Report struct {
 	Bytes   int64  `json:"bytes"`
 	Closed  bool   `json:"closed"` // the log ends with a closing line
 	Whole   bool   `json:"whole"`
-	// Unfinished is how many calls were let through of which no record says how
-	// they ended: they are under way, or the program was killed meanwhile.
+	// Unfinished is how many calls were let through without a record of their end: they
+	// are under way, or the program was killed meanwhile.
 	Unfinished int    `json:"unfinished"`
 	Problem    string `json:"problem,omitempty"`
 }
@@ -24,9 +24,9 @@ type Report struct {
 // ErrBroken is the error of a log that is not whole.
 var ErrBroken = errors.New("the log is not whole")
 
-// Verify reads the log at path and proves that nothing in it was changed,
-// moved or removed. It may run while the log is being written. The report is
-// filled in as far as the log holds, also when the error is not nil.
+// Verify reads the log at path and checks that nothing in it was changed, moved or removed.
+// It may run while the log is being written. The report describes the log up to the first
+// fault, even when the error is not nil.
 func Verify(path string) (Report, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"strconv"
 )
 
-// batchLimit is how many of those who wait share one sync at most, and
-// writeLimit how many lines one write has.
+// batchLimit is how many callers share one sync at most, and writeLimit how many lines one
+// write has at most.
 const (
 	batchLimit = 512
 	writeLimit = batchLimit + laterLimit + 1
@@ -43,8 +43,8 @@ func (l *Log) run() {
 				return
 			}
 		}
-		// Yielding lets in callers that have a record by now, such as those that were
-		// answered together a moment ago: they share this sync.
+		// Yielding lets other callers add their records, such as those that were answered
+		// together a moment ago, so that they share this sync.
 		for more := true; more; {
 			before := len(batch)
 			runtime.Gosched()
@@ -91,7 +91,7 @@ type writer struct {
 	closed   error // what close returned; read after the goroutine has ended
 }
 
-// tip is where the chain stands. It is also the content of the head file.
+// tip is the end of the chain. It is also the content of the head file.
 type tip struct {
 	Seq   uint64 `json:"seq"`   // of the last line; 0 before the first
 	Hash  string `json:"hash"`  // of the last line, in hex
@@ -154,8 +154,8 @@ func (w *writer) line(t tip, body []byte) tip {
 	}
 }
 
-// write brings the buffer to the disk and moves the tip. On any error the file
-// is cut back to where it was.
+// write writes the buffer to the disk and moves the tip. On any error it cuts the file back
+// to its former size.
 func (w *writer) write(next tip) error {
 	if err := w.untouched(); err != nil {
 		return w.failure("check", err)
@@ -183,8 +183,8 @@ func (w *writer) write(next tip) error {
 	return nil
 }
 
-// rollBack cuts off what a failed write left. If even that fails, the next
-// look at the file tries again before anything is written.
+// rollBack cuts off what a failed write left. If that fails, the next write tries again
+// first.
 func (w *writer) rollBack() {
 	if w.file.Truncate(w.tip.Size) == nil {
 		w.dirty = false
@@ -211,8 +211,8 @@ func (w *writer) untouched() error {
 	return nil
 }
 
-// inPlace makes sure that what was written is found under the path: that
-// nobody took the file away, replaced it or wrote to it at the same time.
+// inPlace checks that the path still leads to the written file: that nobody removed it,
+// replaced it or wrote to it at the same time.
 func (w *writer) inPlace(size int64) error {
 	named, err := w.fs.Lstat(w.path)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 	maxHeaders     = 64 << 10
 )
 
-// userAgent is what every request says of itself.
+// userAgent is the User-Agent of every request.
 const userAgent = "ironcurtain-mux (fetch)"
 
 // Client makes requests. The zero value reaches the public web.
@@ -38,8 +38,7 @@ type Client struct {
 	// loopback addresses.
 	Private []string
 	Dialer  netguard.Dialer
-	// Roots are the certificate authorities that are believed; nil means those
-	// of the system.
+	// Roots are the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
 }
 
@@ -50,7 +49,7 @@ type Request struct {
 	Timeout time.Duration     // for everything; 0 means DefaultTimeout
 }
 
-// Answer is what came back in the end.
+// Answer is the final response.
 type Answer struct {
 	URL       string            // of the last hop
 	Status    int               // HTTP status
@@ -75,8 +74,8 @@ func (e *RedirectError) Error() string {
 }
 func (e *RedirectError) Unwrap() error { return e.Err }
 
-// Get makes the request. The first URL counts as judged; each further one is
-// put before the judge.
+// Get makes the request. The first URL has been judged already; Get asks the judge about
+// each further one.
 func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error) {
 	timeout := r.Timeout
 	if timeout <= 0 {
@@ -119,7 +118,7 @@ func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error
 	}
 }
 
-// plain leaves out of an error what only repeats the request.
+// plain removes the parts of an error that only repeat the request.
 func plain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -131,7 +130,7 @@ func plain(ctx context.Context, err error) error {
 	return err
 }
 
-// hop makes one request and tells where it redirects to, if it does.
+// hop makes one request and returns its redirect, if there is one.
 func (c *Client) hop(ctx context.Context, u urlx.URL, headers map[string]string) (a Answer, next string, err error) {
 	addrs, err := c.addresses(ctx, u)
 	if err != nil {
@@ -179,8 +178,8 @@ func redirects(status int) bool {
 	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
 }
 
-// relative resolves a Location. What cannot be read is returned as it is, and
-// refused by the next parser.
+// relative resolves a Location. It returns one that cannot be parsed unchanged, and the next
+// parser refuses it.
 func relative(base *url.URL, where string) string {
 	to, err := url.Parse(where)
 	if err != nil {
@@ -189,7 +188,7 @@ func relative(base *url.URL, where string) string {
 	return base.ResolveReference(to).String()
 }
 
-// addresses are those of the host, looked up once and checked.
+// addresses returns the addresses of the host, looked up once and checked.
 func (c *Client) addresses(ctx context.Context, u urlx.URL) ([]netip.Addr, error) {
 	private := slices.Contains(c.Private, u.Host) || slices.Contains(c.Private, net.JoinHostPort(u.Host, strconv.Itoa(u.Port)))
 	return c.Dialer.Addresses(ctx, u.Host, private)

@@ -6,7 +6,7 @@
 // own, with its own settings: it can write to the session's directory, a
 // private directory and what its configuration adds, cannot read the person's
 // keys or the program's state, and has no network unless hosts are listed. Its
-// environment is made from nothing. Before a server begins, its sandbox is
-// tried from the inside: a write beyond it and a connection to the host must
-// both fail, and the host looks for itself whether they did.
+// environment is built from scratch. Before a server starts, its sandbox is
+// tested from the inside: a write outside and a connection to the host must
+// both fail, and the host checks that they did.
 package sandbox

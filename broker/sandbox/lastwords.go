@@ -7,19 +7,19 @@ import (
 )
 
 var (
-	// noise are the lines with which a runtime decorates an error: where it was
-	// thrown, and its own version.
+	// noise matches the lines that a runtime adds to an error: the place where it was
+	// thrown, and the runtime's version.
 	noise = regexp.MustCompile(`^(?:[{}\[\]^]+|at .*|Node\.js v\S+)$`)
-	// thrown is the line that names an error which nothing caught.
+	// thrown matches the line that names an uncaught error.
 	thrown = regexp.MustCompile(`^(?:Uncaught )?\w*(?:Error|Exception)(?: \[\w+\])?: .`)
 )
 
-// LastWords is the line of the error output that tells best why the server
-// ended, or "".
+// LastWords returns the line of standard error that best explains why the server ended, or
+// "".
 func (p *Process) LastWords() string { return lastWords(p.Stderr()) }
 
-// lastWords finds the last line that says something: not the properties of an
-// error, which are indented, and of an error with a stack trace its message.
+// lastWords returns the last line with a meaning: not the properties of an error, which are
+// indented, and the message of an error with a stack trace.
 func lastWords(text string) string {
 	var message, aside, end string
 	traced := false

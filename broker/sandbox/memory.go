@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// bounded is a command that bounds its memory and that of its children before it begins.
+// bounded returns a command that limits its own memory and that of its children first.
 func bounded(memory int64, argv []string) []string {
 	if memory == 0 || runtime.GOOS != "linux" {
 		return argv
@@ -17,8 +17,9 @@ func bounded(memory int64, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", fmt.Sprintf("ulimit -d %d && exec \"$@\"", memory>>10), "sh"}, argv...)
 }
 
-// boundedPrograms is the environment of a server. In its PATH, first of all, are scripts
-// that lower the bound of a program and become it. The server cannot write them.
+// boundedPrograms returns the environment of a server. Its PATH begins with a directory of
+// scripts that lower the memory limit of a program and then become that program. The server
+// cannot write to them.
 func (h *Host) boundedPrograms(s Spec) ([]string, error) {
 	env := h.environment(s.Env)
 	if len(s.Programs) == 0 || runtime.GOOS != "linux" {

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// How long a server has to end after its input was closed, and then after it
-// was asked to. Many servers do not mind the former.
+// How long a server has to end after its input was closed, and then after SIGTERM. Many
+// servers ignore a closed input.
 const (
 	closeGrace = 300 * time.Millisecond
 	termGrace  = 500 * time.Millisecond
@@ -75,10 +75,10 @@ func (p *Process) Stdin() io.WriteCloser { return p.in }
 // Stdout is the server's output; it ends when the server does.
 func (p *Process) Stdout() *bufio.Reader { return p.out }
 
-// Sandboxed tells whether the process really runs in a sandbox.
+// Sandboxed reports whether the process really runs in a sandbox.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
 
-// Probes tells what the sandbox was tried with.
+// Probes returns the tests that the sandbox has passed or failed.
 func (p *Process) Probes() []Probe { return p.probes }
 
 // Done is closed when the process has ended.
@@ -126,7 +126,7 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// errNotBegun means that nothing of the server has run.
+// errNotBegun means that the server's program has not run at all.
 var errNotBegun = errors.New("the sandbox ended before the server began")
 
 // firstLine reads one line of the output, at most 1 KiB.
@@ -162,7 +162,7 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 	}
 }
 
-// epitaph is why the process ended, in its own words, for the end of a message.
+// epitaph returns the last words of a process, to be appended to a message.
 func (p *Process) epitaph() string {
 	if words := p.LastWords(); words != "" {
 		return fmt.Sprintf(": %.300s", words)

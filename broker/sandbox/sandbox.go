@@ -27,8 +27,7 @@ const (
 	Warn    Policy = "warn"    // servers start without, and say so
 )
 
-// goWithout is how to run servers without a sandbox, where that is better than
-// not at all.
+// goWithout is the hint on how to run servers without a sandbox.
 const goWithout = `run servers without one ("sandboxPolicy": "warn" in config.json, --sandbox-policy warn for proxy mcp)`
 
 // Options describe the sandboxes of one session.
@@ -39,7 +38,8 @@ type Options struct {
 	UserHome  string   // the person's home directory
 	StateHome string   // the program's state: not readable
 	Readable  []string // readable also where StateHome or a default would hide it
-	// Warn is told, once, that servers run without a sandbox; nil is silent.
+	// Warn is called once with the warning that servers run without a sandbox. It may be
+	// nil.
 	Warn func(string)
 }
 
@@ -50,8 +50,8 @@ type Host struct {
 	unavailable error  // why there are no sandboxes; nil when there are
 }
 
-// New looks whether this machine can confine servers. Under Enforce it fails
-// when it cannot; under Warn it warns.
+// New checks whether this machine can sandbox servers. If it cannot, New fails under
+// Enforce and warns under Warn.
 func New(ctx context.Context, o Options) (*Host, error) {
 	if o.Policy == "" {
 		o.Policy = Enforce
@@ -86,8 +86,8 @@ func New(ctx context.Context, o Options) (*Host, error) {
 	return h, nil
 }
 
-// Close removes the settings and private directories. The servers must have
-// been stopped. What they have made of those is not waited for long.
+// Close removes the settings and private directories. The servers must have been stopped.
+// The removal has a time limit, because the servers could fill these directories.
 func (h *Host) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
@@ -97,11 +97,11 @@ func (h *Host) Close() error {
 // removeTime bounds the removal of what servers left.
 const removeTime = time.Second
 
-// Scratch is the directory with the settings and private directories. Whoever
-// finds it after its process was killed may remove it.
+// Scratch returns the directory with the settings and private directories. After its process
+// was killed, any other may remove it.
 func (h *Host) Scratch() string { return h.scratch }
 
-// Unavailable says why there are no sandboxes on this machine, or nil.
+// Unavailable returns why this machine has no sandboxes, or nil.
 func (h *Host) Unavailable() error { return h.unavailable }
 
 // available checks what the runtime needs, up to making a namespace.
@@ -135,12 +135,12 @@ func available(ctx context.Context, argv []string) error {
 	return nil
 }
 
-// namespaces is set once this process has seen bubblewrap make some. Should it not
-// be able to any more, no server starts either.
+// namespaces is set after this process has seen bubblewrap make namespaces. If bubblewrap
+// cannot any more, no server starts.
 var namespaces atomic.Bool
 
-// tryNamespaces has bubblewrap make some, and again when it fails by accident (see
-// startTries).
+// tryNamespaces lets bubblewrap make namespaces, and tries again after a failure that may
+// pass (see startTries).
 func tryNamespaces(ctx context.Context) (err error) {
 	for range startTries {
 		if err = makeNamespaces(ctx); err == nil || ctx.Err() != nil {
@@ -156,8 +156,8 @@ func makeNamespaces(ctx context.Context) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",
 		"--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c", ":")
-	// Killed before it has tied its child to itself, bwrap leaves a child that
-	// waits for ever with our pipe in its hand: the whole group goes.
+	// When bwrap is killed too early, its child stays and holds our pipe open, so the
+	// whole group is killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = termGrace

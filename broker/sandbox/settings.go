@@ -55,7 +55,7 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 	if h.options.StateHome != "" {
 		s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, h.options.StateHome)
 	}
-	// What may be written may be read, also inside what is hidden.
+	// A writable path is readable, even inside a hidden one.
 	s.Filesystem.AllowRead = append(h.resolve(c.Filesystem.AllowRead), h.options.Readable...)
 	s.Filesystem.AllowRead = append(s.Filesystem.AllowRead, s.Filesystem.AllowWrite...)
 	return s

@@ -26,8 +26,8 @@ type Spec struct {
 	Argv    []string          // the program and its arguments
 	Env     map[string]string // its own variables and credentials
 	Sandbox servers.Sandbox
-	// Roots are the directories that the server is told are open, by MCP roots,
-	// when it asks; the first is the session's. None: it is told nothing.
+	// Roots are the directories that the server gets as MCP roots when it asks; the first
+	// is the session's. Without any, the server has no roots.
 	Roots []string
 	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
 	// where the system can; 0 is no bound.
@@ -68,9 +68,9 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// startTries is how often a sandbox is made that ends before its server has begun.
-// A mount that goes while bubblewrap goes through all of them, such as that of a
-// container which ends just now, is reason enough; so is a busy machine.
+// startTries is how often a sandbox is started that ends before its server has started. This
+// happens when a mount disappears while bubblewrap lists the mounts, for example because a
+// container ends, or on a busy machine.
 const startTries = 3
 
 // startConfined starts a server under srt, once.
@@ -120,13 +120,13 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	return p, nil
 }
 
-// hasList tells whether the sandbox lets a server reach some hosts, of which the
-// bait is none.
+// hasList reports whether the sandbox lets a server reach some hosts. The bait is not among
+// them.
 func hasList(n servers.Network) bool {
 	return !n.Judged && len(n.AllowedDomains) > 0 && !slices.Contains(n.AllowedDomains, baitHost)
 }
 
-// environment is all a server gets to see of the host's environment.
+// environment returns the whole environment of a server.
 func (h *Host) environment(own map[string]string) []string {
 	env := map[string]string{"HOME": h.options.UserHome, "PATH": os.Getenv("PATH")}
 	for _, name := range []string{"LANG", "LC_ALL", "LC_CTYPE", "TZ"} {
@@ -148,10 +148,10 @@ func (h *Host) environment(own map[string]string) []string {
 // baitHost is where the listener of the bait is.
 const baitHost = "127.0.0.1"
 
-// bait is what the probes reach for: a file beside the sandbox and a listener
-// on the host's loopback. The host sees for itself whether they were reached. A
-// server with a list of hosts also tries the listener, which is not on the list,
-// through the proxy that the list is enforced by.
+// bait is what the probes try to reach: a file beside the sandbox and a listener on the
+// host's loopback. The host sees whether they were reached. With a list of hosts, a probe
+// also tries the listener, which is not on the list, through the proxy that enforces the
+// list.
 type bait struct {
 	canary string
 	listen *net.TCPListener
@@ -193,7 +193,7 @@ const throughProxy = `p=${HTTP_PROXY#http://}; p=${p%/}; at=${p##*@}; who=; [ "$
 	`[ -z "$who" ] || printf 'Proxy-Authorization: Basic %s\r\n' "$(printf '%b' "${who//%/\\x}" | base64 | tr -d '\n')"; ` +
 	`printf '\r\n'; } >&3; IFS= read -r -t 3 answer <&3; case "$answer" in *' 200 '*) exit 0;; esac; exit 1`
 
-// read takes the report and checks it against what the host sees.
+// read reads the report and compares it with what the host has seen.
 func (b *bait) read(line string) ([]Probe, error) {
 	fields := strings.Fields(line)
 	if len(fields) != 4 || fields[0] != probeWord {

@@ -134,7 +134,7 @@ func strictly(b []byte, v any) error {
 	return d.Decode(v)
 }
 
-// check refuses what could not be run as it is written.
+// check refuses an entry that could not be run.
 func check(name string, c Config) error {
 	switch {
 	case name == reserved:
@@ -164,7 +164,7 @@ func check(name string, c Config) error {
 	return c.Sandbox.Network.check()
 }
 
-// check refuses what would have no effect, or another than it says.
+// check refuses settings that would have no effect, or another effect than they say.
 func (n Network) check() error {
 	if len(n.Private) > 0 && !n.Judged {
 		return errors.New(`network: "private" speaks of judged requests only`)

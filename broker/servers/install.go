@@ -71,12 +71,12 @@ func Version() string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// Installed says whether Install would have nothing to do.
+// Installed reports whether Install would have nothing to do.
 func Installed(cache string) bool { return installed(filepath.Join(cache, "servers", Version())) }
 
-// Install makes sure that the servers are below cache and returns where. When
-// they have to be fetched, progress gets a line now and then; it may be nil.
-// Programs that start at the same time wait for the one that installs.
+// Install makes sure that the servers are below cache and returns their directory. While
+// they are fetched, progress is called with a line now and then; it may be nil. Programs
+// that start at the same time wait for the one that installs.
 func Install(ctx context.Context, cache string, progress func(string)) (Dir, error) {
 	node, err := findNode(ctx)
 	if err != nil {
@@ -106,7 +106,8 @@ func Install(ctx context.Context, cache string, progress func(string)) (Dir, err
 	return d, nil
 }
 
-// installed tells whether the directory is complete: it appears by one rename.
+// installed reports whether the directory exists. It is always complete, because it appears
+// by one rename.
 func installed(path string) bool {
 	info, err := os.Lstat(filepath.Join(path, "node_modules"))
 	return err == nil && info.IsDir()
@@ -182,8 +183,8 @@ func findNode(ctx context.Context) (string, error) {
 	return node, nil
 }
 
-// goodNodes are the files that this process has asked for their version and found
-// new enough. Asking takes 30 ms, which every session would wait for.
+// goodNodes are the Node.js programs that this process has found new enough. Asking one for
+// its version takes 30 ms, which every session would wait for.
 var goodNodes sync.Map // of nodeFile
 
 type nodeFile struct {
@@ -192,7 +193,7 @@ type nodeFile struct {
 	changed time.Time
 }
 
-// lastLine is the last line of npm's output that says something.
+// lastLine returns the last line of npm's output that is not empty.
 func lastLine(s string) string {
 	lines := strings.Split(strings.TrimSpace(s), "\n")
 	for i := len(lines) - 1; i >= 0; i-- {

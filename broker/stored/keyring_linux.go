@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel keeps for a user what is to outlive a process and must not be in a
-// file: by what the agent of a session knows its proxy (mitm.Proxy.Identity).
-// With it the next multiplexer serves an agent whose multiplexer was killed.
-// Keys are named by the session's directory below run/, and are gone after a
-// restart of the machine, as the agent is.
+// The kernel's keyring keeps a secret that must outlive a process and must not be in a
+// file: the identity by which a session's agent knows its proxy (mitm.Proxy.Identity). With
+// it the next multiplexer can serve an agent whose multiplexer was killed. A key is named
+// by the session's directory below run/. Like the agent, it is gone after a restart of the
+// machine.
 
 // keyName names the key of the session with that directory.
 func keyName(run string) string { return "ironcurtain-mux:" + filepath.Clean(run) }

@@ -1,10 +1,10 @@
-// Package stored is what there is on disk of sessions. Each has a directory, which tells
-// what the session was, what waited in it for a person and where it worked, for as long as
-// it can be resumed; and one below run/ while it runs.
+// Package stored manages the directories of sessions. Each session has a directory for as
+// long as it can be resumed, which contains its record, its waiting calls and its files, and
+// another one below run/ while it runs.
 //
-// A session that lives makes and fills these directories; everybody else lists and finds
-// sessions here, and removes them or what a killed process left of them. A directory
-// belongs to whoever holds its lease.
+// A running session makes and fills these directories. Other code uses this package to list,
+// find and remove sessions, and to remove what a killed process has left of them. A
+// directory belongs to the process that holds its lease.
 package stored
 
 import (
@@ -138,16 +138,16 @@ func (l Layout) WaitingCalls() []string {
 // ProxySocket is the way to the model.
 func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-proxy.sock") }
 
-// AgentDirs are the directories below a state directory that agents write, as patterns
-// of paths without links.
+// AgentDirs returns patterns of the directories below a state directory that agents can
+// write to. The patterns contain no links.
 func AgentDirs(home string) []string {
 	home = RealPath(home)
 	all := Layout{Dir: filepath.Join(home, "sessions", "*")}
 	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone(), filepath.Join(home, "demo", "workspace")}
 }
 
-// CheckHome says whether sessions can have their sockets below that state
-// directory: a socket's path must fit into its address.
+// CheckHome returns an error if the paths of sockets below that state directory would be too
+// long for a socket address.
 func CheckHome(home string) error {
 	return LayoutOf(home, "00000000-0000-0000-0000-000000000000").Fits()
 }
@@ -161,8 +161,8 @@ func (l Layout) Fits() error {
 	return nil
 }
 
-// Make creates the directories; whatever stands in their way is an error.
-// The ones the agent writes to belong to owner.
+// Make creates the directories. Anything else at their paths is an error. Directories that
+// the agent writes to belong to owner.
 func (l Layout) Make(owner User) error {
 	if err := l.Fits(); err != nil {
 		return err
@@ -187,8 +187,7 @@ func (l Layout) Make(owner User) error {
 // Remove deletes what only a running session needs.
 func (l Layout) Remove(ctx context.Context) error { return dirtree.Remove(ctx, l.Run) }
 
-// PrivateDir makes sure that dir is a directory of ours and not a link to
-// somebody else's.
+// PrivateDir makes sure that dir is a directory of this user, and no link.
 func PrivateDir(dir string, mode fs.FileMode) error {
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return fmt.Errorf("make directory: %w", err)

@@ -17,9 +17,8 @@ import (
 // of its id.
 var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
 
-// Leftovers returns the directories below run/ of sessions that no process owns
-// any more, and removes them when asked to. It goes on after a failure and
-// reports all of them.
+// Leftovers returns the directories below run/ of sessions that no process owns, and
+// removes them when asked to. It goes on after a failure and reports all failures.
 func Leftovers(ctx context.Context, home string, remove bool) ([]string, error) {
 	return LeftoversExcept(ctx, home, remove, nil)
 }
@@ -78,9 +77,9 @@ func RemoveScratch(ctx context.Context, run string) error {
 	return errors.Join(dirtree.Remove(ctx, scratch), os.Remove(link))
 }
 
-// abandon calls do while nobody can own the sessions whose directories match,
-// or reports false when one of them is owned. A session takes its lease before
-// it makes anything below run/, so one that is just being made is owned.
+// abandon calls do while no process can own the sessions whose directories match. It reports
+// false when a process owns one of them. A session takes its lease before it makes anything
+// below run/, so a session that is just being made is owned.
 func abandon(pattern string, do func() error) (done bool, err error) {
 	sessions, err := filepath.Glob(pattern)
 	if err != nil {

@@ -19,10 +19,9 @@ import (
 // maxRecord bounds a session's record, in bytes.
 const maxRecord = 1 << 20
 
-// List lists the sessions whose directories exist below home, the one used
-// last first. Of one that no process owns it is known that it does not run
-// under a multiplexer, whatever its record says. What the sessions' homes tell of
-// their conversations is left out when agents is nil.
+// List lists the sessions below home, the last used first. A session that no process owns
+// does not run under a multiplexer, whatever its record says. When agents is nil, List does
+// not read conversations from the sessions' homes.
 func List(home string, agents *agent.Registry) ([]Entry, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "sessions"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,19 +10,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 )
 
-// Obeyed is what programs of this machine would run or obey by themselves of a
-// workspace, and that was not so when its session began.
+// Obeyed lists what programs of this machine would run or obey by themselves in a workspace
+// and would not have when its session began.
 type Obeyed struct {
 	Found []Danger `json:"found,omitempty"`
 	// Missed says why there may be more; empty when everything was looked at.
 	Missed string `json:"missed,omitempty"`
 }
 
-// Danger is one of these.
+// Danger is one entry of Obeyed.
 type Danger = obeyed.Finding
 
-// Lines are what a person reads of it, the most dangerous first; nothing when there is
-// nothing to say.
+// Lines describes it for a person, the most dangerous first. It returns nothing when there
+// is nothing to report.
 func (o Obeyed) Lines() []string {
 	var out []string
 	for _, f := range o.Found {

@@ -49,10 +49,10 @@ func Remove(ctx context.Context, home string, id ID, insist bool, engine func(co
 	return nil
 }
 
-// errUsed keeps a session that another one depends on.
+// errUsed is the error for a session that another one depends on.
 var errUsed = errors.New("works in its directory")
 
-// unused fails when another session works below the directory of this one.
+// unused returns an error if another session works below the directory of this one.
 func unused(home string, l Layout, id ID) error {
 	all, err := List(home, nil)
 	if err != nil {
@@ -67,9 +67,9 @@ func unused(home string, l Layout, id ID) error {
 	return nil
 }
 
-// removeOwned removes everything of a session but its lease and the directory
-// that holds it. The record goes last: what is left of a removal that failed can
-// be seen and removed again.
+// removeOwned removes everything of a session except its lease and the lease's directory.
+// It removes the record last, so that a session whose removal failed is still listed and
+// can be removed again.
 func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if WasKilled(l) {
 		client, err := engine(ctx)
@@ -110,9 +110,9 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 	return nil
 }
 
-// Retire removes the stored sessions that were not used for so long, except
-// those that still run or may be taken back. It goes on after a failure and
-// reports all of them. Nothing is removed when age is not positive.
+// Retire removes the stored sessions that were not used for that long, except those that
+// still run or may be taken back. It goes on after a failure and reports all failures. It
+// removes nothing when age is not positive.
 func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 	if age <= 0 {
 		return nil, nil

@@ -178,7 +178,7 @@ func others(home string, s Session) ([]Entry, error) {
 	}), err
 }
 
-// IsFile reports whether a path names a file, and no link to one.
+// IsFile reports whether a path names a file and not a link.
 func IsFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()

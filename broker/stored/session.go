@@ -5,8 +5,8 @@ import "time"
 // ID names a session for as long as its directory exists.
 type ID = string
 
-// State is where a session stands in its life. It comes from what the
-// broker itself sees, never from the agent's screen.
+// State is the state of a session. The broker derives it from what it sees itself, never
+// from the agent's screen.
 type State string
 
 // The states of a session.
@@ -34,25 +34,24 @@ type Session struct {
 	// Trouble says why the agent can be neither seen nor reached at present.
 	Trouble string `json:"trouble,omitempty"`
 	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
-	// Ephemeral says that nothing of the agent is kept: it cannot be resumed.
+	// Ephemeral means that nothing of the agent is kept, so it cannot be resumed.
 	Ephemeral bool `json:"ephemeral,omitempty"`
 	// Multiplexer is as in Escalation.
 	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
-// Entry is a session as its directory tells of it.
+// Entry is a session as read from its directory.
 type Entry struct {
 	Session
 	LastActivity time.Time `json:"lastActivity"`
-	// LastPrompt is what the person asked last. Unless it was a task without a
-	// terminal it comes from files of the agent, and is no more to be trusted than
-	// its screen.
+	// LastPrompt is the person's last prompt. Unless it was a task without a terminal, it
+	// comes from files of the agent and is not to be trusted.
 	LastPrompt string `json:"lastPrompt,omitempty"`
-	// Begun says that the agent has a conversation it can go on with.
+	// Begun means that the agent has a conversation that it can continue.
 	Begun bool `json:"begun"`
-	// Owned says that a process has the session open; it cannot be resumed.
+	// Owned means that a process has the session open, so it cannot be resumed.
 	Owned bool `json:"owned"`
-	// Detached says that its multiplexer was killed and its agent may still run.
+	// Detached means that the multiplexer was killed and the agent may still run.
 	Detached bool `json:"detached"`
 	// Waiting counts the calls of a detached session that waited for a person.
 	Waiting int `json:"waiting,omitempty"`

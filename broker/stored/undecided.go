@@ -57,8 +57,8 @@ func Withdraw(ctx context.Context, l Layout, id ID, log *audit.Log, u WaitingCal
 	return nil
 }
 
-// WithdrawAll does so for every call that waited in a session, and returns how many
-// there were.
+// WithdrawAll withdraws every call that waited in a session, and returns how many there
+// were.
 func WithdrawAll(ctx context.Context, l Layout, id ID, log *audit.Log) (int, error) {
 	open, err := Undecided(l)
 	if err != nil {

@@ -32,7 +32,7 @@ type WaitingCall struct {
 	AskedAt     time.Time       `json:"askedAt"`
 }
 
-// WriteWaiting writes down that a call waits.
+// WriteWaiting writes the file of a waiting call.
 func WriteWaiting(l Layout, u WaitingCall) error {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
@@ -41,8 +41,8 @@ func WriteWaiting(l Layout, u WaitingCall) error {
 	if err == nil {
 		err = os.MkdirAll(l.Waiting(), 0o700)
 	}
-	// A power cut ends the agent, too, so the page cache is safe enough: no sync,
-	// which would hold up what is shown.
+	// It is not synced, which would delay the panel. A power cut ends the agent, too, so
+	// the call could not wait again anyway.
 	unready := l.WaitingCall(u.ID) + ".new"
 	if err == nil {
 		err = os.WriteFile(unready, data.Bytes(), 0o600)
@@ -75,8 +75,8 @@ func ReadWaiting(l Layout) ([]WaitingCall, error) {
 	return all, nil
 }
 
-// WaitingCallOf is what is kept of an item. One with anything secret in it cannot
-// wait again: what is kept would be another call.
+// WaitingCallOf returns the part of an item that is stored. A call with a secret in it
+// cannot wait again, because the stored call would be another one.
 func WaitingCallOf(redact *audit.Redactor, i approval.Escalation) WaitingCall {
 	u := WaitingCall{
 		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: redact.JSON(i.Arguments),

@@ -8,9 +8,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ResolveWorkspace turns what a person gave as a workspace into a real
-// directory that may be shown to an agent, or says why it may not. What the cache
-// holds runs in every container and on the host, so no agent may change it.
+// ResolveWorkspace returns the real path of a workspace that a person gave, or an error if
+// an agent may not work there. No agent may change the cache, because its files run in every
+// container and on the host.
 func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	const next = "give an existing project directory with --workspace"
 	path := given

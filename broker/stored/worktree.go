@@ -13,8 +13,8 @@ import (
 // Worktree says of which repository, branch and commit a session's worktree is.
 type Worktree = worktree.Tree
 
-// dropWorktree removes the worktree of a stored session. What nobody else has is
-// kept unless the caller insists.
+// dropWorktree removes the worktree of a stored session. It keeps work that is nowhere else,
+// unless the caller insists.
 func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 	if r.Worktree == nil {
 		return nil

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Absent is what a person's repository does not hold itself, and a tree made of it
-// does not have. To fetch it would mean to run programs that the repository names,
-// or to reach hosts that it names.
+// Absent lists what a person's repository does not contain itself, so that a tree made from
+// it lacks it. Fetching it would run programs, or reach hosts, that the repository names.
 type Absent struct {
 	Submodules []string // their paths; each is an empty directory
 	Large      []string // files of Git LFS: a few lines stand in the place of each
@@ -35,8 +34,8 @@ func (p Place) Absent(ctx context.Context) (Absent, error) {
 	return a, nil
 }
 
-// String says in words what is absent, or nothing: "submodule vendor/x and 3 files of
-// Git LFS".
+// String describes what is absent, such as "submodule vendor/x and 3 files of Git LFS", or
+// returns "".
 func (a Absent) String() string {
 	var parts []string
 	for _, one := range []struct {

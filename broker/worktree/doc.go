@@ -1,13 +1,13 @@
 // Package worktree gives a session a working tree and a branch of its own, made
 // from the commit that a person's repository is at.
 //
-// It is not one of git's linked worktrees: those share one repository, and who
-// can commit in one can rewrite, empty or arm all of it. A Tree is a repository
-// of its own, which borrows the objects of the person's and can only read them.
-// The person's repository gets the branch, at once at the commit it begins with,
-// which also keeps the borrowed objects from being pruned; commits follow when the
-// session ends (Place.Settle). Nothing that has not come there is ever removed
-// unless the caller insists.
+// It is not one of git's linked worktrees: those share one repository, and anyone
+// who can commit in one can rewrite or empty all of it. A Tree is a repository of
+// its own, which borrows the objects of the person's repository and can only read
+// them. The branch is made in the person's repository at once, at the first commit,
+// which also prevents the borrowed objects from being pruned. The session's commits
+// are copied there when the session ends (Place.Settle). Work that was not copied is
+// never removed unless the caller insists.
 //
 // Everything in the tree, its repository included, is an agent's to write. So
 // git never runs here on what the tree says about itself: it runs in a repository

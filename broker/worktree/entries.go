@@ -16,7 +16,8 @@ const (
 	maxPaths   = 64 << 20   // bytes of all of it
 )
 
-// entries passes on what git lists, each ending in a NUL, up to the bounds.
+// entries passes on the entries that git lists, each with a NUL at its end, up to the
+// bounds.
 type entries struct {
 	each        func(entry []byte) // which it must not keep; may be nil
 	rest        []byte
@@ -45,8 +46,8 @@ func (e *entries) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fits refuses a commit with more files and directories than git is given memory for.
-// A few trees, each many times in another, can stand for billions of them.
+// fits refuses a commit with more files and directories than git has memory for. A few
+// trees that contain each other many times can stand for billions of files.
 func (g git) fits(ctx context.Context, commit string) error {
 	return g.pipe(ctx, nil, &entries{}, "ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit)
 }

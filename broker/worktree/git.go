@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// git runs git where it obeys nobody's configuration but ours.
+// git runs git with our configuration only.
 type git struct {
 	dir     string // the repository
 	tree    string // the working tree; may be empty
@@ -20,7 +20,7 @@ type git struct {
 	indexes int64  // bytes of the indexes of packs that are read
 }
 
-// maxAnswer bounds what git says in one answer that is kept, in bytes.
+// maxAnswer is the largest output of git that is kept, in bytes.
 const maxAnswer = 64 << 10
 
 // run runs a command of git and returns what it prints, without the last line feed.
@@ -29,7 +29,7 @@ func (g git) run(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), explained(err)
 }
 
-// pipe runs a command of git on what it reads and where it writes.
+// pipe runs a command of git with the given input and output.
 func (g git) pipe(ctx context.Context, in io.Reader, out io.Writer, args ...string) error {
 	cmd := g.command(args)
 	cmd.In, cmd.Out = in, out

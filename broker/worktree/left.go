@@ -20,7 +20,7 @@ import (
 // lookTime bounds looking for changes in the files of a tree.
 const lookTime = 30 * time.Second
 
-// left says what would be lost with the tree.
+// left describes what would be lost with the tree.
 func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
 	keep := p.keep(t)
 	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
@@ -54,8 +54,8 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 	return strings.Join(what, " and "), nil
 }
 
-// changed says in words what of the files is not in the commit, or nothing. It has a time
-// of its own, after which there may be changes.
+// changed describes the files that differ from the commit, or returns "". It has a time
+// limit, after which it says that there may be changes.
 func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -87,7 +87,7 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	return "", nil
 }
 
-// something tells whether anything was written to it.
+// something notes whether anything was written to it.
 type something bool
 
 func (s *something) Write(p []byte) (int, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Tree says what a tree was made of, for a session's record.
+// Tree describes what a tree was made from, for a session's record.
 type Tree struct {
 	Repository string `json:"repository"` // the person's: its top directory
 	Common     string `json:"gitDir"`     // where that keeps objects and branches
@@ -26,7 +26,7 @@ type Tree struct {
 	Base       string `json:"base"`       // the commit it began with
 }
 
-// Tree is the tree that Make makes of the source.
+// Tree returns the tree that Make makes from the source.
 func (s Source) Tree(branch string) Tree {
 	return Tree{Repository: s.Top, Common: s.Common, Branch: branch, Base: s.Head}
 }
@@ -41,8 +41,8 @@ type Place struct {
 	Keep string // our repository beside it, for nobody else
 }
 
-// ErrLate is the cause of a context that ends because the process must: what is not
-// finished then is kept, for the next time.
+// ErrLate is the cause of a context that ends because the process must end. Unfinished work
+// is kept for the next time.
 var ErrLate = errors.New("there was no time to finish it")
 
 // Made reports whether there is a tree at the place.
@@ -98,8 +98,8 @@ func (p Place) whole() error {
 // Gone is where a tree is while it is removed, with all that an agent has left in it.
 func (p Place) Gone() string { return p.Dir + ".gone" }
 
-// remove removes both parts. What is left of a removal that was interrupted is no tree
-// any more, and goes with the next.
+// remove removes both parts. The rest after an interrupted removal is no tree any more, and
+// is removed the next time.
 func (p Place) remove(ctx context.Context) error {
 	gone := p.Gone()
 	err := dirtree.Remove(ctx, gone)
@@ -115,8 +115,8 @@ func (p Place) remove(ctx context.Context) error {
 	return err
 }
 
-// raiseBranch makes the branch in the person's repository, at the base. One that is
-// there stays: the tree is made anew for a session that had it before.
+// raiseBranch makes the branch in the person's repository, at the base. It keeps an existing
+// branch, which belongs to a resumed session whose tree is made again.
 func (t Tree) raiseBranch(ctx context.Context) error {
 	if at, err := t.branchAt(ctx); err != nil || at != "" {
 		return err
@@ -125,8 +125,8 @@ func (t Tree) raiseBranch(ctx context.Context) error {
 	return err
 }
 
-// branchAt is the commit that the branch in the person's repository is at, or
-// empty when there is no such branch.
+// branchAt returns the commit of the branch in the person's repository, or "" when there is
+// no such branch.
 func (t Tree) branchAt(ctx context.Context) (string, error) {
 	return t.person().run(ctx, "for-each-ref", "--format=%(objectname)", t.ref())
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Outcome is what became of a tree that nobody works in any more.
+// Outcome says what happened to a tree that nobody works in any more.
 type Outcome struct {
 	Removed bool // there was nothing in it; the branch is gone as well
 	// Commits is how many commits the branch has beyond the base, 0 too when they could
@@ -24,8 +24,8 @@ type Outcome struct {
 	// why not.
 	Commits int
 	Stuck   string
-	// TooLarge says that git was not given the time or memory that it would need to bring
-	// them, and should not be without a look at them.
+	// TooLarge means that bringing the commits would take more time or memory than git is
+	// given. Somebody should look at them first.
 	TooLarge bool
 	// Left says in words what only the tree has; empty when the person's
 	// repository has everything.
@@ -123,8 +123,8 @@ func (p Place) Remove(ctx context.Context, t Tree) error {
 	return errors.Join(err, p.remove(ctx))
 }
 
-// tips reads, without running git, the commit of the tree's branch and those of
-// everything else that was not there when the tree was made.
+// tips reads, without running git, the commit of the tree's branch and the commits of all
+// other references that were added since the tree was made.
 func (p Place) tips(t Tree) (tip string, others []string, err error) {
 	tree, err := gitx.Open(p.Dir, gitx.Home{})
 	if err != nil {
@@ -200,13 +200,12 @@ func (p Place) bring(ctx context.Context, t Tree, tip string, large error) (int,
 	return commits, err
 }
 
-// broughtRef is, in our repository, the newest commit that was brought to the
-// person's.
+// broughtRef is the reference, in our repository, to the newest commit that was brought to
+// the person's.
 const broughtRef = "refs/brought"
 
-// copyObjects puts the objects behind tip into the person's store. Their
-// repository's configuration takes no part, and what git's own check complains of
-// does not get in.
+// copyObjects copies the objects behind tip into the person's store. It ignores the
+// configuration of the person's repository, and copies nothing that fails git's own check.
 func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	pack, err := os.CreateTemp(p.Keep, "brought-")
 	if err != nil {
@@ -241,7 +240,8 @@ func (t Tree) receive(ctx context.Context, keep git, pack io.Reader) error {
 	return errors.Join(err, dirtree.Remove(context.WithoutCancel(ctx), apart))
 }
 
-// moveFiles moves what git has made of a pack, its index last: by that others find it.
+// moveFiles moves the files of a pack, the index last, because git finds a pack by its
+// index.
 func moveFiles(to, from string) error {
 	files, err := os.ReadDir(from)
 	if err == nil {
