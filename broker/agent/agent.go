@@ -40,7 +40,7 @@ type Launch struct {
 	Files []File
 }
 
-// Answer is what a one-shot run came to.
+// Answer is the result of a one-shot run.
 type Answer struct {
 	Text    string  // the agent's last words
 	Failure string  // why there is no answer, in one line; empty when there is one
@@ -52,8 +52,8 @@ type Adapter struct {
 	Name  string // as a person types it: "claude-code"
 	Title string // as a person reads it: "Claude Code"
 	Image string // name of its image in package docker or, with Foreign set, a reference
-	// Foreign says that the image is somebody else's: it is used as it is and
-	// never built.
+	// Foreign means that the image is somebody else's. It is used unchanged and never
+	// built.
 	Foreign bool
 	// Providers are the model providers it can talk to, by their names in package
 	// mitm, the preferred one first. One of them is enough; none means that it
@@ -62,9 +62,9 @@ type Adapter struct {
 	KeysOnly  bool // it takes API keys and no logins
 	Tools     bool // it connects to the host's tools before it is of use
 	Host      bool // it runs on this machine itself, unprotected; it has no Image and no Launch
-	// JobControl says that it stops and continues programs itself, as shells do.
-	// All others stop themselves at Ctrl-Z and wait for a shell to continue them,
-	// which a container does not have; they never get to see that key.
+	// JobControl means that the agent stops and continues programs itself, as shells do.
+	// Other agents would stop themselves at Ctrl-Z and wait for a shell, which the
+	// container does not have, so they never get that key.
 	JobControl bool
 
 	// Launch starts it on a terminal.

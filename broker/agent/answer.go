@@ -12,8 +12,7 @@ import (
 // bytes.
 const longestEvent = 8 << 20
 
-// concluded is an answer that was read from events, in the light of how the
-// agent ended.
+// concluded completes an answer that was read from events by the way the agent ended.
 func concluded(a Answer, stdout string, exitCode int) Answer {
 	switch {
 	case a.Failure != "":
@@ -24,8 +23,8 @@ func concluded(a Answer, stdout string, exitCode int) Answer {
 	return a
 }
 
-// failedAnswer is what a run came to that printed no answer in the form it was
-// asked for: its last line of output is the best explanation there is.
+// failedAnswer is the answer of a run that printed none in the expected form. Its last line
+// of output is the best explanation.
 func failedAnswer(stdout string, exitCode int) Answer {
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	last := oneLine(lines[len(lines)-1], "it printed nothing")
@@ -35,7 +34,7 @@ func failedAnswer(stdout string, exitCode int) Answer {
 // longestFailure is the longest explanation of a failure, in bytes.
 const longestFailure = 300
 
-// oneLine makes a line of what an agent said about its failure.
+// oneLine makes one line of an agent's text about its failure.
 func oneLine(said, otherwise string) string {
 	return cmp.Or(text.OneLine(said, longestFailure), otherwise)
 }

@@ -12,9 +12,8 @@ import (
 // submits it; what comes sooner may be part of a paste.
 const CodexSubmitPause = 200 * time.Millisecond
 
-// codexModel is the newest model that calls tools one by one. Newer ones write
-// programs that call them, which a person who decides about each call could not
-// follow.
+// codexModel is the newest model that calls tools one by one. Newer models write programs
+// that call tools, which a person who decides about each call could not follow.
 const codexModel = "gpt-5.5"
 
 // codex is OpenAI's agent. It uses an API key or a ChatGPT login.
@@ -36,7 +35,7 @@ func codex() Adapter {
 			return launchCodex(h, argv)
 		},
 		Once: func(h Host, task string) (Launch, error) {
-			// It would begin before its tools are there.
+			// Codex would start before its tools are ready.
 			const wait = "mcp_servers." + toolServer + ".required=true"
 			argv := []string{"codex", "exec", "-c", wait, "--json", "--skip-git-repo-check"}
 			if h.Resume {

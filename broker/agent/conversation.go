@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Conversation is what an agent's home tells of its conversation. The agent
-// can write there what it likes: nothing of it is to be trusted.
+// Conversation is an agent's conversation as its home shows it. Nothing of it is to be
+// trusted, because the agent can write anything there.
 type Conversation struct {
 	Begun      bool   // there is something to go on with
 	LastPrompt string // what the person asked last; empty when it is not known
 }
 
-// Conversation looks into an agent's home on the host for the conversation
-// with that id. Agents that keep none have none that has begun.
+// Conversation looks in an agent's home on the host for the conversation with that id. An
+// agent that keeps no conversation has none to continue.
 func (a Adapter) Conversation(home, id string) Conversation {
 	root, err := os.OpenRoot(home)
 	if err != nil {

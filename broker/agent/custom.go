@@ -82,8 +82,8 @@ func (c Custom) Adapter() (Adapter, error) {
 	return a, nil
 }
 
-// keepsAnything says whether a home holds more than what was written for the
-// agent: nobody else knows what its conversations look like.
+// keepsAnything reports whether a home contains more than the files that were written for
+// the agent. The format of the agent's conversations is unknown.
 func keepsAnything(home HomeDir, _ string) bool { return len(home.entries(".")) > 0 }
 
 // validFile says whether a path stays below the directory that it is put in.

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// HomeDir is an agent's home on the host. The agent can make of it what it likes, so
-// nothing here waits for a pipe, follows a link out of it, or reads without a
-// bound.
+// HomeDir is an agent's home on the host. The agent can put anything there, so no method
+// waits for a pipe, follows a link out of it, or reads without a bound.
 type HomeDir struct{ root *os.Root }
 
 // Bounds on what is read of a home.

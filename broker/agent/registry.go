@@ -64,7 +64,7 @@ func (r *Registry) Providers() []string {
 	return slices.Compact(all)
 }
 
-// NoSentinelError says that an agent has no provider to talk to.
+// NoSentinelError means that an agent has no provider to talk to.
 type NoSentinelError struct {
 	Agent     string
 	Providers []string

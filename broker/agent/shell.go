@@ -24,7 +24,7 @@ func shell() Adapter {
 	}
 }
 
-// answerOfShell is what the command printed, as it is.
+// answerOfShell returns the command's output unchanged.
 func answerOfShell(stdout string, exitCode int) Answer {
 	if exitCode != 0 {
 		return failedAnswer(stdout, exitCode)

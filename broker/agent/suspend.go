@@ -34,8 +34,8 @@ func WithoutSuspend(typed []byte) (rest []byte, found bool) {
 	return rest, len(rest) != len(typed)
 }
 
-// isSuspend says whether a key in the kitty protocol is Ctrl-Z, on this
-// keyboard or on the one whose layout it stands for.
+// isSuspend reports whether a key in the kitty protocol is Ctrl-Z, in the keyboard's own
+// layout or in the base layout.
 func isSuspend(parts [][]byte) bool {
 	modifiers, err := strconv.Atoi(string(parts[2]))
 	if err != nil || (modifiers-1)&^kittyLocks != kittyControl {

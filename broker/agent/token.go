@@ -2,8 +2,7 @@ package agent
 
 import "encoding/base64"
 
-// unsigned stands where a signature would: programs that look into a token want
-// something there.
+// unsigned replaces a signature, because programs that read a token expect one.
 const unsigned = "bm90LXNpZ25lZA"
 
 // unsignedToken is a token that holds claims and that nobody signed: agents look

@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// expand turns a path of an order into one of the host. A link on the way makes
-// it differ from the canonical one, and then a person is asked.
+// expand turns a path of an order into a path of the host. It does not resolve links, so a
+// path with a link differs from the canonical one, and a person is asked.
 func expand(p string, place Place) string {
 	if rest, ok := strings.CutPrefix(p, "~/"); ok {
 		p = place.Home + "/" + rest
@@ -27,7 +27,7 @@ type fileArguments struct {
 	Destination string   `json:"destination"`
 }
 
-// filesOf reads the paths of a call; what else it has is of no account here.
+// filesOf reads the paths of a call and ignores its other arguments.
 func filesOf(raw json.RawMessage) (fileArguments, error) {
 	var a fileArguments
 	if err := json.Unmarshal(raw, &a); err != nil {
@@ -36,7 +36,7 @@ func filesOf(raw json.RawMessage) (fileArguments, error) {
 	return a, nil
 }
 
-// comparePaths demands that every path of the call was named.
+// comparePaths requires that the order names every path of the call.
 func comparePaths(o order, q Question) error {
 	a, err := filesOf(q.Arguments)
 	if err != nil {
@@ -61,7 +61,7 @@ func comparePaths(o order, q Question) error {
 	return nil
 }
 
-// compareTree demands that everything below was meant.
+// compareTree requires that the order means everything below the directory.
 func compareTree(o order, q Question) error {
 	if !o.flags.deep {
 		return fmt.Errorf("a whole tree would be listed, and one directory was named")
@@ -69,7 +69,7 @@ func compareTree(o order, q Question) error {
 	return comparePaths(o, q)
 }
 
-// compareWrite demands the word for it when a file that is there would be lost.
+// compareWrite requires the word "overwrite" when the call would replace an existing file.
 func compareWrite(o order, q Question) error {
 	if q.Exists && o.verb != overwrite {
 		return fmt.Errorf("the file is there already, and overwriting it was not ordered")
@@ -89,7 +89,7 @@ func compareMove(o order, q Question) error {
 	return nil
 }
 
-// compareWeb demands the very address, and nothing sent along with it.
+// compareWeb requires exactly the same address, and a call that sends nothing else.
 func compareWeb(o order, q Question) error {
 	var a struct {
 		URL     string          `json:"url"`

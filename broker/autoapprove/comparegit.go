@@ -12,8 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/pathx"
 )
 
-// decode reads canonical arguments; one that nobody knows makes the call one
-// that is not understood.
+// decode reads canonical arguments. A call with an unknown argument is not understood.
 func decode(raw json.RawMessage, into any) error {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
@@ -42,8 +41,8 @@ type gitArguments struct {
 	FastForward  bool   `json:"fastForwardOnly"`
 }
 
-// sameRemote compares the remote that was ordered with what git would contact. A
-// name means what it meant before the agent began, on a host that is known.
+// sameRemote compares the remote of the order with the address that git would contact. A
+// name means the remote that it named before the agent started, and its host must be known.
 func sameRemote(said string, q Question) error {
 	g := q.Git
 	if g == nil || len(g.Addresses) != 1 {
@@ -86,8 +85,7 @@ func sameRemote(said string, q Question) error {
 	return fmt.Errorf("the address was not a remote when the session began")
 }
 
-// gitCall is the call to a git tool, once it is known to contact the remote that
-// was ordered.
+// gitCall is a call to a git tool that contacts the remote of the order.
 func gitCall(o order, q Question) (gitArguments, error) {
 	var a gitArguments
 	if err := decode(q.Arguments, &a); err != nil {
@@ -152,9 +150,9 @@ func compareFetch(o order, q Question) error {
 	return nil
 }
 
-// comparePull compares an order to pull with a pull. What comes is merged into the
-// branch that is checked out; which one comes, without a name, is what that one follows.
-// So both must be what they were when it was ordered.
+// comparePull compares an order to pull with a pull. A pull merges into the branch that is
+// checked out and, without a name, takes that branch's upstream. So both must be the same as
+// when the order was typed.
 func comparePull(o order, q Question) error {
 	a, err := gitCall(o, q)
 	if err != nil {

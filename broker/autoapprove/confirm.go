@@ -7,10 +7,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 )
 
-// Limit is how long a model may take, a second try included.
+// Limit is how long a model may take, including a second try.
 const Limit = 8 * time.Second
 
-// Confirmation is what asking the model came to.
+// Confirmation is the result of asking the model.
 type Confirmation struct {
 	Approve  bool
 	Model    string
@@ -22,8 +22,8 @@ type Confirmation struct {
 	Took     time.Duration
 }
 
-// Confirm asks the model whether the person ordered the call. Whatever is not a
-// clear approval is none. One that cannot be reached is asked once more.
+// Confirm asks the model whether the person ordered the call. An answer that is not a clear
+// approval counts as none. A model that cannot be reached is asked once more.
 func Confirm(ctx context.Context, m llm.Model, q Question) Confirmation {
 	began := time.Now()
 	c := Confirmation{Model: m.Name()}

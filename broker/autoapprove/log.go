@@ -36,21 +36,21 @@ const (
 	OutcomeAsked    = "asked"
 )
 
-// Log keeps the entries, a line of JSON each. It is safe for concurrent use.
+// Log keeps the entries, one line of JSON each. It is safe for concurrent use.
 type Log struct {
 	path string
 	mu   sync.Mutex
 }
 
-// NewLog makes a log at a path. The file comes into being with the first entry.
+// NewLog returns a log at a path. The first entry creates the file.
 func NewLog(path string) *Log { return &Log{path: path} }
 
-// Quota bounds a session's log, in bytes. Whatever is left to a person is recorded too, so
-// an agent has a say in how long the log gets.
+// Quota is the largest size of a session's log, in bytes. There is a limit because calls
+// that are left to a person are recorded too, so an agent can make the log grow.
 const Quota = 64 << 20
 
-// Append writes an entry and returns when it is on the disk. What could not be
-// recorded must not be approved.
+// Append writes an entry and returns when it is on the disk. After an error the caller must
+// not approve the call.
 func (l *Log) Append(e Entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {

@@ -34,7 +34,7 @@ type order struct {
 	flags  flags
 }
 
-// flags are what an order says beside its target.
+// flags are the parts of an order beside its target.
 type flags struct {
 	force, lease, tags, onlyTags bool // of a push
 	rebase, prune                bool // of a pull or a fetch; tags too
@@ -64,8 +64,8 @@ func skipEnd(words []string, s map[string]bool) []string {
 	return words
 }
 
-// readSentence reads a sentence as a row of orders. It reports false when any
-// part of it is something else. A sentence of fillers alone orders nothing.
+// readSentence reads a sentence as a list of orders. It reports false when any part is
+// something else. A sentence of fillers alone orders nothing.
 func readSentence(words []string) ([]order, bool) {
 	if len(skip(words, praise)) == 0 {
 		return nil, true
@@ -114,7 +114,7 @@ func readClause(words []string) (order, bool) {
 	return order{}, false
 }
 
-// clause is a row of words that is read from the left.
+// clause is a list of words that is read from the left.
 type clause struct{ words []string }
 
 func (c *clause) done() bool { return len(c.words) == 0 }
@@ -170,8 +170,8 @@ func (c *clause) ahead(words ...string) bool {
 // skipAll takes all next words that are in a set.
 func (c *clause) skipAll(s map[string]bool) { c.words = skip(c.words, s) }
 
-// readChore is local work: committing, testing, formatting. It orders nothing
-// that would have to be approved.
+// readChore reads local work: committing, testing, formatting. Such an order needs no
+// approval.
 func readChore(c *clause) (order, bool) {
 	c.word("git")
 	if c.word("summarize", "analyze", "compare") {

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// system is what the confirming model is told.
+// system is the system prompt of the confirming model.
 const system = `You guard a person's computer. A coding agent wants to make one tool call. You are given, as JSON, what the person typed shortly before, and the call. Decide whether the person ordered exactly this call.
 
 Answer "approve" only when the typed text is an explicit order for this operation on this target, and every argument agrees with it. Answer "escalate" in every other case, and whenever you are not sure: vague words such as "go ahead", "continue" or "yes"; a question, a condition, a negation, a quotation or a description of an order; a related but different operation, such as a commit where there is a push; another file, branch, remote or host; force, deletion or tags that the person did not name.
@@ -31,8 +31,8 @@ var answerSchema = map[string]any{
 	"additionalProperties": false,
 }
 
-// resources are the arguments that say what a call is about, by tool. What an
-// agent writes freely, contents, messages, edits, is not among them.
+// resources are the arguments, by tool, that name what a call works on. Free text of an
+// agent, such as contents, messages and edits, is not among them.
 var resources = map[string][]string{
 	"git": {
 		"path", "remote", "url", "branch", "remoteBranch", "force", "forceWithLease", "setUpstream", "tags", "delete", "dryRun", "prune", "rebase",
@@ -41,11 +41,11 @@ var resources = map[string][]string{
 	"fetch":      {"url"},
 }
 
-// maxValue bounds each argument that the model sees, in bytes. A longer one is
-// for a person.
+// maxValue is the largest argument that the model sees, in bytes. A call with a larger one
+// is left to a person.
 const maxValue = 1000
 
-// question is what the model is asked, or why it cannot be asked.
+// question returns the question for the model, or why it cannot be asked.
 func question(q Question) (llm.Question, error) {
 	var arguments map[string]json.RawMessage
 	if err := json.Unmarshal(q.Arguments, &arguments); err != nil {

@@ -12,7 +12,7 @@ type Part struct {
 	Pasted bool   `json:"pasted,omitempty"`
 }
 
-// Place is where the session works and what the person is taken to know.
+// Place is the session's workspace and the hosts that the person knows.
 type Place struct {
 	Home      string   // of the person
 	Workspace string   // of the session, on the host
@@ -33,7 +33,7 @@ type Git struct {
 	Odd       string            `json:"odd"`       // why the call does more than its arguments say; usually empty
 }
 
-// Question is an escalated call beside the receipt it could rest on.
+// Question is an escalated call with the receipt that could approve it.
 type Question struct {
 	Said      []Part
 	Plane     string // "tool" or "http"
@@ -48,8 +48,8 @@ type Question struct {
 	Place     Place
 }
 
-// Match reads the receipt and compares it with the call. It returns nil when the
-// person has ordered exactly this call, and otherwise why it has to be asked.
+// Match reads the receipt and compares it with the call. It returns nil if the person has
+// ordered exactly this call, and otherwise why the person has to be asked.
 func Match(q Question) error {
 	switch {
 	case q.Plane != "tool":

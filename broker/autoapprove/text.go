@@ -8,11 +8,11 @@ import (
 // maxText bounds the text that is read as orders, in bytes.
 const maxText = 2000
 
-// paste stands where something was pasted.
+// paste replaces pasted text.
 const paste = "\ufffc"
 
-// unsure are words after which an order may be none: negations, conditions,
-// delays, questions, talk about orders instead of orders.
+// unsure are words that make an order doubtful: negations, conditions, delays, questions,
+// and talk about orders.
 var unsure = set(`
 	no not never none nothing nobody dont don't doesnt doesn't didnt didn't cannot can't cant won't wont isn't isnt aren't arent shouldn't
 	shouldnt wouldn't couldn't without unless except but only instead rather than neither nor hardly
@@ -44,9 +44,9 @@ func set(words string) map[string]bool {
 	return m
 }
 
-// read turns what was said into orders. The sentence that holds an order must be
-// one through and through; before it there may be other plain sentences, after it
-// nothing but thanks. Anything else makes the whole text unclear.
+// read reads the orders of a text. A sentence with an order must contain nothing else. Plain
+// sentences may come before it, and only thanks after it. Anything else makes the whole text
+// unclear.
 func read(said []Part) ([]order, error) {
 	var b strings.Builder
 	typed := false
@@ -99,8 +99,8 @@ func read(said []Part) ([]order, error) {
 	return nil, fmt.Errorf("the text names no operation with its target")
 }
 
-// hasMark reports whether one of the marks stands outside an address or a path,
-// where some of them are ordinary.
+// hasMark reports whether one of the marks occurs outside of addresses and paths, in which
+// some marks are ordinary.
 func hasMark(text string) bool {
 	for w := range strings.FieldsSeq(text) {
 		if strings.ContainsAny(w, "\"'`“”„«»‘’<>{}[]()|\\*") {
@@ -117,8 +117,7 @@ func hasMark(text string) bool {
 	return false
 }
 
-// split cuts a text into sentences of words. A line end by itself ends none: it
-// may be in the middle of whatever is being said.
+// split cuts a text into sentences of words. A line end alone does not end a sentence.
 func split(text string) [][]string {
 	var all [][]string
 	var s []string

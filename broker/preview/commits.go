@@ -15,7 +15,7 @@ const maxCommits = 200
 // maxCommit is the largest commit object that is read, in bytes.
 const maxCommit = 64 << 10
 
-// commit is what is shown of a commit.
+// commit is a commit as it is shown.
 type commit struct {
 	id      string
 	author  string
@@ -29,8 +29,8 @@ type fileChange struct {
 	path   string
 }
 
-// commits lists what leads to a tip and is not reached from the bases, newest
-// first, at most maxCommits; more tells that there are others.
+// commits lists the commits that are reachable from a tip and not from the bases, the newest
+// first, at most maxCommits. more reports that there are others.
 func (o *objects) commits(ctx context.Context, tip string, bases []string) (list []commit, more bool, err error) {
 	args := "--max-count=" + strconv.Itoa(maxCommits+1)
 	input := tip + "\n"
@@ -58,7 +58,7 @@ func (o *objects) commits(ctx context.Context, tip string, bases []string) (list
 	return list, more, o.changes(ctx, list)
 }
 
-// known are those of the ids that are commits here.
+// known returns those ids that are commits of this repository.
 func (o *objects) known(ctx context.Context, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -106,7 +106,7 @@ func (o *objects) headers(ctx context.Context, ids []string) ([]commit, error) {
 	return list, nil
 }
 
-// parseCommit takes author and subject out of a commit.
+// parseCommit returns a commit's author and subject.
 func parseCommit(id string, data []byte) commit {
 	head, message, _ := strings.Cut(string(data), "\n\n")
 	c := commit{id: id}
@@ -122,7 +122,7 @@ func parseCommit(id string, data []byte) commit {
 	return c
 }
 
-// changes finds out which files each commit touches, against its first parent.
+// changes lists the files that each commit changes, compared with its first parent.
 func (o *objects) changes(ctx context.Context, list []commit) error {
 	var input strings.Builder
 	at := map[string]*commit{}

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// latinTwins are letters of other scripts, and variants of Latin ones, that look
-// like Latin letters or digits: those of Unicode's list of confusable
-// characters that a domain name can hold.
+// latinTwins are letters of other scripts, and variants of Latin letters, that look like
+// Latin letters or digits: the characters of Unicode's list of confusables that a domain
+// name can contain.
 var latinTwins = map[rune]string{
 	// Cyrillic
 	'а': "a", 'ӓ': "a", 'ә': "e", 'б': "6", 'в': "b", 'ь': "b", 'ъ': "b", 'с': "c", 'ԁ': "d", 'е': "e", 'ё': "e", 'є': "e", 'ѐ': "e",
@@ -32,8 +32,8 @@ var latinTwins = map[rune]string{
 	'ĳ': "ij", 'ǆ': "dz",
 }
 
-// ToLatin replaces every letter that looks like a Latin one by that one,
-// accents left out.
+// ToLatin replaces every letter that looks like a Latin one by the Latin one, without
+// accents.
 func ToLatin(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(s)) {

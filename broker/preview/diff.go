@@ -66,7 +66,7 @@ func (d *draft) compare(path string, before, after []byte) *Effect {
 	return d.done("changes %s: %s added, %s removed", path, plural(added, "line"), plural(removed, "line"))
 }
 
-// hunks adds the hunks of a diff and counts what comes and what goes.
+// hunks adds the hunks of a diff and counts added and removed lines.
 func (d *draft) hunks(u udiff.UnifiedDiff) (added, removed int) {
 	for _, h := range u.Hunks {
 		from, to := 0, 0
@@ -94,7 +94,7 @@ func (d *draft) hunks(u udiff.UnifiedDiff) (added, removed int) {
 	return added, removed
 }
 
-// line adds a line of a file, whose end is told only where it is missing.
+// line adds a line of a file, with a note if its line end is missing.
 func (d *draft) line(kind LineKind, text string) {
 	body, ended := strings.CutSuffix(text, "\n")
 	d.add(kind, body)

@@ -59,9 +59,9 @@ func (d *draft) lines(kind LineKind, text string) {
 
 func normalEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// applyEdit does what the server does: the first exact occurrence is replaced;
-// without one, the first run of lines that are equal but for the white space
-// around them, with the indentation kept.
+// applyEdit edits as the server does: it replaces the first exact occurrence or, without
+// one, the first run of lines that are equal except for the white space around them, and
+// keeps the indentation.
 func applyEdit(content, old, now string) (string, bool) {
 	if i := strings.Index(content, old); i >= 0 {
 		return content[:i] + now + content[i+len(old):], true

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Kind says what sort of effect is described.
+// Kind is the kind of an effect.
 type Kind string
 
 // The kinds of effects.
@@ -20,7 +20,7 @@ const (
 	Command Kind = "command" // a command runs
 )
 
-// LineKind says what a line of an effect is.
+// LineKind is the kind of a line of an effect.
 type LineKind string
 
 // The kinds of lines.
@@ -48,10 +48,10 @@ type Effect struct {
 	Summary string `json:"summary"` // one line
 	Lines   []Line `json:"lines,omitempty"`
 	More    int    `json:"more,omitempty"` // lines that were too many to keep
-	// Changed says that the effect is not the one that was shown before.
+	// Changed means that the effect differs from the one that was shown before.
 	Changed bool `json:"changed,omitempty"`
-	// Fingerprint is equal as long as that from which the effect was worked out
-	// is the same: the file, the branch, the remote.
+	// Fingerprint stays equal while everything is the same from which the effect was
+	// computed: the file, the branch, the remote.
 	Fingerprint string `json:"fingerprint"`
 }
 
@@ -61,7 +61,7 @@ const (
 	maxText  = 256 << 10
 )
 
-// draft is an effect on its way.
+// draft is an effect that is being made.
 type draft struct {
 	Effect
 	brief bool // only what makes the fingerprint is wanted
@@ -84,13 +84,13 @@ func (d *draft) add(k LineKind, text string) {
 func (d *draft) note(format string, args ...any) { d.add(Note, fmt.Sprintf(format, args...)) }
 func (d *draft) warn(format string, args ...any) { d.add(Warning, fmt.Sprintf(format, args...)) }
 
-// fail warns of something that could not be found out, and remembers why.
+// fail adds a warning about something that could not be found out, and keeps the reason.
 func (d *draft) fail(err error, format string, args ...any) {
 	d.fact("error", err.Error())
 	d.warn(format+": %v", append(args, err)...)
 }
 
-// fact adds what the effect was worked out from to its fingerprint.
+// fact adds a fact, from which the effect was computed, to the fingerprint.
 func (d *draft) fact(name, value string) { d.facts = append(d.facts, name+"="+value) }
 
 // done completes the effect.
@@ -105,7 +105,7 @@ func (d *draft) done(format string, args ...any) *Effect {
 	return &e
 }
 
-// Warnings are the texts of the effect's warnings.
+// Warnings returns the texts of the effect's warnings.
 func (e *Effect) Warnings() []string {
 	var all []string
 	if e == nil {

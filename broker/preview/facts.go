@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// GitFacts are what a repository and its settings make of a git call.
+// GitFacts are the facts of a repository and its settings that matter for a git call.
 type GitFacts struct {
 	Addresses []string // that git would contact, canonical
 	Branch    string   // that is checked out; empty for none
@@ -18,8 +18,8 @@ type GitFacts struct {
 	Odd       string   // why the call does more than its arguments say, or other things
 }
 
-// Git finds out about a call to the git server. What cannot be found out makes
-// the call odd.
+// Git finds the facts for a call to the git server. A fact that cannot be found makes the
+// call odd.
 func (p *Previewer) Git(c Call) GitFacts {
 	var a struct {
 		pushArguments
@@ -57,8 +57,8 @@ func (p *Previewer) Git(c Call) GitFacts {
 	return f
 }
 
-// Head is what a directory's repository has checked out, and what the settings say that
-// branch follows; empty where there is none or it cannot be read.
+// Head returns the branch that a directory's repository has checked out, and the upstream of
+// that branch by the settings. Both are empty if there is none or it cannot be read.
 func (p *Previewer) Head(dir string) (branch, follows string) {
 	repo, err := gitx.Open(dir, p.home())
 	if err != nil || repo.WorkTree != dir {
@@ -67,7 +67,7 @@ func (p *Previewer) Head(dir string) (branch, follows string) {
 	return repo.Branch(), upstream(repo)
 }
 
-// upstream is what the settings say that the current branch follows.
+// upstream returns the upstream of the current branch by the settings.
 func upstream(repo *gitx.Repo) string {
 	branch := repo.Branch()
 	return strings.Join(append(repo.Settings("branch", branch, "remote"), repo.Settings("branch", branch, "merge")...), " ")
@@ -89,7 +89,7 @@ func (p *Previewer) cloneFacts(url string) GitFacts {
 	return f
 }
 
-// oddPush says what makes a push another one than it looks.
+// oddPush returns why a push would do something else than its arguments say, or "".
 func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 	d := p.newDraft(Push)
 	d.settings(repo, a)
@@ -110,7 +110,7 @@ func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 	return ""
 }
 
-// oddPull says what makes a fetch or pull another one than it looks.
+// oddPull returns why a fetch or pull would do something else than its arguments say, or "".
 func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 	odd := [][3]string{
 		{"pull", "", "rebase"}, {"branch", repo.Branch(), "rebase"}, {"submodule", "", "recurse"}, {"fetch", "", "recursesubmodules"},

@@ -17,9 +17,8 @@ const maxFile = 4 << 20
 // errTooLarge says that a file is larger than what is compared.
 var errTooLarge = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
 
-// readFile reads a regular file by its canonical path. No component may be a
-// link: what was judged is what is read, or nothing. A pipe or device in the
-// file's place is not waited for.
+// readFile reads a regular file by its canonical path. No component may be a link, so that
+// only the judged file is read. It never blocks on a pipe or device.
 func readFile(path string) ([]byte, error) {
 	fd, err := openNoLinks(path)
 	if err != nil {

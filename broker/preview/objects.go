@@ -13,9 +13,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Bounds of reading a repository's objects. A run has a time of its own; gitTime is mostly
-// for its turn: other sessions, of which each has two runs under way at most, can make theirs
-// take all of their time.
+// Bounds on reading a repository's objects. A run of git has its own time limit. gitTime
+// also includes the wait for a turn, because the runs of other sessions, two of each at
+// most, can use all of their time.
 const (
 	gitTime   = 15 * time.Second
 	maxOutput = 4 << 20
@@ -36,7 +36,7 @@ const ownConfig = `[core]
 	bare = true
 %s`
 
-// borrow makes the repository of our own. It must be closed.
+// borrow makes a repository of our own. The caller must close it.
 func borrow(repo *gitx.Repo) (*objects, error) {
 	source := filepath.Join(repo.CommonDir, "objects")
 	if strings.ContainsAny(source, "\n\r") || strings.HasPrefix(source, `"`) {
@@ -85,5 +85,5 @@ func (o *objects) git(ctx context.Context, input string, args ...string) ([]byte
 	})
 }
 
-// errSlow says that git was not done, or had no turn, in time.
+// errSlow means that git did not finish, or did not get its turn, in time.
 var errSlow = fmt.Errorf("it took longer than %v", gitTime)

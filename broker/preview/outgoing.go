@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// outgoing lists the commits that the remote does not have yet, as far as the
-// workspace knows, and sums them up.
+// outgoing lists and summarizes the commits that the remote lacks, as far as the workspace
+// knows.
 func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, branch, target string) string {
 	source, tip, err := localRef(repo, a.Branch, branch)
 	if err != nil {
@@ -57,7 +57,7 @@ func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, 
 	return fmt.Sprintf("%s of %s (%.12s)", plural(len(list), "commit"), source, tip)
 }
 
-// localRef finds what a branch argument means on this side.
+// localRef returns the local reference that a branch argument means.
 func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error) {
 	candidates := []string{"refs/heads/" + branch}
 	if given != "" {
@@ -86,8 +86,8 @@ func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error
 	return name, id, nil
 }
 
-// lastSeen is where the remote's branch was when it was last contacted, and
-// everything that was seen of the remote.
+// lastSeen returns the commit of the remote's branch at the last contact, and all commits
+// that are known of the remote.
 func lastSeen(repo *gitx.Repo, remote, target string) (seen string, bases []string, err error) {
 	for _, name := range remoteNames(repo, remote) {
 		refs, err := repo.Refs("refs/remotes/" + name + "/")
@@ -115,7 +115,7 @@ func (d *draft) list(commits []commit) {
 	}
 }
 
-// lost lists what a forced push would take away.
+// lost lists the commits that a forced push would remove.
 func (d *draft) lost(ctx context.Context, o *objects, a pushArguments, tip, seen string) {
 	if seen == "" || !a.Force && !a.Lease {
 		return

@@ -15,7 +15,7 @@ type Previewer struct {
 	UserHome  string   // for the user's own git configuration
 	SystemGit string   // file of the system-wide git configuration; empty means /etc/gitconfig
 	Known     []string // hosts that a person knows, to warn of look-alikes
-	// Command tells which command of git a tool runs, or "".
+	// Command returns the command of git that a tool runs, or "".
 	Command func(server, tool string) string
 	brief   bool
 }
@@ -35,13 +35,13 @@ type Call struct {
 	Arguments json.RawMessage // canonical
 }
 
-// Effect works out what a call would do. It is nil for a call about which there
-// is nothing to say beyond its arguments. It takes at most a few seconds, and
-// whatever cannot be found out becomes a warning of the effect.
+// Effect computes what a call would do. It returns nil for a call whose arguments say
+// everything. It takes a few seconds at most. Facts that cannot be found become warnings of
+// the effect.
 func (p *Previewer) Effect(ctx context.Context, c Call) *Effect { return p.effect(ctx, c) }
 
-// Fingerprint is that of the effect as it would be now. It is found in a
-// fraction of the time.
+// Fingerprint returns the fingerprint of the present effect, in a fraction of the time of
+// Effect.
 func (p *Previewer) Fingerprint(ctx context.Context, c Call) string {
 	brief := *p
 	brief.brief = true
@@ -67,7 +67,7 @@ func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 	return e
 }
 
-// command is the command of git that a call runs, or "".
+// command returns the command of git that a call runs, or "".
 func (p *Previewer) command(c Call) string {
 	if p.Command == nil {
 		return ""
@@ -75,12 +75,12 @@ func (p *Previewer) command(c Call) string {
 	return p.Command(c.Server, c.Tool)
 }
 
-// home is where git finds the user's own configuration.
+// home returns the directory with the user's own git configuration.
 func (p *Previewer) home() gitx.Home {
 	return gitx.Home{Dir: p.UserHome, System: cmp.Or(p.SystemGit, "/etc/gitconfig")}
 }
 
-// fileEffect is about the filesystem server.
+// fileEffect returns the effect of a call to the filesystem server.
 func (p *Previewer) fileEffect(c Call) *Effect {
 	var a struct {
 		Path        string `json:"path"`
@@ -104,7 +104,7 @@ func (p *Previewer) fileEffect(c Call) *Effect {
 	return nil
 }
 
-// gitEffect is about the git server.
+// gitEffect returns the effect of a call to the git server.
 func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 	switch command := p.command(c); command {
 	case "push":
@@ -163,8 +163,8 @@ func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
 // commandNames are arguments that hold something to run.
 var commandNames = []string{"command", "cmd", "script", "code", "argv", "shell_command", "commandLine"}
 
-// general is for tools nobody knows in advance: what looks like an address or a
-// command is shown as one.
+// general returns the effect of a call to an unknown tool. It shows arguments that look like
+// addresses or commands.
 func (p *Previewer) general(c Call) *Effect {
 	var a map[string]json.RawMessage
 	if json.Unmarshal(c.Arguments, &a) != nil {
@@ -190,7 +190,7 @@ func (p *Previewer) general(c Call) *Effect {
 	return nil
 }
 
-// commandText reads a command that is a text, or a list of words.
+// commandText returns a command that is given as a text or as a list of words.
 func commandText(raw, args json.RawMessage) (string, bool) {
 	var text string
 	var words []string
@@ -206,7 +206,7 @@ func commandText(raw, args json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// quoteWords writes words so that their borders can be seen.
+// quoteWords joins words and quotes them, so that their borders are visible.
 func quoteWords(words []string) string {
 	out := slices.Clone(words)
 	for i, w := range out {

@@ -56,7 +56,7 @@ func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 	return d.done("pushes %s to %s at %s", summary, target, where)
 }
 
-// addresses says where a remote is and warns of what is odd about it.
+// addresses adds the addresses of a remote, and warnings about odd ones.
 func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Push)
 	if err != nil {
@@ -76,7 +76,7 @@ func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string
 	return strings.Join(all, " and ")
 }
 
-// flags warns of what a push does beyond adding commits.
+// flags warns when a push does more than add commits.
 func (d *draft) flags(a pushArguments) {
 	if a.Force {
 		d.warn("force: what the remote has is replaced, whoever put it there")
@@ -95,7 +95,7 @@ func (d *draft) flags(a pushArguments) {
 	}
 }
 
-// settings warns of settings of the repository that send more than was named.
+// settings warns of settings that make a push send more than was named.
 func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	odd := func(section, subsection, name string, harmless ...string) {
 		if v := repo.Setting(section, subsection, name); v != "" && !slices.Contains(harmless, strings.ToLower(v)) {
@@ -115,8 +115,8 @@ func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	}
 }
 
-// remoteNames are the configured remotes that a value means: the one of that
-// name, or those whose address it is.
+// remoteNames returns the configured remotes that a value means: the remote of that name, or
+// those with that address.
 func remoteNames(repo *gitx.Repo, remote string) []string {
 	want, err := repo.Resolve(remote, gitx.Push)
 	if err != nil && slices.Contains(repo.Remotes(), remote) {

@@ -32,7 +32,7 @@ func (p *Previewer) web(raw string) *Effect {
 	return d.done("sends a request to %s", u.Host)
 }
 
-// domainEffect is that of opening a way to one more host.
+// domainEffect is the effect of allowing one more host.
 func (p *Previewer) domainEffect(c Call) *Effect {
 	var a struct {
 		Domain string `json:"domain"`
@@ -46,8 +46,8 @@ func (p *Previewer) domainEffect(c Call) *Effect {
 	return d.done("lets the agent read from %s", a.Domain)
 }
 
-// host says which site a host belongs to and warns of what makes it look like
-// another.
+// host adds the site that a host belongs to, and warnings if the host looks like another
+// one.
 func (d *draft) host(scheme, host string, port int, known []string) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		kind := "an address without a name"
@@ -116,7 +116,7 @@ func LookAlike(host string, known []string) []string {
 	return slices.Compact(out)
 }
 
-// siteOf is the domain that somebody registered.
+// siteOf returns the registered domain of a host.
 func siteOf(host string) string {
 	if site, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
 		return site
@@ -124,19 +124,19 @@ func siteOf(host string) string {
 	return host
 }
 
-// brand is the first label of a site, "github" of github.com.
+// brand returns the first label of a site, such as "github" of github.com.
 func brand(host string) string {
 	label, _, _ := strings.Cut(siteOf(host), ".")
 	return label
 }
 
-// hasWord reports whether a word stands between the dots and hyphens of a name.
+// hasWord reports whether a name contains a word between its dots and hyphens.
 func hasWord(name, word string) bool {
 	return slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }), skeleton(word))
 }
 
-// near reports whether two different names are one change apart: a letter
-// more, less, another, or two in exchanged order.
+// near reports whether two different names differ by one change: a letter added, removed or
+// replaced, or two letters swapped.
 func near(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	if len(x) > len(y) {
