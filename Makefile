@@ -44,16 +44,15 @@ run: setup build ## open the multiplexer; needs a key or a login of your provide
 demo: setup build ## open the multiplexer with a scripted model; needs no key
 	@scripts/with-engine $(BINARY) demo
 
-# The package that takes longest begins first. The tests of one package run four at a time,
-# because most of them wait for a container or a server. A program that looks for races
-# need not wait a second for reports when it ends.
+# The package that takes longest begins first. A program that looks for races need not
+# wait a second for reports when it ends.
 test: ## run the whole suite, real parts included
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
 	scripts/with-engine $(BINARY) images build # before the tests, which have limits of time
 	CGO_ENABLED=0 go vet ./...
 	GOOS=darwin CGO_ENABLED=0 go vet ./... # the parts for macOS, tests too
-	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -parallel 4 -timeout 60m ./cmd/... ./...
+	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/... ./...
 
 fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
 	@scripts/fuzz each $(FUZZ_EACH)
