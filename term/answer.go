@@ -29,7 +29,7 @@ const maxLevel = 4
 
 // xtermVersion is the version in the answer to DA2: that of the xterm whose sequences
 // this package implements. Programs decide by it which sequences they may use.
-const xtermVersion = 383
+const xtermVersion = 379
 
 func (e *emulator) answerPrimaryAttributes() { e.answer("\x1b[?64;6;9;21;22;28c") }
 

@@ -13,7 +13,7 @@ func TestAnswers(t *testing.T) {
 	tests := []struct{ name, ask, want string }{
 		{"primary attributes", "\x1b[c", "\x1b[?64;6;9;21;22;28c"},
 		{"identify", "\x1bZ", "\x1b[?64;6;9;21;22;28c"},
-		{"secondary attributes", "\x1b[>c", "\x1b[>41;383;0c"},
+		{"secondary attributes", "\x1b[>c", "\x1b[>41;379;0c"},
 		{"tertiary attributes", "\x1b[=c", ""},
 		{"status", "\x1b[5n", "\x1b[0n"},
 		{"cursor position", "\x1b[3;4H\x1b[6n", "\x1b[3;4R"},

@@ -313,7 +313,7 @@ func (e *emulator) softReset() {
 	e.modes.set(autoWrap, true)
 	e.modes.set(cursorVisible, true)
 	e.modes.set(applicationCursor, false)
-	e.modes.set(reverseWrap|reverseWrapAny, false)
+	e.modes.set(reverseWrap, false)
 	e.modes.set(columnMargins|nationalSets, false)
 	e.guarded = false
 	e.insert, e.keypad = false, false

@@ -32,7 +32,7 @@ func drawSequence(t *rapid.T) string {
 	case 11:
 		return "\x1b[" + pick(n()+" @", n()+" A", n()+"'}", n()+"'~", "1\"q", "0\"q", "?J", "?1J", "?2J", "?K", "?1K", "?45h\b\b\b", "m\u0301")
 	case 12:
-		return pick("\x1b[?69h", "\x1b[?69l", "\x1b[?69h\x1b["+n()+";"+n()+"s", "\x1b6", "\x1b9", "\x1b[?1045h", "\x1b[?1045l", "\x1b[?41h", "\x1bV", "\x1bW", "\x1b[?40h\x1b[?3h")
+		return pick("\x1b[?69h", "\x1b[?69l", "\x1b[?69h\x1b["+n()+";"+n()+"s", "\x1b6", "\x1b9", "\x1b[?45h", "\x1b[?45l", "\x1b[?41h", "\x1bV", "\x1bW", "\x1b[?40h\x1b[?3h")
 	case 13:
 		corners := n() + ";" + n() + ";" + n() + ";" + n()
 		return "\x1b[" + pick(corners+"$z", corners+"${", "42;"+corners+"$x", "1;"+corners+"*y", "1;1;"+corners+"*y",

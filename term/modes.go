@@ -28,7 +28,6 @@ const (
 	columnMargins                         // 69
 	focusEvents                           // 1004
 	alternateScroll                       // 1007
-	reverseWrapAny                        // 1045
 	bracketedPaste                        // 2004
 	synchronized                          // 2026
 	graphemeClusters                      // 2027
@@ -74,7 +73,6 @@ var privateModes = []struct {
 	{69, columnMargins},
 	{1004, focusEvents},
 	{1007, alternateScroll},
-	{1045, reverseWrapAny},
 	{2004, bracketedPaste},
 	{2026, synchronized},
 	{2027, graphemeClusters},

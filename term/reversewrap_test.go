@@ -2,19 +2,18 @@ package term
 
 import "testing"
 
-// BS and CUB move back over a wrap: in mode 45 only to a row that this one continues, in
-// mode 1045 to any row above. Both need autowrap.
+// In mode 45, BS and CUB move back to the row above. This needs autowrap.
 func TestReverseWraparound(t *testing.T) {
 	runSequences(t, []sequenceTest{
 		{"CUB over several rows", "\x1b[?45h0123456789abcdefghijkl\x1b[22Dx", []string{"x123456789", "abcdefghij", "kl"}, 1, 0},
 		{"CUB on a due wrap", "\x1b[?45h0123456789\x1b[Dx", []string{"012345678x"}, 9, 0},
 		{"without autowrap", "\x1b[?45h0123456789ab\x1b[?7l\x1b[9Dx", []string{"0123456789", "xb"}, 1, 1},
-		{"1045 goes to any row", "\x1b[?1045h\x1b[3H\bx", []string{"", "         x"}, 9, 1},
-		{"1045 goes from the top to the bottom", "\x1b[?1045h\bx", []string{"", "", "", "         x"}, 9, 3},
-		{"1045 stays in the region", "\x1b[?1045h\x1b[2;3r\x1b[2H\bx", []string{"", "", "         x"}, 9, 2},
-		{"1045 stays in the margins", "\x1b[?1045h\x1b[?69h\x1b[3;5s\x1b[2;3H\bx", []string{"    x"}, 4, 0},
-		{"1045 from left of the margins", "\x1b[?1045h\x1b[?69h\x1b[3;5s\x1b[2;2H\b\bx", []string{"    x"}, 4, 0},
-		{"DECSTR ends it", "\x1b[?1045h\x1b[!p\x1b[2H\bx", []string{"", "x"}, 1, 1},
-		{"a huge count", "\x1b[?1045h\x1b[16777216Dx", []string{"x"}, 1, 0},
+		{"goes to any row", "\x1b[?45h\x1b[3H\bx", []string{"", "         x"}, 9, 1},
+		{"goes from the top to the bottom", "\x1b[?45h\bx", []string{"", "", "", "         x"}, 9, 3},
+		{"stays in the region", "\x1b[?45h\x1b[2;3r\x1b[2H\bx", []string{"", "", "         x"}, 9, 2},
+		{"stays in the margins", "\x1b[?45h\x1b[?69h\x1b[3;5s\x1b[2;3H\bx", []string{"    x"}, 4, 0},
+		{"from left of the margins", "\x1b[?45h\x1b[?69h\x1b[3;5s\x1b[2;2H\b\bx", []string{"    x"}, 4, 0},
+		{"DECSTR ends it", "\x1b[?45h\x1b[!p\x1b[2H\bx", []string{"", "x"}, 1, 1},
+		{"a huge count", "\x1b[?45h\x1b[16777216Dx", []string{"x"}, 1, 0},
 	})
 }

@@ -69,8 +69,8 @@ func TestSequences(t *testing.T) {
 		{"BS stops at the start of a row", "0123456789ab\b\b\b\bx", []string{"0123456789", "xb"}, 1, 1},
 		{"BS goes back over a wrap in mode 45", "\x1b[?45h0123456789ab\b\b\b\bx", []string{"01234567x9", "ab"}, 9, 0},
 		{"BS on a due wrap in mode 45", "\x1b[?45h0123456789\bx", []string{"012345678x"}, 9, 0},
-		{"BS goes over no line feed in mode 45", "\x1b[?45hab\r\nc\b\b\bx", []string{"ab", "x"}, 1, 1},
-		{"BS goes back to a wide character in mode 45", "\x1b[?45h012345678日\b\b\bx", []string{"01234567x", "日"}, 9, 0},
+		{"BS goes over a line feed in mode 45", "\x1b[?45hab\r\nc\b\b\bx", []string{"ab      x", "c"}, 9, 0},
+		{"BS goes back to the cell that a wide character left in mode 45", "\x1b[?45h012345678日\b\b\bx", []string{"012345678x", "日"}, 9, 0},
 	})
 }
 
