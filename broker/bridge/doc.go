@@ -1,20 +1,20 @@
 // Package bridge is what ironcurtain-mux-bridge does in an agent's container.
 // It carries the agent's two ways out, which the agent knows as a web proxy on
 // the loopback interface and as an MCP server on standard input and output, to
-// the two sockets of the host. It holds nothing secret and decides nothing: what
-// it passes on is judged on the host.
+// the two sockets of the host. It has no secret and decides nothing: the host judges
+// everything that it passes on.
 //
-// The host can go away, because its process was killed, and come back on the
-// same sockets. The agent is not to notice more than it must:
+// The host's process can be killed, and a new one can listen on the same sockets. The
+// agent notices as little of that as possible:
 //
 //   - A connection to the model waits for the host for a while (Proxy) and is
 //     then closed; agents repeat their requests.
-//   - The connection to the tools (MCP) is made anew as often as it takes. The
-//     agent's initialize is repeated to the new host, with an answer that the
-//     agent does not see. Requests that change nothing are repeated. A tool call
-//     that was under way is not: it ends with a result that says so, because
-//     whether it took effect cannot be known. One that is made while nobody
-//     listens waits, and is sent once.
+//   - The connection to the tools (MCP) is opened again as often as necessary. The
+//     bridge repeats the agent's initialize to the new host, and drops the answer. It
+//     repeats requests that change nothing. It does not repeat a tool call that was
+//     under way: the call ends with a result that says so, because nobody knows
+//     whether it took effect. A call that is made while nobody listens waits, and is
+//     sent once.
 //   - A tool call that waited for a person is offered to the new host, with the
 //     ticket that the old one gave it. The host carries it on only if its records
 //     show that it was never let through; else it ends like any other. So the

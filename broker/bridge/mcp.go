@@ -15,14 +15,12 @@ import (
 // maxOpen is how many requests of an agent may be unanswered; more are refused.
 const maxOpen = 256
 
-// lastWords is how long the answers to an agent's last requests are waited for
-// once it has said that there will be no more.
+// lastWords is how long the bridge waits for answers after the agent has closed its side.
 const lastWords = 10 * time.Second
 
-// MCP carries an agent's messages from in to the host's socket and the answers
-// to out. It returns when the agent has closed in and has its answers, when out
-// cannot be written to, or when ctx ends. in must be closed by the caller for the
-// reading to end before that.
+// MCP carries an agent's messages from in to the host's socket and the answers to out. It
+// returns when the agent has closed in and has its answers, when out cannot be written to,
+// or when ctx ends. To end the reading earlier, the caller closes in.
 func MCP(ctx context.Context, in io.Reader, out io.Writer, socket string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -125,8 +123,8 @@ func (m *mcp) enqueue(line []byte) []byte {
 	return nil
 }
 
-// forget takes back a request that the agent waits for no longer. It reports
-// whether it was never sent. The lock is held.
+// forget drops a request for which the agent no longer waits. It reports whether the request
+// was never sent. The caller holds the lock.
 func (m *mcp) forget(id string) (unsent bool) {
 	if id == "" || !m.asked[id] {
 		return false
@@ -165,7 +163,7 @@ func (m *mcp) finish(ctx context.Context) error {
 	return nil
 }
 
-// closeIfIdle closes idle once nothing is open any more. The lock is held.
+// closeIfIdle closes idle when no request is open. The caller holds the lock.
 func (m *mcp) closeIfIdle() {
 	if m.last && len(m.asked) == 0 && m.idle != nil {
 		close(m.idle)
@@ -173,7 +171,7 @@ func (m *mcp) closeIfIdle() {
 	}
 }
 
-// answer writes one line to the agent. A bridge that cannot is of no use.
+// answer writes one line to the agent. When it cannot, it ends the bridge.
 func (m *mcp) answer(line []byte) {
 	m.writing.Lock()
 	defer m.writing.Unlock()

@@ -30,8 +30,8 @@ func (m *mcp) serve(ctx context.Context) {
 	}
 }
 
-// lastLook is how long the host's last answers may take once the bridge is to end. A
-// host that has none to give hangs up at once.
+// lastLook is how long the bridge waits for the host's last answers when it has to end. A
+// host without answers closes the connection at once.
 const lastLook = time.Second
 
 // carry carries messages over one connection until it ends.
@@ -92,9 +92,8 @@ func (m *mcp) next() (item, bool) {
 // privatePrefix begins the ids of the bridge's own requests.
 const privatePrefix = `"ironcurtain-bridge-`
 
-// greet repeats the agent's initialize to a host that has not heard it, and
-// reports whether the connection is ready for more. On the first connection the
-// agent's own is still to come.
+// greet repeats the agent's initialize to a new host, and reports whether the connection is
+// ready. On the first connection the agent's own initialize is still to come.
 func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan struct{}) bool {
 	m.mu.Lock()
 	initialize, initialized := m.initialize, m.initialized
@@ -130,7 +129,7 @@ func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan stru
 	return true
 }
 
-// withID is a request with another id.
+// withID returns a request with another id.
 func withID(line []byte, id json.RawMessage) ([]byte, error) {
 	var message map[string]json.RawMessage
 	if err := json.Unmarshal(line, &message); err != nil {
@@ -179,8 +178,8 @@ func (m *mcp) answered(id string) (request item) {
 	return request
 }
 
-// requeue ends or repeats what was under way when the connection ended, and
-// returns the answers to what has ended.
+// requeue ends or repeats the requests that were under way when the connection ended, and
+// returns the answers to those that it has ended.
 func (m *mcp) requeue() [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()

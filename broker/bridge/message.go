@@ -9,11 +9,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// maxLine bounds one message, in bytes. The host's own limit is lower; it says so
-// to the agent itself.
+// maxLine is the longest message, in bytes. The host's limit is lower, and the host reports
+// it to the agent.
 const maxLine = 32 << 20
 
-// envelope is what the bridge needs to know of a message.
+// envelope is the part of a message that the bridge needs.
 type envelope struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -24,8 +24,8 @@ type envelope struct {
 	Error json.RawMessage `json:"error"`
 }
 
-// parseEnvelope takes a line for the message it seems to be; what cannot be understood is
-// none that is answered. The host judges what it is.
+// parseEnvelope reads the envelope of a line without checking it, because the host judges
+// the message. A line that cannot be understood gets no answer from the bridge.
 func parseEnvelope(line []byte) envelope {
 	var e envelope
 	_ = json.Unmarshal(line, &e)
@@ -35,8 +35,8 @@ func parseEnvelope(line []byte) envelope {
 	return e
 }
 
-// next returns the next line that is not blank. It belongs to the caller. The end may
-// come without an end of the last line.
+// next returns the next line that is not blank. The line belongs to the caller. The last
+// line may lack its line end.
 func next(from *jsonrpc.Reader) ([]byte, error) {
 	for {
 		line, err := from.Next(nil)
@@ -52,8 +52,8 @@ func next(from *jsonrpc.Reader) ([]byte, error) {
 	}
 }
 
-// interrupted is the answer to a tool call of which nobody knows whether it was
-// carried out: a result, because models read results.
+// interrupted returns the answer to a tool call that may or may not have been carried out.
+// It is a result and not an error, because models read results.
 func interrupted(id json.RawMessage) []byte {
 	const text = "INTERRUPTED: the connection to the host was lost during this call. " +
 		"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."
@@ -66,12 +66,12 @@ func interrupted(id json.RawMessage) []byte {
 // errRefused is the code for a request that is not passed on.
 const errRefused = -32000
 
-// refused is the answer to a request that is not passed on.
+// refused returns the answer to a request that is not passed on.
 func refused(id json.RawMessage, text string) []byte {
 	return jsonrpc.AnswerError(id, &jsonrpc.Error{Code: errRefused, Text: text})
 }
 
-// compose encodes a part of a message of the bridge's own.
+// compose encodes a part of a message that the bridge makes itself.
 func compose(part map[string]any) []byte {
 	raw, err := json.Marshal(part)
 	if err != nil {

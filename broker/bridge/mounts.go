@@ -13,17 +13,17 @@ import (
 // check.
 const MountsVariable = "IRONCURTAIN_MOUNTS"
 
-// Mount is a mounted directory or file and what the host found at its source when it
-// decided to mount it. The container engine looks the source up again, later: an
-// agent that shares the directory above it could have put a link there in between.
+// Mount is a mounted directory or file, and the file that the host found at its source. The
+// container engine looks up the source again later, and an agent that shares the directory
+// above could have put a link there in between.
 type Mount struct {
 	Path          string // in the container
 	Device, Inode uint64 // of the source
 }
 
-// DescribeMounts is the value of MountsVariable. The first mount must be one that no
-// agent can touch: it tells whether the engine shows the host's files as they are. One
-// in a virtual machine does not, and then nothing can be compared.
+// DescribeMounts returns the value of MountsVariable. No agent may be able to change the
+// first mount, which shows whether the engine numbers files as the host does. An engine in a
+// virtual machine does not, and then nothing can be compared.
 func DescribeMounts(mounts []Mount) string {
 	var b strings.Builder
 	for _, m := range mounts {
@@ -32,7 +32,7 @@ func DescribeMounts(mounts []Mount) string {
 	return b.String()
 }
 
-// CheckMounts compares what is mounted with what was described.
+// CheckMounts compares the mounts with their description.
 func CheckMounts(description string) error {
 	for i, line := range strings.Split(strings.TrimSuffix(description, "\n"), "\n") {
 		if line == "" {
@@ -71,8 +71,8 @@ func parseMount(line string) (Mount, error) {
 	return Mount{Path: path, Device: device, Inode: inode}, nil
 }
 
-// TakeMounts is the description that the host has left in the environment, which the
-// agent does not get.
+// TakeMounts returns the description from the environment and removes it there, so that the
+// agent does not get it.
 func TakeMounts() string {
 	description := os.Getenv(MountsVariable)
 	_ = os.Unsetenv(MountsVariable)

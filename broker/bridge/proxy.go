@@ -15,8 +15,9 @@ import (
 const (
 	maxConns = 256              // at the same time; more wait to be accepted
 	hostWait = 60 * time.Second // for a host that is away
-	// unread bounds what the kernel holds of an answer for an agent that does not read,
-	// so that the host soon sees it; unbounded, it holds minutes of a model's stream.
+	// unread is how many bytes of an answer the kernel keeps for an agent that does not
+	// read, so that the host soon notices. Without a bound it would keep minutes of a
+	// model's stream.
 	unread = 64 << 10
 )
 
@@ -78,8 +79,8 @@ type halfCloser interface {
 	CloseWrite() error
 }
 
-// pass copies one way, and passes its end on. A connection that breaks takes
-// the other one with it.
+// pass copies one direction and passes on its end. When a connection breaks, it closes the
+// other one.
 func pass(to, from halfCloser) {
 	_, err := io.Copy(to, from)
 	if err != nil || !closed(to.CloseWrite()) {
@@ -87,5 +88,5 @@ func pass(to, from halfCloser) {
 	}
 }
 
-// closed reports whether closing has worked, or was not necessary any more.
+// closed reports whether closing has worked or was not necessary.
 func closed(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }

@@ -6,7 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// What the host and the bridge say to each other beside MCP.
+// Messages between the host and the bridge, in addition to MCP.
 const (
 	notifyWaiting = "notifications/ironcurtain/waiting" // from the host: a call waits for a person
 	methodResume  = "ironcurtain/resume"                // to the next host: the same call again
@@ -23,9 +23,9 @@ func (m *mcp) keepTicket(id, ticket string) {
 	}
 }
 
-// resumption is the request by which a call that waited is offered to the next
-// host, under the id of the call itself. It is no call: a host that does not know
-// it carries nothing out.
+// resumption returns the request that offers a waiting call to the next host, under the
+// call's own id. It is not a tool call, so a host that does not know the ticket carries
+// nothing out.
 func resumption(it item) item {
 	var message struct {
 		Params json.RawMessage `json:"params"`

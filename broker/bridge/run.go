@@ -12,16 +12,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// inherited is the number under which a child finds the first file handed to it.
+// inherited is the descriptor of the first file that a child inherits.
 const inherited = 3
 
-// Run makes this process the program argv: the main process of a container. The
-// way to the model is open before it: the loopback address listen is bound here,
-// and carried by a child process that runs serve, a command line of the bridge,
-// with the socket as its descriptor 3. Run returns only when it fails.
+// Run replaces this process, the main process of a container, by the program argv. Before
+// that, it binds the loopback address listen and starts a child process that serves it:
+// serve is a command line of the bridge, which gets the socket as descriptor 3. Run returns
+// only when it fails.
 //
-// The program begins with the size of its terminal set: where the engine starts
-// it without one, it is waited for.
+// The program starts with the size of its terminal set. When the engine starts it without a
+// size, Run waits for one.
 func Run(listen string, serve, argv []string) error {
 	if err := start(listen, serve); err != nil {
 		return fmt.Errorf("open the way to the model: %w", err)
@@ -34,9 +34,9 @@ func Run(listen string, serve, argv []string) error {
 	return fmt.Errorf("start %s: %w", path, unix.Exec(path, argv, os.Environ()))
 }
 
-// start binds the address and leaves it to a child. The child has a session of
-// its own, so that Ctrl-C in the tab does not reach it, and says nothing, because
-// its words would land on the agent's screen.
+// start binds the address and starts the child that serves it. The child has a session of
+// its own, so that Ctrl-C in the tab does not reach it, and prints nothing, because its
+// output would appear on the agent's screen.
 func start(listen string, serve []string) error {
 	listener, err := net.Listen("tcp4", listen) //nolint:noctx // binding a number does not wait
 	if err != nil {
@@ -54,7 +54,7 @@ func start(listen string, serve []string) error {
 	return child.Start()
 }
 
-// Inherited is the listener that Run has handed to this process.
+// Inherited returns the listener that this process has inherited from Run.
 func Inherited() (net.Listener, error) {
 	file := os.NewFile(inherited, "listener")
 	if file == nil {
@@ -74,7 +74,7 @@ const (
 	sizePatience = 2 * time.Second
 )
 
-// awaitSize returns when the terminal has a size. What is no terminal has none.
+// awaitSize waits until the terminal has a size. It returns at once if there is no terminal.
 func awaitSize(terminal *os.File) {
 	for begin := time.Now(); time.Since(begin) < sizePatience; <-time.After(sizeEvery) {
 		size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ)

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
-// warnAt is the part of a limit at which the person is told.
+// warnAt is the used part of a limit at which the person is warned.
 const warnAt = 0.8
 
 // Options are what an account needs.
@@ -22,10 +22,10 @@ type Options struct {
 	Limits Limits  // as configured; what a person added stands in the file
 	Prices Prices  // by which tokens become money
 	Ledger *Ledger // of all sessions; may be nil
-	// Warn is told, once for each limit, that most of it is used or that it is
-	// spent, and of counts that could not be stored. It may be nil.
+	// Warn is called once for each limit when most of it is used and when it is used up,
+	// and when the counts could not be stored. It may be nil.
 	Warn func(text string)
-	// Changed is told that the counts or limits are other ones. It may be nil.
+	// Changed is called when counts or limits have changed. It may be nil.
 	Changed func()
 	Now     func() time.Time // nil is time.Now
 }
@@ -54,8 +54,8 @@ type record struct {
 	Raised Limits `json:"raised"`
 }
 
-// Open takes up a session's account where its file left it. A file that cannot
-// be understood is an error: counting anew would forget what was spent.
+// Open continues a session's account from its file. A file that cannot be read is an error,
+// because counting from zero would forget what was spent.
 func Open(o Options) (*Account, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -79,11 +79,11 @@ func Open(o Options) (*Account, error) {
 	return a, nil
 }
 
-// Admit is asked before a request goes out, with a number that no other request
-// under way has, the models of which one will answer, and what it may use of that one:
-// the dearest counts. Its error is for the agent to read and
-// for the person to act on: a spent budget or, while other requests are under way, a
-// *BusyError. What was admitted ends with Settle or Release.
+// Admit admits a request before it is sent. The request has a number that no other request
+// under way has, the models of which one will answer, and an estimate of its use; the most
+// expensive model counts. The error, for the agent and the person, is a spent budget or,
+// while other requests are under way, a *BusyError. The caller ends an admitted request with
+// Settle or Release.
 func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error {
 	cost := a.o.Prices.most(expected, models)
 	a.mu.Lock()
@@ -111,8 +111,8 @@ func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error
 	return nil
 }
 
-// Release takes back what was admitted and not sent. It does nothing for a request
-// that was not admitted.
+// Release ends an admitted request that was not sent. It does nothing for a request that was
+// not admitted.
 func (a *Account) Release(id uint64) {
 	a.mu.Lock()
 	_, admitted := a.held[id]
@@ -126,15 +126,14 @@ func (a *Account) Release(id uint64) {
 	}
 }
 
-// firstSpent reports whether this is the first time that a limit is found spent.
+// firstSpent reports whether a limit is found to be used up for the first time.
 func (a *Account) firstSpent(k Kind) bool {
 	first := a.warned[k] < 1
 	a.warned[k] = 1
 	return first
 }
 
-// Settle counts what the answer to a request reported to have used, in place of what
-// was held back for it.
+// Settle replaces the estimate of a request by the use that its answer reported.
 func (a *Account) Settle(id uint64, model string, c usage.Count) {
 	cost, known := a.o.Prices.charge(model, c)
 	more := Used{Count: c, Cost: cost}
@@ -150,7 +149,7 @@ func (a *Account) Settle(id uint64, model string, c usage.Count) {
 	}
 }
 
-// Raise lets the session use more. What has no limit keeps none.
+// Raise raises the limits of the session. A missing limit stays missing.
 func (a *Account) Raise(by Limits) {
 	a.mu.Lock()
 	a.raised = Limits{
@@ -162,7 +161,7 @@ func (a *Account) Raise(by Limits) {
 	a.note()
 }
 
-// Limited says whether a limit of one of the kinds that by raises is set.
+// Limited reports whether a limit is set of one of the kinds that by raises.
 func (a *Account) Limited(by Limits) bool {
 	l := a.o.Limits
 	return by.Cost > 0 && l.Cost > 0 || by.Tokens > 0 && l.Tokens > 0 || by.Requests > 0 && l.Requests > 0 || by.Time > 0 && l.Time > 0
@@ -198,7 +197,7 @@ func (a *Account) Close() {
 	<-a.stored
 }
 
-// now is what is used, time included. The caller holds mu.
+// now returns the present use, including time. The caller holds mu.
 func (a *Account) now() Used {
 	u := a.used
 	if !a.closed {
@@ -209,7 +208,7 @@ func (a *Account) now() Used {
 
 func (a *Account) limits() Limits { return a.o.Limits.add(a.raised) }
 
-// note has the counts stored and tells whoever follows them.
+// note starts storing the counts and calls Changed.
 func (a *Account) note() {
 	a.mu.Lock()
 	var texts []string
@@ -238,8 +237,8 @@ func (a *Account) warn(text string) {
 	}
 }
 
-// run stores the counts whenever they have changed. The ledger has booked of
-// them already.
+// run stores the counts whenever they have changed. booked is the part of them that is in
+// the ledger already.
 func (a *Account) run(booked Used) {
 	defer close(a.stored)
 	failing := false

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	// maxInput bounds the tokens that a request is taken to bring along: most bytes of a
-	// large one are pictures.
+	// maxInput is the largest estimate of a request's input in tokens. A larger request
+	// consists mostly of pictures.
 	maxInput = 200_000
-	// unstatedOutput is how many tokens an answer is expected to have when its request
-	// does not bound it, and maxOutput is more than any has.
+	// unstatedOutput is the estimate of an answer's tokens when its request has no limit,
+	// and maxOutput is more than any answer has.
 	unstatedOutput = 4096
 	maxOutput      = 10_000_000
 )
 
-// Expect is what a request may cost that is about to be sent, given its size, how many
-// answers it asks for and how many tokens it lets each have at most; 0 when it does not
-// say. A token has four bytes on average.
+// Expect estimates the use of a request from its size in bytes, the number of answers it
+// asks for, and the limit of tokens for each, which is 0 when the request has none. A token
+// has four bytes on average.
 func Expect(requestBytes, answers, most int64) usage.Count {
 	if most <= 0 {
 		most = unstatedOutput
@@ -28,33 +28,33 @@ func Expect(requestBytes, answers, most int64) usage.Count {
 	return usage.Count{In: min(requestBytes/4, maxInput), Out: min(most*answers, maxOutput)}
 }
 
-// hold is what a request under way may still cost.
+// hold is the reserved cost of a request under way.
 type hold struct {
 	cost   Cost
 	tokens int64
 }
 
-// holds are those of all requests under way, by their numbers. They live in memory
-// only: when the program is killed, its requests end with it.
+// holds are the reserved costs of all requests under way, by their numbers. They are only in
+// memory, because the requests end with the program.
 type holds map[uint64]hold
 
-// busyTime is after what time another try is worth it for a request that was refused
-// for what others may cost.
+// busyTime is when to try again a request that was refused because of the reserved costs of
+// others.
 const busyTime = 10 * time.Second
 
-// BusyError says that the requests under way may use up what is left of a budget.
+// BusyError means that the requests under way may use up the rest of a budget.
 type BusyError struct{ text string }
 
 func (e *BusyError) Error() string { return e.text }
 
-// RetryAfter is when another try is worth it.
+// RetryAfter returns how long to wait before the next try.
 func (e *BusyError) RetryAfter() time.Duration { return busyTime }
 
-// take holds back what a request may cost, so that requests sent at the same time do
-// not each spend what is left. A request whose worst case does not fit beside those
-// of the others is refused. A lone request is not, however long an answer it allows:
-// hardly any answer is as long as it may be. It holds back all that is left, and so it
-// alone can use more than that.
+// take reserves the possible cost of a request, so that requests sent at the same time do
+// not each spend the rest of the budget. It refuses a request whose worst case does not fit
+// beside those of the others. It does not refuse a lone request, because answers are hardly
+// ever as long as they may be; such a request reserves the whole rest, and only it can
+// exceed the budget.
 func (h holds) take(id uint64, want hold, used Used, l Limits) error {
 	var others hold
 	for _, one := range h {

@@ -13,18 +13,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// Ledger sums up what all sessions of a state directory have used, those that
-// were removed included. Several programs may share its file.
+// Ledger adds up the use of all sessions of a state directory, including removed ones.
+// Several programs may share its file.
 type Ledger struct {
 	path string
 	mu   sync.Mutex
 }
 
-// NewLedger is the ledger in the file at path, which is made when something is
-// added.
+// NewLedger returns the ledger in the file at path. The first addition creates the file.
 func NewLedger(path string) *Ledger { return &Ledger{path: path} }
 
-// Total is everything so far.
+// Total returns the use so far.
 func (l *Ledger) Total() (Used, error) {
 	var u Used
 	data, err := os.ReadFile(l.path)
@@ -40,7 +39,7 @@ func (l *Ledger) Total() (Used, error) {
 	return u, nil
 }
 
-// add adds to the file under a lock that other programs mind too.
+// add adds to the file, under a lock that other programs also take.
 func (l *Ledger) add(u Used) error {
 	if (u == Used{}) {
 		return nil

@@ -18,7 +18,7 @@ type Limits struct {
 // USD makes a cost limit of US dollars.
 func USD(amount float64) Cost { return costs(amount) }
 
-// add returns the sum of two limits. What has no limit gets none.
+// add returns the sum of two limits. A missing limit stays missing.
 func (l Limits) add(m Limits) Limits {
 	sum := func(a, b int64) int64 {
 		if a == 0 {
@@ -37,15 +37,15 @@ func (l Limits) add(m Limits) Limits {
 // Raise forms, as a person types them.
 const raiseForms = "+5 (US dollars), +200k tokens, +50 requests or +30m"
 
-// Largest raises of one kind: more is a slip of the finger.
+// The largest raise of each kind. A larger one is probably a typing error.
 const (
 	maxUSD    = 10_000
 	maxAmount = 1_000_000_000_000
 	maxTime   = 31 * 24 * time.Hour
 )
 
-// ParseRaise reads by how much limits shall grow: "+5" or "+$2.50" of US dollars,
-// "+200k tokens", "+50 requests", "+1h30m".
+// ParseRaise reads a raise of limits: "+5" or "+$2.50" of US dollars, "+200k tokens",
+// "+50 requests", "+1h30m".
 func ParseRaise(text string) (Limits, error) {
 	refuse := func(why string) (Limits, error) {
 		return Limits{}, fmt.Errorf("raise the budget by %.40q: %s; it can be %s", text, why, raiseForms)

@@ -24,8 +24,8 @@ type Price struct {
 	Long       *Long   `json:"long"` // what long requests cost; nil for no more than others
 }
 
-// Long is how many times as much a request costs that brings more than Above tokens
-// along, cached ones included.
+// Long is the factor on the price of a request with more than Above input tokens, including
+// cached ones.
 type Long struct {
 	Above int64   `json:"above"`
 	In    float64 `json:"in"` // cached tokens, too
@@ -33,10 +33,10 @@ type Long struct {
 }
 
 const (
-	// usualFast is what most models cost that are served ahead of others.
+	// usualFast is the usual factor on the price of models that are served with priority.
 	usualFast = 2
-	// hourly is how many times as much as reading anew it costs to keep tokens in the
-	// provider's cache for an hour.
+	// hourly is the factor on the price of input tokens that are kept in the provider's
+	// cache for an hour.
 	hourly = 2
 )
 
@@ -53,8 +53,8 @@ type Prices struct {
 	Models   []ModelPrice `json:"models"` // the longest match counts, of equals the first
 }
 
-// BuiltInPrices is the table inside the program, with entries put before it: an
-// entry that matches a model as closely as a built-in one takes its place.
+// BuiltInPrices returns the table inside the program with the given entries before it. An
+// entry that matches a model as closely as a built-in one replaces that one.
 func BuiltInPrices(own ...ModelPrice) (Prices, error) {
 	var p Prices
 	if err := json.Unmarshal(builtIn, &p); err != nil {
@@ -64,7 +64,7 @@ func BuiltInPrices(own ...ModelPrice) (Prices, error) {
 	return p, nil
 }
 
-// Of is the price of a model, and whether the table knows the model.
+// Of returns the price of a model, and whether the table knows the model.
 func (p Prices) Of(model string) (Price, bool) {
 	best, found := p.Fallback, ""
 	model = spelling(model)
@@ -76,7 +76,8 @@ func (p Prices) Of(model string) (Price, bool) {
 	return best, found != ""
 }
 
-// spelling is how names are compared: some write the versions of Claude with dots.
+// spelling normalizes a name for comparison, because some write the versions of Claude with
+// dots.
 func spelling(model string) string {
 	model = strings.ToLower(model)
 	if strings.Contains(model, "claude") {
@@ -85,8 +86,8 @@ func spelling(model string) string {
 	return model
 }
 
-// matches says whether a name contains a part. A version at the end of the part is not
-// the beginning of a longer one: gpt-5 is not in gpt-5.7, whose price it does not have.
+// matches reports whether a name contains a part. A version at the end of the part must not
+// be the beginning of a longer one: gpt-5 does not match gpt-5.7, whose price differs.
 func matches(name, part string) bool {
 	for {
 		at := strings.Index(name, part)
@@ -105,8 +106,8 @@ func endsInDigit(s string) bool { return s != "" && beginsWithDigit(s[len(s)-1:]
 
 func beginsWithDigit(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
-// most is what a count costs with the dearest of the models, or of one that is not
-// known when there is none.
+// most returns the cost of a count with the most expensive of the models, or with an unknown
+// model when there are none.
 func (p Prices) most(c usage.Count, models []string) Cost {
 	if len(models) == 0 {
 		return p.Fallback.Cost(c)
@@ -119,8 +120,8 @@ func (p Prices) most(c usage.Count, models []string) Cost {
 	return most
 }
 
-// charge is what a request has cost, and whether that is more than a guess. What the
-// provider says counts, unless the table knows better that it is more.
+// charge returns the cost of a request, and whether it is more than a guess. The provider's
+// figure counts, unless the table gives a higher one.
 func (p Prices) charge(model string, c usage.Count) (Cost, bool) {
 	price, known := p.Of(model)
 	cost := price.Cost(c)

@@ -16,7 +16,7 @@ type Used struct {
 	Time     time.Duration `json:"time,omitempty"`
 }
 
-// Tokens is the number of tokens of all kinds.
+// Tokens returns the number of tokens of all kinds.
 func (u Used) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
 func (u Used) add(v Used) Used {
@@ -29,7 +29,7 @@ func (u Used) add(v Used) Used {
 	}
 }
 
-// Kind is what a limit is about.
+// Kind is the kind of a limit.
 type Kind string
 
 // The kinds of limits.
@@ -40,7 +40,7 @@ const (
 	KindTime     Kind = "time"
 )
 
-// share is how much of one limit is used; 1 is all of it.
+// share is the used part of one limit; 1 is all of it.
 type share struct {
 	kind  Kind
 	part  float64
@@ -49,7 +49,7 @@ type share struct {
 	raise string // what a person would type for more
 }
 
-// What a person would type for more of a kind.
+// The raise that a person is advised to type, by kind.
 const (
 	raiseCost   = "+5"
 	raiseTokens = "+100k tokens"
@@ -58,7 +58,7 @@ const (
 func dollars(n int64) string { return fmt.Sprintf("$%.2f", Cost(n).USD()) }
 func tokens(n int64) string  { return fmt.Sprintf("%d tokens", n) }
 
-// shares lists the limits that are set and how much of them is used.
+// shares lists the limits that are set, with their used parts.
 func shares(u Used, l Limits) []share {
 	var all []share
 	add := func(kind Kind, used, limit int64, text func(int64) string, raise string) {

@@ -26,7 +26,7 @@ const (
 	maxElements = 50_000
 )
 
-// render makes the text of a page in the wanted format; "" means markdown.
+// render returns the text of a page in the wanted format; "" means markdown.
 func render(p Page, format string) (string, error) {
 	kind := p.Headers["content-type"]
 	if kind == "" {
@@ -55,7 +55,7 @@ func render(p Page, format string) (string, error) {
 	return plainText(text), nil
 }
 
-// textual tells whether a media type is meant to be read.
+// textual reports whether a media type is text.
 func textual(media string) bool {
 	switch media {
 	case "application/json", "application/xml", "application/xhtml+xml", "application/javascript", "application/ecmascript",
@@ -65,10 +65,10 @@ func textual(media string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+yaml")
 }
 
-// decode brings a text into UTF-8, by its header, its mark or its HTML. When none
-// of these settles it, a text that can be UTF-8 is: the charset package guesses by
-// the first kilobyte, and would take a text for Latin whose first accent comes
-// later. cut tells that the body may end inside a character.
+// decode converts a text to UTF-8, by its header, its byte order mark or its HTML. When none
+// of these names a character set, a text that is valid UTF-8 is taken for UTF-8. The charset
+// package would guess from the first kilobyte, and take a text for Latin whose first accent
+// comes later. cut means that the body may end inside a character.
 func decode(body []byte, kind, media string, cut bool) (string, error) {
 	from, name, certain := charset.DetermineEncoding(body, kind)
 	guessed := !certain && (name == "windows-1252" || !markup(media)) // a <meta> settles what is HTML
@@ -82,10 +82,10 @@ func decode(body []byte, kind, media string, cut bool) (string, error) {
 	return strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD"), nil
 }
 
-// markup tells whether a media type is that of a web page.
+// markup reports whether a media type is that of a web page.
 func markup(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
 
-// isUTF8 tells whether a text is UTF-8, but for a last character that may be cut off.
+// isUTF8 reports whether a text is UTF-8, except for a last character that may be cut off.
 func isUTF8(body []byte, cut bool) bool {
 	if cut {
 		for i := len(body) - 1; i >= max(0, len(body)-utf8.UTFMax); i-- {
@@ -100,13 +100,13 @@ func isUTF8(body []byte, cut bool) bool {
 	return utf8.Valid(body)
 }
 
-// unread are elements whose content is not the page's text.
+// unread are elements whose content is not part of the page's text.
 var unread = map[atom.Atom]bool{
 	atom.Script: true, atom.Style: true, atom.Noscript: true, atom.Template: true, atom.Iframe: true, atom.Object: true,
 	atom.Svg: true, atom.Canvas: true,
 }
 
-// markdown converts a page, or the part of it that says to be the main one.
+// markdown converts a page, or its main element if it has exactly one.
 func markdown(text string) (string, error) {
 	doc, err := html.Parse(strings.NewReader(text))
 	if err != nil {
@@ -154,8 +154,8 @@ func survey(doc *html.Node) (title string, main *html.Node, elements int) {
 	return title, main, elements
 }
 
-// plainText is the text of a page without its markup. It looks at each token
-// once and builds no tree.
+// plainText returns the text of a page without its markup. It reads each token once and
+// builds no tree.
 func plainText(text string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(text))
@@ -193,7 +193,7 @@ func plainText(text string) string {
 	}
 }
 
-// breaks tells whether an element begins and ends a line.
+// breaks reports whether an element begins and ends a line.
 func breaks(a atom.Atom) bool {
 	switch a {
 	case atom.P, atom.Div, atom.Br, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,

@@ -25,7 +25,7 @@ const maxLine = 10 << 20
 // maxCalls is how many calls are worked on at a time.
 const maxCalls = 64
 
-// Page is the client's answer: what the web said.
+// Page is the client's answer with the response of the web.
 type Page struct {
 	URL       string            `json:"url"`
 	Status    int               `json:"status"`
@@ -81,7 +81,7 @@ func (s *server) answer(id, result json.RawMessage) error {
 	return s.out.Send(jsonrpc.Answer(id, result))
 }
 
-// handle takes one message. An error ends the server.
+// handle handles one message. An error ends the server.
 func (s *server) handle(ctx context.Context, line []byte) error {
 	if !jsonx.Valid(line) {
 		return s.fail(nil, jsonrpc.ParseError, "the message is not JSON")
@@ -208,7 +208,7 @@ func (s *server) page(ctx context.Context, call json.RawMessage) (Page, error) {
 	}
 }
 
-// deliver hands an answer of the client to the call that waits for it.
+// deliver passes an answer of the client to the call that waits for it.
 func (s *server) deliver(m jsonrpc.Message) {
 	s.mu.Lock()
 	got := s.waiting[string(m.ID)]

@@ -2,10 +2,10 @@
 // a workspace (git its hooks and its configuration, an editor its tasks, a shell its
 // .envrc) and says what of that is new or has changed since an earlier look.
 //
-// An agent writes what is looked at, maybe at the same time. So nothing is run, git
-// least of all; no link is followed out of the workspace; a pipe is not waited for; and
-// depth, entries, bytes and time are bounded. What a look missed, it says.
+// An agent writes the workspace, maybe at the same time. So a look runs nothing, not even
+// git, follows no link out of the workspace, never waits for a pipe, and is bounded in
+// depth, entries, bytes and time. It reports what it has missed.
 //
-// Which names count is the list of policy/hostexec. What counts of a git repository
-// is here: hooks, what its configuration makes git run or obey, what leads git elsewhere.
+// The list of file names is in policy/hostexec. The rules for git repositories are here:
+// hooks, what the configuration makes git run or obey, and what leads git elsewhere.
 package obeyed

@@ -13,14 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// file notes a file with the digest of what it is now.
+// file notes a file with the digest of its present state.
 func (l *looker) file(name string, f File) {
 	f.Digest = l.digest(name)
 	l.note(name, f)
 }
 
-// note adds something to what was found. What was found for git is not overwritten:
-// its hooks may also lie in a directory that counts for another reason.
+// note adds a finding. It does not replace a finding about git, because git's hooks may
+// also be in a directory that counts for another reason.
 func (l *looker) note(name string, f File) {
 	before, ok := l.look.Files[name]
 	if ok && (before.git || !f.git) {
@@ -33,8 +33,8 @@ func (l *looker) note(name string, f File) {
 	l.look.Files[name] = f
 }
 
-// digest tells one state of a file from another. Of a link it takes in where that leads,
-// too. It is empty for what cannot be read.
+// digest identifies one state of a file. For a link it includes the target. It is empty for
+// a file that cannot be read.
 func (l *looker) digest(name string) string {
 	h := sha256.New()
 	info, err := l.root.Lstat(name)
@@ -62,7 +62,7 @@ func (l *looker) digest(name string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// copy reads a regular file as far as the look may read, without waiting for it.
+// copy reads a regular file, as far as the look's bound allows, and never blocks.
 func (l *looker) copy(to io.Writer, name string) bool {
 	f, err := l.root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -79,8 +79,8 @@ func (l *looker) copy(to io.Writer, name string) bool {
 	return err == nil && n <= left
 }
 
-// read is the content of a small file, or nil when there is none. ok is false for what
-// is there and cannot be read.
+// read returns the content of a small file, or nil when there is no file. ok is false for a
+// file that cannot be read.
 func (l *looker) read(name string) (data []byte, ok bool) {
 	info, err := l.root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -94,5 +94,5 @@ func (l *looker) read(name string) (data []byte, ok bool) {
 	return []byte(b.String()), ok && b.Len() <= maxText
 }
 
-// maxText bounds a file that is looked into, in bytes.
+// maxText is the largest file whose content is examined, in bytes.
 const maxText = 1 << 20

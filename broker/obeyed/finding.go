@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Finding is something that programs of this machine would run or obey, and that was
-// not so at an earlier look.
+// Finding is something that programs of this machine would run or obey now and would not
+// have at an earlier look.
 type Finding struct {
 	Path  string `json:"path"`            // below the workspace; an agent chose it
 	Why   string `json:"why"`             // which program does what with it
@@ -20,7 +20,7 @@ type Finding struct {
 	git   bool
 }
 
-// String is the finding in a line.
+// String describes the finding in one line.
 func (f Finding) String() string {
 	if f.Files > 1 {
 		return fmt.Sprintf("%s: %s, %d files (%s)", f.State, shown(f.Path), f.Files, f.Why)
@@ -28,8 +28,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s (%s)", f.State, shown(f.Path), f.Why)
 }
 
-// Since tells what of the look is new or has changed since an earlier one: what git
-// obeys first, then what is nearest to the top.
+// Since lists what is new or has changed since an earlier look: first what git obeys, then
+// what is nearest to the top.
 func (l Look) Since(before Look) []Finding {
 	units, names := map[string]*Finding{}, before.names()
 	for name, f := range l.Files {
@@ -62,7 +62,7 @@ func (l Look) Since(before Look) []Finding {
 	return all
 }
 
-// names are the paths of what was found, and of the directories on the way.
+// names returns the paths of the findings and of the directories above them.
 func (l Look) names() map[string]bool {
 	all := map[string]bool{}
 	for name := range l.Files {
@@ -73,7 +73,7 @@ func (l Look) names() map[string]bool {
 	return all
 }
 
-// state says what is known of something that is not as it was.
+// state describes how something has changed.
 func (l Look) state(known bool) string {
 	switch {
 	case known:
@@ -99,7 +99,7 @@ func (l Look) around(name string) bool {
 	}
 }
 
-// shown is a path in a message: on one line, and not too long to be read.
+// shown returns a path for a message: on one line, and shortened.
 func shown(name string) string {
 	const most = 120
 	if len(name) > most {

@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// Record is what is kept of a look for later ones, and of what was done to the workspace
+// Record is the stored result of a look, with the changes that were made to the workspace
 // before it.
 type Record struct {
 	Look
@@ -25,7 +25,7 @@ type kept struct {
 	Files  map[string]string `json:"files"`
 }
 
-// maxKept bounds a record, in bytes; a look has limits of its own.
+// maxKept is the largest record, in bytes.
 const maxKept = 64 << 20
 
 // Keep writes the record to a file.

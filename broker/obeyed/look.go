@@ -28,11 +28,11 @@ type File struct {
 	why    string
 	unit   string // the path that a person is told: the file, or a directory that counts as a whole
 	git    bool
-	// inner is set for a repository that counts only inside another one, where git
-	// would use it instead.
+	// inner is set for a repository that matters only inside another one, where git would
+	// use it instead.
 	inner bool
-	// idle is set for a configuration that makes git do nothing: it tells a changed one
-	// from a new one.
+	// idle is set for a configuration that makes git run or obey nothing. It is kept to
+	// tell a changed configuration from a new one.
 	idle bool
 }
 
@@ -45,13 +45,13 @@ type limits struct {
 	time                 time.Duration
 }
 
-// usual is enough for a large project with all that it depends on.
+// usual is enough for a large project with all its dependencies.
 var usual = limits{
 	dirs: 200_000, entries: 2_000_000, depth: 64, files: 20_000, names: 8 << 20,
 	repositories: 1000, bytes: 256 << 20,
 }
 
-// quick is enough for one repository and what it keeps of its submodules.
+// quick is enough for one repository and its submodules.
 var quick = limits{
 	dirs: 1000, entries: 20_000, depth: usual.depth, files: 1000, names: 1 << 20,
 	repositories: 100, bytes: 16 << 20, time: time.Second,
@@ -96,8 +96,8 @@ func take(ctx context.Context, dir, userHome string, most limits, begin func(*lo
 	return l.look, context.Cause(ctx)
 }
 
-// looker is one look under way. Directories are looked at in the order of their depth,
-// so that what is nearest to a person is found before a limit is reached.
+// looker is one running look. It visits directories in the order of their depth, so that it
+// finds the entries nearest to the top before it reaches a limit.
 type looker struct {
 	ctx                         context.Context
 	root                        *os.Root
@@ -111,8 +111,8 @@ type looker struct {
 	stopped                     bool
 }
 
-// place is a directory to be looked at. It holds its own name only: an agent can make
-// paths as long as it likes.
+// place is a directory to be visited. It contains only its own name, because an agent can
+// make paths of any length.
 type place struct {
 	above  *place
 	name   string
@@ -154,14 +154,14 @@ func (l *looker) stop(format string, args ...any) {
 	l.stopped = true
 }
 
-// missed says that something was not looked at. The first reason is enough.
+// missed notes why something was not examined. It keeps the first reason.
 func (l *looker) missed(format string, args ...any) {
 	if l.look.Missed == "" {
 		l.look.Missed = fmt.Sprintf(format, args...)
 	}
 }
 
-// enter has a directory looked at later.
+// enter adds a directory to those that are visited later.
 func (l *looker) enter(p *place) {
 	switch l.dirs++; {
 	case p.depth > l.most.depth:
@@ -173,7 +173,7 @@ func (l *looker) enter(p *place) {
 	}
 }
 
-// list looks at a directory.
+// list visits a directory.
 func (l *looker) list(p *place) {
 	dir := p.path()
 	f, err := l.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
@@ -208,7 +208,7 @@ func (l *looker) list(p *place) {
 	}
 }
 
-// entry looks at what a directory holds.
+// entry examines an entry of a directory.
 func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
 	name := path.Join(dir, e.Name())
 	below := &place{above: p, name: e.Name(), depth: p.depth + 1, linked: p.linked, all: p.all, unit: p.unit}
@@ -236,8 +236,8 @@ func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
 	}
 }
 
-// link looks at a link, and behind it where that is in the workspace: programs follow
-// it. Behind the first link to a directory no other one is entered.
+// link examines a link, and its target if that is in the workspace, because programs follow
+// links. Behind one link to a directory, it enters no other link.
 func (l *looker) link(p, below *place, name string) {
 	if p.all == "" && isGit(below.name) {
 		l.file(name, File{why: "git uses the repository that it leads to", unit: name, git: true})

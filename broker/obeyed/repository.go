@@ -18,12 +18,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// isGit reports whether git takes a name for that of a repository, on some disk.
+// isGit reports whether git takes a name for ".git" on any file system.
 func isGit(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-// bareness are the parts by which git takes a directory for a repository.
+// bareness are the entries by which git recognizes a directory as a repository.
 type bareness struct{ head, objects, refs, commondir bool }
 
 func (b *bareness) note(name string) {
@@ -41,8 +41,8 @@ func (b *bareness) note(name string) {
 
 func (b *bareness) repository() bool { return b.head && (b.commondir || b.objects && b.refs) }
 
-// repository looks at a directory in which git keeps a repository, and whose work tree
-// has its top there. Git is not asked whether it is a whole one.
+// repository examines the directory of a git repository and its work tree. It does not
+// check whether the repository is complete.
 func (l *looker) repository(dir, top string) {
 	if l.repos++; l.repos > l.most.repositories {
 		l.stop("there are more than %d repositories", l.most.repositories)
@@ -79,8 +79,8 @@ func placeOf(dir string) *place {
 	return at
 }
 
-// text notes a file unless it is missing or empty, or counts, when given, says that its
-// content means nothing.
+// text notes a file unless it is missing or empty, or counts, if given, reports that its
+// content has no effect.
 func (l *looker) text(name, why string, counts func([]byte) bool) {
 	text, ok := l.read(name)
 	if ok && (len(bytes.TrimSpace(text)) == 0 || counts != nil && !counts(text)) {
@@ -99,7 +99,7 @@ func runsCommand(todo []byte) bool {
 	return false
 }
 
-// hooks notes what is in a directory of hooks. The samples that git brings do not run.
+// hooks notes the files in a directory of hooks, except git's samples, which do not run.
 func (l *looker) hooks(dir string) {
 	f, err := l.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -131,8 +131,8 @@ func (l *looker) hooks(dir string) {
 	}
 }
 
-// config looks into a configuration file of a repository and at the files that it makes
-// git run or obey. Only variables that do so count: others change all the time.
+// config examines a configuration file of a repository and the files that it makes git run
+// or obey. It ignores all other variables, because they change all the time.
 func (l *looker) config(name, dir, top string, depth int) {
 	text, ok := l.read(name)
 	if ok && text == nil {
@@ -163,9 +163,8 @@ func (l *looker) config(name, dir, top string, depth int) {
 	l.follow(all, path.Join(l.base, path.Dir(name)), path.Join(l.base, dir), path.Join(l.base, top), depth)
 }
 
-// follow looks at the files in the workspace that a configuration names. The
-// directories are those of the file, of the repository and of its work tree, as the
-// host knows them.
+// follow examines the files in the workspace that a configuration names. The directories
+// are those of the file, of the repository and of its work tree, as paths of the host.
 func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 	for _, d := range all {
 		if d.Kind == gitx.WorkTree {
@@ -198,10 +197,10 @@ func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 	}
 }
 
-// maxIncludes bounds how deep an included configuration includes others, as in git.
+// maxIncludes is how deep configurations include each other at most, as in git.
 const maxIncludes = 10
 
-// included looks at what an included configuration names, once.
+// included examines an included configuration, once.
 func (l *looker) included(name, dir, top string, depth int) {
 	if l.seen[[2]string{name, top}] {
 		return
@@ -214,8 +213,8 @@ func (l *looker) included(name, dir, top string, depth int) {
 	}
 }
 
-// program looks at the files that a command names, by their paths from the top of the
-// work tree or whole ones.
+// program examines the files that a command names by absolute paths or by paths from the top
+// of the work tree.
 func (l *looker) program(d gitx.Directive, top string) {
 	words := strings.FieldsFunc(d.Value, func(r rune) bool { return strings.ContainsRune(" \t\n\"'=;&|<>()!`$", r) })
 	for _, word := range words[:min(len(words), maxWords)] {
@@ -229,11 +228,11 @@ func (l *looker) program(d gitx.Directive, top string) {
 	}
 }
 
-// maxWords bounds how many words of a command are looked at.
+// maxWords is how many words of a command are examined.
 const maxWords = 64
 
-// outside follows the configuration that lies outside of the workspace: the person's
-// own, and that of repositories in whose work tree the workspace is.
+// outside follows the configurations outside of the workspace: the person's own, and those
+// of repositories whose work tree contains the workspace.
 func (l *looker) outside() {
 	read := func(dir, name, top string) {
 		root, err := os.OpenRoot(dir)
@@ -263,7 +262,7 @@ func (l *looker) exists(name string) bool {
 	return err == nil
 }
 
-// absolute is a name as git completes it.
+// absolute returns a name as git makes it absolute.
 func (l *looker) absolute(dir, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok && l.home != "" {
 		return filepath.Join(l.home, rest)
@@ -274,7 +273,7 @@ func (l *looker) absolute(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// inside is a path of the host below the workspace.
+// inside returns a path of the host relative to the workspace.
 func (l *looker) inside(name string) (string, bool) {
 	rel, err := filepath.Rel(l.base, name)
 	return rel, err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, "../")
