@@ -18,7 +18,7 @@ type Call struct {
 	Structural bool
 }
 
-// CallOf is the call a verdict is about.
+// CallOf returns the call of a verdict.
 func CallOf(session, server, tool string, v policy.Verdict) Call {
 	return Call{
 		Session: session, Server: server, Tool: tool,
@@ -27,7 +27,7 @@ func CallOf(session, server, tool string, v policy.Verdict) Call {
 	}
 }
 
-// slot is where a value stands and what it means there.
+// slot is an argument and one role of its values.
 type slot struct {
 	argument string
 	role     policy.Role
@@ -43,7 +43,7 @@ func (c Call) slots() map[slot][]policy.Value {
 	return out
 }
 
-// rest are the arguments that are neither values nor prose, as they are written.
+// rest returns the arguments that are neither values nor free text, as JSON.
 func (c Call) rest() (map[string]string, error) {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(c.Arguments, &all); err != nil {

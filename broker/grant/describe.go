@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// describe says in full what a pattern lets through, in one sentence. It is the
-// same for the same pattern.
+// describe describes in one sentence everything that a pattern lets through. Equal patterns
+// have equal descriptions.
 func describe(name string, p pattern, prose []string) string {
 	var parts []string
 	for _, at := range slices.SortedFunc(maps.Keys(p.slots), func(a, b slot) int {
@@ -40,7 +40,7 @@ func (a allowed) describe() string {
 	return strings.Join(ways, ", ")
 }
 
-// quoteName is a name as it is when it is plain, else quoted.
+// quoteName quotes a name unless it is plain.
 func quoteName(name string) string {
 	for _, r := range name {
 		plain := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./", r)

@@ -13,8 +13,8 @@ import (
 // Scope names how far a grant reaches.
 type Scope string
 
-// The scopes, from the narrowest. File, host and remote are one step, named for
-// what the call is done to.
+// The scopes, the narrowest first. File, host and remote are the same step for different
+// kinds of calls.
 const (
 	Exact     Scope = "exact"     // this very call
 	File      Scope = "file"      // this tool on these paths
@@ -31,11 +31,11 @@ type Offer struct {
 	pattern pattern
 }
 
-// Matches tells whether the offer would let a call through.
+// Matches reports whether the offer would let a call through.
 func (o Offer) Matches(c Call) bool { return o.pattern.matches(c) }
 
-// never are the roles no standing permission is given for: what they do cannot
-// be taken back, or opens a new way out.
+// never are the roles without grants, because their calls cannot be undone or open a new way
+// out.
 var never = []policy.Role{policy.WriteHistory, policy.DeleteHistory, policy.ProxyDomain}
 
 // Offers lists the scopes an approval of the call could be remembered for, the
@@ -66,16 +66,16 @@ func Offers(c Call) []Offer {
 	return offers
 }
 
-// concealed tells whether a value is a hidden file: those are for one call at a
-// time.
+// concealed reports whether a value is the path of a hidden file. A call with such a path
+// can only be remembered with exactly the same arguments.
 func concealed(v policy.Value) bool { return isPath(v.Role) && hidden(v.Text) }
 
 func isPath(r policy.Role) bool {
 	return r == policy.ReadPath || r == policy.WritePath || r == policy.DeletePath
 }
 
-// reach is what the target scope lets stand in a slot: addresses that are
-// fetched by their host, everything else as it is.
+// reach returns the values that the target scope allows in a slot: for addresses that are
+// fetched, the same origin; else the same value.
 func reach(role policy.Role, values []policy.Value) allowed {
 	var a allowed
 	for _, v := range values {
@@ -92,7 +92,7 @@ func reach(role policy.Role, values []policy.Value) allowed {
 	return a
 }
 
-// scopeOf names the target scope for what the call is done to.
+// scopeOf returns the name of the target scope for a call.
 func scopeOf(c Call) Scope {
 	has := func(r policy.Role) bool {
 		return slices.ContainsFunc(c.Values, func(v policy.Value) bool { return v.Role == r })
@@ -108,10 +108,9 @@ func scopeOf(c Call) Scope {
 	return Target
 }
 
-// inDirectory widens the paths outside the sandbox to what lies directly in
-// the one directory they are in. It is not offered for what deletes, nor for
-// the root of the file system, a directory just below it, a hidden one, or a
-// person's home.
+// inDirectory widens the paths outside the sandbox to all files directly in their one
+// directory. It is not offered for calls that delete, nor for the root of the file system,
+// a directory just below it, a hidden directory, or a person's home.
 func inDirectory(c Call, target pattern) (pattern, bool) {
 	dir := ""
 	for _, v := range c.Values {

@@ -17,14 +17,14 @@ type pattern struct {
 	rest         map[string]string // arguments that must be written like this
 }
 
-// allowed says which values may stand in a slot.
+// allowed describes the values that a slot may have.
 type allowed struct {
 	texts     []string
 	origins   []string // of addresses: any path there will do
 	directory string   // of paths: what lies directly in it will do, but nothing hidden
 }
 
-// matches tells whether the pattern lets a call through.
+// matches reports whether the pattern lets a call through.
 func (p pattern) matches(c Call) bool {
 	if c.Structural || c.Server != p.server || c.Tool != p.tool || c.Digest == "" {
 		return false
@@ -56,6 +56,6 @@ func (a allowed) takes(v policy.Value) bool {
 	return a.directory != "" && path.Dir(v.Text) == a.directory && !hidden(v.Text)
 }
 
-// hidden tells whether a path names a file that listings leave out; shells,
-// tools and logins are configured by those.
+// hidden reports whether a path names a hidden file. Such files configure shells, tools and
+// logins.
 func hidden(p string) bool { return strings.HasPrefix(path.Base(p), ".") }

@@ -18,7 +18,7 @@ const (
 // maxGrants bounds the grants of one session.
 const maxGrants = 100
 
-// Grant is one standing permission.
+// Grant is an approval that is remembered.
 type Grant struct {
 	Number     int // from 1, growing, never used twice
 	Session    string
@@ -31,7 +31,7 @@ type Grant struct {
 	Used       int // calls it has let through
 }
 
-// Evidence is what the record of a call says that the grant let through.
+// Evidence returns the detail for the record of a call that the grant let through.
 func (g Grant) Evidence() map[string]any {
 	return map[string]any{"grant": g.Number, "scope": string(g.Scope), "use": g.Used}
 }
@@ -55,13 +55,14 @@ type Store struct {
 	held   []*held // oldest first
 }
 
-// held is a grant in force.
+// held is a valid grant in the store.
 type held struct {
 	Grant
 	pattern pattern
 }
 
-// New makes an empty store. now has a monotonic reading; nil means time.Now.
+// New returns an empty store. now returns times with a monotonic reading; nil means
+// time.Now.
 func New(now func() time.Time) *Store {
 	if now == nil {
 		now = time.Now
@@ -69,8 +70,7 @@ func New(now func() time.Time) *Store {
 	return &Store{now: now}
 }
 
-// Check tells whether a time is one that a grant can have; 0 stands for
-// DefaultTime.
+// Check returns an error if a grant cannot last that long; 0 stands for DefaultTime.
 func Check(limit time.Duration) error {
 	if limit != 0 && (limit < MinTime || limit > MaxTime) {
 		return ErrTime
@@ -78,7 +78,7 @@ func Check(limit time.Duration) error {
 	return nil
 }
 
-// Add puts a grant into force, for limit from now; 0 stands for DefaultTime.
+// Add adds a grant that is valid for limit from now; 0 stands for DefaultTime.
 func (s *Store) Add(session string, o Offer, by, escalation string, limit time.Duration) (Grant, error) {
 	if err := Check(limit); err != nil {
 		return Grant{}, err
@@ -114,8 +114,8 @@ func (s *Store) countLocked(session string) int {
 	return n
 }
 
-// Match finds the oldest grant in force that would let a call through. It
-// counts nothing: the call is judged again first, and then Use decides.
+// Match returns the oldest valid grant that would let a call through. It counts no use: the
+// call is judged again first, and then Use decides.
 func (s *Store) Match(c Call) (Grant, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +128,8 @@ func (s *Store) Match(c Call) (Grant, bool) {
 	return Grant{}, false
 }
 
-// Use lets a call through by a grant, provided that it is still in force and
-// still lets exactly this call through.
+// Use lets a call through by a grant, if the grant is still valid and still lets exactly
+// this call through.
 func (s *Store) Use(number int, c Call) (Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,7 +154,7 @@ func (s *Store) List() []Grant {
 	return out
 }
 
-// Revoke ends a grant. Calls that are under way already are not called back.
+// Revoke ends a grant. It does not stop calls that are already under way.
 func (s *Store) Revoke(number int) (Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -190,8 +190,8 @@ func (s *Store) prune() time.Time {
 	return now
 }
 
-// overdue tells whether a grant's time is over, by whichever clock says so: the
-// monotonic one stands still while the machine sleeps, and the other can be set.
+// overdue reports whether a grant has expired by either clock. The monotonic clock stops
+// while the machine sleeps, and the other one can be set.
 func (h *held) overdue(now time.Time) bool {
 	limit := h.ExpiresAt.Sub(h.At)
 	elapsed, wall := now.Sub(h.At), now.Round(0).Sub(h.At.Round(0))

@@ -1,6 +1,6 @@
-// Command eval-approver measures the automatic approval by the cases in the tree:
-// the deterministic stage always, and the model behind it when a provider is
-// named. It exits 1 when anything was approved that a person has to be asked.
+// Command eval-approver measures the automatic approval on the cases in the tree: always
+// the grammar, and also the model when a provider is named. It exits with 1 when a call was
+// approved that a person has to be asked about.
 package main
 
 import (
@@ -40,8 +40,8 @@ func run(name, model string) error {
 			return fmt.Errorf("%w (set the provider's key in the environment)", err)
 		}
 		defer m.Close()
-		// Alone, the model is shown every case; in use it sees only those that
-		// the deterministic stage has passed.
+		// Here the model sees every case; in use it sees only those that the grammar has
+		// passed.
 		measure(m.Name()+" alone", cases, func(c evaluation.Case) bool { return asks(m, c) })
 		bad += measure("both together", cases, func(c evaluation.Case) bool {
 			return autoapprove.Match(c.Question) == nil && asks(m, c)

@@ -1,6 +1,6 @@
-// Command ironcurtain-mux-bridge runs in an agent's container. It carries the agent's
-// two ways out to the host and holds nothing secret. People have no use for it: it is
-// embedded in ironcurtain-mux, which mounts it.
+// Command ironcurtain-mux-bridge runs in an agent's container. It carries the agent's two
+// ways out to the host and has no secret. It is embedded in ironcurtain-mux, which mounts
+// it; people do not run it.
 //
 //	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   open the way to the model, become the agent
 //	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy
@@ -46,8 +46,8 @@ func untilSignal(f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// run compares the mounts with what the host has looked at, opens the way to the
-// model and becomes the agent argv, the main process of its container.
+// run compares the mounts with the files that the host has checked, opens the way to the
+// model, and becomes the agent argv, the main process of its container.
 func run(argv []string) error {
 	const op = "start the agent"
 	self, err := os.Executable()
@@ -63,8 +63,8 @@ func run(argv []string) error {
 	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv))
 }
 
-// proxy carries the agent's connections to the host's socket until ctx ends, from
-// the listener that run left to this process.
+// proxy carries the agent's connections to the host's socket until ctx ends. It inherits its
+// listener from run.
 func proxy(ctx context.Context) error {
 	listener, err := bridge.Inherited()
 	if err != nil {

@@ -1,5 +1,6 @@
-// Package alone runs a test in a process of its own. A test that measures memory needs
-// one, because the other tests of its package use the memory of the same process.
+// Package alone runs a test in a process of its own. A test that measures memory needs one:
+// the system counts a child's peak from that of its parent, which the other tests of the
+// package have raised.
 package alone
 
 import (

@@ -47,7 +47,8 @@ type Finder interface {
 	Found() json.RawMessage
 }
 
-// NewReader reads lines of at most limit bytes. A *bufio.Reader is used as it is.
+// NewReader reads lines of at most limit bytes. It uses a *bufio.Reader directly,
+// without a second buffer.
 func NewReader(r io.Reader, limit int) *Reader {
 	if b, ok := r.(*bufio.Reader); ok {
 		return &Reader{r: b, limit: limit}

@@ -1,10 +1,10 @@
-// Package strict takes JSON-RPC messages apart.
+// Package strict decodes JSON-RPC messages.
 //
-// Decode takes a line of an untrusted client apart and refuses whatever two readers
-// could understand differently: a batch, a member that JSON-RPC does not know, an id
-// that is neither a text nor a whole number. Open takes what a server says as far as
-// it can be understood. Both leave parameters and results the bytes they were.
+// Decode decodes a line of an untrusted client and refuses everything that two readers
+// could understand differently: a batch, a member that JSON-RPC does not know, an id that
+// is neither a text nor a whole number. Open decodes a line of a server as far as
+// possible. Neither changes the bytes of parameters and results.
 //
-// It is no part of jsonrpc, because the tables that it compares names with would make
-// the bridge a tenth larger, which reads nothing strictly.
+// It is not part of jsonrpc, because its tables for comparing names would make the bridge
+// a tenth larger, which reads nothing strictly.
 package strict

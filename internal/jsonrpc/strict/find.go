@@ -6,14 +6,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// FindID finds the id of a message that goes by.
+// FindID returns a jsonrpc.Finder for the id of a skipped message.
 func FindID() jsonrpc.Finder { return new(idFinder) }
 
 // maxID is the longest id that is looked for.
 const maxID = 256
 
-// idFinder looks for the id of a message that goes by. It remembers no more than one
-// name or one simple value of the outermost object.
+// idFinder looks for the id of a skipped message. It keeps at most one name or one simple
+// value of the outermost object.
 type idFinder struct {
 	depth           int
 	inText, escaped bool
@@ -71,7 +71,7 @@ func (f *idFinder) member() {
 	f.name, f.token = "", f.token[:0]
 }
 
-// Found is the id, or nil when there is none that is certain.
+// Found returns the id, or nil when no id is certain.
 func (f *idFinder) Found() json.RawMessage {
 	if f.ids != 1 {
 		return nil

@@ -10,9 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// Decode takes a line of an untrusted client apart. The id is returned as far as it
-// was understood, also with an error, so that the answer finds its way. The error is
-// a *jsonrpc.Error.
+// Decode decodes a line of an untrusted client. If it could read the id, it returns the id
+// even with an error, so that the error can be answered. The error is a *jsonrpc.Error.
 func Decode(line []byte) (jsonrpc.Message, error) {
 	var m jsonrpc.Message
 	if first := bytes.TrimLeft(line, " \t"); len(first) > 0 && first[0] == '[' {
@@ -55,9 +54,9 @@ func Decode(line []byte) (jsonrpc.Message, error) {
 	return m, nil
 }
 
-// Open takes a line of a server apart. Its parts, the id among them, are not looked
-// into: what is in them is checked where it is used. Of a line that cannot be
-// understood the message has what stands before the fault; the error is a *jsonrpc.Error.
+// Open splits a line from a server into its parts. It does not check the parts, not even
+// the id: the code that uses a part checks it. If the line cannot be parsed, the message
+// has the parts before the fault, and the error is a *jsonrpc.Error.
 func Open(line []byte) (jsonrpc.Message, error) {
 	var m jsonrpc.Message
 	fields, err := jsonx.Split(line)
@@ -85,13 +84,13 @@ func Open(line []byte) (jsonrpc.Message, error) {
 	return m, nil
 }
 
-// notJSON refuses a line because of what jsonx says of it.
+// notJSON returns the refusal of a line for an error of jsonx.
 func notJSON(err error) error {
 	return jsonrpc.Refuse(jsonrpc.ParseError, "the message is not JSON that has one meaning: %v", err)
 }
 
-// Identifier accepts texts and whole numbers, not null. A number may be of any size:
-// it goes back as it came, and nobody reckons with it.
+// Identifier accepts texts and whole numbers, not null. A number may be of any size, because
+// it is sent back unchanged and never computed with.
 func Identifier(raw []byte) (json.RawMessage, error) {
 	v, err := jsonx.Parse(raw, jsonx.Limits{Bytes: 1 << 10, Trusted: true})
 	if err != nil {
