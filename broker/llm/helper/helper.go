@@ -1,10 +1,9 @@
-// Package helper asks a model through a program beside this one, which brings the
-// providers' libraries. They are large: linked in, they would more than triple
-// the multiplexer, which also runs in every container, for a question now and
-// then.
+// Package helper asks a model through a separate program, which contains the
+// providers' libraries. The libraries are large: they would more than triple the size
+// of the multiplexer, for a question now and then.
 //
-// The program gets one request on its standard input, the key included, and
-// gives one reply. It inherits nothing but what it takes to reach the network.
+// The program reads one request, with the key, from its standard input and writes one
+// reply. It inherits only the environment variables that it needs to reach the network.
 package helper
 
 import (
