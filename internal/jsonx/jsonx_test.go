@@ -204,7 +204,11 @@ func sameAsStandard(t interface{ Fatalf(string, ...any) }, data []byte, v Value)
 func byValue(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		r, ok := new(big.Rat).SetString(v.String())
+		text := v.String()
+		if !strings.ContainsAny(mantissa(text), "123456789") {
+			text = "0" // whatever its exponent, which can be too large for big.Rat
+		}
+		r, ok := new(big.Rat).SetString(text)
 		return fmt.Sprint(r, ok)
 	case []any:
 		for i := range v {
