@@ -31,8 +31,9 @@ type backend struct {
 	// A call that needs more directories takes all slots, so that no other call can use
 	// these directories.
 	slots  slots
-	atOnce int64 // how many slots there are
-	late   error // the cause of calls that take too long
+	atOnce int64   // how many slots there are
+	late   error   // the cause of calls that take too long
+	stages *stages // nil: the server can carry out calls in the running process only
 
 	mu     sync.Mutex
 	link   *link         // nil while the server is down
@@ -62,6 +63,9 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 		}
 	}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
+	if s.Staging != nil && p.config.StageDir != "" && p.config.Sandbox.Views() == nil {
+		b.stages = newStages(b)
+	}
 	return b
 }
 
@@ -93,7 +97,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	l := newLink(p, b.proxy.limits, b.proxy.room, b.open)
 	tools, err := b.greet(ctx, l)
 	if err == nil {
-		err = b.record(ctx, p)
+		err = b.record(ctx, p, "server started")
 	}
 	if err != nil {
 		_ = l.Close()
@@ -175,14 +179,14 @@ func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
 }
 
 // record writes a record of the server's start.
-func (b *backend) record(ctx context.Context, p *sandbox.Process) error {
+func (b *backend) record(ctx context.Context, p *sandbox.Process, what string) error {
 	probes := map[string]any{}
 	for _, probe := range p.Probes() {
 		probes[probe.Name] = map[bool]string{true: "blocked", false: "got through"}[probe.Blocked]
 	}
 	return b.proxy.config.Audit.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: b.proxy.config.Session, Server: b.spec.Name,
-		Reason: "server started", Sandboxed: p.Sandboxed(), Detail: map[string]any{"probes": probes},
+		Reason: what, Sandboxed: p.Sandboxed(), Detail: map[string]any{"probes": probes},
 	})
 }
 
@@ -191,6 +195,9 @@ func (b *backend) close() {
 	b.demand.stopped = false // no call starts it any more
 	b.mu.Unlock()
 	b.cancel()
+	if b.stages != nil {
+		b.stages.close()
+	}
 	b.keeper.Wait()
 	b.mu.Lock()
 	l := b.link

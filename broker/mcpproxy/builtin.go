@@ -40,14 +40,6 @@ func (p *Proxy) builtin(t target) *Builtin {
 	return nil
 }
 
-// futile returns why a call cannot succeed even if a person approves it, or nil.
-func (c *call) futile() error {
-	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {
-		return own.Check(c.verdict.Arguments)
-	}
-	return nil
-}
-
 // runBuiltin records that the call goes on and carries it out.
 func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
 	if why := context.Cause(ctx); why != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -58,6 +59,12 @@ type Orders interface {
 // Starter runs servers; *sandbox.Host is one.
 type Starter interface {
 	Start(ctx context.Context, s sandbox.Spec) (*sandbox.Process, error)
+	// Reaches returns why a running server cannot use a path, or nil.
+	Reaches(s sandbox.Spec, a stage.Access) error
+	// Views returns why no server can be started with a view, or nil; CheckView why none
+	// can carry out a plan in a view.
+	Views() error
+	CheckView(p *stage.Plan) error
 }
 
 // Config is everything a proxy needs.
@@ -74,6 +81,9 @@ type Config struct {
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
 	EscalationTimeout time.Duration
+	// StageDir is a directory for the stages of calls, which no sandbox and no agent can
+	// read. It is made when it is needed.
+	StageDir string
 	// Activity is called with each event, so that the event can be shown. It must not
 	// block. It may be nil.
 	Activity func(Activity)

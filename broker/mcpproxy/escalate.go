@@ -86,6 +86,9 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			<-done
 		}()
 	}
+	if err := c.plan(); err != nil {
+		return approval.Resolution{}, err
+	}
 	if err := c.show(ctx); err != nil {
 		return approval.Resolution{}, err
 	}
@@ -98,6 +101,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			return res, nil
 		}
 	}
+	defer c.warmUp()()
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
 	if c.proxy.config.Tickets {

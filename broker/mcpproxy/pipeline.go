@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -45,6 +46,8 @@ type call struct {
 	verdict policy.Verdict
 	hash    string // of the policy that judged
 	record  audit.Record
+	needs   []stage.Access  // the paths that it names
+	staging *staging        // what its running server does not have for it; nil: it has everything
 	effect  *preview.Effect // as it was shown to the person
 	again   bool            // the person is asked again, because the effect changed
 	asked   int             // how often an approval came too late for what was shown
@@ -116,13 +119,13 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		if err := c.futile(); err != nil {
 			return c.deny(ctx, ruleFutile, err.Error())
 		}
-		if b := c.proxy.backend(c.target.server); b != nil {
-			b.startAhead() // it starts while the person thinks
-		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
 		}
 	default:
+		if err := c.plan(); err != nil {
+			return c.deny(ctx, ruleFutile, err.Error())
+		}
 		c.record.Decision = audit.Allow
 	}
 	return c.forward(ctx)
@@ -185,6 +188,9 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	if why := context.Cause(ctx); why != nil {
 		return c.withdrawn(ctx, why)
 	}
+	if c.staging != nil {
+		return c.forwardOnStage(ctx, b)
+	}
 	c.ending.began = time.Now()
 	if err := b.acquire(ctx); err != nil {
 		if why := context.Cause(ctx); why != nil {
@@ -202,17 +208,12 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	c.ending.began = time.Now()
 	got, err := b.call(ctx, job{
-		tool: c.target.tool, arguments: c.verdict.Arguments, paths: namedPaths(c.verdict), progress: c.relay(), web: c.web(b),
+		tool: c.target.tool, arguments: c.verdict.Arguments, paths: pathsOf(c.needs), progress: c.relay(), web: c.web(b),
 	})
 	if err != nil {
 		return c.failed(err)
 	}
-	c.answer = got.room
-	if err := c.proxy.room.passing.take(ctx, c.proxy.life); err != nil {
-		return c.failed(err)
-	}
-	clean, toolFailed, err := c.proxy.clean(got.result, c.record.Sandboxed)
-	c.proxy.room.passing.give()
+	clean, toolFailed, err := c.cleaned(ctx, got)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -221,6 +222,16 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	c.answered(clean, toolFailed)
 	return clean
+}
+
+// cleaned returns the agent's version of a server's answer, and whether the tool failed.
+func (c *call) cleaned(ctx context.Context, got reply) (result json.RawMessage, failed bool, err error) {
+	c.answer = got.room
+	if err := c.proxy.room.passing.take(ctx, c.proxy.life); err != nil {
+		return nil, false, err
+	}
+	defer c.proxy.room.passing.give()
+	return c.proxy.clean(got.result, c.record.Sandboxed)
 }
 
 // unrecorded returns the refusal of a call whose decision could not be recorded.

@@ -79,25 +79,16 @@ func TestRealServersInRealSandboxes(t *testing.T) {
 	if m := a.call("2", "git__git_status", `{"path":"/workspace"}`); m.isError() || !strings.Contains(m.text(), "hello.txt") {
 		t.Fatalf("git: %s", m.Result)
 	}
-	// Outside, a person decides, and then the sandbox has its say.
-	for _, c := range []struct {
-		path, want string
-		works      bool
-	}{
-		{filepath.Join(r.outside, "new.txt"), "Successfully", true},
-		{"/etc/ironcurtain-test", "[SANDBOX BLOCKED]", false},
-	} {
-		a.send(callLine("3", "filesystem__write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, c.path)))
-		item := r.pending(1)[0]
-		if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
-			t.Fatal(won, err)
-		}
-		if m := a.answerTo("3"); m.isError() == c.works || !strings.Contains(m.text(), c.want) {
-			t.Errorf("%s: %s", c.path, m.Result)
-		}
-		if _, err := os.Lstat(c.path); (err == nil) != c.works {
-			t.Errorf("%s on disk: %v", c.path, err)
-		}
+	// Outside, a person decides, unless the sandbox would not let it happen.
+	path := filepath.Join(r.outside, "new.txt")
+	a.send(callLine("3", "filesystem__write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, path)))
+	r.approve(1)
+	if m := a.answerTo("3"); m.isError() || !reads(path, "x") {
+		t.Errorf("outside: %s", m.Result)
+	}
+	beyond := filepath.Join(r.dir, "beyond.txt")
+	if m := a.call("5", "filesystem__write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, beyond)); !m.isError() || !strings.Contains(m.text(), ruleFutile) || reads(beyond, "x") {
+		t.Errorf("beyond the sandbox: %s", m.Result)
 	}
 	// Tools without annotations are not offered, whatever the server does.
 	if m := a.call("4", "everything__echo", `{"message":"x"}`); !m.isError() {

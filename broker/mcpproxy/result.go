@@ -96,15 +96,13 @@ func (p *Proxy) present(text string, sandboxed bool) string {
 	return p.blocked(p.redact.Known(p.engine().ToContainer(text)), sandboxed)
 }
 
-// blocked marks a text that looks like a refusal of the sandbox, and adds what the person
-// can do about it.
+// blocked marks a text that looks like a refusal of the sandbox, and says what to do.
 func (p *Proxy) blocked(text string, sandboxed bool) string {
 	marked := sandbox.Annotate(text, sandboxed)
-	if marked == text || p.config.Widen == "" {
-		return marked
+	if marked != text {
+		marked += " (The sandbox of this server does not let it do this, so do not repeat the call.)"
 	}
-	return marked + " (The sandbox of this server does not let it write there or read what is hidden; an approval does not change that, " +
-		"so do not repeat the call. The person can open a directory: " + p.config.Widen + ".)"
+	return marked
 }
 
 // annotate marks a text block that looks like a refusal of the sandbox.

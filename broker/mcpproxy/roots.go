@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // introspection is the tool by which a server lists the directories that it serves. It shows
@@ -84,7 +84,7 @@ func (r *roots) answer(id json.RawMessage, write func([]byte) error) error {
 func beyond(paths, base []string) []string {
 	var dirs []string
 	for _, p := range paths {
-		if !filepath.IsAbs(p) || slices.ContainsFunc(base, func(dir string) bool { return within(p, dir) }) {
+		if !filepath.IsAbs(p) || slices.ContainsFunc(base, func(dir string) bool { return stage.Within(p, dir) }) {
 			continue
 		}
 		dir := filepath.Clean(p)
@@ -99,45 +99,6 @@ func beyond(paths, base []string) []string {
 		}
 	}
 	return dirs
-}
-
-// within reports whether a clean path is the directory or below it.
-func within(path, dir string) bool {
-	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, "/")+"/")
-}
-
-// pathRoles are the roles of arguments that name a place in the file system.
-var pathRoles = []policy.Role{
-	policy.ReadPath, policy.WritePath, policy.DeletePath, policy.WriteHistory, policy.DeleteHistory,
-}
-
-// namedPaths returns the paths among the canonical arguments of a judged call.
-func namedPaths(v policy.Verdict) []string {
-	var names []string
-	for _, step := range v.Trace {
-		if slices.Contains(pathRoles, policy.Role(step.Role)) {
-			names = append(names, step.Argument)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	var arguments map[string]json.RawMessage
-	if json.Unmarshal(v.Arguments, &arguments) != nil {
-		return nil
-	}
-	var paths []string
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		var one string
-		var several []string
-		if json.Unmarshal(arguments[name], &one) == nil {
-			paths = append(paths, one)
-		} else if json.Unmarshal(arguments[name], &several) == nil {
-			paths = append(paths, several...)
-		}
-	}
-	return paths
 }
 
 // widen adds directories to the server's roots and waits until the server uses them. A

@@ -129,7 +129,10 @@ func (p *Process) endsWithin(d time.Duration) bool {
 // errNotBegun means that the server's program has not run at all.
 var errNotBegun = errors.New("the sandbox ended before the server began")
 
-// firstLine reads one line of the output, at most 1 KiB.
+// maxReport bounds the line with which a sandbox reports its probes, in bytes.
+const maxReport = 64 << 10
+
+// firstLine reads one line of the output, at most maxReport bytes.
 func (p *Process) firstLine(ctx context.Context) (string, error) {
 	type result struct {
 		line string
@@ -138,7 +141,7 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 	got := make(chan result, 1)
 	go func() {
 		var b strings.Builder
-		for b.Len() < 1<<10 {
+		for b.Len() < maxReport {
 			c, err := p.out.ReadByte()
 			if err != nil {
 				got <- result{err: errNotBegun}

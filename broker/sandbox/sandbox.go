@@ -37,6 +37,7 @@ type Options struct {
 	Policy    Policy   // empty means Enforce
 	UserHome  string   // the person's home directory
 	StateHome string   // the program's state: not readable
+	Programs  []string // directories with programs of the servers: readable, also in a view
 	Readable  []string // readable also where StateHome or a default would hide it
 	// Warn is called once with the warning that servers run without a sandbox. It may be
 	// nil.

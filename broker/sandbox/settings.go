@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 )
 
 // settings is the file that srt reads.
@@ -56,9 +58,33 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 		s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, h.options.StateHome)
 	}
 	// A writable path is readable, even inside a hidden one.
-	s.Filesystem.AllowRead = append(h.resolve(c.Filesystem.AllowRead), h.options.Readable...)
+	s.Filesystem.AllowRead = slices.Concat(h.resolve(c.Filesystem.AllowRead), h.options.Programs, h.options.Readable)
 	s.Filesystem.AllowRead = append(s.Filesystem.AllowRead, s.Filesystem.AllowWrite...)
 	return s
+}
+
+// Reaches returns why a server that was started with a spec cannot use a path in this way,
+// or nil.
+func (h *Host) Reaches(s Spec, a stage.Access) error {
+	if s.Sandbox.Off || h.unavailable != nil {
+		return nil
+	}
+	f := h.settingsFor(s.Sandbox, h.scratch).Filesystem
+	if (a.Write || a.Delete) && (!among(a.Path, f.AllowWrite) || among(a.Path, f.DenyWrite)) {
+		return fmt.Errorf("the sandbox of server %s does not let it change %s", s.Name, a.Path)
+	}
+	if a.Read && among(a.Path, f.DenyRead) && !among(a.Path, f.AllowRead) {
+		return fmt.Errorf("the sandbox of server %s hides %s from it", s.Name, a.Path)
+	}
+	return nil
+}
+
+// among reports whether a canonical path is one of the directories or below one.
+func among(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		real, err := filepath.EvalSymlinks(dir)
+		return stage.Within(path, dir) || err == nil && stage.Within(path, real)
+	})
 }
 
 // resolve makes paths of a configuration absolute: relative ones are below the

@@ -27,14 +27,29 @@ type Spec struct {
 	Env     map[string]string // its own variables and credentials
 	Sandbox servers.Sandbox
 	// Roots are the directories that the server gets as MCP roots when it asks; the first
-	// is the session's. Without any, the server has no roots.
-	Roots []string
+	// is the session's. Without any, the server has no roots. RootArgs says that they are
+	// also the last of its arguments.
+	Roots    []string
+	RootArgs bool
+	// View is what the server sees of the machine; nil: what Sandbox lets it.
+	View *View
+	// Staging says how a process of the server carries out single calls that the running
+	// one cannot; nil: there are no such processes.
+	Staging *Staging
 	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
 	// where the system can; 0 is no bound.
 	Memory int64
 	// Programs bounds those of these names that the server starts, in place of Memory. It
 	// is less than Memory.
 	Programs map[string]int64
+}
+
+// Staging says how a process of a server carries out a single call on a stage.
+type Staging struct {
+	Open  []string          // the directories that the running server can use
+	Whole bool              // they are bound to the stage if a path of the call lies in them, instead of copied
+	Env   map[string]string // instead of the same variables of the running server
+	Seen  []string          // files and directories that the server reads in every call, if they exist
 }
 
 // Probe is one attempt to break out, made from inside before the server began.
@@ -58,7 +73,13 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", s.Name, err)
 	}
-	if s.Sandbox.Off || h.unavailable != nil {
+	if s.View != nil && h.Views() != nil {
+		return nil, fmt.Errorf("start server %s: %w", s.Name, h.Views())
+	}
+	if s.RootArgs {
+		s.Argv = slices.Concat(s.Argv, s.Roots)
+	}
+	if s.View == nil && (s.Sandbox.Off || h.unavailable != nil) {
 		return launch(s.Name, bounded(s.Memory, s.Argv), env, private)
 	}
 	p, err := h.startConfined(ctx, s, env, private)
@@ -85,7 +106,11 @@ func (h *Host) startConfined(ctx context.Context, s Spec, env []string, private 
 
 // tryConfined starts a server under srt and waits for its probes.
 func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private string) (*Process, error) {
-	settings, err := h.writeSettings(s.Name, h.settingsFor(s.Sandbox, private))
+	limits := h.settingsFor(s.Sandbox, private)
+	if s.View != nil {
+		limits.Filesystem = s.View.filesystem(private)
+	}
+	settings, err := h.writeSettings(s.Name, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -94,8 +119,11 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 		return nil, err
 	}
 	defer bait.remove()
-	script := bait.script() + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
+	script := bait.script() + s.View.identify() + "echo; exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
+	if s.View != nil {
+		argv = h.wrap(s.View, private, argv)
+	}
 	p, err := launch(s.Name, bounded(s.Memory, argv), env, private)
 	if err != nil {
 		return nil, err
@@ -105,7 +133,10 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	defer cancel()
 	line, err := p.firstLine(ctx)
 	if err == nil {
-		p.probes, err = bait.read(line)
+		var seen []string
+		if p.probes, seen, err = bait.read(line); err == nil {
+			err = s.View.check(seen)
+		}
 	}
 	if err != nil {
 		p.Stop()
@@ -182,7 +213,7 @@ func (b *bait) script() string {
 	if b.listed {
 		script += `(` + strings.ReplaceAll(throughProxy, "PORT", port) + `) 2>/dev/null && l=open; `
 	}
-	return script + `printf '` + probeWord + ` %s %s %s\n' $w $d $l; unset w d l; `
+	return script + `printf '` + probeWord + ` %s %s %s' $w $d $l; unset w d l; `
 }
 
 // throughProxy asks the proxy of the environment for a connection to the bait.
@@ -193,13 +224,14 @@ const throughProxy = `p=${HTTP_PROXY#http://}; p=${p%/}; at=${p##*@}; who=; [ "$
 	`[ -z "$who" ] || printf 'Proxy-Authorization: Basic %s\r\n' "$(printf '%b' "${who//%/\\x}" | base64 | tr -d '\n')"; ` +
 	`printf '\r\n'; } >&3; IFS= read -r -t 3 answer <&3; case "$answer" in *' 200 '*) exit 0;; esac; exit 1`
 
-// read reads the report and compares it with what the host has seen.
-func (b *bait) read(line string) ([]Probe, error) {
+// read reads the report and compares it with what the host has seen. It also returns the
+// rest of the report.
+func (b *bait) read(line string) (probes []Probe, rest []string, err error) {
 	fields := strings.Fields(line)
-	if len(fields) != 4 || fields[0] != probeWord {
-		return nil, errors.New("the sandbox did not report its probes")
+	if len(fields) < 4 || fields[0] != probeWord {
+		return nil, nil, errors.New("the sandbox did not report its probes")
 	}
-	_, err := os.Lstat(b.canary)
+	_, err = os.Lstat(b.canary)
 	wrote := err == nil
 	_ = b.listen.SetDeadline(time.Now().Add(time.Millisecond))
 	conn, err := b.listen.Accept()
@@ -207,14 +239,14 @@ func (b *bait) read(line string) ([]Probe, error) {
 	if dialed {
 		_ = conn.Close()
 	}
-	probes := []Probe{
+	probes = []Probe{
 		{Name: "write outside", Blocked: fields[1] == "blocked" && !wrote},
 		{Name: "dial the host", Blocked: fields[2] == "blocked" && !dialed},
 	}
 	if b.listed {
 		probes = append(probes, Probe{Name: "dial past the list", Blocked: fields[3] == "blocked" && !dialed})
 	}
-	return probes, nil
+	return probes, fields[4:], nil
 }
 
 // quote writes words for a POSIX shell.

@@ -179,3 +179,33 @@ func (n Network) check() error {
 	}
 	return nil
 }
+
+// Allows reports whether the sandbox lets a server connect to a host: an entry names the
+// host, the host and this port, or with "*." all hosts below a domain.
+func (n Network) Allows(host, port string) bool {
+	return !n.Judged && covers(n.AllowedDomains, host, port) && !covers(n.DeniedDomains, host, port)
+}
+
+func covers(entries []string, host, port string) bool {
+	return slices.ContainsFunc(entries, func(entry string) bool {
+		name, only, limited := strings.Cut(strings.ToLower(entry), ":")
+		if limited && only != port {
+			return false
+		}
+		domain, wide := strings.CutPrefix(name, "*.")
+		return name == host || wide && strings.HasSuffix(host, "."+domain)
+	})
+}
+
+// CheckDomain returns why a sandbox cannot let a server connect to a host ("name" or
+// "name:port"), or nil.
+func CheckDomain(entry string) error {
+	host, _, _ := strings.Cut(entry, ":")
+	if strings.HasPrefix(entry, "[") {
+		return fmt.Errorf("a sandbox cannot reach %s, which is a bare IPv6 address", entry)
+	}
+	if host != "localhost" && !strings.Contains(strings.Trim(host, "."), ".") {
+		return fmt.Errorf("a sandbox cannot reach %s, which has no dot in its name", host)
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -94,6 +95,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Orders:            s,
 		Audit:             log,
 		Preview:           s.previewer(),
+		StageDir:          s.layout.Stages(),
 		EscalationTimeout: s.deps.Config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.deps.Config.Secrets,
@@ -182,7 +184,8 @@ func (s *Session) newSandboxes(ctx context.Context, installed servers.Dir) (*san
 		Policy:    sandbox.Policy(c.SandboxPolicy),
 		UserHome:  c.UserHome,
 		StateHome: c.Home,
-		Readable:  slices.Concat([]string{installed.Path()}, c.Reachable, s.borrowed()),
+		Programs:  []string{installed.Path()},
+		Readable:  slices.Concat(c.Reachable, s.borrowed()),
 		Warn:      func(text string) { s.notice(true, text) },
 	})
 }
@@ -211,14 +214,15 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 		return nil, err
 	}
 	open := append([]string{s.fixed.Workspace}, c.Reachable...)
-	files = append(files, open...)
 	all := []sandbox.Spec{
 		{
-			Name:    "filesystem",
-			Argv:    files,
-			Sandbox: servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
-			Roots:   open,
-			Memory:  filesMemory,
+			Name:     "filesystem",
+			Argv:     files,
+			Sandbox:  servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
+			Roots:    open,
+			RootArgs: true,
+			Memory:   filesMemory,
+			Staging:  &sandbox.Staging{Open: open},
 		},
 		{
 			Name:     "git",
@@ -227,6 +231,10 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
 			Memory:   gitServerMemory,
 			Programs: map[string]int64{"git": gitMemory},
+			Staging: &sandbox.Staging{
+				Open: []string{s.fixed.Workspace}, Whole: true, Env: map[string]string{"GIT_BASE_DIR": "/"},
+				Seen: append([]string{filepath.Join(c.UserHome, ".gitconfig"), filepath.Join(c.UserHome, ".config", "git")}, s.borrowed()...),
+			},
 		},
 	}
 	if len(c.FetchServer) > 0 {

@@ -45,6 +45,7 @@ const waitingName = "waiting"
 //	sessions/{id}/unsettled    there until its worktree was looked after at the end
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
+//	run/{id12}/stages          copies of files outside the workspace, for single calls
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
 //
 // The session directory itself is never mounted: it holds the audit.
@@ -116,6 +117,9 @@ func (l Layout) Waiting() string { return filepath.Join(l.Dir, waitingName) }
 
 // Scratch is the link to the temporary directory of the session's sandboxes.
 func (l Layout) Scratch() string { return filepath.Join(l.Run, "scratch") }
+
+// Stages is the directory for the stages of tool calls.
+func (l Layout) Stages() string { return filepath.Join(l.Run, "stages") }
 
 // Sockets is the directory of both sockets.
 func (l Layout) Sockets() string { return filepath.Join(l.Run, "sockets") }

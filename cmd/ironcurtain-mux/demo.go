@@ -78,16 +78,16 @@ func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playgr
 	if flags.workspace == "" && flags.resume == "" {
 		flags.workspace = ground.Workspace
 	}
-	if w, err = demoWiring(p, c, ground, remote, model); err != nil {
+	if w, err = demoWiring(p, c, ground, model); err != nil {
 		done()
 		return w, ground, nil, err
 	}
 	return w, ground, done, nil
 }
 
-// demoWiring is the multiplexer's wiring with the scripted model and one more directory
-// that tools can reach.
-func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.Remote, model *scripted.Server) (wiring, error) {
+// demoWiring is the multiplexer's wiring with the scripted model. The remotes of the
+// playground are known, and no host is open to git without an approval.
+func demoWiring(p paths, c config.Config, ground demo.Playground, model *scripted.Server) (wiring, error) {
 	agents, err := agentsOf(c)
 	return wiring{
 		paths:  p,
@@ -107,8 +107,7 @@ func demoWiring(p paths, c config.Config, ground demo.Playground, remote *demo.R
 			b.Notice = demoNotice
 			b.Models = nil // the script does not know how to please every model
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
-			b.Reachable = append(b.Reachable, ground.Outside)
-			b.GitHosts = []string{remote.Host()}
+			b.GitHosts = nil
 			if b.AutoApprove != nil {
 				b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
 			}

@@ -1,0 +1,221 @@
+package mcpproxy
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// staging is what a call needs that its running server does not have.
+type staging struct {
+	files *stage.Plan
+	hosts []string // "host:port" of the git servers that it contacts
+}
+
+// view returns what a process has to see that carries out the call.
+func (n *staging) view(dir string) *sandbox.View {
+	return &sandbox.View{Stage: dir, Copies: n.files.Directories(), Binds: n.files.Binds()}
+}
+
+// key is equal for calls that one process can carry out.
+func (n *staging) key() string { return fmt.Sprintf("%s %q", n.view("").Key(), n.hosts) }
+
+// plan finds out whether the call needs what its running server does not have. An error
+// says why it cannot take effect anyway.
+func (c *call) plan() error {
+	c.staging, c.needs = nil, accesses(c.verdict)
+	b := c.proxy.backend(c.target.server)
+	if b == nil || b.stages == nil {
+		return nil
+	}
+	hosts, err := b.unlisted(c.verdict.Values)
+	if err != nil || len(hosts) == 0 && !slices.ContainsFunc(c.needs, b.outside) {
+		return err
+	}
+	needs, err := b.staged(c.needs)
+	if err != nil {
+		return err
+	}
+	files, err := stage.New(needs)
+	if err == nil {
+		err = c.proxy.config.Sandbox.CheckView(files)
+	}
+	if err == nil && c.verdict.Enters != "" {
+		err = errors.New("the server cannot work in a directory outside the workspace; name the directory in each call")
+	}
+	if err != nil {
+		return err
+	}
+	c.staging = &staging{files: files, hosts: hosts}
+	return nil
+}
+
+// unlisted returns the hosts among the values of a call that the running server cannot
+// reach.
+func (b *backend) unlisted(values []policy.Value) ([]string, error) {
+	var hosts []string
+	for _, v := range values {
+		if v.Role != policy.GitRemote || v.Origin == "" {
+			continue
+		}
+		u, err := url.Parse(v.Origin)
+		if err != nil {
+			return nil, err
+		}
+		if b.spec.Sandbox.Network.Allows(u.Hostname(), u.Port()) || slices.Contains(hosts, u.Host) {
+			continue
+		}
+		if !slices.Contains([]string{"https", "http"}, u.Scheme) {
+			return nil, fmt.Errorf("git cannot reach %s by %s from its sandbox", u.Host, u.Scheme)
+		}
+		if err := servers.CheckDomain(u.Host); err != nil {
+			return nil, err
+		}
+		hosts = append(hosts, u.Host)
+	}
+	return hosts, nil
+}
+
+// staged returns what of the file system a call needs on a stage.
+func (b *backend) staged(needs []stage.Access) ([]stage.Access, error) {
+	if !b.spec.Staging.Whole {
+		return needs, nil
+	}
+	var all []stage.Access
+	for _, a := range needs {
+		if dir := b.openedBy(a); dir != "" {
+			a = stage.Access{Path: dir, Read: true, Write: true}
+		} else if err := checkRepository(a); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// checkRepository returns why git could not work in a repository of which it sees nothing
+// but the given directory.
+func checkRepository(a stage.Access) error {
+	if !a.Read {
+		return nil // it is made by the call
+	}
+	info, err := os.Lstat(filepath.Join(a.Path, ".git"))
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	if err == nil {
+		return fmt.Errorf("the repository of %s lies elsewhere, and git sees this directory alone", a.Path)
+	}
+	if _, err := os.Lstat(filepath.Join(a.Path, "objects")); err == nil {
+		return nil // a bare repository
+	}
+	return fmt.Errorf("%s is not the top directory of a repository, and git sees nothing above it", a.Path)
+}
+
+// openedBy returns the directory by which the running server can use a path, or "".
+func (b *backend) openedBy(a stage.Access) string {
+	for _, dir := range b.spec.Staging.Open {
+		if real, err := filepath.EvalSymlinks(dir); err == nil && stage.Within(a.Path, real) {
+			return real
+		}
+	}
+	return ""
+}
+
+// outside reports whether the running server cannot use a path.
+func (b *backend) outside(a stage.Access) bool { return b.openedBy(a) == "" }
+
+// futile returns why the call could not take effect even if a person approved it, or nil.
+func (c *call) futile() error {
+	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {
+		return own.Check(c.verdict.Arguments)
+	}
+	if err := c.plan(); err != nil || c.staging != nil {
+		return err
+	}
+	if b := c.proxy.backend(c.target.server); b != nil {
+		for _, a := range c.needs {
+			if err := c.proxy.config.Sandbox.Reaches(b.spec, a); err != nil {
+				return c.proxy.widened(err)
+			}
+		}
+	}
+	return nil
+}
+
+// widened adds to a limit of a sandbox how the person can widen it.
+func (p *Proxy) widened(err error) error {
+	if p.config.Widen == "" {
+		return err
+	}
+	return fmt.Errorf("%w, also after an approval; the person can open the directory: %s", err, p.config.Widen)
+}
+
+// forwardOnStage records that the call goes on and carries it out on a stage.
+func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
+	ctx, cancel := context.WithTimeoutCause(ctx, c.proxy.limits.Call, b.late)
+	defer cancel()
+	c.ending.began = time.Now()
+	at, err := b.stages.take(ctx, c.staging)
+	if err != nil {
+		if why := context.Cause(ctx); why != nil {
+			return c.withdrawn(ctx, why)
+		}
+		return c.failed(err)
+	}
+	keep := false
+	defer func() { b.stages.give(at, keep) }()
+	if !at.offers(c.proxy.catalog.Load(), c.target) {
+		return c.deny(ctx, ruleQuarantine, "the tool is not defined as it was")
+	}
+	if err := at.stage.Lay(ctx, c.staging.files); err != nil {
+		return c.deny(ctx, ruleChanged, err.Error())
+	}
+	c.record.Sandboxed = true
+	if err := c.append(ctx, c.record); err != nil {
+		return c.unrecorded(err)
+	}
+	c.ending.began = time.Now()
+	got, err := at.link.call(ctx, job{tool: c.target.tool, arguments: c.verdict.Arguments, progress: c.relay()}, func() {})
+	if err != nil {
+		return c.failed(err)
+	}
+	result, toolFailed, err := c.cleaned(ctx, got)
+	if err == nil && !toolFailed {
+		err = at.stage.Commit(ctx)
+	}
+	if err != nil {
+		return c.failed(err)
+	}
+	c.answered(result, toolFailed)
+	keep = c.record.Decision == audit.Granted || c.record.Decision == audit.Allow
+	return result
+}
+
+// warmUp lets the server start that will carry out the call, while the person thinks. It
+// returns the function to be called when the wait is over.
+func (c *call) warmUp() func() {
+	b := c.proxy.backend(c.target.server)
+	switch {
+	case b == nil:
+	case c.staging == nil:
+		b.startAhead()
+	default:
+		p := c.staging
+		b.stages.expect(p)
+		return func() { b.stages.forget(p) }
+	}
+	return func() {}
+}

@@ -1,0 +1,288 @@
+package mcpproxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+)
+
+// stages run the calls of one server that the running server cannot carry out. Each has a
+// process of its own, which sees a stage instead of the machine. There is one such process
+// at a time. It is started while a call waits for a person, and ended after the call. A
+// process that has carried out a call by a grant, or one that the policy allows, is kept
+// for a while for more of them.
+type stages struct {
+	b    *backend
+	free *semaphore.Weighted // held by the call that is carried out
+
+	mu      sync.Mutex
+	now     *staged     // started or starting; nil: none
+	busy    bool        // a call is carried out in it
+	waiting []*staging  // of the calls that wait for a person, oldest first
+	kept    *time.Timer // ends a process that is kept; nil: it is not kept
+	count   int
+	closed  bool
+}
+
+// staged is a process with its stage.
+type staged struct {
+	key   string // of its view
+	dir   string
+	stage *stage.Stage
+	link  *link
+	tools []tool
+	err   error
+	ready chan struct{} // closed when it has started or failed
+	end   context.CancelFunc
+}
+
+func newStages(b *backend) *stages {
+	return &stages{b: b, free: semaphore.NewWeighted(1)}
+}
+
+// expect notes that a call waits for a person, and starts a process for it if there is
+// none. The caller calls forget when the wait is over.
+func (s *stages) expect(p *staging) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = append(s.waiting, p)
+	s.warm()
+}
+
+// forget ends expect. The process stays for a moment, because the call may be about to use it.
+func (s *stages) forget(p *staging) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waiting = slices.DeleteFunc(s.waiting, func(w *staging) bool { return w == p })
+	needed := slices.ContainsFunc(s.waiting, func(w *staging) bool { return s.now != nil && w.key() == s.now.key })
+	if s.now != nil && !s.busy && s.kept == nil && !needed {
+		s.keep(lingering)
+	}
+}
+
+// lingering is how long a process that nobody waits for any more is there for the call that
+// was decided.
+const lingering = 10 * time.Second
+
+// warm starts a process for the oldest waiting call if there is none. mu is held.
+func (s *stages) warm() {
+	if s.now == nil && !s.busy && len(s.waiting) > 0 && !s.closed {
+		s.now = s.launch(s.waiting[0])
+	}
+}
+
+// keep ends the present process after a while, unless a call uses it before. mu is held.
+func (s *stages) keep(d time.Duration) {
+	at := s.now
+	s.kept = time.AfterFunc(d, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.now == at && !s.busy && s.kept != nil {
+			s.drop()
+			s.warm()
+		}
+	})
+}
+
+// unkeep forgets that the present process is kept. mu is held.
+func (s *stages) unkeep() {
+	if s.kept != nil {
+		s.kept.Stop()
+		s.kept = nil
+	}
+}
+
+// drop ends the present process without waiting for its end. mu is held.
+func (s *stages) drop() {
+	s.unkeep()
+	if at := s.now; at != nil {
+		at.end()
+		s.now = nil
+	}
+}
+
+// take returns a process for a call, which has it for itself until give.
+func (s *stages) take(ctx context.Context, p *staging) (*staged, error) {
+	if err := s.free.Acquire(ctx, 1); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	s.mu.Lock()
+	key := p.key()
+	if s.now != nil && (s.now.key != key || s.now.dead()) {
+		s.drop()
+	}
+	if s.now == nil && !s.closed {
+		s.now = s.launch(p)
+	}
+	s.unkeep()
+	at := s.now
+	s.busy = at != nil
+	s.mu.Unlock()
+	if at == nil {
+		s.free.Release(1)
+		return nil, errors.New("the session is ending")
+	}
+	var err error
+	select {
+	case <-at.ready:
+		err = at.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		s.give(at, false)
+		return nil, err
+	}
+	return at, nil
+}
+
+// give ends the use of a process by a call. It is ended, too, unless it is to be kept.
+func (s *stages) give(at *staged, keep bool) {
+	if keep && at.stage.Clear(s.b.ctx) != nil {
+		keep = false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy = false
+	if s.now == at && keep && !s.closed {
+		s.keep(s.b.proxy.limits.Idle)
+	} else if s.now == at {
+		s.drop()
+	}
+	s.warm()
+	s.free.Release(1)
+}
+
+// close ends everything. The processes end with the backend's keeper.
+func (s *stages) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	s.drop()
+}
+
+// launch starts a process for a plan, which ends when its end function is called. mu is held.
+func (s *stages) launch(p *staging) *staged {
+	s.count++
+	ctx, cancel := context.WithCancel(s.b.ctx)
+	at := &staged{
+		key: p.key(), dir: filepath.Join(s.b.proxy.config.StageDir, fmt.Sprintf("%s-%d", s.b.spec.Name, s.count)),
+		ready: make(chan struct{}), end: cancel,
+	}
+	number := s.count
+	s.b.keeper.Go(func() {
+		at.err = at.start(ctx, s.b, p, number)
+		close(at.ready)
+		if at.err == nil {
+			select {
+			case <-ctx.Done():
+			case <-at.link.process.Done():
+			}
+		}
+		cancel()
+		at.clear()
+	})
+	return at
+}
+
+// start makes the stage and starts the server on it.
+func (at *staged) start(ctx context.Context, b *backend, p *staging, number int) error {
+	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
+	defer cancel()
+	if err := os.MkdirAll(at.dir, 0o700); err != nil {
+		return fmt.Errorf("make a stage: %w", err)
+	}
+	var err error
+	if at.stage, err = stage.Open(at.dir); err != nil {
+		return err
+	}
+	if err := at.stage.Prepare(p.files); err != nil {
+		return err
+	}
+	process, err := b.proxy.config.Sandbox.Start(ctx, b.stagedSpec(p, at.dir, number))
+	if err != nil {
+		return err
+	}
+	at.link = newLink(process, b.proxy.limits, b.proxy.room, []string{"/"})
+	if at.tools, err = b.greet(ctx, at.link); err == nil {
+		err = b.record(ctx, process, "server started for calls outside the workspace")
+	}
+	if err != nil {
+		return fmt.Errorf("start server %s for a call outside the workspace: %w%s", b.spec.Name, err, b.lastWords(process))
+	}
+	return nil
+}
+
+// stagedSpec returns how the server is started on a stage. What it sees there it may use,
+// so its root is "/".
+func (b *backend) stagedSpec(p *staging, dir string, number int) sandbox.Spec {
+	spec := b.spec
+	spec.Name = fmt.Sprintf("%s-%d", spec.Name, number)
+	spec.View = p.view(dir)
+	for _, path := range spec.Staging.Seen {
+		if info, err := os.Stat(path); err == nil {
+			spec.View.Binds = append(spec.View.Binds, stage.Bind{Path: path, Info: info})
+		}
+	}
+	if len(spec.Roots) > 0 {
+		spec.Roots = []string{"/"}
+	}
+	spec.Env = maps.Clone(spec.Env)
+	maps.Copy(spec.Env, spec.Staging.Env)
+	spec.Sandbox.Network.AllowedDomains = p.hosts
+	return spec
+}
+
+// dead reports whether the process has ended or could not be started.
+func (at *staged) dead() bool {
+	select {
+	case <-at.ready:
+	default:
+		return false
+	}
+	if at.err != nil {
+		return true
+	}
+	select {
+	case <-at.link.process.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// clear ends the process and removes the stage.
+func (at *staged) clear() {
+	if at.link != nil {
+		_ = at.link.Close()
+		at.link.dropGivenUp()
+	}
+	if at.stage != nil {
+		_ = at.stage.Close()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	_ = dirtree.Remove(ctx, at.dir) // what is left goes with the session's directory
+}
+
+// removeTime bounds the removal of a stage.
+const removeTime = 5 * time.Second
+
+// offers reports whether the process defines a tool as it was pinned.
+func (at *staged) offers(c *catalog, t target) bool {
+	return slices.ContainsFunc(at.tools, func(defined tool) bool {
+		return defined.Name == t.tool && c.pins[t] == defined.fingerprint()
+	})
+}

@@ -1,0 +1,219 @@
+package stage
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+)
+
+// Commit carries over what became of the call's files. An error says what was not carried
+// over and why. Files that were to be read only stay as they are.
+func (s *Stage) Commit(ctx context.Context) error {
+	moved, err := s.moves()
+	if err != nil {
+		return err
+	}
+	for i, t := range s.plan.targets {
+		if t.bound || !t.Write && !t.Delete {
+			continue
+		}
+		var err error
+		if from, ok := moved[i]; ok {
+			err = t.moveFrom(ctx, s.plan.targets[from])
+		} else if !isSource(moved, i) {
+			err = s.carryOver(ctx, i, t)
+		}
+		if err != nil {
+			return fmt.Errorf("change %s: %w", t.Path, err)
+		}
+	}
+	return nil
+}
+
+// moves returns which target became which other one: the copy's file now lies there.
+func (s *Stage) moves() (map[int]int, error) {
+	moved := map[int]int{}
+	for i, t := range s.plan.targets {
+		if t.bound || !t.Write || t.found != nil {
+			continue
+		}
+		now, err := s.now(t)
+		if err != nil || now == nil {
+			continue // carryOver reports the error
+		}
+		for j, laid := range s.laid {
+			if laid == nil || !os.SameFile(laid, now) || !s.plan.targets[j].Delete {
+				continue
+			}
+			if gone, err := s.now(s.plan.targets[j]); err != nil || gone != nil {
+				return nil, fmt.Errorf("move %s: the server left it where it was", s.plan.targets[j].Path)
+			}
+			if !now.IsDir() && !unchanged(now, laid) {
+				return nil, fmt.Errorf("move %s: the server changed it", s.plan.targets[j].Path)
+			}
+			moved[i] = j
+		}
+	}
+	return moved, nil
+}
+
+func isSource(moved map[int]int, i int) bool {
+	for _, from := range moved {
+		if from == i {
+			return true
+		}
+	}
+	return false
+}
+
+// now returns what is at a target's path on the stage, or nil.
+func (s *Stage) now(t target) (os.FileInfo, error) {
+	info, err := s.root.Lstat(relative(t.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return info, err
+}
+
+// carryOver makes a target what its path on the stage is now.
+func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
+	now, err := s.now(t)
+	if err != nil {
+		return err
+	}
+	laid := s.laid[i]
+	switch {
+	case now == nil && laid == nil, now != nil && laid != nil && unchanged(now, laid):
+		return nil
+	case now == nil && !t.Delete, now != nil && laid != nil && !t.Write:
+		return errors.New("the server did something else with it than was let through")
+	case now != nil && !now.Mode().IsRegular() && !(now.IsDir() && laid == nil):
+		return fmt.Errorf("the server left %s there", kind(now.Mode()))
+	}
+	dir, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	switch {
+	case now == nil:
+		return dirtree.RemoveIn(ctx, dir, t.first())
+	case laid == nil:
+		return s.create(ctx, dir, t, now)
+	default:
+		return s.replace(ctx, dir, t, now)
+	}
+}
+
+// create makes a file or directory that did not exist, and the directories above it that
+// the server made.
+func (s *Stage) create(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
+	name, err := t.makeParents(dir)
+	if err != nil {
+		return err
+	}
+	if !now.IsDir() {
+		return copyFile(ctx, s.root, relative(t.Path), dir, name, now)
+	}
+	made := &tree{ctx: ctx, from: s.root, to: dir}
+	if err := made.copy(relative(t.Path), name); err != nil {
+		if made.entries > 1 || !errors.Is(err, fs.ErrExist) {
+			err = errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(ctx), dir, name))
+		}
+		return err
+	}
+	return nil
+}
+
+// makeParents makes the directories between base and the target. It returns the target's
+// path below base.
+func (t *target) makeParents(dir *os.Root) (string, error) {
+	name := strings.TrimPrefix(strings.TrimPrefix(t.Path, t.base), "/")
+	at := ""
+	for _, part := range strings.Split(path.Dir(name), "/") {
+		at = path.Join(at, part)
+		if at == "." {
+			continue
+		}
+		if err := dir.Mkdir(at, 0o755); err != nil {
+			return "", cause(err)
+		}
+	}
+	return name, nil
+}
+
+// replace puts the new content into a file of its own and renames it, so that nobody sees
+// half of it. Owner and permissions stay.
+func (s *Stage) replace(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
+	temporary := ".ironcurtain-" + rand.Text()
+	if err := copyFile(ctx, s.root, relative(t.Path), dir, temporary, now); err != nil {
+		return err
+	}
+	err := dir.Chmod(temporary, t.found.Mode().Perm())
+	if err == nil {
+		err = keepOwner(dir, temporary, t.found)
+	}
+	if err == nil {
+		err = dir.Chtimes(temporary, now.ModTime(), now.ModTime())
+	}
+	if err == nil {
+		err = t.checkIn(dir)
+	}
+	if err == nil {
+		err = dir.Rename(temporary, t.first())
+	}
+	if err != nil {
+		return errors.Join(cause(err), dir.Remove(temporary))
+	}
+	return nil
+}
+
+// keepOwner gives a file the owner of another one.
+func keepOwner(dir *os.Root, name string, like os.FileInfo) error {
+	want, ok := owner(like)
+	info, err := dir.Lstat(name)
+	if err != nil || !ok {
+		return err
+	}
+	if has, _ := owner(info); has == want {
+		return nil
+	}
+	return dir.Lchown(name, want.uid, want.gid)
+}
+
+// moveFrom moves the real file of another target here.
+func (t *target) moveFrom(ctx context.Context, from target) error {
+	to, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer to.Close()
+	source, err := from.open()
+	if err != nil {
+		return fmt.Errorf("move %s: %w", from.Path, err)
+	}
+	defer source.Close()
+	name, err := t.makeParents(to)
+	if err != nil {
+		return err
+	}
+	err = renameNew(source, from.first(), to, name)
+	if !errors.Is(err, unix.EXDEV) {
+		return err
+	}
+	moved := &tree{ctx: ctx, from: source, to: to}
+	if err := moved.copy(from.first(), name); err != nil {
+		return errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(ctx), to, name))
+	}
+	return dirtree.RemoveIn(context.WithoutCancel(ctx), source, filepath.Base(from.Path))
+}

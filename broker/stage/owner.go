@@ -1,0 +1,17 @@
+package stage
+
+import (
+	"os"
+	"syscall"
+)
+
+// account is the owner of a file.
+type account struct{ uid, gid int }
+
+func owner(info os.FileInfo) (account, bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return account{}, false
+	}
+	return account{int(s.Uid), int(s.Gid)}, true
+}
