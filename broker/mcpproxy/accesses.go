@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
@@ -13,7 +14,8 @@ var pathRoles = []policy.Role{
 	policy.ReadPath, policy.WritePath, policy.DeletePath, policy.WriteHistory, policy.DeleteHistory,
 }
 
-// accesses returns what a judged call does with which paths.
+// accesses returns what a judged call does with which paths. Those that are relative to a
+// repository lie in one of the others.
 func accesses(v policy.Verdict) []stage.Access {
 	named := map[string]stage.Access{}
 	var names []string
@@ -46,9 +48,10 @@ func accesses(v policy.Verdict) []stage.Access {
 			continue
 		}
 		for _, path := range several {
-			a := named[name]
-			a.Path = path
-			all = append(all, a)
+			if a := named[name]; filepath.IsAbs(path) {
+				a.Path = path
+				all = append(all, a)
+			}
 		}
 	}
 	return all

@@ -173,6 +173,9 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 		if why := context.Cause(ctx); why != nil {
 			return c.withdrawn(ctx, why)
 		}
+		if unrecorded := (*unrecordedError)(nil); errors.As(err, &unrecorded) {
+			return c.unrecorded(unrecorded)
+		}
 		return c.failed(err)
 	}
 	keep := false

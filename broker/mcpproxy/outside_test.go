@@ -2,7 +2,12 @@ package mcpproxy
 
 import (
 	"fmt"
+	"net"
+	"net/http/cgi"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,4 +121,100 @@ func TestAnApprovedCallOutsideTakesEffect(t *testing.T) {
 func reads(path, want string) bool {
 	data, err := os.ReadFile(path)
 	return err == nil && string(data) == want
+}
+
+// gitOnStages is onStages for the real git server.
+func gitOnStages(t *testing.T) func(*Config) {
+	files := onStages(t)
+	installed, err := servers.Install(t.Context(), cacheDir(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *Config) {
+		files(c)
+		work := c.Servers[0].Staging.Open[0]
+		c.Servers = append(c.Servers, sandbox.Spec{
+			Name: "git", Argv: mustArgv(t, installed, "git"),
+			Env:     map[string]string{"MCP_TRANSPORT_TYPE": "stdio", "MCP_LOG_LEVEL": "error", "GIT_BASE_DIR": work, "GIT_SIGN_COMMITS": "false"},
+			Staging: &sandbox.Staging{Open: []string{work}, Whole: true, Base: "GIT_BASE_DIR"},
+		})
+	}
+}
+
+// gitHost serves the repositories of a directory over HTTP, for pushes, too.
+func gitHost(t *testing.T, dir string) *url.URL {
+	t.Helper()
+	out, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	backend := &cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=somebody"},
+	}
+	server := httptest.NewUnstartedServer(backend)
+	if server.Listener, err = net.Listen("tcp", "127.0.0.2:0"); err != nil { // 127.0.0.1 is the sandbox's own
+		t.Fatal(err)
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	u, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.invalid", "-c", "init.defaultBranch=main"}, args...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %q: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// An approved git call reaches the host that it names, and works in the repository that it
+// names, though neither is open to the git server.
+func TestAnApprovedGitCallTakesEffect(t *testing.T) {
+	r := newHarness(t, gitOnStages(t))
+	remotes := t.TempDir()
+	git(t, remotes, "init", "-q", "--bare", "one.git")
+	git(t, remotes, "-C", "one.git", "config", "http.receivepack", "true")
+	host := gitHost(t, remotes)
+	git(t, r.work, "init", "-q")
+	git(t, r.work, "commit", "-q", "--allow-empty", "-m", "first")
+	git(t, r.work, "remote", "add", "origin", host.String()+"/one.git")
+	a := r.agent()
+	n := 0
+	approved := func(tool, arguments string) {
+		t.Helper()
+		n++
+		a.send(callLine(fmt.Sprint(n), "git__"+tool, arguments))
+		r.approve(1)
+		if m := a.answerTo(fmt.Sprint(n)); m.isError() {
+			t.Fatalf("%s: %s", tool, m.Result)
+		}
+	}
+	approved("git_push", `{"path":"/workspace","remote":"origin","branch":"main"}`)
+	if here, there := git(t, r.work, "rev-parse", "HEAD"), git(t, remotes, "-C", "one.git", "rev-parse", "main"); here != there {
+		t.Errorf("%s was pushed and %s arrived", here, there)
+	}
+	if here := git(t, r.work, "rev-parse", "origin/main"); here != git(t, r.work, "rev-parse", "HEAD") {
+		t.Errorf("the repository remembers %s", here)
+	}
+	clone := filepath.Join(r.outside, "clone")
+	approved("git_clone", fmt.Sprintf(`{"url":%q,"path":%q}`, host.String()+"/one.git", clone))
+	if got := git(t, clone, "log", "--format=%s"); got != "first" {
+		t.Errorf("cloned %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(clone, "new"), []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	approved("git_add", fmt.Sprintf(`{"path":%q,"paths":["new"]}`, clone))
+	if got := git(t, clone, "status", "--short"); got != "A  new" {
+		t.Errorf("added: %q", got)
+	}
 }

@@ -216,14 +216,19 @@ func (at *staged) start(ctx context.Context, b *backend, p *staging, number int)
 		return err
 	}
 	at.link = newLink(process, b.proxy.limits, b.proxy.room, []string{"/"})
-	if at.tools, err = b.greet(ctx, at.link); err == nil {
-		err = b.record(ctx, process, "server started for calls outside the workspace")
-	}
-	if err != nil {
+	if at.tools, err = b.greet(ctx, at.link); err != nil {
 		return fmt.Errorf("start server %s for a call outside the workspace: %w%s", b.spec.Name, err, b.lastWords(process))
+	}
+	if err := b.record(ctx, process, "server started for a call outside the workspace"); err != nil {
+		return &unrecordedError{err}
 	}
 	return nil
 }
+
+// unrecordedError is the error of a process whose start could not be recorded.
+type unrecordedError struct{ err error }
+
+func (e *unrecordedError) Error() string { return e.err.Error() }
 
 // stagedSpec returns how the server is started on a stage. What it sees there it may use,
 // so its root is "/".
@@ -239,8 +244,10 @@ func (b *backend) stagedSpec(p *staging, dir string, number int) sandbox.Spec {
 	if len(spec.Roots) > 0 {
 		spec.Roots = []string{"/"}
 	}
-	spec.Env = maps.Clone(spec.Env)
-	maps.Copy(spec.Env, spec.Staging.Env)
+	if name := spec.Staging.Base; name != "" {
+		spec.Env = maps.Clone(spec.Env)
+		spec.Env[name] = p.files.Base()
+	}
 	spec.Sandbox.Network.AllowedDomains = p.hosts
 	return spec
 }

@@ -46,10 +46,10 @@ type Spec struct {
 
 // Staging says how a process of a server carries out a single call on a stage.
 type Staging struct {
-	Open  []string          // the directories that the running server can use
-	Whole bool              // they are bound to the stage if a path of the call lies in them, instead of copied
-	Env   map[string]string // instead of the same variables of the running server
-	Seen  []string          // files and directories that the server reads in every call, if they exist
+	Open  []string // the directories that the running server can use
+	Whole bool     // they are bound to the stage if a path of the call lies in them, instead of copied
+	Base  string   // the variable of the environment that names the directory to which the server keeps
+	Seen  []string // files and directories that the server reads in every call, if they exist
 }
 
 // Probe is one attempt to break out, made from inside before the server began.

@@ -232,7 +232,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Memory:   gitServerMemory,
 			Programs: map[string]int64{"git": gitMemory},
 			Staging: &sandbox.Staging{
-				Open: []string{s.fixed.Workspace}, Whole: true, Env: map[string]string{"GIT_BASE_DIR": "/"},
+				Open: []string{s.fixed.Workspace}, Whole: true, Base: gitBase,
 				Seen: append([]string{filepath.Join(c.UserHome, ".gitconfig"), filepath.Join(c.UserHome, ".config", "git")}, s.borrowed()...),
 			},
 		},
@@ -246,6 +246,9 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	}
 	return all, nil
 }
+
+// gitBase names the directory to which the git server keeps.
+const gitBase = "GIT_BASE_DIR"
 
 // gitSettings are settings that switch off programs that a repository makes git run.
 var gitSettings = [][2]string{
@@ -284,7 +287,7 @@ func gitFixed() []string {
 // signing off, because the sandbox has no key and a merge would fail. Calls that only read
 // take no lock, because a change at the same time would fail.
 func gitEnvironment(workspace string) map[string]string {
-	env := map[string]string{"GIT_BASE_DIR": workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
+	env := map[string]string{gitBase: workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
 	settings := slices.Concat([][2]string{{"safe.directory", workspace}}, gitSettings, gitFrugal)
 	for i, setting := range settings {
 		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]

@@ -232,6 +232,24 @@ func (p *Plan) Directories() []string {
 	return slices.Compact(all)
 }
 
+// Base returns the narrowest directory that contains everything the call names.
+func (p *Plan) Base() string {
+	base := ""
+	for _, t := range p.targets {
+		dir := t.Path
+		if !t.bound {
+			dir = t.base
+		}
+		if base == "" {
+			base = dir
+		}
+		for !Within(dir, base) {
+			base = filepath.Dir(base)
+		}
+	}
+	return base
+}
+
 // Removes reports whether the call may remove or move away a file.
 func (p *Plan) Removes() bool {
 	return slices.ContainsFunc(p.targets, func(t target) bool { return t.Delete })
