@@ -13,6 +13,11 @@
 // and is then judged again. It goes on only if it still means exactly what was
 // shown. Anything that is not understood or cannot be recorded is refused.
 //
+// A call that needs more of the machine than its server has, such as a file outside the
+// workspace, is carried out by another process of the server on a stage, which is started
+// while the call waits and ended after it. If it could not take effect there either, it is
+// refused before anybody is asked.
+//
 // A call that waits when the process is killed can be resumed with its ticket, by a
 // proxy of the next process. It is carried out like a new call, and gets the answer to
 // the former call only if both are exactly the same.

@@ -29,8 +29,8 @@ type Config struct {
 	// escalation waits for a person.
 	AutoApprove *AutoApprove
 
-	// GitHosts are the only hosts that the git server can reach. The policy still
-	// judges every call.
+	// GitHosts are the hosts that the git server can always reach. The policy still
+	// judges every call, and others are opened for single calls.
 	GitHosts []string
 
 	Compiled    *policy.Compiled
@@ -44,8 +44,9 @@ type Config struct {
 	// Worktree gives a session on a repository a worktree of it, unless its request
 	// says otherwise.
 	Worktree bool
-	// Reachable are the only directories outside the workspace that the filesystem
-	// server can serve. The policy still judges every call.
+	// Reachable are directories outside the workspace that the filesystem server can
+	// always use. The policy still judges every call, and others are opened for single
+	// calls.
 	Reachable []string
 	// FetchServer is the command line of the server of http_fetch. Empty: agents do
 	// not have that tool.
