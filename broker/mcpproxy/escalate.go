@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -37,6 +38,9 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	res, err := c.ask(ctx)
 	if why := context.Cause(ctx); err != nil && why != nil {
 		return c.withdrawn(ctx, why)
+	}
+	if futile := (*futileError)(nil); errors.As(err, &futile) {
+		return c.deny(ctx, ruleFutile, futile.reason)
 	}
 	if err != nil {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
@@ -87,10 +91,13 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		}()
 	}
 	if err := c.plan(); err != nil {
-		return approval.Resolution{}, err
+		return approval.Resolution{}, &futileError{err.Error()}
 	}
 	if err := c.show(ctx); err != nil {
 		return approval.Resolution{}, err
+	}
+	if c.effect != nil && c.effect.Fails != "" {
+		return approval.Resolution{}, &futileError{c.effect.Fails}
 	}
 	if !c.request.hold.Resize(c.size()) {
 		return approval.Resolution{}, errNoRoom

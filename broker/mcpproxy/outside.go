@@ -137,6 +137,11 @@ func (b *backend) openedBy(a stage.Access) string {
 // outside reports whether the running server cannot use a path.
 func (b *backend) outside(a stage.Access) bool { return b.openedBy(a) == "" }
 
+// futileError is the error of a call that could not take effect, so that nobody is asked.
+type futileError struct{ reason string }
+
+func (e *futileError) Error() string { return e.reason }
+
 // futile returns why the call could not take effect even if a person approved it, or nil.
 func (c *call) futile() error {
 	if own := c.proxy.builtin(c.target); own != nil && own.Check != nil {

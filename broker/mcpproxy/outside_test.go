@@ -18,7 +18,7 @@ import (
 
 // onStages puts the real filesystem server, in the real sandbox, behind the proxy. It
 // serves the workspace alone, and everything else on stages.
-func onStages(t *testing.T) func(*Config) {
+func onStages(t testing.TB) func(*Config) {
 	t.Helper()
 	installed, err := servers.Install(t.Context(), cacheDir(t), nil)
 	if err != nil {
@@ -39,7 +39,7 @@ func onStages(t *testing.T) func(*Config) {
 	}
 }
 
-func mustArgv(t *testing.T, d servers.Dir, name string) []string {
+func mustArgv(t testing.TB, d servers.Dir, name string) []string {
 	t.Helper()
 	argv, err := d.Argv(name)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // cacheDir is where the real servers are kept between runs.
-func cacheDir(t *testing.T) string {
+func cacheDir(t testing.TB) string {
 	t.Helper()
 	if dir := os.Getenv("IRONCURTAIN_CACHE"); dir != "" {
 		return dir

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"unicode/utf8"
 
@@ -22,6 +24,7 @@ func (p *Previewer) writeFile(path, content string) *Effect {
 	before, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		d.needsDirectoryOf(path)
 		d.fact("before", "absent")
 		d.fact("after", digest([]byte(content)))
 		lines := splitLines(content)
@@ -32,9 +35,19 @@ func (p *Previewer) writeFile(path, content string) *Effect {
 	case err != nil:
 		d.fact("after", digest([]byte(content)))
 		d.fail(err, "what is there now cannot be shown")
+		if errors.Is(err, errNoFile) {
+			d.Fails = err.Error()
+		}
 		return d.done("replaces %s with %s", path, plural(len(content), "byte"))
 	}
 	return d.compare(path, before, []byte(content))
+}
+
+// needsDirectoryOf notes that the call fails if there is no directory for a new file.
+func (d *draft) needsDirectoryOf(path string) {
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		d.Fails = fmt.Sprintf("the directory %s does not exist", filepath.Dir(path))
+	}
 }
 
 // compare describes how one content becomes another.

@@ -2,6 +2,7 @@ package preview
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"unicode"
@@ -19,6 +20,7 @@ func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 	before, err := readFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		d.Fails = "the file does not exist"
 		return d.done("changes nothing: %s does not exist", path)
 	case err != nil:
 		d.fail(err, "what is there now cannot be shown")
@@ -42,6 +44,7 @@ func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 			d.fact("before", digest(before))
 			d.note("edit %d: the text to replace is not in the file:", i+1)
 			d.lines(Removed, e.Old)
+			d.Fails = fmt.Sprintf("the text that edit %d replaces is not in the file", i+1)
 			return d.done("changes nothing: the edit of %s would fail", path)
 		}
 	}

@@ -50,6 +50,9 @@ type Effect struct {
 	More    int    `json:"more,omitempty"` // lines that were too many to keep
 	// Changed means that the effect differs from the one that was shown before.
 	Changed bool `json:"changed,omitempty"`
+	// Fails is why the call would fail as things are, so that an approval would be in vain;
+	// empty: it would not, as far as can be seen.
+	Fails string `json:"-"`
 	// Fingerprint stays equal while everything is the same from which the effect was
 	// computed: the file, the branch, the remote.
 	Fingerprint string `json:"fingerprint"`

@@ -17,6 +17,9 @@ const maxFile = 4 << 20
 // errTooLarge says that a file is larger than what is compared.
 var errTooLarge = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
 
+// errNoFile says that something else than a regular file has the name.
+var errNoFile = errors.New("it is not a regular file")
+
 // readFile reads a regular file by its canonical path. No component may be a link, so that
 // only the judged file is read. It never blocks on a pipe or device.
 func readFile(path string) ([]byte, error) {
@@ -31,9 +34,9 @@ func readFile(path string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, errors.New("there is a directory of that name")
+		return nil, fmt.Errorf("there is a directory of that name: %w", errNoFile)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
+		return nil, errNoFile
 	case info.Size() > maxFile:
 		return nil, errTooLarge
 	}

@@ -3,6 +3,7 @@ package preview
 import (
 	"errors"
 	"io/fs"
+	"os"
 )
 
 // moveFile is the effect of moving a file or directory.
@@ -14,8 +15,13 @@ func (p *Previewer) moveFile(from, to string) *Effect {
 	} else {
 		d.note("%s: %v", from, err)
 	}
-	if _, err := readFile(to); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(from); err != nil {
+		d.Fails = "the file that it moves does not exist"
+	}
+	d.needsDirectoryOf(to)
+	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
 		d.warn("there is something at %s already", to)
+		d.Fails = "there is something at the destination already"
 	}
 	return d.done("moves %s to %s", from, to)
 }
