@@ -58,8 +58,15 @@ func (s *stages) expect(p *staging) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, p)
+	if len(s.waiting) > maxExpected && !s.busy {
+		s.drop()
+	}
 	s.warm()
 }
+
+// maxExpected is up to how many waiting calls a process is started ahead. When more wait, the
+// agent floods the person, and the memory is better kept.
+const maxExpected = 4
 
 // forget ends expect. The process stays for a moment, because the call may be about to use it.
 func (s *stages) forget(p *staging) {
@@ -78,7 +85,7 @@ const lingering = 10 * time.Second
 
 // warm starts a process for the oldest waiting call if there is none. mu is held.
 func (s *stages) warm() {
-	if s.now == nil && !s.busy && len(s.waiting) > 0 && !s.closed {
+	if s.now == nil && !s.busy && len(s.waiting) > 0 && len(s.waiting) <= maxExpected && !s.closed {
 		s.now = s.launch(s.waiting[0])
 	}
 }
