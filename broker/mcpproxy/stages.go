@@ -66,7 +66,7 @@ func (s *stages) expect(p *staging) {
 
 // maxExpected is up to how many waiting calls a process is started ahead. When more wait, the
 // agent floods the person, and the memory is better kept.
-const maxExpected = 4
+const maxExpected = 2
 
 // forget ends expect. The process stays for a moment, because the call may be about to use it.
 func (s *stages) forget(p *staging) {
