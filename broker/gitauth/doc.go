@@ -1,0 +1,15 @@
+// Package gitauth lets git in a sandbox use the person's login at one remote, for one call,
+// without the login ever being in the sandbox.
+//
+// A person has approved a call: push this repository, or fetch from it. Git runs in a
+// sandbox, beside hooks, filters and other programs that the repository may name, so
+// whatever git could read there they could read too, and write into the workspace. A
+// credential helper or an agent's socket in the sandbox would also let them do more than
+// was approved: fetch the person's other repositories, or log in to a shell.
+//
+// So git's connection ends at a Gate on the host, which belongs to the call. The sandbox
+// runtime hands every connection to the approved host to the gate's socket and has no other
+// way out. Over HTTPS the gate is a proxy that lets through git's own requests for the
+// approved repository, in the approved direction, and adds the credential. Fill has asked
+// the person's credential helper for it.
+package gitauth

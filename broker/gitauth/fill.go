@@ -1,0 +1,119 @@
+package gitauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// Credential is a person's login at a host. Printing it does not show the secret.
+type Credential struct {
+	User   string
+	secret string
+	words  string
+}
+
+// String says whose login it is and where it comes from, in words for a panel.
+func (c Credential) String() string { return c.words }
+
+// GoString is String, so that %#v does not show the secret either.
+func (c Credential) GoString() string { return c.words }
+
+// Fill asks git on the host for the person's login at an HTTPS remote, as git itself would
+// before it sends a request there. Git asks the credential helpers that the person has
+// configured; the configuration of the workspace's repository has no part in it.
+//
+// Git tells its helpers after a request whether a login was accepted (approve) or not
+// (reject). Nobody does that here: a helper that gave a login out has stored it already, and
+// a refusal would make it forget the login because of an answer that an agent can provoke,
+// for example with the path of a repository that does not exist.
+func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
+	if remote.Scheme != "https" {
+		return Credential{}, fault.New("use an https remote", "no credential is sent over %s", remote.Scheme)
+	}
+	helpers, err := configured(ctx, remote)
+	if err != nil {
+		return Credential{}, err
+	}
+	host := hostPort(remote, 443)
+	query := "protocol=https\nhost=" + host + "\npath=" + repository(remote) + "\n\n"
+	out, err := ask(ctx, query, "git", "credential", "fill")
+	next := "log in once yourself, for example with 'git ls-remote " + remote.String() + "', and have git keep the login"
+	var exit *exec.ExitError
+	switch {
+	case errors.Is(err, errSlow):
+		return Credential{}, fault.New("see that it answers without asking anybody", "%s gave no answer for %s in %v", helperWords(helpers), host, askLimit)
+	case errors.As(err, &exit) && len(helpers) == 0:
+		return Credential{}, fault.New(next, "git has no login for %s: no credential helper is configured", host)
+	case errors.As(err, &exit):
+		return Credential{}, fault.New(next, "git has no login for %s: %s has none, or would have to ask on a terminal", host, helperWords(helpers))
+	case err != nil:
+		return Credential{}, fault.Wrap("ask git for the login at "+host, err, "see that git works")
+	}
+	c, err := parseCredential(string(out), host)
+	if err != nil {
+		return Credential{}, fault.New("see what 'git credential fill' prints", "the login that %s has for %s cannot be used: %w", helperWords(helpers), host, err)
+	}
+	c.words = fmt.Sprintf("user %s at %s, from %s", strconv.Quote(c.User), host, helperWords(helpers))
+	return c, nil
+}
+
+// parseCredential reads what "git credential fill" prints. Names that we do not use may be
+// there, for those that git will add.
+func parseCredential(text, host string) (Credential, error) {
+	values := map[string]string{}
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		name, value, ok := strings.Cut(line, "=")
+		if !ok || name == "" || strings.ContainsAny(value, "\x00\r") {
+			return Credential{}, errors.New("git's answer is malformed")
+		}
+		if _, twice := values[name]; twice && !strings.HasSuffix(name, "[]") {
+			return Credential{}, fmt.Errorf("git's answer says %q twice", name)
+		}
+		values[name] = value
+	}
+	switch {
+	case values["protocol"] != "https" || values["host"] != host:
+		return Credential{}, errors.New("git's answer is for another host")
+	case values["username"] == "" || values["password"] == "":
+		return Credential{}, errors.New("it is not a user name and a password")
+	case strings.Contains(values["username"], ":"):
+		return Credential{}, errors.New("the user name contains a colon")
+	}
+	return Credential{User: values["username"], secret: values["password"]}, nil
+}
+
+// hostPort is the host as git writes it for a credential: with its port unless that is the
+// usual one.
+func hostPort(remote gitx.Address, usual int) string {
+	host := remote.Host
+	if remote.IP.Is6() {
+		host = "[" + host + "]"
+	}
+	if remote.Port != usual {
+		host += ":" + strconv.Itoa(remote.Port)
+	}
+	return host
+}
+
+// repository is the path of the remote's repository as it stands in the address, without
+// the slash that ends the host.
+func repository(remote gitx.Address) string {
+	if _, rest, ok := strings.Cut(remote.String(), "://"); ok {
+		_, path, _ := strings.Cut(rest, "/")
+		return path
+	}
+	// user@[host]:path, where a host in brackets may contain colons
+	rest := remote.String()
+	if i := strings.Index(rest, "]:"); i >= 0 {
+		return rest[i+2:]
+	}
+	_, path, _ := strings.Cut(rest, ":")
+	return path
+}

@@ -1,0 +1,86 @@
+package gitauth
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// askLimit is how long a program of the host may take to answer. A test may lower it.
+var askLimit = 10 * time.Second
+
+// maxAnswer bounds what such a program may answer, in bytes.
+const maxAnswer = 64 << 10
+
+var (
+	errSlow  = errors.New("no answer in time")
+	errLarge = errors.New("the answer is too large")
+)
+
+// answer keeps what a program prints, and fails when that becomes too much.
+type answer struct{ bytes.Buffer }
+
+func (a *answer) Write(p []byte) (int, error) {
+	if a.Len()+len(p) > maxAnswer {
+		return 0, errLarge
+	}
+	return a.Buffer.Write(p)
+}
+
+// ask runs a program of the host and returns what it prints. The program has no terminal,
+// not even as a session's controlling one, and runs in an empty directory, so that git
+// finds no repository. When it takes too long, its whole process group is killed. Its
+// standard error is dropped: a helper might print a secret there.
+func ask(ctx context.Context, in string, argv ...string) ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gitauth-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	limited, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = dir, personsEnvironment()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second // a helper may leave a daemon behind that keeps the pipe
+	var out answer
+	cmd.Stdin, cmd.Stdout = strings.NewReader(in), &out
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
+	case limited.Err() != nil:
+		return nil, errSlow
+	case errors.Is(err, exec.ErrWaitDelay):
+		err = nil
+	}
+	return out.Bytes(), err
+}
+
+// notPersons are variables that would lead git to a repository, and that no program of ours
+// may pass on to a helper.
+var notPersons = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_CEILING_DIRECTORIES",
+	"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "LC_ALL",
+}
+
+// personsEnvironment is this process's environment without what leads git to a repository,
+// makes it ask somebody, or makes it trace what it does.
+func personsEnvironment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(notPersons, name) || strings.HasPrefix(name, "GIT_TRACE")
+	})
+	// Git looks for a repository in the directories above only below a ceiling.
+	return append(env, "GIT_CEILING_DIRECTORIES="+os.TempDir(), "LC_ALL=C",
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never")
+}
