@@ -1,0 +1,19 @@
+package gitauth
+
+import (
+	"net"
+	"sync"
+)
+
+// endingConn tells when it was closed.
+type endingConn struct {
+	net.Conn
+	once  sync.Once
+	ended chan struct{}
+}
+
+// Close closes the connection.
+func (c *endingConn) Close() error {
+	c.once.Do(func() { close(c.ended) })
+	return c.Conn.Close()
+}

@@ -1,0 +1,131 @@
+package gitauth
+
+import (
+	"bytes"
+	"encoding/pem"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// gitServer is a real HTTPS git server that wants a token, with one repository. It counts
+// requests that came without the token.
+func gitServer(t *testing.T, w world) (url string, bare string, without *atomic.Int32) {
+	t.Helper()
+	root := filepath.Join(filepath.Dir(w.home), "srv")
+	bare = filepath.Join(root, "team", "repo.git")
+	for _, repo := range []string{bare, filepath.Join(root, "team", "other.git")} {
+		run(t, "git", "init", "-q", "--bare", repo)
+		run(t, "git", "-C", repo, "config", "http.receivepack", "true")
+	}
+	seed := t.TempDir()
+	run(t, "git", "init", "-q", seed)
+	run(t, "git", "-C", seed, "commit", "-q", "--allow-empty", "-m", "first")
+	run(t, "git", "-C", seed, "push", "-q", bare, "main")
+	backend := strings.TrimSpace(run(t, "git", "--exec-path")) + "/git-http-backend"
+	git := &cgi.Handler{Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + w.home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
+	without = new(atomic.Int32)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if user, secret, _ := r.BasicAuth(); user != "me" || secret != token {
+			without.Add(1)
+			rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		if r.ContentLength < 0 { // CGI wants to know the length
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		}
+		git.ServeHTTP(rw, r)
+	}))
+	t.Cleanup(server.Close)
+	ca := write(t, filepath.Join(w.home, "corporate.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})), 0o600)
+	run(t, "git", "config", "--global", "http."+server.URL+".sslCAInfo", ca)
+	return server.URL, bare, without
+}
+
+// A real git in a real sandbox clones, commits and pushes with the person's login, which is
+// nowhere in the sandbox, and can do nothing else with it.
+func TestHTTPSInTheSandbox(t *testing.T) {
+	w := newWorld(t)
+	url, bare, without := gitServer(t, w)
+	store(t, w, url, token)
+	remote := address(t, url+"/team/repo.git")
+	credential, err := Fill(t.Context(), remote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := w.callDir(t)
+	fetch, err := OpenHTTPS(t.Context(), dir, Call{Remote: remote}, credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := w.sandboxed(t, fetch, dir, "git clone -q "+remote.String()+" c && git -C c log --format=%s"); err != nil || !strings.Contains(out, "first") {
+		t.Fatalf("clone: %v: %s (%v)", err, out, fetch.Refusal())
+	}
+	// Nothing but the approved repository, in the approved direction.
+	for what, script := range map[string]string{
+		"push":  "cd c && git commit -q --allow-empty -m second && git push -q origin main",
+		"other": "git clone -q " + url + "/team/other.git other",
+		"api":   "curl -sSf --cacert $GIT_SSL_CAINFO " + url + "/api/user",
+	} {
+		if out, err := w.sandboxed(t, fetch, dir, script); err == nil || fetch.Refusal() == nil || !strings.Contains(fetch.Refusal().Error(), "not approved") {
+			t.Errorf("%s: %v: %s (%v)", what, err, out, fetch.Refusal())
+		}
+	}
+	// Nothing in the sandbox holds the login. The person's own file of logins is hidden by
+	// the sandbox's settings, not here.
+	if out, err := w.sandboxed(t, fetch, dir, "env; cat "+dir+"/* /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true"); err != nil || strings.Contains(out, token) || !strings.Contains(out, "BEGIN CERTIFICATE") {
+		t.Errorf("%v: %s", err, out)
+	}
+	fetch.Close()
+
+	dir = w.callDir(t)
+	push, err := OpenHTTPS(t.Context(), dir, Call{Remote: remote, Push: true}, credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer push.Close()
+	if out, err := w.sandboxed(t, push, dir, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push -q origin main"); err != nil {
+		t.Fatalf("push: %v: %s (%v)", err, out, push.Refusal())
+	}
+	if log := run(t, "git", "-C", bare, "log", "--format=%s", "main"); !strings.HasPrefix(log, "third\n") {
+		t.Errorf("the remote has %q", log)
+	}
+	if n := without.Load(); n != 0 {
+		t.Errorf("%d requests came without the login", n)
+	}
+}
+
+// A login that the host refuses is named to the person, and git in the sandbox just fails.
+func TestARefusedLogin(t *testing.T) {
+	w := newWorld(t)
+	url, _, without := gitServer(t, w)
+	store(t, w, url, "wr0ngS3cret")
+	remote := address(t, url+"/team/repo.git")
+	credential, err := Fill(t.Context(), remote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := w.callDir(t)
+	g, err := OpenHTTPS(t.Context(), dir, Call{Remote: remote}, credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	out, err := w.sandboxed(t, g, dir, "git clone -q "+remote.String()+" c")
+	if err == nil || !strings.Contains(out, "403") || without.Load() == 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+	if r := g.Refusal(); r == nil || !strings.Contains(r.Error(), `refused the login (user "me" at 127.0.0.1`) || strings.Contains(r.Error()+out, "wr0ngS3cret") {
+		t.Errorf("refusal %v", r)
+	}
+}

@@ -1,0 +1,81 @@
+package gitauth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// callDir is the directory of one call.
+func (w world) callDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(w.state, "call")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// runtime is the real sandbox runtime.
+func runtime(t *testing.T) []string {
+	t.Helper()
+	cache := os.Getenv("IRONCURTAIN_CACHE")
+	if cache == "" {
+		// The home of these tests is not that of the cache.
+		base, err := exec.CommandContext(t.Context(), "sh", "-c", `getent passwd "$(id -u)" | cut -d: -f6`).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache = filepath.Join(strings.TrimSpace(string(base)), ".cache", "ironcurtain-mux")
+	}
+	dir, err := servers.Install(t.Context(), cache, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv, err := dir.Argv("srt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return argv
+}
+
+// sandboxed runs a shell script in a real sandbox that can write to the workspace and whose
+// only way out is the gate. dir is the directory of the call.
+func (w world) sandboxed(t *testing.T, g *Gate, dir, script string) (string, error) {
+	t.Helper()
+	settings, err := json.Marshal(map[string]any{
+		"network": map[string]any{
+			"allowedDomains": []string{g.Allowed()}, "deniedDomains": []string{},
+			"mitmProxy": map[string]any{"socketPath": g.Socket(), "domains": []string{g.Host()}},
+		},
+		"filesystem": map[string]any{
+			"denyRead": []string{w.state, filepath.Join(w.home, ".ssh")}, "allowRead": []string{dir},
+			"allowWrite": []string{w.workspace}, "denyWrite": []string{},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := write(t, filepath.Join(w.home, "srt.json"), string(settings), 0o600)
+	var env []string
+	for name, value := range g.Env() {
+		env = append(env, fmt.Sprintf("export %s='%s'", name, strings.ReplaceAll(value, "'", `'\''`)))
+	}
+	slices.Sort(env)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	argv := append(runtime(t), "-s", file, "-c", strings.Join(env, "\n")+"\ncd "+w.workspace+"\n"+script)
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = 5 * time.Second
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
