@@ -1,0 +1,159 @@
+package gitauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// SSHLogin is how the person logs in at an SSH remote: as whom, at which host with which
+// keys of its own, and by whose signature.
+type SSHLogin struct {
+	config sshConfig
+	keys   []ssh.PublicKey     // of the host
+	files  agent.ExtendedAgent // private keys from files
+	only   map[string]bool     // the public keys that may be used; nil for all
+	words  string
+}
+
+// String says this in words for a panel.
+func (l SSHLogin) String() string { return l.words }
+
+// GoString is String.
+func (l SSHLogin) GoString() string { return l.words }
+
+// FindSSH finds out how the person logs in at an SSH remote: their configuration of ssh
+// says it, as far as that is one connection to one host. The keys are those of their agent.
+// Where these do not suffice, as without an agent, ssh would read key files; so do we, if
+// they are not encrypted, because a person without an agent has no other way. The private
+// keys stay in this process.
+func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
+	if remote.Scheme != "ssh" {
+		return SSHLogin{}, errScheme
+	}
+	config, err := readConfig(ctx, remote)
+	if err != nil {
+		return SSHLogin{}, err
+	}
+	l := SSHLogin{config: config, files: agent.NewKeyring().(agent.ExtendedAgent)}
+	if l.keys, err = config.hostKeys(ctx); err != nil {
+		return SSHLogin{}, err
+	}
+	names, encrypted := l.readKeyFiles()
+	inAgent, err := l.countAgentKeys(ctx)
+	var from []string
+	if inAgent > 0 {
+		from = append(from, fmt.Sprintf("the SSH agent (%d keys)", inAgent))
+	}
+	if len(names) > 0 {
+		from = append(from, "the key files "+strings.Join(names, ", "))
+	}
+	switch {
+	case len(from) > 0:
+	case err != nil:
+		return SSHLogin{}, fault.Wrap("ask your SSH agent for its keys", err, "see what 'ssh-add -l' says")
+	case encrypted != "":
+		return SSHLogin{}, fault.New("run 'ssh-add "+encrypted+"', then try again", "the key %s is encrypted, and no SSH agent has it", encrypted)
+	default:
+		return SSHLogin{}, fault.New("start an SSH agent and run 'ssh-add', then try again", "there is no SSH key to log in at %s with", config.host)
+	}
+	l.words = fmt.Sprintf("user %s at %s, from %s; host key %s", config.user, net.JoinHostPort(config.host, fmt.Sprint(config.port)), strings.Join(from, " and "), ssh.FingerprintSHA256(l.keys[0]))
+	return l, nil
+}
+
+// countAgentKeys is how many keys of the person's agent may be used.
+func (l *SSHLogin) countAgentKeys(ctx context.Context) (int, error) {
+	if l.config.agent == "" {
+		return 0, nil
+	}
+	conn, err := l.dialAgent(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	keys, err := agent.NewClient(conn).List()
+	n := 0
+	for _, key := range keys {
+		if l.allows(key.Blob) {
+			n++
+		}
+	}
+	return n, err
+}
+
+// dialAgent connects to the person's agent.
+func (l *SSHLogin) dialAgent(ctx context.Context) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: askLimit}
+	return dialer.DialContext(ctx, "unix", l.config.agent)
+}
+
+// allows reports whether the person's configuration lets this key be used here
+// (IdentitiesOnly).
+func (l *SSHLogin) allows(blob []byte) bool { return l.only == nil || l.only[string(blob)] }
+
+// maxKeyFile bounds a file of a key, in bytes.
+const maxKeyFile = 64 << 10
+
+// readKeyFiles reads the key files that the configuration names. It returns the names of
+// those that can be used, and the path of one that is encrypted.
+func (l *SSHLogin) readKeyFiles() (names []string, encrypted string) {
+	if l.config.identitiesOnly {
+		l.only = map[string]bool{}
+	}
+	for _, path := range l.config.identityFiles {
+		l.allow(readBounded(path + ".pub"))
+		data := readBounded(path)
+		l.allow(data) // IdentityFile may name a public key whose private one is in the agent
+		key, err := ssh.ParseRawPrivateKey(data)
+		var locked *ssh.PassphraseMissingError
+		if errors.As(err, &locked) {
+			encrypted = path
+			if locked.PublicKey != nil && l.only != nil {
+				l.only[string(locked.PublicKey.Marshal())] = true
+			}
+		}
+		if err != nil {
+			continue
+		}
+		signer, err := ssh.NewSignerFromKey(key)
+		if err == nil {
+			err = l.files.Add(agent.AddedKey{PrivateKey: key, Comment: path})
+		}
+		if err == nil {
+			names = append(names, filepath.Base(path))
+			if l.only != nil {
+				l.only[string(signer.PublicKey().Marshal())] = true
+			}
+		}
+	}
+	return names, encrypted
+}
+
+// allow adds a public key, as it stands in a file, to those that may be used.
+func (l *SSHLogin) allow(text []byte) {
+	if key, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil && l.only != nil {
+		l.only[string(key.Marshal())] = true
+	}
+}
+
+// readBounded returns what is in a small file, or nothing.
+func readBounded(path string) []byte {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxKeyFile {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return data
+}
