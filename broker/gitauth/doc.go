@@ -11,5 +11,9 @@
 // runtime hands every connection to the approved host to the gate's socket and has no other
 // way out. Over HTTPS the gate is a proxy that lets through git's own requests for the
 // approved repository, in the approved direction, and adds the credential. Fill has asked
-// the person's credential helper for it.
+// the person's credential helper for it. Over SSH the gate runs the host's ssh with
+// arguments that are fixed by the call. This ssh knows only the host's keys from the
+// person's known_hosts, and an agent of ours: it forwards to the person's agent what signs
+// a login with the approved name at a server that has proved to hold one of these keys, and
+// refuses the rest.
 package gitauth

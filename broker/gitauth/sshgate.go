@@ -1,0 +1,200 @@
+package gitauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// OpenSSH makes the gate of a call to an SSH remote. dir is an empty directory of the call
+// that no sandbox may read. The gate ends with ctx.
+//
+// Git in the sandbox gets a command in place of ssh that only connects to the gate; the
+// gate runs ssh on the host. In the sandbox ssh could not reach an agent: the sandbox
+// runtime lets a program use all sockets of the machine, the container engine's among them,
+// or none. And an agent's socket there, whatever it refuses, would let every hook of the
+// repository log in at the host and run commands.
+func OpenSSH(ctx context.Context, dir string, call Call, login SSHLogin) (*Gate, error) {
+	if call.Remote.Scheme != "ssh" {
+		return nil, errScheme
+	}
+	g, ctx, err := open(ctx, dir, call)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(err error) (*Gate, error) {
+		g.stop()
+		_ = g.listen.Close()
+		return nil, err
+	}
+	knownHosts := filepath.Join(dir, "known_hosts")
+	if err := os.WriteFile(knownHosts, knownHostsFile(login.keys), 0o400); err != nil {
+		return fail(fault.Wrap("prepare a git call", err, "see that you can write to "+dir))
+	}
+	socket, err := listen(filepath.Join(dir, "agent.sock"))
+	if err != nil {
+		_ = os.Remove(knownHosts)
+		return fail(err)
+	}
+	keys := &filter{login: login, refuse: g.refuse}
+	ended := make(chan struct{}) // closed when the agent has ended
+	go func() {
+		defer close(ended)
+		keys.serve(ctx, socket)
+	}()
+	argv := sshCommand(call, login, knownHosts, socket.Addr().String())
+	g.carry = func(ctx context.Context, conn net.Conn) { g.runSSH(ctx, conn, argv) }
+	g.release = func() {
+		<-ended
+		_ = os.Remove(knownHosts)
+	}
+	g.env["GIT_SSH_COMMAND"], g.env["GIT_SSH_VARIANT"] = connector(call.Remote.Host, call.Remote.IP.Is6(), call.Remote.Port), "ssh"
+	g.serve(ctx)
+	return g, nil
+}
+
+// connector is the shell code that git runs in the sandbox in place of ssh, whose arguments
+// it does not use: it connects to the gate through the runtime's proxy. The end of git's
+// input cannot be passed on, because the runtime would then cut the answer off. A flush
+// packet stands for it: it ends a conversation with a server that waits for more requests,
+// and comes too late to mean anything where the server has had all that it needs.
+func connector(host string, ip6 bool, port int) string {
+	if ip6 {
+		host = "[" + host + "]"
+	}
+	return `f() { p=${HTTP_PROXY#http://}; p=${p%/}; a=${p##*@}; ` +
+		`w=$(printf %s "${p%@*}" | sed 's/%2B/+/g;s/%2F/\//g;s/%3D/=/g'); ` +
+		`{ cat; printf 0000; } | socat -t0 -,ignoreeof "PROXY:${a%:*}:` + host + ":" + strconv.Itoa(port) + `,proxyport=${a##*:},proxyauth=$w"; }; f`
+}
+
+// sshCommand is the command line of ssh for a call. No configuration is read. The host must
+// prove to have one of the known keys, only the agent of the call is asked to sign, nothing
+// is forwarded, nobody is asked, and one program is run: git's, for the repository.
+func sshCommand(call Call, login SSHLogin, knownHosts, socket string) []string {
+	c := login.config
+	options := []string{
+		"HostKeyAlias=" + hostAlias, "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + quoteOption(knownHosts), "GlobalKnownHostsFile=/dev/null",
+		"HostKeyAlgorithms=" + keyAlgorithms(login.keys), "UpdateHostKeys=no", "VerifyHostKeyDNS=no", "CheckHostIP=no",
+		"IdentityAgent=" + quoteOption(socket), "IdentitiesOnly=no", "IdentityFile=none", "AddKeysToAgent=no",
+		"PreferredAuthentications=publickey", "PubkeyAuthentication=yes", "PasswordAuthentication=no", "KbdInteractiveAuthentication=no",
+		"HostbasedAuthentication=no", "GSSAPIAuthentication=no", "BatchMode=yes", "NumberOfPasswordPrompts=0",
+		"ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes", "Tunnel=no", "ControlMaster=no", "ControlPath=none",
+		"PermitLocalCommand=no", "CanonicalizeHostname=no", "ProxyCommand=none", "RequestTTY=no", "EscapeChar=none",
+		"ConnectTimeout=10", "ServerAliveInterval=15", "LogLevel=ERROR",
+	}
+	if c.revoked != "" {
+		options = append(options, "RevokedHostKeys="+quoteOption(c.revoked))
+	}
+	if !call.Push {
+		options = append(options, "SetEnv=GIT_PROTOCOL=version=2") // a host that does not know it uses version 0
+	}
+	argv := []string{"ssh", "-F", "/dev/null", "-T"}
+	for _, o := range options {
+		argv = append(argv, "-o", o)
+	}
+	return append(argv, "-p", strconv.Itoa(c.port), "-l", c.user, "--", c.host, call.service()+" "+quoteWord(sshPath(call)))
+}
+
+// sshPath is the repository's path as git would send it: in "ssh://host/path" it begins
+// with the slash, except before a "~".
+func sshPath(call Call) string {
+	path := repository(call.Remote)
+	if strings.Contains(call.Remote.String(), "://") && !strings.HasPrefix(path, "~") {
+		path = "/" + path
+	}
+	return path
+}
+
+// quoteOption writes a path for the value of one of ssh's options, where "%" begins a token.
+func quoteOption(path string) string {
+	return `"` + strings.ReplaceAll(path, "%", "%%") + `"`
+}
+
+// quoteWord writes a word for a shell, as git does it for the host's.
+func quoteWord(s string) string {
+	return "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(s) + "'"
+}
+
+// runSSH runs ssh on the host, between the connection and the remote. When it fails before
+// it has said anything, its last words are told to git in git's protocol.
+func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
+	defer conn.Close()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = string(filepath.Separator)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "LC_ALL=C"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	said := &counter{w: conn}
+	var complaint lastBytes
+	cmd.Stdout, cmd.Stderr = said, &complaint
+	stdin, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		g.refuse(fault.Wrap("run ssh", err, "install the OpenSSH client"))
+		return
+	}
+	var copying sync.WaitGroup
+	copying.Go(func() {
+		_, _ = io.Copy(stdin, conn) // it ends with either side
+		_ = stdin.Close()
+	})
+	err = cmd.Wait()
+	if err != nil && ctx.Err() == nil {
+		why := complaint.lastLine()
+		var exit *exec.ExitError
+		if why == "" || !errors.As(err, &exit) {
+			why = err.Error()
+		}
+		g.refuse(fault.New("try 'ssh -T -p "+strconv.Itoa(g.call.Remote.Port)+" "+g.call.Remote.Host+"' yourself", "ssh to %s: %.300q", g.call.Remote.Host, why))
+		if said.n == 0 {
+			message := fmt.Sprintf("ERR %.300s", why)
+			_, _ = fmt.Fprintf(conn, "%04x%s", len(message)+4, message)
+		}
+	}
+	_ = conn.Close() // this ends the copying
+	copying.Wait()
+}
+
+// counter counts what passes through it, in bytes.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// lastBytes keeps the end of what is written to it.
+type lastBytes []byte
+
+func (l *lastBytes) Write(p []byte) (int, error) {
+	*l = append(*l, p...)
+	if over := len(*l) - 2048; over > 0 {
+		*l = append((*l)[:0], (*l)[over:]...)
+	}
+	return len(p), nil
+}
+
+// lastLine is the last line that says something.
+func (l lastBytes) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(string(l)), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
+}
