@@ -42,13 +42,14 @@ const (
 // Gate is the end of the connections that a sandboxed git makes for one call. It is in
 // force until Close.
 type Gate struct {
-	call    Call
-	env     map[string]string
-	listen  net.Listener
-	carry   func(ctx context.Context, conn net.Conn) // owns conn
-	release func()
-	stop    context.CancelFunc
-	running sync.WaitGroup
+	call     Call
+	env      map[string]string
+	readable []string
+	listen   net.Listener
+	carry    func(ctx context.Context, conn net.Conn) // owns conn
+	release  func()
+	stop     context.CancelFunc
+	running  sync.WaitGroup
 
 	mu      sync.Mutex
 	refusal error
@@ -63,6 +64,10 @@ func (g *Gate) Host() string { return g.call.Remote.Host }
 
 // Allowed is the one entry of allowedDomains that the sandbox needs.
 func (g *Gate) Allowed() string { return authority(g.call.Remote) }
+
+// Readable are the files that git in the sandbox reads, below the directory of the call,
+// which is otherwise hidden from it as from all others.
+func (g *Gate) Readable() []string { return g.readable }
 
 // Env returns what git needs in its environment. The sandbox runtime sets some of these
 // variables itself, so they must be set inside the sandbox, after it.

@@ -22,11 +22,11 @@ import (
 // lifetime is how long a gate's certificate is valid. A grant may keep an instance for long.
 const lifetime = 30 * 24 * time.Hour
 
-// OpenHTTPS makes the gate of a call to an HTTPS remote. dir is an empty directory of the
-// call; the sandbox must be able to read it, and only this sandbox. All that is there is the
-// certificate that the gate presents to git in place of the host's. The host's own is
-// verified by the gate, against this machine's authorities and those that the person's
-// configuration of git names. The gate ends with ctx.
+// OpenHTTPS makes the gate of a call to an HTTPS remote. dir is a directory of the call that
+// no sandbox may read, but for Readable: the certificate that the gate presents to git in
+// place of the host's. The host's own is verified by the gate, against this machine's
+// authorities or those that the person's configuration of git names for the remote. The gate
+// ends with ctx, and must be closed.
 func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential) (*Gate, error) {
 	if call.Remote.Scheme != "https" {
 		return nil, errScheme
@@ -49,7 +49,7 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 		_ = g.listen.Close()
 		return nil, fault.Wrap("prepare a git call", err, "see that you can write to "+dir)
 	}
-	g.env["GIT_SSL_CAINFO"] = ca
+	g.env["GIT_SSL_CAINFO"], g.readable = ca, []string{ca}
 	transport := &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: greetLimit, DisableCompression: true,
 		DialContext:     (&net.Dialer{Timeout: greetLimit}).DialContext,

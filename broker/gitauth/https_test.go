@@ -68,7 +68,7 @@ func TestHTTPSInTheSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := w.sandboxed(t, fetch, dir, "git clone -q "+remote.String()+" c && git -C c log --format=%s"); err != nil || !strings.Contains(out, "first") {
+	if out, err := w.sandboxed(t, fetch, "git clone -q "+remote.String()+" c && git -C c log --format=%s"); err != nil || !strings.Contains(out, "first") {
 		t.Fatalf("clone: %v: %s (%v)", err, out, fetch.Refusal())
 	}
 	// Nothing but the approved repository, in the approved direction.
@@ -77,13 +77,13 @@ func TestHTTPSInTheSandbox(t *testing.T) {
 		"other": "git clone -q " + url + "/team/other.git other",
 		"api":   "curl -sSf --cacert $GIT_SSL_CAINFO " + url + "/api/user",
 	} {
-		if out, err := w.sandboxed(t, fetch, dir, script); err == nil || fetch.Refusal() == nil || !strings.Contains(fetch.Refusal().Error(), "not approved") {
+		if out, err := w.sandboxed(t, fetch, script); err == nil || fetch.Refusal() == nil || !strings.Contains(fetch.Refusal().Error(), "not approved") {
 			t.Errorf("%s: %v: %s (%v)", what, err, out, fetch.Refusal())
 		}
 	}
 	// Nothing in the sandbox holds the login. The person's own file of logins is hidden by
 	// the sandbox's settings, not here.
-	if out, err := w.sandboxed(t, fetch, dir, "env; cat "+dir+"/* /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true"); err != nil || strings.Contains(out, token) || !strings.Contains(out, "BEGIN CERTIFICATE") {
+	if out, err := w.sandboxed(t, fetch, "env; cat "+dir+"/* $GIT_SSL_CAINFO /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; true"); err != nil || strings.Contains(out, token) || !strings.Contains(out, "BEGIN CERTIFICATE") {
 		t.Errorf("%v: %s", err, out)
 	}
 	fetch.Close()
@@ -94,7 +94,7 @@ func TestHTTPSInTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer push.Close()
-	if out, err := w.sandboxed(t, push, dir, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push -q origin main"); err != nil {
+	if out, err := w.sandboxed(t, push, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push -q origin main"); err != nil {
 		t.Fatalf("push: %v: %s (%v)", err, out, push.Refusal())
 	}
 	if log := run(t, "git", "-C", bare, "log", "--format=%s", "main"); !strings.HasPrefix(log, "third\n") {
@@ -121,7 +121,7 @@ func TestARefusedLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	out, err := w.sandboxed(t, g, dir, "git clone -q "+remote.String()+" c")
+	out, err := w.sandboxed(t, g, "git clone -q "+remote.String()+" c")
 	if err == nil || !strings.Contains(out, "403") || without.Load() == 0 {
 		t.Errorf("%v: %s", err, out)
 	}

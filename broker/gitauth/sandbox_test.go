@@ -49,9 +49,8 @@ func runtime(t *testing.T) []string {
 }
 
 // sandboxed runs a shell script in a real sandbox that can write to the workspace and whose
-// only way out is the gate. dir is the directory of the call that
-// it can read, or "".
-func (w world) sandboxed(t *testing.T, g *Gate, dir, script string) (string, error) {
+// only way out is the gate.
+func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 	t.Helper()
 	settings, err := json.Marshal(map[string]any{
 		"network": map[string]any{
@@ -59,7 +58,7 @@ func (w world) sandboxed(t *testing.T, g *Gate, dir, script string) (string, err
 			"mitmProxy": map[string]any{"socketPath": g.Socket(), "domains": []string{g.Host()}},
 		},
 		"filesystem": map[string]any{
-			"denyRead": []string{w.state, filepath.Join(w.home, ".ssh")}, "allowRead": slices.DeleteFunc([]string{dir}, func(d string) bool { return d == "" }),
+			"denyRead": []string{w.state, filepath.Join(w.home, ".ssh")}, "allowRead": append([]string{}, g.Readable()...),
 			"allowWrite": []string{w.workspace}, "denyWrite": []string{},
 		},
 	})

@@ -173,24 +173,24 @@ func TestSSHInTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, dir := s.open(t, false)
-	out, err := s.sandboxed(t, g, "", "git clone -q "+s.url+" c && git -C c log --format=%s && git -C c fetch -q")
+	out, err := s.sandboxed(t, g, "git clone -q "+s.url+" c && git -C c log --format=%s && git -C c fetch -q")
 	if err != nil || !strings.Contains(out, "first") {
 		t.Fatalf("clone: %v: %s (%v)", err, out, g.Refusal())
 	}
-	if out, err := s.sandboxed(t, g, "", "cd c && git commit -q --allow-empty -m second && timeout 20 git push -q origin main"); err == nil {
+	if out, err := s.sandboxed(t, g, "cd c && git commit -q --allow-empty -m second && timeout 20 git push -q origin main"); err == nil {
 		t.Errorf("a push over a gate for fetching: %s", out)
 	}
 	g.Close()
 	g, dir = s.open(t, true)
 	defer g.Close()
-	if out, err := s.sandboxed(t, g, "", "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push origin main && git push origin main"); err != nil {
+	if out, err := s.sandboxed(t, g, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push origin main && git push origin main"); err != nil {
 		t.Fatalf("push: %v: %s (%v)", err, out, g.Refusal())
 	}
 	if log := run(t, "git", "-C", s.bare, "log", "--format=%s", "main"); !strings.HasPrefix(log, "third\n") {
 		t.Errorf("the remote has %q", log)
 	}
 	// Neither another command nor the agent itself.
-	if out, _ := s.sandboxed(t, g, "", `timeout 10 sh -c "$GIT_SSH_COMMAND \"\$@\"" x host 'id; echo in-a-shell' </dev/null; SSH_AUTH_SOCK=`+dir+`/agent.sock ssh-add -l; SSH_AUTH_SOCK=`+os.Getenv("SSH_AUTH_SOCK")+` ssh-add -l`); strings.Contains(out, "in-a-shell") || strings.Contains(out, "ED25519") {
+	if out, _ := s.sandboxed(t, g, `timeout 10 sh -c "$GIT_SSH_COMMAND \"\$@\"" x host 'id; echo in-a-shell' </dev/null; SSH_AUTH_SOCK=`+dir+`/agent.sock ssh-add -l; SSH_AUTH_SOCK=`+os.Getenv("SSH_AUTH_SOCK")+` ssh-add -l`); strings.Contains(out, "in-a-shell") || strings.Contains(out, "ED25519") {
 		t.Errorf("the sandbox can do more: %s", out)
 	}
 }
@@ -204,7 +204,7 @@ func TestAnotherHostAnswers(t *testing.T) {
 	s.url = strings.Replace(s.url, fmt.Sprint(s.port), fmt.Sprint(impostor), 1)
 	g, _ := s.open(t, false)
 	defer g.Close()
-	out, err := s.sandboxed(t, g, "", "git clone -q "+s.url+" c")
+	out, err := s.sandboxed(t, g, "git clone -q "+s.url+" c")
 	if err == nil || !strings.Contains(out, "Host key verification failed") && !strings.Contains(out, "no matching host key") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -219,7 +219,7 @@ func TestARemoteThatRefuses(t *testing.T) {
 	s.url += "-that-is-not-there"
 	g, _ := s.open(t, false)
 	defer g.Close()
-	out, err := s.sandboxed(t, g, "", "git clone -q "+s.url+" c")
+	out, err := s.sandboxed(t, g, "git clone -q "+s.url+" c")
 	if err == nil || !strings.Contains(out, "does not appear to be a git repository") && !strings.Contains(out, "Could not read") {
 		t.Errorf("%v: %s", err, out)
 	}
@@ -272,7 +272,7 @@ func TestKeyFiles(t *testing.T) {
 		t.Error(out)
 	}
 	g, _ := s.open(t, false)
-	if out, err := s.sandboxed(t, g, "", "git clone -q "+s.url+" c"); err != nil {
+	if out, err := s.sandboxed(t, g, "git clone -q "+s.url+" c"); err != nil {
 		t.Errorf("%v: %s (%v)", err, out, g.Refusal())
 	}
 	g.Close()

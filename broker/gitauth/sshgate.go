@@ -18,8 +18,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// OpenSSH makes the gate of a call to an SSH remote. dir is an empty directory of the call
-// that no sandbox may read. The gate ends with ctx.
+// OpenSSH makes the gate of a call to an SSH remote. dir is a directory of the call that no
+// sandbox may read. The gate ends with ctx, and must be closed.
 //
 // Git in the sandbox gets a command in place of ssh that only connects to the gate; the
 // gate runs ssh on the host. In the sandbox ssh could not reach an agent: the sandbox

@@ -33,7 +33,8 @@ func (l SSHLogin) String() string { return l.words }
 func (l SSHLogin) GoString() string { return l.words }
 
 // FindSSH finds out how the person logs in at an SSH remote: their configuration of ssh
-// says it, as far as that is one connection to one host. The keys are those of their agent.
+// says it, as far as that is one connection to one host. A command of theirs that git would
+// run in place of ssh (core.sshCommand) is not used. The keys are those of their agent.
 // Where these do not suffice, as without an agent, ssh would read key files; so do we, if
 // they are not encrypted, because a person without an agent has no other way. The private
 // keys stay in this process.
