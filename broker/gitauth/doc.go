@@ -16,4 +16,8 @@
 // person's known_hosts, and an agent of ours: it forwards to the person's agent what signs
 // a login with the approved name at a server that has proved to hold one of these keys, and
 // refuses the rest.
+//
+// Commits that were made in a sandbox get the person's signature in the same way: Sign is
+// given the bytes of a commit and returns them with the signature, and neither the key nor
+// the agent's repository is opened to the other side.
 package gitauth

@@ -34,29 +34,42 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.Buffer.Write(p)
 }
 
-// ask runs a program of the host and returns what it prints. The program has no terminal,
-// not even as a session's controlling one, and runs in an empty directory, so that git
-// finds no repository. When it takes too long, its whole process group is killed. Its
-// standard error is dropped: a helper might print a secret there.
+// ask runs a program of the host in an empty directory, so that git finds no repository, and
+// returns what it prints.
 func ask(ctx context.Context, in string, argv ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gitauth-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	limited, cancel := context.WithTimeout(ctx, askLimit)
+	return program{argv: argv, dir: dir, limit: askLimit}.run(ctx, in)
+}
+
+// program is one run of a program of the host. It has no terminal, not even as a session's
+// controlling one. When it takes too long, its whole process group is killed. Its standard
+// error is dropped: a helper might print a secret there.
+type program struct {
+	argv  []string
+	dir   string
+	env   []string // besides the person's
+	limit time.Duration
+}
+
+// run runs it and returns what it prints.
+func (p program) run(ctx context.Context, in string) ([]byte, error) {
+	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, personsEnvironment()
+	cmd := exec.CommandContext(limited, p.argv[0], p.argv[1:]...)
+	cmd.Dir, cmd.Env = p.dir, append(personsEnvironment(), p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // a helper may leave a daemon behind that keeps the pipe
 	var out answer
 	cmd.Stdin, cmd.Stdout = strings.NewReader(in), &out
-	err = cmd.Run()
+	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%s: %w", argv[0], context.Cause(ctx))
+		return nil, fmt.Errorf("%s: %w", p.argv[0], context.Cause(ctx))
 	case limited.Err() != nil:
 		return nil, errSlow
 	case errors.Is(err, exec.ErrWaitDelay):

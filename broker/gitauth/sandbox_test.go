@@ -25,18 +25,18 @@ func (w world) callDir(t *testing.T) string {
 	return dir
 }
 
+// cache is that of the person who runs the tests, whose home they change.
+var cache = func() string {
+	if dir := os.Getenv("IRONCURTAIN_CACHE"); dir != "" {
+		return dir
+	}
+	base, _ := os.UserCacheDir() // without one the tests say what they miss
+	return filepath.Join(base, "ironcurtain-mux")
+}()
+
 // runtime is the real sandbox runtime.
 func runtime(t *testing.T) []string {
 	t.Helper()
-	cache := os.Getenv("IRONCURTAIN_CACHE")
-	if cache == "" {
-		// The home of these tests is not that of the cache.
-		base, err := exec.CommandContext(t.Context(), "sh", "-c", `getent passwd "$(id -u)" | cut -d: -f6`).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		cache = filepath.Join(strings.TrimSpace(string(base)), ".cache", "ironcurtain-mux")
-	}
 	dir, err := servers.Install(t.Context(), cache, nil)
 	if err != nil {
 		t.Fatal(err)
