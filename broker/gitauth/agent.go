@@ -154,7 +154,8 @@ func (c *conversation) answer(request []byte) []byte {
 	return reply
 }
 
-// list names the keys that may be used.
+// list names the keys that may be used, first those that the person's configuration names
+// for the host: ssh tries them in this order, and a host gives up after a few.
 func (c *conversation) list(request []byte) ([]byte, error) {
 	if len(request) != 1 {
 		return nil, errors.New("malformed")
@@ -163,8 +164,7 @@ func (c *conversation) list(request []byte) ([]byte, error) {
 		Blob    []byte
 		Comment string
 	}
-	var n uint32
-	var body []byte
+	var first, others []identity
 	seen := map[string]bool{}
 	for _, source := range c.keys {
 		keys, err := source.List()
@@ -172,14 +172,22 @@ func (c *conversation) list(request []byte) ([]byte, error) {
 			continue // the other source may have one
 		}
 		for _, key := range keys {
-			if !seen[string(key.Blob)] && c.filter.login.allows(key.Blob) {
-				seen[string(key.Blob)] = true
-				n++
-				body = append(body, ssh.Marshal(identity{key.Blob, key.Comment})...)
+			switch blob := string(key.Blob); {
+			case seen[blob] || !c.filter.login.allows(key.Blob):
+			case c.filter.login.named[blob]:
+				first = append(first, identity{key.Blob, key.Comment})
+			default:
+				others = append(others, identity{key.Blob, key.Comment})
 			}
+			seen[string(key.Blob)] = true
 		}
 	}
-	return append(binary.BigEndian.AppendUint32([]byte{msgIdentities}, n), body...), nil
+	all := append(first, others...)
+	reply := binary.BigEndian.AppendUint32([]byte{msgIdentities}, uint32(len(all)))
+	for _, key := range all {
+		reply = append(reply, ssh.Marshal(key)...)
+	}
+	return reply, nil
 }
 
 // bind binds the connection to a session with the approved host: the host has signed the

@@ -1,6 +1,7 @@
 package gitauth
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/binary"
@@ -182,7 +183,7 @@ func TestTheAgentSignsNotForever(t *testing.T) {
 // Keys that the person's configuration keeps from this host are neither named nor used.
 func TestIdentitiesOnly(t *testing.T) {
 	c, host, person, _ := newConversation(t)
-	c.filter.login.only = map[string]bool{}
+	c.filter.login.config.identitiesOnly = true
 	if got := c.answer([]byte{msgListIdentities}); !slices.Equal(got, []byte{msgIdentities, 0, 0, 0, 0}) {
 		t.Errorf("% x", got)
 	}
@@ -191,6 +192,26 @@ func TestIdentitiesOnly(t *testing.T) {
 	login := userauth{session, msgUserauthRequest, "git", "ssh-connection", methodPlain, true, ssh.KeyAlgoED25519, person.blob(), nil}
 	if got := c.answer(signMessage(person.blob(), ssh.Marshal(login), 0)); got[0] != msgFailure {
 		t.Errorf("it signs: %d", got[0])
+	}
+}
+
+// The keys that the configuration names for the host come first.
+func TestTheOrderOfKeys(t *testing.T) {
+	c, _, person, _ := newConversation(t)
+	var last party
+	for range 3 {
+		other, private := newParty(t)
+		if err := c.filter.login.files.Add(agent.AddedKey{PrivateKey: private}); err != nil {
+			t.Fatal(err)
+		}
+		last = other
+	}
+	for _, first := range []party{last, person} {
+		c.filter.login.named = map[string]bool{string(first.blob()): true}
+		reply := c.answer([]byte{msgListIdentities})
+		if want := binary.BigEndian.AppendUint32([]byte{msgIdentities}, 4); !bytes.HasPrefix(reply, want) || !bytes.HasPrefix(reply[9:], first.blob()) {
+			t.Errorf("% x", reply)
+		}
 	}
 }
 

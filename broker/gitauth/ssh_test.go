@@ -169,6 +169,9 @@ func (s sshServer) open(t *testing.T, push bool) (*Gate, string) {
 func TestSSHInTheSandbox(t *testing.T) {
 	s := newSSHServer(t)
 	s.agentWith(t, s.key)
+	if login, err := FindSSH(t.Context(), address(t, s.url)); err != nil || !strings.Contains(login.String(), "from the SSH agent (1 key); host key") {
+		t.Errorf("%v, %v", login, err)
+	}
 	if err := os.Remove(s.key); err != nil { // only the agent has it
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/crypto/ssh"
 	"golang.org/x/crypto/ssh/agent"
@@ -22,7 +23,7 @@ type SSHLogin struct {
 	config sshConfig
 	keys   []ssh.PublicKey     // of the host
 	files  agent.ExtendedAgent // private keys from files
-	only   map[string]bool     // the public keys that may be used; nil for all
+	named  map[string]bool     // the public keys that the configuration names for the host
 	words  string
 }
 
@@ -46,15 +47,17 @@ func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	if err != nil {
 		return SSHLogin{}, err
 	}
-	l := SSHLogin{config: config, files: agent.NewKeyring().(agent.ExtendedAgent)}
+	l := SSHLogin{config: config, files: agent.NewKeyring().(agent.ExtendedAgent), named: map[string]bool{}}
 	if l.keys, err = config.hostKeys(ctx); err != nil {
 		return SSHLogin{}, err
 	}
-	names, encrypted := l.readKeyFiles()
-	inAgent, err := l.countAgentKeys(ctx)
+	inAgent, err := l.agentKeys(ctx)
+	names, encrypted := l.readKeyFiles(inAgent)
 	var from []string
-	if inAgent > 0 {
-		from = append(from, fmt.Sprintf("the SSH agent (%d keys)", inAgent))
+	if n := l.count(inAgent); n == 1 {
+		from = append(from, "the SSH agent (1 key)")
+	} else if n > 1 {
+		from = append(from, fmt.Sprintf("the SSH agent (%d keys)", n))
 	}
 	if len(names) > 0 {
 		from = append(from, "the key files "+strings.Join(names, ", "))
@@ -72,24 +75,35 @@ func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	return l, nil
 }
 
-// countAgentKeys is how many keys of the person's agent may be used.
-func (l *SSHLogin) countAgentKeys(ctx context.Context) (int, error) {
+// agentKeys are the public keys of the person's agent.
+func (l *SSHLogin) agentKeys(ctx context.Context) (map[string]bool, error) {
+	keys := map[string]bool{}
 	if l.config.agent == "" {
-		return 0, nil
+		return keys, nil
 	}
 	conn, err := l.dialAgent(ctx)
 	if err != nil {
-		return 0, err
+		return keys, err
 	}
 	defer conn.Close()
-	keys, err := agent.NewClient(conn).List()
-	n := 0
-	for _, key := range keys {
-		if l.allows(key.Blob) {
+	if err := conn.SetDeadline(time.Now().Add(askLimit)); err != nil {
+		return keys, err
+	}
+	list, err := agent.NewClient(conn).List()
+	for _, key := range list {
+		keys[string(key.Blob)] = true
+	}
+	return keys, err
+}
+
+// count is how many of the keys may be used.
+func (l *SSHLogin) count(keys map[string]bool) (n int) {
+	for key := range keys {
+		if l.allows([]byte(key)) {
 			n++
 		}
 	}
-	return n, err
+	return n
 }
 
 // dialAgent connects to the person's agent.
@@ -100,50 +114,46 @@ func (l *SSHLogin) dialAgent(ctx context.Context) (net.Conn, error) {
 
 // allows reports whether the person's configuration lets this key be used here
 // (IdentitiesOnly).
-func (l *SSHLogin) allows(blob []byte) bool { return l.only == nil || l.only[string(blob)] }
+func (l *SSHLogin) allows(blob []byte) bool { return !l.config.identitiesOnly || l.named[string(blob)] }
 
 // maxKeyFile bounds a file of a key, in bytes.
 const maxKeyFile = 64 << 10
 
-// readKeyFiles reads the key files that the configuration names. It returns the names of
-// those that can be used, and the path of one that is encrypted.
-func (l *SSHLogin) readKeyFiles() (names []string, encrypted string) {
-	if l.config.identitiesOnly {
-		l.only = map[string]bool{}
-	}
+// readKeyFiles reads the key files that the configuration names, but for keys that the agent
+// has. It returns the names of those that can be used, and the path of one that is encrypted.
+func (l *SSHLogin) readKeyFiles(inAgent map[string]bool) (names []string, encrypted string) {
 	for _, path := range l.config.identityFiles {
-		l.allow(readBounded(path + ".pub"))
+		l.name(readBounded(path + ".pub"))
 		data := readBounded(path)
-		l.allow(data) // IdentityFile may name a public key whose private one is in the agent
+		l.name(data) // IdentityFile may name a public key whose private one is in the agent
 		key, err := ssh.ParseRawPrivateKey(data)
 		var locked *ssh.PassphraseMissingError
 		if errors.As(err, &locked) {
 			encrypted = path
-			if locked.PublicKey != nil && l.only != nil {
-				l.only[string(locked.PublicKey.Marshal())] = true
+			if locked.PublicKey != nil {
+				l.named[string(locked.PublicKey.Marshal())] = true
 			}
 		}
 		if err != nil {
 			continue
 		}
 		signer, err := ssh.NewSignerFromKey(key)
-		if err == nil {
-			err = l.files.Add(agent.AddedKey{PrivateKey: key, Comment: path})
+		if err != nil {
+			continue
 		}
-		if err == nil {
+		public := string(signer.PublicKey().Marshal())
+		l.named[public] = true
+		if !inAgent[public] && l.files.Add(agent.AddedKey{PrivateKey: key, Comment: path}) == nil {
 			names = append(names, filepath.Base(path))
-			if l.only != nil {
-				l.only[string(signer.PublicKey().Marshal())] = true
-			}
 		}
 	}
 	return names, encrypted
 }
 
-// allow adds a public key, as it stands in a file, to those that may be used.
-func (l *SSHLogin) allow(text []byte) {
-	if key, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil && l.only != nil {
-		l.only[string(key.Marshal())] = true
+// name adds a public key, as it stands in a file, to those that the configuration names.
+func (l *SSHLogin) name(text []byte) {
+	if key, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
+		l.named[string(key.Marshal())] = true
 	}
 }
 
