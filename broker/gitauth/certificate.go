@@ -1,7 +1,6 @@
 package gitauth
 
 import (
-	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,16 +8,9 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // certify makes a certificate for a host that nobody else has the key of.
@@ -43,30 +35,4 @@ func certify(host string) (tls.Certificate, []byte, error) {
 		return tls.Certificate{}, nil, err
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), nil
-}
-
-// personsAuthorities are the certificate authorities that the person's git trusts for a
-// URL, nil for this machine's.
-func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error) {
-	file := os.Getenv("GIT_SSL_CAINFO")
-	if file == "" {
-		out, err := ask(ctx, "", "git", "config", "--type=path", "--get-urlmatch", "http.sslCAInfo", url)
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: it is not set
-			return nil, fault.Wrap("read git's configuration", err, "see what 'git config --list' says outside of a repository")
-		}
-		file = strings.TrimSuffix(string(out), "\n")
-	}
-	if file == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(filepath.Clean(file))
-	pool := x509.NewCertPool()
-	if err == nil && !pool.AppendCertsFromPEM(data) {
-		err = errors.New(file + " holds no certificate")
-	}
-	if err != nil {
-		return nil, fault.Wrap("read the certificate authorities that git is configured to trust", err, "mend http.sslCAInfo in git's configuration")
-	}
-	return pool, nil
 }

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -69,9 +72,18 @@ func (g *Gate) Allowed() string { return authority(g.call.Remote) }
 // which is otherwise hidden from it as from all others.
 func (g *Gate) Readable() []string { return g.readable }
 
-// Env returns what git needs in its environment. The sandbox runtime sets some of these
-// variables itself, so they must be set inside the sandbox, after it.
-func (g *Gate) Env() map[string]string { return g.env }
+// Exports is shell code that sets what git needs in its environment. It must run inside the
+// sandbox, before the server begins, because the sandbox runtime sets some of these
+// variables itself, and others are made of what it sets.
+func (g *Gate) Exports() string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(g.env)) {
+		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(g.env[name], "'", `'\''`))
+	}
+	// The runtime's proxy leads to the gate, whatever other proxy the configurations name.
+	b.WriteString("export GIT_CONFIG_VALUE_1=\"$HTTPS_PROXY\"\n")
+	return b.String()
+}
 
 // Refusal is why the remote, or the gate, last refused something; nil if neither did. It is
 // for the person: what git in the sandbox says of it is less.
@@ -107,8 +119,9 @@ func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, e
 	return &Gate{call: call, listen: l, stop: stop, env: map[string]string{
 		"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "",
 		// No helper is asked in the sandbox, whatever the configurations say.
-		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": "",
-		"NO_PROXY": "", "no_proxy": "", // a host of the own network comes to the gate, too
+		"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": "",
+		"GIT_CONFIG_KEY_1": "http." + call.Remote.String() + ".proxy",
+		"NO_PROXY":         "", "no_proxy": "", // a host of the own network comes to the gate, too
 	}}, ctx, nil
 }
 

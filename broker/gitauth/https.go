@@ -35,6 +35,10 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := personsProxy(ctx, call.Remote.String())
+	if err != nil {
+		return nil, err
+	}
 	certificate, public, err := certify(call.Remote.Host)
 	if err != nil {
 		return nil, fault.Wrap("make a certificate", err, "")
@@ -51,7 +55,7 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 	}
 	g.env["GIT_SSL_CAINFO"], g.readable = ca, []string{ca}
 	transport := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, TLSHandshakeTimeout: greetLimit, DisableCompression: true,
+		Proxy: proxy, TLSHandshakeTimeout: greetLimit, DisableCompression: true,
 		DialContext:     (&net.Dialer{Timeout: greetLimit}).DialContext,
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 	}

@@ -129,3 +129,42 @@ func TestARefusedLogin(t *testing.T) {
 		t.Errorf("refusal %v", r)
 	}
 }
+
+// The gate goes the way that the person's git would go.
+func TestThePersonsProxy(t *testing.T) {
+	w := newWorld(t)
+	url, _, _ := gitServer(t, w)
+	store(t, w, url, token)
+	var asked atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		rw.WriteHeader(http.StatusForbidden)
+	}))
+	defer proxy.Close()
+	remote := address(t, url+"/team/repo.git")
+	credential, err := Fill(t.Context(), remote)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, "git", "config", "--global", "http.proxy", strings.TrimPrefix(proxy.URL, "http://"))
+	g, err := OpenHTTPS(t.Context(), w.callDir(t), Call{Remote: remote}, credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.sandboxed(t, g, "git clone -q "+remote.String()+" c")
+	g.Close()
+	if err == nil || asked.Load() == 0 || !strings.Contains(out, "502") {
+		t.Errorf("%v: %s; the proxy was asked %d times", err, out, asked.Load())
+	}
+	if r := g.Refusal(); r == nil || !strings.Contains(r.Error(), "reach 127.0.0.1") {
+		t.Errorf("refusal %v", r)
+	}
+	run(t, "git", "config", "--global", "http."+url+".proxy", "")
+	if way, err := personsProxy(t.Context(), remote.String()); err != nil || way != nil {
+		t.Errorf("without a proxy for this host: %v", err)
+	}
+	run(t, "git", "config", "--global", "http."+url+".proxy", "http://me:"+token+"@:x y")
+	if _, err := personsProxy(t.Context(), remote.String()); err == nil || strings.Contains(err.Error(), token) {
+		t.Errorf("%v", err)
+	}
+}

@@ -3,12 +3,9 @@ package gitauth
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -66,14 +63,9 @@ func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 		t.Fatal(err)
 	}
 	file := write(t, filepath.Join(w.home, "srt.json"), string(settings), 0o600)
-	var env []string
-	for name, value := range g.Env() {
-		env = append(env, fmt.Sprintf("export %s='%s'", name, strings.ReplaceAll(value, "'", `'\''`)))
-	}
-	slices.Sort(env)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	argv := append(runtime(t), "-s", file, "-c", strings.Join(env, "\n")+"\ncd "+w.workspace+"\n"+script)
+	argv := append(runtime(t), "-s", file, "-c", g.Exports()+"cd "+w.workspace+"\n"+script)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()
