@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -37,12 +38,15 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	if remote.Scheme != "https" {
 		return Credential{}, fault.New("use an https remote", "no credential is sent over %s", remote.Scheme)
 	}
+	if strings.ContainsAny(decoded(remote), "\x00\n\r") {
+		return Credential{}, fault.New("use another address", "the path of %s cannot be told to a credential helper", remote)
+	}
 	helpers, err := configured(ctx, remote)
 	if err != nil {
 		return Credential{}, err
 	}
 	host := hostPort(remote, 443)
-	query := "protocol=https\nhost=" + host + "\npath=" + repository(remote) + "\n\n"
+	query := "protocol=https\nhost=" + host + "\npath=" + strings.TrimRight(decoded(remote), "/") + "\n\n"
 	out, err := ask(ctx, query, "git", "credential", "fill")
 	next := "log in once yourself, for example with 'git ls-remote " + remote.String() + "', and have git keep the login"
 	var exit *exec.ExitError
@@ -115,5 +119,15 @@ func repository(remote gitx.Address) string {
 		return rest[i+2:]
 	}
 	_, path, _ := strings.Cut(rest, ":")
+	return path
+}
+
+// decoded is the path of the repository of a URL, without percent signs, as git tells it to
+// helpers and to ssh.
+func decoded(remote gitx.Address) string {
+	path := repository(remote)
+	if plain, err := url.PathUnescape(path); err == nil {
+		return plain
+	}
 	return path
 }

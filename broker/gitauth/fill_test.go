@@ -66,6 +66,12 @@ func TestUseHTTPPath(t *testing.T) {
 	if c, err := Fill(t.Context(), remote); err != nil || c.secret != "team/repo.git" {
 		t.Errorf("%q, %v", c.secret, err)
 	}
+	if c, err := Fill(t.Context(), address(t, "https://example.com/a%20b/repo/")); err != nil || c.secret != "a b/repo" {
+		t.Errorf("%q, %v", c.secret, err)
+	}
+	if c, err := Fill(t.Context(), address(t, "https://example.com/a%0Ahost=example.org/repo")); err == nil {
+		t.Errorf("a line in the path: %q", c.secret)
+	}
 }
 
 // A helper that hangs is killed with all that it has started.
@@ -112,6 +118,20 @@ func TestAHelperHasNoTerminal(t *testing.T) {
 	helper(t, w, "asks", "(: </dev/tty) 2>/dev/null && echo username=u && echo password=typed")
 	if c, err := Fill(t.Context(), address(t, "https://example.com/r")); err == nil || !strings.Contains(err.Error(), "would have to ask on a terminal") {
 		t.Errorf("%v, %v", c, err)
+	}
+}
+
+// A helper that says too much is no login, and neither is one that says something else.
+func TestAHelperThatAnswersRubbish(t *testing.T) {
+	for script, want := range map[string]string{
+		"echo username=u; printf password=; head -c 100000 /dev/zero | tr '\\0' x; echo": "too large",
+		"echo 'no, thanks'": "has none", "echo username=u": "has none", "echo quit=true": "has none", "printf 'username=u\\rv\\npassword=x\\n'": "has none",
+	} {
+		w := newWorld(t)
+		helper(t, w, "odd", script)
+		if c, err := Fill(t.Context(), address(t, "https://example.com/r")); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v, want %q", script, c, err, want)
+		}
 	}
 }
 

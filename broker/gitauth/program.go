@@ -25,13 +25,17 @@ var (
 )
 
 // answer keeps what a program prints, and fails when that becomes too much.
-type answer struct{ bytes.Buffer }
+type answer struct {
+	kept bytes.Buffer
+	over bool
+}
 
 func (a *answer) Write(p []byte) (int, error) {
-	if a.Len()+len(p) > maxAnswer {
+	if a.kept.Len()+len(p) > maxAnswer {
+		a.over = true
 		return 0, errLarge
 	}
-	return a.Buffer.Write(p)
+	return a.kept.Write(p)
 }
 
 // ask runs a program of the host in an empty directory, so that git finds no repository, and
@@ -72,10 +76,12 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", p.argv[0], context.Cause(ctx))
 	case limited.Err() != nil:
 		return nil, errSlow
+	case out.over:
+		return nil, errLarge
 	case errors.Is(err, exec.ErrWaitDelay):
 		err = nil
 	}
-	return out.Bytes(), err
+	return out.kept.Bytes(), err
 }
 
 // notPersons are variables that would lead git to a repository, and that no program of ours

@@ -299,6 +299,7 @@ func TestSSHPaths(t *testing.T) {
 	for text, want := range map[string]string{
 		"git@example.com:team/repo.git": "team/repo.git", "git@example.com:/srv/repo.git": "/srv/repo.git", "ssh://git@example.com/srv/repo.git": "/srv/repo.git",
 		"ssh://git@example.com/~me/repo": "~me/repo", "ssh://git@[2001:db8::1]:22/r": "/r", "git@[2001:db8::1]:r": "r", "example.com:it's": "it's",
+		"ssh://git@example.com/a%20b/r": "/a b/r", "git@example.com:a%20b": "a%20b",
 	} {
 		if got := sshPath(Call{Remote: address(t, text)}); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

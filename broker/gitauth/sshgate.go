@@ -110,11 +110,14 @@ func sshCommand(call Call, login SSHLogin, knownHosts, socket string) []string {
 // sshPath is the repository's path as git would send it: in "ssh://host/path" it begins
 // with the slash, except before a "~".
 func sshPath(call Call) string {
-	path := repository(call.Remote)
-	if strings.Contains(call.Remote.String(), "://") && !strings.HasPrefix(path, "~") {
-		path = "/" + path
+	if strings.Contains(call.Remote.String(), "://") {
+		path := decoded(call.Remote)
+		if !strings.HasPrefix(path, "~") {
+			path = "/" + path
+		}
+		return path
 	}
-	return path
+	return repository(call.Remote)
 }
 
 // quoteOption writes a path for the value of one of ssh's options, where "%" begins a token.
@@ -137,10 +140,11 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	said := &counter{w: conn}
 	var complaint lastBytes
-	cmd.Stdout, cmd.Stderr = said, &complaint
-	stdin, err := cmd.StdinPipe()
+	cmd.Stderr = &complaint
+	stdin, inErr := cmd.StdinPipe()
+	stdout, outErr := cmd.StdoutPipe()
+	err := errors.Join(inErr, outErr)
 	if err == nil {
 		err = cmd.Start()
 	}
@@ -153,6 +157,8 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 		_, _ = io.Copy(stdin, conn) // it ends with either side
 		_ = stdin.Close()
 	})
+	said, _ := io.Copy(conn, stdout) // all of it, however slowly git reads
+	_ = stdout.Close()               // where git does not read to the end, ssh need not write
 	err = cmd.Wait()
 	if err != nil && ctx.Err() == nil {
 		why := complaint.lastLine()
@@ -161,25 +167,13 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 			why = err.Error()
 		}
 		g.refuse(fault.New("try 'ssh -T -p "+strconv.Itoa(g.call.Remote.Port)+" "+g.call.Remote.Host+"' yourself", "ssh to %s: %.300q", g.call.Remote.Host, why))
-		if said.n == 0 {
+		if said == 0 {
 			message := fmt.Sprintf("ERR %.300s", why)
 			_, _ = fmt.Fprintf(conn, "%04x%s", len(message)+4, message)
 		}
 	}
 	_ = conn.Close() // this ends the copying
 	copying.Wait()
-}
-
-// counter counts what passes through it, in bytes.
-type counter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // lastBytes keeps the end of what is written to it.
