@@ -46,6 +46,7 @@ func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
 		v.Roles = o.roles
 		v.Structural = o.structural
 		v.Values, v.Prose = f.values(), f.prose()
+		v.Contacts = f.contacts(v.Values)
 	}
 	v.Digest = f.bind(v.Arguments)
 	if dir, _ := f.args.Member(f.tool.behavior.Enters); f.tool.traits.Git && dir.Kind == jsonx.String {

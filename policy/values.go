@@ -24,6 +24,18 @@ func (f *facts) values() []Value {
 	return out
 }
 
+// contacts returns what the call does at the remotes among its values.
+func (f *facts) contacts(values []Value) Contact {
+	named := slices.ContainsFunc(values, func(v Value) bool { return v.Role == GitRemote })
+	switch {
+	case !named || f.tool.can(configures):
+		return ""
+	case f.tool.can(pushes):
+		return Pushes
+	}
+	return Fetches
+}
+
 // modeNames are arguments that choose what a tool does, even if their schema declares a
 // plain string.
 var modeNames = []string{

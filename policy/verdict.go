@@ -56,6 +56,9 @@ type Verdict struct {
 	// Prose are the names of arguments that are only text, so that they do not change
 	// what the call does or to what. It is set only on an escalation.
 	Prose []string
+	// Contacts says what git does at the remotes among Values. It is set only on an
+	// escalation.
+	Contacts Contact
 	// Structural is true when a structural rule escalated, alone or with others. No grant
 	// may answer such a call.
 	Structural bool
@@ -67,6 +70,15 @@ type Verdict struct {
 	// call; empty: the directory does not change.
 	Enters string
 }
+
+// Contact is what a call of git does at remotes.
+type Contact string
+
+// The contacts. The empty one means that the call contacts no remote.
+const (
+	Fetches Contact = "fetch" // it gets objects and references from them
+	Pushes  Contact = "push"  // it sends them
+)
 
 // Value is one thing that a call names.
 type Value struct {

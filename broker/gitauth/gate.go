@@ -42,8 +42,8 @@ const (
 	maxSocketPath  = 100 // less than any system's limit, in bytes
 )
 
-// Gate is the end of the connections that a sandboxed git makes for one call. It is in
-// force until Close.
+// Gate is the end of the connections that a sandboxed git makes for one call. It refuses
+// them until Permit, and is in force until Close.
 type Gate struct {
 	call     Call
 	env      map[string]string
@@ -54,8 +54,29 @@ type Gate struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 
-	mu      sync.Mutex
-	refusal error
+	mu        sync.Mutex
+	permitted bool
+	refusal   error
+}
+
+// Permit says whether connections are let through from now on. The server that will make
+// the call may have been started before a person has approved it.
+func (g *Gate) Permit(yes bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.permitted, g.refusal = yes, nil
+}
+
+// errEarly is the refusal of connections while no call is let through.
+var errEarly = errors.New("git in the sandbox connected before the call was approved")
+
+func (g *Gate) mayPass() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.permitted {
+		g.refusal = errEarly
+	}
+	return g.permitted
 }
 
 // Socket is the path of the gate's socket. The sandbox runtime connects to it from outside
@@ -72,16 +93,21 @@ func (g *Gate) Allowed() string { return authority(g.call.Remote) }
 // which is otherwise hidden from it as from all others.
 func (g *Gate) Readable() []string { return g.readable }
 
-// Exports is shell code that sets what git needs in its environment. It must run inside the
-// sandbox, before the server begins, because the sandbox runtime sets some of these
-// variables itself, and others are made of what it sets.
-func (g *Gate) Exports() string {
+// Exports is shell code that sets what git needs in its environment, which holds a number
+// of settings already (GIT_CONFIG_COUNT). It must run inside the sandbox, before the server
+// begins, because the sandbox runtime sets some of these variables itself, and others are
+// made of what it sets.
+func (g *Gate) Exports(settings int) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.env)) {
 		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(g.env[name], "'", `'\''`))
 	}
-	// The runtime's proxy leads to the gate, whatever other proxy the configurations name.
-	b.WriteString("export GIT_CONFIG_VALUE_1=\"$HTTPS_PROXY\"\n")
+	// No helper is asked in the sandbox, whatever the configurations say. The runtime's proxy
+	// leads to the gate, whatever other proxy they name.
+	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d=credential.helper GIT_CONFIG_VALUE_%d=\n", settings, settings)
+	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d='http.%s.proxy' GIT_CONFIG_VALUE_%d=\"$HTTPS_PROXY\"\n",
+		settings+1, strings.ReplaceAll(g.call.Remote.String(), "'", `'\''`), settings+1)
+	fmt.Fprintf(&b, "export GIT_CONFIG_COUNT=%d\n", settings+2)
 	return b.String()
 }
 
@@ -118,10 +144,7 @@ func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, e
 	ctx, stop := context.WithCancel(ctx)
 	return &Gate{call: call, listen: l, stop: stop, env: map[string]string{
 		"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "",
-		// No helper is asked in the sandbox, whatever the configurations say.
-		"GIT_CONFIG_COUNT": "2", "GIT_CONFIG_KEY_0": "credential.helper", "GIT_CONFIG_VALUE_0": "",
-		"GIT_CONFIG_KEY_1": "http." + call.Remote.String() + ".proxy",
-		"NO_PROXY":         "", "no_proxy": "", // a host of the own network comes to the gate, too
+		"NO_PROXY": "", "no_proxy": "", // a host of the own network comes to the gate, too
 	}}, ctx, nil
 }
 
@@ -173,6 +196,10 @@ func (g *Gate) serve(ctx context.Context) {
 func (g *Gate) receive(ctx context.Context, conn net.Conn) {
 	unhook := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer unhook()
+	if !g.mayPass() {
+		_ = conn.Close()
+		return
+	}
 	_ = conn.SetDeadline(time.Now().Add(greetLimit))
 	rest := bufio.NewReaderSize(io.LimitReader(conn, 16<<10), 16<<10)
 	r, err := http.ReadRequest(rest)

@@ -17,6 +17,15 @@ func TestTheGateIsForOneHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
+	early, err := net.Dial("unix", g.Socket())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := early.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("before the approval: %d bytes, %v", n, err)
+	}
+	_ = early.Close()
+	g.Permit(true)
 	for request, want := range map[string]string{
 		"CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n":              "HTTP/1.1 200",
 		"CONNECT example.com:22 HTTP/1.1\r\nHost: example.com:22\r\n\r\n":                "HTTP/1.1 403",
@@ -50,6 +59,7 @@ func TestCloseEndsConnections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.Permit(true)
 	var conns []net.Conn
 	for i := range maxConnections + 1 {
 		conn, err := net.Dial("unix", g.Socket())

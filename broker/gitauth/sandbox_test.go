@@ -49,6 +49,7 @@ func runtime(t *testing.T) []string {
 // only way out is the gate.
 func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 	t.Helper()
+	g.Permit(true)
 	settings, err := json.Marshal(map[string]any{
 		"network": map[string]any{
 			"allowedDomains": []string{g.Allowed()}, "deniedDomains": []string{},
@@ -65,7 +66,7 @@ func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 	file := write(t, filepath.Join(w.home, "srt.json"), string(settings), 0o600)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	argv := append(runtime(t), "-s", file, "-c", g.Exports()+"cd "+w.workspace+"\n"+script)
+	argv := append(runtime(t), "-s", file, "-c", g.Exports(0)+"cd "+w.workspace+"\n"+script)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()

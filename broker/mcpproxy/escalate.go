@@ -27,6 +27,9 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 			"DENIED: do not repeat the call.", "nobody can be asked")
 	}
 	if c.granted(ctx) {
+		if err := c.planWithLogin(ctx); err != nil {
+			return c.deny(ctx, ruleFutile, err.Error())
+		}
 		return nil
 	}
 	if c.verdict.Decision == policy.Deny { // when it was judged for a grant
@@ -90,12 +93,13 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			<-done
 		}()
 	}
-	if err := c.plan(); err != nil {
+	if err := c.planWithLogin(ctx); err != nil {
 		return approval.Resolution{}, &futileError{err.Error()}
 	}
 	if err := c.show(ctx); err != nil {
 		return approval.Resolution{}, err
 	}
+	c.noteLogin()
 	if c.effect != nil && c.effect.Fails != "" {
 		return approval.Resolution{}, &futileError{c.effect.Fails}
 	}

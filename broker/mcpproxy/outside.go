@@ -5,12 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
+	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
@@ -22,6 +25,7 @@ import (
 type staging struct {
 	files *stage.Plan
 	hosts []string // "host:port" of the git servers that it contacts
+	login *login   // at the one that it contacts; nil: none
 }
 
 // view returns what a process has to see that carries out the call.
@@ -30,7 +34,13 @@ func (n *staging) view(dir string) *sandbox.View {
 }
 
 // key is equal for calls that one process can carry out.
-func (n *staging) key() string { return fmt.Sprintf("%s %q", n.view("").Key(), n.hosts) }
+func (n *staging) key() string {
+	key := fmt.Sprintf("%s %q", n.view("").Key(), n.hosts)
+	if n.login != nil {
+		key += fmt.Sprintf(" %s %v %v", n.login.call.Remote, n.login.call.Push, n.login)
+	}
+	return key
+}
 
 // plan finds out whether the call needs what its running server does not have. An error
 // says why it cannot take effect anyway.
@@ -40,8 +50,8 @@ func (c *call) plan() error {
 	if b == nil || b.stages == nil {
 		return nil
 	}
-	hosts, err := b.unlisted(c.verdict.Values)
-	if err != nil || len(hosts) == 0 && !slices.ContainsFunc(c.needs, b.outside) {
+	hosts, err := b.unlisted(c.verdict)
+	if err != nil || c.login == nil && len(hosts) == 0 && !slices.ContainsFunc(c.needs, b.outside) {
 		return err
 	}
 	needs, err := b.staged(c.needs)
@@ -58,32 +68,44 @@ func (c *call) plan() error {
 	if err != nil {
 		return err
 	}
-	c.staging = &staging{files: files, hosts: hosts}
+	c.staging = &staging{files: files, hosts: hosts, login: c.login}
 	return nil
 }
 
-// unlisted returns the hosts among the values of a call that the running server cannot
-// reach.
-func (b *backend) unlisted(values []policy.Value) ([]string, error) {
+// planWithLogin is plan for a call that is about to be asked about or let through.
+func (c *call) planWithLogin(ctx context.Context) (err error) {
+	if c.login == nil && c.loginNote == "" {
+		if c.login, c.loginNote, err = c.findLogin(ctx); err != nil {
+			return err
+		}
+	}
+	return c.plan()
+}
+
+// unlisted returns the hosts that a call contacts and the running server cannot reach.
+func (b *backend) unlisted(v policy.Verdict) ([]string, error) {
+	if v.Contacts == "" {
+		return nil, nil
+	}
+	remotes, err := remotesOf(v.Values)
+	if err != nil {
+		return nil, err
+	}
 	var hosts []string
-	for _, v := range values {
-		if v.Role != policy.GitRemote || v.Origin == "" {
+	for _, a := range remotes {
+		port := strconv.Itoa(a.Port)
+		if a.Scheme != "ssh" && b.spec.Sandbox.Network.Allows(a.Host, port) {
 			continue
 		}
-		u, err := url.Parse(v.Origin)
-		if err != nil {
+		if a.Scheme == "git" {
+			return nil, fmt.Errorf("git cannot reach %s by the git protocol from its sandbox", a.Host)
+		}
+		if err := servers.CheckDomain(net.JoinHostPort(a.Host, port)); err != nil {
 			return nil, err
 		}
-		if b.spec.Sandbox.Network.Allows(u.Hostname(), u.Port()) || slices.Contains(hosts, u.Host) {
-			continue
+		if host := net.JoinHostPort(a.Host, port); !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
 		}
-		if !slices.Contains([]string{"https", "http"}, u.Scheme) {
-			return nil, fmt.Errorf("git cannot reach %s by %s from its sandbox", u.Host, u.Scheme)
-		}
-		if err := servers.CheckDomain(u.Host); err != nil {
-			return nil, err
-		}
-		hosts = append(hosts, u.Host)
 	}
 	return hosts, nil
 }
@@ -192,14 +214,23 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 		return c.deny(ctx, ruleChanged, err.Error())
 	}
 	c.record.Sandboxed = true
+	if c.login != nil {
+		c.record.Detail = maps.Clone(c.record.Detail)
+		if c.record.Detail == nil {
+			c.record.Detail = map[string]any{}
+		}
+		c.record.Detail["login"] = c.login.String()
+	}
 	if err := c.append(ctx, c.record); err != nil {
 		return c.unrecorded(err)
 	}
 	c.ending.began = time.Now()
+	at.permit(true)
 	got, err := at.link.call(ctx, job{tool: c.target.tool, arguments: c.verdict.Arguments, progress: c.relay()}, func() {})
 	if err != nil {
 		return c.failed(err)
 	}
+	refusal := at.permit(false)
 	result, toolFailed, err := c.cleaned(ctx, got)
 	if err == nil && !toolFailed {
 		err = at.stage.Commit(ctx)
@@ -208,6 +239,9 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 		return c.failed(err)
 	}
 	c.answered(result, toolFailed)
+	if toolFailed && refusal != nil {
+		c.outcome.is(approval.EndFailed, refusal.Error())
+	}
 	keep = c.record.Decision == audit.Granted || c.record.Decision == audit.Allow
 	return result
 }

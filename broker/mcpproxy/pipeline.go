@@ -48,12 +48,16 @@ type call struct {
 	record  audit.Record
 	needs   []stage.Access  // the paths that it names
 	staging *staging        // what its running server does not have for it; nil: it has everything
+	login   *login          // at the remote that it contacts; nil: it has none
 	effect  *preview.Effect // as it was shown to the person
-	again   bool            // the person is asked again, because the effect changed
-	asked   int             // how often an approval came too late for what was shown
-	ending  ending
-	answer  hold    // what its result takes until the agent has it
-	outcome outcome // of the item that was decided about it
+	// loginNote says with which login the call contacts a remote, or why with none. It is empty
+	// until that was found out.
+	loginNote string
+	again     bool // the person is asked again, because the effect changed
+	asked     int  // how often an approval came too late for what was shown
+	ending    ending
+	answer    hold    // what its result takes until the agent has it
+	outcome   outcome // of the item that was decided about it
 }
 
 // run carries out a call. It returns the answer, and the call, which the caller finishes

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/gitauth"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
@@ -43,6 +44,7 @@ type staged struct {
 	stage *stage.Stage
 	link  *link
 	tools []tool
+	gate  *gitauth.Gate // to the host where the person has a login; nil: there is none
 	err   error
 	ready chan struct{} // closed when it has started or failed
 	end   context.CancelFunc
@@ -218,7 +220,14 @@ func (at *staged) start(ctx context.Context, b *backend, p *staging, number int)
 	if err := at.stage.Prepare(p.files); err != nil {
 		return err
 	}
-	process, err := b.proxy.config.Sandbox.Start(ctx, b.stagedSpec(p, at.dir, number))
+	spec := b.stagedSpec(p, at.dir, number)
+	if p.login != nil {
+		if at.gate, err = p.login.open(context.WithoutCancel(ctx), at.dir+".login"); err != nil {
+			return err
+		}
+		spec.Outlet = outlet(at.gate, spec.Env)
+	}
+	process, err := b.proxy.config.Sandbox.Start(ctx, spec)
 	if err != nil {
 		return err
 	}
@@ -283,12 +292,27 @@ func (at *staged) clear() {
 		_ = at.link.Close()
 		at.link.dropGivenUp()
 	}
+	if at.gate != nil {
+		at.gate.Close()
+	}
 	if at.stage != nil {
 		_ = at.stage.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
 	_ = dirtree.Remove(ctx, at.dir) // what is left goes with the session's directory
+	_ = dirtree.Remove(ctx, at.dir+".login")
+}
+
+// permit says whether git may log in from now on. It returns why the gate or the remote last
+// refused something, or nil.
+func (at *staged) permit(yes bool) error {
+	if at.gate == nil {
+		return nil
+	}
+	refusal := at.gate.Refusal()
+	at.gate.Permit(yes)
+	return refusal
 }
 
 // removeTime bounds the removal of a stage.

@@ -21,6 +21,13 @@ type settings struct {
 type networkSettings struct {
 	AllowedDomains []string `json:"allowedDomains"`
 	DeniedDomains  []string `json:"deniedDomains"`
+	// Proxy takes the connections to some of the allowed domains.
+	Proxy *proxySettings `json:"mitmProxy,omitempty"`
+}
+
+type proxySettings struct {
+	Socket  string   `json:"socketPath"`
+	Domains []string `json:"domains"`
 }
 
 type filesystemSettings struct {

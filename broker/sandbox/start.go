@@ -33,6 +33,8 @@ type Spec struct {
 	RootArgs bool
 	// View is what the server sees of the machine; nil: what Sandbox lets it.
 	View *View
+	// Outlet is the way to the one host that the server can reach; nil: what Sandbox lets it.
+	Outlet *Outlet
 	// Staging says how a process of the server carries out single calls that the running
 	// one cannot; nil: there are no such processes.
 	Staging *Staging
@@ -42,6 +44,15 @@ type Spec struct {
 	// Programs bounds those of these names that the server starts, in place of Memory. It
 	// is less than Memory.
 	Programs map[string]int64
+}
+
+// Outlet is a socket of the host's to which a server's connections to one host go.
+type Outlet struct {
+	Socket  string   // the path of the socket
+	Host    string   // whose connections go there
+	Allowed string   // "host:port", all that the server can reach
+	Script  string   // shell code that runs in the sandbox before the server
+	Seen    []string // files that the server reads for it
 }
 
 // Staging says how a process of a server carries out a single call on a stage.
@@ -110,6 +121,14 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	if s.View != nil {
 		limits.Filesystem = s.View.filesystem(private)
 	}
+	prepare := ""
+	if s.Outlet != nil {
+		limits.Network = networkSettings{
+			AllowedDomains: []string{s.Outlet.Allowed}, DeniedDomains: []string{},
+			Proxy: &proxySettings{Socket: s.Outlet.Socket, Domains: []string{s.Outlet.Host}},
+		}
+		prepare = s.Outlet.Script
+	}
 	settings, err := h.writeSettings(s.Name, limits)
 	if err != nil {
 		return nil, err
@@ -119,10 +138,10 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 		return nil, err
 	}
 	defer bait.remove()
-	script := bait.script() + s.View.identify() + "echo; exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
+	script := bait.script() + s.View.identify() + "echo\n" + prepare + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
 	if s.View != nil {
-		argv = h.wrap(s.View, private, argv)
+		argv = h.wrap(s.View, s.Outlet, private, argv)
 	}
 	p, err := launch(s.Name, bounded(s.Memory, argv), env, private)
 	if err != nil {

@@ -115,7 +115,7 @@ func (v *View) writable() []string {
 
 // wrap returns a command that runs another one in the view. The runtime of the sandbox runs
 // in the view, too, and confines the server in the usual way.
-func (h *Host) wrap(v *View, private string, argv []string) []string {
+func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) []string {
 	args := []string{"bwrap", "--bind", v.Stage, "/"}
 	for _, dir := range system {
 		info, err := os.Lstat(dir)
@@ -143,6 +143,11 @@ func (h *Host) wrap(v *View, private string, argv []string) []string {
 	for _, dir := range h.needed() {
 		if !ofSystem(dir) {
 			args = append(args, "--ro-bind", dir, dir)
+		}
+	}
+	if out != nil {
+		for _, path := range append([]string{out.Socket}, out.Seen...) {
+			args = append(args, "--ro-bind", path, path)
 		}
 	}
 	if names, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && !ofSystem(names) {
