@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 )
@@ -52,7 +54,7 @@ func mustArgv(t testing.TB, d servers.Dir, name string) []string {
 func (r *harness) approve(number int) {
 	r.t.Helper()
 	item := r.pending(number)[number-1]
-	if _, won, err := r.queue.Decide(item.ID, item.Digest, true, "tui", ""); !won || err != nil {
+	if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, By: "tui", Effect: item.Fingerprint()}); !won || err != nil {
 		r.t.Fatal(won, err)
 	}
 }
@@ -141,18 +143,24 @@ func gitOnStages(t *testing.T) func(*Config) {
 	}
 }
 
-// gitHost serves the repositories of a directory over HTTP, for pushes, too.
-func gitHost(t *testing.T, dir string) *url.URL {
+// gitBackend is git's own server of the repositories of a directory.
+func gitBackend(t *testing.T, dir string) http.Handler {
 	t.Helper()
 	out, err := exec.Command("git", "--exec-path").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	backend := &cgi.Handler{
+	return &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"),
 		Env:  []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=somebody"},
 	}
-	server := httptest.NewUnstartedServer(backend)
+}
+
+// gitHost serves the repositories of a directory over HTTP, for pushes, too.
+func gitHost(t *testing.T, dir string) *url.URL {
+	t.Helper()
+	server := httptest.NewUnstartedServer(gitBackend(t, dir))
+	var err error
 	if server.Listener, err = net.Listen("tcp", "127.0.0.2:0"); err != nil { // 127.0.0.1 is the sandbox's own
 		t.Fatal(err)
 	}
