@@ -45,6 +45,9 @@ func runtime(t *testing.T) []string {
 	return argv
 }
 
+// listening waits until the runtime's proxy can be reached, for which the runtime does not.
+const listening = "until (exec 3<>/dev/tcp/127.0.0.1/3128) 2>/dev/null; do :; done\n"
+
 // sandboxed runs a shell script in a real sandbox that can write to the workspace and whose
 // only way out is the gate.
 func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
@@ -66,7 +69,7 @@ func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 	file := write(t, filepath.Join(w.home, "srt.json"), string(settings), 0o600)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	argv := append(runtime(t), "-s", file, "-c", g.Exports(0)+"cd "+w.workspace+"\n"+script)
+	argv := append(runtime(t), "-s", file, "-c", g.Exports()+listening+"cd "+w.workspace+"\n"+script)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()

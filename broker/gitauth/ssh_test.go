@@ -231,6 +231,17 @@ func TestARemoteThatRefuses(t *testing.T) {
 	}
 }
 
+// Where the connection ends, or there is none, git ends too.
+func TestAConnectionThatIsNot(t *testing.T) {
+	s := newSSHServer(t)
+	g, _ := s.open(t, false)
+	defer g.Close()
+	out, err := s.sandboxed(t, g, "export HTTP_PROXY=http://a:b@localhost:1; timeout 60 git clone -q "+s.url+" c; echo status $?")
+	if err != nil || !strings.Contains(out, "status 128") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // The person's key is used only for the approved user, whatever program is at the socket.
 func TestTheAgentsSocket(t *testing.T) {
 	s := newSSHServer(t)

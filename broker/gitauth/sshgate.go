@@ -69,14 +69,17 @@ func OpenSSH(ctx context.Context, dir string, call Call, login SSHLogin) (*Gate,
 // it does not use: it connects to the gate through the runtime's proxy. The end of git's
 // input cannot be passed on, because the runtime would then cut the answer off. A flush
 // packet stands for it: it ends a conversation with a server that waits for more requests,
-// and comes too late to mean anything where the server has had all that it needs.
+// and comes too late to mean anything where the server has had all that it needs. The shell
+// itself keeps neither end open, or git would not see that the connection has ended.
 func connector(host string, ip6 bool, port int) string {
 	if ip6 {
 		host = "[" + host + "]"
 	}
 	return `f() { p=${HTTP_PROXY#http://}; p=${p%/}; a=${p##*@}; ` +
 		`w=$(printf %s "${p%@*}" | sed 's/%2B/+/g;s/%2F/\//g;s/%3D/=/g'); ` +
-		`{ cat; printf 0000; } | socat -t0 -,ignoreeof "PROXY:${a%:*}:` + host + ":" + strconv.Itoa(port) + `,proxyport=${a##*:},proxyauth=$w"; }; f`
+		`exec 3<&0 4>&1 </dev/null >/dev/null; ` +
+		`{ exec 4>&-; cat <&3; printf 0000; } | socat -t0 -,ignoreeof "PROXY:${a%:*}:` + host + ":" + strconv.Itoa(port) +
+		`,proxyport=${a##*:},proxyauth=$w" 3<&- >&4 & exec 3<&- 4>&-; wait; }; f`
 }
 
 // sshCommand is the command line of ssh for a call. No configuration is read. The host must
