@@ -16,7 +16,7 @@ import (
 // Credential is a person's login at a host. Printing it does not show the secret.
 type Credential struct {
 	User   string
-	secret string
+	secret *string // a pointer, so that printing what holds a Credential shows an address
 	words  string
 }
 
@@ -25,6 +25,14 @@ func (c Credential) String() string { return c.words }
 
 // GoString is String, so that %#v does not show the secret either.
 func (c Credential) GoString() string { return c.words }
+
+// reveal is the secret.
+func (c Credential) reveal() string {
+	if c.secret == nil {
+		return ""
+	}
+	return *c.secret
+}
 
 // Fill asks git on the host for the person's login at an HTTPS remote, as git itself would
 // before it sends a request there. Git asks the credential helpers that the person has
@@ -90,7 +98,8 @@ func parseCredential(text, host string) (Credential, error) {
 	case strings.Contains(values["username"], ":"):
 		return Credential{}, errors.New("the user name contains a colon")
 	}
-	return Credential{User: values["username"], secret: values["password"]}, nil
+	secret := values["password"]
+	return Credential{User: values["username"], secret: &secret}, nil
 }
 
 // hostPort is the host as git writes it for a credential: with its port unless that is the

@@ -37,10 +37,11 @@ func TestFill(t *testing.T) {
 	}
 	store(t, w, "https://example.com", token)
 	c, err := Fill(t.Context(), remote)
-	if err != nil || c.User != "me" || c.secret != token {
+	if err != nil || c.User != "me" || c.reveal() != token {
 		t.Fatalf("%v, %v", c, err)
 	}
-	if s := fmt.Sprintf("%v %+v %#v %s", c, c, c, &c); strings.Contains(s, token) || !strings.Contains(s, "user \"me\" at example.com, from the credential helper `store`") {
+	holder := struct{ kept Credential }{c}
+	if s := fmt.Sprintf("%v %+v %#v %s %v %+v %#v", c, c, c, &c, holder, holder, holder); strings.Contains(s, token) || !strings.Contains(s, "user \"me\" at example.com, from the credential helper `store`") {
 		t.Error(s)
 	}
 	if _, err := os.Lstat(w.home + "/ran"); err == nil {
@@ -59,18 +60,18 @@ func TestUseHTTPPath(t *testing.T) {
 	w := newWorld(t)
 	helper(t, w, "paths", `path=none; while read -r l && [ -n "$l" ]; do case $l in path=*) path=${l#path=};; esac; done; echo username=u; echo "password=$path"`)
 	remote := address(t, "https://example.com/team/repo.git")
-	if c, err := Fill(t.Context(), remote); err != nil || c.secret != "none" {
-		t.Errorf("%q, %v", c.secret, err)
+	if c, err := Fill(t.Context(), remote); err != nil || c.reveal() != "none" {
+		t.Errorf("%q, %v", c.reveal(), err)
 	}
 	run(t, "git", "config", "--global", "credential.https://example.com.useHttpPath", "true")
-	if c, err := Fill(t.Context(), remote); err != nil || c.secret != "team/repo.git" {
-		t.Errorf("%q, %v", c.secret, err)
+	if c, err := Fill(t.Context(), remote); err != nil || c.reveal() != "team/repo.git" {
+		t.Errorf("%q, %v", c.reveal(), err)
 	}
-	if c, err := Fill(t.Context(), address(t, "https://example.com/a%20b/repo/")); err != nil || c.secret != "a b/repo" {
-		t.Errorf("%q, %v", c.secret, err)
+	if c, err := Fill(t.Context(), address(t, "https://example.com/a%20b/repo/")); err != nil || c.reveal() != "a b/repo" {
+		t.Errorf("%q, %v", c.reveal(), err)
 	}
 	if c, err := Fill(t.Context(), address(t, "https://example.com/a%0Ahost=example.org/repo")); err == nil {
-		t.Errorf("a line in the path: %q", c.secret)
+		t.Errorf("a line in the path: %q", c.reveal())
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 // refused before anything is sent anywhere.
 func TestTheGateIsForOneHost(t *testing.T) {
 	w := newWorld(t)
-	g, err := OpenHTTPS(t.Context(), w.callDir(t), Call{Remote: address(t, "https://example.com/team/repo.git")}, Credential{User: "u", secret: token})
+	g, err := OpenHTTPS(t.Context(), w.callDir(t), Call{Remote: address(t, "https://example.com/team/repo.git")}, Credential{User: "u"})
 	if err != nil {
 		t.Fatal(err)
 	}

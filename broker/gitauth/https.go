@@ -98,7 +98,7 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 					r.Out.Header.Set(name, v)
 				}
 			}
-			r.Out.SetBasicAuth(credential.User, credential.secret)
+			r.Out.SetBasicAuth(credential.User, credential.reveal())
 		},
 		ModifyResponse: func(r *http.Response) error {
 			r.Header.Del("Set-Cookie")
