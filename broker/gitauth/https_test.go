@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -94,11 +95,23 @@ func TestHTTPSInTheSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer push.Close()
+	// A hook of the repository runs beside git, and finds nothing either.
+	write(t, filepath.Join(w.workspace, "c", ".git", "hooks", "pre-push"), `#!/bin/bash
+exec >../found 2>&1
+env; cat $GIT_SSL_CAINFO; tr '\0' '\n' </proc/$PPID/environ
+printf 'protocol=https\nhost=`+strings.TrimPrefix(url, "https://")+`\n\n' | git credential fill
+curl -sS --cacert $GIT_SSL_CAINFO `+url+`/team/other.git/info/refs?service=git-upload-pack
+true
+`, 0o700)
 	if out, err := w.sandboxed(t, push, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push -q origin main"); err != nil {
 		t.Fatalf("push: %v: %s (%v)", err, out, push.Refusal())
 	}
 	if log := run(t, "git", "-C", bare, "log", "--format=%s", "main"); !strings.HasPrefix(log, "third\n") {
 		t.Errorf("the remote has %q", log)
+	}
+	found, err := os.ReadFile(filepath.Join(w.workspace, "found"))
+	if text := string(found); err != nil || strings.Contains(text, token) || !strings.Contains(text, "BEGIN CERTIFICATE") || !strings.Contains(text, "not approved") || strings.Contains(text, "password") {
+		t.Errorf("the hook found %v: %s", err, text)
 	}
 	if n := without.Load(); n != 0 {
 		t.Errorf("%d requests came without the login", n)
