@@ -69,7 +69,7 @@ func (w world) sandboxed(t *testing.T, g *Gate, script string) (string, error) {
 	file := write(t, filepath.Join(w.home, "srt.json"), string(settings), 0o600)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	argv := append(runtime(t), "-s", file, "-c", g.Exports()+listening+"cd "+w.workspace+"\n"+script)
+	argv := append(runtime(t), "-s", file, "-c", g.Exports(0)+listening+"cd "+w.workspace+"\n"+script)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.CombinedOutput()

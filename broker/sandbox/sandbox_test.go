@@ -62,7 +62,7 @@ func lay(t *testing.T) ground {
 	for path, text := range map[string]string{
 		filepath.Join(home, ".ssh", "id"): "private", filepath.Join(g.state, "config.json"): "config",
 		filepath.Join(g.outside, "notes.txt"): "notes", filepath.Join(g.session, "hello"): "hello",
-		filepath.Join(home, "plain"): "plain",
+		filepath.Join(home, "plain"): "plain", filepath.Join(home, ".netrc"): "login",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -110,7 +110,7 @@ r() { if cat "$2" >/dev/null 2>&1; then echo "$1=yes"; else echo "$1=no"; fi; }
 w() { if (: > "$2") 2>/dev/null; then echo "$1=yes"; else echo "$1=no"; fi; }
 r read-session '%[1]s/hello'; w write-session '%[1]s/new'
 r read-outside '%[2]s/notes.txt'; w write-outside '%[2]s/new'
-r read-ssh '%[3]s/.ssh/id'; r read-config '%[4]s/config.json'; r read-home '%[3]s/plain'
+r read-ssh '%[3]s/.ssh/id'; r read-config '%[4]s/config.json'; r read-home '%[3]s/plain'; [ -s '%[3]s/.netrc' ] && echo read-login=yes || echo read-login=no
 w write-home '%[3]s/new'; w write-state '%[4]s/new'; w write-cwd ./new; w write-tmpdir "$TMPDIR/new"
 [ -e "/proc/%[5]d/environ" ] && echo host-process=yes || echo host-process=no
 env | grep -c -E 'ANTHROPIC|sk-not' | sed 's/^/leaks=/'; echo "own=$OWN"; echo "home=$HOME"`,
@@ -118,7 +118,7 @@ env | grep -c -E 'ANTHROPIC|sk-not' | sed 's/^/leaks=/'; echo "own=$OWN"; echo "
 	out, p := shell(t, h, servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: []string{g.outside}}}, script, map[string]string{"OWN": "mine"})
 	want := []string{
 		"read-session=yes", "write-session=yes", "read-outside=yes", "write-outside=yes",
-		"read-ssh=no", "read-config=no", "read-home=yes", "write-home=no",
+		"read-ssh=no", "read-config=no", "read-home=yes", "read-login=no", "write-home=no",
 		"write-cwd=yes", "write-tmpdir=yes", "leaks=0", "own=mine", "home=" + g.home,
 	}
 	for _, line := range want {

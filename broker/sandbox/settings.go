@@ -37,8 +37,15 @@ type filesystemSettings struct {
 	DenyWrite  []string `json:"denyWrite"`
 }
 
-// hidden are directories of the home that no server may read.
-var hidden = []string{".ssh", ".gnupg", ".aws"}
+// hidden are directories of the home that no server may read. logins are files and
+// directories in which other programs keep logins; no server may read those that exist.
+var (
+	hidden = []string{".ssh", ".gnupg", ".aws"}
+	logins = []string{
+		".netrc", ".git-credentials", ".config/git/credentials", ".config/gh", ".config/glab-cli", ".docker/config.json",
+		".kube", ".azure", ".config/gcloud", ".pypirc",
+	}
+)
 
 // settingsFor makes the settings of one server. private is its own directory.
 func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
@@ -59,6 +66,12 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 	if h.options.UserHome != "" {
 		for _, name := range hidden {
 			s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, filepath.Join(h.options.UserHome, name))
+		}
+		for _, name := range logins {
+			path := filepath.Join(h.options.UserHome, name)
+			if _, err := os.Stat(path); err == nil {
+				s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, path)
+			}
 		}
 	}
 	if h.options.StateHome != "" {

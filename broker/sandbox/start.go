@@ -141,7 +141,9 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	script := bait.script() + s.View.identify() + "echo\n" + prepare + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
 	if s.View != nil {
-		argv = h.wrap(s.View, s.Outlet, private, argv)
+		if argv, err = h.wrap(s.View, s.Outlet, private, argv); err != nil {
+			return nil, err
+		}
 	}
 	p, err := launch(s.Name, bounded(s.Memory, argv), env, private)
 	if err != nil {

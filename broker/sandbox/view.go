@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,7 +116,7 @@ func (v *View) writable() []string {
 
 // wrap returns a command that runs another one in the view. The runtime of the sandbox runs
 // in the view, too, and confines the server in the usual way.
-func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) []string {
+func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]string, error) {
 	args := []string{"bwrap", "--bind", v.Stage, "/"}
 	for _, dir := range system {
 		info, err := os.Lstat(dir)
@@ -124,8 +125,14 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) []strin
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
 			args = append(args, "--ro-bind", dir, dir)
-		} else if target, err := os.Readlink(dir); err == nil {
-			args = append(args, "--symlink", target, dir)
+			continue
+		}
+		target, err := os.Readlink(dir)
+		if err == nil {
+			err = os.Symlink(target, filepath.Join(v.Stage, dir))
+		}
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
 		}
 	}
 	args = append(args, "--dev-bind", "/dev", "/dev", "--dev-bind", "/proc", "/proc")
@@ -154,7 +161,7 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) []strin
 		args = append(args, "--ro-bind", names, names)
 	}
 	args = append(args, "--ro-bind", h.scratch, h.scratch, "--bind", private, private, "--")
-	return append(args, argv...)
+	return append(args, argv...), nil
 }
 
 // errExchanged is the error of a view whose bind is not what was judged.
