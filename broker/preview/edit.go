@@ -24,6 +24,9 @@ func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 		return d.done("changes nothing: %s does not exist", path)
 	case err != nil:
 		d.fail(err, "what is there now cannot be shown")
+		if errors.Is(err, errNoFile) {
+			d.Fails = err.Error()
+		}
 		for i, e := range edits {
 			d.note("edit %d replaces:", i+1)
 			d.lines(Removed, e.Old)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 
@@ -101,7 +102,34 @@ func (p *Previewer) fileEffect(c Call) *Effect {
 	case "move_file":
 		return p.moveFile(a.Source, a.Destination)
 	}
+	if why := wrongKind(c.Tool, a.Path); why != "" {
+		return &Effect{Fails: why}
+	}
 	return nil
+}
+
+// wrongKind returns why a tool of the filesystem server that shows no effect would fail at
+// a path, or "".
+func wrongKind(tool, path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	switch tool {
+	case "read_file", "read_text_file", "read_media_file":
+		if info.IsDir() {
+			return path + " is a directory"
+		}
+	case "list_directory", "list_directory_with_sizes", "directory_tree", "search_files":
+		if !info.IsDir() {
+			return path + " is not a directory"
+		}
+	case "create_directory":
+		if !info.IsDir() {
+			return "there is a file at " + path
+		}
+	}
+	return ""
 }
 
 // gitEffect returns the effect of a call to the git server.
