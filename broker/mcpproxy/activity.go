@@ -18,6 +18,7 @@ const (
 	ToolsChanged ActivityKind = "tools-changed"
 	CallGranted  ActivityKind = "call-granted"  // by what a person allowed beforehand; Detail names it
 	AcceptFailed ActivityKind = "accept-failed" // a client could not be let in for now; Detail says why
+	CallFutile   ActivityKind = "call-futile"   // refused without asking, because it could not take effect; Detail says why
 	CallUnasked  ActivityKind = "call-unasked"  // refused because too many ask, and none like it waits
 )
 

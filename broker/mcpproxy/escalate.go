@@ -28,7 +28,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	}
 	if c.granted(ctx) {
 		if err := c.planWithLogin(ctx); err != nil {
-			return c.deny(ctx, ruleFutile, err.Error())
+			return c.inVain(ctx, err)
 		}
 		return nil
 	}
@@ -43,7 +43,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 		return c.withdrawn(ctx, why)
 	}
 	if futile := (*futileError)(nil); errors.As(err, &futile) {
-		return c.deny(ctx, ruleFutile, futile.reason)
+		return c.inVain(ctx, futile)
 	}
 	if err != nil {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
@@ -94,14 +94,14 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		}()
 	}
 	if err := c.planWithLogin(ctx); err != nil {
-		return approval.Resolution{}, &futileError{err.Error()}
+		return approval.Resolution{}, &futileError{err}
 	}
 	if err := c.show(ctx); err != nil {
 		return approval.Resolution{}, err
 	}
 	c.noteLogin()
 	if c.effect != nil && c.effect.Fails != "" {
-		return approval.Resolution{}, &futileError{c.effect.Fails}
+		return approval.Resolution{}, &futileError{errors.New(c.effect.Fails)}
 	}
 	if !c.request.hold.Resize(c.size()) {
 		return approval.Resolution{}, errNoRoom

@@ -18,6 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -160,9 +161,22 @@ func (b *backend) openedBy(a stage.Access) string {
 func (b *backend) outside(a stage.Access) bool { return b.openedBy(a) == "" }
 
 // futileError is the error of a call that could not take effect, so that nobody is asked.
-type futileError struct{ reason string }
+type futileError struct{ error }
 
-func (e *futileError) Error() string { return e.reason }
+func (e *futileError) Unwrap() error { return e.error }
+
+// inVain refuses a call that could not take effect even if a person approved it, and tells
+// the person, once for the same reason.
+func (c *call) inVain(ctx context.Context, why error) json.RawMessage {
+	reason := why.Error()
+	if next := fault.Hint(why); next != "" {
+		reason += "; to change that: " + next
+	}
+	if last := c.proxy.lastFutile.Swap(&reason); last == nil || *last != reason {
+		c.proxy.announce(Activity{Kind: CallFutile, Server: c.target.server, Tool: c.target.tool, Detail: reason})
+	}
+	return c.deny(ctx, ruleFutile, reason)
+}
 
 // futile returns why the call could not take effect even if a person approved it, or nil.
 func (c *call) futile() error {

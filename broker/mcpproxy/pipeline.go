@@ -121,14 +121,14 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		return c.circling(ctx)
 	case c.verdict.Decision == policy.Escalate:
 		if err := c.futile(); err != nil {
-			return c.deny(ctx, ruleFutile, err.Error())
+			return c.inVain(ctx, err)
 		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
 		}
 	default:
 		if err := c.plan(); err != nil {
-			return c.deny(ctx, ruleFutile, err.Error())
+			return c.inVain(ctx, err)
 		}
 		c.record.Decision = audit.Allow
 	}

@@ -31,6 +31,8 @@ type Proxy struct {
 	room     *room
 	workDir  atomic.Pointer[string] // of the git server
 
+	lastFutile atomic.Pointer[string] // why a call was last refused without asking
+
 	waits    context.Context // ends when Close begins: nobody waits for a person any more
 	endWaits context.CancelFunc
 	life     context.Context // ends when Close has drained

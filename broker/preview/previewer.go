@@ -167,6 +167,9 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 				d.fact("upstream", upstream(repo))
 			}
 			where = d.reaches(repo, where, p.Known)
+			if command == "remote" {
+				d.Fails = "" // it only writes the configuration
+			}
 			return d.done("git %s %s", strings.TrimSpace(command+" "+a.Mode+" "+a.Name), where)
 		}
 	}
@@ -178,6 +181,7 @@ func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Fetch)
 	if err != nil {
 		d.fail(err, "where it goes cannot be shown")
+		d.Fails = err.Error()
 		return remote
 	}
 	for _, a := range addresses {

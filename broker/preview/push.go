@@ -61,6 +61,7 @@ func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string
 	addresses, err := repo.Resolve(remote, gitx.Push)
 	if err != nil {
 		d.fail(err, "where it goes cannot be shown")
+		d.Fails = err.Error()
 		return remote
 	}
 	var all []string

@@ -312,6 +312,8 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
 	case mcpproxy.CallUnasked:
 		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
+	case mcpproxy.CallFutile:
+		s.notice(false, fmt.Sprintf("%s/%s was refused without asking you, because it could not take effect: %s", a.Server, a.Tool, a.Detail))
 	case mcpproxy.CallGranted:
 		s.notice(false, fmt.Sprintf("grant #%d lets %s/%s through; /grants lists them", a.Number, a.Server, a.Tool))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
