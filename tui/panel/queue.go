@@ -33,6 +33,7 @@ type Item struct {
 	Scoped  bool // Scopes are known
 	Scoping bool // Scopes have been asked for
 	Sent    bool // a decision has been sent
+	aside   bool // the person does not want it in the strip
 }
 
 // Queue is the calls that wait for a person, the oldest first, and which of them the
