@@ -335,7 +335,7 @@ func TestStatusLineIsShared(t *testing.T) {
 		{110, "scripted model, not an AI", []string{"Ctrl-A shows what waits for you", "scripted model, not an AI", "1 waiting"}, true},
 		{40, "unprotected: a shell of this machine", []string{"Ctrl-A", "unprotected", "1 waiting"}, false},
 	} {
-		r := newHarness(t, test.cols, 24, Options{Notices: []string{test.notice}})
+		r := newHarness(t, test.cols, 24, Options{Notices: []string{test.notice}, NoStrip: true})
 		one := broker.Budget{Session: "s1", Tab: 1, Used: broker.Usage{Requests: 12, In: 34_900, CostUSD: 0.11}}
 		r.send(brokerMsg{broker.Event{Budget: &one}})
 		r.escalate(1, `{"path":"/tmp/b"}`, "")

@@ -218,6 +218,7 @@ func TestEverySurfaceIsHarmless(t *testing.T) {
 		if n := len(r.notified); n != 1 || !strings.HasSuffix(r.notified[0], text.Drawable(s+"/"+s)) {
 			t.Fatalf("%q: notified %q", s, r.notified)
 		}
+		r.harmless(s) // with the strip
 		r.send(brokerMsg{broker.Event{Receipt: &broker.Receipt{Number: 1, Session: "s1", Quote: s, Left: 1, ExpiresAt: r.now.Add(time.Minute)}}})
 		r.keys("\x01")
 		r.harmless(s)

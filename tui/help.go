@@ -78,7 +78,7 @@ func bindingKeys(b input.Binding) string {
 // onHelpKey handles a key in the help screen.
 func (m *Model) onHelpKey(name string) tea.Cmd {
 	m.dirty = true
-	m.help.Lay(m.lay.Viewport)
+	m.help.Lay(m.listRect())
 	if m.following.id != "" && m.keys.At(input.PlaceStarting, name) == input.ActLog {
 		m.leaveCommand()
 		return nil

@@ -71,6 +71,7 @@ type Model struct {
 	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
 	approvals panel.Queue
+	strip     view.Rect // where the newest scene shows the strip; empty when it does not
 	toasts    view.Toasts
 	copying   copymode.State
 	help      view.List

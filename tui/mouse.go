@@ -50,7 +50,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		return nil
 	case m.mode == modeHelp:
 		if e.Button == keys.WheelUp || e.Button == keys.WheelDown {
-			m.help.Lay(m.lay.Viewport)
+			m.help.Lay(m.listRect())
 			m.help.SetYOffset(m.help.YOffset() + input.WheelStep(e))
 			m.dirty = true
 		}

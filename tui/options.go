@@ -56,6 +56,7 @@ type Options struct {
 	// lists.
 	Keys    map[string][]string
 	NoMouse bool // leave the mouse to the person's terminal
+	NoStrip bool // show no strip above the status line when a call waits
 	// Notify says how an escalation or the end of an agent is announced:
 	// "bell" (also for empty), "desktop" (the bell and a notification of the
 	// person's desktop) or "none".

@@ -147,7 +147,7 @@ func (p *picker) chosen() *broker.StoredSession {
 func (m *Model) onPickerKey(name string) tea.Cmd {
 	m.dirty = true
 	p := &m.picker
-	page := max(1, m.lay.Viewport.H-2)
+	page := max(1, m.listRect().H-2)
 	last := max(0, len(p.rows)-1)
 	switch m.keys.At(input.PlacePicker, name) {
 	case input.ActPickDown:

@@ -221,8 +221,8 @@ func TestEndToEnd(t *testing.T) {
 	b.pending = append(b.pending, e)
 	b.mu.Unlock()
 	b.events <- broker.Event{Kind: broker.EventEscalation, Escalation: &e}
-	p.sees("1 waiting")
-	if strings.Contains(p.text(), "/etc/hosts") {
+	p.sees("1 waiting", "#1 waits · tab 1 claude-code · filesystem/write_file · ", "Ctrl-A to decide")
+	if strings.Contains(p.text(), "approval 1/1") {
 		t.Error("the panel opened by itself")
 	}
 	p.types("/approve\r") // to the agent, nothing else

@@ -73,7 +73,7 @@ func (m *Model) onStartLog(msg startLogMsg) tea.Cmd {
 	m.following.asked = false
 	end := m.help.AtBottom()
 	m.help.Lines, m.dirty = startLogLines(msg.log), true
-	m.help.Lay(m.lay.Viewport)
+	m.help.Lay(m.listRect())
 	if end {
 		m.help.GotoBottom()
 	}

@@ -61,6 +61,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	case input.ActLiteral:
 		return m.sendLiteral()
 	case input.ActLeave:
+		m.approvals.PutAside(m.now())
 		m.leaveCommand()
 	case input.ActEnter:
 		return m.enter()

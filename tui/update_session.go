@@ -19,6 +19,7 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	first := m.cols == 0
 	m.cols, m.rows, m.dirty = msg.cols, msg.rows, true
 	m.lay, m.fits = view.LayOut(msg.cols, msg.rows)
+	m.strip = view.Rect{}
 	m.split.fit(m.lay.Viewport)
 	if !m.fits {
 		m.question = nil // nobody can see what would be answered

@@ -31,14 +31,19 @@ func (m *Model) draw() *view.Scene {
 		m.approvals.Hide()
 		return s
 	}
+	strip := m.drawStrip()
+	s.Covered = m.strip
 	m.placePanes(s)
 	s.Layers = append(s.Layers, m.tabBar().Draw(m.lay.Tabs, m.theme), m.drawStatus())
 	if long := m.drawMessage(); long != nil {
 		s.Layers = append(s.Layers, long)
 	}
+	if strip != nil {
+		s.Layers = append(s.Layers, strip)
+	}
 	s.Layers = append(s.Layers, m.toasts.Draw(m.lay.Viewport, m.theme, m.now())...)
 	if m.mode == modeHelp {
-		s.Layers = append(s.Layers, m.help.Draw(m.lay.Viewport, m.theme))
+		s.Layers = append(s.Layers, m.help.Draw(m.listRect(), m.theme))
 		s.Cursor = &term.Cursor{}
 	}
 	if m.mode == modePicker {

@@ -18,6 +18,7 @@ func (m *Model) placePanes(s *view.Scene) {
 		return
 	}
 	message, _ := m.messageRows()
+	covered := len(message) + m.stripRows()
 	for i, t := range tabs {
 		at := parts[i]
 		if !t.attached || t.blank() {
@@ -42,7 +43,7 @@ func (m *Model) placePanes(s *view.Scene) {
 		}
 		s.Panes = append(s.Panes, placed)
 		if t.dead() || t.trouble != "" || t.session.Trouble != "" {
-			s.Layers = append(s.Layers, m.drawEndNote(t, m.above(len(message), at)))
+			s.Layers = append(s.Layers, m.drawEndNote(t, m.above(covered, at)))
 		}
 	}
 	if len(tabs) > 1 {
@@ -52,8 +53,8 @@ func (m *Model) placePanes(s *view.Scene) {
 	}
 }
 
-// above returns the part of a pane that a message of so many rows above the status line
-// does not cover, or the whole pane when it covers all.
+// above returns the part of a pane that so many rows above the status line do not cover,
+// or the whole pane when they cover all of it.
 func (m *Model) above(rows int, at view.Rect) view.Rect {
 	v := m.lay.Viewport
 	if covered := at.Y + at.H - (v.Y + v.H - rows); covered > 0 && covered < at.H {
@@ -105,10 +106,11 @@ func (m *Model) drawEmpty() *view.Surface {
 }
 
 // drawIntro draws the intro over the lower rows of the viewport until the person presses
-// the first key. It draws nothing when the intro would take more than a third of the rows.
+// the first key. It draws nothing when the strip is there, or when the intro would take more
+// than a third of the rows.
 func (m *Model) drawIntro(t *tab) *view.Surface {
 	v := m.lay.Viewport
-	if m.touched || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
+	if m.touched || m.strip.H > 0 || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
 		return nil
 	}
 	var rows []string

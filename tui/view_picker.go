@@ -11,7 +11,7 @@ import (
 
 // drawPicker draws the list of sessions over the viewport.
 func (m *Model) drawPicker() *view.Surface {
-	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
+	s := view.NewSurface(m.listRect(), m.theme.Body)
 	s.Fill(0, m.theme.Title)
 	p := &m.picker
 	title := "sessions, those used last first"

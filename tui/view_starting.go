@@ -13,6 +13,7 @@ import (
 // them the intro or the reason why the start failed.
 func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	s := view.NewSurface(at, m.theme.Body)
+	at = m.above(m.stripRows(), at)
 	r := &view.StyledRows{Width: max(1, at.W-2)}
 	r.Add(startHeading(t), m.theme.Label)
 	for _, n := range m.notices() {

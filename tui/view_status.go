@@ -187,7 +187,7 @@ func (m *Model) hints() []string {
 		return m.pickerHints()
 	case modeHelp:
 		more := ""
-		if m.help.Lay(m.lay.Viewport); !m.help.AtBottom() {
+		if m.help.Lay(m.listRect()); !m.help.AtBottom() {
 			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
 		}
 		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
@@ -197,6 +197,8 @@ func (m *Model) hints() []string {
 		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
+	case m.strip.H > 0:
+		return []string{command + " to decide"}
 	case len(m.approvals.Items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:

@@ -54,6 +54,7 @@ type Config struct {
 	Prefix                   string            `json:"prefix"`
 	// Keys are other keys for actions of the multiplexer, by the actions' names.
 	Keys          map[string][]string `json:"keys,omitempty"`
+	Strip         bool                `json:"strip"`
 	Mouse         bool                `json:"mouse"`
 	Notify        string              `json:"notify"`
 	NotifyCommand []string            `json:"notifyCommand,omitempty"`
@@ -138,6 +139,7 @@ func Default() Config {
 		SandboxPolicy:            "enforce",
 		Budget:                   Budget{CostUSD: 5},
 		CommandKey:               "ctrl+a",
+		Strip:                    true,
 		Mouse:                    true,
 		Notify:                   "bell",
 		NotifyOn:                 []string{"escalation", "done", "dead"},

@@ -154,7 +154,7 @@ func TestDeny(t *testing.T) {
 	session := d.onlySession()
 	notes := d.state("demo", "outside", "notes.txt")
 	d.ask("write " + notes + " denied-text")
-	d.see(patience, "waiting")
+	d.see(patience, "waiting", "#1 waits · tab 1 claude-code · filesystem/write_file · ", notes) // in the strip
 
 	pending := d.pending()
 	if len(pending) != 1 || pending[0].Tool != "write_file" {
@@ -204,11 +204,15 @@ func (d *driver) pending() []broker.Escalation {
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	configure(t, home, `{"escalationTimeoutSeconds":30}`)
+	configure(t, home, `{"escalationTimeoutSeconds":30,"strip":false}`)
 	d, id := demoShell(t, home)
 	notes := d.state("demo", "outside", "notes.txt")
 	answer := d.write(id, notes, "late-text")
 	d.waits()
+	d.see(patience, "Ctrl-A shows what waits for you")
+	if screen := d.text(); strings.Contains(screen, notes) {
+		t.Errorf("there is a strip:\n%s", screen)
+	}
 	for _, command := range []string{"approve", "deny"} {
 		_, errs, code := d.command(command, "some-id")
 		if complaint := strings.TrimSpace(errs); code != exitFailure || !complaintLine.MatchString(complaint) ||

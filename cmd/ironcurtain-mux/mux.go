@@ -141,6 +141,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	options.Resume = flags.resume
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
+	options.NoStrip = !w.config.Strip
 	options.NotifyOn, options.NotifyCommand = w.config.NotifyOn, w.config.NotifyCommand
 	options.CommandKey, options.Prefix, options.Keys = w.config.CommandKey, w.config.Prefix, w.config.Keys
 	options.Phrase = newPhrase()

@@ -258,7 +258,8 @@ func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
 	c.canvas.HideCursor()
 	if focused != nil {
 		at := s.Panes[s.Focus].At
-		if focused.Offset == 0 {
+		cur := focused.Cursor
+		if focused.Offset == 0 && !s.Covered.Contains(at.X+cur.X, at.Y+cur.Y) {
 			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused)
 		}
 		c.follow(focused.Modes)

@@ -11,6 +11,8 @@ type Scene struct {
 	Panes      []PlacedPane
 	Layers     []*Surface // drawn over the panes, in order
 	Cursor     *term.Cursor
+	// Covered is where the strip hides the panes. A program's cursor is not shown there.
+	Covered Rect
 	// Focus is the index in Panes of the focused pane; -1 for none. Its cursor is shown
 	// when Cursor is nil.
 	Focus int
