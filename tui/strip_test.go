@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -155,6 +156,7 @@ func TestTheStripIsNoLook(t *testing.T) {
 	for _, command := range []string{"/approve\r", "/approve 1\r", "/approve all\r", "/deny\r", "/deny 1\r", "/deny all\r"} {
 		r := newHarness(t, 80, 24, demo())
 		r.asks(1, 1, "/a", "")
+		r.keys("\x01\r") // its rows are laid out, and never painted
 		for range 10 {
 			r.paint()
 			r.send(paintedMsg{r.scene.Seq, r.now}) // it is not asked for either
@@ -421,6 +423,28 @@ func TestTheStripResizesNothing(t *testing.T) {
 	if diff := cmp.Diff(before, sizes()); diff != "" {
 		t.Errorf("the program was resized: %s", diff)
 	}
+	p.types("\x01/quit!\r")
+	p.leaves()
+}
+
+// A program's cursor is not shown on the strip, and is back when the strip is gone.
+func TestTheStripHidesTheCursorBelowIt(t *testing.T) {
+	b := newFakeBroker()
+	b.agent = func(x *fakeTerminal) { _, _ = x.agentW.Write([]byte("ready\x1b[8;3H")) }
+	p := startMuxWith(t, b, b, 40, 10, demo())
+	p.sees("ready")
+	visible := func() bool {
+		var f term.Frame
+		p.screen.Snapshot(&f, 0)
+		return f.Cursor.Visible && f.Cursor.Y == 8
+	}
+	p.until("the cursor", visible)
+	e := escalation(1, `{"path":"/etc/hosts"}`, "")
+	b.events <- msgOf(e)
+	p.sees("write_file")
+	p.until("the cursor to go", func() bool { return !visible() })
+	b.events <- broker.Event{Resolution: &broker.Resolution{ID: e.ID, Number: 1, Outcome: broker.Expired}}
+	p.until("the cursor to be back", visible)
 	p.types("\x01/quit!\r")
 	p.leaves()
 }
