@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,22 +22,27 @@ const readSize = 32 << 10
 // without input.
 func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error {
 	defer t.Guard()
+	return listenTo(ctx, t.fdIn, t.flow, &t.reader, deliver)
+}
+
+// listenTo reads the terminal in, and says in held how to pause it.
+func listenTo(ctx context.Context, in int, f *flow, held *atomic.Pointer[pauser], deliver func([]keys.Event)) error {
 	wake, stop, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("read the terminal: %w", err)
 	}
 	defer wake.Close()
 	defer stop.Close()
-	waiter, err := newWaiter(t.fdIn, int(wake.Fd()))
+	waiter, err := newWaiter(in, int(wake.Fd()))
 	if err != nil {
 		return fmt.Errorf("read the terminal: %w", err)
 	}
 	defer func() { _ = waiter.close() }()
 	pause := &pauser{ask: stop, paused: make(chan struct{}), resume: make(chan struct{})}
 	defer close(pause.paused)
-	t.reader.Store(pause)
+	held.Store(pause)
 	defer context.AfterFunc(ctx, func() { stop.Close() })()
-	r := reader{in: t.fdIn, wake: int(wake.Fd()), waiter: waiter, flow: t.flow, pause: pause}
+	r := reader{in: in, wake: int(wake.Fd()), waiter: waiter, flow: f, pause: pause}
 	r.run(ctx, deliver)
 	return nil
 }

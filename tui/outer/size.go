@@ -23,8 +23,10 @@ func (s Size) TooSmall() bool { return s.Cols < MinCols || s.Rows < MinRows }
 
 // Size asks the terminal for its size. If the terminal does not know it, as on a serial
 // line, Size returns 80×24.
-func (t *Terminal) Size() Size {
-	ws, err := unix.IoctlGetWinsize(t.fdOut, unix.TIOCGWINSZ)
+func (t *Terminal) Size() Size { return sizeOf(t.fdOut) }
+
+func sizeOf(fd int) Size {
+	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {
 		return Size{80, 24}
 	}
