@@ -67,6 +67,9 @@ type StartLine = session.StartLine
 // Terminal is an attachment to an agent's terminal.
 type Terminal = session.Terminal
 
+// Task is a text for an agent that has no terminal.
+type Task = session.Task
+
 // Turn is a task that an agent carried out without a terminal.
 type Turn = session.Turn
 

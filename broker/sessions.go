@@ -76,11 +76,15 @@ func (b *Broker) CheckTurns(name string) error {
 
 // Turn gives an idle session's agent one task and waits for its answer. Turns of one
 // session run one after the other; each continues the conversation of the turns before.
-// The turn is stopped when ctx ends.
-func (b *Broker) Turn(ctx context.Context, id SessionID, task string) (Turn, error) {
+// The turn is stopped when ctx ends. What the person typed of the task is the session's
+// receipt until the turn ends.
+func (b *Broker) Turn(ctx context.Context, id SessionID, task Task) (Turn, error) {
 	s, err := b.session(id)
 	if err != nil {
 		return Turn{}, err
+	}
+	if len(task.Text) > maxTrustedText {
+		task.Spans = nil
 	}
 	return s.Turn(ctx, task)
 }

@@ -8,8 +8,17 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
+
+// Task is a text for an agent that has no terminal.
+type Task struct {
+	Text string
+	// Spans say which parts of it a person typed for this session and which were pasted.
+	// Without them nobody typed it, and it is no receipt.
+	Spans []receipt.Span
+}
 
 // Turn is a task that an agent carried out without a terminal.
 type Turn struct {
@@ -28,8 +37,9 @@ var idleCommand = []string{"sleep", "infinity"}
 // Typing returns how to type a text into the agent.
 func (s *Session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
 
-// Turn gives the agent of an idle session one task and waits for its answer.
-func (s *Session) Turn(ctx context.Context, task string) (Turn, error) {
+// Turn gives the agent of an idle session one task and waits for its answer. What a person
+// typed of the task is the session's receipt meanwhile.
+func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	select {
 	case <-s.started:
 	case <-ctx.Done():
@@ -37,7 +47,13 @@ func (s *Session) Turn(ctx context.Context, task string) (Turn, error) {
 	}
 	s.turns.Lock()
 	defer s.turns.Unlock()
-	return s.turn(ctx, task)
+	if len(task.Spans) > 0 {
+		if _, err := s.deps.Receipts.Add(s.fixed.ID, task.Text, task.Spans, s.Head()); err != nil {
+			return Turn{}, fmt.Errorf("give a task: %w", err)
+		}
+		defer s.deps.Receipts.Forget(s.fixed.ID)
+	}
+	return s.turn(ctx, task.Text)
 }
 
 func (s *Session) turn(ctx context.Context, task string) (Turn, error) {

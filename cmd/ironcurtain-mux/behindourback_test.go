@@ -74,7 +74,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	home := newHome(t)
 	begin := func() *driver {
 		d := driveArgv(t, home, 110, 24, "env", "DOCKER_HOST="+e.address, "ironcurtain-mux", "start", "--demo", "--agent", "shell")
-		d.see(patience, "\n> ")
+		d.see(patience, "\n>")
 		return d
 	}
 	// task begins one that ends when the file go is there.

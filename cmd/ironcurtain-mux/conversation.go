@@ -9,14 +9,16 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 )
 
 // taskHost is what a conversation needs of the broker.
 type taskHost interface {
-	Turn(ctx context.Context, id broker.SessionID, task string) (broker.Turn, error)
+	Turn(ctx context.Context, id broker.SessionID, task broker.Task) (broker.Turn, error)
 	Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error)
 	Budgets(ctx context.Context) (broker.Budgets, error)
 	RaiseBudget(ctx context.Context, id broker.SessionID, by string) (broker.Budget, error)
@@ -32,6 +34,7 @@ type conversation struct {
 	lines    <-chan typedLine // what a person or a script types; nil: nobody does
 	unread   func() error     // why lines ended before the input did; nil where it did not
 	person   bool             // the input is a terminal
+	prompt   *promptLine      // where the person types; nil: the terminal itself edits the line
 	terminal bool             // the output is one
 	out      io.Writer        // answers
 	notes    io.Writer        // everything else
@@ -58,8 +61,26 @@ const maxInput = 1 << 20
 
 // typedLine is a line of the input and the time when it was read.
 type typedLine struct {
-	text string
-	at   time.Time
+	text  string
+	at    time.Time
+	spans []receipt.Span // of a person's terminal: which parts were typed; nil: nobody knows
+}
+
+// cut returns the line from byte from to byte to.
+func (l typedLine) cut(from, to int) typedLine {
+	var spans []receipt.Span
+	for _, s := range l.spans {
+		if s.Start, s.End = max(s.Start, from)-from, min(s.End, to)-from; s.Start < s.End {
+			spans = append(spans, s)
+		}
+	}
+	return typedLine{l.text[from:to], l.at, spans}
+}
+
+// trim returns the line without white space around it.
+func (l typedLine) trim() typedLine {
+	from := len(l.text) - len(strings.TrimLeftFunc(l.text, unicode.IsSpace))
+	return l.cut(from, max(from, len(strings.TrimRightFunc(l.text, unicode.IsSpace))))
 }
 
 // shownCall is a waiting call and the time when it was shown.
@@ -80,7 +101,7 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unrea
 		scanner.Buffer(nil, maxInput)
 		for scanner.Scan() {
 			select {
-			case out <- typedLine{scanner.Text(), time.Now()}:
+			case out <- typedLine{text: scanner.Text(), at: time.Now()}:
 			case <-ctx.Done():
 				return
 			}
@@ -93,7 +114,7 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unrea
 }
 
 // run carries out the one task that was given, or every task that is typed.
-func (c *conversation) run(ctx context.Context, task string) error {
+func (c *conversation) run(ctx context.Context, task typedLine) error {
 	c.record = audit.Follow(c.auditPath(), 0)
 	_ = c.record.Next(func(audit.Line) error { return nil }) // of a session that is resumed
 	following, stop := context.WithCancel(ctx)
@@ -101,7 +122,7 @@ func (c *conversation) run(ctx context.Context, task string) error {
 	follower.Go(func() { c.follow(following) })
 	defer follower.Wait()
 	defer stop()
-	if task != "" {
+	if task.text != "" {
 		return c.carryOut(ctx, task)
 	}
 	tasks, unanswered := 0, 0
@@ -118,12 +139,12 @@ func (c *conversation) run(ctx context.Context, task string) error {
 			if !more {
 				return errors.Join(c.unread(), outcome())
 			}
-			order := strings.TrimSpace(line.text)
-			err := c.line(ctx, typedLine{order, line.at})
+			line = line.trim()
+			err := c.line(ctx, line)
 			if errors.Is(err, errLeave) {
 				return outcome()
 			}
-			isTask := order != "" && !isCommand(order)
+			isTask := line.text != "" && !isCommand(line.text)
 			if isTask {
 				tasks++
 			}
@@ -151,12 +172,15 @@ func (c *conversation) line(ctx context.Context, line typedLine) error {
 	case isCommand(line.text):
 		return c.command(ctx, line)
 	}
-	return c.carryOut(ctx, strings.TrimPrefix(line.text, "/"))
+	if strings.HasPrefix(line.text, "/") {
+		line = line.cut(1, len(line.text))
+	}
+	return c.carryOut(ctx, line)
 }
 
 // carryOut gives the agent a task. Until the agent answers, it shows waiting calls and
 // takes decisions.
-func (c *conversation) carryOut(ctx context.Context, task string) error {
+func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	c.catchUp()
 	c.mu.Lock()
 	c.calls = nil
@@ -165,7 +189,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 	defer cancel()
 	done := make(chan turnResult, 1)
 	go func() {
-		t, err := c.broker.Turn(turning, c.session.ID, task)
+		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans})
 		done <- turnResult{t, err}
 	}()
 	inputEnded := false
@@ -176,7 +200,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 		}
 		select {
 		case e := <-done:
-			return errors.Join(c.answer(task, e), c.catchUpEvents(ctx), c.askAgain())
+			return errors.Join(c.answer(task.text, e), c.catchUpEvents(ctx), c.askAgain())
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
 				cancel()
@@ -202,7 +226,7 @@ func (c *conversation) carryOut(ctx context.Context, task string) error {
 
 // lineWhileBusy is a line that is typed while the agent works.
 func (c *conversation) lineWhileBusy(ctx context.Context, line typedLine) error {
-	switch line.text = strings.TrimSpace(line.text); {
+	switch line = line.trim(); {
 	case line.text == "":
 		return nil
 	case strings.HasPrefix(line.text, "/"):

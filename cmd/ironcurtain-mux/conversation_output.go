@@ -37,7 +37,10 @@ func (c *conversation) answer(task string, e turnResult) error {
 
 // invite prints the prompt for a task.
 func (c *conversation) invite() {
-	if c.person {
+	switch {
+	case c.prompt != nil:
+		c.prompt.invite()
+	case c.person:
 		fmt.Fprint(c.notes, "> ")
 	}
 }
@@ -65,6 +68,9 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		if ev.Ending.Reason != "" {
 			return c.askAgain()
 		}
+	case ev.AutoApproval != nil:
+		a := ev.AutoApproval
+		c.note("call %d was approved automatically: %s/%s, by %s", a.Call.Number, safeName(a.Call.Server), safeName(a.Call.Tool), safeText(a.Quote))
 	case ev.Notice != nil:
 		c.note("%s", safeText(ev.Notice.Text))
 	case ev.Session != nil && ev.Session.ID == c.session.ID:

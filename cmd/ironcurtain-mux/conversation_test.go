@@ -23,8 +23,8 @@ type taskStub struct {
 
 func (taskStub) Budgets(context.Context) (broker.Budgets, error) { return broker.Budgets{}, nil }
 
-func (s taskStub) Turn(_ context.Context, _ broker.SessionID, task string) (broker.Turn, error) {
-	return s.turn(task)
+func (s taskStub) Turn(_ context.Context, _ broker.SessionID, task broker.Task) (broker.Turn, error) {
+	return s.turn(task.Text)
 }
 
 // converse reads tasks from input, as a script gives them.
@@ -49,7 +49,7 @@ func TestTasksWithoutAnswerAreCounted(t *testing.T) {
 		}
 		return broker.Turn{Text: "fine"}, nil
 	})
-	if err := c.run(t.Context(), ""); err == nil || err.Error() != "1 of 2 tasks got no answer" {
+	if err := c.run(t.Context(), typedLine{}); err == nil || err.Error() != "1 of 2 tasks got no answer" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -57,7 +57,7 @@ func TestTasksWithoutAnswerAreCounted(t *testing.T) {
 // Input that cannot be read to its end is an error, not the end of the tasks.
 func TestALineThatIsTooLongIsAnError(t *testing.T) {
 	c := converse(t, "good\n"+strings.Repeat("x", maxInput+1)+"\ngood\n", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
-	if err := c.run(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
+	if err := c.run(t.Context(), typedLine{}); err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -70,7 +70,7 @@ func TestAnOutcomeHasAllItsCalls(t *testing.T) {
 			record := `{"seq":1,"plane":"tool","decision":"deny","server":"git","tool":"git_push"}`
 			return broker.Turn{Text: "done"}, os.WriteFile(c.auditPath(), []byte(record+"\n"), 0o600)
 		})
-		if err := c.run(t.Context(), "push"); err != nil || len(c.calls) != 1 || c.calls[0].Tool != "git_push" {
+		if err := c.run(t.Context(), typedLine{text: "push"}); err != nil || len(c.calls) != 1 || c.calls[0].Tool != "git_push" {
 			t.Fatalf("%v, calls %+v", err, c.calls)
 		}
 	}
@@ -86,7 +86,7 @@ func TestASignalIsTheReasonForTheEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		close(events)
-		if err := c.run(ctx, ""); !errors.Is(err, context.Canceled) {
+		if err := c.run(ctx, typedLine{}); !errors.Is(err, context.Canceled) {
 			t.Fatalf("got %v", err)
 		}
 	}
@@ -120,7 +120,7 @@ func TestACallIsDecidedByItsNumberOnceItWasRead(t *testing.T) {
 		for _, e := range c.waiting {
 			last = e.at
 		}
-		return c.lineWhileBusy(t.Context(), typedLine{line, last.Add(after)})
+		return c.lineWhileBusy(t.Context(), typedLine{text: line, at: last.Add(after)})
 	}
 	shown(1, "first")
 	for _, line := range []string{"/approve", "/deny", "/deny because", "/approve 2"} {
@@ -160,7 +160,7 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
 	var notes strings.Builder
 	c.events, c.notes = events, &notes
-	if err := c.run(t.Context(), "push"); err != nil {
+	if err := c.run(t.Context(), typedLine{text: "push"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := notes.String(), `call 1: "the call was refused because its record could not be written: \x1b[2Jfull"`+"\n"; got != want {
@@ -180,7 +180,7 @@ func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	}
 	before := c.waiting[1].at
 	c.record = audit.Follow(c.auditPath(), 0)
-	if err := c.carryOut(t.Context(), "a task"); err != nil {
+	if err := c.carryOut(t.Context(), typedLine{text: "a task"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, below, _ := strings.Cut(shown.String(), fake); !strings.Contains(below, "real") {

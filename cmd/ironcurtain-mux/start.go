@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -33,7 +37,10 @@ another terminal with 'ironcurtain-mux approve'.
 
 Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
 /budget, /logs and /quit are commands. Answers go to standard output, everything else to
-standard error. Exits 1 when a task got no answer.`,
+standard error. Exits 1 when a task got no answer.
+
+With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
+that you type in a shell. What is pasted, piped in or started by a script is none.`,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
@@ -124,14 +131,50 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json",
 		waiting: map[int]shownCall{},
 	}
-	if in, isFile := cmd.InOrStdin().(*os.File); isFile {
-		c.person = outer.IsTerminal(in)
+	in, screen := terminalIn(cmd.InOrStdin()), terminalIn(c.notes)
+	c.person, c.terminal = in != nil, terminalIn(c.out) != nil
+	given := typedLine{text: task, at: time.Now()}
+	if in != nil && screen != nil {
+		c.prompt = openPromptLine(in, screen, input.Choice{CommandKey: w.config.CommandKey, Prefix: w.config.Prefix, Keys: w.config.Keys})
 	}
-	if out, isFile := c.out.(*os.File); isFile {
-		c.terminal = outer.IsTerminal(out)
-	}
-	if task == "" || c.person {
+	switch {
+	case c.prompt != nil:
+		given.spans = typedInShell(in, task)
+		var done func()
+		c.lines, done = c.prompt.read(cmd.Context())
+		c.unread = func() error { return nil }
+		defer done()
+		c.notes = c.prompt.above(c.notes)
+		if c.terminal {
+			c.out = c.prompt.above(c.out)
+		}
+	case task == "" || c.person:
 		c.lines, c.unread = readLines(cmd.Context(), cmd.InOrStdin())
 	}
-	return fail("start", c.run(cmd.Context(), task), "")
+	return fail("start", c.run(cmd.Context(), given), "")
+}
+
+// terminalIn returns the terminal that a stream is, or nil.
+func terminalIn(stream any) *os.File {
+	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
+		return f
+	}
+	return nil
+}
+
+// typedInShell returns the spans of a task that a person typed in a shell at that terminal,
+// and nil for any other. An interactive shell makes a command a job of its own, in the
+// terminal's foreground; a program that a script or a build starts is part of the script's
+// job. A text of several lines is rather the content of a file.
+func typedInShell(terminal *os.File, task string) []receipt.Span {
+	foreground, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
+	session, failed := unix.Getsid(0)
+	shells, without := unix.Getsid(os.Getppid())
+	self := os.Getpid()
+	switch {
+	case errors.Join(err, failed, without) != nil || task == "" || strings.ContainsAny(task, "\r\n"):
+	case self == unix.Getpgrp() && self == foreground && self != session && session == shells:
+		return []receipt.Span{{Start: 0, End: len(task)}}
+	}
+	return nil
 }

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+)
+
+const pushOrder = "push my changes to origin"
+
+// pushHome is a home where calls that a person ordered are approved, and reports what was
+// pushed to the demo's remote.
+func pushHome(t *testing.T) (home string, pushed func() bool) {
+	t.Helper()
+	home = newHome(t)
+	configure(t, home, `{"autoApprove":{"enabled":true}}`)
+	return home, func() bool {
+		_, err := os.Stat(home + "/state/demo/remotes/hello.git/refs/heads/main")
+		return err == nil
+	}
+}
+
+// What a person types at the terminal of start is an order; what they paste is none. The
+// line can be edited, and the terminal is given back.
+func TestStartTypedOrder(t *testing.T) {
+	t.Parallel()
+	home, pushed := pushHome(t)
+	d := drive(t, home, 110, 40, "start", "--demo")
+	d.see(patience, "\n>")
+	d.send("\x1b[200~" + pushOrder + "\x1b[201~")
+	d.see(patience, "> "+pushOrder)
+	d.send("\r")
+	d.see(patience, "call 1 waits for you", "decide it by /approve 1")
+	d.deny()
+	d.until("the next prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
+	if pushed() {
+		t.Fatal("a pasted text was an order")
+	}
+	d.send("push my changes to originX\x7f")
+	d.see(patience, "> "+pushOrder+"\n")
+	d.send("\r")
+	d.see(patience, "was approved automatically: git/git_push, by "+pushOrder)
+	d.until("the push", patience, func(string) bool { return pushed() })
+	d.until("the prompt after the answer", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
+	d.send("\x04")
+	if code := d.exit(time.Minute); code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if n := strings.Count(d.audit(d.allStored()[0].ID), `"decision":"auto-approved"`); n != 1 {
+		t.Errorf("%d calls were approved automatically", n)
+	}
+}
+
+// A task that a person types in their shell is an order. In a script it is none, and the
+// call waits.
+func TestStartOrderOnTheCommandLine(t *testing.T) {
+	ready := regexp.MustCompile(`\nready-[0-9]:\s*$`) // the shell's prompt, and nothing behind it
+	for name, test := range map[string]struct {
+		before, after string // of the command
+		order         bool
+	}{
+		"typed in a shell": {"", "", true},
+		"in a script":      {"sh -c '", "; true'", false},
+		"without stderr":   {"", " 2>/dev/null", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, pushed := pushHome(t)
+			d := driveArgv(t, home, 110, 40, "sh", "-i")
+			d.send("PS1='ready-$?: '\r")
+			d.see(patience, "ready-0:")
+			d.send(test.before + `ironcurtain-mux start --demo "` + pushOrder + `"` + test.after + "\r")
+			if test.order {
+				d.see(patience, "was approved automatically: git/git_push")
+			} else {
+				d.deny()
+			}
+			d.until("the end", patience, func(screen string) bool {
+				return ready.MatchString(screen)
+			})
+			if pushed() != test.order {
+				t.Errorf("pushed: %v", pushed())
+			}
+			d.send("exit\r")
+			d.exit(time.Minute)
+		})
+	}
+}
+
+// A task that is piped in, or given where there is no terminal, is no order.
+func TestStartWithoutATerminalIsNoOrder(t *testing.T) {
+	for name, run := range map[string]struct {
+		input string
+		args  []string
+	}{
+		"piped": {pushOrder + "\n/deny 1\n", nil},
+		"given": {"", []string{pushOrder}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, pushed := pushHome(t)
+			d := &driver{t: t, home: home}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				if _, errs, code := runStart(t, home, run.input, run.args...); code != exitOK || !strings.Contains(errs, "call 1 waits for you") {
+					t.Errorf("code %d: %s", code, errs)
+				}
+			}()
+			if run.input == "" {
+				d.deny()
+			}
+			<-ended
+			if pushed() {
+				t.Error("it was an order")
+			}
+		})
+	}
+}
+
+// deny waits for a call of a start that runs beside the test, and denies it.
+func (d *driver) deny() {
+	d.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	waiting := d.pending()
+	for ; len(waiting) == 0; waiting = d.pending() {
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			d.t.Fatal("no call waits")
+		}
+	}
+	if _, errs, code := d.command("deny", waiting[0].ID); code != exitOK {
+		d.t.Fatalf("deny: %s", errs)
+	}
+}
+
+// The parts of a line keep how they came when white space or a slash is cut off.
+func TestALineKeepsWhatWasPasted(t *testing.T) {
+	l := typedLine{text: "  /a bc ", spans: []receipt.Span{{Start: 0, End: 4}, {Start: 4, End: 6, Pasted: true}, {Start: 6, End: 8}}}
+	l = l.trim()
+	l = l.cut(1, len(l.text))
+	want := []receipt.Span{{Start: 0, End: 1}, {Start: 1, End: 3, Pasted: true}, {Start: 3, End: 4}}
+	if l.text != "a bc" || !slices.Equal(l.spans, want) {
+		t.Errorf("%q %v", l.text, l.spans)
+	}
+	if blank := (typedLine{text: " \t"}).trim(); blank.text != "" {
+		t.Errorf("%q", blank.text)
+	}
+}
