@@ -73,6 +73,17 @@ type Task = session.Task
 // Turn is a task that an agent carried out without a terminal.
 type Turn = session.Turn
 
+// TurnEnd says how a turn ended.
+type TurnEnd = session.TurnEnd
+
+// The ends of a turn.
+const (
+	TurnAnswered   = session.TurnAnswered
+	TurnFailed     = session.TurnFailed
+	TurnTimedOut   = session.TurnTimedOut
+	TurnOverBudget = session.TurnOverBudget
+)
+
 // Changes is what changed in a session's workspace since its agent was first started.
 type Changes = session.Changes
 

@@ -79,9 +79,14 @@ func Open(o Options) (*Account, error) {
 	return a, nil
 }
 
+// SpentError means that a limit is used up.
+type SpentError struct{ text string }
+
+func (e *SpentError) Error() string { return e.text }
+
 // Admit admits a request before it is sent. The request has a number that no other request
 // under way has, the models of which one will answer, and an estimate of its use; the most
-// expensive model counts. The error, for the agent and the person, is a spent budget or,
+// expensive model counts. The error, for the agent and the person, is a *SpentError or,
 // while other requests are under way, a *BusyError. The caller ends an admitted request with
 // Settle or Release.
 func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error {
@@ -98,7 +103,7 @@ func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error
 		if warn {
 			a.warn(fmt.Sprintf("the budget is spent (%s of %s), the agent is stopped; /budget %s goes on", s.used, s.limit, s.raise))
 		}
-		return errors.New(text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that.")
+		return &SpentError{text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that."}
 	}
 	want := hold{cost: cost, tokens: Used{Count: expected}.Tokens()}
 	if err := a.held.take(id, want, used, limits); err != nil {
@@ -159,6 +164,14 @@ func (a *Account) Raise(by Limits) {
 	clear(a.warned)
 	a.mu.Unlock()
 	a.note()
+}
+
+// TimeLeft returns how much of the limit of time is left, and false when there is none.
+func (a *Account) TimeLeft() (left time.Duration, limited bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	limit := a.limits().Time
+	return limit - a.now().Time, limit > 0
 }
 
 // Limited reports whether a limit is set of one of the kinds that by raises.

@@ -75,6 +75,7 @@ type Session struct {
 	output     *output         // the program's output; set together with program
 	modelProxy *mitm.Proxy     // the proxy to the model and to approved domains; nil while there is none
 	account    *budget.Account // nil while there is none
+	spent      bool            // the latest model request was refused because of the budget
 	attached   bool
 	restored   bool // see Restored
 	reason     string

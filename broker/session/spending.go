@@ -111,7 +111,12 @@ func (s *Session) afford(_ context.Context, r mitm.Request) error {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()
-	return account.Admit(r.Seq, budget.Expect(int64(len(r.Body)), r.Answers, r.Most), append([]string{r.Model}, r.Others...)...)
+	err := account.Admit(r.Seq, budget.Expect(int64(len(r.Body)), r.Answers, r.Most), append([]string{r.Model}, r.Others...)...)
+	spent := (*budget.SpentError)(nil)
+	s.mu.Lock()
+	s.spent = errors.As(err, &spent)
+	s.mu.Unlock()
+	return err
 }
 
 // spend counts the usage that an answer reported. For a request that was not sent, it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -18,14 +19,35 @@ type Task struct {
 	// Spans say which parts of it a person typed for this session and which were pasted.
 	// Without them nobody typed it, and it is no receipt.
 	Spans []receipt.Span
+	Limit time.Duration // how long it may take, the session's start included; 0: no limit
 }
 
 // Turn is a task that an agent carried out without a terminal.
 type Turn struct {
-	Text    string `json:"text"`              // the agent's answer
-	Failure string `json:"failure,omitempty"` // why there is no answer, in one line
-	TookMs  int64  `json:"tookMs"`
+	Text    string  `json:"text"`              // the agent's answer
+	Failure string  `json:"failure,omitempty"` // why there is no answer, in one line
+	End     TurnEnd `json:"end"`
+	TookMs  int64   `json:"tookMs"`
 }
+
+// TurnEnd says how a turn ended.
+type TurnEnd string
+
+// The ends of a turn.
+const (
+	TurnAnswered   TurnEnd = "answered"
+	TurnFailed     TurnEnd = "failed"
+	TurnTimedOut   TurnEnd = "timed-out"   // its limit was over
+	TurnOverBudget TurnEnd = "over-budget" // the session's budget was, and a request was refused
+)
+
+// cutShort is the cause of a turn's context when the turn was ended.
+type cutShort struct {
+	end  TurnEnd
+	text string
+}
+
+func (c *cutShort) Error() string { return c.text }
 
 // turnFile is the file in the container that contains the process group of the current
 // turn. An agent that writes something else into it harms only itself.
@@ -38,8 +60,25 @@ var idleCommand = []string{"sleep", "infinity"}
 func (s *Session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
 
 // Turn gives the agent of an idle session one task and waits for its answer. What a person
-// typed of the task is the session's receipt meanwhile.
+// typed of the task is the session's receipt meanwhile. The turn ends when its limit is over
+// or the session's budget of time is.
 func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
+	began := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if task.Limit > 0 {
+		over := &cutShort{TurnTimedOut, fmt.Sprintf("it took longer than %s", task.Limit)}
+		defer time.AfterFunc(task.Limit, func() { cancel(over) }).Stop()
+	}
+	turn, err := s.turnWhen(ctx, task, cancel)
+	if over := (*cutShort)(nil); err != nil && errors.As(context.Cause(ctx), &over) {
+		return Turn{Failure: over.text, End: over.end, TookMs: time.Since(began).Milliseconds()}, nil
+	}
+	return turn, err
+}
+
+// turnWhen carries out a task when the agent runs and the turn before has ended.
+func (s *Session) turnWhen(ctx context.Context, task Task, cancel context.CancelCauseFunc) (Turn, error) {
 	select {
 	case <-s.started:
 	case <-ctx.Done():
@@ -47,6 +86,11 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	}
 	s.turns.Lock()
 	defer s.turns.Unlock()
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { s.watchTime(watching, cancel) })
+	defer watch.Wait()
+	defer stop()
 	if len(task.Spans) > 0 {
 		if _, err := s.deps.Receipts.Add(s.fixed.ID, task.Text, task.Spans, s.Head()); err != nil {
 			return Turn{}, fmt.Errorf("give a task: %w", err)
@@ -56,10 +100,39 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	return s.turn(ctx, task.Text)
 }
 
+// watchTime ends a turn when the session's budget of time is used up. A person can raise it
+// meanwhile.
+func (s *Session) watchTime(ctx context.Context, end context.CancelCauseFunc) {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	if account == nil {
+		return
+	}
+	for {
+		left, limited := account.TimeLeft()
+		if !limited {
+			return
+		}
+		if left <= 0 {
+			end(&cutShort{TurnOverBudget, "the session's time is used up (budget.minutes in config.json, or /budget +30m, gives it more)"})
+			return
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		}
+	}
+}
+
 func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()
 	container, runs := s.program.(*docker.Container)
 	host, reason := s.host, s.reason
+	s.spent = false
 	s.mu.Unlock()
 	switch {
 	case !s.idle:
@@ -88,7 +161,20 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		out = complaints // they say why it failed
 	}
 	answer := s.adapter.Answer(out, code)
-	return Turn{Text: answer.Text, Failure: answer.Failure, TookMs: time.Since(began).Milliseconds()}, nil
+	return Turn{Text: answer.Text, Failure: answer.Failure, End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}, nil
+}
+
+// turnEnd says how a turn ended that the agent ended by itself.
+func (s *Session) turnEnd(a agent.Answer) TurnEnd {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.spent:
+		return TurnOverBudget
+	case a.Failure != "":
+		return TurnFailed
+	}
+	return TurnAnswered
 }
 
 // keepTask writes the task into the session's record, because few agents keep tasks that
