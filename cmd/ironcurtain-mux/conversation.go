@@ -39,6 +39,7 @@ type conversation struct {
 	out      io.Writer        // answers
 	notes    io.Writer        // everything else
 	asJSON   bool
+	limit    time.Duration     // of a task; 0: none
 	waiting  map[int]shownCall // by number
 	trouble  string            // of the container engine, as it was told last
 
@@ -125,34 +126,27 @@ func (c *conversation) run(ctx context.Context, task typedLine) error {
 	if task.text != "" {
 		return c.carryOut(ctx, task)
 	}
-	tasks, unanswered := 0, 0
-	outcome := func() error {
-		if unanswered == 0 {
-			return nil
-		}
-		return fmt.Errorf("%d of %d tasks got no answer", unanswered, tasks)
-	}
+	var tasks tally
 	for {
 		c.invite()
 		select {
 		case line, more := <-c.lines:
 			if !more {
-				return errors.Join(c.unread(), outcome())
+				return errors.Join(c.unread(), tasks.outcome())
 			}
 			line = line.trim()
 			err := c.line(ctx, line)
 			if errors.Is(err, errLeave) {
-				return outcome()
+				return tasks.outcome()
 			}
-			isTask := line.text != "" && !isCommand(line.text)
-			if isTask {
-				tasks++
+			if line.text != "" && !isCommand(line.text) {
+				tasks.add(err)
+			}
+			if codeOf(err) == exitTimedOut {
+				return err // the agent may still have work going on in the container
 			}
 			if err != nil {
 				c.note("%v", err)
-				if isTask {
-					unanswered++
-				}
 			}
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
@@ -189,7 +183,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	defer cancel()
 	done := make(chan turnResult, 1)
 	go func() {
-		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans})
+		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Limit: c.limit})
 		done <- turnResult{t, err}
 	}()
 	inputEnded := false

@@ -29,10 +29,7 @@ func (c *conversation) answer(task string, e turnResult) error {
 	if err := c.print(task, e.turn, calls); err != nil {
 		return err
 	}
-	if e.turn.Failure != "" {
-		return fmt.Errorf("the agent gave no answer: %s", safeText(e.turn.Failure))
-	}
-	return nil
+	return outcomeOf(e.turn, calls)
 }
 
 // invite prints the prompt for a task.
@@ -190,7 +187,10 @@ func (c *conversation) judged(l audit.Line) {
 	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
 		return
 	}
-	c.calls = append(c.calls, judgedCall{string(l.Plane), l.Server, l.Tool, string(l.Decision), l.Rule})
+	c.calls = append(c.calls, judgedCall{
+		Plane: string(l.Plane), Server: l.Server, Tool: l.Tool, Decision: string(l.Decision), Rule: l.Rule,
+		decision: l.Decision, by: l.DecidedBy, arguments: string(l.Arguments),
+	})
 	if !c.asJSON {
 		const room = 80
 		fmt.Fprintf(c.notes, "  %s/%s %s %.*s\n", safeName(l.Server), safeName(l.Tool), safeName(string(l.Decision)), room, jsonx.ASCII(l.Arguments))
@@ -262,4 +262,8 @@ type judgedCall struct {
 	Tool     string `json:"tool"`
 	Decision string `json:"decision"`
 	Rule     string `json:"rule,omitempty"`
+
+	decision  audit.Decision
+	by        string
+	arguments string
 }

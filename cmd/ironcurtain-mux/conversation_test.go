@@ -67,7 +67,7 @@ func TestAnOutcomeHasAllItsCalls(t *testing.T) {
 	for range 20 {
 		var c *conversation
 		c = converse(t, "", func(string) (broker.Turn, error) {
-			record := `{"seq":1,"plane":"tool","decision":"deny","server":"git","tool":"git_push"}`
+			record := `{"seq":1,"plane":"tool","decision":"allow","server":"git","tool":"git_push"}`
 			return broker.Turn{Text: "done"}, os.WriteFile(c.auditPath(), []byte(record+"\n"), 0o600)
 		})
 		if err := c.run(t.Context(), typedLine{text: "push"}); err != nil || len(c.calls) != 1 || c.calls[0].Tool != "git_push" {

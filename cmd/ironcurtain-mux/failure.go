@@ -17,6 +17,21 @@ const (
 	exitUsage   = 2 // the command line was wrong
 )
 
+// More exit codes of start.
+const (
+	exitDenied   = 3 // answered, but a call was refused
+	exitTimedOut = 4 // --timeout was over
+	exitBudget   = 5 // the session's budget was used up
+)
+
+// codedError is an error with an exit code of its own.
+type codedError struct {
+	error
+	code int
+}
+
+func (c *codedError) Unwrap() error { return c.error }
+
 // failure is an error for a person: the operation, the cause, and what to do next.
 type failure struct {
 	op   string
@@ -75,6 +90,9 @@ func report(w io.Writer, err error, asJSON bool) int {
 	var u *usageError
 	if errors.As(err, &u) {
 		code = exitUsage
+	}
+	if c := (*codedError)(nil); errors.As(err, &c) {
+		code = c.code
 	}
 	if errors.Is(err, errSilent) {
 		return code

@@ -19,9 +19,10 @@ import (
 // startFlags are the flags of start.
 type startFlags struct {
 	muxFlags
-	output string
-	list   bool
-	demo   bool
+	output  string
+	timeout time.Duration
+	list    bool
+	demo    bool
 }
 
 // startCommand gives an agent tasks without opening the multiplexer.
@@ -37,10 +38,13 @@ another terminal with 'ironcurtain-mux approve'.
 
 Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
 /budget, /logs and /quit are commands. Answers go to standard output, everything else to
-standard error. Exits 1 when a task got no answer.
+standard error. A task that takes longer than --timeout, its container's start included,
+is ended with everything that it has started, and so is start itself.
 
 With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
-that you type in a shell. What is pasted, piped in or started by a script is none.`,
+that you type in a shell. What is pasted, piped in or started by a script is none.
+
+` + startCodes,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
@@ -53,6 +57,7 @@ that you type in a shell. What is pasted, piped in or started by a script is non
 	flags.worktree.register(cmd)
 	f.StringVar(&flags.resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
+	f.DurationVar(&flags.timeout, "timeout", 0, "how long a task may take, such as 10m (default no limit)")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.demo, "demo", false, "with a scripted model, which needs no key")
 	flags.registerReal(cmd)
@@ -63,6 +68,9 @@ that you type in a shell. What is pasted, piped in or started by a script is non
 func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.output != "text" && flags.output != "json" {
 		return usagef("--output is text or json, not %q", flags.output)
+	}
+	if flags.timeout < 0 {
+		return usagef("--timeout is a duration such as 10m, not %s", flags.timeout)
 	}
 	if flags.list {
 		return listAgents(cmd)
@@ -128,7 +136,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 	}
 	c := &conversation{
 		broker: b, session: s, home: w.paths.home, events: events,
-		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json",
+		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json", limit: flags.timeout,
 		waiting: map[int]shownCall{},
 	}
 	in, screen := terminalIn(cmd.InOrStdin()), terminalIn(c.notes)

@@ -97,9 +97,10 @@ func TestStartWithoutATerminalIsNoOrder(t *testing.T) {
 	for name, run := range map[string]struct {
 		input string
 		args  []string
+		code  int
 	}{
-		"piped": {pushOrder + "\n/deny 1\n", nil},
-		"given": {"", []string{pushOrder}},
+		"piped": {pushOrder + "\n/deny 1\n", nil, exitOK},
+		"given": {"", []string{pushOrder}, exitDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +109,7 @@ func TestStartWithoutATerminalIsNoOrder(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				if _, errs, code := runStart(t, home, run.input, run.args...); code != exitOK || !strings.Contains(errs, "call 1 waits for you") {
+				if _, errs, code := runStart(t, home, run.input, run.args...); code != run.code || !strings.Contains(errs, "call 1 waits for you") {
 					t.Errorf("code %d: %s", code, errs)
 				}
 			}()

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+)
+
+// Each way in which a task can end has its exit code, and its outcome is printed.
+func TestStartExitCodes(t *testing.T) {
+	for name, test := range map[string]struct {
+		config string
+		args   []string
+		code   int
+		end    broker.TurnEnd
+		says   string
+	}{
+		"denied":   {"{}", []string{"read {home}/state/config.json"}, exitDenied, broker.TurnAnswered, "filesystem/read_file (deny)"},
+		"budget":   {`{"budget":{"requests":1}}`, []string{"read hello.txt"}, exitBudget, broker.TurnOverBudget, "budget is used up"},
+		"time out": {"{}", []string{"--timeout", "8s", "--agent", "shell", "setsid sleep 500 & sleep 500"}, exitTimedOut, broker.TurnTimedOut, "longer than 8s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home := newHome(t)
+			configure(t, home, test.config)
+			args := []string{"--output", "json"}
+			for _, a := range test.args {
+				args = append(args, strings.ReplaceAll(a, "{home}", home))
+			}
+			out, errs, code := runStart(t, home, "", args...)
+			var result taskResult
+			if err := json.Unmarshal([]byte(out), &result); err != nil || code != test.code || result.End != test.end || !strings.Contains(errs, test.says) {
+				t.Errorf("%v, code %d: %s%s", err, code, out, errs)
+			}
+			left, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: result.Session})
+			if err != nil || len(left) != 0 {
+				t.Errorf("containers are left: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// When the session's time is used up, the turn ends, also while a call of it waits and the
+// model is not asked.
+func TestStartEndsWithItsTime(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	configure(t, home, `{"budget":{"minutes":1}}`)
+	out, errs, code := runStart(t, home, "", "--output", "json", "say so")
+	var first taskResult
+	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	path := filepath.Join(home, "state", "sessions", first.Session, "budget.json")
+	var stored map[string]map[string]any
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, &stored)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored["used"]["time"] = 48 * time.Second
+	if data, err = json.Marshal(stored); err == nil {
+		err = os.WriteFile(path, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := filepath.Join(home, "state", "demo", "outside", "notes.txt")
+	out, errs, code = runStart(t, home, "", "--output", "json", "--resume", first.Session, "write "+outside+" text")
+	var second taskResult
+	if err := json.Unmarshal([]byte(out), &second); err != nil || code != exitBudget || second.End != broker.TurnOverBudget || !strings.Contains(second.Failure, "time is used up") {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	if !strings.Contains(errs, "call 1 waits for you") {
+		t.Errorf("the turn ended before its call waited: %s", errs)
+	}
+}
+
+// A call that was refused and let through afterwards, and one that the person denied in
+// start itself, are no surprise.
+func TestRefusedCalls(t *testing.T) {
+	call := func(tool, arguments string, d audit.Decision, by string) judgedCall {
+		return judgedCall{Tool: tool, Decision: string(d), decision: d, by: by, arguments: arguments}
+	}
+	got := refusedCalls([]judgedCall{
+		call("a", "1", audit.Deny, ""),
+		call("b", "1", audit.EscalatedExpired, ""), call("b", "1", audit.EscalatedApproved, "tui"),
+		call("c", "1", audit.EscalatedDenied, "start"),
+		call("d", "1", audit.EscalatedDenied, "cli"), call("d", "2", audit.Allow, ""),
+	})
+	if len(got) != 2 || got[0].Tool != "a" || got[1].Tool != "d" {
+		t.Errorf("%+v", got)
+	}
+}
