@@ -73,6 +73,9 @@ type Task = session.Task
 // Turn is a task that an agent carried out without a terminal.
 type Turn = session.Turn
 
+// FileChange is a file of the workspace that changed during a turn.
+type FileChange = session.FileChange
+
 // TurnEnd says how a turn ended.
 type TurnEnd = session.TurnEnd
 

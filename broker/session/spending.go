@@ -26,6 +26,15 @@ type Usage struct {
 // Tokens returns the number of tokens of all kinds.
 func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
+// since returns what was used after an earlier time.
+func (u Usage) since(then Usage) *Usage {
+	return &Usage{
+		Requests: u.Requests - then.Requests, In: u.In - then.In, Out: u.Out - then.Out,
+		CacheRead: u.CacheRead - then.CacheRead, CacheWrite: u.CacheWrite - then.CacheWrite,
+		CostUSD: u.CostUSD - then.CostUSD, GuessedUSD: u.GuessedUSD - then.GuessedUSD, Time: u.Time - then.Time,
+	}
+}
+
 // Allowance says how much of models a session may use. Zero means no limit.
 type Allowance struct {
 	CostUSD  float64       `json:"costUsd,omitempty"`

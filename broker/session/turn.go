@@ -20,6 +20,7 @@ type Task struct {
 	// Without them nobody typed it, and it is no receipt.
 	Spans []receipt.Span
 	Limit time.Duration // how long it may take, the session's start included; 0: no limit
+	Files bool          // whether Turn has FilesChanged
 }
 
 // Turn is a task that an agent carried out without a terminal.
@@ -28,6 +29,11 @@ type Turn struct {
 	Failure string  `json:"failure,omitempty"` // why there is no answer, in one line
 	End     TurnEnd `json:"end"`
 	TookMs  int64   `json:"tookMs"`
+	Used    *Usage  `json:"used,omitempty"` // what this turn used of models; nil without a model
+	// FilesChanged are the files of the workspace that changed, outside of .git directories.
+	// FilesMissed says why some or all are not among them.
+	FilesChanged []FileChange `json:"filesChanged"`
+	FilesMissed  string       `json:"filesMissed,omitempty"`
 }
 
 // TurnEnd says how a turn ended.
@@ -72,7 +78,8 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	}
 	turn, err := s.turnWhen(ctx, task, cancel)
 	if over := (*cutShort)(nil); err != nil && errors.As(context.Cause(ctx), &over) {
-		return Turn{Failure: over.text, End: over.end, TookMs: time.Since(began).Milliseconds()}, nil
+		turn.Failure, turn.End, turn.TookMs = over.text, over.end, time.Since(began).Milliseconds()
+		return turn, nil
 	}
 	return turn, err
 }
@@ -97,7 +104,17 @@ func (s *Session) turnWhen(ctx context.Context, task Task, cancel context.Cancel
 		}
 		defer s.deps.Receipts.Forget(s.fixed.ID)
 	}
-	return s.turn(ctx, task.Text)
+	before, counts := s.Budget()
+	noteFiles := func(*Turn) {}
+	if task.Files {
+		noteFiles = s.compareFiles(ctx)
+	}
+	turn, err := s.turn(ctx, task.Text)
+	if after, _ := s.Budget(); counts {
+		turn.Used = after.Used.since(before.Used)
+	}
+	noteFiles(&turn)
+	return turn, err
 }
 
 // watchTime ends a turn when the session's budget of time is used up. A person can raise it

@@ -183,7 +183,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	defer cancel()
 	done := make(chan turnResult, 1)
 	go func() {
-		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Limit: c.limit})
+		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Limit: c.limit, Files: c.asJSON})
 		done <- turnResult{t, err}
 	}()
 	inputEnded := false

@@ -189,7 +189,7 @@ func (c *conversation) judged(l audit.Line) {
 	}
 	c.calls = append(c.calls, judgedCall{
 		Plane: string(l.Plane), Server: l.Server, Tool: l.Tool, Decision: string(l.Decision), Rule: l.Rule,
-		decision: l.Decision, by: l.DecidedBy, arguments: string(l.Arguments),
+		decision: l.Decision, by: l.DecidedBy, arguments: string(l.Arguments), reason: l.Reason, waitMs: l.WaitMs,
 	})
 	if !c.asJSON {
 		const room = 80
@@ -234,7 +234,15 @@ func (c *conversation) print(task string, t broker.Turn, calls []judgedCall) err
 		_, err := fmt.Fprintln(c.out, c.shown(t.Text))
 		return err
 	}
-	a := taskResult{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls}
+	a := taskResult{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls, Decisions: []decidedCall{}}
+	if a.FilesChanged == nil && a.FilesMissed == "" {
+		a.FilesChanged = []broker.FileChange{}
+	}
+	for _, call := range calls {
+		if call.by != "" {
+			a.Decisions = append(a.Decisions, decidedCall{call.Server, call.Tool, call.Decision, call.by, call.reason, call.waitMs})
+		}
+	}
 	if all, err := c.broker.Budgets(context.Background()); err == nil {
 		for _, one := range all.Sessions {
 			if one.Session == c.session.ID {
@@ -251,8 +259,19 @@ type taskResult struct {
 	Agent   string           `json:"agent"`
 	Task    string           `json:"task"`
 	broker.Turn
-	Calls []judgedCall  `json:"calls"` // what the agent asked for meanwhile, from the audit
-	Usage *broker.Usage `json:"usage,omitempty"`
+	Calls     []judgedCall  `json:"calls"`           // what the agent asked for meanwhile, from the audit
+	Decisions []decidedCall `json:"decisions"`       // those of them that somebody decided
+	Usage     *broker.Usage `json:"usage,omitempty"` // of the whole session; used is that of the task
+}
+
+// decidedCall is a call that a person, a grant or an order decided.
+type decidedCall struct {
+	Server   string `json:"server"`
+	Tool     string `json:"tool"`
+	Decision string `json:"decision"`
+	By       string `json:"by"`
+	Reason   string `json:"reason,omitempty"`
+	WaitedMs int64  `json:"waitedMs"`
 }
 
 // judgedCall is one judged call.
@@ -266,4 +285,6 @@ type judgedCall struct {
 	decision  audit.Decision
 	by        string
 	arguments string
+	reason    string
+	waitMs    int64
 }

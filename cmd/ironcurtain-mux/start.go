@@ -41,6 +41,11 @@ Without TASK, tasks are read from standard input, one a line; /approve N, /deny 
 standard error. A task that takes longer than --timeout, its container's start included,
 is ended with everything that it has started, and so is start itself.
 
+With --output json, each task is one object: text or failure, end (answered, failed,
+timed-out, over-budget), tookMs, calls (server, tool, decision), decisions (who decided
+calls that waited), filesChanged (outside of .git; filesMissed says what is not listed),
+used, and the session's usage in all.
+
 With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
 that you type in a shell. What is pasted, piped in or started by a script is none.
 

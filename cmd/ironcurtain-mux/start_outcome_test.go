@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,5 +99,45 @@ func TestRefusedCalls(t *testing.T) {
 	})
 	if len(got) != 2 || got[0].Tool != "a" || got[1].Tool != "d" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// An outcome lists the files that changed in the workspace, whoever changed them.
+func TestStartListsTheFilesThatChanged(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	task := "mkdir -p a/b; echo new >a/b/c; echo more >>hello.txt; cp -p hello.txt kept; touch -r kept hello.txt; rm kept; git config user.name x; ln -s /etc link"
+	out, errs, code := runStart(t, home, "", "--output", "json", "--agent", "shell", task)
+	var result taskResult
+	if err := json.Unmarshal([]byte(out), &result); err != nil || code != exitOK {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	want := []broker.FileChange{{Path: "a/b/c", Change: "added"}, {Path: "hello.txt", Change: "changed"}, {Path: "link", Change: "added"}}
+	if !slices.Equal(result.FilesChanged, want) || result.FilesMissed != "" {
+		t.Errorf("%+v, %s", result.FilesChanged, result.FilesMissed)
+	}
+	out, errs, _ = runStart(t, home, "", "--output", "json", "--resume", result.Session, "rm hello.txt")
+	result = taskResult{}
+	if err := json.Unmarshal([]byte(out), &result); err != nil || !slices.Equal(result.FilesChanged, []broker.FileChange{{Path: "hello.txt", Change: "removed"}}) {
+		t.Errorf("%v: %s%s", err, out, errs)
+	}
+}
+
+// An outcome has each call with its decision, who decided those that waited, and what the
+// task used.
+func TestStartListsCallsAndDecisions(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	outside := filepath.Join(home, "state", "demo", "outside", "notes.txt")
+	out, errs, code := runStart(t, home, "write "+outside+" text\n/deny 1 no\n", "--output", "json")
+	var result taskResult
+	if err := json.Unmarshal([]byte(out), &result); err != nil || code != exitOK {
+		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
+	}
+	if len(result.Calls) == 0 || len(result.Decisions) != 1 || result.Decisions[0].By != "start" || result.Decisions[0].Decision != "escalated-denied" || result.Decisions[0].Tool != "write_file" {
+		t.Errorf("calls %+v, decisions %+v", result.Calls, result.Decisions)
+	}
+	if result.Used == nil || result.Used.Requests == 0 || result.Usage == nil || result.Used.Requests > result.Usage.Requests || result.FilesChanged == nil {
+		t.Errorf("used %+v of %+v; files %v", result.Used, result.Usage, result.FilesChanged)
 	}
 }

@@ -27,7 +27,12 @@ type Entry struct {
 	Name  string
 	Depth int // 1 in the directory that is walked
 	Stat  unix.Stat_t
+	walk  *walk
 }
+
+// Path returns the entry's path, relative to the directory that is walked. It may have any
+// length.
+func (e *Entry) Path() string { return filepath.Join(append(e.walk.path(), e.Name)...) }
 
 // IsDir reports whether the entry is a directory.
 func (e *Entry) IsDir() bool { return e.Stat.Mode&unix.S_IFMT == unix.S_IFDIR }
@@ -196,7 +201,7 @@ func (w *walk) look(l *level, name string) error {
 	if w.seen++; w.seen > maxEntries {
 		return &Limit{fmt.Sprintf("more than %d entries", maxEntries)}
 	}
-	e := Entry{Dir: w.dir, Name: name, Depth: len(w.levels)}
+	e := Entry{Dir: w.dir, Name: name, Depth: len(w.levels), walk: w}
 	err := unix.Fstatat(int(w.dir.Fd()), name, &e.Stat, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, unix.ENOENT) {
 		return nil
