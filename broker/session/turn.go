@@ -44,7 +44,10 @@ const (
 	TurnAnswered   TurnEnd = "answered"
 	TurnFailed     TurnEnd = "failed"
 	TurnTimedOut   TurnEnd = "timed-out"   // its limit was over
-	TurnOverBudget TurnEnd = "over-budget" // the session's budget was, and a request was refused
+	TurnOverBudget TurnEnd = "over-budget" // the session's budget was used up
+	// TurnInterrupted is the end of a turn whose caller stopped waiting, or whose container
+	// was lost. It is only in the transcript.
+	TurnInterrupted TurnEnd = "interrupted"
 )
 
 // cutShort is the cause of a turn's context when the turn was ended.
@@ -76,23 +79,33 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 		over := &cutShort{TurnTimedOut, fmt.Sprintf("it took longer than %s", task.Limit)}
 		defer time.AfterFunc(task.Limit, func() { cancel(over) }).Stop()
 	}
-	turn, err := s.turnWhen(ctx, task, cancel)
-	if over := (*cutShort)(nil); err != nil && errors.As(context.Cause(ctx), &over) {
-		turn.Failure, turn.End, turn.TookMs = over.text, over.end, time.Since(began).Milliseconds()
-		return turn, nil
-	}
-	return turn, err
-}
-
-// turnWhen carries out a task when the agent runs and the turn before has ended.
-func (s *Session) turnWhen(ctx context.Context, task Task, cancel context.CancelCauseFunc) (Turn, error) {
 	select {
 	case <-s.started:
 	case <-ctx.Done():
-		return Turn{}, context.Cause(ctx)
+		return endedEarly(ctx, Turn{}, context.Cause(ctx), began)
 	}
 	s.turns.Lock()
 	defer s.turns.Unlock()
+	turn, err := s.typedTurn(ctx, task, cancel)
+	turn, err = endedEarly(ctx, turn, err, began)
+	s.keepTurn(task, began, turn, err)
+	return turn, err
+}
+
+// endedEarly returns a turn with its end, and without the error, if its limit or the budget
+// has ended it.
+func endedEarly(ctx context.Context, turn Turn, err error, began time.Time) (Turn, error) {
+	over := (*cutShort)(nil)
+	if err == nil || !errors.As(context.Cause(ctx), &over) {
+		return turn, err
+	}
+	turn.Failure, turn.End, turn.TookMs = over.text, over.end, time.Since(began).Milliseconds()
+	return turn, nil
+}
+
+// typedTurn carries out a task whose typed words are the session's receipt meanwhile, until
+// the budget of time is used up.
+func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.CancelCauseFunc) (Turn, error) {
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() { s.watchTime(watching, cancel) })

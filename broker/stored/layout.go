@@ -37,6 +37,7 @@ const waitingName = "waiting"
 //	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
+//	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
 //	sessions/{id}/obeyed.json  what programs would run of the workspace at first
 //	sessions/{id}/session.json what the session is, for listing and resuming
@@ -96,6 +97,9 @@ func (l Layout) Obeyed() string { return filepath.Join(l.Dir, "obeyed.json") }
 
 // AutoApprovals is the log of what was approved automatically.
 func (l Layout) AutoApprovals() string { return filepath.Join(l.Dir, "auto-approve.jsonl") }
+
+// Turns is the transcript of the tasks that the session was given without a terminal.
+func (l Layout) Turns() string { return filepath.Join(l.Dir, "turns.jsonl") }
 
 // Record is what the session is, for listing and resuming.
 func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
@@ -92,6 +93,10 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	line("conversation", map[bool]string{true: "goes on when resumed", false: "starts over when resumed"}[s.Begun])
 	line("directory", safeName(dir))
 	line("audit", safeName(filepath.Join(dir, "audit.jsonl")))
+	turns := stored.LayoutOf(p.home, s.ID).Turns()
+	if _, err := os.Lstat(turns); err == nil {
+		line("tasks", safeName(turns))
+	}
 	return t.Flush()
 }
 

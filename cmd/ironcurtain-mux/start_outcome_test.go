@@ -141,3 +141,40 @@ func TestStartListsCallsAndDecisions(t *testing.T) {
 		t.Errorf("used %+v of %+v; files %v", result.Used, result.Usage, result.FilesChanged)
 	}
 }
+
+// The tasks of a session and their answers are in its transcript, which the agent cannot
+// see, 'sessions show' names, and 'sessions rm' removes.
+func TestStartKeepsATranscript(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	out, errs, code := runStart(t, home, "echo first; find / -name turns.jsonl 2>/dev/null; true\nfalse\n", "--agent", "shell")
+	if code != exitFailure || out != "first\n" {
+		t.Fatalf("code %d: %q %s", code, out, errs)
+	}
+	d := &driver{t: t, home: home}
+	id := d.allStored()[0].ID
+	path := d.state("sessions", id, "turns.jsonl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var turns []struct{ Prompt, Text, Failure, End string }
+	for line := range strings.Lines(string(data)) {
+		turns = append(turns, struct{ Prompt, Text, Failure, End string }{})
+		if err := json.Unmarshal([]byte(line), &turns[len(turns)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(turns) != 2 || turns[0].Text != "first" || turns[0].End != "answered" || turns[1].Prompt != "false" || turns[1].End != "failed" || turns[1].Failure == "" {
+		t.Errorf("%s", data)
+	}
+	if out, errs, code := d.command("sessions", "show", id); code != exitOK || !strings.Contains(out, path) {
+		t.Errorf("%s%s", out, errs)
+	}
+	if _, errs, code := d.command("sessions", "rm", id); code != exitOK {
+		t.Errorf("%s", errs)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {
+		t.Errorf("what is left: %v", err)
+	}
+}
