@@ -148,7 +148,7 @@ func TestStartKeepsATranscript(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, errs, code := runStart(t, home, "echo first; find / -name turns.jsonl 2>/dev/null; true\nfalse\n", "--agent", "shell")
-	if code != exitFailure || out != "first\n" {
+	if code != exitFailure || strings.TrimSpace(out) != "first" {
 		t.Fatalf("code %d: %q %s", code, out, errs)
 	}
 	d := &driver{t: t, home: home}
@@ -165,7 +165,7 @@ func TestStartKeepsATranscript(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(turns) != 2 || turns[0].Text != "first" || turns[0].End != "answered" || turns[1].Prompt != "false" || turns[1].End != "failed" || turns[1].Failure == "" {
+	if len(turns) != 2 || strings.TrimSpace(turns[0].Text) != "first" || turns[0].End != "answered" || turns[1].Prompt != "false" || turns[1].End != "failed" || turns[1].Failure == "" {
 		t.Errorf("%s", data)
 	}
 	if out, errs, code := d.command("sessions", "show", id); code != exitOK || !strings.Contains(out, path) {
