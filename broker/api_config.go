@@ -17,6 +17,9 @@ type Resources = session.Resources
 // Credentials are the real keys and logins of the person, for all sessions.
 type Credentials = session.Credentials
 
+// AgentKey says where the API key of an agent's sessions is.
+type AgentKey = session.AgentKey
+
 // HostShell starts the person's shell on a terminal of its own.
 type HostShell = session.HostShell
 

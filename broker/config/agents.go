@@ -17,6 +17,15 @@ type Agent struct {
 	Submit    Submit            `json:"submit,omitzero"`
 }
 
+// Key says where the API key of an agent is: in what a command prints, in an environment
+// variable or in a file. Exactly one of these is set.
+type Key struct {
+	Provider string   `json:"provider,omitempty"` // whose key it is; empty: the agent's first provider
+	Command  []string `json:"command,omitempty"`
+	Env      string   `json:"env,omitempty"`
+	File     string   `json:"file,omitempty"`
+}
+
 // Submit is how text is typed into an agent.
 type Submit struct {
 	Paste       bool `json:"paste,omitempty"`

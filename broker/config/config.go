@@ -32,7 +32,8 @@ func Schema() []byte { return bytes.Clone(schema) }
 type Config struct {
 	Agent                    string            `json:"agent"`
 	Agents                   map[string]Agent  `json:"agents,omitempty"`
-	Models                   map[string]string `json:"models,omitempty"` // by agent
+	Models                   map[string]string `json:"models,omitempty"`       // by agent
+	AgentAPIKeys             map[string]Key    `json:"agentApiKeys,omitempty"` // by agent
 	Images                   Images            `json:"images"`
 	LocalShell               bool              `json:"localShell"`
 	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`

@@ -64,6 +64,7 @@ type Config struct {
 	// receipt.DefaultHold.
 	ReceiptHold time.Duration
 	Credentials Credentials
+	AgentKeys   map[string]AgentKey // by agent: the only credential of its sessions
 	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
 	Secrets     []string            // values that never reach the audit
 	HostShell   HostShell           // nil: no shell of this machine may be opened

@@ -43,6 +43,9 @@ func Resume(d *Deps, r Request) (*Session, error) {
 				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
 		}
 	}
+	if d, err = d.withKey(adapter.Name); err != nil {
+		return nil, err
+	}
 	s := unnamed(d, adapter, r)
 	s.layout, s.resumed = l, true
 	if isCommit(rec.Base) {
@@ -79,6 +82,9 @@ func New(d *Deps, r Request) (*Session, error) {
 	}
 	if adapter.Host && d.Config.HostShell == nil {
 		return nil, ErrHostShellOff()
+	}
+	if d, err = d.withKey(adapter.Name); err != nil {
+		return nil, err
 	}
 	s := unnamed(d, adapter, r)
 	if s.fixed.ID, err = stored.NewID(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -29,6 +31,30 @@ type Credentials interface {
 	Held() []mitm.Credential
 	// APIKeys returns the credentials that are keys, for agents that cannot use logins.
 	APIKeys() egress.Keys
+}
+
+// AgentKey says where the API key of an agent's sessions is, and whose key it is.
+type AgentKey struct {
+	Provider  string
+	Reference secretref.Reference
+}
+
+// withKey returns d, or a copy for a session of an agent whose API key is given by
+// reference: it knows this key and no other credential. The key is looked for now.
+func (d *Deps) withKey(name string) (*Deps, error) {
+	given, is := d.Config.AgentKeys[name]
+	if !is {
+		return d, nil
+	}
+	key, err := given.Reference.Resolve(d.Context)
+	if err != nil {
+		return nil, fault.New("mend it, or agentApiKeys in config.json", "find the API key of %s: %w", name, err)
+	}
+	config, own := *d.Config, *d
+	config.Credentials = egress.Keys{given.Provider: key}
+	config.Secrets = append(slices.Clone(config.Secrets), key)
+	own.Config = &config
+	return &own, nil
 }
 
 // provider is what an agent needs to know of its model provider: fake keys and

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 )
 
 // agentsOf returns the agents of that configuration: the built-in ones and the person's
@@ -34,7 +37,42 @@ func agentsOf(c config.Config) (*agent.Registry, error) {
 			return nil, fail(op, fmt.Errorf("models: %w", err), remedyOf(err, next))
 		}
 	}
+	if err := checkAgentKeys(c, all); err != nil {
+		return nil, fail(op, err, next)
+	}
 	return all, nil
+}
+
+// checkAgentKeys returns an error for a key of an agent that does not exist or cannot use it.
+func checkAgentKeys(c config.Config, all *agent.Registry) error {
+	for _, name := range slices.Sorted(maps.Keys(c.AgentAPIKeys)) {
+		a, err := all.Named(name)
+		if err != nil {
+			return fmt.Errorf("agentApiKeys: %w", err)
+		}
+		provider := c.AgentAPIKeys[name].Provider
+		if len(a.Providers) == 0 || provider != "" && !slices.Contains(a.Providers, provider) {
+			return fmt.Errorf("agentApiKeys: %s has no use for a key of %q; its providers are %q", name, provider, a.Providers)
+		}
+	}
+	return nil
+}
+
+// agentKeys returns where the keys of agents are that config.json gives by reference.
+func (w wiring) agentKeys() map[string]broker.AgentKey {
+	keys := map[string]broker.AgentKey{}
+	for name, k := range w.config.AgentAPIKeys {
+		a, err := w.agents.Named(name)
+		if err != nil {
+			continue // checkAgentKeys has looked
+		}
+		ref := secretref.Reference{Command: k.Command, Env: k.Env}
+		if k.File != "" {
+			ref.File = w.paths.expand([]string{k.File})[0]
+		}
+		keys[name] = broker.AgentKey{Provider: cmp.Or(k.Provider, a.Providers[0]), Reference: ref}
+	}
+	return keys
 }
 
 // customAgent turns an agent of the configuration into one of package agent.

@@ -41,6 +41,9 @@ func (w wiring) checkCredentials(name string) error {
 	if err != nil {
 		return fail("open multiplexer", err, "")
 	}
+	if _, given := w.config.AgentAPIKeys[adapter.Name]; given {
+		return nil // it is looked for when the session starts
+	}
 	if err := lacking(w.keys, adapter); err != nil {
 		return fail("open multiplexer", err, remedyOf(err, "log in")+", or try 'ironcurtain-mux demo', which needs no key")
 	}

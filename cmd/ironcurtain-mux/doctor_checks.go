@@ -60,7 +60,8 @@ func checkConfig(p paths) finding {
 // checkKeys says which agents have a credential for one of their providers.
 func checkKeys(p paths, agents *agent.Registry) finding {
 	table := mitm.Providers()
-	if c, err := p.config(); err == nil { // what is wrong with it is said elsewhere
+	c, err := p.config()
+	if err == nil { // what is wrong with it is said elsewhere
 		if all, err := providersOf(c); err == nil {
 			table = all
 		}
@@ -72,7 +73,8 @@ func checkKeys(p paths, agents *agent.Registry) finding {
 		if len(a.Providers) == 0 {
 			continue
 		}
-		if lack := lacking(keys, a); lack != nil {
+		_, given := c.AgentAPIKeys[a.Name]
+		if lack := lacking(keys, a); lack != nil && !given {
 			cannot, lacks = append(cannot, a.Name), errors.Join(lacks, lack)
 			continue
 		}

@@ -94,6 +94,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		ConfigFile:        w.paths.configFile(),
 		CheckConfig:       w.paths.checkConfig,
 		Credentials:       w.keys,
+		AgentKeys:         w.agentKeys(),
 		Secrets:           w.keys.Secrets(),
 		Providers:         w.table,
 		Upstreams:         w.upstreams.hosts,
