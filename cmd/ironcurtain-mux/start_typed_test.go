@@ -48,7 +48,7 @@ func TestStartTypedOrder(t *testing.T) {
 	d.until("the push", patience, func(string) bool { return pushed() })
 	d.until("the prompt after the answer", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
 	d.send("\x04")
-	if code := d.exit(time.Minute); code != exitOK {
+	if code := d.exit(time.Minute); code != exitDenied { // from another terminal
 		t.Errorf("exit code %d", code)
 	}
 	if n := strings.Count(d.audit(d.allStored()[0].ID), `"decision":"auto-approved"`); n != 1 {
@@ -142,6 +142,32 @@ func (d *driver) deny() {
 	if _, errs, code := d.command("deny", waiting[0].ID); code != exitOK {
 		d.t.Fatalf("deny: %s", errs)
 	}
+}
+
+// A line that is longer than the screen is wide scrolls in one row, and stands there as a
+// whole once it is entered. Ctrl-Z stops start, and its prompt works again after fg.
+func TestStartEditsItsLine(t *testing.T) {
+	t.Parallel()
+	d := driveArgv(t, newHome(t), 60, 24, "sh", "-i")
+	d.send("PS1='ready: '\r")
+	d.see(patience, "\nready:")
+	d.send("ironcurtain-mux start --demo --agent shell\r")
+	d.see(patience, "starting the container\n>")
+	d.send("\x1a")
+	d.see(patience, "Stopped")
+	d.send("stty -a; fg\r")
+	d.see(patience, " icanon", " echo ")
+	d.until("the prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
+	word := strings.Repeat("long-", 12)
+	d.send("echo x" + word + "end \x1b[D\x1b[D\x1b[D\x1b[D-X\x01\x1b[H")
+	d.see(patience, "\n> echo xlong-")
+	d.send("\x1b[3~\x1b[3~\x1b[3~\x1b[3~printf\r")
+	d.see(patience, "\nx"+word[:54]) // the answer, which the shell does not end
+	d.see(patience, "-X"+"end")
+	d.send("\x04")
+	d.until("the shell", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\nready:") })
+	d.send("exit\r")
+	d.exit(time.Minute)
 }
 
 // The parts of a line keep how they came when white space or a slash is cut off.

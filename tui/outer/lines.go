@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -67,29 +68,61 @@ func singleKeys(t unix.Termios) *unix.Termios {
 	return &t
 }
 
-// Listen is Terminal.Listen. When this process continues after it was stopped, it sets the
-// modes again and calls again.
+// Listen is Terminal.Listen. While this process is stopped by Ctrl-Z, the terminal is as
+// OpenLines found it, because not every shell sets its own modes. When the process continues,
+// Listen sets the modes again and calls again.
 func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), again func()) error {
 	ctx, cancel := context.WithCancel(ctx)
-	continued := make(chan os.Signal, 1)
+	continued, stopped := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(continued, unix.SIGCONT)
+	signal.Notify(stopped, unix.SIGTSTP)
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for {
 			select {
+			case <-stopped:
+				_ = l.unset() // the person wants to leave in any case
+				stop(ctx, continued)
 			case <-continued:
-				if l.set() == nil { // Listen notices when the terminal is closed
-					again()
-				}
 			case <-ctx.Done():
 				return
+			}
+			if l.set() == nil { // Listen notices when the terminal is closed
+				again()
 			}
 		}
 	})
 	defer watching.Wait()
 	defer cancel()
 	defer signal.Stop(continued)
+	defer signal.Stop(stopped)
 	return listenTo(ctx, int(l.in.Fd()), l.flow, &l.reader, deliver)
+}
+
+// stopTime is how long the process may take to stop.
+const stopTime = 100 * time.Millisecond
+
+// stop stops this process, as Ctrl-Z would have done, and returns when it continues. A process
+// in the group of its session's first program has no shell that could continue it, and is not
+// stopped.
+func stop(ctx context.Context, continued <-chan os.Signal) {
+	if session, err := unix.Getsid(0); err != nil || session == unix.Getpgrp() {
+		return
+	}
+	_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // it is our own process
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	select {
+	case <-continued:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// unset sets the modes that OpenLines found.
+func (l *Lines) unset() error {
+	_, err := l.out.WriteString(unmarkPastes)
+	return errors.Join(setTermios(int(l.in.Fd()), l.saved), err)
 }
 
 // Cols returns the width of the terminal.
@@ -100,8 +133,7 @@ func (l *Lines) Cols() int { return sizeOf(int(l.out.Fd())).Cols }
 func (l *Lines) Close() error {
 	l.once.Do(func() {
 		l.flow.end()
-		_, err := l.out.WriteString(unmarkPastes)
-		l.err = errors.Join(setTermios(int(l.in.Fd()), l.saved), err)
+		l.err = l.unset()
 	})
 	if l.err != nil {
 		return fmt.Errorf("restore the terminal: %w", l.err)
