@@ -87,7 +87,9 @@ type Config struct {
 	// Activity is called with each event, so that the event can be shown. It must not
 	// block. It may be nil.
 	Activity func(Activity)
-	Secrets  []string // known values that never reach the agent
+	// Stopped returns why no call is let through for now, or nil. It may be nil.
+	Stopped func() error
+	Secrets []string // known values that never reach the agent
 	// Web makes the web requests of servers whose network is judged. The zero
 	// value reaches the public web; hosts that a server lists as private are
 	// added for that server.

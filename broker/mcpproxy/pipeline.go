@@ -29,6 +29,7 @@ const (
 	ruleQuarantine  = "changed-tool"
 	ruleFutile      = "cannot-work-out"
 	ruleAudit       = "audit-unavailable"
+	ruleBudget      = "budget"
 	ruleRoom        = "session-memory"
 )
 
@@ -117,6 +118,11 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered: "+hidden)
 	case !offered:
 		return c.deny(ctx, ruleUnknownTool, "there is no such tool")
+	}
+	if why := c.proxy.stopped(); why != nil {
+		return c.deny(ctx, ruleBudget, why.Error())
+	}
+	switch {
 	case c.proxy.rate.repeated(c.verdict.Digest):
 		return c.circling(ctx)
 	case c.verdict.Decision == policy.Escalate:
@@ -133,6 +139,14 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		c.record.Decision = audit.Allow
 	}
 	return c.forward(ctx)
+}
+
+// stopped returns why no call is let through for now, or nil.
+func (p *Proxy) stopped() error {
+	if p.config.Stopped == nil {
+		return nil
+	}
+	return p.config.Stopped()
 }
 
 // deny records a refusal and tells the agent.

@@ -128,6 +128,24 @@ func (s *Session) afford(_ context.Context, r mitm.Request) error {
 	return err
 }
 
+// errOutOfTime is why a session whose budget of time is used up goes no further.
+var errOutOfTime = errors.New("the session's time is used up (budget.minutes in config.json, or /budget +30m, gives it more)")
+
+// outOfTime returns errOutOfTime if it applies. It refuses tool calls, so that an agent does
+// not go on with those after its last answer from a model.
+func (s *Session) outOfTime() error {
+	s.mu.Lock()
+	account := s.account
+	s.mu.Unlock()
+	if account == nil {
+		return nil
+	}
+	if left, limited := account.TimeLeft(); !limited || left > 0 {
+		return nil
+	}
+	return errOutOfTime
+}
+
 // spend counts the usage that an answer reported. For a request that was not sent, it
 // releases what afford reserved.
 func (s *Session) spend(a mitm.Activity) {

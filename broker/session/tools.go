@@ -96,6 +96,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Audit:             log,
 		Preview:           s.previewer(),
 		StageDir:          s.layout.Stages(),
+		Stopped:           s.outOfTime,
 		EscalationTimeout: s.deps.Config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.deps.Config.Secrets,

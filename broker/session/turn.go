@@ -145,7 +145,7 @@ func (s *Session) watchTime(ctx context.Context, end context.CancelCauseFunc) {
 			return
 		}
 		if left <= 0 {
-			end(&cutShort{TurnOverBudget, "the session's time is used up (budget.minutes in config.json, or /budget +30m, gives it more)"})
+			end(&cutShort{TurnOverBudget, errOutOfTime.Error()})
 			return
 		}
 		timer := time.NewTimer(left)
