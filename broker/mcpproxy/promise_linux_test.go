@@ -42,6 +42,11 @@ func TestEveryQuestionIsWorthAnAnswer(t *testing.T) {
 		places["read-only"] = func(string) string { return filepath.Join(readOnly, "file") }
 		places["new, read-only"] = func(string) string { return filepath.Join(readOnly, "new") }
 		ofSystem := filepath.Join("/etc", filepath.Base(r.dir))
+		places["of the system, open"] = func(dir string) string {
+			path := filepath.Join("/etc", filepath.Base(dir))
+			t.Cleanup(func() { _, _ = os.RemoveAll(path), os.RemoveAll(path+".moved") })
+			return put(t, path, "text")
+		}
 		places["of the system"] = func(dir string) string { return put(t, filepath.Join(ofSystem, filepath.Base(dir)), "text") }
 		t.Cleanup(func() { _ = os.RemoveAll(ofSystem) })
 	}

@@ -43,7 +43,7 @@ func (h *Host) CheckView(p *stage.Plan) error {
 	mounts := map[string]bool{}
 	for _, dir := range p.Directories() {
 		for _, needed := range h.needed() {
-			if stage.Within(dir, needed) || ofSystem(dir) && stage.Within(needed, dir) {
+			if stage.Within(dir, needed) {
 				return fmt.Errorf("tool servers cannot change files in %s, because they run programs from %s", dir, needed)
 			}
 		}
@@ -82,9 +82,15 @@ func (h *Host) needed() []string {
 			dirs = append(dirs, real)
 		}
 	}
+	if info, err := os.Stat(alternatives); err == nil && info.IsDir() {
+		dirs = append(dirs, alternatives)
+	}
 	slices.Sort(dirs)
 	return slices.Compact(dirs)
 }
+
+// alternatives contains links by which programs are found on Debian and its like.
+const alternatives = "/etc/alternatives"
 
 // writable returns the directories that a server with this view can write.
 func (v *View) writable() []string {
@@ -148,7 +154,8 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]stri
 		args = append(args, map[bool]string{true: "--bind", false: "--ro-bind"}[b.Writable], b.Path, b.Path)
 	}
 	for _, dir := range h.needed() {
-		if !ofSystem(dir) {
+		hidden := slices.ContainsFunc(v.Copies, func(over string) bool { return stage.Within(dir, over) })
+		if hidden || !ofSystem(dir) {
 			args = append(args, "--ro-bind", dir, dir)
 		}
 	}
