@@ -57,16 +57,24 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 	}
 	b.slots.free = semaphore.NewWeighted(b.atOnce)
 	b.late = &errLate{fmt.Sprintf("server %s did not answer within %v", s.Name, p.limits.Call)}
-	for _, dir := range s.Roots {
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			b.open = append(b.open, resolved)
-		}
-	}
+	b.open = realPaths(s.Roots)
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	if s.Staging != nil && p.config.StageDir != "" && p.config.Sandbox.Views() == nil {
 		b.stages = newStages(b)
 	}
 	return b
+}
+
+// realPaths returns the directories without links in their paths, except those that do not
+// exist.
+func realPaths(dirs []string) []string {
+	var real []string
+	for _, dir := range dirs {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			real = append(real, resolved)
+		}
+	}
+	return real
 }
 
 // start starts the server for the first time, and the goroutine that keeps it running. A

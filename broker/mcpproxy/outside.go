@@ -149,9 +149,9 @@ func checkRepository(a stage.Access) error {
 
 // openedBy returns the directory by which the running server can use a path, or "".
 func (b *backend) openedBy(a stage.Access) string {
-	for _, dir := range b.spec.Staging.Open {
-		if real, err := filepath.EvalSymlinks(dir); err == nil && stage.Within(a.Path, real) {
-			return real
+	for _, dir := range b.stages.open {
+		if stage.Within(a.Path, dir) {
+			return dir
 		}
 	}
 	return ""

@@ -26,6 +26,7 @@ import (
 // for a while for more of them.
 type stages struct {
 	b    *backend
+	open []string            // the real paths of what the running server can use
 	free *semaphore.Weighted // held by the call that is carried out
 
 	mu      sync.Mutex
@@ -51,7 +52,7 @@ type staged struct {
 }
 
 func newStages(b *backend) *stages {
-	return &stages{b: b, free: semaphore.NewWeighted(1)}
+	return &stages{b: b, open: realPaths(b.spec.Staging.Open), free: semaphore.NewWeighted(1)}
 }
 
 // expect notes that a call waits for a person, and starts a process for it if there is
