@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -224,5 +226,62 @@ func TestAnApprovedGitCallTakesEffect(t *testing.T) {
 	approved("git_add", fmt.Sprintf(`{"path":%q,"paths":["new"]}`, clone))
 	if got := git(t, clone, "status", "--short"); got != "A  new" {
 		t.Errorf("added: %q", got)
+	}
+}
+
+// Calls of several places that are approved, denied and taken back in any order each get
+// their own end, and leave neither a process nor a stage.
+func TestCallsOutsideInAnyOrder(t *testing.T) {
+	var stages string
+	staged := onStages(t)
+	r := newHarness(t, func(c *Config) {
+		staged(c)
+		stages = c.StageDir
+	})
+	const calls = 12
+	ends := make(chan string, calls) // must-deliver, one for each call
+	for i := range calls {
+		dir := filepath.Join(r.outside, fmt.Sprint("d", i%3))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, fmt.Sprint("f", i))
+		a := r.agent()
+		a.send(callLine("1", "filesystem__write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, path)))
+		item := r.pending(1)[0]
+		switch i % 4 {
+		case 0:
+			_ = a.conn.Close()
+			r.pending(0)
+			ends <- "taken back"
+			continue
+		case 1:
+			if _, _, err := r.queue.Decide(item.ID, item.Digest, false, "tui", ""); err != nil {
+				t.Fatal(err)
+			}
+		default:
+			r.approve(1)
+		}
+		go func() {
+			m := a.answerTo("1")
+			if m.isError() == reads(path, "x") {
+				ends <- fmt.Sprintf("call %d: %s", i, m.Result)
+				return
+			}
+			ends <- ""
+		}()
+	}
+	for range calls {
+		if end := <-ends; end != "" && end != "taken back" {
+			t.Error(end)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := r.proxy.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(stages); err != nil || len(left) > 0 {
+		t.Errorf("left in the directory of stages: %v, %v", left, err)
 	}
 }
