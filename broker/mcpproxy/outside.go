@@ -241,10 +241,10 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	c.ending.began = time.Now()
 	at.permit(true)
 	got, err := at.link.call(ctx, job{tool: c.target.tool, arguments: c.verdict.Arguments, progress: c.relay()}, func() {})
+	refusal := at.permit(false)
 	if err != nil {
 		return c.failed(err)
 	}
-	refusal := at.permit(false)
 	result, toolFailed, err := c.cleaned(ctx, got)
 	if err == nil && !toolFailed {
 		err = at.stage.Commit(ctx)

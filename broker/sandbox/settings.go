@@ -63,24 +63,31 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 	if c.Network.Judged { // the server asks the proxy; nothing leaves its sandbox
 		s.Network.AllowedDomains = []string{}
 	}
-	if h.options.UserHome != "" {
-		for _, name := range hidden {
-			s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, filepath.Join(h.options.UserHome, name))
-		}
-		for _, name := range logins {
-			path := filepath.Join(h.options.UserHome, name)
-			if _, err := os.Stat(path); err == nil {
-				s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, path)
-			}
-		}
-	}
-	if h.options.StateHome != "" {
-		s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, h.options.StateHome)
-	}
+	s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, h.unreadable()...)
 	// A writable path is readable, even inside a hidden one.
 	s.Filesystem.AllowRead = slices.Concat(h.resolve(c.Filesystem.AllowRead), h.options.Programs, h.options.Readable)
 	s.Filesystem.AllowRead = append(s.Filesystem.AllowRead, s.Filesystem.AllowWrite...)
 	return s
+}
+
+// unreadable returns what no server may read.
+func (h *Host) unreadable() []string {
+	var all []string
+	if h.options.UserHome != "" {
+		for _, name := range hidden {
+			all = append(all, filepath.Join(h.options.UserHome, name))
+		}
+		for _, name := range logins {
+			path := filepath.Join(h.options.UserHome, name)
+			if _, err := os.Stat(path); err == nil {
+				all = append(all, path)
+			}
+		}
+	}
+	if h.options.StateHome != "" {
+		all = append(all, h.options.StateHome)
+	}
+	return all
 }
 
 // Reaches returns why a server that was started with a spec cannot use a path in this way,

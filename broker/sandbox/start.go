@@ -119,7 +119,7 @@ func (h *Host) startConfined(ctx context.Context, s Spec, env []string, private 
 func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private string) (*Process, error) {
 	limits := h.settingsFor(s.Sandbox, private)
 	if s.View != nil {
-		limits.Filesystem = s.View.filesystem(private)
+		limits.Filesystem = h.viewSettings(s.View, private)
 	}
 	prepare := ""
 	if s.Outlet != nil {

@@ -120,6 +120,11 @@ func (v *View) writable() []string {
 	return slices.Compact(all)
 }
 
+// usesTmp reports whether copies lie in /tmp, which otherwise is empty in a view.
+func (v *View) usesTmp() bool {
+	return slices.ContainsFunc(v.Copies, func(dir string) bool { return stage.Top(dir) == "/tmp" })
+}
+
 // wrap returns a command that runs another one in the view. The runtime of the sandbox runs
 // in the view, too, and confines the server in the usual way.
 func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]string, error) {
@@ -142,7 +147,7 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]stri
 		}
 	}
 	args = append(args, "--dev-bind", "/dev", "/dev", "--dev-bind", "/proc", "/proc")
-	if !slices.ContainsFunc(v.Copies, func(dir string) bool { return stage.Top(dir) == "/tmp" }) {
+	if !v.usesTmp() {
 		args = append(args, "--tmpfs", "/tmp")
 	}
 	for _, dir := range v.Copies {
@@ -177,9 +182,7 @@ var errExchanged = errors.New("it is not the same any more as when it was judged
 // Key is equal for views in which the same server can carry out calls.
 func (v *View) Key() string {
 	var b strings.Builder
-	for _, dir := range v.writable() {
-		fmt.Fprintf(&b, "%q ", dir)
-	}
+	fmt.Fprintf(&b, "%v %q ", v.usesTmp(), v.writable())
 	for _, bind := range v.Binds {
 		s, _ := bind.Info.Sys().(*syscall.Stat_t)
 		fmt.Fprintf(&b, "%q=%d:%d ", bind.Path, s.Dev, s.Ino)
@@ -216,11 +219,22 @@ func (v *View) check(found []string) error {
 	return nil
 }
 
-// filesystem returns what the sandbox's runtime has to allow in the view. Hidden directories
-// need no rule, because the view does not contain them.
-func (v *View) filesystem(private string) filesystemSettings {
-	return filesystemSettings{
+// viewSettings returns what the sandbox's runtime has to allow in the view. Of what servers
+// may not read, the view contains only what lies in a directory that is bound.
+func (h *Host) viewSettings(v *View, private string) filesystemSettings {
+	f := filesystemSettings{
 		DenyRead: []string{}, AllowRead: []string{}, DenyWrite: []string{},
 		AllowWrite: append([]string{private}, v.writable()...),
 	}
+	for _, path := range h.unreadable() {
+		if slices.ContainsFunc(v.Binds, func(b stage.Bind) bool { return b.Path != path && stage.Within(path, b.Path) }) {
+			f.DenyRead = append(f.DenyRead, path)
+		}
+	}
+	for _, b := range v.Binds {
+		if among(b.Path, f.DenyRead) {
+			f.AllowRead = append(f.AllowRead, b.Path)
+		}
+	}
+	return f
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,7 +23,17 @@ func TestView(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	config := filepath.Join(g.home, ".config")
+	for _, name := range []string{"plain", "gh/hosts.yml"} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(config, "gh"), 0o700), os.WriteFile(filepath.Join(config, name), []byte("text"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	info, err := os.Lstat(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	configInfo, err := os.Lstat(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +41,9 @@ func TestView(t *testing.T) {
 		script := fmt.Sprintf(`
 r() { if cat "$2" >/dev/null 2>&1; then echo "$1=yes"; else echo "$1=no"; fi; }
 w() { if (: > "$2") 2>/dev/null; then echo "$1=yes"; else echo "$1=no"; fi; }
-r home '%[1]s/plain'; r session '%[2]s/hello'; w session '%[2]s/new'; w copies '%[1]s/a/new'; w whole '%[1]s/whole/new'; w root /new; w usr /usr/new`, g.home, g.session)
-		return Spec{Name: "viewer", Argv: []string{"/bin/bash", "-c", script}, View: &View{Stage: at, Copies: []string{copies}, Binds: []stage.Bind{b}}}
+r home '%[1]s/plain'; r session '%[2]s/hello'; w session '%[2]s/new'; w copies '%[1]s/a/new'; w whole '%[1]s/whole/new'; w root /new; w usr /usr/new
+r config '%[1]s/.config/plain'; r login '%[1]s/.config/gh/hosts.yml'`, g.home, g.session)
+		return Spec{Name: "viewer", Argv: []string{"/bin/bash", "-c", script}, View: &View{Stage: at, Copies: []string{copies}, Binds: []stage.Bind{b, {Path: config, Info: configInfo}}}}
 	}
 	p, err := h.Start(t.Context(), spec(stage.Bind{Path: whole, Writable: true, Info: info}))
 	if err != nil {
@@ -39,7 +51,7 @@ r home '%[1]s/plain'; r session '%[2]s/hello'; w session '%[2]s/new'; w copies '
 	}
 	out, err := io.ReadAll(p.Stdout())
 	p.Stop()
-	if want := "home=no\nsession=no\nsession=no\ncopies=yes\nwhole=yes\nroot=no\nusr=no\n"; err != nil || string(out) != want {
+	if want := "home=no\nsession=no\nsession=no\ncopies=yes\nwhole=yes\nroot=no\nusr=no\nconfig=yes\nlogin=no\n"; err != nil || string(out) != want {
 		t.Errorf("%v: %s%s", err, out, p.Stderr())
 	}
 	if _, err := os.Lstat(filepath.Join(copies, "new")); err == nil {

@@ -234,7 +234,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Programs: map[string]int64{"git": gitMemory},
 			Staging: &sandbox.Staging{
 				Open: []string{s.fixed.Workspace}, Whole: true, Base: gitBase,
-				Seen: append([]string{filepath.Join(c.UserHome, ".gitconfig"), filepath.Join(c.UserHome, ".config", "git")}, s.borrowed()...),
+				Seen: append(gitConfiguration(c.UserHome), s.borrowed()...),
 			},
 		},
 	}
@@ -281,6 +281,13 @@ func gitFixed() []string {
 		names = append(names, setting[0])
 	}
 	return names
+}
+
+// gitConfiguration returns the files of the person's configuration of git. Beside them there
+// can be files with logins.
+func gitConfiguration(home string) []string {
+	dir := filepath.Join(home, ".config", "git")
+	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(dir, "config"), filepath.Join(dir, "ignore"), filepath.Join(dir, "attributes")}
 }
 
 // gitEnvironment returns the environment of the git server. It keeps the server to the
