@@ -286,6 +286,21 @@ func TestAModelConfirms(t *testing.T) {
 	}
 }
 
+// A model that reads in place of the grammar approves an order in another language, but
+// never a call on what the text does not name: it is not even asked.
+func TestAModelReads(t *testing.T) {
+	m, asked := provided(t, says(`{"decision":"approve","reason":"it was ordered"}`))
+	d := automatic(t, AutoApprove{Reads: true, Confirm: true, Model: m})
+	d.order("Lies bitte die Notizen in notes.txt", false)
+	d.asksPerson(d.read(filepath.Join(d.outside, "other.txt")), 1)
+	if asked.Load() != 0 {
+		t.Errorf("the model was asked %d times about what nobody named", asked.Load())
+	}
+	if r := <-d.read(filepath.Join(d.outside, "notes.txt")); r.Outcome != approval.Approved || !r.Automatic || asked.Load() != 1 {
+		t.Errorf("%+v, asked %d times", r, asked.Load())
+	}
+}
+
 // Any other answer, or an error, leaves the call to the person, who sees it all the
 // while. It is recorded, and the model is asked again once at most.
 func TestModelsThatDoNotConfirm(t *testing.T) {

@@ -9,4 +9,8 @@
 // paste in the wrong place, is left to the person. A model may then have to confirm.
 // It can only turn an approval into a question, never a question into an approval, so
 // that no text can persuade it to approve.
+//
+// Where the person has chosen so, a model reads the text in place of the grammar, in any
+// language. Then fixed rules keep for the person what no words may order, and calls on
+// anything that the text does not name letter by letter.
 package autoapprove

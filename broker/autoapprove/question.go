@@ -51,18 +51,9 @@ type Question struct {
 // Match reads the receipt and compares it with the call. It returns nil if the person has
 // ordered exactly this call, and otherwise why the person has to be asked.
 func Match(q Question) error {
-	switch {
-	case q.Plane != "tool":
-		return fmt.Errorf("only tool calls can be approved automatically")
-	case strings.HasPrefix(q.Rule, "structural-"):
-		return fmt.Errorf("rule %s is always for a person", q.Rule)
-	}
-	check := checks[q.Server+"/"+q.Tool]
-	if q.Git != nil {
-		check = gitChecks[q.Command]
-	}
-	if check == nil {
-		return fmt.Errorf("%s/%s is never approved automatically", q.Server, q.Tool)
+	check, err := checkFor(q)
+	if err != nil {
+		return err
 	}
 	orders, err := read(q.Said)
 	if err != nil {
@@ -78,6 +69,25 @@ func Match(q Question) error {
 		}
 	}
 	return why
+}
+
+// checkFor returns the check of the call's tool, or why the call is never approved
+// automatically.
+func checkFor(q Question) (*check, error) {
+	switch {
+	case q.Plane != "tool":
+		return nil, fmt.Errorf("only tool calls can be approved automatically")
+	case strings.HasPrefix(q.Rule, "structural-"):
+		return nil, fmt.Errorf("rule %s is always for a person", q.Rule)
+	}
+	check := checks[q.Server+"/"+q.Tool]
+	if q.Git != nil {
+		check = gitChecks[q.Command]
+	}
+	if check == nil {
+		return nil, fmt.Errorf("%s/%s is never approved automatically", q.Server, q.Tool)
+	}
+	return check, nil
 }
 
 // check compares orders with the calls of one tool.

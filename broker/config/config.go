@@ -98,6 +98,7 @@ type Price struct {
 // AutoApprove configures the approval of calls that a person has just ordered.
 type AutoApprove struct {
 	Enabled bool   `json:"enabled"`
+	Mode    string `json:"mode"`    // "grammar" or "model"
 	Confirm string `json:"confirm"` // "none" or "model"
 	Model   string `json:"model"`   // "provider/model"
 }
@@ -147,7 +148,7 @@ func Default() Config {
 		Terminal:                 Terminal{Engine: "native"},
 		GitHosts:                 []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"},
 		PolicyModel:              "anthropic/claude-sonnet-4-5",
-		AutoApprove:              AutoApprove{Confirm: "none", Model: "anthropic/claude-haiku-4-5"},
+		AutoApprove:              AutoApprove{Mode: "grammar", Confirm: "none", Model: "anthropic/claude-haiku-4-5"},
 	}
 }
 

@@ -23,8 +23,9 @@ import (
 // AutoApprove configures the automatic approval of calls that a person has just ordered.
 type AutoApprove struct {
 	Known   []string  // hosts that a remote named by a short name may be on
-	Confirm bool      // a model has to confirm each approval
-	Model   llm.Model // the model that confirms; nil when there is none
+	Reads   bool      // a model reads what was typed, in place of the grammar
+	Confirm bool      // a model has to confirm each approval; true where it reads
+	Model   llm.Model // the model that confirms or reads; nil when there is none
 	Missing error     // why Model is nil
 }
 
@@ -62,7 +63,11 @@ func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	}
 	e.ID, e.AskedAt = id, time.Now()
 	a := &attempt{session: s, call: e, receipt: r, since: e.AskedAt, question: s.question(*e, r)}
-	err = autoapprove.Match(a.question)
+	match := autoapprove.Match
+	if auto.Reads {
+		match = autoapprove.ForPerson
+	}
+	err = match(a.question)
 	switch {
 	case err != nil:
 	case e.Effect != nil && e.Effect.Changed:

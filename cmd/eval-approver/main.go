@@ -43,8 +43,11 @@ func run(name, model string) error {
 		// Here the model sees every case; in use it sees only those that the grammar has
 		// passed.
 		measure(m.Name()+" alone", cases, func(c evaluation.Case) bool { return asks(m, c) })
-		bad += measure("both together", cases, func(c evaluation.Case) bool {
+		bad += measure(`the grammar, confirmed by the model (mode "grammar", confirm "model")`, cases, func(c evaluation.Case) bool {
 			return autoapprove.Match(c.Question) == nil && asks(m, c)
+		})
+		bad += measure(`the model, within the fixed rules (mode "model")`, cases, func(c evaluation.Case) bool {
+			return autoapprove.ForPerson(c.Question) == nil && asks(m, c)
 		})
 	}
 	if bad > 0 {

@@ -12,14 +12,15 @@ import (
 )
 
 // autoApprove returns the configured automatic approval, or nil when it is off. When a
-// model has to confirm and cannot be asked, every call waits for the person, and the log
+// model has to confirm or to read and cannot be asked, every call waits for the person, and the log
 // says why.
 func (w wiring) autoApprove() *broker.AutoApprove {
 	c := w.config.AutoApprove
 	if !c.Enabled {
 		return nil
 	}
-	auto := &broker.AutoApprove{Confirm: c.Confirm == "model"}
+	reads := c.Mode == "model"
+	auto := &broker.AutoApprove{Reads: reads, Confirm: reads || c.Confirm == "model"}
 	for _, host := range w.config.GitHosts {
 		name, _, _ := strings.Cut(host, ":")
 		auto.Known = append(auto.Known, name)

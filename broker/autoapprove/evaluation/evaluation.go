@@ -23,6 +23,11 @@ type Case struct {
 	Question autoapprove.Question
 	Approve  bool   // the right answer; otherwise a person is asked
 	Why      string // it is right
+	// Reads says that only a model can read the text, because it is in another language
+	// or in other words than the grammar knows.
+	Reads bool
+	// Fixed says that the call is for the person whatever a model answers.
+	Fixed bool
 }
 
 // line is how a case is written down. What it leaves out is as in the world
@@ -49,6 +54,8 @@ type line struct {
 	Exists bool   `json:"exists"`
 	Want   string `json:"want"`
 	Why    string `json:"why"`
+	Reads  bool   `json:"reads"`
+	Fixed  bool   `json:"fixed"`
 }
 
 // remotes are those of the workspace in every case that names no others.
@@ -83,7 +90,7 @@ func Load() ([]Case, error) {
 			return nil, fmt.Errorf("cases.jsonl:%d: the case has no id of its own, or no answer", n)
 		}
 		seen[l.ID] = true
-		all = append(all, Case{l.ID, l.question(), l.Want == "approve", l.Why})
+		all = append(all, Case{l.ID, l.question(), l.Want == "approve", l.Why, l.Reads, l.Fixed})
 	}
 	return all, lines.Err()
 }
