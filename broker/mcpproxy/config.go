@@ -87,6 +87,9 @@ type Config struct {
 	// Activity is called with each event, so that the event can be shown. It must not
 	// block. It may be nil.
 	Activity func(Activity)
+	// Particulars returns sentences for agents about this session: what is open to the
+	// servers, and limits. It may be nil.
+	Particulars func() []string
 	// Stopped returns why no call is let through for now, or nil. It may be nil.
 	Stopped func() error
 	Secrets []string // known values that never reach the agent

@@ -158,8 +158,7 @@ func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 		"protocolVersion": version,
 		"capabilities":    map[string]any{"tools": map[string]bool{"listChanged": true}},
 		"serverInfo":      mcp.Implementation{Name: "ironcurtain", Version: "1"},
-		"instructions": "Every call is judged by a policy. Some wait for a person's decision. " +
-			"A call that was denied is denied again when it is repeated: choose another way or ask the person.",
+		"instructions":    s.proxy.instructions(),
 	})
 }
 

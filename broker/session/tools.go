@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -97,6 +98,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Preview:           s.previewer(),
 		StageDir:          s.layout.Stages(),
 		Stopped:           s.outOfTime,
+		Particulars:       s.particulars,
 		EscalationTimeout: s.deps.Config.EscalationTimeout,
 		Activity:          s.toolActivity,
 		Secrets:           s.deps.Config.Secrets,
@@ -118,6 +120,23 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return errors.Join(proxy.Close(ctx), <-served)
 	})
 	return nil
+}
+
+// particulars returns what agents are told about this session's tools.
+func (s *Session) particulars() []string {
+	c := s.deps.Config
+	lines := []string{agent.Workspace + " is the same directory for these tools and for you."}
+	if len(c.Reachable) > 0 {
+		lines = append(lines, "Directories outside it that are open, too: "+strings.Join(c.Reachable, ", ")+".")
+	}
+	if len(c.GitHosts) > 0 {
+		lines = append(lines, "Hosts that git reaches: "+strings.Join(c.GitHosts, ", ")+"; others for single approved calls.")
+	}
+	lines = append(lines, fmt.Sprintf("The same call can be made %d times a minute.", repeatLimit))
+	if b, ok := s.Budget(); ok && b.Part > 0 {
+		lines = append(lines, fmt.Sprintf("%.0f %% of this session's budget is used; at 100 %% models answer no more.", 100*b.Part))
+	}
+	return lines
 }
 
 // serveClients serves clients until the proxy is closed, and sends the result of serve on the
