@@ -54,29 +54,40 @@ type Gate struct {
 	stop     context.CancelFunc
 	running  sync.WaitGroup
 
-	mu        sync.Mutex
-	permitted bool
-	refusal   error
+	life context.Context // ends with the gate
+
+	mu         sync.Mutex
+	permission context.Context // ends when the present permission does; nil: there is none
+	revoke     context.CancelFunc
+	refusal    error
 }
 
 // Permit says whether connections are let through from now on. The server that will make
-// the call may have been started before a person has approved it.
+// the call may have been started before a person has approved it, and may be kept after it.
+// Connections of an earlier permission end.
 func (g *Gate) Permit(yes bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.permitted, g.refusal = yes, nil
+	if g.revoke != nil {
+		g.revoke()
+	}
+	g.permission, g.revoke, g.refusal = nil, nil, nil
+	if yes {
+		g.permission, g.revoke = context.WithCancel(g.life)
+	}
 }
 
 // errEarly is the refusal of connections while no call is let through.
-var errEarly = errors.New("git in the sandbox connected before the call was approved")
+var errEarly = errors.New("git in the sandbox connected while no call was approved")
 
-func (g *Gate) mayPass() bool {
+// permitted returns the context of what the present permission lets through, or nil.
+func (g *Gate) permitted() context.Context {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.permitted {
+	if g.permission == nil {
 		g.refusal = errEarly
 	}
-	return g.permitted
+	return g.permission
 }
 
 // Socket is the path of the gate's socket. The sandbox runtime connects to it from outside
@@ -142,7 +153,7 @@ func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, e
 		return nil, nil, err
 	}
 	ctx, stop := context.WithCancel(ctx)
-	return &Gate{call: call, listen: l, stop: stop, env: map[string]string{
+	return &Gate{call: call, listen: l, stop: stop, life: ctx, env: map[string]string{
 		"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "",
 		"NO_PROXY": "", "no_proxy": "", // a host of the own network comes to the gate, too
 	}}, ctx, nil
@@ -186,20 +197,21 @@ func (g *Gate) serve(ctx context.Context) {
 			go func() {
 				defer g.running.Done()
 				defer func() { <-slots }()
-				g.receive(ctx, conn)
+				g.receive(conn)
 			}()
 		}
 	}()
 }
 
 // receive reads which host a connection is for, and carries it if that is the approved one.
-func (g *Gate) receive(ctx context.Context, conn net.Conn) {
-	unhook := context.AfterFunc(ctx, func() { _ = conn.Close() })
-	defer unhook()
-	if !g.mayPass() {
+func (g *Gate) receive(conn net.Conn) {
+	ctx := g.permitted()
+	if ctx == nil {
 		_ = conn.Close()
 		return
 	}
+	unhook := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer unhook()
 	_ = conn.SetDeadline(time.Now().Add(greetLimit))
 	rest := bufio.NewReaderSize(io.LimitReader(conn, 16<<10), 16<<10)
 	r, err := http.ReadRequest(rest)

@@ -1,8 +1,10 @@
 package gitauth
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -82,5 +84,39 @@ func TestCloseEndsConnections(t *testing.T) {
 		if _, err := io.Copy(io.Discard, conn); err != nil && strings.Contains(err.Error(), "timeout") {
 			t.Error(err)
 		}
+	}
+}
+
+// When a permission ends, its connections do, and a later permission lets new ones through.
+func TestTheEndOfAPermissionEndsConnections(t *testing.T) {
+	w := newWorld(t)
+	g, err := OpenHTTPS(t.Context(), w.callDir(t), Call{Remote: address(t, "https://example.com/team/repo.git")}, Credential{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	connect := func() net.Conn {
+		conn, err := net.Dial("unix", g.Socket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(conn, "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n")
+		return conn
+	}
+	const answer = "HTTP/1.1 200 Connection established\r\n\r\n"
+	for range 2 {
+		g.Permit(true)
+		conn := connect()
+		if _, err := io.ReadFull(conn, make([]byte, len(answer))); err != nil {
+			t.Fatal(err)
+		}
+		g.Permit(false)
+		if n, err := conn.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) || err == nil {
+			t.Errorf("after the permission: %d bytes, %v", n, err)
+		}
+		_ = conn.Close()
 	}
 }

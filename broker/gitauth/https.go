@@ -126,6 +126,10 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 			http.Error(w, "this was not approved", http.StatusForbidden)
 			return
 		}
+		if g.permitted() == nil { // the connection is about to be closed
+			http.Error(w, errEarly.Error(), http.StatusForbidden)
+			return
+		}
 		proxy.ServeHTTP(w, r)
 	})
 }

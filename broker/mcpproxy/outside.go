@@ -27,6 +27,7 @@ type staging struct {
 	files *stage.Plan
 	hosts []string // "host:port" of the git servers that it contacts
 	login *login   // at the one that it contacts; nil: none
+	key   string   // equal for calls that one process can carry out
 }
 
 // view returns what a process has to see that carries out the call.
@@ -34,13 +35,14 @@ func (n *staging) view(dir string) *sandbox.View {
 	return &sandbox.View{Stage: dir, Copies: n.files.Directories(), Binds: n.files.Binds()}
 }
 
-// key is equal for calls that one process can carry out.
-func (n *staging) key() string {
-	key := fmt.Sprintf("%s %q", n.view("").Key(), n.hosts)
-	if n.login != nil {
-		key += fmt.Sprintf(" %s %v %v", n.login.call.Remote, n.login.call.Push, n.login)
+// newStaging returns the staging with its key.
+func newStaging(files *stage.Plan, hosts []string, l *login) *staging {
+	n := &staging{files: files, hosts: hosts, login: l}
+	n.key = fmt.Sprintf("%s %q", n.view("").Key(), n.hosts)
+	if l != nil {
+		n.key += fmt.Sprintf(" %s %v %v", l.call.Remote, l.call.Push, l)
 	}
-	return key
+	return n
 }
 
 // plan finds out whether the call needs what its running server does not have. An error
@@ -69,7 +71,7 @@ func (c *call) plan() error {
 	if err != nil {
 		return err
 	}
-	c.staging = &staging{files: files, hosts: hosts, login: c.login}
+	c.staging = newStaging(files, hosts, c.login)
 	return nil
 }
 

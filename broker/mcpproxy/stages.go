@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -34,6 +35,7 @@ type stages struct {
 	busy    bool        // a call is carried out in it
 	waiting []*staging  // of the calls that wait for a person, oldest first
 	kept    *time.Timer // ends a process that is kept; nil: it is not kept
+	flooded time.Time   // when too many calls waited last
 	count   int
 	closed  bool
 }
@@ -61,25 +63,32 @@ func (s *stages) expect(p *staging) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = append(s.waiting, p)
-	if len(s.waiting) > maxExpected && !s.busy {
-		s.drop()
+	if len(s.waiting) > maxExpected {
+		s.flooded = time.Now()
+		if !s.busy {
+			s.drop()
+		}
 	}
 	s.warm()
 }
 
 // maxExpected is up to how many waiting calls a process is started ahead. When more wait, the
-// agent floods the person, and the memory is better kept.
-const maxExpected = 2
+// agent floods the person, and until it has been calm for a while nothing is started ahead.
+const (
+	maxExpected = 2
+	calm        = 30 * time.Second
+)
 
 // forget ends expect. The process stays for a moment, because the call may be about to use it.
 func (s *stages) forget(p *staging) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *staging) bool { return w == p })
-	needed := slices.ContainsFunc(s.waiting, func(w *staging) bool { return s.now != nil && w.key() == s.now.key })
+	needed := slices.ContainsFunc(s.waiting, func(w *staging) bool { return s.now != nil && w.key == s.now.key })
 	if s.now != nil && !s.busy && s.kept == nil && !needed {
 		s.keep(lingering)
 	}
+	s.warm()
 }
 
 // lingering is how long a process that nobody waits for any more is there for the call that
@@ -88,22 +97,23 @@ const lingering = 10 * time.Second
 
 // warm starts a process for the oldest waiting call if there is none. mu is held.
 func (s *stages) warm() {
-	if s.now == nil && !s.busy && len(s.waiting) > 0 && len(s.waiting) <= maxExpected && !s.closed {
+	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !s.closed {
 		s.now = s.launch(s.waiting[0])
 	}
 }
 
 // keep ends the present process after a while, unless a call uses it before. mu is held.
 func (s *stages) keep(d time.Duration) {
-	at := s.now
-	s.kept = time.AfterFunc(d, func() {
+	var timer *time.Timer
+	timer = time.AfterFunc(d, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if s.now == at && !s.busy && s.kept != nil {
+		if s.kept == timer && !s.busy {
 			s.drop()
 			s.warm()
 		}
 	})
+	s.kept = timer
 }
 
 // unkeep forgets that the present process is kept. mu is held.
@@ -129,8 +139,7 @@ func (s *stages) take(ctx context.Context, p *staging) (*staged, error) {
 		return nil, context.Cause(ctx)
 	}
 	s.mu.Lock()
-	key := p.key()
-	if s.now != nil && (s.now.key != key || s.now.dead()) {
+	if s.now != nil && (s.now.key != p.key || s.now.dead()) {
 		s.drop()
 	}
 	if s.now == nil && !s.closed {
@@ -188,7 +197,7 @@ func (s *stages) launch(p *staging) *staged {
 	s.count++
 	ctx, cancel := context.WithCancel(s.b.ctx)
 	at := &staged{
-		key: p.key(), dir: filepath.Join(s.b.proxy.config.StageDir, fmt.Sprintf("%s-%d", s.b.spec.Name, s.count)),
+		key: p.key, dir: filepath.Join(s.b.proxy.config.StageDir, s.b.spec.Name+"-"+rand.Text()[:8]),
 		ready: make(chan struct{}), end: cancel,
 	}
 	number := s.count

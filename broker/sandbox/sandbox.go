@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -49,6 +50,9 @@ type Host struct {
 	options     Options
 	scratch     string // settings, private directories, canaries
 	unavailable error  // why there are no sandboxes; nil when there are
+
+	find     sync.Once
+	programs []string // found by needed
 }
 
 // New checks whether this machine can sandbox servers. If it cannot, New fails under

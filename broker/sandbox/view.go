@@ -59,8 +59,13 @@ func (h *Host) CheckView(p *stage.Plan) error {
 	return nil
 }
 
-// needed returns the directories with the programs of every server.
+// needed returns the directories with the programs of every server. It looks for them once.
 func (h *Host) needed() []string {
+	h.find.Do(func() { h.programs = h.findPrograms() })
+	return h.programs
+}
+
+func (h *Host) findPrograms() []string {
 	dirs := slices.Clone(h.options.Programs)
 	words := slices.Clone(h.options.Runtime)
 	for _, name := range []string{"sh", "bash", "env", "socat", "bwrap", "stat"} {

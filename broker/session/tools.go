@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -85,6 +86,9 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	specs, err := s.toolServers(installed)
 	if err != nil {
 		return err
+	}
+	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // of a process that was killed
+		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
 	proxy, err := mcpproxy.New(mcpproxy.Config{
 		Session:           s.fixed.ID,

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -118,27 +118,27 @@ func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 // create makes a file or directory that did not exist, and the directories above it that
 // the server made.
 func (s *Stage) create(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
-	name, err := t.makeParents(dir)
+	name, undo, err := t.makeParents(dir)
+	if err == nil {
+		made := &tree{ctx: ctx, from: s.root, to: dir}
+		err = made.whole(relative(t.Path), name)
+	}
 	if err != nil {
-		return err
+		undo()
 	}
-	if !now.IsDir() {
-		return copyFile(ctx, s.root, relative(t.Path), dir, name, now)
-	}
-	made := &tree{ctx: ctx, from: s.root, to: dir}
-	if err := made.copy(relative(t.Path), name); err != nil {
-		if made.entries > 1 || !errors.Is(err, fs.ErrExist) {
-			err = errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(ctx), dir, name))
-		}
-		return err
-	}
-	return nil
+	return cause(err)
 }
 
 // makeParents makes the directories between base and the target. It returns the target's
-// path below base.
-func (t *target) makeParents(dir *os.Root) (string, error) {
-	name := strings.TrimPrefix(strings.TrimPrefix(t.Path, t.base), "/")
+// path below base, and a function that removes these directories if they are empty.
+func (t *target) makeParents(dir *os.Root) (name string, undo func(), err error) {
+	name = strings.TrimPrefix(strings.TrimPrefix(t.Path, t.base), "/")
+	var made []string
+	undo = func() {
+		for _, path := range slices.Backward(made) {
+			_ = dir.Remove(path) // somebody else may have put something into it
+		}
+	}
 	at := ""
 	for _, part := range strings.Split(path.Dir(name), "/") {
 		at = path.Join(at, part)
@@ -146,22 +146,23 @@ func (t *target) makeParents(dir *os.Root) (string, error) {
 			continue
 		}
 		if err := dir.Mkdir(at, 0o755); err != nil {
-			return "", cause(err)
+			return "", undo, err
 		}
+		made = append(made, at)
 	}
-	return name, nil
+	return name, undo, nil
 }
 
 // replace puts the new content into a file of its own and renames it, so that nobody sees
 // half of it. Owner and permissions stay.
 func (s *Stage) replace(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
 	temporary := ".ironcurtain-" + rand.Text()
-	if err := copyFile(ctx, s.root, relative(t.Path), dir, temporary, now); err != nil {
+	if err := copyFile(ctx, s.root, relative(t.Path), dir, temporary, now, 0o600); err != nil {
 		return err
 	}
-	err := dir.Chmod(temporary, t.found.Mode().Perm())
+	err := keepOwner(dir, temporary, t.found)
 	if err == nil {
-		err = keepOwner(dir, temporary, t.found)
+		err = dir.Chmod(temporary, t.found.Mode().Perm())
 	}
 	if err == nil {
 		err = dir.Chtimes(temporary, now.ModTime(), now.ModTime())
@@ -203,17 +204,28 @@ func (t *target) moveFrom(ctx context.Context, from target) error {
 		return fmt.Errorf("move %s: %w", from.Path, err)
 	}
 	defer source.Close()
-	name, err := t.makeParents(to)
-	if err != nil {
-		return err
+	name, undo, err := t.makeParents(to)
+	if err == nil {
+		err = from.move(ctx, source, to, name)
 	}
-	err = renameNew(source, from.first(), to, name)
+	if err != nil {
+		undo()
+	}
+	return cause(err)
+}
+
+// move moves the target, which lies in source, to a name in another directory.
+func (t *target) move(ctx context.Context, source, to *os.Root, name string) error {
+	err := renameNew(source, t.first(), to, name)
 	if !errors.Is(err, unix.EXDEV) {
 		return err
 	}
-	moved := &tree{ctx: ctx, from: source, to: to}
-	if err := moved.copy(from.first(), name); err != nil {
+	moved := &tree{ctx: ctx, from: source, to: to, owners: true}
+	if err := moved.whole(t.first(), name); err != nil {
+		return err
+	}
+	if err := t.checkIn(source); err != nil { // somebody wrote to it meanwhile
 		return errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(ctx), to, name))
 	}
-	return dirtree.RemoveIn(context.WithoutCancel(ctx), source, filepath.Base(from.Path))
+	return dirtree.RemoveIn(context.WithoutCancel(ctx), source, t.first())
 }

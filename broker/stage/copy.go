@@ -9,6 +9,8 @@ import (
 	"path"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // Bounds of what one call may create.
@@ -18,8 +20,8 @@ const (
 )
 
 // copyFile copies a regular file from one directory to another, where it must not exist.
-// It fails if the file is not the given one. Permissions and the time of change stay.
-func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as string, is os.FileInfo) error {
+// It fails if the file is not the given one. The time of change stays.
+func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as string, is os.FileInfo, perm os.FileMode) error {
 	in, err := from.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
 		return cause(err)
@@ -38,7 +40,7 @@ func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as s
 	}
 	_, err = io.Copy(out, io.LimitReader(cancelled{ctx, in}, info.Size()))
 	if err == nil {
-		err = out.Chmod(info.Mode().Perm())
+		err = out.Chmod(perm)
 	}
 	err = errors.Join(err, out.Close())
 	if err == nil {
@@ -67,8 +69,20 @@ func (c cancelled) Read(b []byte) (int, error) {
 type tree struct {
 	ctx      context.Context
 	from, to *os.Root
+	owners   bool // they stay
 	entries  int
 	bytes    int64
+	made     bool // a directory that must be removed when the copy fails
+}
+
+// whole copies an entry with everything below it to a name that must not exist. When that
+// fails, it removes what it has made, and nothing that somebody else has.
+func (t *tree) whole(name, as string) error {
+	err := t.copy(name, as)
+	if err != nil && t.made {
+		err = errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(t.ctx), t.to, as))
+	}
+	return err
 }
 
 // copy copies an entry of the stage with everything below it.
@@ -84,23 +98,27 @@ func (t *tree) copy(name, as string) error {
 	}
 	switch {
 	case info.Mode().IsRegular():
-		return copyFile(t.ctx, t.from, name, t.to, as, info)
+		err = copyFile(t.ctx, t.from, name, t.to, as, info, info.Mode().Perm())
 	case info.Mode()&os.ModeSymlink != 0:
-		target, err := t.from.Readlink(name)
-		if err != nil {
-			return err
+		var target string
+		if target, err = t.from.Readlink(name); err == nil {
+			err = t.to.Symlink(target, as)
 		}
-		return t.to.Symlink(target, as)
 	case info.IsDir():
-		if err := t.to.Mkdir(as, 0o700); err != nil {
+		if err = t.to.Mkdir(as, 0o700); err != nil {
 			return err
 		}
-		if err := t.below(name, as); err != nil {
-			return err
+		t.made = true
+		if err = t.below(name, as); err == nil {
+			err = t.to.Chmod(as, info.Mode().Perm())
 		}
-		return t.to.Chmod(as, info.Mode().Perm())
+	default:
+		return fmt.Errorf("%s is %s", name, kind(info.Mode()))
 	}
-	return fmt.Errorf("%s is %s", name, kind(info.Mode()))
+	if err == nil && t.owners {
+		err = keepOwner(t.to, as, info)
+	}
+	return err
 }
 
 func (t *tree) below(name, as string) error {

@@ -55,6 +55,13 @@ func New(accesses []Access) (*Plan, error) {
 		}
 		p.targets = append(p.targets, t)
 	}
+	for _, dir := range p.targets {
+		for _, t := range p.targets {
+			if dir.Delete && t.Path != dir.Path && Within(t.Path, dir.Path) {
+				return nil, fmt.Errorf("%s lies in %s, which the call removes or moves away", t.Path, dir.Path)
+			}
+		}
+	}
 	p.targets = slices.DeleteFunc(p.targets, p.covered)
 	return p, nil
 }

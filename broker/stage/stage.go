@@ -79,7 +79,7 @@ func (s *Stage) lay(ctx context.Context, i int, t target) error {
 	if t.found.IsDir() { // it is moved or removed as a whole: an empty one stands for it
 		err = s.root.Mkdir(name, 0o700)
 	} else {
-		err = copyFile(ctx, dir, filepath.Base(t.Path), s.root, name, t.found)
+		err = copyFile(ctx, dir, filepath.Base(t.Path), s.root, name, t.found, t.found.Mode().Perm())
 	}
 	if err == nil {
 		s.laid[i], err = s.root.Lstat(name)

@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -267,6 +268,61 @@ func TestASwappedDirectoryIsNeverWritten(t *testing.T) {
 	}
 	if worked == 0 || worked == 1000 {
 		t.Errorf("%d of 1000 took effect, so the swaps came at the wrong moments", worked)
+	}
+}
+
+// A move whose destination somebody else has made meanwhile removes neither.
+func TestAMoveReplacesNothing(t *testing.T) {
+	before := pseudo
+	pseudo = nil // /dev/shm is the one file system that is sure to be another one
+	t.Cleanup(func() { pseudo = before })
+	for name, base := range map[string]string{"here": t.TempDir(), "another file system": "/dev/shm"} {
+		t.Run(name, func(t *testing.T) {
+			g := newGround(t)
+			there, err := os.MkdirTemp(base, "stage")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.RemoveAll(there) })
+			for _, name := range []string{"f", "d"} {
+				g.write(g.path("f"), "mine")
+				g.write(g.path("d/f"), "mine")
+				to := filepath.Join(there, name)
+				err := g.run(func() error {
+					g.write(filepath.Join(to, "f"), "theirs")
+					return os.Rename(g.on(name), filepath.Join(g.at, to))
+				}, Access{Path: g.path(name), Read: true, Delete: true}, Access{Path: to, Write: true})
+				if err == nil {
+					t.Errorf("%s was moved", name)
+				}
+				if got := g.read(filepath.Join(to, "f")) + g.read(g.path("f")) + g.read(g.path("d/f")); got != "theirsminemine" {
+					t.Errorf("%s: %q", name, got)
+				}
+			}
+		})
+	}
+	g := newGround(t)
+	g.write(g.path("d/f"), "text")
+	if _, err := New([]Access{{Path: g.path("d"), Delete: true}, {Path: g.path("d/sub"), Write: true}}); err == nil {
+		t.Error("a directory would be moved into itself")
+	}
+}
+
+// When a new file cannot be made, the directories for it go again.
+func TestNothingIsLeftOfAFailure(t *testing.T) {
+	g := newGround(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := New([]Access{{Path: g.path("a/b/f"), Write: true}})
+	if err := errors.Join(err, g.stage.Prepare(p), g.stage.Lay(ctx, p)); err != nil {
+		t.Fatal(err)
+	}
+	g.write(g.on("a/b/f"), "text")
+	cancel()
+	if err := g.stage.Commit(ctx); err == nil {
+		t.Error("it went on after it was cancelled")
+	}
+	if left, err := os.ReadDir(g.dir); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
 
