@@ -74,7 +74,9 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 		return fmt.Errorf("listen to the broker: %w", err)
 	}
 	stop := func(err error) {
-		if err != nil {
+		// After a panic has restored the terminal, errors are its consequences, and must not
+		// end the program before the panic does.
+		if err != nil && !t.Restored() {
 			cancel(err)
 		}
 	}

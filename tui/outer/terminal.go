@@ -228,6 +228,9 @@ func (t *Terminal) Ready() bool {
 	return t.flow.open() && ready([]unix.PollFd{{Fd: int32(t.fdOut), Events: unix.POLLOUT}}) > 0
 }
 
+// Restored reports whether Restore was called.
+func (t *Terminal) Restored() bool { return t.restored.Load() }
+
 // Guard restores the terminal when its goroutine panics, so that the message can be
 // read, and continues the panic. It must be deferred directly: defer t.Guard().
 func (t *Terminal) Guard() {
