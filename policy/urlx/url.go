@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxURL bounds a URL, in bytes.
+// maxURL bounds a URL as it is given and in its canonical form, in bytes.
 const maxURL = 8192
 
 // Error is the reason why an address was refused. It quotes nothing of it.
@@ -63,7 +63,9 @@ func Parse(raw string) (URL, error) {
 	if u.Host, u.IP, err = Host(parsed.Hostname(), strings.HasPrefix(parsed.Host, "[")); err != nil {
 		return URL{}, err
 	}
-	u.text = u.spell(parsed)
+	if u.text = u.spell(parsed); len(u.text) > maxURL { // escapes make it longer
+		return URL{}, refuse("the URL is longer than %d bytes in its canonical form", maxURL)
+	}
 	return u, nil
 }
 
