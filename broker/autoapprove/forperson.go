@@ -23,6 +23,8 @@ func ForPerson(q Question) error {
 	}
 	typed := typedText(q.Said)
 	switch {
+	case slices.ContainsFunc(q.Said, func(p Part) bool { return p.Pasted && strings.TrimSpace(p.Text) != "" }):
+		return fmt.Errorf("part of the text was pasted")
 	case strings.TrimSpace(typed) == "":
 		return fmt.Errorf("nothing was typed")
 	case len(typed) > maxText:
@@ -31,7 +33,7 @@ func ForPerson(q Question) error {
 		return gitForPerson(typed, q)
 	case check.takes(web):
 		return webForPerson(typed, q)
-	case q.Exists && check.takes(write):
+	case q.Exists && (check.takes(write) || check.takes(move)):
 		return fmt.Errorf("the file is there already")
 	}
 	a, err := filesOf(q.Arguments)
@@ -96,14 +98,14 @@ func gitForPerson(typed string, q Question) error {
 	if err != nil {
 		return fmt.Errorf("where git would connect to is not understood")
 	}
+	if !slices.Contains(q.Place.Known, actual.Host) {
+		return fmt.Errorf("%s is not a host that is known", actual.Host)
+	}
 	if q.Command == "clone" {
 		return cloneForPerson(typed, actual, q)
 	}
 	if !g.Root {
 		return fmt.Errorf("the repository is not the workspace")
-	}
-	if !slices.Contains(q.Place.Known, actual.Host) {
-		return fmt.Errorf("%s is not a host that is known", actual.Host)
 	}
 	named := false
 	for name, pinned := range g.Pinned {

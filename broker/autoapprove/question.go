@@ -43,7 +43,7 @@ type Question struct {
 	Arguments json.RawMessage // canonical
 	Rule      string
 	Reason    string // the rule's own
-	Exists    bool   // the file that would be written is there already
+	Exists    bool   // the file that would be written, or moved to, is there already
 	Git       *Git   // of a call to the git server
 	Place     Place
 }

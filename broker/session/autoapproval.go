@@ -225,10 +225,11 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 		}
 	case "filesystem":
 		var a struct {
-			Path string `json:"path"`
+			Path        string `json:"path"`
+			Destination string `json:"destination"`
 		}
 		_ = json.Unmarshal(item.Arguments, &a) // an empty path does not exist
-		_, err := os.Lstat(a.Path)
+		_, err := os.Lstat(cmp.Or(a.Path, a.Destination))
 		q.Exists = !errors.Is(err, fs.ErrNotExist)
 	}
 	return q
