@@ -98,3 +98,21 @@ func TestRemotesArePinnedOnce(t *testing.T) {
 		configure("https://evil.example/x.git") // an agent could do this before the session is resumed
 	}
 }
+
+// A move onto a file that is there is seen as one that would replace it.
+func TestAMoveOntoAFileIsSeen(t *testing.T) {
+	s, _ := gitSession(t, &AutoApprove{Reads: true, Confirm: true})
+	there := filepath.Join(t.TempDir(), "there.txt")
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for destination, exists := range map[string]bool{there: true, there + ".new": false} {
+		q := s.question(approval.Escalation{
+			Plane: "tool", Server: "filesystem", Tool: "move_file",
+			Arguments: fmt.Appendf(nil, `{"source":"/a/from.txt","destination":%q}`, destination),
+		}, receipt.Receipt{})
+		if q.Exists != exists {
+			t.Errorf("%s: exists is %v", destination, q.Exists)
+		}
+	}
+}
