@@ -249,21 +249,18 @@ func TestASwappedDirectoryIsNeverWritten(t *testing.T) {
 	g := newGround(t)
 	g.write(g.path("d/f"), "old")
 	g.write(g.path("away/f"), "away")
-	worked, text := 0, ""
+	worked, swaps, text := 0, 0, ""
 	for i := range 1000 {
 		p, err := New([]Access{{Path: g.path("d/f"), Write: true}})
 		if err != nil {
 			t.Fatal(err)
 		}
+		done := make(chan struct{})
 		var swapped sync.WaitGroup
-		swapped.Go(func() {
-			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
-			if err := errors.Join(os.Rename(g.path("d"), g.path("e")), os.Symlink("away", g.path("d")), os.Remove(g.path("d")), os.Rename(g.path("e"), g.path("d"))); err != nil {
-				t.Error(err)
-			}
-		})
+		swapped.Go(func() { swaps += g.swapUntil(done) })
 		next := fmt.Sprintf("text %d", i)
 		err = g.perform(p, func() error { return os.WriteFile(g.on("d/f"), []byte(next), 0o600) })
+		close(done)
 		swapped.Wait()
 		if err == nil {
 			worked++
@@ -276,8 +273,25 @@ func TestASwappedDirectoryIsNeverWritten(t *testing.T) {
 	if got := g.read(g.path("d/f")); worked > 0 && got != text {
 		t.Errorf("after %d effects it is %q, want %q", worked, got, text)
 	}
-	if worked == 0 || worked == 1000 {
-		t.Errorf("%d of 1000 took effect, so the swaps came at the wrong moments", worked)
+	if worked == 0 || worked == 1000 || swaps < 1000 {
+		t.Errorf("%d of 1000 took effect during %d swaps, so the swaps came at the wrong moments", worked, swaps)
+	}
+}
+
+// swapUntil exchanges the directory d for a link and back until done is closed, at least
+// once, and returns how often.
+func (g *ground) swapUntil(done <-chan struct{}) int {
+	for n := 1; ; n++ {
+		err := errors.Join(os.Rename(g.path("d"), g.path("e")), os.Symlink("away", g.path("d")), os.Remove(g.path("d")), os.Rename(g.path("e"), g.path("d")))
+		if err != nil {
+			g.t.Error(err)
+			return n
+		}
+		select {
+		case <-done:
+			return n
+		case <-time.After(time.Duration(rand.IntN(300)) * time.Microsecond):
+		}
 	}
 }
 
