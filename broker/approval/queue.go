@@ -270,15 +270,17 @@ func (q *Queue) pendingLocked() []Escalation {
 }
 
 // Withdraw withdraws all waiting calls of a session, for example because its tab was
-// closed.
-func (q *Queue) Withdraw(session, reason string) {
+// closed. It returns how many there were.
+func (q *Queue) Withdraw(session, reason string) (n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, w := range q.pending {
 		if w.item.Session == session {
 			q.settleLocked(w, Withdrawn, Answer{By: "broker", Reason: reason})
+			n++
 		}
 	}
+	return n
 }
 
 // Close withdraws everything and refuses new calls.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -207,21 +209,32 @@ func (p *Proxy) Close(ctx context.Context) error {
 	for l := range p.listeners {
 		err = errors.Join(err, l.Close())
 	}
-	open := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		open = append(open, s)
-	}
 	p.mu.Unlock()
 	p.endWaits()
-	var drained sync.WaitGroup
-	for _, s := range open {
-		drained.Go(func() { s.drain(ctx) })
-	}
-	drained.Wait()
+	p.each(func(s *session) { s.drain(ctx) })
 	p.endLife()
 	p.stopBackends()
 	p.group.Wait()
 	return err
+}
+
+// Deliver takes no more calls from the agents that are connected and waits until they have
+// the answers to their calls, or until ctx ends. It is for the moment before the agents are
+// ended; Close follows.
+func (p *Proxy) Deliver(ctx context.Context) {
+	p.each(func(s *session) { s.deliver(ctx) })
+}
+
+// each calls f for all sessions at once and waits for it.
+func (p *Proxy) each(f func(*session)) {
+	p.mu.Lock()
+	open := slices.Collect(maps.Keys(p.sessions))
+	p.mu.Unlock()
+	var group sync.WaitGroup
+	for _, s := range open {
+		group.Go(func() { f(s) })
+	}
+	group.Wait()
 }
 
 func (p *Proxy) stopBackends() {

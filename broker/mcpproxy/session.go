@@ -36,6 +36,7 @@ type session struct {
 	endInput context.CancelFunc
 	calls    sync.WaitGroup
 	workers  *workerPool
+	left     chan struct{} // closed when run has returned
 
 	mu       sync.Mutex
 	draining bool
@@ -44,7 +45,7 @@ type session struct {
 }
 
 func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
-	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool()}
+	s := &session{proxy: p, conn: conn, open: map[string]context.CancelCauseFunc{}, workers: newWorkerPool(), left: make(chan struct{})}
 	s.out = jsonrpc.NewWriter(conn, writeDeadline(conn), nil)
 	s.ctx, s.cancel = context.WithCancelCause(p.life)
 	s.input, s.endInput = context.WithCancel(p.waits)
@@ -53,6 +54,7 @@ func newSession(p *Proxy, conn io.ReadWriteCloser) *session {
 
 // run reads until the agent leaves. It returns when all its calls have ended.
 func (s *session) run() error {
+	defer close(s.left)
 	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
 	defer unblock()
 	lines := jsonrpc.NewReader(s.conn, s.proxy.limits.Line)
@@ -281,4 +283,31 @@ func (s *session) drain(ctx context.Context) {
 	}
 	s.cancel(errLeft)
 	<-done
+}
+
+// deliver refuses new calls, waits until the others are answered, and closes our side of the
+// connection. The agent's bridge closes its side when it has passed on what it read. An end
+// of ctx ends the waiting.
+func (s *session) deliver(ctx context.Context) {
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
+	answered := make(chan struct{})
+	go func() { // drain waits for the same calls
+		s.calls.Wait()
+		s.out.Settle()
+		close(answered)
+	}()
+	select {
+	case <-answered:
+	case <-ctx.Done():
+		return
+	}
+	if conn, ok := s.conn.(interface{ CloseWrite() error }); !ok || conn.CloseWrite() != nil {
+		return
+	}
+	select {
+	case <-s.left:
+	case <-ctx.Done():
+	}
 }

@@ -29,8 +29,9 @@ func (s *Session) Run() {
 	stack.push("give up the session", func(context.Context) error { return s.Release() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
-	// Withdraw before the proxies close, so that the agent still gets the answer.
-	s.deps.Approvals.Withdraw(s.fixed.ID, s.withdrawal(err))
+	if s.deps.Approvals.Withdraw(s.fixed.ID, s.withdrawal(err)) > 0 {
+		s.deliver(ctx)
+	}
 	if s.Info().Trouble != "" {
 		stack.hurry(removeProgram, engineAwayLimit)
 	}
@@ -143,6 +144,23 @@ func (s *Session) withdrawal(err error) string {
 		return "the person ended the session while it waited"
 	}
 	return "the session has ended"
+}
+
+// deliverLimit is how long the end of a session waits until the agent has the answers to its
+// withdrawn calls.
+const deliverLimit = 500 * time.Millisecond
+
+// deliver gives the agent the answers to its calls while it still runs.
+func (s *Session) deliver(ctx context.Context) {
+	s.mu.Lock()
+	proxy := s.tools
+	s.mu.Unlock()
+	if proxy == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), deliverLimit)
+	defer cancel()
+	proxy.Deliver(ctx)
 }
 
 // removeProgram names the step of the teardown that needs the container engine.

@@ -20,6 +20,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -73,6 +74,7 @@ type Session struct {
 	log        *audit.Log      // set together with engine
 	program    program         // set before started is closed
 	output     *output         // the program's output; set together with program
+	tools      *mcpproxy.Proxy // nil until the tool servers run
 	modelProxy *mitm.Proxy     // the proxy to the model and to approved domains; nil while there is none
 	account    *budget.Account // nil while there is none
 	spent      bool            // the latest model request was refused because of the budget

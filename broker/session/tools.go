@@ -119,6 +119,9 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err := proxy.Start(ctx); err != nil {
 		return err
 	}
+	s.mu.Lock()
+	s.tools = proxy
+	s.mu.Unlock()
 	served := s.serveClients("tools", proxy.Serve, listener)
 	stack.push("stop serving tools", func(ctx context.Context) error {
 		return errors.Join(proxy.Close(ctx), <-served)
