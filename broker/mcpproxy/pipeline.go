@@ -151,8 +151,12 @@ func (p *Proxy) stopped() error {
 
 // deny records a refusal and tells the agent.
 func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
+	again := "The same call will be denied again; do not repeat it"
+	if rule == ruleFutile {
+		again = "Nobody was asked, and the same call will be denied as long as that is so"
+	}
 	return c.refuseAs(ctx, audit.Deny, rule, "DENIED: "+c.name()+" was denied by rule "+rule+": "+reason+
-		". The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need.", reason)
+		". "+again+". Do it another way, or tell the person what you need.", reason)
 }
 
 // circling refuses a call that the agent repeats too often.
