@@ -19,6 +19,8 @@ const (
 	maxBytes   = 4 << 30
 )
 
+var errTooMuch = fmt.Errorf("it has more than %d files or %d GiB", maxEntries, maxBytes>>30)
+
 // copyFile copies a regular file from one directory to another, where it must not exist.
 // It fails if the file is not the given one. The time of change stays.
 func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as string, is os.FileInfo, perm os.FileMode) error {
@@ -94,7 +96,7 @@ func (t *tree) copy(name, as string) error {
 	t.entries++
 	t.bytes += info.Size()
 	if t.entries > maxEntries || t.bytes > maxBytes {
-		return fmt.Errorf("it has more than %d files or %d GiB", maxEntries, maxBytes>>30)
+		return errTooMuch
 	}
 	switch {
 	case info.Mode().IsRegular():

@@ -15,3 +15,12 @@ func owner(info os.FileInfo) (account, bool) {
 	}
 	return account{int(s.Uid), int(s.Gid)}, true
 }
+
+// device returns the file system that a file lies on.
+func device(info os.FileInfo) uint64 {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return uint64(stat.Dev) // it has another type on macOS
+}

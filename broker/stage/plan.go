@@ -60,10 +60,45 @@ func New(accesses []Access) (*Plan, error) {
 			if dir.Delete && t.Path != dir.Path && Within(t.Path, dir.Path) {
 				return nil, fmt.Errorf("%s lies in %s, which the call removes or moves away", t.Path, dir.Path)
 			}
+			if dir.leavesTo(t) {
+				if err := dir.copyable(); err != nil {
+					return nil, fmt.Errorf("%s goes to another file system, and so its files are copied: %w", dir.Path, err)
+				}
+			}
 		}
 	}
 	p.targets = slices.DeleteFunc(p.targets, p.covered)
 	return p, nil
+}
+
+// leavesTo reports whether the target is a directory that the call may move to another one on
+// another file system.
+func (t target) leavesTo(to target) bool {
+	return t.Delete && t.found != nil && t.found.IsDir() && to.Write && to.found == nil && device(t.found) != device(to.in)
+}
+
+// copyable returns why the directory could not be copied whole, or nil.
+func (t target) copyable() error {
+	entries, size := 0, int64(0)
+	return filepath.WalkDir(t.Path, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		entries, size = entries+1, size+info.Size()
+		switch mode := info.Mode(); {
+		case entries > maxEntries || size > maxBytes:
+			return errTooMuch
+		case mode.IsRegular() || mode.IsDir():
+			return permitted(path, unix.R_OK)
+		case mode&fs.ModeSymlink == 0:
+			return fmt.Errorf("%s is %s", path, kind(mode))
+		}
+		return nil
+	})
 }
 
 // merged returns the accesses with one entry for each path, in order of the paths.

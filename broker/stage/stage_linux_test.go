@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -365,6 +366,14 @@ func TestMoves(t *testing.T) {
 	for name, dest := range map[string]string{"here": "", "another file system": away} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)
+			g.write(g.path("pipe/f"), "file")
+			if err := syscall.Mkfifo(g.path("pipe/p"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := New([]Access{{Path: g.path("pipe"), Delete: true}, {Path: filepath.Join(cmp.Or(dest, g.dir), "there"), Write: true}})
+			if here := dest == ""; (err == nil) != here {
+				t.Errorf("a directory with a pipe: %v", err)
+			}
 			if dest == "" {
 				dest = g.path("there")
 				if err := os.Mkdir(dest, 0o755); err != nil {
