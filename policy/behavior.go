@@ -168,7 +168,7 @@ type usualBehavior struct {
 // the usual behavior for the tool's name.
 func (e *Engine) Behavior(server, name string) Behavior {
 	if e != nil {
-		if t, ok := e.collector.tools[toolKey{server, name}]; ok {
+		if t := e.collector.tool(server, name); t != nil {
 			return *t.behavior
 		}
 	}

@@ -19,6 +19,7 @@ type collector struct {
 	around   *gitx.Surroundings
 	attached []string // repositories outside the sandbox, resolved
 	gitFixed []string
+	asking   map[string]bool // servers whose unannotated tools ask
 }
 
 // snapshot is the file system as one judgement sees it. Each file is looked up and read
@@ -40,9 +41,13 @@ func (c *collector) look(ctx context.Context) *snapshot {
 // gather finds out what a call names. When it cannot find out, it sets f.refused, and the
 // call is denied.
 func (s *snapshot) gather(c Call) *facts {
-	f := &facts{call: c, tool: s.tools[toolKey{c.Server, c.Tool}]}
+	f := &facts{call: c, tool: s.tool(c.Server, c.Tool)}
 	if f.tool == nil {
 		f.refused = &refusal{rule: RuleUnknownTool, reason: "the tool is not annotated"}
+		return f
+	}
+	if f.tool.unknown {
+		f.refused = (&preparation{snapshot: s, facts: f}).unannotatedCall(c.Arguments)
 		return f
 	}
 	if f.args, f.refused = f.tool.decode(c.Arguments, s.limits); f.refused == nil {

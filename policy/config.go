@@ -26,6 +26,10 @@ type Config struct {
 	// a URL on any other host escalates. A server that is not listed is not limited.
 	DomainAllow map[string][]string
 
+	// Asking are the servers whose tools may be called before they are annotated. A person
+	// decides each call of such a tool. Unannotated tools of other servers are denied.
+	Asking []string
+
 	// Traits are the special properties of servers, by name; nil means DefaultTraits.
 	Traits map[string]Traits
 

@@ -32,6 +32,8 @@ type tool struct {
 	traits Traits
 	names  []string // of its arguments, in order
 	rules  []*rule  // those that can apply to it, in order
+	// unknown is true when nobody has annotated the tool.
+	unknown bool
 }
 
 // maxValues is how many values a call may have. A parsed value takes up to a hundred times
@@ -59,11 +61,14 @@ func New(c Config) (*Engine, error) {
 		judge: &judge{gates: map[string][]urlx.Pattern{}, maxCall: cmp.Or(max(c.MaxCall, 0), jsonx.DefaultBytes)},
 	}
 	e.collector = &collector{
-		tools: map[toolKey]*tool{}, limits: jsonx.Limits{Bytes: c.MaxCall, Members: maxValues}, paths: paths, gitFixed: c.GitFixed,
+		tools: map[toolKey]*tool{}, limits: jsonx.Limits{Bytes: c.MaxCall, Members: maxValues}, paths: paths, gitFixed: c.GitFixed, asking: map[string]bool{},
 		around: gitx.NewSurroundings(gitx.Home{Dir: c.Home, System: c.SystemGit}, paths.Base),
 	}
 	if e.collector.guard, err = newGuard(paths, c.Protected, c.Unprotected, c.AgentDirs); err != nil {
 		return nil, fmt.Errorf("policy engine: %w", err)
+	}
+	for _, server := range c.Asking {
+		e.collector.asking[server] = true
 	}
 	for _, dir := range c.Attached {
 		got, err := paths.ResolveTrusted(dir)

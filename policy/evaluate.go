@@ -70,7 +70,7 @@ const reasonAnotherMeaning = "in its canonical form the call means something els
 // become absolute paths are left out: the kernel resolved these, and each has only one
 // canonical spelling.
 func (e *Engine) confirm(c Call, v Verdict, now *snapshot) error {
-	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.collector.tools[toolKey{c.Server, c.Tool}].respells() {
+	if v.Decision == Deny || bytes.Equal(v.Arguments, c.Arguments) || !e.collector.tool(c.Server, c.Tool).respells() {
 		return nil
 	}
 	c.Arguments = v.Arguments

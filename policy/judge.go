@@ -23,6 +23,9 @@ func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	case f.refused != nil:
 		return Verdict{}, f.refused
 	}
+	if f.tool.unknown {
+		return j.verdict(f, outcome{decision: Escalate, rule: RuleUnannotated, reason: "nobody has annotated the tool, so it is not known what the call would do"})
+	}
 	if err := f.tool.schema.CheckCanonical(f.args); err != nil {
 		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}
 	}

@@ -105,6 +105,7 @@ const (
 	RuleInvalidRequest   = "structural-invalid-request"
 	RuleInvalidArguments = "invalid-arguments"
 	RuleUnknownTool      = "structural-unknown-tool"
+	RuleUnannotated      = "structural-unannotated-tool"
 	RuleProtectedPath    = "structural-protected-path"
 	RuleInvalidPath      = "structural-invalid-path"
 	RuleInvalidURL       = "structural-invalid-url"

@@ -11,8 +11,11 @@ import (
 // Visible reports whether any call of a tool can be allowed or escalated. A tool that is
 // not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
-	t, ok := e.collector.tools[toolKey{server, tool}]
-	if !ok || (t.schema != nil && t.schema.Compile() != nil) {
+	t := e.collector.tool(server, tool)
+	if t != nil && t.unknown {
+		return true
+	}
+	if t == nil || (t.schema != nil && t.schema.Compile() != nil) {
 		return false
 	}
 	judged := false
@@ -48,9 +51,12 @@ func (t *tool) mayPass(role Role) bool {
 // tool was annotated by. It returns an error when they do not define the same arguments,
 // or when the tool is not annotated.
 func (e *Engine) SchemaMatches(server, tool string, live []byte) error {
-	t, ok := e.collector.tools[toolKey{server, tool}]
-	if !ok {
+	t := e.collector.tool(server, tool)
+	if t == nil {
 		return fmt.Errorf("policy: tool %q of server %q is not annotated", tool, server)
+	}
+	if t.unknown {
+		return nil // there is nothing to compare with
 	}
 	v, err := jsonx.Parse(live, fileLimits)
 	if err != nil {
