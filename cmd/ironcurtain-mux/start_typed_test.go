@@ -148,9 +148,8 @@ func (d *driver) deny() {
 // whole once it is entered. Ctrl-Z stops start, and its prompt works again after fg.
 func TestStartEditsItsLine(t *testing.T) {
 	t.Parallel()
-	d := driveArgv(t, newHome(t), 60, 24, "sh", "-i")
-	d.send("PS1='ready: '\r")
-	d.see(patience, "\nready:")
+	d := driveArgv(t, newHome(t), 60, 24, "env", "PS1=ready: ", "ENV=", "sh", "-i")
+	d.see(patience, "ready:")
 	d.send("ironcurtain-mux start --demo --agent shell\r")
 	d.see(patience, "starting the container\n>")
 	d.send("\x1a")
