@@ -78,9 +78,18 @@ func realPaths(dirs []string) []string {
 }
 
 // start starts the server for the first time, and the goroutine that keeps it running. A
-// server whose tools are known is started only when a call needs it.
+// server whose tools are known is started only when a call needs it. Nothing waits for a
+// server of the person's own, and its failure is no failure of the proxy: its tools are
+// offered once it runs.
 func (b *backend) start(ctx context.Context) error {
-	if tools := b.proxy.config.Known.of(b.spec.Name); tools != nil {
+	if b.spec.Own {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.demand.stopped = true
+		b.ensureStarted()
+		return nil
+	}
+	if tools := b.known().of(b.spec.Name); tools != nil {
 		b.mu.Lock()
 		b.tools, b.demand.stopped = tools, true
 		b.mu.Unlock()
@@ -92,6 +101,15 @@ func (b *backend) start(ctx context.Context) error {
 	}
 	b.keeper.Go(func() { b.keep(l) })
 	return nil
+}
+
+// known holds the server's tools for other proxies. A server of the person's own is not in
+// it: it runs all the time, because it may remember things between calls.
+func (b *backend) known() *Known {
+	if b.spec.Own {
+		return nil
+	}
+	return b.proxy.config.Known
 }
 
 // connect starts the process, does the MCP handshake and lists the tools.
@@ -116,7 +134,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	close(b.up)
 	b.demand.used = time.Now()
 	b.mu.Unlock()
-	b.proxy.config.Known.learn(b.spec.Name, tools)
+	b.known().learn(b.spec.Name, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
 	return l, nil
 }

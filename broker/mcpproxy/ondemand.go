@@ -96,7 +96,7 @@ func (b *backend) watch(l *link) bool {
 	timer := time.NewTimer(b.proxy.limits.Idle)
 	defer timer.Stop()
 	due := timer.C
-	if b.proxy.config.Known == nil {
+	if b.known() == nil {
 		due = nil
 	}
 	for {

@@ -38,6 +38,8 @@ type Spec struct {
 	// Staging says how a process of the server carries out single calls that the running
 	// one cannot; nil: there are no such processes.
 	Staging *Staging
+	// Own says that the server is one of the person's, beside those that the product brings.
+	Own bool
 	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
 	// where the system can; 0 is no bound.
 	Memory int64

@@ -1,14 +1,18 @@
 package servers
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
@@ -18,9 +22,50 @@ type Config struct {
 	Command     string            `json:"command"`
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
+	Type        string            `json:"type"` // "stdio", or nothing; other programs write it
 	Description string            `json:"description"`
 	Sandbox     Sandbox           `json:"sandbox"`
-	Comment     json.RawMessage   `json:"_comment"` // for whoever reads the file
+	// Credentials are variables of the server's environment whose values are found when it
+	// starts and never written down.
+	Credentials map[string]Credential `json:"credentials"`
+	Agents      []string              `json:"agents"`   // whose sessions have the server; none: all
+	Enabled     *bool                 `json:"enabled"`  // nil: it is
+	Comment     json.RawMessage       `json:"_comment"` // for whoever reads the file
+}
+
+// Credential says where a secret is: in what a command prints, in an environment variable or
+// in a file. Exactly one of these is set.
+type Credential struct {
+	Command []string `json:"command"`
+	Env     string   `json:"env"`
+	File    string   `json:"file"` // absolute, or below "~/"
+}
+
+// Off reports whether the server is not to be started.
+func (c Config) Off() bool { return c.Enabled != nil && !*c.Enabled }
+
+// For reports whether sessions of an agent have the server.
+func (c Config) For(agent string) bool {
+	return !c.Off() && (len(c.Agents) == 0 || slices.Contains(c.Agents, agent))
+}
+
+// Environment returns the server's own variables, with the credentials, and the values of the
+// credentials alone.
+func (c Config) Environment(ctx context.Context, home string) (env map[string]string, secrets []string, err error) {
+	env = map[string]string{}
+	maps.Copy(env, c.Env)
+	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
+		found := c.Credentials[name]
+		ref := secretref.Reference{Command: found.Command, Env: found.Env, File: found.File}
+		if rest, below := strings.CutPrefix(found.File, "~/"); below {
+			ref.File = filepath.Join(home, rest)
+		}
+		if env[name], err = ref.Resolve(ctx); err != nil {
+			return nil, nil, fault.New("mend it in the server's credentials", "find the credential %s: %w", name, err)
+		}
+		secrets = append(secrets, env[name])
+	}
+	return env, secrets, nil
 }
 
 // Sandbox is how a server is confined. The zero value, an absent field, is the
@@ -56,6 +101,21 @@ type Network struct {
 
 // reserved is the server name of the product's own tools.
 const reserved = "proxy"
+
+// brought are the servers that each session has; none of the person's own can have such a
+// name.
+var brought = []string{"filesystem", "git", "fetch"}
+
+// CheckOwn returns why servers cannot be a person's own beside those that each session has,
+// or nil.
+func CheckOwn(own map[string]Config) error {
+	for _, name := range brought {
+		if _, is := own[name]; is {
+			return fmt.Errorf("server %q: every session has a server of this name already", name)
+		}
+	}
+	return nil
+}
 
 // names are what a server may be called: tools are shown to agents as
 // server__tool, and there is only so much room.
@@ -141,8 +201,18 @@ func check(name string, c Config) error {
 		return errors.New("this name is reserved")
 	case !names.MatchString(name) || strings.Contains(name, "__"):
 		return errors.New("a server's name has at most 32 letters, digits, '-' and single '_'")
+	case c.Type != "" && c.Type != "stdio":
+		return fmt.Errorf("type %q: only servers that speak over standard input and output can be used", c.Type)
 	case c.Command == "":
 		return errors.New("command is missing")
+	}
+	for key, found := range c.Credentials {
+		if err := found.check(key); err != nil {
+			return err
+		}
+		if _, twice := c.Env[key]; twice {
+			return fmt.Errorf("%q is in env and in credentials", key)
+		}
 	}
 	for key := range c.Env {
 		if key == "" || strings.ContainsAny(key, "=\x00") {
@@ -162,6 +232,24 @@ func check(name string, c Config) error {
 		}
 	}
 	return c.Sandbox.Network.check()
+}
+
+func (c Credential) check(name string) error {
+	set := 0
+	for _, is := range []bool{len(c.Command) > 0, c.Env != "", c.File != ""} {
+		if is {
+			set++
+		}
+	}
+	switch {
+	case name == "" || strings.ContainsAny(name, "=\x00"):
+		return fmt.Errorf("credentials: %q is not the name of a variable", name)
+	case set != 1:
+		return fmt.Errorf("credentials: %s needs one of command, env and file; the value itself is never written here", name)
+	case c.File != "" && !strings.HasPrefix(c.File, "/") && !strings.HasPrefix(c.File, "~/"):
+		return fmt.Errorf("credentials: the file of %s is no absolute path", name)
+	}
+	return nil
 }
 
 // check refuses settings that would have no effect, or another effect than they say.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -51,6 +52,8 @@ type Config struct {
 	// FetchServer is the command line of the server of http_fetch. Empty: agents do
 	// not have that tool.
 	FetchServer []string
+	// Servers are the person's own MCP servers, by name.
+	Servers map[string]servers.Config
 	// SandboxPolicy says what happens to a tool server that cannot be
 	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
 	SandboxPolicy string

@@ -87,6 +87,8 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return err
 	}
+	own, secrets := s.ownSpecs(ctx)
+	specs = append(specs, own...)
 	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // of a process that was killed
 		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
@@ -105,7 +107,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Particulars:       s.particulars,
 		EscalationTimeout: s.deps.Config.EscalationTimeout,
 		Activity:          s.toolActivity,
-		Secrets:           s.deps.Config.Secrets,
+		Secrets:           append(secrets, s.deps.Config.Secrets...),
 		Known:             s.deps.Tools,
 		Builtins:          s.domainTools(),
 		Tickets:           true,
@@ -190,6 +192,8 @@ func (s *Session) newEngine() (*policy.Engine, error) {
 		Unprotected: c.Unprotected,
 		AgentDirs:   stored.AgentDirs(c.Home),
 		GitFixed:    gitFixed(),
+		Asking:      s.ownServers(),
+		DomainAllow: s.ownDomains(),
 		Attached:    s.borrowed(),
 	})
 	if err != nil {
@@ -341,7 +345,7 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.ServerDown:
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
 	case mcpproxy.ServerFailed:
-		s.notice(true, fmt.Sprintf("tool server %s could not be started for a call: %s", a.Server, a.Detail))
+		s.notice(true, fmt.Sprintf("tool server %s could not be started: %s", a.Server, a.Detail))
 	case mcpproxy.AcceptFailed:
 		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
 	case mcpproxy.CallUnasked:

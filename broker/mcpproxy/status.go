@@ -1,0 +1,121 @@
+package mcpproxy
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ServerState says whether a server runs.
+type ServerState string
+
+// The states of a server.
+const (
+	ServerRunning  ServerState = "running"
+	ServerStarting ServerState = "starting" // or started again after its end
+	ServerStopped  ServerState = "stopped"  // until a call needs it
+	ServerBroken   ServerState = "failed"   // it did not start; Problem says why
+)
+
+// ServerStatus describes a server.
+type ServerStatus struct {
+	Name    string            `json:"name"`
+	State   ServerState       `json:"state"`
+	Problem string            `json:"problem,omitempty"` // why it failed
+	Tools   int               `json:"tools"`             // that are offered to the agent
+	Hidden  map[string]string `json:"hidden,omitempty"`  // why other tools are not, by their names
+	Own     bool              `json:"own"`               // one of the person's, beside those that the product brings
+}
+
+// Servers returns the state of all servers.
+func (p *Proxy) Servers() []ServerStatus {
+	c := p.catalog.Load()
+	all := make([]ServerStatus, 0, len(p.backends))
+	for _, b := range p.backends {
+		s := b.status()
+		for _, t := range c.byName {
+			if t.server == s.Name {
+				s.Tools++
+			}
+		}
+		for t, why := range c.hidden {
+			if t.server == s.Name {
+				if s.Hidden == nil {
+					s.Hidden = map[string]string{}
+				}
+				s.Hidden[t.tool] = why
+			}
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (b *backend) status() ServerStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := ServerStatus{Name: b.spec.Name, Own: b.spec.Own}
+	switch {
+	case b.link != nil:
+		s.State = ServerRunning
+	case b.demand.starting != nil || !b.demand.stopped:
+		s.State = ServerStarting
+	case b.demand.failure != nil:
+		s.State, s.Problem = ServerBroken, b.demand.failure.Error()
+	default:
+		s.State = ServerStopped
+	}
+	return s
+}
+
+// Restart ends a server, if it runs, and starts it again, without waiting for it. Calls
+// that it works on fail.
+func (p *Proxy) Restart(server string) error {
+	b := p.backend(server)
+	if b == nil {
+		names := make([]string, 0, len(p.backends))
+		for _, b := range p.backends {
+			names = append(names, b.spec.Name)
+		}
+		return fmt.Errorf("there is no server %q; there are: %s", server, strings.Join(names, ", "))
+	}
+	b.mu.Lock()
+	l := b.link
+	b.mu.Unlock()
+	if l == nil {
+		b.startAhead()
+		return nil
+	}
+	l.process.Stop() // the goroutine that keeps it running starts it again
+	return nil
+}
+
+// ActivityKind is the kind of an Activity.
+type ActivityKind string
+
+// The kinds of activity.
+const (
+	CallBegan    ActivityKind = "call-began"
+	CallEnded    ActivityKind = "call-ended"
+	WaitBegan    ActivityKind = "wait-began" // for a person
+	WaitEnded    ActivityKind = "wait-ended"
+	ClientCame   ActivityKind = "client-came"
+	ClientLeft   ActivityKind = "client-left"
+	ToolsListed  ActivityKind = "tools-listed" // a client has been told what there is
+	ServerUp     ActivityKind = "server-up"
+	ServerDown   ActivityKind = "server-down"
+	ServerFailed ActivityKind = "server-failed" // a call needed it and it did not start; Detail says why
+	ToolsChanged ActivityKind = "tools-changed"
+	CallGranted  ActivityKind = "call-granted"  // by what a person allowed beforehand; Detail names it
+	AcceptFailed ActivityKind = "accept-failed" // a client could not be let in for now; Detail says why
+	CallFutile   ActivityKind = "call-futile"   // refused without asking, because it could not take effect; Detail says why
+	CallUnasked  ActivityKind = "call-unasked"  // refused because too many ask, and none like it waits
+)
+
+// Activity is one event in the proxy.
+type Activity struct {
+	Kind   ActivityKind
+	Server string
+	Tool   string
+	Detail string
+	Number int // of the grant that let a call through
+}

@@ -1,0 +1,85 @@
+package session
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// ownServers returns the names of the person's own servers that this session has, in order.
+func (s *Session) ownServers() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(s.deps.Config.Servers)) {
+		if s.deps.Config.Servers[name].For(s.fixed.Agent) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ownDomains returns the hosts that the sandboxes of the person's own servers let them reach.
+func (s *Session) ownDomains() map[string][]string {
+	all := map[string][]string{}
+	for _, name := range s.ownServers() {
+		if hosts := s.deps.Config.Servers[name].Sandbox.Network.AllowedDomains; len(hosts) > 0 {
+			all[name] = hosts
+		}
+	}
+	return all
+}
+
+// ownSpecs returns the person's own servers, and the secrets that they get. A server whose
+// credentials cannot be found is left out, and the person is told.
+func (s *Session) ownSpecs(ctx context.Context) (specs []sandbox.Spec, secrets []string) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	for _, name := range s.ownServers() {
+		c := s.deps.Config.Servers[name]
+		group.Go(func() { // a command that prints a credential may take a while
+			env, found, err := c.Environment(ctx, s.deps.Config.UserHome)
+			if err != nil {
+				s.notice(true, fmt.Sprintf("tool server %s was not started: %v; %s", name, err, fault.Hint(err)))
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			secrets = append(secrets, found...)
+			specs = append(specs, sandbox.Spec{
+				Name: name, Argv: append([]string{c.Command}, c.Args...), Env: env, Sandbox: c.Sandbox,
+				Roots: []string{s.fixed.Workspace}, Own: true,
+			})
+		})
+	}
+	group.Wait()
+	slices.SortFunc(specs, func(a, b sandbox.Spec) int { return cmp.Compare(a.Name, b.Name) })
+	return specs, secrets
+}
+
+// Servers returns the state of the session's tool servers; none while they are not started.
+func (s *Session) Servers() []mcpproxy.ServerStatus {
+	s.mu.Lock()
+	proxy := s.tools
+	s.mu.Unlock()
+	if proxy == nil {
+		return nil
+	}
+	return proxy.Servers()
+}
+
+// RestartServer ends a tool server, if it runs, and starts it again.
+func (s *Session) RestartServer(name string) error {
+	s.mu.Lock()
+	proxy := s.tools
+	s.mu.Unlock()
+	if proxy == nil {
+		return fault.New("wait until the tab is ready", "restart server: the session's servers do not run")
+	}
+	return fault.Wrap("restart server", proxy.Restart(name), "/servers lists them")
+}
