@@ -59,6 +59,12 @@ type API interface {
 	// RaiseBudget lets a session use more: "+5" of US dollars, "+200k tokens",
 	// "+50 requests", "+30m".
 	RaiseBudget(ctx context.Context, id SessionID, by string) (Budget, error)
+	// Servers returns the state of a session's tool servers; none while they are not
+	// started.
+	Servers(ctx context.Context, id SessionID) ([]ServerStatus, error)
+	// RestartServer ends a tool server of a session, if it runs, and starts it again.
+	// Calls that it works on fail.
+	RestartServer(ctx context.Context, id SessionID, name string) error
 	// Subscribe streams events from now on, and drops none: at most 256 events
 	// wait for a slow reader, then the channel is closed. The reader must then
 	// subscribe again and list everything anew. The channel also closes when ctx

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
@@ -104,6 +105,17 @@ type Allowance = session.Allowance
 
 // Budget is one session's usage and allowance.
 type Budget = session.Budget
+
+// ServerStatus is the state of a tool server of a session.
+type ServerStatus = mcpproxy.ServerStatus
+
+// The states of a tool server.
+const (
+	ServerRunning  = mcpproxy.ServerRunning
+	ServerStarting = mcpproxy.ServerStarting
+	ServerStopped  = mcpproxy.ServerStopped
+	ServerBroken   = mcpproxy.ServerBroken
+)
 
 // Budgets is the usage of all open sessions.
 type Budgets = session.Budgets

@@ -16,6 +16,24 @@ func (b *Broker) AutoApprovals(_ context.Context, id SessionID) ([]AutoApproval,
 	return s.AutoApprovals(), nil
 }
 
+// Servers returns the state of a session's tool servers.
+func (b *Broker) Servers(_ context.Context, id SessionID) ([]ServerStatus, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return nil, err
+	}
+	return s.Servers(), nil
+}
+
+// RestartServer starts a tool server of a session again.
+func (b *Broker) RestartServer(_ context.Context, id SessionID, name string) error {
+	s, err := b.session(id)
+	if err != nil {
+		return err
+	}
+	return s.RestartServer(name)
+}
+
 // Budgets returns what the open sessions have used and may use.
 func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Lock()

@@ -38,6 +38,7 @@ type fakeBroker struct {
 	startLogErr error
 	past        int64 // bytes of every terminal that are history
 	budgets     broker.Budgets
+	restarted []string
 	raised      []string
 }
 
@@ -227,6 +228,21 @@ func (b *fakeBroker) RaiseBudget(_ context.Context, id broker.SessionID, by stri
 	defer b.mu.Unlock()
 	b.raised = append(b.raised, by)
 	return broker.Budget{Session: id, Allowance: broker.Allowance{CostUSD: 10}}, nil
+}
+
+func (b *fakeBroker) Servers(context.Context, broker.SessionID) ([]broker.ServerStatus, error) {
+	return []broker.ServerStatus{
+		{Name: "filesystem", State: broker.ServerStopped, Tools: 14},
+		{Name: "memory", State: broker.ServerRunning, Tools: 9, Own: true, Hidden: map[string]string{"read_graph": "its input schema is not an object"}},
+		{Name: "tickets", State: broker.ServerBroken, Problem: "start server tickets: exit status 1", Own: true},
+	}, nil
+}
+
+func (b *fakeBroker) RestartServer(_ context.Context, _ broker.SessionID, name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.restarted = append(b.restarted, name)
+	return nil
 }
 
 func (b *fakeBroker) Subscribe(ctx context.Context) (<-chan broker.Event, error) {

@@ -188,6 +188,18 @@ type (
 		err     error
 	}
 
+	// serversMsg is the state of the tool servers of a tab.
+	serversMsg struct {
+		servers []broker.ServerStatus
+		err     error
+	}
+
+	// restartedServerMsg says that a tool server is being started again.
+	restartedServerMsg struct {
+		name string
+		err  error
+	}
+
 	// raisedMsg answers a request to raise a budget.
 	raisedMsg struct {
 		budget broker.Budget

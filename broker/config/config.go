@@ -64,6 +64,10 @@ type Config struct {
 	GitHosts      []string            `json:"gitHosts"`
 	AutoApprove   AutoApprove         `json:"autoApprove"`
 
+	// MCPServers are servers of the person's own, by name; what they mean is package
+	// servers' business.
+	MCPServers map[string]json.RawMessage `json:"mcpServers,omitempty"`
+
 	// Providers are entries that extend the table of model providers; what they
 	// mean is package mitm's business.
 	Providers []json.RawMessage `json:"providers,omitempty"`

@@ -16,6 +16,9 @@ type Call struct {
 	Values     []policy.Value
 	Prose      []string
 	Structural bool
+	// Unannotated is true when nobody has annotated the tool, so that the call names no
+	// values that a grant could keep to.
+	Unannotated bool
 }
 
 // CallOf returns the call of a verdict.
@@ -23,7 +26,8 @@ func CallOf(session, server, tool string, v policy.Verdict) Call {
 	return Call{
 		Session: session, Server: server, Tool: tool,
 		Arguments: v.Arguments, Digest: v.Digest, Values: v.Values, Prose: v.Prose,
-		Structural: v.Structural || v.Decision != policy.Escalate,
+		Structural:  v.Structural || v.Decision != policy.Escalate,
+		Unannotated: v.Rule == policy.RuleUnannotated,
 	}
 }
 

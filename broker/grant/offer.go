@@ -22,6 +22,7 @@ const (
 	Remote    Scope = "remote"    // this tool on these remotes
 	Target    Scope = "target"    // this tool on these names
 	Directory Scope = "directory" // this tool on what lies directly in this directory
+	Tool      Scope = "tool"      // this tool, which is not annotated, whatever its arguments
 )
 
 // Offer is a grant that a person could give for a call they see.
@@ -51,6 +52,13 @@ func Offers(c Call) []Offer {
 		Text:    fmt.Sprintf("%s with exactly these arguments", quoteName(name)),
 		pattern: pattern{server: c.Server, tool: c.Tool, digest: c.Digest},
 	}}
+	if c.Unannotated {
+		return append(offers, Offer{
+			Scope:   Tool,
+			Text:    fmt.Sprintf("%s with any arguments", quoteName(name)),
+			pattern: pattern{server: c.Server, tool: c.Tool, any: true},
+		})
+	}
 	rest, err := c.rest()
 	if err != nil || len(c.Values) == 0 || slices.ContainsFunc(c.Values, concealed) {
 		return offers

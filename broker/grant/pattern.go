@@ -13,6 +13,7 @@ import (
 type pattern struct {
 	server, tool string
 	digest       string // of the one call that fits, when set; the rest is unused
+	any          bool   // every call of the tool fits, as long as it is not annotated
 	slots        map[slot]allowed
 	rest         map[string]string // arguments that must be written like this
 }
@@ -31,6 +32,9 @@ func (p pattern) matches(c Call) bool {
 	}
 	if p.digest != "" {
 		return c.Digest == p.digest
+	}
+	if p.any {
+		return c.Unannotated
 	}
 	slots := c.slots()
 	if len(slots) == 0 || len(slots) != len(p.slots) {

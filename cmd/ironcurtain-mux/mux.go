@@ -21,6 +21,7 @@ type muxFlags struct {
 	agent     string
 	workspace string
 	policy    string
+	servers   string // a file
 	prompt    string
 	resume    string // the beginning of a session's id
 	worktree  worktreeFlags
@@ -38,6 +39,7 @@ func (f *muxFlags) register(cmd *cobra.Command) {
 // registerReal adds the flags that a demo does not have.
 func (f *muxFlags) registerReal(cmd *cobra.Command) {
 	f.upstream.register(cmd)
+	cmd.Flags().StringVar(&f.servers, "servers", "", "`file` with more MCP servers, in the form of mcpServers in config.json")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 

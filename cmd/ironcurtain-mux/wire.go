@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -22,6 +23,7 @@ type wiring struct {
 	table     []mitm.Provider
 	upstreams upstreams
 	keys      keyring
+	servers   map[string]servers.Config // the person's own
 	change    func(*broker.Config) // what a demo does differently; may be nil
 }
 
@@ -41,6 +43,10 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	if err != nil {
 		return wiring{}, err
 	}
+	own, err := ownServers(c, p.configFile(), flags.servers, agents)
+	if err != nil {
+		return wiring{}, err
+	}
 	table, err := providersOf(c)
 	if err != nil {
 		return wiring{}, fail("read configuration", err, "")
@@ -51,7 +57,7 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	}
 	w := wiring{
 		paths: p, config: c, agents: agents, table: table, upstreams: moved,
-		keys: credentials(table, agents, p, moved),
+		keys: credentials(table, agents, p, moved), servers: own,
 	}
 	return w, w.checkCredentials(flags.agent)
 }
@@ -105,6 +111,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 			Pids:     w.config.Resources.Pids,
 		},
 		FetchServer: fetch,
+		Servers:     w.servers,
 		GitHosts:    w.config.GitHosts,
 		AutoApprove: w.autoApprove(),
 		Limits:      limits,

@@ -2,6 +2,8 @@ package panel
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +28,29 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 		lines = append(lines, view.Line{Text: "/revoke N ends one, /revoke all every one"})
 	}
 	return lines
+}
+
+// ServerLines describes the tool servers of a tab: whether they run, how many tools they
+// offer, and why they do not offer others.
+func ServerLines(servers []broker.ServerStatus) []view.Line {
+	lines := []view.Line{}
+	for _, s := range servers {
+		state := string(s.State)
+		switch s.State {
+		case broker.ServerStopped:
+			state = "ready, runs when a call needs it"
+		case broker.ServerBroken:
+			state = "failed: " + text.Drawable(s.Problem)
+		}
+		lines = append(lines, view.Line{Key: text.Drawable(s.Name), Text: fmt.Sprintf("%s; %s", view.Counted(s.Tools, "tool"), state)})
+		for _, tool := range slices.Sorted(maps.Keys(s.Hidden)) {
+			lines = append(lines, view.Line{Text: fmt.Sprintf("  %s is not offered: %s", text.Drawable(tool), text.Drawable(s.Hidden[tool]))})
+		}
+	}
+	if len(lines) == 0 {
+		return []view.Line{{Text: "the tool servers of this tab do not run yet"}}
+	}
+	return append(lines, view.Line{Text: "/servers restart NAME starts one again; mcpServers in config.json adds your own"})
 }
 
 // UndoLines describes one automatic approval: the words of the person that it rests on,
