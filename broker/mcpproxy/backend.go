@@ -40,6 +40,7 @@ type backend struct {
 	up     chan struct{} // closed while there is a link
 	tools  []tool
 	demand demand
+	stale  chan struct{} // holds one value when the tools have to be listed again
 
 	ctx    context.Context // ends with the backend
 	cancel context.CancelFunc
@@ -51,7 +52,7 @@ type backend struct {
 const gitAtOnce = 1
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
-	b := &backend{proxy: p, spec: s, up: make(chan struct{}), git: policy.DefaultTraits()[s.Name].Git}
+	b := &backend{proxy: p, spec: s, up: make(chan struct{}), stale: make(chan struct{}, 1), git: policy.DefaultTraits()[s.Name].Git}
 	if b.atOnce = int64(p.limits.PerServer); b.git {
 		b.atOnce = min(b.atOnce, gitAtOnce)
 	}
@@ -147,7 +148,7 @@ func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 	}
 	c.OnNotification(func(n mcp.JSONRPCNotification) {
 		if n.Method == mcp.MethodNotificationToolsListChanged {
-			b.keeper.Go(func() { b.changed(l) })
+			b.toolsChanged()
 		}
 	})
 	var hello mcp.InitializeRequest

@@ -2,6 +2,7 @@ package mcpproxy
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -11,7 +12,37 @@ const maxBackoff = 30 * time.Second
 // steady is how long a server must have run so that it is restarted without a long pause.
 const steady = time.Minute
 
-// changed lists the tools again after the server said that they changed.
+// relistPause is the time between two lists of a server's tools. A server may say at any rate
+// that they have changed.
+const relistPause = time.Second
+
+// toolsChanged notes that the server says that its tools have changed.
+func (b *backend) toolsChanged() {
+	select {
+	case b.stale <- struct{}{}:
+	default: // that is noted already
+	}
+}
+
+// relist lists the tools again whenever the server says that they changed, until the server
+// ends.
+func (b *backend) relist(l *link) {
+	for {
+		select {
+		case <-b.stale:
+			b.changed(l)
+		case <-l.process.Done():
+			return
+		}
+		select {
+		case <-time.After(relistPause):
+		case <-l.process.Done():
+			return
+		}
+	}
+}
+
+// changed lists the tools again.
 func (b *backend) changed(l *link) {
 	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
 	defer cancel()
@@ -34,14 +65,18 @@ func (b *backend) keep(l *link) {
 	pause := b.proxy.limits.Backoff
 	for {
 		began := time.Now()
-		if !b.watch(l) {
-			_ = l.Close()
-			l.dropGivenUp()
+		var listing sync.WaitGroup
+		listing.Go(func() { b.relist(l) })
+		ended := b.watch(l)
+		if ended {
+			b.down()
+		}
+		_ = l.Close()
+		listing.Wait()
+		l.dropGivenUp()
+		if !ended {
 			return
 		}
-		b.down()
-		_ = l.Close()
-		l.dropGivenUp()
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
 		if time.Since(began) > steady {
 			pause = b.proxy.limits.Backoff

@@ -21,10 +21,15 @@ type serverRequest struct {
 // unreadable is the error in place of an answer that cannot be understood.
 var unreadable = json.RawMessage(`{"message":"the server's answer cannot be understood"}`)
 
+// maxRubbish is how many lines in a row a server may print that are no messages.
+const maxRubbish = 10_000
+
 // read takes the server's messages until it ends.
 func (l *link) read() {
 	defer close(l.requests)
 	frames := jsonrpc.NewReader(l.process.Stdout(), l.limit)
+	frames.StopAtTooLong()
+	rubbish := 0
 	for {
 		line, err := frames.Next(nil)
 		if errors.Is(err, jsonrpc.ErrTooLong) {
@@ -38,10 +43,17 @@ func (l *link) read() {
 		}
 		switch e, err := strict.Open(line); {
 		case err == nil:
+			rubbish = 0
 			l.dispatch(e)
 		case e.ID != nil && e.Method == "":
 			l.deliver(jsonrpc.Message{ID: e.ID, Error: unreadable})
 		default: // servers do print other things than messages
+			rubbish++
+		}
+		if rubbish > maxRubbish {
+			l.end(fmt.Errorf("the server prints what is no message: %.80q", line))
+			go l.process.Stop()
+			return
 		}
 	}
 }

@@ -37,6 +37,7 @@ type Reader struct {
 	r      *bufio.Reader
 	limit  int
 	finder func() Finder // nil when nobody asks for ids of lines that are not kept
+	stops  bool          // see StopAtTooLong
 }
 
 // Finder looks for the id of one message that is being skipped.
@@ -60,6 +61,10 @@ func NewReader(r io.Reader, limit int) *Reader {
 // for one message.
 func (r *Reader) FindIDs(finder func() Finder) { r.finder = finder }
 
+// StopAtTooLong makes Next return ErrTooLong as soon as a line is too long, without looking
+// for its end, which may never come. The reader cannot go on after that.
+func (r *Reader) StopAtTooLong() { r.stops = true }
+
 // Next returns the next line that is not empty, without its end. The bytes belong to the
 // caller. Next charges them to the budget, if there is one. It returns an unfinished last
 // line with io.ErrUnexpectedEOF.
@@ -80,6 +85,9 @@ func (r *Reader) line(budget Budget) ([]byte, error) {
 	for {
 		part, err := r.r.ReadSlice('\n')
 		n := len(line) + len(part)
+		if n > r.limit && r.stops {
+			return nil, ErrTooLong
+		}
 		if n > r.limit {
 			return nil, r.skip(budget, line, part, err, ErrTooLong)
 		}
