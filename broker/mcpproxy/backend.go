@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -117,7 +119,11 @@ func (b *backend) known() *Known {
 func (b *backend) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
 	defer cancel()
-	p, err := b.proxy.config.Sandbox.Start(ctx, b.spec)
+	spec, err := b.withCredentials(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("start server %s: %w", b.spec.Name, err)
+	}
+	p, err := b.proxy.config.Sandbox.Start(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -138,6 +144,26 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	b.known().learn(b.spec.Name, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
 	return l, nil
+}
+
+// withCredentials returns the server to be started with its credentials, which from now on
+// never reach the agent.
+func (b *backend) withCredentials(ctx context.Context) (sandbox.Spec, error) {
+	spec := b.spec
+	if spec.Credentials == nil {
+		return spec, nil
+	}
+	found, err := spec.Credentials(ctx)
+	if err != nil {
+		return spec, err
+	}
+	b.proxy.hide(slices.Collect(maps.Values(found)))
+	spec.Env = maps.Clone(spec.Env)
+	if spec.Env == nil {
+		spec.Env = map[string]string{}
+	}
+	maps.Copy(spec.Env, found)
+	return spec, nil
 }
 
 // greet does the MCP handshake with a server that has just started.
@@ -238,7 +264,7 @@ func (b *backend) close() {
 // lastWords returns the end of the server's standard error, to be appended to a message.
 func (b *backend) lastWords(p *sandbox.Process) string {
 	if words := p.LastWords(); words != "" {
-		return fmt.Sprintf(": %.300s", b.proxy.redact.Text(words))
+		return fmt.Sprintf(": %.300s", b.proxy.redact.Load().Text(words))
 	}
 	return ""
 }

@@ -17,7 +17,8 @@ func (p *Proxy) acrossBlocks(result []byte) ([]byte, error) {
 			joined = append(joined, text...)
 		}
 	}
-	spans := p.redact.Spans(string(joined))
+	redact := p.redact.Load()
+	spans := redact.Spans(string(joined))
 	if len(places) < 2 || len(spans) == 0 {
 		return result, nil
 	}
@@ -27,7 +28,7 @@ func (p *Proxy) acrossBlocks(result []byte) ([]byte, error) {
 			end = starts[n+1]
 		}
 		var err error
-		if r.Content[place], err = withText(r.Content[place], p.redact.Cut(string(joined), start, end, spans)); err != nil {
+		if r.Content[place], err = withText(r.Content[place], redact.Cut(string(joined), start, end, spans)); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func (c *call) tellOutcome() {
 	if c.outcome.item == "" {
 		return
 	}
-	c.proxy.config.Approvals.Ended(c.outcome.item, c.outcome.state, c.proxy.redact.Known(c.outcome.reason))
+	c.proxy.config.Approvals.Ended(c.outcome.item, c.outcome.state, c.proxy.redact.Load().Known(c.outcome.reason))
 	c.outcome = outcome{}
 }
 

@@ -24,7 +24,7 @@ type Proxy struct {
 	limits  Limits
 	judge   atomic.Pointer[Judge]
 	judging *semaphore.Weighted // held while a call is judged
-	redact  *audit.Redactor
+	redact  atomic.Pointer[audit.Redactor]
 
 	backends []*backend
 	catalog  atomic.Pointer[catalog]
@@ -41,6 +41,7 @@ type Proxy struct {
 	endLife  context.CancelFunc
 
 	mu        sync.Mutex
+	secrets   []string // that redact knows
 	closed    bool
 	listeners map[net.Listener]struct{}
 	sessions  map[*session]struct{}
@@ -53,9 +54,10 @@ func New(c Config) (*Proxy, error) {
 		return nil, errors.New("tool proxy: an engine, an audit log and a sandbox are needed")
 	}
 	p := &Proxy{
-		config: c, limits: c.Limits.orDefaults(), redact: audit.NewRedactor(c.Secrets),
+		config: c, limits: c.Limits.orDefaults(), secrets: slices.Clone(c.Secrets),
 		listeners: map[net.Listener]struct{}{}, sessions: map[*session]struct{}{},
 	}
+	p.redact.Store(audit.NewRedactor(p.secrets))
 	p.judging = semaphore.NewWeighted(maxJudged)
 	p.rate, p.room = newRates(p.limits, time.Now), newRoom(p.limits.Room)
 	p.judge.Store(&c.Engine)
@@ -71,6 +73,34 @@ func New(c Config) (*Proxy, error) {
 	}
 	p.catalog.Store(newCatalog(nil))
 	return p, nil
+}
+
+// hide keeps more secrets from the agent.
+func (p *Proxy) hide(secrets []string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range secrets {
+		if !slices.Contains(p.secrets, s) {
+			p.secrets = append(p.secrets, s)
+		}
+	}
+	p.redact.Store(audit.NewRedactor(p.secrets))
+}
+
+// AwaitOwn waits until the servers of the person's own run or have failed, or until ctx ends.
+func (p *Proxy) AwaitOwn(ctx context.Context) {
+	for _, b := range p.backends {
+		b.mu.Lock()
+		starting := b.demand.starting
+		b.mu.Unlock()
+		if starting == nil {
+			continue
+		}
+		select {
+		case <-starting:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // Start starts all servers whose tools are not known, in parallel, and lists their tools.

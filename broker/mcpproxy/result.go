@@ -93,7 +93,7 @@ func (p *Proxy) annotated(result []byte) ([]byte, error) {
 
 // present makes a text fit for the agent.
 func (p *Proxy) present(text string, sandboxed bool) string {
-	return p.blocked(p.redact.Known(p.engine().ToContainer(text)), sandboxed)
+	return p.blocked(p.redact.Load().Known(p.engine().ToContainer(text)), sandboxed)
 }
 
 // blocked marks a text that looks like a refusal of the sandbox, and says what to do.

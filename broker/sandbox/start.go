@@ -22,10 +22,12 @@ const probeLimit = 90 * time.Second
 
 // Spec is a server to be started.
 type Spec struct {
-	Name    string
-	Argv    []string          // the program and its arguments
-	Env     map[string]string // its own variables and credentials
-	Sandbox servers.Sandbox
+	Name string
+	Argv []string          // the program and its arguments
+	Env  map[string]string // its own variables and credentials
+	// Credentials finds more variables, at each start. Their values are secrets. It may be nil.
+	Credentials func(context.Context) (map[string]string, error)
+	Sandbox     servers.Sandbox
 	// Roots are the directories that the server gets as MCP roots when it asks; the first
 	// is the session's. Without any, the server has no roots. RootArgs says that they are
 	// also the last of its arguments.

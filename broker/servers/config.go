@@ -44,28 +44,26 @@ type Credential struct {
 // Off reports whether the server is not to be started.
 func (c Config) Off() bool { return c.Enabled != nil && !*c.Enabled }
 
-// For reports whether sessions of an agent have the server.
+// For reports whether sessions of an agent have the server, or of any agent if it is "".
 func (c Config) For(agent string) bool {
-	return !c.Off() && (len(c.Agents) == 0 || slices.Contains(c.Agents, agent))
+	return !c.Off() && (agent == "" || len(c.Agents) == 0 || slices.Contains(c.Agents, agent))
 }
 
-// Environment returns the server's own variables, with the credentials, and the values of the
-// credentials alone.
-func (c Config) Environment(ctx context.Context, home string) (env map[string]string, secrets []string, err error) {
-	env = map[string]string{}
-	maps.Copy(env, c.Env)
+// Find finds the credentials of the server, as variables of its environment.
+func (c Config) Find(ctx context.Context, home string) (map[string]string, error) {
+	found := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
-		found := c.Credentials[name]
-		ref := secretref.Reference{Command: found.Command, Env: found.Env, File: found.File}
-		if rest, below := strings.CutPrefix(found.File, "~/"); below {
+		where := c.Credentials[name]
+		ref := secretref.Reference{Command: where.Command, Env: where.Env, File: where.File}
+		if rest, below := strings.CutPrefix(where.File, "~/"); below {
 			ref.File = filepath.Join(home, rest)
 		}
-		if env[name], err = ref.Resolve(ctx); err != nil {
-			return nil, nil, fault.New("mend it in the server's credentials", "find the credential %s: %w", name, err)
+		var err error
+		if found[name], err = ref.Resolve(ctx); err != nil {
+			return nil, fault.New("mend it in the server's credentials", "find the credential %s: %w", name, err)
 		}
-		secrets = append(secrets, env[name])
 	}
-	return env, secrets, nil
+	return found, nil
 }
 
 // Sandbox is how a server is confined. The zero value, an absent field, is the

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,6 +18,7 @@ import (
 type ServerCheck struct {
 	Tools  int      // how many tools an agent would be offered
 	Hidden []string // the tools that no agent is offered, each with the reason
+	Failed []string // the servers of the person's own that did not start, each with the reason
 }
 
 // CheckServers starts every tool server in its sandbox, as a session in an
@@ -58,7 +60,13 @@ func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	if err := proxy.Start(ctx); err != nil {
 		return found, err
 	}
+	proxy.AwaitOwn(ctx)
 	found.Tools = proxy.Tools()
+	for _, own := range proxy.Servers() {
+		if own.Own && own.State != mcpproxy.ServerRunning {
+			found.Failed = append(found.Failed, own.Name+": "+cmp.Or(own.Problem, "it did not answer in time"))
+		}
+	}
 	hidden := proxy.Hidden()
 	for _, name := range slices.Sorted(maps.Keys(hidden)) {
 		found.Hidden = append(found.Hidden, name+": "+hidden[name])

@@ -1,12 +1,9 @@
 package session
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -35,31 +32,18 @@ func (s *Session) ownDomains() map[string][]string {
 	return all
 }
 
-// ownSpecs returns the person's own servers, and the secrets that they get. A server whose
-// credentials cannot be found is left out, and the person is told.
-func (s *Session) ownSpecs(ctx context.Context) (specs []sandbox.Spec, secrets []string) {
-	var mu sync.Mutex
-	var group sync.WaitGroup
+// ownSpecs returns the person's own servers.
+func (s *Session) ownSpecs() []sandbox.Spec {
+	var specs []sandbox.Spec
 	for _, name := range s.ownServers() {
 		c := s.deps.Config.Servers[name]
-		group.Go(func() { // a command that prints a credential may take a while
-			env, found, err := c.Environment(ctx, s.deps.Config.UserHome)
-			if err != nil {
-				s.notice(true, fmt.Sprintf("tool server %s was not started: %v; %s", name, err, fault.Hint(err)))
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			secrets = append(secrets, found...)
-			specs = append(specs, sandbox.Spec{
-				Name: name, Argv: append([]string{c.Command}, c.Args...), Env: env, Sandbox: c.Sandbox,
-				Roots: []string{s.fixed.Workspace}, Own: true,
-			})
+		specs = append(specs, sandbox.Spec{
+			Name: name, Argv: append([]string{c.Command}, c.Args...), Env: c.Env, Sandbox: c.Sandbox,
+			Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, s.deps.Config.UserHome) },
+			Roots:       []string{s.fixed.Workspace}, Own: true,
 		})
 	}
-	group.Wait()
-	slices.SortFunc(specs, func(a, b sandbox.Spec) int { return cmp.Compare(a.Name, b.Name) })
-	return specs, secrets
+	return specs
 }
 
 // Servers returns the state of the session's tool servers; none while they are not started.

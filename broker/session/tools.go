@@ -87,8 +87,6 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return err
 	}
-	own, secrets := s.ownSpecs(ctx)
-	specs = append(specs, own...)
 	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // of a process that was killed
 		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
@@ -107,7 +105,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Particulars:       s.particulars,
 		EscalationTimeout: s.deps.Config.EscalationTimeout,
 		Activity:          s.toolActivity,
-		Secrets:           append(secrets, s.deps.Config.Secrets...),
+		Secrets:           s.deps.Config.Secrets,
 		Known:             s.deps.Tools,
 		Builtins:          s.domainTools(),
 		Tickets:           true,
@@ -275,7 +273,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Memory:  fetchMemory,
 		})
 	}
-	return all, nil
+	return append(all, s.ownSpecs()...), nil
 }
 
 // gitBase names the directory to which the git server keeps.

@@ -104,7 +104,11 @@ func checkServers(ctx context.Context, p paths) finding {
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
-	b, err := wiring{paths: p, config: c, agents: agents, keys: credentials(nil, agents, p, upstreams{})}.broker(slog.New(slog.DiscardHandler))
+	own, err := ownServers(c, p.configFile(), "", agents)
+	if err != nil {
+		return bad(remedyOf(err, ""), "%s", reasonOf(err))
+	}
+	b, err := wiring{paths: p, config: c, agents: agents, servers: own, keys: credentials(nil, agents, p, upstreams{})}.broker(slog.New(slog.DiscardHandler))
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
@@ -113,9 +117,12 @@ func checkServers(ctx context.Context, p paths) finding {
 	if err != nil {
 		return bad(remedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.cache), "%v", err)
 	}
+	if len(found.Failed) > 0 {
+		return bad("mend mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
+	}
 	if len(found.Hidden) > 0 {
 		return warn("annotate them in a policy of your own if agents shall have them",
 			"%d tools, each server in its sandbox; not offered: %s", found.Tools, strings.Join(found.Hidden, "; "))
 	}
-	return ok("%d tools, each server in its sandbox, all annotated", found.Tools)
+	return ok("%d tools, each server in its sandbox", found.Tools)
 }
