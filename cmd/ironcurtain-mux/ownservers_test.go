@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// A tab has the servers that config.json and --servers name. Their tools ask, a grant lets a
+// tool through with any arguments, and a credential never reaches the agent.
+func TestOwnServers(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	installed, err := servers.Install(t.Context(), cacheDirectory(t), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything, err := installed.Argv("everything")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry := fmt.Sprintf(`{"command":%q,"args":[%q,"stdio"],"credentials":{"PLACE_TOKEN":{"file":"~/token"}}}`, everything[0], everything[1])
+	for path, text := range map[string]string{
+		"state/config.json": `{"agent":"shell","mcpServers":{"place":` + entry + `,"gone":{"command":"/no/such/program"},"off":{"command":"x","enabled":false}}}`,
+		"more.json":         `{"mcpServers":{"other":{"command":"false","agents":["codex"]}}}`,
+		"user/token":        "very-secret-0123456789\n",
+	} {
+		path = filepath.Join(home, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := driveFramed(t, home, 120, 40, "ironcurtain-mux", "--servers", filepath.Join(home, "more.json"))
+	d.see(patience, "tool server gone could not be started")
+	for listed := false; !listed; {
+		d.send("\x01/servers\r")
+		d.until("the servers", patience, func(screen string) bool {
+			listed = strings.Contains(screen, "14 tools; running") && strings.Contains(screen, "failed: ")
+			return strings.Contains(screen, "q close")
+		})
+		d.send("q")
+		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, "q close") })
+	}
+	s := d.onlySession()
+	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"place__get-env","arguments":{}}}
+`
+	if err := os.WriteFile(filepath.Join(s.Workspace, "lines"), []byte(lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, granted := range []bool{false, true} {
+		d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
+		if granted {
+			d.see(patience, "grant #1 lets place/get-env through")
+		} else {
+			d.until("the call", patience, func(string) bool { return len(d.pending()) == 1 })
+			if out, errs, code := d.command("approve", d.pending()[0].ID, "--remember", "tool"); code != exitOK {
+				t.Fatal(out, errs)
+			}
+		}
+		d.until("the answer", patience, func(string) bool {
+			answer, err := os.ReadFile(filepath.Join(s.Workspace, "answer"))
+			return err == nil && strings.Contains(string(answer), "PLACE_TOKEN") && !strings.Contains(string(answer), "very-secret")
+		})
+	}
+	d.send("\x01/quit!\r")
+	d.ended(patience)
+	if record := d.audit(s.ID); strings.Contains(record, "very-secret") || !strings.Contains(record, "structural-unannotated-tool") {
+		t.Errorf("on record:\n%s", record)
+	}
+}
+
+// A server that cannot be used is one clear line before anything starts.
+func TestOwnServersRefused(t *testing.T) {
+	for entry, want := range map[string]string{
+		`{"git":{"command":"x"}}`: `server "git": every session has a server of this name already`,
+		`{"a":{"command":"x","credentials":{"K":{"command":["x"],"env":"Y"}}}}`: "/mcpServers/a/credentials/K",
+		`{"a":{"command":"x","credentials":{"K":"the-value"}}}`:                 "/mcpServers/a/credentials/K",
+		`{"a":{"command":"x","env":{"K":"1"},"credentials":{"K":{"env":"Y"}}}}`: `"K" is in env and in credentials`,
+		`{"a":{"command":"x","agents":["nobody"]}}`:                             `server "a": agents`,
+		`{"a":{"url":"https://example.com/mcp"}}`:                               "/mcpServers/a",
+		`{"a":{"command":"x","sandbox":{"network":{"allowedDomains":["*"]}}}}`:  `"*" is not a domain`,
+		`{"a__b":{"command":"x"}}`:                                              `server "a__b": a server's name has`,
+	} {
+		home := newHome(t)
+		configure(t, home, `{"agent":"shell","mcpServers":`+entry+`}`)
+		d := &driver{t: t, home: home}
+		_, errs, code := d.command("start", "x")
+		if code != exitFailure || !strings.Contains(errs, want) || strings.Count(errs, "\n") > 2 || strings.Contains(errs, "the-value") {
+			t.Errorf("%s: code %d, %s", entry, code, errs)
+		}
+	}
+}
