@@ -38,7 +38,7 @@ type fakeBroker struct {
 	startLogErr error
 	past        int64 // bytes of every terminal that are history
 	budgets     broker.Budgets
-	restarted []string
+	restarted   []string
 	raised      []string
 }
 

@@ -24,7 +24,7 @@ type wiring struct {
 	upstreams upstreams
 	keys      keyring
 	servers   map[string]servers.Config // the person's own
-	change    func(*broker.Config) // what a demo does differently; may be nil
+	change    func(*broker.Config)      // what a demo does differently; may be nil
 }
 
 // wireReal checks the flags and connects the parts to the real providers.
