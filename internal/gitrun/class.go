@@ -2,11 +2,13 @@ package gitrun
 
 import "time"
 
-// Class is what a run of git may use. At most one run of each class is active.
+// Class is what a run of git may use. Of each class a bounded number of runs is active,
+// usually one.
 type Class struct {
 	memory int64         // of its own, in bytes
+	file   int64         // the largest file it may write, in bytes; 0: git starts no other programs
 	time   time.Duration // from its turn on
-	turn   chan struct{} // holds a value while one runs; nothing is lost
+	turn   chan struct{} // holds a value for each that runs; nothing is lost
 }
 
 // The classes. With the files that it maps, git uses about 300 MB at most.
@@ -16,6 +18,12 @@ var (
 	// Thorough is for bringing work home.
 	Thorough = &Class{memory: 176 << 20, time: 2 * time.Minute, turn: make(chan struct{}, 1)}
 )
+
+// Distant makes a class for fetching what a person has named from another machine, as one
+// file of bounded size. Git starts other programs for that, which end with it.
+func Distant(file int64, limit time.Duration, runs int) *Class {
+	return &Class{memory: 1 << 30, file: file, time: limit, turn: make(chan struct{}, runs)}
+}
 
 // mapped is how many bytes of files git may map beside its own memory: the parts of packs
 // that packedGitLimit allows, one file of objects, its program. The indexes of packs come

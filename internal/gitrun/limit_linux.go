@@ -11,8 +11,14 @@ func limited(memory, address, seconds int64) string {
 	return fmt.Sprintf("ulimit -c 0 && ulimit -d %d && ulimit -v %d && ulimit -t %d && exec git \"$@\"", memory>>10, address>>10, seconds)
 }
 
-// attributes give git a process group of its own and end git with the thread that started
-// it, by the signal on which git removes its locks.
+// limitedGroup is a shell script that sets its limits and runs git with all that git starts.
+// The signal that ends the script ends all of them.
+func limitedGroup(memory, file, seconds int64) string {
+	return fmt.Sprintf("ulimit -c 0 && ulimit -d %d && ulimit -f %d && ulimit -t %d && %s", memory>>10, file>>9, seconds, asGroup)
+}
+
+// attributes give git a session and so a process group of its own, without a terminal, and
+// end git with the thread that started it, by the signal on which git removes its locks.
 func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
 }

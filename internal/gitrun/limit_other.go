@@ -13,4 +13,10 @@ func limited(_, _, seconds int64) string {
 	return fmt.Sprintf("ulimit -c 0 && ulimit -t %d && exec git \"$@\"", seconds)
 }
 
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+// limitedGroup is a shell script that sets its limits and runs git with all that git starts.
+// The signal that ends the script ends all of them.
+func limitedGroup(_, file, seconds int64) string {
+	return fmt.Sprintf("ulimit -c 0 && ulimit -f %d && ulimit -t %d && %s", file>>9, seconds, asGroup)
+}
+
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -22,6 +23,14 @@ type Command struct {
 	Out  io.Writer // may be nil; an error of it ends the run and is returned
 	// Indexes is how many bytes of pack indexes git may have to map.
 	Indexes int64
+	// Whole is the whole environment, in place of the one that keeps the person's
+	// configuration from git; for what a person has ordered. Nil: that one.
+	Whole []string
+	// Err gets what git writes to standard error; may be nil. What has no place in the error
+	// of the run can be found there.
+	Err io.Writer
+	// File is inherited as descriptor 3; may be nil.
+	File *os.File
 }
 
 // ErrNoGit says that git is not installed.
@@ -80,14 +89,22 @@ func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, erro
 	return kept.Bytes(), err
 }
 
+// asGroup is the part of a shell script that runs git and, when it is told to end, ends
+// everything in its process group. A file that becomes too large (signal 25) is an error of
+// writing.
+const asGroup = `{ trap '' 25; trap 'kill -KILL 0' TERM; git "$@" & wait $!; }`
+
 // start runs git and waits for its end. The goroutine stays on its thread, because the
 // kernel ends git together with the thread that started it.
 func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint io.Writer) error {
 	if _, err := exec.LookPath("git"); err != nil {
 		return err
 	}
-	memory := c.memory
-	script := limited(memory, memory+mapped+min(max(cmd.Indexes, 0), maxIndexes), int64(c.time/time.Second)+2)
+	memory, seconds := c.memory, int64(c.time/time.Second)+2
+	script := limited(memory, memory+mapped+min(max(cmd.Indexes, 0), maxIndexes), seconds)
+	if c.file != 0 {
+		script = limitedGroup(memory, c.file, seconds)
+	}
 	args := []string{"-c", script, "git"}
 	for _, s := range settings {
 		args = append(args, "-c", s)
@@ -99,10 +116,19 @@ func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint i
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull, "GIT_ATTR_NOSYSTEM=1",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0",
 	}, cmd.Env...)
+	if cmd.Whole != nil {
+		run.Env = append(slices.Clone(cmd.Whole), cmd.Env...)
+	}
 	run.SysProcAttr = attributes()
 	run.Cancel = func() error { return syscall.Kill(-run.Process.Pid, syscall.SIGTERM) } // it removes its locks
 	run.WaitDelay = time.Second
 	run.Stdin, run.Stderr = cmd.In, complaint
+	if cmd.Err != nil {
+		run.Stderr = io.MultiWriter(complaint, cmd.Err)
+	}
+	if cmd.File != nil {
+		run.ExtraFiles = []*os.File{cmd.File}
+	}
 	if out.w != nil {
 		run.Stdout = out
 	}

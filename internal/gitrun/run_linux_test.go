@@ -24,7 +24,17 @@ import (
 // on its own input.
 const helperOf = "GITRUN_HELPER_OF"
 
+// helperOfGroup makes a run of this test program run git with a program that git starts.
+const helperOfGroup = "GITRUN_HELPER_OF_GROUP"
+
+// lasting is a program that git starts and that lasts. Its descriptor 3 shows whether it does.
+var lasting = []string{"-c", "alias.last=!echo up >&3; sleep 1000; true", "last"}
+
 func TestMain(m *testing.M) {
+	if os.Getenv(helperOfGroup) != "" {
+		_ = Distant(1<<20, time.Minute, 1).Run(context.Background(), Command{Args: lasting, File: os.NewFile(3, "up")})
+		os.Exit(1) //nolint:forbidigo // this is a program of its own
+	}
 	if repository := os.Getenv(helperOf); repository != "" {
 		err := Thorough.Run(context.Background(), Command{
 			Args: []string{"hash-object", "--stdin"}, Env: []string{"GIT_DIR=" + repository}, In: os.Stdin,
@@ -201,6 +211,58 @@ func TestGitEndsWithItsParent(t *testing.T) {
 	if !errors.Is(err, syscall.EPIPE) {
 		t.Errorf("git still reads: %v", err)
 	}
+}
+
+// What git starts ends with git, whether this process is killed or no longer wants it.
+func TestTheGroupEnds(t *testing.T) {
+	begin := func() (r, w *os.File) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = r.Close() })
+		if err := r.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		return r, w
+	}
+	up := func(r *os.File) {
+		if _, err := io.ReadFull(r, make([]byte, len("up\n"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	over := func(r *os.File) {
+		if _, err := r.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+			t.Errorf("something is still there: %v", err)
+		}
+	}
+	r, w := begin()
+	helper := exec.CommandContext(t.Context(), os.Args[0])
+	helper.Env, helper.ExtraFiles = append(os.Environ(), helperOfGroup+"=yes"), []*os.File{w}
+	if err := helper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	up(r)
+	if err := helper.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = helper.Wait() // it was killed
+	over(r)
+
+	r, w = begin()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1) // one value
+	go func() {
+		ended <- Distant(1<<20, time.Minute, 1).Run(ctx, Command{Args: lasting, File: w})
+		_ = w.Close()
+	}()
+	up(r)
+	cancel()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	over(r)
 }
 
 // Whoever waits for a turn, or for git, need not wait any longer than they want to.
