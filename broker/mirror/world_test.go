@@ -1,0 +1,278 @@
+package mirror
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const token = "tok-5ecretZ7wq91"
+
+// world is a person's home, with a bare repository that servers show and a cache.
+type world struct {
+	top, home, bare, seed string
+	cache                 Cache
+}
+
+// newWorld makes it, and makes it the environment of this test.
+func newWorld(t *testing.T) world {
+	t.Helper()
+	top := t.TempDir()
+	w := world{top: top, home: filepath.Join(top, "home"), bare: filepath.Join(top, "srv", "team", "repo.git"), seed: filepath.Join(top, "seed"), cache: Cache{filepath.Join(top, "cache")}}
+	if err := os.MkdirAll(filepath.Join(w.home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		t.Setenv(name, "")
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", w.home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.home, ".config"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	for _, setting := range []string{"user.name=A", "user.email=a@example.com", "init.defaultBranch=main"} {
+		name, value, _ := strings.Cut(setting, "=")
+		run(t, "git", "config", "--global", name, value)
+	}
+	run(t, "git", "init", "-q", "--bare", w.bare)
+	run(t, "git", "-C", w.bare, "config", "http.receivepack", "true")
+	run(t, "git", "init", "-q", w.seed)
+	w.commit(t, "first")
+	return w
+}
+
+// commit adds a commit to the remote's branch main.
+func (w world) commit(t *testing.T, text string) string {
+	t.Helper()
+	write(t, filepath.Join(w.seed, "file"), text+"\n", 0o600)
+	run(t, "git", "-C", w.seed, "add", "file")
+	run(t, "git", "-C", w.seed, "commit", "-q", "-m", text)
+	run(t, "git", "-C", w.seed, "push", "-q", w.bare, "HEAD:main", "HEAD:refs/heads/side/b")
+	return strings.TrimSpace(run(t, "git", "-C", w.seed, "rev-parse", "HEAD"))
+}
+
+// run runs a program of the host, which must succeed.
+func run(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v: %s", argv, err, out)
+	}
+	return string(out)
+}
+
+// write makes a file, with the directories above it.
+func write(t *testing.T, path, text string, perm os.FileMode) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), perm); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func address(t *testing.T, text string) gitx.Address {
+	t.Helper()
+	a, err := Address(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// serve starts a real HTTPS server that the person's git trusts.
+func (w world) serve(t *testing.T, handler http.Handler) string {
+	t.Helper()
+	server := httptest.NewTLSServer(handler)
+	t.Cleanup(server.Close)
+	ca := write(t, filepath.Join(w.home, "ca-"+filepath.Base(server.URL)+".pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})), 0o600)
+	run(t, "git", "config", "--global", "http."+server.URL+".sslCAInfo", ca)
+	return server.URL
+}
+
+// git is a real git server over HTTP.
+func (w world) git(t *testing.T) http.Handler {
+	t.Helper()
+	backend := strings.TrimSpace(run(t, "git", "--exec-path")) + "/git-http-backend"
+	handler := &cgi.Handler{Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + filepath.Join(w.top, "srv"), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + w.home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 0 { // CGI wants to know the length
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		}
+		handler.ServeHTTP(rw, r)
+	})
+}
+
+// private lets through only requests with the token.
+func private(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if user, secret, _ := r.BasicAuth(); user != "me" || secret != token {
+			rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// store makes the person's git keep a login for a host.
+func (w world) store(t *testing.T, url, secret string) {
+	t.Helper()
+	run(t, "git", "config", "--global", "credential.helper", "store")
+	file := filepath.Join(w.home, ".git-credentials")
+	before, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	write(t, file, strings.Replace(url, "://", "://me:"+secret+"@", 1)+"\n"+string(before), 0o600) // the first one counts
+}
+
+// sshd starts a real sshd with a new host key, at which the person can log in, and returns
+// the URL of the repository there. The person's ssh reads the configuration in their home.
+func (w world) sshd(t *testing.T) (url string, port int) {
+	t.Helper()
+	dir := filepath.Join(w.top, "sshd")
+	for _, key := range []string{filepath.Join(dir, "host"), filepath.Join(w.home, ".ssh", "id_ed25519")} {
+		if err := os.MkdirAll(filepath.Dir(key), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+	}
+	real, err := exec.LookPath("ssh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := write(t, filepath.Join(w.home, ".ssh", "config"), fmt.Sprintf("UserKnownHostsFile %[1]s/.ssh/known_hosts\nGlobalKnownHostsFile /dev/null\nIdentityFile %[1]s/.ssh/id_ed25519\n", w.home), 0o600)
+	bin := filepath.Dir(write(t, filepath.Join(w.top, "bin", "ssh"), "#!/bin/sh\nexec "+real+" -F "+config+" \"$@\"\n", 0o700))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	key, err := os.ReadFile(filepath.Join(w.home, ".ssh", "id_ed25519.pub"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "authorized_keys"), string(key), 0o600)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = l.Addr().(*net.TCPAddr).Port
+	_ = l.Close()
+	server := write(t, filepath.Join(dir, "conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s/host\nAuthorizedKeysFile %[2]s/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n", port, dir), 0o600)
+	if os.Getuid() == 0 {
+		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cmd := exec.CommandContext(ctx, "/usr/sbin/sshd", "-D", "-e", "-f", server)
+	cmd.WaitDelay = 5 * time.Second
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines, up := bufio.NewScanner(log), false
+	for !up && lines.Scan() {
+		up = strings.Contains(lines.Text(), "Server listening")
+	}
+	if !up {
+		t.Fatal("sshd did not start: ", lines.Err())
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(io.Discard, log)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-drained
+		_ = cmd.Wait()
+	})
+	me := strings.TrimSpace(run(t, "id", "-un"))
+	return fmt.Sprintf("ssh://%s@127.0.0.1:%d%s", me, port, w.bare), port
+}
+
+// know makes a key that of the host in the person's known hosts.
+func (w world) know(t *testing.T, port int, key string) {
+	t.Helper()
+	public, err := os.ReadFile(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(w.home, ".ssh", "known_hosts"), fmt.Sprintf("[127.0.0.1]:%d %s", port, public), 0o600)
+}
+
+// fetched fetches, and gives the mirror free again.
+func (w world) fetched(t *testing.T, url, branch string) (*Mirror, error) {
+	t.Helper()
+	m, err := w.cache.Fetch(t.Context(), address(t, url), branch, func(line string, _ bool) { t.Log(line) })
+	if err == nil {
+		err = m.Release()
+	}
+	return m, err
+}
+
+// refused checks that fetching fails with one line and a hint, without the token, and that
+// nothing of it stays.
+func (w world) refused(t *testing.T, url, branch string, want ...string) {
+	t.Helper()
+	_, err := w.fetched(t, url, branch)
+	if err == nil {
+		t.Fatalf("%s was fetched", url)
+	}
+	said := err.Error() + " / " + fault.Hint(err)
+	for _, part := range want {
+		if !strings.Contains(said, part) {
+			t.Errorf("%s: no %q", said, part)
+		}
+	}
+	if strings.Contains(said, token) || strings.Contains(said, "\n") || fault.Hint(err) == "" {
+		t.Errorf("%q", said)
+	}
+	if left := w.left(t); len(left) > 0 {
+		t.Errorf("%s leaves %v", said, left)
+	}
+}
+
+// left lists what is in the cache besides locks.
+func (w world) left(t *testing.T) (left []string) {
+	t.Helper()
+	entries, err := os.ReadDir(w.cache.Dir)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".lock" {
+			left = append(left, e.Name())
+		}
+	}
+	return left
+}
