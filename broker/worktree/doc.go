@@ -9,6 +9,9 @@
 // are copied there when the session ends (Place.Settle). Work that was not copied is
 // never removed unless the caller insists.
 //
+// A tree can also be made of a mirror of a repository elsewhere (Clone). It is then at a
+// branch of the remote, and its commits leave it only by being pushed.
+//
 // Everything in the tree, its repository included, is an agent's to write. So
 // git never runs here on what the tree says about itself: it runs in a repository
 // beside it (Place.Keep), which no container sees, with a configuration of ours,

@@ -20,15 +20,18 @@ import (
 
 // Tree describes what a tree was made from, for a session's record.
 type Tree struct {
-	Repository string `json:"repository"` // the person's: its top directory
-	Common     string `json:"gitDir"`     // where that keeps objects and branches
-	Branch     string `json:"branch"`     // in both
+	Repository string `json:"repository"` // the person's: its top directory, or the URL of a clone
+	Common     string `json:"gitDir"`     // where that keeps objects and branches; of a clone, our mirror
+	Branch     string `json:"branch"`     // in both; of a clone, that of the remote
 	Base       string `json:"base"`       // the commit it began with
+	// Cloned means that the repository is elsewhere: nothing is brought there, and commits
+	// that were not pushed are in the tree alone.
+	Cloned bool `json:"cloned,omitempty"`
 }
 
 // Tree returns the tree that Make makes from the source.
 func (s Source) Tree(branch string) Tree {
-	return Tree{Repository: s.Top, Common: s.Common, Branch: branch, Base: s.Head}
+	return Tree{Repository: s.Top, Common: s.Common, Branch: branch, Base: s.Head, Cloned: s.cloned}
 }
 
 // Objects is the store that the tree borrows from, to be shown to the agent
@@ -116,8 +119,12 @@ func (p Place) remove(ctx context.Context) error {
 }
 
 // raiseBranch makes the branch in the person's repository, at the base. It keeps an existing
-// branch, which belongs to a resumed session whose tree is made again.
+// branch, which belongs to a resumed session whose tree is made again. A clone has its branch
+// from the remote.
 func (t Tree) raiseBranch(ctx context.Context) error {
+	if t.Cloned {
+		return nil
+	}
 	if at, err := t.branchAt(ctx); err != nil || at != "" {
 		return err
 	}
@@ -153,12 +160,16 @@ func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 	if err := p.write(s, t); err != nil {
 		return err
 	}
-	if err := p.configure(ctx, s); err != nil {
+	if err := p.configure(ctx, s, t); err != nil {
 		return err
 	}
 	keep := p.keep(t)
 	if err := keep.fits(ctx, t.Base); err != nil {
-		return &fault.Error{Op: "worktree", Err: err, Next: "leave --worktree out"}
+		next := "leave --worktree out"
+		if t.Cloned {
+			next = "clone it yourself, then open it with --workspace DIR"
+		}
+		return &fault.Error{Op: "worktree", Err: err, Next: next}
 	}
 	for _, args := range [][]string{
 		{"update-ref", "--no-deref", "HEAD", t.Base},
@@ -242,8 +253,8 @@ func (p Place) borrowFrom(dir string, t Tree) error {
 }
 
 // configure gives the tree the person's name for commits and their remotes, as
-// far as no password is in an address.
-func (p Place) configure(ctx context.Context, s Source) error {
+// far as no password is in an address. A clone's branch follows the remote's.
+func (p Place) configure(ctx context.Context, s Source, t Tree) error {
 	type setting struct{ name, value string }
 	var all []setting
 	for _, name := range []string{"name", "email"} {
@@ -259,6 +270,9 @@ func (p Place) configure(ctx context.Context, s Source) error {
 				}
 			}
 		}
+	}
+	if t.Cloned {
+		all = append(all, setting{"branch." + t.Branch + ".remote", "origin"}, setting{"branch." + t.Branch + ".merge", t.ref()})
 	}
 	config := filepath.Join(p.Dir, ".git/config")
 	for _, one := range all {

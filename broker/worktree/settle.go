@@ -20,8 +20,8 @@ import (
 type Outcome struct {
 	Removed bool // there was nothing in it; the branch is gone as well
 	// Commits is how many commits the branch has beyond the base, 0 too when they could
-	// not be counted; all of them are in the person's repository now unless Stuck says
-	// why not.
+	// not be counted; all of them are in the person's repository now, or at the remote of a
+	// clone, unless Stuck says why not.
 	Commits int
 	Stuck   string
 	// TooLarge means that bringing the commits would take more time or memory than git is
@@ -38,7 +38,8 @@ func (o Outcome) Whole() bool { return o.Stuck == "" && o.Left == "" }
 
 // Settle brings the commits of the tree's branch to the person's repository, and
 // removes the tree together with the branch when there is nothing in it. Nothing
-// may work in the tree meanwhile. With an error and Removed, something of the tree is
+// may work in the tree meanwhile. The commits of a clone are brought nowhere: they are stuck
+// until they are pushed. With an error and Removed, something of the tree is
 // still there, which Remove removes. A ctx that ends with ErrLate leaves the rest as it is.
 func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	if err := p.whole(); err != nil {
@@ -58,7 +59,12 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	var limit *gitrun.Limit
 	large := p.keep(t).fits(ctx, tip)
 	if tip != t.Base {
-		if o.Commits, err = p.bring(ctx, t, tip, large); err != nil {
+		if t.Cloned {
+			o.Commits, err = p.unpushed(ctx, t, tip)
+		} else {
+			o.Commits, err = p.bring(ctx, t, tip, large)
+		}
+		if err != nil {
 			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit) || errors.Is(err, ErrLate)
 		}
 	}
@@ -113,6 +119,9 @@ func (p Place) ready(ctx context.Context, t Tree) error {
 // Remove removes the tree, whatever is in it, and the branch in the person's
 // repository while it is still where it began.
 func (p Place) Remove(ctx context.Context, t Tree) error {
+	if t.Cloned {
+		return p.remove(ctx)
+	}
 	at, err := t.branchAt(ctx)
 	if err == nil && at == t.Base {
 		_, err = t.person().run(ctx, "update-ref", "-d", t.ref(), t.Base)

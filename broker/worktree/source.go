@@ -13,11 +13,12 @@ import (
 
 // Source is a person's repository that trees are made of.
 type Source struct {
-	Top    string // its working tree
+	Top    string // its working tree, or the URL of a clone
 	Common string // where it keeps objects and branches
 	Head   string // the commit it is at
 
-	repo *gitx.Repo
+	repo   *gitx.Repo
+	cloned bool
 }
 
 // ErrNoRepository says that a directory is not the top of a repository.

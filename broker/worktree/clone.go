@@ -1,0 +1,81 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
+)
+
+// Clone makes a source of a bare repository of ours, at dir, that mirrors the one at url. It
+// is at a commit of one of its branches. Of userHome the configuration is read that names
+// who commits.
+func Clone(dir, userHome, url, commit string) (Source, error) {
+	if strings.ContainsAny(dir, "\n\r:\"") {
+		return Source{}, refuse("set IRONCURTAIN_CACHE to a directory with a plain name", "the path %q cannot be written down for git", dir)
+	}
+	repo, err := gitx.Open(dir, gitx.Home{Dir: userHome, System: "/etc/gitconfig"})
+	if err != nil {
+		return Source{}, refuse("remove "+dir+", which is made again", "%s: %w", dir, err)
+	}
+	return Source{Top: url, Common: dir, Head: commit, repo: repo, cloned: true}, nil
+}
+
+// Lends reports whether the mirror of a clone still has the commit that it began with.
+func (t Tree) Lends(ctx context.Context) bool {
+	_, err := t.person().run(ctx, "cat-file", "-e", t.Base+"^{commit}")
+	return err == nil
+}
+
+// SaysPushed reports whether the tree of a clone says that its branch was pushed. Only the
+// remote knows.
+func (p Place) SaysPushed(t Tree) bool {
+	if !t.Cloned || !p.Made() {
+		return false
+	}
+	tree, err := gitx.Open(p.Dir, gitx.Home{})
+	if err != nil {
+		return false
+	}
+	tip, err := tree.Ref(t.ref())
+	if err != nil || tip == t.Base {
+		return false
+	}
+	known, err := tree.Refs(remoteRefs)
+	for _, id := range known {
+		if err == nil && id == tip {
+			return true
+		}
+	}
+	return false
+}
+
+// remoteRefs are the branches of the remote, in the mirror and in a clone.
+const remoteRefs = "refs/remotes/origin/"
+
+// errNotPushed says why the commits of a clone are in it alone.
+var errNotPushed = errors.New("they were not pushed")
+
+// unpushed counts the commits of a clone's branch, and returns errNotPushed unless the
+// remote had them when its mirror was last brought up to date.
+func (p Place) unpushed(ctx context.Context, t Tree, tip string) (int, error) {
+	count, err := p.keep(t).run(ctx, "rev-list", "--count", tip, "^"+t.Base)
+	if err != nil {
+		return 0, err
+	}
+	commits, err := strconv.Atoi(count)
+	if err != nil {
+		return 0, fmt.Errorf("count the commits: %w", err)
+	}
+	if _, err := t.person().run(ctx, "cat-file", "-e", tip+"^{commit}"); err != nil {
+		return commits, errNotPushed
+	}
+	has, err := t.person().run(ctx, "for-each-ref", "--count=1", "--format=%(refname)", "--contains", tip, remoteRefs)
+	if err == nil && has == "" {
+		err = errNotPushed
+	}
+	return commits, err
+}
