@@ -52,6 +52,8 @@ type tabRequest struct {
 	agent     string
 	workspace string
 	worktree  broker.WorktreeChoice
+	repo      string           // the URL of a repository to clone instead
+	branch    string           // of that repository
 	prompt    []input.Piece    // sent once the agent is ready
 	line      []input.Piece    // the command line that made the request
 	replace   broker.SessionID // the session whose tab it replaces
@@ -65,6 +67,8 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Agent:     o.agent,
 		Workspace: o.workspace,
 		Worktree:  o.worktree,
+		Repo:      o.repo,
+		Branch:    o.branch,
 		Resume:    o.resume,
 		Replaces:  o.replace,
 		Cols:      max(1, m.lay.Viewport.W),

@@ -14,11 +14,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt].
+// runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt], or with
+// --repo URL [--branch B] in place of a directory.
 func (m *Model) runNew(args string) (tea.Cmd, error) {
 	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: input.PromptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args)
+	var err error
+	if args, o.repo, err = cutValue(args, "--repo"); err == nil {
+		args, o.branch, err = cutValue(args, "--branch")
+	}
+	if err != nil {
+		return nil, err
+	}
 	dir := strings.TrimSpace(args)
 	if word, rest, _ := strings.Cut(dir, " "); m.agentMeant(word) != "" {
 		o.agent, dir = m.agentMeant(word), strings.TrimSpace(rest)
@@ -31,12 +39,11 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, and behind -- the first prompt", text.Drawable(dir))
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, and behind -- the first prompt", text.Drawable(dir))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
 	}
-	var err error
 	if o.workspace, err = input.ExpandHome(dir); err != nil {
 		return nil, err
 	}
@@ -54,6 +61,23 @@ func cutWorktree(args string) (string, broker.WorktreeChoice) {
 		}
 	}
 	return args, broker.WorktreeAsConfigured
+}
+
+// cutValue removes an option and its value from the arguments of /new, which begin and end
+// with a space.
+func cutValue(args, option string) (rest, value string, err error) {
+	for _, between := range []string{" ", "="} {
+		before, after, ok := strings.Cut(args, " "+option+between)
+		if !ok {
+			continue
+		}
+		value, after, _ = strings.Cut(strings.TrimLeft(after, " "), " ")
+		if value == "" {
+			return args, "", fmt.Errorf("/new %s: has no value", option)
+		}
+		return before + " " + after, value, nil
+	}
+	return args, "", nil
 }
 
 // agentMeant returns the agent with a name or, when exactly one agent's name begins with
@@ -112,7 +136,9 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 // restart asks for a session like that of a tab, whose tab is to replace it.
 func (m *Model) restart(t *tab) tea.Cmd {
 	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
-	if tree := t.session.Worktree; tree != nil {
+	if tree := t.session.Worktree; tree != nil && tree.Cloned {
+		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
+	} else if tree != nil {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
 	}
 	return m.open(o)

@@ -169,6 +169,7 @@ func TestNewCommandLines(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args, agent, dir, prompt, refused string
+		repo, branch                      string
 		worktree                          broker.WorktreeChoice
 	}{
 		{args: "", agent: "claude-code"},
@@ -178,6 +179,9 @@ func TestNewCommandLines(t *testing.T) {
 		{args: "shell --worktree /tmp -- no --worktree here", agent: "shell", dir: "/tmp", prompt: "no --worktree here", worktree: broker.WorktreeYes},
 		{args: "--workspace /tmp --no-worktree", agent: "claude-code", dir: "/tmp", worktree: broker.WorktreeNo},
 		{args: "shell --worktree", agent: "shell", dir: here, worktree: broker.WorktreeYes},
+		{args: "shell --repo https://example.com/x.git --branch a/b -- --repo no", agent: "shell", repo: "https://example.com/x.git", branch: "a/b", prompt: "--repo no"},
+		{args: "--branch=b --repo=me@example.com:x shell", agent: "shell", repo: "me@example.com:x", branch: "b"},
+		{args: "shell --repo", refused: "--repo: has no value"},
 		{args: "-- hello there", agent: "claude-code", prompt: "hello there"},
 		{args: "shell /tmp/a b -- x", agent: "shell", dir: "/tmp/a b", prompt: "x"},
 		{args: "shell --", agent: "shell"},
@@ -194,7 +198,7 @@ func TestNewCommandLines(t *testing.T) {
 			}
 			continue
 		}
-		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir || last.Worktree != test.worktree {
+		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir || last.Worktree != test.worktree || last.Repo != test.repo || last.Branch != test.branch {
 			t.Errorf("/new %s: opened %+v", test.args, last)
 			continue
 		}

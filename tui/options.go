@@ -25,6 +25,8 @@ type Options struct {
 	Agent     string // empty: the broker's default
 	Workspace string // empty: a fresh sandbox
 	Worktree  broker.WorktreeChoice
+	Repo      string // URL of a repository to clone instead of Workspace; empty: none
+	Branch    string // of that repository
 	Prompt    string // sent once the agent is ready; empty: none
 	// Resume is the stored session that the first tab continues, instead of a
 	// new one with Agent and Workspace.

@@ -49,7 +49,7 @@ func (m *Model) openFirst() tea.Cmd {
 	}
 	// The text of a program's command line may come from anywhere, so it counts as
 	// pasted.
-	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, prompt: input.Pasted(m.o.Prompt)})
+	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, repo: m.o.Repo, branch: m.o.Branch, prompt: input.Pasted(m.o.Prompt)})
 }
 
 // fit drops a split for which the area is too small.

@@ -65,7 +65,9 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 // startHeading says which agent is being started, and in which directory.
 func startHeading(t *tab) string {
 	heading := "starting " + text.Drawable(t.session.Agent)
-	if tree := t.session.Worktree; tree != nil {
+	if tree := t.session.Worktree; tree != nil && tree.Branch == "" { // it is not fetched yet
+		return heading + " on " + text.Drawable(tree.Repository)
+	} else if tree != nil {
 		return heading + " on branch " + text.Drawable(tree.Branch) + " of " + text.Drawable(tree.Repository)
 	}
 	if t.session.Workspace != "" {

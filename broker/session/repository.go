@@ -37,6 +37,9 @@ func (s *Session) repositoryMounts() []docker.Mount {
 			})
 		}
 	}
+	if m, ok := s.passage(); ok {
+		mounts = append(mounts, m)
+	}
 	for _, dir := range s.borrowed() {
 		mounts = append(mounts, docker.Mount{Source: dir, Target: dir, ReadOnly: true})
 	}

@@ -11,6 +11,10 @@ type Request struct {
 	// Worktree says whether the session gets a worktree of the workspace instead of
 	// the workspace itself.
 	Worktree WorktreeChoice `json:"worktree,omitempty"`
+	// Repo is the URL of a repository that the session gets a clone of instead, and Branch
+	// the branch that the clone is at; empty: the one that the remote names as its own.
+	Repo   string `json:"repo,omitempty"`
+	Branch string `json:"branch,omitempty"`
 	// Resume continues a stored session instead of making a new one. Agent and
 	// Workspace are ignored then: the stored session has its own.
 	Resume stored.ID `json:"resume,omitempty"`

@@ -47,7 +47,9 @@ type Session struct {
 	identity []byte
 	cols     int
 	rows     int
-	fixed    stored.Session // the part of Info that never changes
+	// fixed is the part of Info that never changes, except that Run sets the worktree of a
+	// clone once, under mu.
+	fixed stored.Session
 
 	life        context.Context
 	cancel      context.CancelFunc // ends life, and so asks Run to end

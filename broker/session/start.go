@@ -151,6 +151,9 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.makeWorktree(ctx, stack); err != nil {
 		return err
 	}
+	if err := s.makePassage(); err != nil {
+		return err
+	}
 	switch {
 	case s.fixed.Worktree != nil || stored.ManagedWorkspace(stored.RealPath(s.deps.Config.Home), stored.RealPath(s.fixed.Workspace)):
 		if err := s.shareWorkspace(ctx); err != nil {

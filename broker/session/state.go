@@ -124,10 +124,11 @@ const repeatNotice = time.Minute
 
 // Info describes the session and its state now.
 func (s *Session) Info() stored.Session {
-	out := s.fixed
-	_, out.State = s.tally.update(func(*tally) {})
+	_, state := s.tally.update(func(*tally) {})
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	out := s.fixed
+	out.State = state
 	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
 	if s.trouble != "" && out.State == stored.StateIdle {
 		out.State = stored.StateUnknown

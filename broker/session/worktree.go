@@ -59,8 +59,11 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 }
 
 // chooseWorktree gives the session a worktree of the workspace, if the request or the
-// configuration asks for one.
+// configuration asks for one, or a clone.
 func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
+	if r.Repo != "" || r.Branch != "" {
+		return s.chooseClone(r)
+	}
 	c := s.deps.Config
 	asked := r.Worktree == WorktreeYes
 	switch {
@@ -95,22 +98,36 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 		return fmt.Errorf("make worktree: %w", err)
 	}
 	if place.Made() {
+		if tree.Cloned {
+			if err := s.lendClone(ctx); err != nil {
+				return err
+			}
+		}
 		return tree.Plain(ctx)
 	}
+	makeTree, instead := s.makeLocal, fmt.Sprintf(" (/new %s --no-worktree works on the repository itself, with all it has)", tree.Repository)
+	if tree.Cloned {
+		makeTree, instead = s.makeClone, ""
+	}
+	if err := makeTree(ctx, stack); err != nil {
+		return err
+	}
+	absent, err := place.Absent(ctx)
+	if what := absent.String(); err == nil && what != "" {
+		s.notice(true, fmt.Sprintf("the worktree is without %s: nothing is fetched for it%s", what, instead))
+	}
+	return err
+}
+
+// makeLocal makes the worktree of a repository of this machine.
+func (s *Session) makeLocal(ctx context.Context, _ *teardown) error {
+	tree := s.fixed.Worktree
 	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
 	source, err := worktreeSource(ctx, tree.Repository, s.deps.Config.UserHome)
 	if err != nil {
 		return err
 	}
-	if err := place.Make(ctx, source, *tree); err != nil {
-		return err
-	}
-	absent, err := place.Absent(ctx)
-	if what := absent.String(); err == nil && what != "" {
-		s.notice(true, fmt.Sprintf("the worktree is without %s: nothing is fetched for it (/new %s --no-worktree works on the repository itself, with all it has)",
-			what, tree.Repository))
-	}
-	return err
+	return s.layout.Worktree().Make(ctx, source, *tree)
 }
 
 // settleWorktree brings the commits to the person's repository. It removes a worktree in
@@ -119,6 +136,9 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
 	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
+	if tree.Cloned {
+		s.lookAtPushed(ctx)
+	}
 	o, err := place.Settle(ctx, tree)
 	if ctx.Err() == nil { // otherwise something was not finished, and the next start says so
 		_ = os.Remove(s.layout.Unsettled())
@@ -159,10 +179,15 @@ func workOf(s stored.Session, o worktree.Outcome) string {
 		if o.Commits > 0 {
 			what = counted(o.Commits, "commit")
 		}
-		if o.TooLarge {
+		switch {
+		case o.TooLarge:
 			next = resume
+		case t.Cloned:
+			next = fmt.Sprintf("%s, or in a clone of yours: git fetch %s %s", resume, shellWord(s.Workspace), t.Branch)
 		}
 		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (%s)", what, s.Workspace, o.Stuck, next))
+	case o.Commits > 0 && t.Cloned:
+		parts = append(parts, fmt.Sprintf("%s that %s has", counted(o.Commits, "commit"), t.Repository))
 	case o.Commits > 0:
 		parts = append(parts, fmt.Sprintf("%s on branch %s (git -C %s merge %s)",
 			counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))

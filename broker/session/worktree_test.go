@@ -29,7 +29,16 @@ func TestChooseWorktree(t *testing.T) {
 		dir        string
 		want       bool
 		refused    string
+		repo       string
+		branch     string
 	}{
+		{repo: "https://example.com/x.git", branch: "b", want: true},
+		{repo: "me@example.com:x.git", configured: true, want: true},
+		{repo: "https://me:secret@example.com/x.git", refused: "the remote"},
+		{repo: "https://example.com/x.git", branch: "--upload-pack=x", refused: "not the name of a branch"},
+		{repo: "https://example.com/x.git", dir: repo, refused: "makes a workspace of its own"},
+		{repo: "https://example.com/x.git", choice: WorktreeNo, refused: "makes a workspace of its own"},
+		{branch: "b", refused: "--branch is for --repo"},
 		{dir: repo},
 		{dir: repo, choice: WorktreeYes, want: true},
 		{dir: repo, configured: true, want: true},
@@ -43,7 +52,7 @@ func TestChooseWorktree(t *testing.T) {
 			Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
 			Worktree: tc.configured,
 		})
-		s, err := New(d, Request{Workspace: tc.dir, Worktree: tc.choice})
+		s, err := New(d, Request{Workspace: tc.dir, Worktree: tc.choice, Repo: tc.repo, Branch: tc.branch})
 		if tc.refused != "" {
 			if err == nil || !strings.Contains(err.Error(), tc.refused) || fault.Hint(err) == "" {
 				t.Errorf("%+v: got %v", tc, err)
@@ -56,6 +65,12 @@ func TestChooseWorktree(t *testing.T) {
 		}
 		if got := s.fixed.Worktree != nil; got != tc.want {
 			t.Errorf("%+v: a worktree: %v", tc, got)
+		}
+		if tc.repo != "" {
+			if tree := s.fixed.Worktree; tree == nil || !tree.Cloned || tree.Repository != tc.repo || tree.Branch != tc.branch || s.fixed.Workspace != s.layout.Worktree().Dir {
+				t.Errorf("%+v: %+v", tc, s.fixed)
+			}
+			continue
 		}
 		if tc.want && (s.fixed.Workspace != s.layout.Worktree().Dir || s.fixed.Worktree.Repository != repo || s.base() == "") {
 			t.Errorf("%+v: %+v", tc, s.fixed)

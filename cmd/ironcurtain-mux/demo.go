@@ -75,7 +75,7 @@ func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playgr
 	if flags.agent == "" {
 		flags.agent = "claude-code"
 	}
-	if flags.workspace == "" && flags.resume == "" {
+	if flags.workspace == "" && flags.resume == "" && flags.worktree.repo == "" {
 		flags.workspace = ground.Workspace
 	}
 	if w, err = demoWiring(p, c, ground, model); err != nil {

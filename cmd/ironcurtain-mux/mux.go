@@ -46,8 +46,8 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 // check checks everything that can be checked before anything is created: the agent's name,
 // the directories, the workspace, the session to resume and the configuration.
 func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
-	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.choice() != "") {
-		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace and --worktree out")
+	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.given()) {
+		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace, --worktree and --repo out")
 	}
 	if err := f.worktree.complete(&f.workspace); err != nil {
 		return paths{}, config.Config{}, err
@@ -139,7 +139,7 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	}
 	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
-	options.Worktree = flags.worktree.choice()
+	options.Worktree, options.Repo, options.Branch = flags.worktree.choice(), flags.worktree.repo, flags.worktree.branch
 	options.Resume = flags.resume
 	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
 	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse

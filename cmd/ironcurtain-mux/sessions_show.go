@@ -84,7 +84,7 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	line("notice", s.Notice)
 	line("workspace", safeName(s.Workspace))
 	if t := s.Worktree; t != nil {
-		line("worktree of", safeName(t.Repository))
+		line(map[bool]string{true: "clone of", false: "worktree of"}[t.Cloned], safeName(t.Repository))
 		line("branch", safeName(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])
 	}
 	line("created", s.CreatedAt.Local().Format(time.DateTime))

@@ -51,6 +51,7 @@ that you type in a shell. What is pasted, piped in or started by a script is non
 
 ` + startCodes,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
+  ironcurtain-mux start --repo git@github.com:me/project.git "why does the build fail?"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
   ironcurtain-mux start --demo "read hello.txt"`,
@@ -134,7 +135,8 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 		return fail("start", err, "")
 	}
 	s, err := b.Open(cmd.Context(), broker.OpenRequest{
-		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
+		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Repo: flags.worktree.repo, Branch: flags.worktree.branch,
+		Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
 	})
 	if err != nil {
 		return fail("start", err, "")

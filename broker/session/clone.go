@@ -1,0 +1,179 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// CheckRepo returns an error if a request for a clone cannot be meant: if the URL or the
+// branch is none. It contacts nobody.
+func CheckRepo(r Request) error {
+	switch {
+	case r.Repo == "" && r.Branch == "":
+		return nil
+	case r.Repo == "":
+		return fault.New("name its repository with --repo URL", "--branch is for --repo")
+	case r.Workspace != "" || r.Worktree != WorktreeAsConfigured:
+		return fault.New("leave --workspace, --worktree and --no-worktree out", "--repo makes a workspace of its own")
+	}
+	_, err := mirror.Address(r.Repo)
+	if err == nil && r.Branch != "" {
+		err = mirror.CheckBranch(r.Branch)
+	}
+	return err
+}
+
+// mirrors is the cache of mirrors. A worktree borrows only from a real path.
+func (s *Session) mirrors() mirror.Cache {
+	return mirror.Cache{Dir: filepath.Join(stored.RealPath(s.deps.Config.CacheDir), "repositories")}
+}
+
+// chooseClone gives the session a clone of the repository at a URL. What it is at is known
+// when the repository was fetched.
+func (s *Session) chooseClone(r Request) error {
+	if err := CheckRepo(r); err != nil {
+		return err
+	}
+	if s.adapter.Host {
+		return fault.New("leave --repo out", "%s runs without a container, so it cannot get a clone", s.adapter.Name)
+	}
+	remote, err := mirror.Address(r.Repo)
+	if err != nil {
+		return err
+	}
+	s.fixed.Workspace = s.layout.Worktree().Dir
+	s.fixed.Worktree = &worktree.Tree{Repository: remote.String(), Common: s.mirrors().Path(remote), Branch: r.Branch, Cloned: true}
+	return nil
+}
+
+// fetch brings the mirror of the session's repository up to date, and shows what git says of
+// that. The caller must release it.
+func (s *Session) fetch(ctx context.Context) (*mirror.Mirror, error) {
+	tree := s.fixed.Worktree
+	remote, err := mirror.Address(tree.Repository)
+	if err != nil {
+		return nil, err
+	}
+	step := "fetching " + tree.Repository
+	s.progress(step, "")
+	m, err := s.mirrors().Fetch(ctx, remote, tree.Branch, func(line string, passing bool) {
+		s.reportProgress(s.starting.next(time.Now(), step, line, passing))
+	})
+	if err == nil && m.Dir != tree.Common {
+		err = errors.Join(m.Release(), fault.New("set IRONCURTAIN_CACHE to it, or clone anew with --repo", "the cache is not where the session began: %s", tree.Common))
+	}
+	return m, err
+}
+
+// makeClone fetches the session's repository and makes its worktree. If that fails, nothing
+// of a new session is kept.
+func (s *Session) makeClone(ctx context.Context, stack *teardown) (err error) {
+	defer func() {
+		if err != nil && !s.resumed {
+			stack.push("remove what was to be a clone", s.abandon)
+		}
+	}()
+	m, err := s.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Release()) }()
+	tree := *s.fixed.Worktree
+	if tree.Branch = m.Branch; tree.Base == "" {
+		tree.Base = m.Commit
+	}
+	s.setClone(&tree)
+	s.progress("making the worktree", tree.Branch+" of "+tree.Repository)
+	err = s.fillClone(ctx, tree)
+	if err == nil {
+		return nil
+	}
+	mended, mendErr := m.Mend(ctx)
+	if !mended || mendErr != nil {
+		return errors.Join(err, mendErr)
+	}
+	if !s.resumed {
+		tree.Base = m.Commit
+		s.setClone(&tree)
+	}
+	return s.fillClone(ctx, tree)
+}
+
+// fillClone makes the worktree of a clone from the mirror.
+func (s *Session) fillClone(ctx context.Context, tree worktree.Tree) error {
+	source, err := worktree.Clone(tree.Common, s.deps.Config.UserHome, tree.Repository, tree.Base)
+	if err != nil {
+		return err
+	}
+	return s.layout.Worktree().Make(ctx, source, tree)
+}
+
+// setClone sets what the session's clone is at.
+func (s *Session) setClone(tree *worktree.Tree) {
+	s.mu.Lock()
+	s.fixed.Worktree, s.startedAt = tree, tree.Base
+	s.mu.Unlock()
+	s.Announce()
+}
+
+// lendClone fetches the repository of a resumed clone if the cache does not have what it
+// borrows.
+func (s *Session) lendClone(ctx context.Context) (err error) {
+	tree := *s.fixed.Worktree
+	if tree.Lends(ctx) {
+		return nil
+	}
+	m, err := s.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Release()) }()
+	if !tree.Lends(ctx) {
+		return fault.New("save what you need from "+s.fixed.Workspace+", then clone anew with --repo",
+			"the cache has lost commit %s, and %s does not have it any more", tree.Base[:min(12, len(tree.Base))], tree.Repository)
+	}
+	return err
+}
+
+// abandon removes the directory of a session that never had a workspace, and gives its
+// lease up.
+func (s *Session) abandon(ctx context.Context) error {
+	err := dirtree.Remove(ctx, s.layout.Dir)
+	if released := s.Release(); !errors.Is(released, fs.ErrNotExist) {
+		err = errors.Join(err, released)
+	}
+	return err
+}
+
+// pushLook is how long the end of a clone waits for the remote to say what it has.
+const pushLook = 10 * time.Second
+
+// lookAtPushed brings the mirror up to date if the clone says that its branch was pushed:
+// only then is it known that the remote has it.
+func (s *Session) lookAtPushed(ctx context.Context) {
+	tree := s.fixed.Worktree
+	remote, err := mirror.Address(tree.Repository)
+	if err != nil || !s.layout.Worktree().SaysPushed(*tree) {
+		return
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pushLook, fmt.Errorf("no answer in %v", pushLook))
+	defer cancel()
+	m, err := s.mirrors().Fetch(ctx, remote, tree.Branch, nil)
+	if err != nil {
+		s.deps.Log.Warn("whether a clone was pushed could not be found out", "session", s.fixed.ID, "error", err)
+		return
+	}
+	if err := m.Release(); err != nil {
+		s.deps.Log.Warn("a mirror was not released", "error", err)
+	}
+}
