@@ -69,6 +69,7 @@ func TestSSH(t *testing.T) {
 	w.know(t, port, filepath.Join(w.home, ".ssh", "id_ed25519.pub"))
 	w.refused(t, remote, "", "shows another key than the one in your known_hosts")
 	w.know(t, port, filepath.Join(w.top, "sshd", "host.pub"))
+	w.refused(t, "ssh://127.0.0.1:1/x", "", "Connection refused")
 	w.refused(t, remote+"x", "", "does not appear to be a git repository")
 	if m, err := w.fetched(t, remote, "main"); err != nil || m.Commit == "" {
 		t.Fatalf("%+v, %v", m, err)

@@ -77,11 +77,12 @@ func (s *speech) says(texts ...string) bool {
 	return false
 }
 
-// cause is the line that says most about a failure: the first one that is an error.
+// cause is the line that says most about a failure: the first one that is an error. Git's own
+// words about a failed ssh say nothing.
 func (s *speech) cause() string {
 	for _, line := range s.lines {
-		for _, begin := range []string{"fatal: ", "error: ", "ERROR: "} {
-			if rest, ok := strings.CutPrefix(line, begin); ok {
+		for _, begin := range []string{"fatal: ", "error: ", "ERROR: ", "ssh: "} {
+			if rest, ok := strings.CutPrefix(line, begin); ok && !strings.HasPrefix(rest, "Could not read from remote repository") {
 				return text.Readable(rest, maxLine)
 			}
 		}
@@ -89,7 +90,7 @@ func (s *speech) cause() string {
 	if len(s.lines) == 0 {
 		return ""
 	}
-	return text.Readable(s.lines[len(s.lines)-1], maxLine)
+	return text.Readable(s.lines[0], maxLine)
 }
 
 // wantsLogin reports whether git has failed because it was to ask for a login.

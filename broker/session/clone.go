@@ -41,9 +41,6 @@ func (s *Session) mirrors() mirror.Cache {
 // chooseClone gives the session a clone of the repository at a URL. What it is at is known
 // when the repository was fetched.
 func (s *Session) chooseClone(r Request) error {
-	if err := CheckRepo(r); err != nil {
-		return err
-	}
 	if s.adapter.Host {
 		return fault.New("leave --repo out", "%s runs without a container, so it cannot get a clone", s.adapter.Name)
 	}
@@ -138,11 +135,17 @@ func (s *Session) lendClone(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, m.Release()) }()
+	if tree.Lends(ctx) {
+		return nil
+	}
+	if _, err := m.Mend(ctx); err != nil {
+		return err
+	}
 	if !tree.Lends(ctx) {
 		return fault.New("save what you need from "+s.fixed.Workspace+", then clone anew with --repo",
 			"the cache has lost commit %s, and %s does not have it any more", tree.Base[:min(12, len(tree.Base))], tree.Repository)
 	}
-	return err
+	return nil
 }
 
 // abandon removes the directory of a session that never had a workspace, and gives its

@@ -83,6 +83,9 @@ func New(d *Deps, r Request) (*Session, error) {
 	if adapter.Host && d.Config.HostShell == nil {
 		return nil, ErrHostShellOff()
 	}
+	if err := CheckRepo(r); err != nil {
+		return nil, err
+	}
 	if d, err = d.withKey(adapter.Name); err != nil {
 		return nil, err
 	}

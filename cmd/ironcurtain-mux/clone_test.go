@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/pem"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/cgi"
@@ -108,8 +109,25 @@ func TestClone(t *testing.T) {
 	}
 	d.traceless()
 
+	damage := func() {
+		packs, err := filepath.Glob(mirrored + "/objects/pack/*.pack")
+		for _, pack := range packs {
+			err = errors.Join(err, os.Chmod(pack, 0o600), os.Truncate(pack, 40))
+		}
+		if err != nil || len(packs) == 0 {
+			t.Fatal(packs, err)
+		}
+	}
+	damage()
 	d = drive(t, home, 150, 40, "demo", "--resume", string(id[:8]))
 	d.see(patience, "mine$")
+	damage()
+	d.send("\x01/new mine --repo " + url + "\r")
+	d.see(patience, " 2 ", "mine$")
+	d.send("clear; git status -sb; git log --format=%s; cat a\r")
+	d.see(patience, "## main...origin/main", "first", "one")
+	d.send("\x01/close\ry")
+	d.until("the second tab to go", patience, func(screen string) bool { return !strings.Contains(screen, " 2 ") })
 	d.send("clear; git log -1 --format=%s; echo three >>a; git commit -qam third; echo do''ne\r")
 	d.see(patience, "second", "done")
 	for _, try := range [][2]string{
@@ -123,7 +141,7 @@ func TestClone(t *testing.T) {
 	}
 	if !eventually(patience, func() bool {
 		entries, err := os.ReadDir(d.state("sessions"))
-		return err == nil && len(entries) == 1
+		return err == nil && len(entries) == 2
 	}) {
 		t.Error("the session that could not be cloned has left something")
 	}
@@ -134,7 +152,7 @@ func TestClone(t *testing.T) {
 	if _, errs, code := d.command("sessions", "rm", string(id)); code == exitOK || !strings.Contains(errs, "they were not pushed") {
 		t.Errorf("removed: %d, %s", code, errs)
 	}
-	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK || len(d.allStored()) != 0 {
+	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK || len(d.allStored()) != 1 {
 		t.Errorf("not removed: %s", errs)
 	}
 	if refs := gitIn(t, mirrored, "for-each-ref", "--format=%(refname)"); refs != "refs/remotes/origin/b\nrefs/remotes/origin/main" {
