@@ -162,7 +162,8 @@ func (s *Session) abandon(ctx context.Context) error {
 const pushLook = 10 * time.Second
 
 // lookAtPushed brings the mirror up to date if the clone says that its branch was pushed:
-// only then is it known that the remote has it.
+// only then is it known that the remote has it. There is no time for that when the process
+// must end soon.
 func (s *Session) lookAtPushed(ctx context.Context) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)
@@ -171,6 +172,7 @@ func (s *Session) lookAtPushed(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, pushLook, fmt.Errorf("no answer in %v", pushLook))
 	defer cancel()
+	defer context.AfterFunc(s.deps.Hurried, cancel)()
 	m, err := s.mirrors().Fetch(ctx, remote, tree.Branch, nil)
 	if err != nil {
 		s.deps.Log.Warn("whether a clone was pushed could not be found out", "session", s.fixed.ID, "error", err)
