@@ -165,12 +165,12 @@ func (w world) sshd(t *testing.T) (url string, port int) {
 		}
 		run(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
 	}
-	real, err := exec.LookPath("ssh")
+	program, err := exec.LookPath("ssh")
 	if err != nil {
 		t.Fatal(err)
 	}
 	config := write(t, filepath.Join(w.home, ".ssh", "config"), fmt.Sprintf("UserKnownHostsFile %[1]s/.ssh/known_hosts\nGlobalKnownHostsFile /dev/null\nIdentityFile %[1]s/.ssh/id_ed25519\n", w.home), 0o600)
-	bin := filepath.Dir(write(t, filepath.Join(w.top, "bin", "ssh"), "#!/bin/sh\nexec "+real+" -F "+config+" \"$@\"\n", 0o700))
+	bin := filepath.Dir(write(t, filepath.Join(w.top, "bin", "ssh"), "#!/bin/sh\nexec "+program+" -F "+config+" \"$@\"\n", 0o700))
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	key, err := os.ReadFile(filepath.Join(w.home, ".ssh", "id_ed25519.pub"))
 	if err != nil {
