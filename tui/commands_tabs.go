@@ -19,7 +19,7 @@ import (
 func (m *Model) runNew(args string) (tea.Cmd, error) {
 	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: input.PromptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
-	args, o.worktree = cutWorktree(args)
+	args, o.worktree = cutWorktree(args + " ")
 	var err error
 	if args, o.repo, err = cutValue(args, "--repo"); err == nil {
 		args, o.branch, err = cutValue(args, "--branch")

@@ -179,6 +179,7 @@ func TestNewCommandLines(t *testing.T) {
 		{args: "shell --worktree /tmp -- no --worktree here", agent: "shell", dir: "/tmp", prompt: "no --worktree here", worktree: broker.WorktreeYes},
 		{args: "--workspace /tmp --no-worktree", agent: "claude-code", dir: "/tmp", worktree: broker.WorktreeNo},
 		{args: "shell --worktree", agent: "shell", dir: here, worktree: broker.WorktreeYes},
+		{args: "shell --worktree -- go on", agent: "shell", dir: here, prompt: "go on", worktree: broker.WorktreeYes},
 		{args: "shell --repo https://example.com/x.git --branch a/b -- --repo no", agent: "shell", repo: "https://example.com/x.git", branch: "a/b", prompt: "--repo no"},
 		{args: "--branch=b --repo=me@example.com:x shell", agent: "shell", repo: "me@example.com:x", branch: "b"},
 		{args: "shell --repo", refused: "--repo: has no value"},
