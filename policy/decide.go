@@ -35,6 +35,7 @@ func (j *judge) decide(f *facts) outcome {
 	j.gate(f, &o)
 	f.unseenHosts(&o)
 	f.hostExecution(&o)
+	f.signing(&o)
 	return o
 }
 

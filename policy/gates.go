@@ -50,6 +50,20 @@ func (f *facts) hostExecution(o *outcome) {
 	}
 }
 
+// signing escalates a call whose commit the host would sign with a key of the person's. A
+// grant can cover such a call: the key is used for nothing but the commit.
+func (f *facts) signing(o *outcome) {
+	if f.call.Signs == "" {
+		return
+	}
+	structural := o.structural
+	o.escalate(outcome{
+		decision: Escalate, rule: RuleSignedCommit,
+		reason: describe("your git configuration signs commits, so the host would sign this one with your %s", f.call.Signs),
+	})
+	o.structural = structural
+}
+
 // unseenHosts escalates a clone that also fetches the repository's submodules. Only the
 // repository says where they come from, and it is not on this machine yet.
 func (f *facts) unseenHosts(o *outcome) {

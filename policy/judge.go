@@ -18,7 +18,7 @@ type judge struct {
 // the call if the facts are missing or belong to another call.
 func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	switch {
-	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || !bytes.Equal(f.call.Arguments, c.Arguments):
+	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || !bytes.Equal(f.call.Arguments, c.Arguments):
 		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the call cannot be judged by what was gathered of another"}
 	case f.refused != nil:
 		return Verdict{}, f.refused
@@ -41,7 +41,7 @@ func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
 	if o.decision == Deny {
 		return v, nil
 	}
-	v.Arguments = f.args.Encode()
+	v.Arguments, v.Signs = f.args.Encode(), f.call.Signs
 	if len(v.Arguments) > j.maxCall {
 		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "the canonical arguments are too large"}
 	}
@@ -63,6 +63,9 @@ func (f *facts) bind(arguments []byte) string {
 	parts := [][]byte{[]byte(f.call.Server), []byte(f.call.Tool), arguments}
 	for _, el := range f.elements {
 		parts = append(parts, []byte(el.argument), []byte(el.role), []byte(el.text))
+	}
+	if f.call.Signs != "" {
+		parts = append(parts, []byte("signs"), []byte(f.call.Signs))
 	}
 	return digest(parts...)
 }

@@ -32,6 +32,9 @@ type Call struct {
 	// WorkDir is the directory that the git server works in if a call names none; empty
 	// means the sandbox.
 	WorkDir string
+	// Signs says with which key the host signs the commit that the call makes. It is empty
+	// if the call makes none, or one that is not signed.
+	Signs string
 }
 
 // Verdict is the judgment of one call.
@@ -59,13 +62,15 @@ type Verdict struct {
 	// Contacts says what git does at the remotes among Values. It is set only on an
 	// escalation.
 	Contacts Contact
-	// Structural is true when a structural rule escalated, alone or with others. No grant
-	// may answer such a call.
+	// Structural is true when a structural rule other than RuleSignedCommit escalated,
+	// alone or with others. No grant may answer such a call.
 	Structural bool
 	// Digest binds an approval to what was judged: server, tool, canonical arguments and
 	// what they resolved to at that moment, such as the URLs behind the name of a git
 	// remote. It is empty on a denial.
 	Digest string
+	// Signs is that of the call. It is empty on a denial.
+	Signs string
 	// Enters is the working directory of the git server after it has carried out the
 	// call; empty: the directory does not change.
 	Enters string
@@ -117,6 +122,7 @@ const (
 	RuleHeaders          = "structural-http-header"
 	RuleHostExecution    = "structural-host-execution"
 	RuleDomain           = "structural-domain-escalate"
+	RuleSignedCommit     = "structural-signed-commit"
 	RuleWithdrawn        = "withdrawn" // the call was withdrawn before it was judged
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"

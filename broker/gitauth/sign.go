@@ -2,6 +2,7 @@ package gitauth
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"encoding/hex"
@@ -14,18 +15,24 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/crypto/ssh"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// signLimit is how long a signature may take: a person may have to touch or unlock a key.
-const signLimit = time.Minute
+// signLimit is how long a signature may take. A test may lower it.
+var signLimit = 10 * time.Second
 
 // maxCommit bounds a commit that is signed, in bytes. With its signature it is still one
 // answer of a program.
 const maxCommit = maxAnswer / 2
 
 // Signer signs commits as the person's configuration of git says.
-type Signer struct{ words string }
+type Signer struct {
+	words  string
+	format string // openpgp or ssh
+	who    string // "name <mail>" of the person; a part that is not configured is empty
+}
 
 // String says with which key, in words for a panel.
 func (s Signer) String() string { return s.words }
@@ -34,32 +41,68 @@ func (s Signer) String() string { return s.words }
 // does not say that they do (commit.gpgSign). What a repository's own configuration says
 // has no part in it.
 func FindSigner(ctx context.Context) (Signer, bool, error) {
-	settings := map[string]string{}
-	for _, name := range []string{"commit.gpgSign", "gpg.format", "user.signingKey"} {
-		argv := []string{"git", "config", "--get", name}
-		if name == "commit.gpgSign" {
-			argv = []string{"git", "config", "--type=bool", "--get", name}
+	if sign, err := personal(ctx, "--type=bool", "commit.gpgSign"); err != nil || sign != "true" {
+		return Signer{}, false, err
+	}
+	var values [4]string
+	for i, name := range []string{"gpg.format", "user.signingKey", "user.name", "user.email"} {
+		var err error
+		if values[i], err = personal(ctx, "--no-type", name); err != nil {
+			return Signer{}, true, err
 		}
-		out, err := ask(ctx, "", argv...)
-		var exit *exec.ExitError
-		if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: it is not set
-			return Signer{}, false, fault.Wrap("read git's configuration", err, "see what 'git config --list' says outside of a repository")
-		}
-		settings[name] = strings.TrimSpace(string(out))
 	}
-	if settings["commit.gpgSign"] != "true" {
-		return Signer{}, false, nil
+	format, key := cmp.Or(values[0], "openpgp"), values[1]
+	s := Signer{format: format, who: values[2] + " <" + values[3] + ">"}
+	switch {
+	case format == "ssh":
+		s.words = "ssh key " + sshKeyWords(ctx, key)
+	case format == "openpgp" && key == "":
+		s.words = "openpgp key of " + s.who
+	case format == "openpgp":
+		s.words = "openpgp key " + strconv.Quote(key)
+	default:
+		return Signer{}, true, fault.New("set gpg.format to openpgp or ssh", "commits are not signed in the format %q here", format)
 	}
-	format, key := settings["gpg.format"], settings["user.signingKey"]
-	if format == "" {
-		format = "openpgp"
+	if len(s.words) > maxWords {
+		s.words = strings.ToValidUTF8(s.words[:maxWords], "") + "…"
 	}
+	return s, true, nil
+}
+
+// maxWords bounds the name of a key, in bytes.
+const maxWords = 200
+
+// personal returns a value of the person's configuration of git, or "".
+func personal(ctx context.Context, kind, name string) (string, error) {
+	out, err := ask(ctx, "", "git", "config", kind, "--get", name)
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: it is not set
+		return "", fault.Wrap("read git's configuration", err, "see what 'git config --list' says outside of a repository")
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// sshKeyWords names an SSH key by the fingerprint and the comment of its public part, or by
+// its setting if that part is not found.
+func sshKeyWords(ctx context.Context, key string) string {
 	if key == "" {
-		key = "the default key"
-	} else if key = strconv.Quote(key); len(key) > 80 {
-		key = key[:80] + "…"
+		return "that gpg.ssh.defaultKeyCommand names"
 	}
-	return Signer{words: "signed with " + key + " (" + format + ")"}, true, nil
+	text := []byte(strings.TrimPrefix(key, "key::"))
+	if path, err := personal(ctx, "--type=path", "user.signingKey"); err == nil && !strings.HasPrefix(key, "key::") && !strings.HasPrefix(key, "ssh-") {
+		if text, err = os.ReadFile(strings.TrimSuffix(path, ".pub") + ".pub"); err != nil {
+			return strconv.Quote(key)
+		}
+	}
+	public, comment, _, _, err := ssh.ParseAuthorizedKey(text)
+	if err != nil {
+		return strconv.Quote(key)
+	}
+	words := ssh.FingerprintSHA256(public)
+	if comment != "" {
+		words += " (" + comment + ")"
+	}
+	return words
 }
 
 // Sign returns the same commit with the person's signature, and its id. commit is the
@@ -72,7 +115,7 @@ func FindSigner(ctx context.Context) (Signer, bool, error) {
 // the agent's repository is read on the host, and nothing is written to it: the sandbox has
 // to store the commit and to move the branch.
 func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id string, err error) {
-	const next = "see that 'git commit -S' works here without asking on the terminal"
+	const next = "unlock the key, for example with 'echo x | gpg --sign >/dev/null' or 'ssh-add', then sign it yourself: git commit --amend -S"
 	c, err := parseCommit(commit)
 	if err != nil {
 		return nil, "", fault.Wrap("sign the commit", err, "sign it yourself: git commit --amend -S")
@@ -86,7 +129,7 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	if len(c.tree) == 64 {
 		format = "sha256"
 	}
-	git := program{dir: dir, limit: signLimit, env: append(c.identity(), "GIT_DIR="+dir, "GIT_TEMPLATE_DIR=")}
+	git := program{dir: dir, limit: signLimit, env: append(c.identity(), "GIT_DIR="+dir, "GIT_TEMPLATE_DIR=", "GPG_TTY=")}
 	git.argv = []string{"git", "init", "-q", "--bare", "--object-format=" + format, dir}
 	if _, err = git.run(ctx, ""); err == nil {
 		err = c.standIns(dir)
@@ -94,7 +137,11 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	if err != nil {
 		return nil, "", fault.Wrap("sign the commit", err, "see that git works, and that you can write to "+os.TempDir())
 	}
-	git.argv = []string{"git", "-c", "i18n.commitEncoding=UTF-8", "commit-tree", "-S", c.tree}
+	quiet, err := s.withoutPinentry(ctx, dir)
+	if err != nil {
+		return nil, "", fault.Wrap("sign the commit", err, next)
+	}
+	git.argv = append(append([]string{"git", "-c", "i18n.commitEncoding=UTF-8"}, quiet...), "commit-tree", "-S", c.tree)
 	for _, parent := range c.parents {
 		git.argv = append(git.argv, "-p", parent)
 	}
@@ -108,10 +155,31 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 		return nil, "", fault.Wrap("sign the commit", err, next)
 	}
 	without, found := withoutSignature(signed)
+	if found && !bytes.Contains(signed, []byte("-----END PGP SIGNATURE-----\n")) && !bytes.Contains(signed, []byte("-----END SSH SIGNATURE-----\n")) {
+		return nil, "", fault.New(next, "sign the commit (%s): what the program for signatures prints is none", s)
+	}
 	if !found || !bytes.Equal(without, commit) {
 		return nil, "", fault.New("sign it yourself: git commit --amend -S", "sign the commit: git would make another commit of it")
 	}
 	return signed, id, nil
+}
+
+// withoutPinentry returns settings for git with which gpg fails when it would have to ask
+// for a passphrase. Its agent would ask on the terminal from which it was started.
+func (s Signer) withoutPinentry(ctx context.Context, dir string) ([]string, error) {
+	if s.format != "openpgp" {
+		return nil, nil
+	}
+	program, err := personal(ctx, "--type=path", "gpg.openpgp.program")
+	if err == nil && program == "" {
+		program, err = personal(ctx, "--type=path", "gpg.program")
+	}
+	if err != nil {
+		return nil, err
+	}
+	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(cmp.Or(program, "gpg"), "'", `'\''`) + "' --pinentry-mode error \"$@\"\n"
+	path := filepath.Join(dir, "gpg")
+	return []string{"-c", "gpg.program=" + path, "-c", "gpg.openpgp.program=" + path}, os.WriteFile(path, []byte(script), 0o700)
 }
 
 // commit is what git needs to make a commit again.
