@@ -19,5 +19,6 @@
 //
 // Commits that were made in a sandbox get the person's signature in the same way: Sign is
 // given the bytes of a commit and returns them with the signature, and neither the key nor
-// the agent's repository is opened to the other side.
+// the agent's repository is opened to the other side. A Replacer compares a commit with the
+// approved one, has it signed, and lets git in the sandbox put the result in its place.
 package gitauth

@@ -77,7 +77,10 @@ type Config struct {
 	Grants    Granter   // nil: nothing is allowed beforehand
 	Orders    Orders    // nil: what a person types lets no call through
 	Preview   Previewer // nil: a person sees the arguments alone
-	Audit     Recorder
+	// Commits reports whether a tool makes a commit out of what its arguments say. The host
+	// signs such commits where the person's git does. Nil: no tool does.
+	Commits func(server, tool string) bool
+	Audit   Recorder
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
 	EscalationTimeout time.Duration

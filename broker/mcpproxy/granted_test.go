@@ -22,7 +22,7 @@ func (r *harness) remember(s *grant.Store, scope grant.Scope, limit time.Duratio
 		if o.Scope != scope {
 			continue
 		}
-		if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, By: "tui", Remembered: o.Text}); err != nil || !won {
+		if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, By: "tui", Remembered: o.Text, Effect: item.Fingerprint()}); err != nil || !won {
 			r.t.Fatal(won, err)
 		}
 		g, err := s.Add(item.Session, o, "tui", item.ID, limit)

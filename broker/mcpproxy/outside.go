@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -231,15 +230,15 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	}
 	c.record.Sandboxed = true
 	if c.login != nil {
-		c.record.Detail = maps.Clone(c.record.Detail)
-		if c.record.Detail == nil {
-			c.record.Detail = map[string]any{}
-		}
-		c.record.Detail["login"] = c.login.String()
+		c.note("login", c.login.String())
 	}
+	c.note("signature", c.verdict.Signs)
 	if err := c.append(ctx, c.record); err != nil {
 		return c.unrecorded(err)
 	}
+	spec := b.stagedSpec(c.staging, at.dir, 0)
+	spec.Name = filepath.Base(at.dir)
+	defer c.prepareSigning(ctx, b, spec)()
 	c.ending.began = time.Now()
 	at.permit(true)
 	got, err := at.link.call(ctx, job{tool: c.target.tool, arguments: c.verdict.Arguments, progress: c.relay()}, func() {})
@@ -249,6 +248,7 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	}
 	result, toolFailed, err := c.cleaned(ctx, got)
 	if err == nil && !toolFailed {
+		result = c.sign(ctx, result)
 		err = at.stage.Commit(ctx)
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -56,6 +57,7 @@ type call struct {
 	loginNote string
 	again     bool // the person is asked again, because the effect changed
 	asked     int  // how often an approval came too late for what was shown
+	signing   signing
 	ending    ending
 	answer    hold    // what its result takes until the agent has it
 	outcome   outcome // of the item that was decided about it
@@ -94,6 +96,7 @@ func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
 	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
+	judged.Signs = c.findSigner(ctx)
 	if dir := c.proxy.workDir.Load(); dir != nil {
 		judged.WorkDir = *dir
 	}
@@ -225,9 +228,11 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered any more: "+hidden)
 	}
 	c.record.Sandboxed = b.sandboxed()
+	c.note("signature", c.verdict.Signs)
 	if err := c.append(ctx, c.record); err != nil {
 		return c.unrecorded(err)
 	}
+	defer c.prepareSigning(ctx, b, b.spec)()
 	c.ending.began = time.Now()
 	got, err := b.call(ctx, job{
 		tool: c.target.tool, arguments: c.verdict.Arguments, paths: pathsOf(c.needs), progress: c.relay(), web: c.web(b),
@@ -241,6 +246,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	if !toolFailed {
 		c.proxy.follow(c)
+		clean = c.sign(ctx, clean)
 	}
 	c.answered(clean, toolFailed)
 	return clean
@@ -254,6 +260,18 @@ func (c *call) cleaned(ctx context.Context, got reply) (result json.RawMessage, 
 	}
 	defer c.proxy.room.passing.give()
 	return c.proxy.clean(got.result, c.record.Sandboxed)
+}
+
+// note adds to the record of a call that goes on.
+func (c *call) note(name, value string) {
+	if value == "" {
+		return
+	}
+	c.record.Detail = maps.Clone(c.record.Detail)
+	if c.record.Detail == nil {
+		c.record.Detail = map[string]any{}
+	}
+	c.record.Detail[name] = value
 }
 
 // unrecorded returns the refusal of a call whose decision could not be recorded.

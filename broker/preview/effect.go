@@ -16,6 +16,7 @@ const (
 	Move    Kind = "move"    // a file or directory goes elsewhere
 	Push    Kind = "push"    // commits leave for a remote
 	Remote  Kind = "remote"  // git contacts a remote
+	Commit  Kind = "commit"  // what is staged is committed
 	Web     Kind = "web"     // an address is fetched
 	Command Kind = "command" // a command runs
 )
@@ -53,6 +54,10 @@ type Effect struct {
 	// Fails is why the call would fail as things are, so that an approval would be in vain;
 	// empty: it would not, as far as can be seen.
 	Fails string `json:"-"`
+	// Head is the commit that a new commit would follow, and Tree what files it would have.
+	// They are empty where they are not known.
+	Head string `json:"-"`
+	Tree string `json:"-"`
 	// Fingerprint stays equal while everything is the same from which the effect was
 	// computed: the file, the branch, the remote.
 	Fingerprint string `json:"fingerprint"`

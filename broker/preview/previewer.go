@@ -141,6 +141,12 @@ func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
 			return nil
 		}
 		return p.push(ctx, a)
+	case "commit":
+		var a commitArguments
+		if json.Unmarshal(c.Arguments, &a) != nil {
+			return nil
+		}
+		return p.commit(ctx, a)
 	case "fetch", "pull", "clone", "remote":
 		var a struct {
 			Path   string `json:"path"`

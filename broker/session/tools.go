@@ -100,6 +100,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Orders:            s,
 		Audit:             log,
 		Preview:           s.previewer(),
+		Commits:           func(server, tool string) bool { return server == "git" && s.gitCommand(server, tool) == "commit" },
 		StageDir:          s.layout.Stages(),
 		Stopped:           s.outOfTime,
 		Particulars:       s.particulars,
@@ -320,11 +321,11 @@ func gitConfiguration(home string) []string {
 
 // gitEnvironment returns the environment of the git server. It keeps the server to the
 // workspace, and allows a repository that belongs to the container's user. It switches
-// signing off, because the sandbox has no key and a merge would fail. Calls that only read
+// signing off, because the sandbox has no key: the host signs. Calls that only read
 // take no lock, because a change at the same time would fail.
 func gitEnvironment(workspace string) map[string]string {
 	env := map[string]string{gitBase: workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
-	settings := slices.Concat([][2]string{{"safe.directory", workspace}}, gitSettings, gitFrugal)
+	settings := slices.Concat([][2]string{{"safe.directory", workspace}, {"commit.gpgSign", "false"}}, gitSettings, gitFrugal)
 	for i, setting := range settings {
 		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
 		env[fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)] = setting[1]
@@ -352,6 +353,8 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 		s.notice(false, fmt.Sprintf("%s/%s was refused without asking you, because it could not take effect: %s", a.Server, a.Tool, a.Detail))
 	case mcpproxy.CallGranted:
 		s.notice(false, fmt.Sprintf("grant #%d lets %s/%s through; /grants lists them", a.Number, a.Server, a.Tool))
+	case mcpproxy.CommitUnsigned:
+		s.notice(true, fmt.Sprintf("%s/%s: %s", a.Server, a.Tool, a.Detail))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
 		// The approval queue reports these, with the whole call.
 	case mcpproxy.ToolsListed:
