@@ -158,7 +158,7 @@ func TestSignersThatGiveNone(t *testing.T) {
 	write(t, filepath.Join(w.home, ".gnupg", "gpg-agent.conf"), "s2k-count 65536\npinentry-program "+pinentry+"\n", 0o600)
 	run(t, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "secret", "--quick-gen-key", "A <a@example.com>", "ed25519", "sign", "never")
 	stop := func() {
-		if err := exec.Command("gpgconf", "--kill", "all").Run(); err != nil { //nolint:noctx // the test's context may have ended
+		if err := exec.Command("gpgconf", "--kill", "all").Run(); err != nil {
 			t.Error(err)
 		}
 	}

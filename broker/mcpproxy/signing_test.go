@@ -19,6 +19,7 @@ import (
 // git, by what the key is named, and how it is made.
 var signers = map[string]func(t *testing.T, home string) (settings [][2]string, words string){
 	"openpgp": func(t *testing.T, home string) ([][2]string, string) {
+		t.Helper()
 		t.Setenv("GNUPGHOME", filepath.Join(home, ".gnupg"))
 		host(t, "mkdir", "-m", "700", filepath.Join(home, ".gnupg"))
 		host(t, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-gen-key", "Person <me@example.com>", "ed25519", "sign", "never")
@@ -30,6 +31,7 @@ var signers = map[string]func(t *testing.T, home string) (settings [][2]string, 
 		return nil, "openpgp key of Person <me@example.com>"
 	},
 	"ssh": func(t *testing.T, home string) ([][2]string, string) {
+		t.Helper()
 		key := filepath.Join(home, ".ssh", "sign")
 		if err := os.Mkdir(filepath.Dir(key), 0o700); err != nil {
 			t.Fatal(err)
@@ -198,7 +200,7 @@ func TestTheRepositorySettingsDoNotSign(t *testing.T) {
 	r, words, told := signingHarness(t, "ssh", nil)
 	ran := filepath.Join(r.work, "ran")
 	program := filepath.Join(r.work, "program")
-	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran >>"+ran+"\nexec cat\n"), 0o700); err != nil { //nolint:gosec // it must be a program
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho ran >>"+ran+"\nexec cat\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	hooks := filepath.Join(r.work, "hooks")
