@@ -69,6 +69,8 @@ func errorBody(shape string, d *denial) []byte {
 	switch shape {
 	case "anthropic":
 		v = map[string]any{"type": "error", "error": map[string]string{"type": anthropicType(d.status), "message": d.message}}
+	case GitHub:
+		v = map[string]string{"message": d.message}
 	case "google":
 		e := map[string]any{"code": d.status, "message": d.message, "status": googleStatus(d.status)}
 		if d.reason == ReasonBudget && d.final {

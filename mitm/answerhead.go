@@ -13,7 +13,7 @@ func (s *stream) responseHead(res *upstreamAnswer) []byte {
 	b = append(b, statusLine(res.status)...)
 	b = append(b, "\r\n"...)
 	for _, f := range res.fields {
-		if !listed(responseHeaders, f.name) && (!s.x.g.web || !listed(webResponseHeaders, f.name)) || s.named(f.name) {
+		if !listed(responseHeaders, f.name) && (!s.x.g.provider.API || !listed(webResponseHeaders, f.name)) || s.named(f.name) {
 			continue
 		}
 		b = appendField(b, f.written, s.mask(f.value))

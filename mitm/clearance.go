@@ -26,6 +26,9 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 		}
 	}
 	if x.endpoint.Ask {
+		if _, d := x.credential(ctx); d != nil { // an approval would be in vain
+			return Credential{}, d
+		}
 		if d := x.ask(ctx, &request); d != nil {
 			return Credential{}, d
 		}
@@ -44,12 +47,9 @@ func (x *exchange) clear(ctx context.Context) (Credential, *denial) {
 			return Credential{}, d
 		}
 	}
-	var cred Credential
-	if x.rec.Key == KeySentinel && x.endpoint.Auth != "none" {
-		var d *denial
-		if cred, d = x.credential(ctx); d != nil {
-			return Credential{}, d
-		}
+	cred, d := x.credential(ctx)
+	if d != nil {
+		return Credential{}, d
 	}
 	var dropped []string
 	x.forwarded, dropped = x.g.forwarded(x.h)
@@ -106,9 +106,12 @@ func (x *exchange) ask(ctx context.Context, r *Request) *denial {
 	return d
 }
 
-// credential gets the real credential and checks that it can be sent, and found in
-// answers.
+// credential gets the real credential, if the request is to carry one, and checks that it
+// can be sent, and found in answers.
 func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
+	if x.rec.Key != KeySentinel || x.endpoint.Auth == "none" {
+		return Credential{}, nil
+	}
 	name := x.g.provider.Name
 	cred, err := x.p.config.Credentials(ctx, name)
 	hint := fault.Hint(err)

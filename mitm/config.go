@@ -128,6 +128,7 @@ type Limits struct {
 	HeaderBytes     int           // of one head; 64 KiB
 	Headers         int           // fields in one head; 128
 	BodyBytes       int64         // of one request; 32 MiB
+	AskedBytes      int64         // of one request to GitHub that a person is asked about; 1 MiB
 	SpoolBytes      int64         // of all request bodies in memory; 128 MiB
 	DomainBytes     int64         // of one answer of an approved domain; 256 MiB
 	HandshakeTime   time.Duration // of one TLS handshake; 10 s
@@ -151,6 +152,7 @@ func (l Limits) withDefaults() Limits {
 	orInt(&l.HeaderBytes, 64<<10)
 	orInt(&l.Headers, 128)
 	orInt(&l.BodyBytes, 32<<20)
+	orInt(&l.AskedBytes, 1<<20)
 	orInt(&l.SpoolBytes, 128<<20)
 	orInt(&l.DomainBytes, 256<<20)
 	orInt(&l.HandshakeTime, 10*time.Second)

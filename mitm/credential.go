@@ -53,7 +53,7 @@ func (g *guarded) presented(h *head, query string) KeyState {
 		}
 	}
 	for _, name := range queryNames(query) {
-		if slices.Contains(credentialQueries, name) {
+		if slices.Contains(credentialQueries, name) && !(g.provider.Name == GitHub && name == "key") { // caches have keys
 			found, foreign = found+1, true
 		}
 	}
@@ -67,7 +67,7 @@ func (g *guarded) presented(h *head, query string) KeyState {
 	}
 	if g.mode.Header == "authorization" {
 		scheme, token, ok := strings.Cut(value, " ")
-		if !ok || !strings.EqualFold(scheme, "Bearer") {
+		if !ok || !strings.EqualFold(scheme, "Bearer") && !(g.provider.Name == GitHub && strings.EqualFold(scheme, "token")) {
 			return KeyMismatch
 		}
 		value = token

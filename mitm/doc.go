@@ -23,6 +23,9 @@
 //     request. The answer streams back (copier.go) and is scanned for the real credential
 //     (leak.go, package leak).
 //
+// GitHub's API (github.go) is one more provider, without a list of endpoints: reading
+// passes, and a person is asked about everything else and sees the whole body.
+//
 // Every decision is one Record, and every refusal leaves exactly one. This includes
 // refusals that an HTTP server would answer without a record: bad framing, oversized
 // heads, failed handshakes, reads that time out.

@@ -38,10 +38,12 @@ type openDomain struct {
 // webHeaders may be sent to an approved domain, in addition to the common ones.
 var webHeaders = []string{"range", "if-none-match", "if-modified-since", "git-protocol"}
 
-// webResponseHeaders may come back from an approved domain, in addition to the common
-// ones. A redirect may pass, because its target must be an approved host as well.
+// webResponseHeaders may come back from an approved domain or an API, in addition to the
+// common ones. A redirect may pass, because its target must be a host that the agent may
+// reach as well.
 var webResponseHeaders = []string{
 	"location", "last-modified", "content-range", "accept-ranges", "content-disposition", "content-encoding", "content-language", "vary",
+	"link", "x-github-*", "x-oauth-scopes", "x-accepted-*",
 }
 
 func newDomains(providers []string) (*domains, error) {
@@ -51,7 +53,7 @@ func newDomains(providers []string) (*domains, error) {
 	}
 	return &domains{
 		authority: a,
-		provider:  &Provider{Name: "web", Errors: "openai", RequestHeaders: webHeaders},
+		provider:  &Provider{Name: "web", Errors: "openai", RequestHeaders: webHeaders, API: true},
 		open:      make(map[string]*openDomain),
 	}, nil
 }
@@ -202,8 +204,11 @@ func (p *Proxy) closeDomains() {
 // webEndpoint returns the endpoint of a request to an approved domain: reading needs no
 // approval, everything else asks.
 func webEndpoint(method string) *Endpoint {
-	return &Endpoint{Method: method, Auth: "none", Ask: method != http.MethodGet && method != http.MethodHead}
+	return &Endpoint{Method: method, Auth: "none", Ask: !reads(method)}
 }
+
+// reads reports whether a method only reads.
+func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
 // checkWebPath refuses a path that cannot be forwarded unchanged.
 func checkWebPath(path string) *denial {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
 )
 
@@ -95,7 +96,7 @@ func (x *exchange) checkTarget() *denial {
 	x.path, x.query = path, query
 	x.rec.Path = printable(path, 300)
 	check := checkPath
-	if x.g.web {
+	if x.g.provider.API {
 		check = checkWebPath
 	}
 	if d := check(path); d != nil {
@@ -133,6 +134,11 @@ func (x *exchange) checkEndpoint() *denial {
 		x.endpoint = webEndpoint(x.h.method)
 		return nil
 	}
+	if x.g.provider.API {
+		if x.endpoint = x.g.host.apiEndpoint(x.h.method, x.path); x.endpoint != nil {
+			return nil
+		}
+	}
 	for i := range x.g.host.Endpoints {
 		e := &x.g.host.Endpoints[i]
 		if e.matches(x.h.method, x.path) && (e.Kind == "" || e.Kind == x.g.mode.Kind) {
@@ -146,7 +152,7 @@ func (x *exchange) checkEndpoint() *denial {
 func (x *exchange) checkKey() *denial {
 	state, d := x.g.checkCredential(x.h, x.query, x.endpoint)
 	x.rec.Key = state
-	if d != nil || x.g.web {
+	if d != nil || x.g.provider.API {
 		return d
 	}
 	return x.endpoint.checkQuery(x.query)
@@ -154,10 +160,8 @@ func (x *exchange) checkKey() *denial {
 
 // checkBody reads the body, if the endpoint takes one, and judges it.
 func (x *exchange) checkBody() *denial {
-	if x.g.web && x.endpoint.Ask { // the person who is asked sees the body
-		raw, d := x.readBody()
-		x.payload, x.rec.ReqBytes = raw, int64(len(raw))
-		return d
+	if x.g.provider.API && x.endpoint.Ask { // the person who is asked sees the body
+		return x.checkAskedBody()
 	}
 	if x.endpoint.Body == "" {
 		if x.framing.hasBody() {
@@ -183,6 +187,28 @@ func (x *exchange) checkBody() *denial {
 		return policyDenial(err)
 	}
 	x.payload, x.rec.Stripped, x.most, x.answers, x.others = result.Body, result.Removed, result.Most, result.Answers, result.Others
+	return nil
+}
+
+// checkAskedBody reads a body that only the person judges. They must be able to read the
+// whole of a body that is sent with a credential.
+func (x *exchange) checkAskedBody() *denial {
+	if !x.g.web && x.framing.hasBody() {
+		if d := checkBodyHead(x.h); d != nil {
+			return d
+		}
+	}
+	raw, d := x.readBody()
+	if d != nil {
+		return d
+	}
+	x.payload, x.rec.ReqBytes = raw, int64(len(raw))
+	if x.g.web || len(raw) == 0 {
+		return nil
+	}
+	if _, err := jsonx.Parse(raw, jsonx.Limits{}); err != nil {
+		return policyDenial(err)
+	}
 	return nil
 }
 

@@ -149,14 +149,12 @@ func (s *stream) upstreamDenial(err error) *denial {
 
 // checkAnswer refuses answers that must not be passed on or cannot be scanned.
 func (s *stream) checkAnswer(res *upstreamAnswer) *denial {
-	if s.x.g.web && res.status >= 200 {
-		return nil // no secret was sent, and a redirect's target is judged again
-	}
-	if res.status < 200 || res.status >= 300 && res.status < 400 {
+	// A redirect of an API may pass, because its target is judged again.
+	if res.status < 200 || res.status >= 300 && res.status < 400 && !s.x.g.provider.API {
 		return failure(502, ReasonRedirect, "%s answered with status %d, which is not passed on.", s.x.g.host.Name, res.status)
 	}
 	for _, f := range res.fields {
-		if f.name == "content-encoding" && f.value != "" && f.value != "identity" {
+		if !s.x.g.web && f.name == "content-encoding" && f.value != "" && f.value != "identity" {
 			return failure(502, ReasonAnswer, "%s sent an encoded answer, which cannot be watched.", s.x.g.host.Name)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 type Provider struct {
 	// Name is the provider's name in the configuration.
 	Name string `json:"name"`
-	// Errors is the format of the provider's error bodies: "anthropic", "openai" or
-	// "google".
+	// Errors is the format of the provider's error bodies: "anthropic", "openai",
+	// "google" or "github".
 	Errors string `json:"errors"`
 	// Modes are the ways to present a credential; the first is the default.
 	Modes []Mode `json:"modes"`
@@ -37,6 +37,9 @@ type Provider struct {
 	// KeyVariables are the names of the environment variables that can hold the
 	// provider's key; the first one that is set is used.
 	KeyVariables []string `json:"keyVariables,omitempty"`
+	// API means that any path may be asked for, and that a person is asked about every
+	// request that does not only read.
+	API bool `json:"-"`
 }
 
 // Mode is one way to present a credential.
@@ -53,6 +56,8 @@ type Host struct {
 	// https URL, whose path becomes a prefix.
 	BaseURL   string     `json:"baseUrl,omitempty"`
 	Endpoints []Endpoint `json:"endpoints"`
+	// Below are the paths above those of an API that does not have the whole host.
+	Below []string `json:"-"`
 }
 
 // Endpoint is a method and path of a host that requests may go to.
@@ -83,7 +88,7 @@ func (p *Provider) prepare() error {
 	if p.Name == "" || len(p.Modes) == 0 || len(p.Hosts) == 0 {
 		return errors.New("name, modes and hosts are needed")
 	}
-	if !slices.Contains([]string{"anthropic", "openai", "google"}, p.Errors) {
+	if !slices.Contains([]string{"anthropic", "openai", "google", GitHub}, p.Errors) {
 		return fmt.Errorf("errors has the unknown shape %q", p.Errors)
 	}
 	for _, m := range p.Modes {

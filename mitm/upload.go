@@ -53,8 +53,8 @@ func (x *exchange) hold(n int64) *denial {
 
 // readBody reads the whole body, under the limits of size and time.
 func (x *exchange) readBody() ([]byte, *denial) {
-	limits := x.p.limits
-	if x.framing.length > limits.BodyBytes {
+	limits, most := x.p.limits, x.mostBody()
+	if x.framing.length > most {
 		return nil, x.tooLarge()
 	}
 	if d := x.hold(x.framing.length + 1); d != nil {
@@ -95,7 +95,7 @@ func (x *exchange) readBody() ([]byte, *denial) {
 		}
 		n, err := source.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
-		if int64(len(data)) > limits.BodyBytes {
+		if int64(len(data)) > most {
 			return nil, x.tooLarge()
 		}
 		if errors.Is(err, io.EOF) {
@@ -116,7 +116,15 @@ func (x *exchange) complete(data []byte) ([]byte, *denial) {
 }
 
 func (x *exchange) tooLarge() *denial {
-	return deny(413, ReasonTooLarge, "The body is larger than %d bytes.", x.p.limits.BodyBytes)
+	return deny(413, ReasonTooLarge, "The body is larger than %d bytes.", x.mostBody())
+}
+
+// mostBody returns how many bytes the body may have.
+func (x *exchange) mostBody() int64 {
+	if x.g.provider.API && !x.g.web {
+		return min(x.p.limits.AskedBytes, x.p.limits.BodyBytes)
+	}
+	return x.p.limits.BodyBytes
 }
 
 // bodyDenial turns an error of reading a body into a refusal.
