@@ -20,6 +20,9 @@ type Credentials = session.Credentials
 // AgentKey says where the API key of an agent's sessions is.
 type AgentKey = session.AgentKey
 
+// GitHub is the GitHub server whose API agents may use.
+type GitHub = session.GitHub
+
 // HostShell starts the person's shell on a terminal of its own.
 type HostShell = session.HostShell
 

@@ -14,9 +14,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// ruleAsk names the rule in escalations of requests to endpoints that a person decides
-// about.
-const ruleAsk = "endpoint-ask"
+// The rules in escalations of requests: to an endpoint that a person decides about, and to
+// GitHub's API.
+const (
+	ruleAsk    = "endpoint-ask"
+	ruleGitHub = "gh-reads-only"
+)
 
 // A body of up to wholeBody bytes is shown whole to the person who decides about the
 // request. Of a longer body they see the first and the last partBody bytes.
@@ -28,13 +31,19 @@ const (
 // askRequest lets a person decide about a request to an endpoint that the
 // configuration marks for it. The request waits in the same queue as tool calls.
 func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, error) {
-	arguments, err := requestArguments(r)
+	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
+	rule, reason, whole := ruleAsk, "the configuration marks this endpoint to be asked about", wholeBody
+	if r.Provider == mitm.GitHub {
+		rule, reason, whole = ruleGitHub, "without you, agents only read from GitHub", len(r.Body)
+		shown.Credential = s.deps.Config.GitHub.String()
+	}
+	arguments, err := shown.with(r.Body, whole)
 	if err != nil {
 		return mitm.Ruling{}, err
 	}
 	res, err := s.deps.Approvals.Ask(ctx, approval.Escalation{
 		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
-		Arguments: arguments, Rule: ruleAsk, Reason: "the configuration marks this endpoint to be asked about", Digest: r.Digest,
+		Arguments: arguments, Rule: rule, Reason: reason, Digest: r.Digest,
 		Timeout: s.deps.Config.EscalationTimeout,
 		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
 	})
@@ -80,29 +89,31 @@ func unrecorded(err error) string { return "its record could not be written: " +
 
 // shownRequest is a request as the person sees it. The most important members come first.
 type shownRequest struct {
-	Method string          `json:"method"`
-	URL    string          `json:"url"`
-	Query  string          `json:"query,omitempty"`
-	Model  string          `json:"model,omitempty"`
-	Body   json.RawMessage `json:"body,omitempty"`
-	Bytes  int             `json:"bodyBytes,omitempty"`
-	Sum    string          `json:"bodySha256,omitempty"`
-	Begins string          `json:"bodyBegins,omitempty"`
-	Ends   string          `json:"bodyEnds,omitempty"`
+	Method string `json:"method"`
+	URL    string `json:"url"`
+	Query  string `json:"query,omitempty"`
+	Model  string `json:"model,omitempty"`
+	// Credential names the person's credential that the request would carry.
+	Credential string          `json:"credential,omitempty"`
+	Body       json.RawMessage `json:"body,omitempty"`
+	Bytes      int             `json:"bodyBytes,omitempty"`
+	Sum        string          `json:"bodySha256,omitempty"`
+	Begins     string          `json:"bodyBegins,omitempty"`
+	Ends       string          `json:"bodyEnds,omitempty"`
 }
 
-// requestArguments describes a request in the form of a tool call's arguments.
-func requestArguments(r mitm.Request) (json.RawMessage, error) {
-	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
-	switch n := len(r.Body); {
+// with returns the request and its body in the form of a tool call's arguments. JSON of up
+// to whole bytes is shown whole.
+func (shown shownRequest) with(body []byte, whole int) (json.RawMessage, error) {
+	switch n := len(body); {
 	case n == 0:
-	case n <= wholeBody && json.Valid(r.Body):
-		shown.Body = r.Body
+	case n <= whole && json.Valid(body):
+		shown.Body = body
 	default:
-		sum := sha256.Sum256(r.Body)
+		sum := sha256.Sum256(body)
 		shown.Bytes, shown.Sum = n, hex.EncodeToString(sum[:])
-		shown.Begins = strings.ToValidUTF8(string(r.Body[:min(n, partBody)]), "\ufffd")
-		shown.Ends = strings.ToValidUTF8(string(r.Body[max(0, n-partBody):]), "\ufffd")
+		shown.Begins = strings.ToValidUTF8(string(body[:min(n, partBody)]), "\ufffd")
+		shown.Ends = strings.ToValidUTF8(string(body[max(0, n-partBody):]), "\ufffd")
 	}
 	text, err := json.Marshal(shown)
 	if err != nil {

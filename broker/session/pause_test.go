@@ -185,7 +185,7 @@ func TestRequestsAreAskedAbout(t *testing.T) {
 
 func TestLongBodiesAreShownInPart(t *testing.T) {
 	body := `{"a":"` + strings.Repeat("ä", wholeBody) + `"}`
-	text, err := requestArguments(mitm.Request{Host: "h", Method: "POST", Path: "/", Body: []byte(body)})
+	text, err := shownRequest{}.with([]byte(body), wholeBody)
 	if err != nil {
 		t.Fatal(err)
 	}

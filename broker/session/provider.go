@@ -62,28 +62,37 @@ func (d *Deps) withKey(name string) (*Deps, error) {
 type provider struct {
 	sentinels   map[string]string // by provider
 	logins      map[string]string // account name by provider, for sentinels that stand in for a login's token
-	certificate []byte            // PEM; nil for an agent that talks to no model
+	certificate []byte            // PEM; nil for an agent without a way out
+	environment []string          // variables for its programs
+}
+
+// hasWayOut reports whether the agent has a MITM proxy: to its model, to GitHub or both.
+func (s *Session) hasWayOut() bool {
+	return len(s.adapter.Providers) > 0 || s.deps.Config.GitHub != nil
 }
 
 // serveProvider opens the agent's way to its model: the MITM proxy on a socket
-// of its own. An agent that talks to no model, such as a plain shell, gets no way
-// out to one.
+// of its own, which is its way to GitHub's API as well. An agent that talks to no model,
+// such as a plain shell, gets no way out to one.
 func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit.Log) (provider, error) {
-	if len(s.adapter.Providers) == 0 {
+	if !s.hasWayOut() {
 		return provider{}, nil
 	}
 	credentials := s.deps.Config.Credentials
 	if s.adapter.KeysOnly {
 		credentials = credentials.APIKeys()
 	}
-	name, account, err := s.chooseProvider(ctx, credentials)
-	if err != nil {
-		return provider{}, err
+	var name, account string
+	var err error
+	if len(s.adapter.Providers) > 0 {
+		if name, account, err = s.chooseProvider(ctx, credentials); err != nil {
+			return provider{}, err
+		}
+		if err := s.openAccount(stack); err != nil {
+			return provider{}, err
+		}
 	}
 	modes := credentials.Modes()
-	if err := s.openAccount(stack); err != nil {
-		return provider{}, err
-	}
 	config := s.modelProxyConfig(name, credentials, log)
 	config.Modes = modes
 	config.Budget = s.afford
@@ -119,6 +128,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		sentinels:   map[string]string{name: proxy.Sentinel(name)},
 		logins:      make(map[string]string),
 		certificate: proxy.CACertificate(),
+		environment: s.deps.Config.GitHub.environment(proxy.Sentinel(mitm.GitHub)),
 	}
 	if modes[name] == mitm.KindBearer {
 		p.logins[name] = mitm.AccountName(account)
@@ -126,24 +136,32 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	return p, nil
 }
 
-// modelProxyConfig returns the configuration of the proxy to one provider, without the
-// parts that serveProvider adds: the budget, the pause and the activity.
+// modelProxyConfig returns the configuration of the proxy to a provider, if the agent uses
+// one, and to GitHub, if config.json has it. The parts that serveProvider adds are missing:
+// the budget, the pause and the activity.
 func (s *Session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
 	c := s.deps.Config
+	var providers []string
+	if provider != "" {
+		providers = append(providers, provider)
+	}
+	if c.GitHub != nil {
+		credentials, providers = &withToken{Credentials: credentials, github: c.GitHub}, append(providers, mitm.GitHub)
+	}
 	return mitm.Config{
 		Session:     s.fixed.ID,
-		Providers:   []string{provider},
+		Providers:   providers,
 		Table:       c.Providers,
 		Credentials: credentials.Credential,
 		Held:        c.Credentials.Held(),
 		Refused:     credentials.Refused,
-		Upstreams:   c.upstreamsOf(provider),
+		Upstreams:   c.upstreamsOf(providers),
 		UpstreamCAs: c.UpstreamCAs,
 		Audit:       s.reportOutcomes(egress.Append(log)),
 		Note:        s.reportOutcomes(egress.Post(log)),
 		Identity:    s.identity,
 		Ask:         s.askRequest,
-		Domains:     true,
+		Domains:     provider != "",
 		Log:         s.deps.Log,
 	}
 }
@@ -171,12 +189,12 @@ func (c *Config) table() []mitm.Provider {
 	return mitm.Providers()
 }
 
-// upstreamsOf returns the configured addresses that requests for a provider's hosts go to
+// upstreamsOf returns the configured addresses that requests for providers' hosts go to
 // instead.
-func (c *Config) upstreamsOf(provider string) map[string]*url.URL {
+func (c *Config) upstreamsOf(providers []string) map[string]*url.URL {
 	all := make(map[string]*url.URL)
 	for _, p := range c.table() {
-		if p.Name != provider {
+		if !slices.Contains(providers, p.Name) {
 			continue
 		}
 		for _, h := range p.Hosts {

@@ -88,6 +88,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
+	launch.Env = append(launch.Env, proxy.environment...)
 	spec, err := s.spec(image, bridgePath, launch)
 	if err != nil {
 		return nil, err
@@ -225,7 +226,7 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		Logins:       p.logins,
 		Conversation: s.fixed.ID,
 		Resume:       s.adapter.Conversation(s.layout.Home(), s.fixed.ID).Begun,
-		Prompt:       agent.Prompt(),
+		Prompt:       agent.Prompt() + s.deps.Config.GitHub.prompt(),
 		Model:        s.deps.Config.Models[s.adapter.Name],
 	})
 	if err != nil {

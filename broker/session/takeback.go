@@ -23,7 +23,7 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 		return nil, err
 	}
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
-	if len(s.adapter.Providers) > 0 {
+	if s.hasWayOut() {
 		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
 			s.deps.Log.Warn("an agent that still runs cannot be served again", "session", s.fixed.ID, "error", err)
 			return nil, nil
