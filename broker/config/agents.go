@@ -1,5 +1,7 @@
 package config
 
+import "encoding/json"
+
 // Agent describes an agent of the person's own: an image and a command that
 // speaks MCP over standard input and output. Package agent says what its words
 // in braces mean.
@@ -17,13 +19,33 @@ type Agent struct {
 	Submit    Submit            `json:"submit,omitzero"`
 }
 
-// Key says where the API key of an agent is: in what a command prints, in an environment
-// variable or in a file. Exactly one of these is set.
+// Secret says where a secret is: in what a command prints, in an environment variable or
+// in a file. Exactly one of these is set.
+type Secret struct {
+	Command []string `json:"command,omitempty"`
+	Env     string   `json:"env,omitempty"`
+	File    string   `json:"file,omitempty"`
+}
+
+// Key says where the API key of an agent is.
 type Key struct {
-	Provider string   `json:"provider,omitempty"` // whose key it is; empty: the agent's first provider
-	Command  []string `json:"command,omitempty"`
-	Env      string   `json:"env,omitempty"`
-	File     string   `json:"file,omitempty"`
+	Provider string `json:"provider,omitempty"` // whose key it is; empty: the agent's first provider
+	Secret
+}
+
+// GH says which GitHub server agents may use the API of, and where the token for it is.
+type GH struct {
+	Host  string `json:"host"`
+	Token Secret `json:"token"`
+}
+
+// UnmarshalJSON reads what the schema has let through.
+func (g *GH) UnmarshalJSON(data []byte) error {
+	type plain GH
+	p := plain{Host: "github.com"}
+	err := json.Unmarshal(data, &p)
+	*g = GH(p)
+	return err
 }
 
 // Submit is how text is typed into an agent.

@@ -62,6 +62,7 @@ type Config struct {
 	NotifyOn      []string            `json:"notifyOn"`
 	Terminal      Terminal            `json:"terminal"`
 	GitHosts      []string            `json:"gitHosts"`
+	GH            *GH                 `json:"gh,omitempty"`
 	AutoApprove   AutoApprove         `json:"autoApprove"`
 
 	// MCPServers are servers of the person's own, by name; what they mean is package

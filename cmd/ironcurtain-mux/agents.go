@@ -66,13 +66,26 @@ func (w wiring) agentKeys() map[string]broker.AgentKey {
 		if err != nil {
 			continue // checkAgentKeys has looked
 		}
-		ref := secretref.Reference{Command: k.Command, Env: k.Env}
-		if k.File != "" {
-			ref.File = w.paths.expand([]string{k.File})[0]
-		}
-		keys[name] = broker.AgentKey{Provider: cmp.Or(k.Provider, a.Providers[0]), Reference: ref}
+		keys[name] = broker.AgentKey{Provider: cmp.Or(k.Provider, a.Providers[0]), Reference: w.reference(k.Secret)}
 	}
 	return keys
+}
+
+// github returns the GitHub server whose API agents may use, or nil.
+func (w wiring) github() *broker.GitHub {
+	if w.config.GH == nil {
+		return nil
+	}
+	return &broker.GitHub{Host: w.config.GH.Host, Token: w.reference(w.config.GH.Token)}
+}
+
+// reference returns where a secret is.
+func (w wiring) reference(s config.Secret) secretref.Reference {
+	ref := secretref.Reference{Command: s.Command, Env: s.Env}
+	if s.File != "" {
+		ref.File = w.paths.expand([]string{s.File})[0]
+	}
+	return ref
 }
 
 // customAgent turns an agent of the configuration into one of package agent.

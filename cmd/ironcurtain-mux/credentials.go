@@ -23,6 +23,15 @@ func providersOf(c config.Config) ([]mitm.Provider, error) {
 	return mitm.ExtendProviders(mitm.Providers(), c.Providers)
 }
 
+// tableOf returns that table, with GitHub's API when the configuration has it.
+func tableOf(c config.Config) ([]mitm.Provider, error) {
+	table, err := providersOf(c)
+	if err != nil || c.GH == nil {
+		return table, err
+	}
+	return mitm.WithGitHub(table, c.GH.Host)
+}
+
 // credentials returns the person's keys and logins for all providers of the agents.
 func credentials(table []mitm.Provider, agents *agent.Registry, p paths, moved upstreams) *egress.Credentials {
 	return egress.NewCredentials(agents.Providers(), egress.Options{

@@ -106,6 +106,7 @@ func demoWiring(p paths, c config.Config, ground demo.Playground, model *scripte
 			b.UpstreamCAs = model.CAPool()
 			b.Notice = demoNotice
 			b.AgentKeys = nil
+			b.GitHub = nil
 			b.Models = nil // the script does not know how to please every model
 			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
 			b.GitHosts = nil

@@ -106,7 +106,7 @@ func (p paths) config() (config.Config, error) {
 		c.NotifyCommand[0] = p.expand(c.NotifyCommand[:1])[0]
 	}
 	c.Protected, c.Reachable = p.expand(c.Protected), p.expand(c.Reachable)
-	if _, err := providersOf(c); err != nil {
+	if _, err := tableOf(c); err != nil {
 		return c, fail("read configuration", fmt.Errorf("%s: %w", p.configFile(), err), "mend that provider")
 	}
 	return c, nil

@@ -47,7 +47,7 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	if err != nil {
 		return wiring{}, err
 	}
-	table, err := providersOf(c)
+	table, err := tableOf(c)
 	if err != nil {
 		return wiring{}, fail("read configuration", err, "")
 	}
@@ -101,6 +101,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		CheckConfig:       w.paths.checkConfig,
 		Credentials:       w.keys,
 		AgentKeys:         w.agentKeys(),
+		GitHub:            w.github(),
 		Secrets:           w.keys.Secrets(),
 		Providers:         w.table,
 		Upstreams:         w.upstreams.hosts,
