@@ -15,6 +15,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 )
 
@@ -62,10 +63,10 @@ func (g *githubServer) changed() []string {
 }
 
 // driveGitHub opens a shell tab from which the real gh can use the server. more is what
-// else stands in the "gh" of config.json.
-func driveGitHub(t *testing.T, host, more string) (*driver, *githubServer) {
+// else stands in the "gh" of config.json. The arguments open another one on the same home.
+func driveGitHub(t *testing.T, host, more string) (d *driver, g *githubServer, args []string) {
 	t.Helper()
-	g := newGitHub(t)
+	g = newGitHub(t)
 	home := newHome(t)
 	work, ca, token := filepath.Join(home, "work"), filepath.Join(home, "ca.pem"), filepath.Join(home, "token")
 	configure(t, home, fmt.Sprintf(`{"gh":{%s"token":{"command":["cat",%q]}}}`, more, token))
@@ -80,9 +81,10 @@ func driveGitHub(t *testing.T, host, more string) (*driver, *githubServer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := drive(t, home, 110, 40, "--agent", "shell", "--workspace", work, "--upstream", host+"="+g.URL, "--upstream-ca", ca)
+	args = []string{"--agent", "shell", "--workspace", work, "--upstream", host + "=" + g.URL, "--upstream-ca", ca}
+	d = drive(t, home, 110, 40, args...)
 	d.see(patience, "/workspace$")
-	return d, g
+	return d, g, args
 }
 
 // In a tab, gh reads from the API by itself; what changes something waits for the person,
@@ -93,7 +95,7 @@ func TestGHInATab(t *testing.T) {
 	for host, more := range map[string]string{"api.github.com": "", "ghe.example.org": `"host":"ghe.example.org",`} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			d, g := driveGitHub(t, host, more)
+			d, g, _ := driveGitHub(t, host, more)
 			id := d.onlySession().ID
 			d.send("clear; ./gh api user | cat\r")
 			d.see(patience, `{"login":"octocat"}`)
@@ -111,6 +113,7 @@ func TestGHInATab(t *testing.T) {
 			d.send("clear; ./gh api -X DELETE repos/o/r | cat\r")
 			d.waits()
 			d.send("\x01")
+			d.see(patience, "requests "+host+" / DELETE") // a line that was begun before decides nothing
 			d.decide("/deny", func() bool { return len(d.pending()) == 0 })
 			d.send("\x1b")
 			d.see(patience, "was not approved (denied)", "HTTP 403")
@@ -129,13 +132,31 @@ func TestGHInATab(t *testing.T) {
 			if found := filesWith(t, d.state(), githubToken); len(found) > 0 {
 				t.Errorf("the token is in %q", found)
 			}
-			record := d.audit(id)
-			for _, want := range []string{"escalated-approved", "escalated-denied", "escalated-withdrawn", "credential-in-answer"} {
-				if !strings.Contains(record, want) {
-					t.Errorf("the audit does not mention %q", want)
-				}
-			}
+			d.until("the records", patience, func(string) bool {
+				record, err := os.ReadFile(d.state("sessions", id, "audit.jsonl"))
+				return err == nil && !slices.ContainsFunc([]string{"escalated-approved", "escalated-denied", "escalated-withdrawn", "credential-in-answer"},
+					func(want string) bool { return !strings.Contains(string(record), want) })
+			})
 		})
+	}
+}
+
+// A request that waited when the multiplexer was killed is not sent, and nobody is asked
+// about it any more. The next multiplexer serves the same gh.
+func TestGHAfterAKill(t *testing.T) {
+	t.Parallel()
+	d, g, args := driveGitHub(t, "api.github.com", "")
+	d.send("clear; ./gh api -X DELETE repos/o/r\r")
+	d.waits()
+	d.murder(t, d.onlySession().ID)
+	next := drive(t, d.home, 110, 40, args...)
+	next.see(patience, "still run", "left running")
+	next.send("\r")
+	next.until("the agent to be idle", patience, func(string) bool { return next.onlySession().State == broker.StateIdle })
+	next.send("clear; ./gh api user | cat\r")
+	next.see(patience, `{"login":"octocat"}`)
+	if changes, waiting := g.changed(), next.pending(); len(changes)+len(waiting) > 0 {
+		t.Errorf("sent %q, waiting %+v", changes, waiting)
 	}
 }
 
