@@ -57,7 +57,7 @@ func newStages(b *backend) *stages {
 	return &stages{b: b, open: realPaths(b.spec.Staging.Open), free: semaphore.NewWeighted(1)}
 }
 
-// expect notes that a call waits for a person, and starts a process for it if there is
+// expect notes that a call waits for a person, and soon starts a process for it if there is
 // none. The caller calls forget when the wait is over.
 func (s *stages) expect(p *staging) {
 	s.mu.Lock()
@@ -69,8 +69,16 @@ func (s *stages) expect(p *staging) {
 			s.drop()
 		}
 	}
-	s.warm()
+	time.AfterFunc(settling, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.warm()
+	})
 }
+
+// settling is how long a process is not started for a call that waits. A flood shows within
+// that time and then costs no process, and no person reads faster.
+const settling = 500 * time.Millisecond
 
 // maxExpected is up to how many waiting calls a process is started ahead. When more wait, the
 // agent floods the person, and until it has been calm for a while nothing is started ahead.
