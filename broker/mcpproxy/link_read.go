@@ -125,6 +125,7 @@ func (l *link) take(bytes int) hold {
 	h := hold{of: l.room.answers}
 	if n := min(int64(bytes), l.room.forOne); h.of.Acquire(l.life, n) == nil {
 		h.bytes = n
+		underWay.add(n)
 	}
 	return h
 }

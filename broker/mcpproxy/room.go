@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime/debug"
+	"sync"
 
 	"golang.org/x/sync/semaphore"
 
@@ -83,8 +85,47 @@ func (h *hold) Resize(bytes int) bool {
 	case more < 0:
 		h.of.Release(-more)
 	}
+	underWay.add(more)
 	h.bytes = int64(bytes)
 	return true
+}
+
+// underWay is what all sessions of this process have under way.
+var underWay pressure
+
+// pressure lets less garbage wait for the collector while much is under way. An agent that
+// floods would otherwise make the host keep as much garbage as it keeps messages.
+type pressure struct {
+	mu     sync.Mutex
+	bytes  int64
+	high   bool
+	before int // the collector's percentage when little is under way
+}
+
+// much is from how many bytes on the collector runs more often, and frugal its percentage
+// then.
+const (
+	much   = 8 << 20
+	frugal = 25
+)
+
+func (p *pressure) isHigh() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.high
+}
+
+func (p *pressure) add(bytes int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes += bytes
+	switch {
+	case !p.high && p.bytes > much:
+		p.high, p.before = true, debug.SetGCPercent(frugal)
+	case p.high && p.bytes < much/2:
+		p.high = false
+		debug.SetGCPercent(p.before)
+	}
 }
 
 func (h *hold) free() { h.Resize(0) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -119,5 +120,25 @@ func TestAFullRecordRefusesBeforeTheJudge(t *testing.T) {
 	fill(nil)
 	if m := a.call("3", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
 		t.Errorf("answer %s", m.Result)
+	}
+}
+
+// The collector runs more often while much is under way, and as before afterwards.
+func TestPressure(t *testing.T) {
+	percent := func() int {
+		now := debug.SetGCPercent(-1)
+		debug.SetGCPercent(now)
+		return now
+	}
+	var p pressure
+	usual := percent()
+	for _, step := range []struct {
+		add  int64
+		want int
+	}{{much, usual}, {1, frugal}, {1, frugal}, {-much / 2, frugal}, {-3, usual}, {3, usual}} {
+		p.add(step.add)
+		if got := percent(); got != step.want {
+			t.Errorf("after %d more bytes: %d percent, want %d", step.add, got, step.want)
+		}
 	}
 }

@@ -103,9 +103,10 @@ func (s *stages) forget(p *staging) {
 // was decided.
 const lingering = 10 * time.Second
 
-// warm starts a process for the oldest waiting call if there is none. mu is held.
+// warm starts a process for the oldest waiting call if there is none, and if agents do not
+// have much under way. mu is held.
 func (s *stages) warm() {
-	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !s.closed {
+	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !underWay.isHigh() && !s.closed {
 		s.now = s.launch(s.waiting[0])
 	}
 }
