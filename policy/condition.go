@@ -37,6 +37,12 @@ func (c Condition) TakesPart(role Role) bool {
 	})
 }
 
+// Meets reports whether a value can meet both the condition and that of the other rule, as
+// far as the rules tell.
+func (c Condition) Meets(other Rule) bool {
+	return !slices.ContainsFunc(c, func(p Predicate) bool { return !p.Meets(other) })
+}
+
 // Named lists the roles that the condition names anywhere.
 func (c Condition) Named() []Role {
 	var all []Role

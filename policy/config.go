@@ -6,6 +6,9 @@ type Config struct {
 	Annotations *Annotations
 	Lists       *Lists // nil: every dynamic list is empty
 
+	// Narrowings are policies that judge every call, too. The most severe verdict counts.
+	Narrowings []Narrowing
+
 	Sandbox string // the session's directory on the host
 	Mount   string // where the agent sees it, "/workspace"; empty: under its host path
 	Home    string // the person's home directory; empty: "~" is denied

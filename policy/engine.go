@@ -24,6 +24,8 @@ type Engine struct {
 	judge     *judge
 	hash      string
 	warnings  []string
+	// narrowings judge every call, too.
+	narrowings []*Engine
 }
 
 // tool is an annotated tool, ready to be judged.
@@ -90,7 +92,31 @@ func New(c Config) (*Engine, error) {
 		}
 	}
 	e.index()
+	if err := e.addNarrowings(); err != nil {
+		return nil, err
+	}
 	return e, nil
+}
+
+// addNarrowings makes the engines of the narrowing policies. Except for rules and lists,
+// they judge as this engine does.
+func (e *Engine) addNarrowings() error {
+	for _, n := range e.config.Narrowings {
+		c := e.config
+		c.Policy, c.Lists, c.Narrowings = n.Policy, n.Lists, nil
+		inner, err := New(c)
+		if err != nil {
+			return fmt.Errorf("%s: %w", n.Dir, err)
+		}
+		e.narrowings = append(e.narrowings, inner)
+		e.hash += "+" + inner.hash
+		for _, w := range inner.warnings {
+			if !slices.Contains(e.warnings, w) {
+				e.warnings = append(e.warnings, n.Dir+": "+w)
+			}
+		}
+	}
+	return nil
 }
 
 // index gives every annotated tool the rules that can apply to it.
@@ -112,7 +138,8 @@ func (e *Engine) index() {
 	}
 }
 
-// Hash identifies the policy, annotations and lists together, for the audit.
+// Hash identifies the policy, annotations and lists together, for the audit. The hashes of
+// narrowing policies follow, each behind a "+".
 func (e *Engine) Hash() string { return e.hash }
 
 // Warnings says which loaded rules, lists and annotations have no effect, or another

@@ -41,7 +41,7 @@ func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 		err = ended
 	}
 	if err == nil {
-		return v
+		return e.narrow(ctx, c, v)
 	}
 	return denial(err)
 }

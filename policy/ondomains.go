@@ -63,8 +63,36 @@ func (c *DomainCondition) String() string {
 // that allows covers only encrypted connections to a host, other rules cover all.
 func (c *DomainCondition) ImpliedBy(other Rule, then Decision) bool {
 	o := Find[*DomainCondition](other.If)
-	missing := func(host string) bool { return !slices.Contains(c.Allowed, host) }
+	missing := func(host string) bool {
+		return !slices.ContainsFunc(c.Allowed, func(p string) bool { return hostWithin(host, p) })
+	}
 	return o != nil && !slices.ContainsFunc(o.Allowed, missing) && (then != Allow || other.Then == Allow)
+}
+
+// Meets reports whether the conditions name a host in common.
+func (c *DomainCondition) Meets(other Rule) bool {
+	o := Find[*DomainCondition](other.If)
+	return o == nil || slices.ContainsFunc(c.Allowed, func(own string) bool {
+		return slices.ContainsFunc(o.Allowed, func(host string) bool { return hostWithin(host, own) || hostWithin(own, host) })
+	})
+}
+
+// hostWithin reports whether a pattern covers every host of another pattern. It compares
+// plain hosts; of others it knows only that each covers itself.
+func hostWithin(host, pattern string) bool {
+	p, err := urlx.ParsePattern(pattern)
+	inner, innerErr := urlx.ParsePattern(host)
+	switch {
+	case host == pattern:
+		return true
+	case err != nil || innerErr != nil || !inner.Plain() || !inner.Public():
+		return false
+	case pattern == "*":
+		return true
+	}
+	below, wild := strings.CutPrefix(pattern, "*.")
+	host = strings.TrimPrefix(host, "*.")
+	return wild && p.Plain() && (host == below || strings.HasSuffix(host, "."+below))
 }
 
 // Limits reports whether addresses of the role must match.

@@ -73,8 +73,29 @@ func (cs ListConditions) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// ImpliedBy is always false, because lists change.
-func (ListConditions) ImpliedBy(Rule, Decision) bool { return false }
+// ImpliedBy reports whether the other rule has each of these conditions with the same
+// values or fewer.
+func (cs ListConditions) ImpliedBy(other Rule, then Decision) bool {
+	missing := func(c ListCondition) bool {
+		return !slices.ContainsFunc(Find[ListConditions](other.If), func(o ListCondition) bool {
+			return o.Match == c.Match && subset(c.Roles, o.Roles) && subset(o.Roles, c.Roles) &&
+				!slices.ContainsFunc(o.Allowed, func(v string) bool { return !slices.Contains(c.Allowed, v) })
+		})
+	}
+	return !slices.ContainsFunc(cs, missing) && (then != Allow || other.Then == Allow)
+}
+
+// Meets reports whether each of these conditions has a value in common with every
+// condition of the other rule on the same roles.
+func (cs ListConditions) Meets(other Rule) bool {
+	apart := func(c ListCondition) bool {
+		return slices.ContainsFunc(Find[ListConditions](other.If), func(o ListCondition) bool {
+			same := o.Match == c.Match && slices.ContainsFunc(o.Roles, func(r Role) bool { return slices.Contains(c.Roles, r) })
+			return same && !slices.ContainsFunc(o.Allowed, func(v string) bool { return slices.Contains(c.Allowed, v) })
+		})
+	}
+	return !slices.ContainsFunc(cs, apart)
+}
 
 // Limits reports whether values of the role must be on a list of the role's kind.
 func (cs ListConditions) Limits(r Role) bool {

@@ -30,6 +30,9 @@ func (Servers) String() string { return "" }
 // ImpliedBy is always true: callers compare servers with AppliesTo.
 func (Servers) ImpliedBy(Rule, Decision) bool { return true }
 
+// Meets is always true: callers compare servers with AppliesTo.
+func (Servers) Meets(Rule) bool { return true }
+
 func (Servers) bind(*Engine, Rule) ([]test, []string) { return nil, nil }
 
 // Tools is true for calls of the listed tools.
@@ -53,5 +56,8 @@ func (t Tools) String() string { return strings.Join(t, ", ") }
 
 // ImpliedBy is always true: callers compare tools with AppliesTo.
 func (Tools) ImpliedBy(Rule, Decision) bool { return true }
+
+// Meets is always true: callers compare tools with AppliesTo.
+func (Tools) Meets(Rule) bool { return true }
 
 func (Tools) bind(*Engine, Rule) ([]test, []string) { return nil, nil }

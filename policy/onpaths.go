@@ -66,7 +66,19 @@ func (c *PathCondition) String() string { return roleNames(c.Roles) + " within "
 // ImpliedBy reports whether the directory of the other rule lies within this one.
 func (c *PathCondition) ImpliedBy(other Rule, _ Decision) bool {
 	o := Find[*PathCondition](other.If)
-	return o != nil && pathx.Within(o.Within, c.Within)
+	return o != nil && o.inside(c)
+}
+
+// inside reports whether the directory lies within that of another condition, as both are
+// written.
+func (c *PathCondition) inside(o *PathCondition) bool {
+	return pathx.Within(path.Clean(c.Within), path.Clean(o.Within))
+}
+
+// Meets reports whether one directory lies within the other.
+func (c *PathCondition) Meets(other Rule) bool {
+	o := Find[*PathCondition](other.If)
+	return o == nil || o.inside(c) || c.inside(o)
 }
 
 // Limits reports whether paths of the role must lie within the directory.

@@ -28,6 +28,9 @@ func (r Roles) String() string { return roleNames(r) }
 // ImpliedBy is always true: callers compare roles with TakesPart.
 func (Roles) ImpliedBy(Rule, Decision) bool { return true }
 
+// Meets is always true: callers compare roles with TakesPart.
+func (Roles) Meets(Rule) bool { return true }
+
 func (r Roles) bind(*Engine, Rule) ([]test, []string) {
 	return []test{{call: func(roles []Role, _ jsonx.Value) bool {
 		return slices.ContainsFunc(roles, func(role Role) bool { return slices.Contains(r, role) })

@@ -18,6 +18,9 @@ type Predicate interface {
 	// ImpliedBy reports whether it is true for every call for which the condition of the
 	// other rule is true. then is the decision of its own rule.
 	ImpliedBy(other Rule, then Decision) bool
+	// Meets reports whether a value can meet both this and the condition of the other
+	// rule, as far as the rules tell.
+	Meets(other Rule) bool
 	// bind makes the tests that an engine judges calls with.
 	bind(e *Engine, r Rule) (tests []test, warnings []string)
 }

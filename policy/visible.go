@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
@@ -11,6 +12,9 @@ import (
 // Visible reports whether any call of a tool can be allowed or escalated. A tool that is
 // not visible should not be offered to the agent.
 func (e *Engine) Visible(server, tool string) bool {
+	if slices.ContainsFunc(e.narrowings, func(n *Engine) bool { return !n.Visible(server, tool) }) {
+		return false
+	}
 	t := e.collector.tool(server, tool)
 	if t != nil && t.unknown {
 		return true
