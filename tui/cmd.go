@@ -54,6 +54,7 @@ type tabRequest struct {
 	worktree  broker.WorktreeChoice
 	repo      string           // the URL of a repository to clone instead
 	branch    string           // of that repository
+	policy    string           // the directory of the tab's own policy
 	prompt    []input.Piece    // sent once the agent is ready
 	line      []input.Piece    // the command line that made the request
 	replace   broker.SessionID // the session whose tab it replaces
@@ -69,6 +70,7 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Worktree:  o.worktree,
 		Repo:      o.repo,
 		Branch:    o.branch,
+		Policy:    o.policy,
 		Resume:    o.resume,
 		Replaces:  o.replace,
 		Cols:      max(1, m.lay.Viewport.W),

@@ -14,17 +14,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [-- prompt], or with
-// --repo URL [--branch B] in place of a directory.
+// runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [--policy dir]
+// [-- prompt], or with --repo URL [--branch B] in place of a directory.
 func (m *Model) runNew(args string) (tea.Cmd, error) {
 	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: input.PromptOf(m.executed)}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args + " ")
 	var err error
-	if args, o.repo, err = cutValue(args, "--repo"); err == nil {
-		args, o.branch, err = cutValue(args, "--branch")
+	for _, option := range []struct {
+		name  string
+		value *string
+	}{{"--repo", &o.repo}, {"--branch", &o.branch}, {"--policy", &o.policy}} {
+		if args, *option.value, err = cutValue(args, option.name); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
+	if o.policy, err = input.ExpandHome(o.policy); err != nil {
 		return nil, err
 	}
 	dir := strings.TrimSpace(args)
@@ -39,7 +44,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, and behind -- the first prompt", text.Drawable(dir))
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt", text.Drawable(dir))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
@@ -72,7 +77,7 @@ func cutValue(args, option string) (rest, value string, err error) {
 			continue
 		}
 		value, after, _ = strings.Cut(strings.TrimLeft(after, " "), " ")
-		if value == "" {
+		if value == "" || strings.HasPrefix(value, "--") {
 			return args, "", fmt.Errorf("/new %s: has no value", option)
 		}
 		return before + " " + after, value, nil

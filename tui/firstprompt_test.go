@@ -169,7 +169,7 @@ func TestNewCommandLines(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args, agent, dir, prompt, refused string
-		repo, branch                      string
+		repo, branch, policy              string
 		worktree                          broker.WorktreeChoice
 	}{
 		{args: "", agent: "claude-code"},
@@ -183,6 +183,10 @@ func TestNewCommandLines(t *testing.T) {
 		{args: "shell --repo https://example.com/x.git --branch a/b -- --repo no", agent: "shell", repo: "https://example.com/x.git", branch: "a/b", prompt: "--repo no"},
 		{args: "--branch=b --repo=me@example.com:x shell", agent: "shell", repo: "me@example.com:x", branch: "b"},
 		{args: "shell --repo", refused: "--repo: has no value"},
+		{args: "shell --policy /p /tmp", agent: "shell", dir: "/tmp", policy: "/p"},
+		{args: "--policy=/p --no-worktree", agent: "claude-code", policy: "/p", worktree: broker.WorktreeNo},
+		{args: "shell --policy /p -- x --policy y", agent: "shell", policy: "/p", prompt: "x --policy y"},
+		{args: "shell --policy", refused: "--policy: has no value"},
 		{args: "-- hello there", agent: "claude-code", prompt: "hello there"},
 		{args: "shell /tmp/a b -- x", agent: "shell", dir: "/tmp/a b", prompt: "x"},
 		{args: "shell --", agent: "shell"},
@@ -199,7 +203,7 @@ func TestNewCommandLines(t *testing.T) {
 			}
 			continue
 		}
-		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir || last.Worktree != test.worktree || last.Repo != test.repo || last.Branch != test.branch {
+		if last := r.broker.opened[len(r.broker.opened)-1]; len(r.broker.opened) != 2 || last.Agent != test.agent || last.Workspace != test.dir || last.Worktree != test.worktree || last.Repo != test.repo || last.Branch != test.branch || last.Policy != test.policy {
 			t.Errorf("/new %s: opened %+v", test.args, last)
 			continue
 		}

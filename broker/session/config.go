@@ -45,6 +45,9 @@ type Config struct {
 	// Worktree gives a session on a repository a worktree of it, unless its request
 	// says otherwise.
 	Worktree bool
+	// AgentPolicies are the directories of policies that hold for agents' sessions beside
+	// Compiled, by agent. They can only hold back more.
+	AgentPolicies map[string]string
 	// Reachable are directories outside the workspace that the filesystem server can
 	// always use. The policy still judges every call, and others are opened for single
 	// calls.

@@ -53,6 +53,12 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	s.fixed.Worktree = rec.Worktree
+	if err := s.narrowBy(rec.Policy); err != nil {
+		return nil, err
+	}
+	if s.fixed.Policy != rec.Policy {
+		return nil, fault.New("find out who put the link there", "the session's policy %q leads to %q now", rec.Policy, s.fixed.Policy)
+	}
 	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
 		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
 	} else if err != nil {
@@ -104,6 +110,9 @@ func New(d *Deps, r Request) (*Session, error) {
 		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.narrowBy(r.Policy); err != nil {
+		return nil, err
 	}
 	return s, s.chooseWorktree(d.Context, r)
 }

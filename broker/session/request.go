@@ -15,8 +15,11 @@ type Request struct {
 	// the branch that the clone is at; empty: the one that the remote names as its own.
 	Repo   string `json:"repo,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Resume continues a stored session instead of making a new one. Agent and
-	// Workspace are ignored then: the stored session has its own.
+	// Policy is the directory of a policy that holds for the session beside the
+	// multiplexer's and only holds back more; empty: none.
+	Policy string `json:"policy,omitempty"`
+	// Resume continues a stored session instead of making a new one. Agent,
+	// Workspace and Policy are ignored then: the stored session has its own.
 	Resume stored.ID `json:"resume,omitempty"`
 	// Replaces is a session that this one replaces and that the caller ends with
 	// Close. It does not count towards the limit of sessions, and this session starts

@@ -50,6 +50,8 @@ type Session struct {
 	// fixed is the part of Info that never changes, except that Run sets the worktree of a
 	// clone once, under mu.
 	fixed stored.Session
+	// narrowings are policies that judge its calls beside the multiplexer's.
+	narrowings []policy.Narrowing
 
 	life        context.Context
 	cancel      context.CancelFunc // ends life, and so asks Run to end

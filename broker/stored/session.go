@@ -28,6 +28,7 @@ type Session struct {
 	State     State     `json:"state"`
 	Workspace string    `json:"workspace"`          // on the host
 	Worktree  *Worktree `json:"worktree,omitempty"` // of which the workspace is one; or nil
+	Policy    string    `json:"policy,omitempty"`   // the directory of the tab's own policy, if it has one
 	CreatedAt time.Time `json:"createdAt"`
 	Reason    string    `json:"reason,omitempty"`   // why it is dead
 	ExitCode  int       `json:"exitCode,omitempty"` // of the agent, when dead

@@ -19,6 +19,9 @@ func agentsOf(c config.Config) (*agent.Registry, error) {
 	const op, next = "read agents", "mend config.json"
 	var own []agent.Adapter
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if c.Agents[name].Image == "" {
+			continue // a built-in agent, with a policy
+		}
 		a, err := customAgent(name, c.Agents[name]).Adapter()
 		if err != nil {
 			return nil, fail(op, err, next)
@@ -35,6 +38,11 @@ func agentsOf(c config.Config) (*agent.Registry, error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Models)) {
 		if _, err := all.Named(name); err != nil {
 			return nil, fail(op, fmt.Errorf("models: %w", err), remedyOf(err, next))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		if _, err := all.Named(name); err != nil {
+			return nil, fail(op, fmt.Errorf("agents: %w", err), remedyOf(err, next))
 		}
 	}
 	if err := checkAgentKeys(c, all); err != nil {
@@ -86,6 +94,27 @@ func (w wiring) reference(s config.Secret) secretref.Reference {
 		ref.File = w.paths.expand([]string{s.File})[0]
 	}
 	return ref
+}
+
+// agentPolicies returns the directories of the policies that config.json gives agents.
+func (w wiring) agentPolicies() map[string]string {
+	dirs := map[string]string{}
+	for name, a := range w.config.Agents {
+		if a.Policy != "" {
+			dirs[name] = w.paths.whole(a.Policy)
+		}
+	}
+	return dirs
+}
+
+// policiesOf returns the files of every policy in the configuration.
+func (w wiring) policiesOf() []string {
+	files := policyFiles(w.config.Policy)
+	for _, dir := range w.agentPolicies() {
+		files = append(files, policyFiles(dir)...)
+	}
+	slices.Sort(files)
+	return files
 }
 
 // customAgent turns an agent of the configuration into one of package agent.

@@ -17,6 +17,8 @@ func TestAgentsOfTheConfiguration(t *testing.T) {
 		{"the name of a built-in one", `two agents are called "codex"`, func(c *config.Config) { c.Agents = map[string]config.Agent{"codex": mine} }},
 		{"a default that is not there", `no agent is called "mine"`, func(c *config.Config) { c.Agent = "mine" }},
 		{"a model for nobody", `no agent is called "mine"`, func(c *config.Config) { c.Models = map[string]string{"mine": "m"} }},
+		{"a policy for a built-in one", "", func(c *config.Config) { c.Agents = map[string]config.Agent{"codex": {Policy: "/p"}} }},
+		{"a policy for nobody", `no agent is called "mine"`, func(c *config.Config) { c.Agents = map[string]config.Agent{"mine": {Policy: "/p"}} }},
 		{"a model", "", func(c *config.Config) { c.Models = map[string]string{"codex": "gpt-6-sol"} }},
 	} {
 		c := config.Default()

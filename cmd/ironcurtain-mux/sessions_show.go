@@ -87,6 +87,9 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 		line(map[bool]string{true: "clone of", false: "worktree of"}[t.Cloned], safeName(t.Repository))
 		line("branch", safeName(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])
 	}
+	if s.Policy != "" {
+		line("policy", safeName(s.Policy)+", beside the multiplexer's")
+	}
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
 	line("last prompt", quotedIfAny(s.LastPrompt))
