@@ -140,7 +140,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 
 // restart asks for a session like that of a tab, whose tab is to replace it.
 func (m *Model) restart(t *tab) tea.Cmd {
-	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, replace: t.session.ID}
+	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, replace: t.session.ID}
 	if tree := t.session.Worktree; tree != nil && tree.Cloned {
 		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
 	} else if tree != nil {

@@ -228,17 +228,19 @@ func TestFirstPromptIsKeptBesideAnotherLine(t *testing.T) {
 	r.wants("> begun")
 }
 
-// A tab on a clone says what is cloned before its branch is known, and is restarted as one.
+// A tab on a clone says what is cloned before its branch is known. It is restarted as one,
+// under the same policy.
 func TestCloneIsClonedAgain(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	s := r.m.numbered(1).session
 	s.State, s.Worktree = broker.StateStarting, &broker.Worktree{Repository: "https://example.com/x.git", Cloned: true}
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.wants("on https://example.com/x.git")
+	s.Policy = "/p"
 	s.State, s.Worktree = broker.StateDead, &broker.Worktree{Repository: "https://example.com/x.git", Branch: "b", Cloned: true}
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.keys("\x01/restart\r")
-	if last := r.broker.opened[len(r.broker.opened)-1]; last.Repo != "https://example.com/x.git" || last.Branch != "b" || last.Workspace != "" || last.Worktree != broker.WorktreeAsConfigured {
+	if last := r.broker.opened[len(r.broker.opened)-1]; last.Repo != "https://example.com/x.git" || last.Branch != "b" || last.Policy != "/p" || last.Workspace != "" || last.Worktree != broker.WorktreeAsConfigured {
 		t.Errorf("opened %+v", last)
 	}
 }
