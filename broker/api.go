@@ -59,6 +59,11 @@ type API interface {
 	// RaiseBudget lets a session use more: "+5" of US dollars, "+200k tokens",
 	// "+50 requests", "+30m".
 	RaiseBudget(ctx context.Context, id SessionID, by string) (Budget, error)
+	// ReviewPolicy reads the policy again and says what would change. It changes nothing.
+	ReviewPolicy(ctx context.Context) (PolicyReview, error)
+	// ApplyPolicy puts the policy that was reviewed last, named by its hash, in force for
+	// all sessions, or for none if it fails for one. It returns how many there are.
+	ApplyPolicy(ctx context.Context, hash string) (int, error)
 	// Servers returns the state of a session's tool servers; none while they are not
 	// started.
 	Servers(ctx context.Context, id SessionID) ([]ServerStatus, error)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -18,6 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // Broker implements API in this process.
@@ -36,7 +38,9 @@ type Broker struct {
 	hurry     context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
-	tools     mcpproxy.Known // the servers' tools, known once one session has started the servers
+	policy    atomic.Pointer[policy.Files] // in force; empty: that of the configuration
+	applying  sync.Mutex                   // held while another policy is put in force
+	tools     mcpproxy.Known               // the servers' tools, known once one session has started the servers
 
 	mu         sync.Mutex
 	sessions   []*session.Session     // in the order of their tabs
@@ -44,6 +48,7 @@ type Broker struct {
 	lastTab    int
 	sweeping   *sweeping // nil before Sweep
 	closed     bool
+	review     *reviewed // the policy that was read again last; nil before
 }
 
 var _ API = (*Broker)(nil)
@@ -157,7 +162,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 func (b *Broker) deps() *session.Deps {
 	return &session.Deps{
 		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
-		Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
+		Policy: &b.policy, Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
 		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }

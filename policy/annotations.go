@@ -28,6 +28,7 @@ type annotation struct {
 	args     map[string]argument
 	schema   *schema.Schema // nil when the file has none
 	behavior *Behavior      // nil when the file has none
+	raw      []byte         // as it was read, in canonical form
 }
 
 // argument says which roles an argument has. The first case whose condition is true
@@ -104,7 +105,7 @@ func (a *Annotations) readTool(n *node, server string) {
 	if n.doc.err != nil || !n.object() {
 		return
 	}
-	t := &annotation{key: toolKey{server, n.required("toolName").str()}, args: map[string]argument{}}
+	t := &annotation{key: toolKey{server, n.required("toolName").str()}, args: map[string]argument{}, raw: n.value.Encode()}
 	if s := n.optional("serverName"); s != nil && s.str() != server {
 		s.fail("the tool belongs to server %q but is listed under %q", s.value.Text, server)
 	}

@@ -50,6 +50,7 @@ func commandTable() []command {
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
+		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[restart NAME]", "the tool servers of this tab and their tools, or start one again", (*Model).runServers},
 		{"grants", "", "the approvals that are remembered, and what is left of them", (*Model).runGrants},
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},

@@ -39,6 +39,9 @@ type fakeBroker struct {
 	past        int64 // bytes of every terminal that are history
 	budgets     broker.Budgets
 	restarted   []string
+	policy      broker.PolicyReview
+	policyErr   error
+	applied     []string
 	raised      []string
 }
 
@@ -228,6 +231,19 @@ func (b *fakeBroker) RaiseBudget(_ context.Context, id broker.SessionID, by stri
 	defer b.mu.Unlock()
 	b.raised = append(b.raised, by)
 	return broker.Budget{Session: id, Allowance: broker.Allowance{CostUSD: 10}}, nil
+}
+
+func (b *fakeBroker) ReviewPolicy(context.Context) (broker.PolicyReview, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.policy, b.policyErr
+}
+
+func (b *fakeBroker) ApplyPolicy(_ context.Context, hash string) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.applied = append(b.applied, hash)
+	return 1, nil
 }
 
 func (b *fakeBroker) Servers(context.Context, broker.SessionID) ([]broker.ServerStatus, error) {

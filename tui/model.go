@@ -79,8 +79,9 @@ type Model struct {
 	picker    picker
 	flash     flash
 	agents    []broker.Agent
-	touched   bool // the person has pressed a key, so the intro is not shown any more
-	opening   int  // requests for new sessions that are not answered yet
+	touched   bool   // the person has pressed a key, so the intro is not shown any more
+	reviewed  string // the hash of the policy that was shown, until it is put in force
+	opening   int    // requests for new sessions that are not answered yet
 
 	seq       uint64 // number of the scene published last
 	dirty     bool   // something that is drawn has changed since

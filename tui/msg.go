@@ -188,6 +188,18 @@ type (
 		err     error
 	}
 
+	// policyMsg is the policy that was read again.
+	policyMsg struct {
+		review broker.PolicyReview
+		err    error
+	}
+
+	// appliedMsg says that the reviewed policy is in force.
+	appliedMsg struct {
+		sessions int
+		err      error
+	}
+
 	// serversMsg is the state of the tool servers of a tab.
 	serversMsg struct {
 		servers []broker.ServerStatus

@@ -40,6 +40,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onEnded(msg)
 	case budgetsMsg:
 		m.onBudgets(msg)
+	case policyMsg:
+		m.onPolicy(msg)
+	case appliedMsg:
+		m.onApplied(msg)
 	case serversMsg:
 		m.onServers(msg)
 	case restartedServerMsg:

@@ -37,8 +37,10 @@ type Config struct {
 	Compiled    *policy.Compiled
 	Annotations *policy.Annotations
 	Lists       *policy.Lists // may be nil
-	Protected   []string      // paths no tool call may touch, besides Home
-	Unprotected []string      // exceptions from Protected and Home
+	// LoadPolicy reads the policy again; nil: it has no files.
+	LoadPolicy  func() (policy.Files, error)
+	Protected   []string // paths no tool call may touch, besides Home
+	Unprotected []string // exceptions from Protected and Home
 	// Setup maps the real path of a workspace to shell commands, which run in the
 	// container before the agent.
 	Setup map[string]string

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -12,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // Deps is what a session needs from its process. All sessions share it.
@@ -22,11 +24,22 @@ type Deps struct {
 	Receipts  *receipt.Store
 	Grants    *grant.Store
 	Ledger    *budget.Ledger
-	Tools     *mcpproxy.Known // the servers' tools, known once one session has started the servers
+	Policy    *atomic.Pointer[policy.Files] // in force; nil, or empty: that of Config
+	Tools     *mcpproxy.Known               // the servers' tools, known once one session has started the servers
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
 	Context   context.Context // ends every session
 	Hurried   context.Context // ends when the process must end within two seconds
+}
+
+// files returns the policy in force.
+func (d *Deps) files() policy.Files {
+	if d.Policy != nil {
+		if f := d.Policy.Load(); f != nil {
+			return *f
+		}
+	}
+	return policy.Files{Policy: d.Config.Compiled, Annotations: d.Config.Annotations, Lists: d.Config.Lists}
 }
 
 // Events receives what happens in sessions. Its methods return at once.

@@ -52,6 +52,7 @@ type Session struct {
 	fixed stored.Session
 	// narrowings are policies that judge its calls beside the multiplexer's.
 	narrowings []policy.Narrowing
+	judging    sync.Mutex // held while the engine is made or replaced; guards narrowings, too
 
 	life        context.Context
 	cancel      context.CancelFunc // ends life, and so asks Run to end

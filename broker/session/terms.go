@@ -1,12 +1,14 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -16,7 +18,6 @@ import (
 // its agent in config.json, and that in the directory given for its tab, which may be
 // empty. It returns an error for one that would allow more than the multiplexer's.
 func (s *Session) narrowBy(given string) error {
-	dirs := []string{s.deps.Config.AgentPolicies[s.adapter.Name]}
 	if given != "" {
 		if s.adapter.Host {
 			return fault.New("leave --policy out", "a shell of this machine makes no calls that a policy could judge")
@@ -26,22 +27,29 @@ func (s *Session) narrowBy(given string) error {
 			return fmt.Errorf("policy of the tab: %w", err)
 		}
 		s.fixed.Policy = stored.RealPath(dir)
-		dirs = append(dirs, s.fixed.Policy)
 	}
-	for _, dir := range dirs {
+	var err error
+	s.narrowings, err = s.readNarrowings(s.deps.files())
+	return err
+}
+
+// readNarrowings reads the policies that hold for this session beside the given one.
+func (s *Session) readNarrowings(outer policy.Files) ([]policy.Narrowing, error) {
+	var all []policy.Narrowing
+	for _, dir := range []string{s.deps.Config.AgentPolicies[s.adapter.Name], s.fixed.Policy} {
 		if dir == "" || s.adapter.Host {
 			continue
 		}
 		if err := s.checkPolicyDir(dir); err != nil {
-			return err
+			return nil, err
 		}
-		n, err := policy.LoadNarrowing(dir, s.deps.Config.Compiled, s.deps.Config.Annotations)
+		n, err := policy.LoadNarrowing(dir, outer.Policy, outer.Annotations)
 		if err != nil {
-			return fmt.Errorf("policy of the tab: %w", err)
+			return nil, fmt.Errorf("policy of the tab: %w", err)
 		}
-		s.narrowings = append(s.narrowings, n)
+		all = append(all, n)
 	}
-	return nil
+	return all, nil
 }
 
 // checkPolicyDir returns an error for a policy directory that is gone, or that an agent
@@ -60,11 +68,69 @@ func (s *Session) checkPolicyDir(dir string) error {
 	return nil
 }
 
-// policyDirs returns the directories of the narrowing policies. No call may touch them.
-func (s *Session) policyDirs() []string {
+// policyDirs returns the directories of narrowing policies. No call may touch them.
+func policyDirs(narrowings []policy.Narrowing) []string {
 	var all []string
-	for _, n := range s.narrowings {
+	for _, n := range narrowings {
 		all = append(all, n.Dir)
 	}
 	return all
+}
+
+// Reload is a session's change to another policy that is ready to take place.
+type Reload struct {
+	session    *Session
+	narrowings []policy.Narrowing
+	engine     *policy.Engine
+}
+
+// PrepareReload prepares the session's change to other files of the multiplexer's policy. It
+// changes nothing. It fails if a policy of the tab or the agent would allow more than them.
+func (s *Session) PrepareReload(f policy.Files) (*Reload, error) {
+	r := &Reload{session: s}
+	if s.adapter.Host {
+		return r, nil
+	}
+	var err error
+	if r.narrowings, err = s.readNarrowings(f); err != nil {
+		return nil, err
+	}
+	if s.Info().State == stored.StateDead {
+		return r, nil // its workspace may be gone
+	}
+	r.engine, err = s.engineOf(f, r.narrowings)
+	return r, err
+}
+
+// Record records the change before it takes place.
+func (r *Reload) Record(ctx context.Context) error {
+	s := r.session
+	s.mu.Lock()
+	log, before := s.log, s.engine
+	s.mu.Unlock()
+	if log == nil || r.engine == nil {
+		return nil // it judges nothing yet
+	}
+	return log.Append(ctx, audit.Record{
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, Reason: "policy reloaded",
+		Detail: map[string]any{"before": before.Hash(), "after": r.engine.Hash()},
+	})
+}
+
+// Apply puts the other policy in force. Calls that wait are judged by it when they go on.
+func (r *Reload) Apply() {
+	s := r.session
+	s.judging.Lock()
+	defer s.judging.Unlock()
+	s.narrowings = r.narrowings
+	s.mu.Lock()
+	begun := s.engine != nil && r.engine != nil // otherwise its engine is made of what is in force then
+	if begun {
+		s.engine = r.engine
+	}
+	tools := s.tools
+	s.mu.Unlock()
+	if begun && tools != nil {
+		tools.Reload(r.engine)
+	}
 }

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -58,7 +60,7 @@ func (r *termsRig) verdict(s *Session, file string) policy.Verdict {
 	if err := os.MkdirAll(s.fixed.Workspace, 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	engine, err := s.newEngine()
+	engine, err := s.engineOf(s.deps.files(), s.narrowings)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -164,4 +166,64 @@ func TestAPolicyOfTheTabStays(t *testing.T) {
 	}
 	_, err = Resume(r.deps, again)
 	r.refused(err, "no such directory")
+}
+
+// Another policy of the multiplexer judges a session from Apply on, with a record of both. One
+// that a policy of the tab would widen changes nothing.
+func TestReload(t *testing.T) {
+	r := newTermsRig(t)
+	compiled, annotations := policy.Default()
+	same, err := json.Marshal(compiled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.write(filepath.Join(r.dir, "compiled-policy.json"), same)
+	r.deps.Policy = new(atomic.Pointer[policy.Files])
+	s, err := New(r.deps, Request{Policy: r.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.fixed.Workspace, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	log, err := audit.Open(path, audit.Options{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	before, err := s.beginJudging(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, err := policy.ParseCompiled("none", []byte(`{"rules":[]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := policy.Files{Policy: none, Annotations: annotations}
+	_, err = s.PrepareReload(files)
+	r.refused(err, "would widen")
+	if s.engine != before {
+		t.Error("the engine was replaced")
+	}
+	r.rules("")
+	change, err := s.PrepareReload(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := change.Record(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.engine != before {
+		t.Error("the engine was replaced before its time")
+	}
+	r.deps.Policy.Store(&files)
+	change.Apply()
+	if v := r.verdict(s, filepath.Join(r.deps.Config.UserHome, "outside", "a.txt")); v.Decision != policy.Deny {
+		t.Errorf("the rest of the session is judged by the old policy: %s", v.Decision)
+	}
+	record, err := os.ReadFile(path)
+	if s.engine == before || err != nil || !strings.Contains(string(record), before.Hash()) || !strings.Contains(string(record), s.engine.Hash()) {
+		t.Errorf("on record: %s, %v", record, err)
+	}
 }

@@ -27,11 +27,10 @@ import (
 // after quietStart. A client that connects earlier waits at the socket. The channel
 // receives one value: the error of starting the servers, or nil.
 func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Log) (<-chan error, error) {
-	engine, err := s.newEngine()
+	engine, err := s.beginJudging(log)
 	if err != nil {
 		return nil, err
 	}
-	s.UsePolicy(engine, log)
 	installed, err := servers.Install(ctx, s.deps.Config.CacheDir, func(detail string) {
 		s.progress("installing the tool servers", detail)
 	})
@@ -63,6 +62,17 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return own.run(ctx)
 	})
 	return up, nil
+}
+
+// beginJudging makes the engine of the policy in force and uses it.
+func (s *Session) beginJudging(log *audit.Log) (*policy.Engine, error) {
+	s.judging.Lock()
+	defer s.judging.Unlock()
+	engine, err := s.engineOf(s.deps.files(), s.narrowings)
+	if err == nil {
+		s.UsePolicy(engine, log)
+	}
+	return engine, err
 }
 
 // UsePolicy sets the policy that judges the session's calls and the audit that records
@@ -122,7 +132,11 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	}
 	s.mu.Lock()
 	s.tools = proxy
+	now := s.engine
 	s.mu.Unlock()
+	if now != engine {
+		proxy.Reload(now)
+	}
 	served := s.serveClients("tools", proxy.Serve, listener)
 	stack.push("stop serving tools", func(ctx context.Context) error {
 		return errors.Join(proxy.Close(ctx), <-served)
@@ -177,18 +191,18 @@ func closeOnce(l net.Listener) error {
 	return nil
 }
 
-// newEngine makes the policy engine for this session's workspace.
-func (s *Session) newEngine() (*policy.Engine, error) {
+// engineOf makes a policy engine for this session's workspace.
+func (s *Session) engineOf(f policy.Files, narrowings []policy.Narrowing) (*policy.Engine, error) {
 	c := s.deps.Config
 	engine, err := policy.New(policy.Config{
-		Policy:      c.Compiled,
-		Annotations: c.Annotations,
-		Lists:       c.Lists,
-		Narrowings:  s.narrowings,
+		Policy:      f.Policy,
+		Annotations: f.Annotations,
+		Lists:       f.Lists,
+		Narrowings:  narrowings,
 		Sandbox:     s.fixed.Workspace,
 		Mount:       agent.Workspace,
 		Home:        c.UserHome,
-		Protected:   slices.Concat([]string{c.Home}, c.Protected, s.policyDirs()),
+		Protected:   slices.Concat([]string{c.Home}, c.Protected, policyDirs(narrowings)),
 		Unprotected: c.Unprotected,
 		AgentDirs:   stored.AgentDirs(c.Home),
 		GitFixed:    gitFixed(),

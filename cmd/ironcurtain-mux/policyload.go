@@ -15,6 +15,17 @@ type loadedPolicy struct {
 	source      string
 }
 
+// loadPolicy returns how the policy is read again; nil for the built-in one.
+func (w wiring) loadPolicy() func() (policy.Files, error) {
+	if w.config.Policy == "" {
+		return nil
+	}
+	return func() (policy.Files, error) {
+		l, err := loadPolicyDir(w.config.Policy)
+		return policy.Files{Policy: l.compiled, Annotations: l.annotations, Lists: l.lists}, err
+	}
+}
+
 // policyFiles returns the files of a policy, which is a file or a directory.
 func policyFiles(name string) []string {
 	if name == "" {

@@ -90,6 +90,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Compiled:          loaded.compiled,
 		Annotations:       loaded.annotations,
 		Lists:             loaded.lists,
+		LoadPolicy:        w.loadPolicy(),
 		Protected:         slices.Concat(w.config.Protected, w.policiesOf()),
 		Reachable:         w.config.Reachable,
 		Setup:             w.setup(),

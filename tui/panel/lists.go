@@ -30,6 +30,15 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 	return lines
 }
 
+// PolicyLines shows what another policy would change, each line in full.
+func PolicyLines(difference []string) []view.Line {
+	lines := []view.Line{{Text: "/policy apply puts this in force for every tab; until then nothing changes"}}
+	for _, change := range difference {
+		lines = append(lines, view.Line{Text: text.Drawable(change)})
+	}
+	return lines
+}
+
 // ServerLines describes the tool servers of a tab: whether they run, how many tools they
 // offer, and why they do not offer others.
 func ServerLines(servers []broker.ServerStatus) []view.Line {

@@ -1,0 +1,107 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// PolicyReview is a policy that was read again, compared with the one in force.
+type PolicyReview struct {
+	Hash       string   `json:"hash"`       // names it, for ApplyPolicy
+	Difference []string `json:"difference"` // see policy.Files.Difference
+}
+
+// reviewed is the policy that a person was shown.
+type reviewed struct {
+	files policy.Files
+	hash  string
+}
+
+// policyInForce returns the policy in force.
+func (b *Broker) policyInForce() policy.Files {
+	if f := b.policy.Load(); f != nil {
+		return *f
+	}
+	return policy.Files{Policy: b.config.Compiled, Annotations: b.config.Annotations, Lists: b.config.Lists}
+}
+
+// ReviewPolicy reads the policy again and says what would change. It changes nothing.
+func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
+	if b.config.LoadPolicy == nil {
+		return PolicyReview{}, fault.New("name a directory with --policy, or with policy in config.json", "reload policy: the built-in policy is in force, which has no files")
+	}
+	f, err := b.config.LoadPolicy()
+	if err != nil {
+		return PolicyReview{}, fmt.Errorf("reload policy: %w", err)
+	}
+	r := &reviewed{f, f.Hash()}
+	b.mu.Lock()
+	b.review = r
+	b.mu.Unlock()
+	return PolicyReview{Hash: r.hash, Difference: b.policyInForce().Difference(f)}, nil
+}
+
+// ApplyPolicy puts a policy in force that was reviewed, for all sessions, or for none if it
+// fails for one. It returns how many sessions it judges now.
+func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
+	const op = "apply policy: "
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	b.mu.Lock()
+	r, open := b.review, append([]*session.Session(nil), b.sessions...)
+	b.mu.Unlock()
+	if r == nil || r.hash != hash {
+		return 0, fault.New("/policy reload shows it", op+"this policy was not shown, or was read again since")
+	}
+	var ready []*session.Reload
+	for _, s := range open {
+		change, err := s.PrepareReload(r.files)
+		if err != nil {
+			return 0, fmt.Errorf(op+"nothing was changed, because of tab %d: %w", s.Info().Tab, err)
+		}
+		ready = append(ready, change)
+	}
+	for _, change := range ready {
+		if err := change.Record(ctx); err != nil {
+			return 0, fmt.Errorf(op+"nothing was changed, because it could not be recorded: %w", err)
+		}
+	}
+	b.policy.Store(&r.files)
+	for _, change := range ready {
+		change.Apply()
+	}
+	return len(ready), b.applyToNew(ctx, r.files, open)
+}
+
+// applyToNew puts the policy in force for sessions that were opened meanwhile. It ends one
+// for which that fails.
+func (b *Broker) applyToNew(ctx context.Context, f policy.Files, done []*session.Session) (err error) {
+	known := map[*session.Session]bool{}
+	for _, s := range done {
+		known[s] = true
+	}
+	b.mu.Lock()
+	open := append([]*session.Session(nil), b.sessions...)
+	b.mu.Unlock()
+	for _, s := range open {
+		if known[s] {
+			continue
+		}
+		change, failed := s.PrepareReload(f)
+		if failed == nil {
+			failed = change.Record(ctx)
+		}
+		if failed != nil {
+			s.Stop()
+			err = errors.Join(err, fmt.Errorf("tab %d is ended, because the policy could not be applied to it: %w", s.Info().Tab, failed))
+			continue
+		}
+		change.Apply()
+	}
+	return err
+}
