@@ -101,8 +101,8 @@ func TestOwnServerHarmsNoOther(t *testing.T) {
 			t.Parallel()
 			c.server.Name, c.server.Own = "own", true
 			r := ownHarness(t, c.server, func(config *Config) {
-				if c.why == "initialize" { // that is waited for
-					config.Limits.Start = time.Second
+				if c.why == "initialize" { // that is waited for; the other server has to start in that time
+					config.Limits.Start = 15 * time.Second
 				}
 			})
 			a := r.agent()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 )
@@ -39,7 +40,11 @@ func TestOwnServers(t *testing.T) {
 	}
 	d := driveFramed(t, home, 120, 40, "ironcurtain-mux", "--servers", filepath.Join(home, "more.json"))
 	d.see(patience, "tool server gone could not be started")
+	began := time.Now()
 	for listed := false; !listed; {
+		if time.Since(began) > patience {
+			t.Fatal("the servers are never listed as they should be")
+		}
 		d.send("\x01/servers\r")
 		d.until("the servers", patience, func(screen string) bool {
 			listed = strings.Contains(screen, "14 tools; running") && strings.Contains(screen, "failed: ")
