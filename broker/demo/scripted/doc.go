@@ -6,9 +6,9 @@
 // by one line in the agent's prompt, so a real agent can be shown, and tested,
 // without an account anywhere.
 //
-// An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push" or
-// "say TEXT". All but the last are carried out by exactly one tool call, chosen
-// from the tools that the very request offers and filled in by the names of that
+// An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push", "run
+// COMMAND" or "say TEXT". All but the last are carried out by exactly one tool call,
+// chosen from the tools that the very request offers and filled in by the names of that
 // tool's input schema. When the result comes back the script says in a sentence
 // how the call ended and quotes it. Everything else gets an answer that says
 // what is speaking and lists the orders.

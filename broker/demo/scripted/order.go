@@ -13,6 +13,7 @@ const (
 	verbWrite verb = "write"
 	verbList  verb = "list"
 	verbPush  verb = "push"
+	verbRun   verb = "run"
 	verbSay   verb = "say"
 )
 
@@ -30,6 +31,7 @@ func Orders() []Order {
 		{"list PATH", "lists a directory"},
 		{"push", "pushes the git branch"},
 		{"push … to REMOTE", "pushes it to that remote"},
+		{"run COMMAND", "runs it in the container, by the agent's own tool"},
 		{"say TEXT", "says the text, without a tool"},
 	}
 }
@@ -38,7 +40,7 @@ func Orders() []Order {
 type order struct {
 	verb verb
 	path string // of read, write and list
-	text string // of write and say
+	text string // of write and say; of run: the command
 	to   string // of push: the remote; empty for the usual one
 }
 
@@ -63,9 +65,9 @@ func parseOrder(prompt string) (order, bool, error) {
 			return order{}, false, nil
 		}
 		return order{verb: v, to: to}, true, nil
-	case verbSay:
+	case verbSay, verbRun:
 		if rest == "" {
-			return order{}, true, fmt.Errorf("say needs a text: say TEXT")
+			return order{}, true, fmt.Errorf("%s needs more words: say TEXT, run COMMAND", v)
 		}
 		return order{verb: v, text: rest}, true, nil
 	}

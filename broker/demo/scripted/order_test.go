@@ -26,6 +26,9 @@ func TestParseOrder(t *testing.T) {
 		{prompt: "PUSH", want: order{verb: verbPush}, found: true},
 		{prompt: "say hello there", want: order{verb: verbSay, text: "hello there"}, found: true},
 
+		{prompt: "run go test ./...", want: order{verb: verbRun, text: "go test ./..."}, found: true},
+
+		{prompt: "run", found: true, fault: "needs more words"},
 		{prompt: "read", found: true, fault: "needs a path"},
 		{prompt: "list ", found: true, fault: "needs a path"},
 		{prompt: "write", found: true, fault: "needs a path and a text"},
@@ -33,7 +36,7 @@ func TestParseOrder(t *testing.T) {
 		{prompt: `write "a.txt hello`, found: true, fault: "needs a path and a text"},
 		{prompt: `read "a.txt`, found: true, fault: "does not end"},
 		{prompt: `read ""`, found: true, fault: "does not end"},
-		{prompt: "say", found: true, fault: "needs a text"},
+		{prompt: "say", found: true, fault: "needs more words"},
 
 		{prompt: ""},
 		{prompt: "hello"},

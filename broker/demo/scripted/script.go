@@ -59,8 +59,8 @@ func (o order) String() string {
 		return "write 1 character to " + o.path
 	case verbPush:
 		return "push the git branch"
-	case verbSay:
-		return "say " + o.text
+	case verbSay, verbRun:
+		return string(o.verb) + " " + o.text
 	}
 	return string(o.verb)
 }
@@ -72,7 +72,7 @@ func introduction() string {
 	for _, o := range Orders() {
 		fmt.Fprintf(&b, "- `%s` %s\n", o.Usage, o.Does)
 	}
-	b.WriteString("\nEach of them but the last is exactly one tool call, and the policy judges it.")
+	b.WriteString("\nEach of them but say is exactly one tool call. The policy judges it, except for run: what happens inside the container needs no judge.")
 	return b.String()
 }
 

@@ -29,6 +29,7 @@ func tools(t *testing.T) []tool {
 		{name: "mcp__ironcurtain__filesystem__write_file", input: schemaOf(t,
 			`{"type":"object","properties":{"path":true,"content":{"type":"string"}},"required":["path","content"]}`)},
 		{name: "mcp__ironcurtain__filesystem__list_directory", input: path},
+		{name: "Bash", input: schemaOf(t, `{"type":"object","properties":{"command":{"type":"string"},"timeout":{"type":"number"}},"required":["command"]}`)},
 		{name: "mcp__ironcurtain__git__git_push", input: schemaOf(t,
 			`{"type":"object","properties":{"path":{"type":"string"},"remote":{"type":"string"},"force":{"type":"boolean"}}}`)},
 	}
@@ -44,6 +45,7 @@ func TestOrdersBecomeCalls(t *testing.T) {
 		{"write a hello you", "mcp__ironcurtain__filesystem__write_file", map[string]any{"path": "a", "content": "hello you"}},
 		{"list .", "mcp__ironcurtain__filesystem__list_directory", map[string]any{"path": "."}},
 		{"push", "mcp__ironcurtain__git__git_push", map[string]any{"path": "/workspace"}},
+		{"run make test", "Bash", map[string]any{"command": "make test"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.prompt, func(t *testing.T) {

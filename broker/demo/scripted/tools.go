@@ -20,6 +20,8 @@ func (v verb) toolNames() []string {
 		return []string{"filesystem__list_directory"}
 	case verbPush:
 		return []string{"git__git_push"}
+	case verbRun:
+		return []string{"Bash", "bash", "exec_command", "run_shell_command", "shell"}
 	case verbSay:
 		return nil
 	}
@@ -67,6 +69,7 @@ func endsInName(name, want string) bool {
 var (
 	pathNames       = []string{"path", "file_path", "filePath", "filename", "file", "directory", "dir"}
 	textNames       = []string{"content", "contents", "text", "data"}
+	commandNames    = []string{"command", "cmd"}
 	repositoryNames = []string{"path", "repo_path", "repository", "cwd", "directory"}
 )
 
@@ -93,6 +96,9 @@ func (t tool) arguments(o order, directory string) (map[string]any, error) {
 		} else if slices.Contains(t.input.Required, "remote") {
 			input["remote"] = "origin"
 		}
+	case verbRun:
+		set(commandNames, o.text)
+		set([]string{"description"}, "as ordered")
 	case verbSay:
 	}
 	for _, name := range t.input.Required {
