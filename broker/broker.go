@@ -66,7 +66,6 @@ func New(c Config) (*Broker, error) {
 		config:     c,
 		log:        c.Log,
 		hub:        newHub(),
-		engine:     engineHandle{base: c.Images.Base},
 		ctx:        ctx,
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},

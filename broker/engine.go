@@ -12,7 +12,6 @@ import (
 // engineHandle connects to the container engine when it is first needed and
 // again after a failure, so that a multiplexer may be open before the engine is.
 type engineHandle struct {
-	base       string // the image that agents' images are built on; empty: the one in their Dockerfiles
 	mu         sync.Mutex
 	client     *docker.Client
 	connecting chan struct{} // closed when the attempt to connect ends; nil when there is none
@@ -57,7 +56,6 @@ func (h *engineHandle) connect(ctx context.Context, userHome string) (client *do
 	if client, err = docker.Connect(ctx, endpoint); err != nil {
 		return nil, err
 	}
-	client.UseBase(h.base)
 	return client, nil
 }
 

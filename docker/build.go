@@ -21,9 +21,10 @@ import (
 // labels of their image, and a container that a person starts from our image is not
 // ours.
 const (
-	LabelImage     = "ironcurtain.image"         // the spec's name
-	LabelBuildHash = "ironcurtain.build-hash"    // the hash in the tag
-	LabelVersion   = "ironcurtain.agent-version" // the pinned version of the agent
+	LabelImage      = "ironcurtain.image"         // the spec's name
+	LabelBuildHash  = "ironcurtain.build-hash"    // the hash in the tag
+	LabelVersion    = "ironcurtain.agent-version" // the pinned version of the agent
+	LabelToolchains = "ironcurtain.toolchains"    // the toolchains and packages of its recipe
 )
 
 // build runs the engine's own builder on a context assembled here. It asks for the
@@ -45,9 +46,13 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 		InactivityTimeout: 5 * time.Minute,
 		BuildArgs:         []engine.BuildArg{{Name: "PARENT", Value: parent}},
 		Labels: map[string]string{
-			LabelImage:     spec.Name,
-			LabelBuildHash: tag[strings.LastIndex(tag, ":")+1:],
+			LabelImage:      spec.Name,
+			LabelBuildHash:  tag[strings.LastIndex(tag, ":")+1:],
+			LabelToolchains: b.options.Recipe.label(),
 		},
+	}
+	if packages := spec.packages(); len(packages) > 0 {
+		opts.BuildArgs = append(opts.BuildArgs, engine.BuildArg{Name: "PACKAGES", Value: strings.Join(packages, " ")})
 	}
 	if spec.Version != "" {
 		opts.Labels[LabelVersion] = spec.Version

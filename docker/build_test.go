@@ -238,6 +238,13 @@ func TestAptSources(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	if got := (aptSettings{targets: parseTargets(lines)}).sources("trixie"); !slices.Equal(got, []string{"deb http://t/debian/ trixie main"}) {
+		t.Errorf("with mirrors of two suites: %q", got)
+	}
+	bookworm, _, _ := strings.Cut(lines, "http://t/")
+	if got := (aptSettings{targets: parseTargets(bookworm)}).sources("trixie"); strings.Join(got, "\n") != strings.ReplaceAll(want, "bookworm", "trixie") {
+		t.Errorf("with mirrors of another suite: %q", got)
+	}
 	onlyUpdates := parseTargets("http://a/\tbookworm-updates\tbookworm-updates\tDebian\tmain\t")
 	if got := (aptSettings{targets: onlyUpdates}).sources("bookworm"); got != nil {
 		t.Errorf("without the suite itself: %q", got)
@@ -351,28 +358,50 @@ func TestExtractDirectory(t *testing.T) {
 	}
 }
 
-// With another base all images have other tags, and the base comes only from a registry.
-func TestChosenBase(t *testing.T) {
-	c := &Client{info: Info{Architecture: "x86_64"}}
-	tagOf := func() string {
-		line, err := chain(c.images(), "shell")
+// Recipes that differ in their content make other images, and no others do. A base of the
+// person's own comes only from a registry.
+func TestRecipes(t *testing.T) {
+	tagOf := func(r Recipe) string {
+		t.Helper()
+		line, err := r.chain("shell")
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := tags(line, "x86_64")
 		return all[len(all)-1]
 	}
-	before := tagOf()
-	c.UseBase("debian:bookworm-slim")
-	if tagOf() != before {
+	before := tagOf(Recipe{})
+	if tagOf(Recipe{Base: "debian:trixie-slim"}) != before {
 		t.Error("the Dockerfile's own base makes another image")
 	}
-	c.UseBase("mcr.example/universal:latest")
-	if other := tagOf(); other == before {
-		t.Error("another base makes the same image")
+	if tagOf(Recipe{Toolchains: []string{"python", "go"}}) != tagOf(Recipe{Toolchains: []string{"go", "python", "go"}}) {
+		t.Error("the order of toolchains makes another image")
 	}
-	if i := c.images()[slices.IndexFunc(c.images(), func(s ImageSpec) bool { return s.Name == "base" })]; i.rootfs.image != "mcr.example/universal:latest" {
-		t.Errorf("the base is %s", i.rootfs.image)
+	different := []Recipe{
+		{}, {Base: "mcr.example/universal:latest"}, {Toolchains: []string{"go"}}, {Toolchains: []string{"node"}},
+		{Toolchains: []string{"go", "node"}}, {Packages: []string{"gh"}},
+	}
+	for i, r := range different {
+		for _, other := range different[:i] {
+			if tagOf(r) == tagOf(other) {
+				t.Errorf("%+v and %+v make the same image", r, other)
+			}
+		}
+	}
+	line, err := Recipe{Base: "mcr.example/universal:latest", Toolchains: []string{"node", "rust"}, Packages: []string{"gh"}}.chain("shell")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(line) != 3 || line[0].rootfs.image != "mcr.example/universal:latest" || line[1].Name != "node" {
+		t.Errorf("the images are %+v", line)
+	}
+	if got := line[0].packages(); !slices.Contains(got, "git") || !slices.Contains(got, "cargo") || !slices.Contains(got, "gh") {
+		t.Errorf("the packages are %q", got)
+	}
+	for _, bad := range []Recipe{{Toolchains: []string{"cobol"}}, {Packages: []string{"-o=x"}}, {Packages: []string{"a b"}}} {
+		if _, err := bad.chain("shell"); !errors.Is(err, ErrRecipe) {
+			t.Errorf("%+v: %v", bad, err)
+		}
 	}
 }
 
@@ -386,8 +415,9 @@ func TestBuildOnChosenBase(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.bound(deadline(t, patience)).RemoveImage(name + ":1") })
-	c.UseBase(name + ":1")
-	tag, err := c.EnsureImage(deadline(t, patience), "base", BuildOptions{CacheDir: t.TempDir(), OnProgress: func(p Progress) { t.Log(p) }})
+	tag, err := c.EnsureImage(deadline(t, patience), "base", BuildOptions{
+		CacheDir: t.TempDir(), Recipe: Recipe{Base: name + ":1", Toolchains: testRecipe.Toolchains}, OnProgress: func(p Progress) { t.Log(p) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -395,8 +425,7 @@ func TestBuildOnChosenBase(t *testing.T) {
 	if tag == own {
 		t.Error("it is not another image")
 	}
-	c.UseBase("registry.invalid/none:1")
-	_, err = c.EnsureImage(deadline(t, patience), "base", BuildOptions{CacheDir: t.TempDir()})
+	_, err = c.EnsureImage(deadline(t, patience), "base", BuildOptions{CacheDir: t.TempDir(), Recipe: Recipe{Base: "registry.invalid/none:1"}})
 	var e *fault.Error
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "pull registry.invalid/none:1") || !strings.Contains(e.Hint(), "images.base") {
 		t.Errorf("got %v", err)

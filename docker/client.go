@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,7 +23,6 @@ type Client struct {
 	base     *http.Transport
 	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
-	chosen   string         // the base image that UseBase chose; empty: the Dockerfile's
 	cleanups sync.WaitGroup // removals that outlive the call that started them
 }
 
@@ -42,7 +42,8 @@ type Info struct {
 	Seccomp        string   `json:"seccomp"`  // the profile in force: "default", "unconfined" or empty
 	Warnings       []string `json:"warnings"` // limits that the engine cannot enforce
 	StorageDriver  string   `json:"storageDriver"`
-	RootDir        string   `json:"rootDir"` // where the engine keeps its images, on its own host
+	Runtimes       []string `json:"runtimes"` // by name, sorted
+	RootDir        string   `json:"rootDir"`  // where the engine keeps its images, on its own host
 	EndpointSource string   `json:"endpointSource"`
 	Endpoint       string   `json:"endpoint"`
 }
@@ -175,6 +176,7 @@ func (c *Client) ask(ctx context.Context) (Info, error) {
 		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: host.Architecture,
 		CPUs: host.NCPU, MemoryBytes: host.MemTotal, InitBinary: host.InitBinary,
 		StorageDriver: host.Driver, RootDir: host.DockerRootDir,
+		Runtimes:       slices.Sorted(maps.Keys(host.Runtimes)),
 		EndpointSource: c.endpoint.Source, Endpoint: c.endpoint.Address,
 		CgroupVersion: "1",
 	}

@@ -25,6 +25,8 @@ type BuildOptions struct {
 	// Base chooses where the root file system comes from: BaseAuto (a registry
 	// and, without one, mmdebstrap), BaseRegistry or BaseMmdebstrap.
 	Base BaseChoice
+	// Recipe says what the image contains beside the agent.
+	Recipe Recipe
 }
 
 // BaseChoice says where the root file system of the base image comes from.
@@ -49,11 +51,11 @@ func DefaultCacheDir(getenv func(string) string, home string) string {
 	return filepath.Join(home, ".cache", "ironcurtain-mux")
 }
 
-// ImageTag returns the tag that the image of this name has with its present content,
-// and whether the engine has that image.
-func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present bool, err error) {
+// ImageTag returns the tag that the image of this name has by a recipe, and whether the
+// engine has that image.
+func (c *Client) ImageTag(ctx context.Context, name string, r Recipe) (tag string, present bool, err error) {
 	const op = "look for image"
-	line, err := chain(c.images(), name)
+	line, err := r.chain(name)
 	if err != nil {
 		return "", false, fault.Wrap(op, err, "")
 	}
@@ -70,7 +72,7 @@ func (c *Client) ImageTag(ctx context.Context, name string) (tag string, present
 // in the cache of downloads.
 func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (string, error) {
 	op := "prepare image " + name
-	line, err := chain(c.images(), name)
+	line, err := o.Recipe.chain(name)
 	if err != nil {
 		return "", fault.Wrap(op, err, "see 'ironcurtain-mux images ls'")
 	}

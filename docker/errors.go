@@ -25,6 +25,7 @@ var (
 	ErrMount            = errors.New("the mount is not usable")
 	ErrSpec             = errors.New("the container specification is not usable")
 	ErrUnknownImage     = errors.New("there is no such image in this program")
+	ErrRecipe           = errors.New("the recipe of the images is not usable")
 )
 
 // because adds detail to one of the errors above.

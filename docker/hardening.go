@@ -20,6 +20,7 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		Privileged:     false,
 		IpcMode:        "private",
 		Init:           true,
+		Runtime:        s.Runtime,
 		AutoRemove:     false, // removal by the engine races with asking for the exit code
 		RestartPolicy:  engine.NeverRestart(),
 		Tmpfs: map[string]string{

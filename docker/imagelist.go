@@ -14,13 +14,14 @@ import (
 
 // Image is an image of this program: one that the engine has, or one that is missing.
 type Image struct {
-	Name      string    `json:"name"` // "claude-code"
-	Tag       string    `json:"tag"`
-	Version   string    `json:"version,omitempty"` // of the agent in it
-	Present   bool      `json:"present"`           // the engine has it
-	Current   bool      `json:"current"`           // a build now would make this tag
-	SizeBytes int64     `json:"sizeBytes,omitempty"`
-	CreatedAt time.Time `json:"createdAt,omitzero"`
+	Name       string    `json:"name"` // "claude-code"
+	Tag        string    `json:"tag"`
+	Version    string    `json:"version,omitempty"`    // of the agent in it
+	Toolchains string    `json:"toolchains,omitempty"` // and packages of its recipe, by name
+	Present    bool      `json:"present"`              // the engine has it
+	Current    bool      `json:"current"`              // a build now would make this tag
+	SizeBytes  int64     `json:"sizeBytes,omitempty"`
+	CreatedAt  time.Time `json:"createdAt,omitzero"`
 }
 
 // State is the image's state in one word.
@@ -34,9 +35,9 @@ func (i Image) State() string {
 	return "missing"
 }
 
-// ListImages returns the current images, present or missing, and the old ones
-// that are still there, by name.
-func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
+// ListImages returns the current images, which are those of the given recipes, and the old
+// ones that are still there, by name. Of the first recipe it returns missing images, too.
+func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, error) {
 	const op = "list images"
 	found, err := c.bound(ctx).ListImages(engine.ListImagesOptions{Context: ctx})
 	if err != nil {
@@ -51,18 +52,20 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 		}
 	}
 	var list []Image
-	current, err := c.currentImages()
-	if err != nil {
-		return nil, fault.Wrap(op, err, "")
-	}
-	for _, i := range current {
-		f, ok := present[i.Tag]
-		if delete(present, i.Tag); ok {
-			i.Present, i.SizeBytes, i.CreatedAt = true, f.Size, time.Unix(f.Created, 0)
-		} else if i.Name == rootfsName {
-			continue // only made where no registry answers
+	for n, r := range recipes {
+		current, err := c.currentImages(r)
+		if err != nil {
+			return nil, fault.Wrap(op, err, "")
 		}
-		list = append(list, i)
+		for _, i := range current {
+			f, ok := present[i.Tag]
+			if delete(present, i.Tag); ok {
+				i.Present, i.SizeBytes, i.CreatedAt = true, f.Size, time.Unix(f.Created, 0)
+			} else if n > 0 || i.Name == rootfsName {
+				continue // a root file system is made only where no registry answers
+			}
+			list = append(list, i)
+		}
 	}
 	for tag, f := range present {
 		name, _, _ := strings.Cut(strings.TrimPrefix(tag, repository), ":")
@@ -70,7 +73,7 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 			continue
 		}
 		list = append(list, Image{
-			Name: name, Tag: tag, Version: f.Labels[LabelVersion], Present: true,
+			Name: name, Tag: tag, Version: f.Labels[LabelVersion], Toolchains: f.Labels[LabelToolchains], Present: true,
 			SizeBytes: f.Size, CreatedAt: time.Unix(f.Created, 0),
 		})
 	}
@@ -82,37 +85,36 @@ func (c *Client) ListImages(ctx context.Context) ([]Image, error) {
 
 const rootfsName = "rootfs"
 
-// currentImages lists the images that a build now would make.
-func (c *Client) currentImages() ([]Image, error) {
+// currentImages lists the images that a build now would make by a recipe.
+func (c *Client) currentImages(r Recipe) ([]Image, error) {
 	var list []Image
-	specs := c.images()
+	specs, err := r.images()
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range specs {
 		line, err := chain(specs, s.Name)
 		if err != nil {
 			return nil, err
 		}
 		all := tags(line, c.info.Architecture)
-		list = append(list, Image{Name: s.Name, Tag: all[len(all)-1], Version: s.Version, Current: true})
+		list = append(list, Image{Name: s.Name, Tag: all[len(all)-1], Version: s.Version, Toolchains: r.label(), Current: true})
 		if s.rootfs.suite != "" {
 			tag := repository + rootfsName + ":" + rootfsHash(s, c.info.Architecture)
-			list = append(list, Image{Name: rootfsName, Tag: tag, Current: true})
+			list = append(list, Image{Name: rootfsName, Tag: tag, Toolchains: r.label(), Current: true})
 		}
 	}
 	return list, nil
 }
 
-// RemoveImages removes the images of this program that choose picks and returns their
-// tags. It continues after a failure and reports all failures. An image that a
-// container uses cannot be removed and counts as a failure.
-func (c *Client) RemoveImages(ctx context.Context, choose func(Image) bool) ([]string, error) {
-	list, err := c.ListImages(ctx)
-	if err != nil {
-		return nil, err
-	}
+// RemoveImages removes images of a list and returns their tags. It continues after a
+// failure and reports all failures. An image that a container uses cannot be removed and
+// counts as a failure.
+func (c *Client) RemoveImages(ctx context.Context, list []Image) ([]string, error) {
 	removed := []string{}
 	var failures []error
 	for _, i := range list {
-		if !i.Present || !choose(i) {
+		if !i.Present {
 			continue
 		}
 		err := c.bound(ctx).RemoveImageExtended(i.Tag, engine.RemoveImageOptions{Context: ctx})

@@ -42,12 +42,13 @@ type ImageSpec struct {
 	rootfs   rootfsSource
 	npm      []npmFile
 	programs []string // names of programs of this machine
+	more     []string // Debian packages that a Recipe adds; only at a root
 }
 
 // rootfsSource says where the root file system of all images comes from.
 type rootfsSource struct {
-	suite string // "bookworm"; empty for images with a parent
-	image string // "debian:bookworm-slim"
+	suite string // "trixie"; empty for images with a parent
+	image string // "debian:trixie-slim"
 	other bool   // the person chose another image than the Dockerfile does
 }
 
@@ -161,13 +162,15 @@ func (s *ImageSpec) expand(text string) string {
 }
 
 // packages returns the names of the Debian packages that a root image needs.
-func (s ImageSpec) packages() []string { return strings.Fields(s.Args["PACKAGES"]) }
+func (s ImageSpec) packages() []string {
+	return slices.Concat(strings.Fields(s.Args["PACKAGES"]), s.more)
+}
 
 // hash identifies what the image is built from: its files, the pinned values
-// in them, and its parent.
+// in them, its packages and its parent.
 func (s ImageSpec) hash(parentHash, architecture string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "recipe 2\nparent %s\narchitecture %s\n", parentHash, architecture)
+	fmt.Fprintf(h, "recipe 3\nparent %s\narchitecture %s\npackages %q\n", parentHash, architecture, s.packages())
 	names := make([]string, 0, len(s.files))
 	for name := range s.files {
 		names = append(names, name)

@@ -59,6 +59,9 @@ func connect(t testing.TB) *Client {
 	return c
 }
 
+// testRecipe is that of a new config.json, so that the tests share the agents' images.
+var testRecipe = Recipe{Toolchains: []string{"build", "node", "python"}}
+
 var ensureOnce sync.Map
 
 // image returns the tag of a real image, built now when it is not there.
@@ -70,6 +73,7 @@ func image(t testing.TB, c *Client, name string) string {
 	home, _ := os.UserHomeDir()
 	tag, err := c.EnsureImage(context.Background(), name, BuildOptions{
 		CacheDir:   DefaultCacheDir(os.Getenv, home),
+		Recipe:     testRecipe,
 		OnProgress: func(p Progress) { t.Log(p) },
 	})
 	if err != nil {

@@ -130,21 +130,36 @@ func parseTargets(text string) []aptTarget {
 	return list
 }
 
-// sources returns lines for a sources.list of one Debian suite with its
-// updates, from this machine's mirrors; empty when it has none.
+// sources returns lines for a sources.list of one Debian suite with its updates, from
+// this machine's mirrors; empty when it has none. Mirrors have all suites, so those that
+// the machine uses for another suite will do.
 func (s aptSettings) sources(suite string) []string {
+	own := func(of string) bool { return of == suite }
+	if lines := s.sourcesFrom(suite, own); lines != nil {
+		return lines
+	}
+	return s.sourcesFrom(suite, func(string) bool { return true })
+}
+
+// sourcesFrom returns such lines from the mirrors of suites that use accepts.
+func (s aptSettings) sourcesFrom(suite string, use func(of string) bool) []string {
 	var lines []string
 	complete := false
 	for _, t := range s.targets {
-		release := t.release
-		if t.codename != "" && strings.HasPrefix(t.codename, suite) {
-			release = t.codename
+		of := t.codename
+		if of == "" {
+			of = t.release
 		}
-		related := release == suite || release == suite+"-updates" || release == suite+"-security"
-		if !related || t.component != "main" || t.origin != "Debian" && t.origin != "" {
+		of, part, _ := strings.Cut(of, "-")
+		official := t.origin == "Debian" || t.origin == "" && of == suite
+		if t.component != "main" || !official || !use(of) || part != "" && part != "updates" && part != "security" {
 			continue
 		}
-		complete = complete || release == suite
+		release := suite
+		if part != "" {
+			release += "-" + part
+		}
+		complete = complete || part == ""
 		options := ""
 		if strings.HasPrefix(t.signedBy, "/") {
 			options = "[signed-by=" + t.signedBy + "] "

@@ -36,6 +36,7 @@ type Spec struct {
 	Pids       int               // processes and threads; 0: 2048
 	Cols, Rows int               // of the terminal; 0: 80×24
 	TTY        bool
+	Runtime    string // of the engine, such as "runsc"; empty: the engine's default
 }
 
 // Mount binds a path of the host into the container.

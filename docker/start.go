@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,10 @@ func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
 	const op = "start container"
 	if err := s.validate(); err != nil {
 		return nil, fault.Wrap(op, err, "")
+	}
+	if s.Runtime != "" && !slices.Contains(c.info.Runtimes, s.Runtime) {
+		err := because(ErrSpec, "the engine has no runtime %q; it has %s", s.Runtime, strings.Join(c.info.Runtimes, ", "))
+		return nil, fault.Wrap(op, err, "install it and name it to the engine, or change 'runtime' in config.json")
 	}
 	id, err := c.create(ctx, s)
 	if err != nil {

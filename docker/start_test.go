@@ -58,6 +58,20 @@ func TestSpecIsValidated(t *testing.T) {
 	}
 }
 
+// A container runs with the runtime that was chosen, and with no other.
+func TestRuntime(t *testing.T) {
+	c := connect(t)
+	ct := start(t, c, func(s *Spec) { s.Runtime = "runc" }, "sleep", "60")
+	made, err := c.bound(deadline(t, patience)).InspectContainerWithOptions(engine.InspectContainerOptions{ID: ct.ID()})
+	if err != nil || made.HostConfig.Runtime != "runc" {
+		t.Errorf("it runs with %q, %v", made.HostConfig.Runtime, err)
+	}
+	_, err = c.Start(deadline(t, patience), Spec{Image: image(t, c, "shell"), Cmd: []string{"true"}, User: "1000:1000", Runtime: "nonesuch", Labels: testLabel(t, c)})
+	if !errors.Is(err, ErrSpec) || !strings.Contains(err.Error(), `no runtime "nonesuch"`) || !strings.Contains(fault.Hint(err), "runtime") {
+		t.Errorf("a runtime that the engine does not have: %v", err)
+	}
+}
+
 func TestLimits(t *testing.T) {
 	const gib = int64(1) << 30
 	for _, tt := range []struct {

@@ -57,8 +57,10 @@ type Submit struct {
 	PauseMillis int  `json:"pauseMillis,omitempty"`
 }
 
-// Images is what the agents' images are built on.
+// Images is what the agents' images are made of.
 type Images struct {
-	Base string `json:"base"` // an image of a registry
-	From string `json:"from"` // where the root file system comes from: "auto", "registry" or "mmdebstrap"
+	Base     string   `json:"base"`               // an image of a registry
+	From     string   `json:"from"`               // where the root file system comes from: "auto", "registry" or "mmdebstrap"
+	Tools    []string `json:"tools"`              // what projects are built with, by name
+	Packages []string `json:"packages,omitempty"` // more Debian packages
 }

@@ -35,6 +35,7 @@ type Config struct {
 	Models                   map[string]string `json:"models,omitempty"`       // by agent
 	AgentAPIKeys             map[string]Key    `json:"agentApiKeys,omitempty"` // by agent
 	Images                   Images            `json:"images"`
+	Runtime                  string            `json:"runtime,omitempty"`
 	LocalShell               bool              `json:"localShell"`
 	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`
 	ReceiptSeconds           int               `json:"receiptSeconds"`
@@ -138,7 +139,7 @@ func (c Config) KeepSessions() time.Duration {
 func Default() Config {
 	return Config{
 		Agent:                    "claude-code",
-		Images:                   Images{Base: "debian:bookworm-slim", From: "auto"},
+		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
 		EscalationTimeoutSeconds: 300,
 		ReceiptSeconds:           120,
 		MaxSessions:              5,

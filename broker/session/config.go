@@ -23,6 +23,7 @@ type Config struct {
 	DefaultAgent string
 	Models       map[string]string // the models that agents use, by the agents' names
 	Images       Images
+	Runtime      string        // of the engine, which every container runs with; empty: the engine's default
 	MaxSessions  int           // how many may run at the same time
 	KeepSessions time.Duration // how long unused sessions are kept; 0: for ever
 
@@ -86,11 +87,11 @@ type Config struct {
 	Log         *slog.Logger
 }
 
-// Images says what the agents' images are built on. Zero values mean the program's own
+// Images says what the agents' images are made of. Zero values mean the program's own
 // choice.
 type Images struct {
-	Base string            // an image of a registry
-	From docker.BaseChoice // the source of the root file system
+	From   docker.BaseChoice // the source of the root file system
+	Recipe docker.Recipe     // what they contain beside the agents
 }
 
 // Resources limits one container. Zero values mean the defaults of package docker.

@@ -76,6 +76,9 @@ func (s *Session) live(ctx context.Context, stack *teardown, started func()) (do
 	if !s.adapter.Host && s.base() == "" {
 		reading.Go(func() { s.noteBase(ctx) })
 	}
+	if s.fresh && !s.idle && !s.adapter.Foreign {
+		reading.Go(s.offerToolchains)
+	}
 	exit, err := s.wait(ctx, running)
 	if err == nil {
 		s.output.drain(ctx)

@@ -22,6 +22,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/toolchain"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
@@ -61,6 +62,7 @@ type Session struct {
 	finished    chan struct{}      // closed when Run has taken everything down
 
 	toolsUp <-chan error // receives one value: whether the tool servers could be started
+	fresh   bool         // its container was made by this process
 
 	tally tally
 
@@ -90,12 +92,13 @@ type Session struct {
 	// startedAt is the commit of the workspace before the agent began; empty while it
 	// is not known.
 	startedAt        string
-	task             string      // an idle session's last task, shortened for lists
-	trouble          string      // what is wrong with the container engine; empty while it answers
-	workspace        fs.FileInfo // the workspace at the first look; nil before
-	workspaceMissing bool        // the workspace is gone, or another directory is in its place
-	cleanupErr       error       // why the teardown failed; set before finished is closed
-	lastNotice       string      // the latest notice; lastNoticeAt is its time
+	task             string          // an idle session's last task, shortened for lists
+	trouble          string          // what is wrong with the container engine; empty while it answers
+	workspace        fs.FileInfo     // the workspace at the first look; nil before
+	workspaceMissing bool            // the workspace is gone, or another directory is in its place
+	cleanupErr       error           // why the teardown failed; set before finished is closed
+	offer            toolchain.Offer // what the workspace needs and the image lacks
+	lastNotice       string          // the latest notice; lastNoticeAt is its time
 	lastNoticeAt     time.Time
 }
 

@@ -97,14 +97,20 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err // returning container would make a non-nil program of a nil pointer
 	}
+	s.fresh = true
 	return container, nil
 }
 
 // image builds or fetches the agent's image if it is missing, and returns its name.
 func (s *Session) image(ctx context.Context, engine *docker.Client) (string, error) {
+	recipe, err := s.recipe()
+	if err != nil {
+		return "", err
+	}
 	options := docker.BuildOptions{
 		CacheDir: s.deps.Config.CacheDir,
 		Base:     s.deps.Config.Images.From,
+		Recipe:   recipe,
 		OnProgress: func(p docker.Progress) {
 			step := fmt.Sprintf("%s (step %d of %d)", p.Title, p.Step, p.Steps)
 			s.reportProgress(s.starting.next(time.Now(), step, p.Detail, p.Passing))
@@ -269,6 +275,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		MemoryMB: s.deps.Config.Resources.MemoryMB,
 		CPUs:     s.deps.Config.Resources.CPUs,
 		Pids:     s.deps.Config.Resources.Pids,
+		Runtime:  s.deps.Config.Runtime,
 		Cols:     s.cols,
 		Rows:     s.rows,
 		TTY:      true,

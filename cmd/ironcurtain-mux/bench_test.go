@@ -134,7 +134,7 @@ func BenchmarkEscalation(b *testing.B) {
 func plainContainer(b *testing.B) string {
 	b.Helper()
 	client := engine(b)
-	image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b)})
+	image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b), Recipe: standardRecipe})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // speaks MCP over standard input and output, out of config.json.
 func TestCustomAgent(t *testing.T) {
 	t.Parallel()
-	image, present, err := engine(t).ImageTag(t.Context(), "shell")
+	image, present, err := engine(t).ImageTag(t.Context(), "shell", standardRecipe)
 	if err != nil || !present {
 		t.Fatalf("image %s: %v, %v", image, present, err)
 	}

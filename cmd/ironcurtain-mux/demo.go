@@ -29,7 +29,7 @@ func demoCommand() *cobra.Command {
 		Long: `Open the multiplexer with a scripted model in place of the provider. The agent,
 its container, both proxies, the policy and the tool servers are the real ones.
 The model takes orders of one line: read PATH, write PATH TEXT, list PATH, push,
-push to REMOTE, say TEXT. The remotes origin and backup are on this machine.`,
+push to REMOTE, run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

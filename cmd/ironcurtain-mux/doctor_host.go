@@ -51,12 +51,16 @@ func checkImages(ctx context.Context, p paths) finding {
 		return warn("start the container engine first", "cannot be told without the engine")
 	}
 	defer client.Close(ctx)
+	c, err := p.config()
+	if err != nil {
+		return warn("mend config.json first", "cannot be told without the configuration")
+	}
 	var missing []string
 	for _, a := range p.agents().All() {
 		if a.Host || a.Foreign || cannotBuild(a.Image) {
 			continue // it runs in no image of ours, or cannot run here at all
 		}
-		_, present, err := client.ImageTag(ctx, a.Image)
+		_, present, err := client.ImageTag(ctx, a.Image, recipeOf(c.Images))
 		if err != nil {
 			return warn(remedyOf(err, ""), "%v", err)
 		}

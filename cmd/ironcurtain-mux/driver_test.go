@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
@@ -50,6 +51,21 @@ func newHome(t testing.TB) string {
 		_ = os.RemoveAll(dir)
 	})
 	return dir
+}
+
+// standardRecipe is what images contain unless config.json says otherwise.
+var standardRecipe = recipeOf(config.Default().Images)
+
+// writeConfig writes the config.json of a home.
+func writeConfig(t testing.TB, home, text string) {
+	t.Helper()
+	state := filepath.Join(home, "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // atOnce has a program that looks for races end when it is done. Otherwise it waits a

@@ -1,16 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -45,7 +50,12 @@ func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, erro
 	if err != nil {
 		return nil, docker.BuildOptions{}, err
 	}
-	return client, docker.BuildOptions{CacheDir: p.cache, Base: baseChoice(c.Images.From)}, nil
+	return client, docker.BuildOptions{CacheDir: p.cache, Base: baseChoice(c.Images.From), Recipe: recipeOf(c.Images)}, nil
+}
+
+// recipeOf returns what the images contain by the configuration.
+func recipeOf(c config.Images) docker.Recipe {
+	return docker.Recipe{Base: c.Base, Toolchains: c.Tools, Packages: c.Packages}
 }
 
 // baseChoice returns where a root file system comes from, by its name in flags and in the
@@ -66,38 +76,69 @@ func imagesLsCommand() *cobra.Command {
   ironcurtain-mux images ls --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, _, err := imageEngine(cmd.Context())
-			if err != nil {
-				return fail("list images", err, "")
-			}
-			list, err := client.ListImages(cmd.Context())
+			client, list, err := allImages(cmd.Context())
 			if err != nil {
 				return fail("list images", err, "")
 			}
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"images": append([]docker.Image{}, list...)})
 			}
-			return printImages(cmd.OutOrStdout(), list)
+			users, err := imageUsers(cmd.Context(), client)
+			if err != nil {
+				return fail("list images", err, "")
+			}
+			return printImages(cmd.OutOrStdout(), list, users)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-func printImages(w io.Writer, list []docker.Image) error {
+// allImages lists the images by the recipes of config.json and of all workspaces, and the
+// old ones.
+func allImages(ctx context.Context) (*docker.Client, []docker.Image, error) {
+	client, options, err := imageEngine(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := findPaths()
+	if err != nil {
+		return nil, nil, err
+	}
+	recipes, err := session.Recipes(options.Recipe, p.home)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := client.ListImages(ctx, recipes...)
+	return client, list, err
+}
+
+// imageUsers returns the beginnings of the identifiers of the sessions that have a container, by its image.
+func imageUsers(ctx context.Context, client *docker.Client) (map[string][]string, error) {
+	containers, err := client.List(ctx, nil)
+	users := map[string][]string{}
+	for _, c := range containers {
+		if id := c.Labels[broker.LabelSession]; id != "" {
+			users[c.Image] = append(users[c.Image], id[:min(len(id), 8)])
+		}
+	}
+	return users, err
+}
+
+func printImages(w io.Writer, list []docker.Image, users map[string][]string) error {
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVERSION\tSTATE\tSIZE\tCREATED\tTAG")
+	fmt.Fprintln(table, "NAME\tVERSION\tSTATE\tSIZE\tCREATED\tTOOLCHAINS\tUSED BY\tTAG")
 	for _, i := range list {
-		size, created := "-", "-"
+		size, created := "", ""
 		if i.Present {
 			size = fmt.Sprintf("%d MB", i.SizeBytes/1_000_000)
 			created = i.CreatedAt.Local().Format(time.DateTime)
 		}
-		version := i.Version
-		if version == "" {
-			version = "-"
+		row := []string{i.Name, i.Version, i.State(), size, created, i.Toolchains, strings.Join(users[i.Tag], " "), i.Tag}
+		for n, cell := range row {
+			row[n] = cmp.Or(cell, "-")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", i.Name, version, i.State(), size, created, i.Tag)
+		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
 	return table.Flush()
 }
@@ -116,16 +157,16 @@ a container uses stay. The cache of downloads is not touched.`,
 			if (len(names) > 0) == (old || all) || old && all {
 				return usagef("name images, or give one of --old and --all")
 			}
-			client, _, err := imageEngine(cmd.Context())
+			client, list, err := allImages(cmd.Context())
 			if err != nil {
 				return fail("remove images", err, "")
 			}
-			if err := knownImages(cmd.Context(), client, names); err != nil {
+			if err := knownImages(list, names); err != nil {
 				return fail("remove images", err, "see 'ironcurtain-mux images ls'")
 			}
-			removed, err := client.RemoveImages(cmd.Context(), func(i docker.Image) bool {
-				return all || old && !i.Current || slices.Contains(names, i.Name)
-			})
+			removed, err := client.RemoveImages(cmd.Context(), slices.DeleteFunc(list, func(i docker.Image) bool {
+				return !all && (!old || i.Current) && !slices.Contains(names, i.Name)
+			}))
 			if asJSON {
 				err = errors.Join(err, printJSON(cmd.OutOrStdout(), map[string]any{"removed": append([]string{}, removed...)}))
 			} else {
@@ -142,12 +183,8 @@ a container uses stay. The cache of downloads is not touched.`,
 	return cmd
 }
 
-// knownImages refuses names that no image of the program has.
-func knownImages(ctx context.Context, client *docker.Client, names []string) error {
-	list, err := client.ListImages(ctx)
-	if err != nil {
-		return err
-	}
+// knownImages refuses names that no image of a list has.
+func knownImages(list []docker.Image, names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(list, func(i docker.Image) bool { return i.Name == name }) {
 			return fmt.Errorf("there is no image %q", name)

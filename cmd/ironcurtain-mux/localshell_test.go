@@ -16,13 +16,7 @@ const noEngine = "DOCKER_HOST=unix:///nonexistent/docker.sock"
 // allowLocalShell writes a configuration that allows shells of this machine.
 func allowLocalShell(t testing.TB, home string) {
 	t.Helper()
-	state := filepath.Join(home, "state")
-	if err := os.MkdirAll(state, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"localShell":true}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeConfig(t, home, `{"localShell":true}`)
 }
 
 func TestLocalShellIsOffUnlessAllowed(t *testing.T) {

@@ -153,7 +153,7 @@ func (firstByte) Write(p []byte) (int, error) { return len(p), io.EOF }
 func bareStarter(b *testing.B) func(tabs int) time.Duration {
 	b.Helper()
 	client := engine(b)
-	image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b)})
+	image, err := client.EnsureImage(b.Context(), "shell", docker.BuildOptions{CacheDir: cacheDirectory(b), Recipe: standardRecipe})
 	if err != nil {
 		b.Fatal(err)
 	}

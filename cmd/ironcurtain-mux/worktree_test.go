@@ -25,7 +25,7 @@ func gitIn(t *testing.T, dir string, args ...string) string {
 // speaks to the host's tools.
 func toolAgent(t *testing.T, home string, more map[string]any) {
 	t.Helper()
-	image, present, err := engine(t).ImageTag(t.Context(), "shell")
+	image, present, err := engine(t).ImageTag(t.Context(), "shell", standardRecipe)
 	if err != nil || !present {
 		t.Fatalf("image %s: %v, %v", image, present, err)
 	}
