@@ -70,6 +70,9 @@ type API interface {
 	// RestartServer ends a tool server of a session, if it runs, and starts it again.
 	// Calls that it works on fail.
 	RestartServer(ctx context.Context, id SessionID, name string) error
+	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
+	// images of sessions that start from now on contain what was accepted.
+	AnswerOffer(ctx context.Context, id SessionID, yes bool) error
 	// Subscribe streams events from now on, and drops none: at most 256 events
 	// wait for a slow reader, then the channel is closed. The reader must then
 	// subscribe again and list everything anew. The channel also closes when ctx

@@ -34,6 +34,15 @@ func (b *Broker) RestartServer(_ context.Context, id SessionID, name string) err
 	return s.RestartServer(name)
 }
 
+// AnswerOffer keeps the person's answer to the toolchains that were offered in a session.
+func (b *Broker) AnswerOffer(_ context.Context, id SessionID, yes bool) error {
+	s, err := b.session(id)
+	if err != nil {
+		return err
+	}
+	return s.AnswerOffer(yes)
+}
+
 // Budgets returns what the open sessions have used and may use.
 func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Lock()

@@ -33,6 +33,8 @@ func commandTable() []command {
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
 		{"restart", "", "start this tab's agent again, in the same place; asks while it runs", (*Model).runRestart},
+		{"yes", "", "take the toolchains that this tab offers for its workspace, and start its agent again with them", (*Model).runYes},
+		{"no", "", "leave them out; they are not offered for this workspace again", (*Model).runNo},
 		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab", (*Model).runTab},
 		{"next", "", "show the next tab", (*Model).runNext},

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -147,6 +148,37 @@ func (m *Model) restart(t *tab) tea.Cmd {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
 	}
 	return m.open(o)
+}
+
+// runYes is /yes: it accepts what the broker has offered for this tab's workspace, and
+// starts the tab's agent again.
+func (m *Model) runYes(string) (tea.Cmd, error) { return m.answerOffer(true) }
+
+// runNo is /no.
+func (m *Model) runNo(string) (tea.Cmd, error) { return m.answerOffer(false) }
+
+func (m *Model) answerOffer(yes bool) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab in which anything was offered")
+	}
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		return offerMsg{id, yes, m.api.AnswerOffer(ctx, id, yes)}
+	}), nil
+}
+
+func (m *Model) onOffer(msg offerMsg) tea.Cmd {
+	t := m.tabOf(msg.id)
+	switch {
+	case msg.err != nil:
+		m.showError(msg.err)
+	case !msg.yes:
+		m.showInfo("this is not offered for this workspace again; /yes takes it after all")
+	case t != nil:
+		return m.restart(t)
+	}
+	return nil
 }
 
 // runClose is /close [N|NAME].

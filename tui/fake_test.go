@@ -39,6 +39,8 @@ type fakeBroker struct {
 	past        int64 // bytes of every terminal that are history
 	budgets     broker.Budgets
 	restarted   []string
+	answered    []bool // offers
+	offerErr    error
 	policy      broker.PolicyReview
 	policyErr   error
 	applied     []string
@@ -252,6 +254,13 @@ func (b *fakeBroker) Servers(context.Context, broker.SessionID) ([]broker.Server
 		{Name: "memory", State: broker.ServerRunning, Tools: 9, Own: true, Hidden: map[string]string{"read_graph": "its input schema is not an object"}},
 		{Name: "tickets", State: broker.ServerBroken, Problem: "start server tickets: exit status 1", Own: true},
 	}, nil
+}
+
+func (b *fakeBroker) AnswerOffer(_ context.Context, _ broker.SessionID, yes bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.answered = append(b.answered, yes)
+	return b.offerErr
 }
 
 func (b *fakeBroker) RestartServer(_ context.Context, _ broker.SessionID, name string) error {

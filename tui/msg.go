@@ -200,6 +200,13 @@ type (
 		err      error
 	}
 
+	// offerMsg says that the answer to an offer is kept.
+	offerMsg struct {
+		id  broker.SessionID
+		yes bool
+		err error
+	}
+
 	// serversMsg is the state of the tool servers of a tab.
 	serversMsg struct {
 		servers []broker.ServerStatus

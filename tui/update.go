@@ -44,6 +44,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onPolicy(msg)
 	case appliedMsg:
 		m.onApplied(msg)
+	case offerMsg:
+		return m.onOffer(msg)
 	case serversMsg:
 		m.onServers(msg)
 	case restartedServerMsg:
