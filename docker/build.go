@@ -47,15 +47,13 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 		BuildArgs:         []engine.BuildArg{{Name: "PARENT", Value: parent}},
 		Labels: map[string]string{
 			LabelImage:      spec.Name,
+			LabelVersion:    spec.Version, // also an empty one, which hides the parent's
 			LabelBuildHash:  tag[strings.LastIndex(tag, ":")+1:],
 			LabelToolchains: b.options.Recipe.label(),
 		},
 	}
 	if packages := spec.packages(); len(packages) > 0 {
 		opts.BuildArgs = append(opts.BuildArgs, engine.BuildArg{Name: "PACKAGES", Value: strings.Join(packages, " ")})
-	}
-	if spec.Version != "" {
-		opts.Labels[LabelVersion] = spec.Version
 	}
 	if offline {
 		opts.NetworkMode = "none"
