@@ -50,17 +50,23 @@ func (f *facts) hostExecution(o *outcome) {
 	}
 }
 
-// signing escalates a call whose commit the host would sign with a key of the person's. A
-// grant can cover such a call: the key is used for nothing but the commit.
+// signing escalates a call whose commit the host would sign with a key of the person's, and
+// one whose commits would lack the signature that they should have. A grant can cover such
+// a call: a key is used for nothing but the commit.
 func (f *facts) signing(o *outcome) {
-	if f.call.Signs == "" {
-		return
-	}
 	structural := o.structural
-	o.escalate(outcome{
-		decision: Escalate, rule: RuleSignedCommit,
-		reason: describe("your git configuration signs commits, so the host would sign this one with your %s", f.call.Signs),
-	})
+	switch {
+	case f.call.Signs != "":
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleSignedCommit,
+			reason: describe("your git configuration signs commits, so the host would sign this one with your %s", f.call.Signs),
+		})
+	case f.call.Unsigned && f.tool.does(unsigned, f.args):
+		o.escalate(outcome{
+			decision: Escalate, rule: RuleUnsignedCommit,
+			reason: describe("your git configuration signs commits, and those that git %s makes here are not signed; only a commit that the git server makes of what is staged is", f.tool.behavior.Command),
+		})
+	}
 	o.structural = structural
 }
 

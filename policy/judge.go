@@ -18,7 +18,7 @@ type judge struct {
 // the call if the facts are missing or belong to another call.
 func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	switch {
-	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || !bytes.Equal(f.call.Arguments, c.Arguments):
+	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || f.call.Unsigned != c.Unsigned || !bytes.Equal(f.call.Arguments, c.Arguments):
 		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the call cannot be judged by what was gathered of another"}
 	case f.refused != nil:
 		return Verdict{}, f.refused

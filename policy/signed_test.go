@@ -30,3 +30,30 @@ func TestASignedCommitAsks(t *testing.T) {
 		t.Errorf("a denied commit: %+v", v)
 	}
 }
+
+// A call whose commits would lack the person's signature asks, unless it makes none.
+func TestAnUnsignedCommitAsks(t *testing.T) {
+	e := newWorld(t).engine()
+	for _, c := range []struct {
+		tool, arguments string
+		asks            bool
+	}{
+		{"git_merge", `{"path":"/workspace/repo","branch":"x"}`, true},
+		{"git_merge", `{"path":"/workspace/repo","branch":"x","squash":true}`, false},
+		{"git_merge", `{"path":"/workspace/repo","abort":true}`, false},
+		{"git_cherry_pick", `{"path":"/workspace/repo","commits":["x"]}`, true},
+		{"git_cherry_pick", `{"path":"/workspace/repo","commits":["x"],"noCommit":true}`, false},
+		{"git_cherry_pick", `{"path":"/workspace/repo","commits":["x"],"continueOperation":true}`, true},
+		{"git_rebase", `{"path":"/workspace/repo","upstream":"x"}`, true},
+		{"git_rebase", `{"path":"/workspace/repo","mode":"abort"}`, false},
+		{"git_status", `{"path":"/workspace/repo"}`, false},
+	} {
+		call := Call{Server: "git", Tool: c.tool, Arguments: []byte(c.arguments)}
+		plain := e.Evaluate(call)
+		call.Unsigned = true
+		v := e.Evaluate(call)
+		if asks := v.Rule == RuleUnsignedCommit && v.Decision == Escalate && !v.Structural; asks != c.asks {
+			t.Errorf("%s %s: %s by %s (%s), before %s by %s", c.tool, c.arguments, v.Decision, v.Rule, v.Reason, plain.Decision, plain.Rule)
+		}
+	}
+}

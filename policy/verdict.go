@@ -35,6 +35,9 @@ type Call struct {
 	// Signs says with which key the host signs the commit that the call makes. It is empty
 	// if the call makes none, or one that is not signed.
 	Signs string
+	// Unsigned means that the person's git signs commits, and that the host does not sign
+	// those of this tool.
+	Unsigned bool
 }
 
 // Verdict is the judgment of one call.
@@ -62,8 +65,8 @@ type Verdict struct {
 	// Contacts says what git does at the remotes among Values. It is set only on an
 	// escalation.
 	Contacts Contact
-	// Structural is true when a structural rule other than RuleSignedCommit escalated,
-	// alone or with others. No grant may answer such a call.
+	// Structural is true when a structural rule other than RuleSignedCommit and
+	// RuleUnsignedCommit escalated, alone or with others. No grant may answer such a call.
 	Structural bool
 	// Digest binds an approval to what was judged: server, tool, canonical arguments and
 	// what they resolved to at that moment, such as the URLs behind the name of a git
@@ -123,6 +126,7 @@ const (
 	RuleHostExecution    = "structural-host-execution"
 	RuleDomain           = "structural-domain-escalate"
 	RuleSignedCommit     = "structural-signed-commit"
+	RuleUnsignedCommit   = "structural-unsigned-commit"
 	RuleWithdrawn        = "withdrawn" // the call was withdrawn before it was judged
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"

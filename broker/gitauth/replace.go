@@ -16,10 +16,11 @@ import (
 // ApprovedCommit is what is known of a commit before a call makes it.
 type ApprovedCommit struct {
 	Message string
-	Author  string // "name <mail>"; empty: the person
-	Amend   bool   // it replaces the commit that HEAD names, and keeps the author
-	Head    string // the commit that HEAD named when the call was shown; empty: nothing was shown
-	Tree    string // the tree that was shown; empty: it was not known
+	Author  string   // "name <mail>"; empty: the person
+	Amend   bool     // it replaces the commit that HEAD names, and keeps the author
+	Head    string   // the commit that HEAD named when the call was shown; empty: nothing was shown
+	Tree    string   // the tree that was shown; empty: it was not known
+	Merges  []string // its further parents, if it concludes a merge
 }
 
 // Replacer replaces the commit that HEAD names by the same commit with a signature. Git does
@@ -145,7 +146,7 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	}
 	parents := old.parents
 	if !a.Amend && before.id != "" {
-		parents = []string{before.id}
+		parents = append([]string{before.id}, a.Merges...)
 	}
 	switch {
 	case a.Head != "" && a.Head != before.id:

@@ -77,9 +77,8 @@ type Config struct {
 	Grants    Granter   // nil: nothing is allowed beforehand
 	Orders    Orders    // nil: what a person types lets no call through
 	Preview   Previewer // nil: a person sees the arguments alone
-	// Commits reports whether a tool makes a commit out of what its arguments say. The host
-	// signs such commits where the person's git does. Nil: no tool does.
-	Commits func(server, tool string) bool
+	// Commits says whether a tool makes commits, and which. Nil: no tool does.
+	Commits func(server, tool string) Commits
 	Audit   Recorder
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.

@@ -123,19 +123,38 @@ type signing struct {
 // signTime bounds the signing of a commit, with git's part in the sandbox.
 const signTime = 30 * time.Second
 
+// Commits says which commits a tool makes.
+type Commits int
+
+// The kinds of tools. The person's git may sign commits: then the host signs those that are
+// made of what is staged, because the person sees them before, and no others.
+const (
+	NoCommits     Commits = iota
+	StagedCommits         // one commit, of what is staged
+	OtherCommits          // commits made of others, as by a merge
+)
+
 // findSigner returns with which key the host signs the commit that the call makes, or "".
-func (c *call) findSigner(ctx context.Context) string {
+// unsigned means that the person's git would sign the call's commits and the host does not.
+func (c *call) findSigner(ctx context.Context) (key string, unsigned bool) {
 	c.signing = signing{}
-	if commits := c.proxy.config.Commits; commits == nil || !commits(c.target.server, c.target.tool) {
-		return ""
+	if c.proxy.config.Commits == nil {
+		return "", false
+	}
+	kind := c.proxy.config.Commits(c.target.server, c.target.tool)
+	if kind == NoCommits {
+		return "", false
 	}
 	signer, wanted, err := gitauth.FindSigner(ctx)
-	if err != nil || !wanted {
+	switch {
+	case kind == OtherCommits:
+		return "", wanted || err != nil
+	case err != nil || !wanted:
 		c.signing.failed = err
-		return ""
+		return "", false
 	}
 	c.signing.signer = signer
-	return signer.String()
+	return signer.String(), false
 }
 
 // prepareSigning notes what HEAD names before the call. spec is how the server that makes the
@@ -215,7 +234,7 @@ func (c *call) approvedCommit() gitauth.ApprovedCommit {
 		approved.Author = a.Author.Name + " <" + a.Author.Email + ">"
 	}
 	if c.effect != nil {
-		approved.Head, approved.Tree = c.effect.Head, c.effect.Tree
+		approved.Head, approved.Tree, approved.Merges = c.effect.Head, c.effect.Tree, c.effect.Merges
 	}
 	return approved
 }

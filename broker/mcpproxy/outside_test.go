@@ -53,10 +53,13 @@ func mustArgv(t testing.TB, d servers.Dir, name string) []string {
 }
 
 // approve decides the one waiting call for it.
-func (r *harness) approve(number int) {
+func (r *harness) approve(number int) { r.t.Helper(); r.decide(number, true) }
+
+// decide decides the one waiting call.
+func (r *harness) decide(number int, approve bool) {
 	r.t.Helper()
 	item := r.pending(number)[number-1]
-	if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, By: "tui", Effect: item.Fingerprint()}); !won || err != nil {
+	if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: approve, By: "tui", Effect: item.Fingerprint()}); !won || err != nil {
 		r.t.Fatal(won, err)
 	}
 }

@@ -96,7 +96,7 @@ func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
 	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
-	judged.Signs = c.findSigner(ctx)
+	judged.Signs, judged.Unsigned = c.findSigner(ctx)
 	if dir := c.proxy.workDir.Load(); dir != nil {
 		judged.WorkDir = *dir
 	}

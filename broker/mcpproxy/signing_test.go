@@ -55,6 +55,9 @@ func host(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
+// commitsOfTools says which commits the git server's tools make.
+var commitsOfTools = map[string]Commits{"git_commit": StagedCommits, "git_merge": OtherCommits, "git_cherry_pick": OtherCommits}
+
 // signingHarness is a harness with the real git server, and a person who signs commits.
 func signingHarness(t *testing.T, kind string, change func(*Config)) (r *harness, words string, told func() []string) {
 	t.Helper()
@@ -71,7 +74,7 @@ func signingHarness(t *testing.T, kind string, change func(*Config)) (r *harness
 		c.Servers[1].Env = env
 		c.Servers[1].Staging.Seen = []string{filepath.Join(filepath.Dir(c.Servers[1].Staging.Open[0]), ".gitconfig")}
 		c.Preview = &preview.Previewer{UserHome: filepath.Dir(c.Servers[0].Staging.Open[0]), Command: func(_, tool string) string { return strings.TrimPrefix(tool, "git_") }}
-		c.Commits = func(server, tool string) bool { return server == "git" && tool == "git_commit" }
+		c.Commits = func(_, tool string) Commits { return commitsOfTools[tool] }
 		c.Activity = func(a Activity) {
 			if a.Kind == CommitUnsigned {
 				mu.Lock()
@@ -189,6 +192,84 @@ func TestAGrantCoversSignedCommits(t *testing.T) {
 		t.Fatalf("commit: %s", m.Result)
 	}
 	host(t, "git", "-C", r.work, "verify-commit", "HEAD", "HEAD^")
+	if all := told(); len(all) > 0 {
+		t.Errorf("the person was told %q", all)
+	}
+}
+
+// The commit of a merge or a cherry-pick is not signed, and asks because of that. It is
+// signed when git only stages the result and git_commit makes the commit, also at the end of
+// a merge with conflicts.
+func TestCommitsOfOthersAreSignedWhenStaged(t *testing.T) {
+	r, words, told := signingHarness(t, "ssh", nil)
+	git := func(argv ...string) string {
+		t.Helper()
+		return strings.TrimSpace(host(t, append([]string{"git", "-C", r.work, "-c", "commit.gpgSign=false"}, argv...)...))
+	}
+	r.stageFile(t, r.work, "one\n")
+	git("commit", "-qm", "first")
+	git("branch", "-M", "main")
+	for _, branch := range []string{"apart", "against"} {
+		git("checkout", "-qb", branch, "main")
+		name := map[string]string{"apart": "other", "against": "file"}[branch]
+		if err := os.WriteFile(filepath.Join(r.work, name), []byte(branch+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		git("add", name)
+		git("commit", "-qm", branch)
+	}
+	git("checkout", "-q", "main")
+	r.stageFile(t, r.work, "two\n")
+	git("commit", "-qm", "second")
+	a := r.agent()
+	commit := func(id string, parents int) {
+		t.Helper()
+		a.send(callLine(id, "git__git_commit", `{"path":"/workspace","message":"by `+id+`"}`))
+		if item := r.pending(1)[0]; item.Rule != policy.RuleSignedCommit || !strings.Contains(item.Reason, words) {
+			t.Errorf("the panel shows %s: %s", item.Rule, item.Reason)
+		}
+		r.approve(1)
+		if m := a.answerTo(id); m.isError() {
+			t.Fatalf("commit: %s", m.Result)
+		}
+		git("verify-commit", "HEAD")
+		if got := len(strings.Fields(git("rev-list", "--parents", "-1", "HEAD"))) - 1; got != parents {
+			t.Errorf("commit %s has %d parents", id, got)
+		}
+	}
+	for id, call := range map[string]string{
+		"1": `git__git_merge {"path":"/workspace","branch":"apart","noFastForward":true}`,
+		"2": `git__git_cherry_pick {"path":"/workspace","commits":["apart"]}`,
+	} {
+		tool, arguments, _ := strings.Cut(call, " ")
+		a.send(callLine(id, tool, arguments))
+		item := r.pending(1)[0]
+		if item.Rule != policy.RuleUnsignedCommit || !strings.Contains(item.Reason, "are not signed") {
+			t.Errorf("the panel shows %s: %s", item.Rule, item.Reason)
+		}
+		r.decide(1, false)
+		a.answerTo(id)
+	}
+	for id, call := range map[string]string{
+		"3": `git__git_merge {"path":"/workspace","branch":"apart","squash":true}`,
+		"4": `git__git_cherry_pick {"path":"/workspace","commits":["apart"],"noCommit":true}`,
+	} {
+		tool, arguments, _ := strings.Cut(call, " ")
+		a.send(callLine(id, tool, arguments))
+		if m := a.answerTo(id); m.isError() {
+			t.Fatalf("%s: %s", call, m.Result)
+		}
+		commit(id+"0", 1)
+		git("reset", "-q", "--hard", "HEAD^")
+	}
+	a.send(callLine("5", "git__git_merge", `{"path":"/workspace","branch":"against"}`))
+	r.approve(1)
+	a.answerTo("5") // with a conflict
+	if err := os.WriteFile(filepath.Join(r.work, "file"), []byte("both\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	git("add", "file")
+	commit("6", 2)
 	if all := told(); len(all) > 0 {
 		t.Errorf("the person was told %q", all)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,7 @@ func (p *Previewer) commit(ctx context.Context, a commitArguments) *Effect {
 		d.fail(err, "what HEAD is cannot be told")
 	}
 	d.fact("head", d.Head)
+	d.concludes(repo)
 	d.fact("branch", repo.Branch())
 	for _, name := range a.FilesToStage {
 		d.note("stages %s first, as it is by then", name)
@@ -55,6 +57,29 @@ func (p *Previewer) commit(ctx context.Context, a commitArguments) *Effect {
 		verb = fmt.Sprintf("replaces %.12s by", d.Head)
 	}
 	return d.done("%s %s on %s", verb, plural(len(files), "staged file"), where)
+}
+
+// concludes notes the commits that a merge which was begun brings in.
+func (d *draft) concludes(repo *gitx.Repo) {
+	data, err := readFile(filepath.Join(repo.GitDir, "MERGE_HEAD"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	if err != nil {
+		d.fail(err, "the merge that the commit would conclude cannot be shown")
+		return
+	}
+	const most = 16
+	heads := strings.Fields(string(data))
+	if len(heads) > most {
+		d.warn("concludes a merge of %d commits, which are too many to show", len(heads))
+		return
+	}
+	d.Merges = heads
+	for _, id := range heads {
+		d.note("concludes the merge of %.12s", id)
+		d.fact("merges", id)
+	}
 }
 
 // staged notes the tree of the files that are staged, and lists those that differ from the

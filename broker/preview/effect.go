@@ -55,9 +55,11 @@ type Effect struct {
 	// empty: it would not, as far as can be seen.
 	Fails string `json:"-"`
 	// Head is the commit that a new commit would follow, and Tree what files it would have.
-	// They are empty where they are not known.
-	Head string `json:"-"`
-	Tree string `json:"-"`
+	// They are empty where they are not known. Merges are the other commits that it would
+	// follow, because a merge was begun.
+	Head   string   `json:"-"`
+	Tree   string   `json:"-"`
+	Merges []string `json:"-"`
 	// Fingerprint stays equal while everything is the same from which the effect was
 	// computed: the file, the branch, the remote.
 	Fingerprint string `json:"fingerprint"`

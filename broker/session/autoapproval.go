@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -256,6 +257,20 @@ func (s *Session) gitCommand(server, tool string) string {
 	engine := s.engine
 	s.mu.Unlock()
 	return engine.Behavior(server, tool).Command
+}
+
+// commitsOf says which commits a tool makes.
+func (s *Session) commitsOf(server, tool string) mcpproxy.Commits {
+	if server != "git" {
+		return mcpproxy.NoCommits
+	}
+	switch s.gitCommand(server, tool) {
+	case "commit":
+		return mcpproxy.StagedCommits
+	case "am", "cherry-pick", "merge", "pull", "rebase", "revert":
+		return mcpproxy.OtherCommits
+	}
+	return mcpproxy.NoCommits
 }
 
 // pinRemotes writes down the workspace's remotes before the agent can change them. A

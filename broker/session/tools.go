@@ -110,7 +110,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Orders:            s,
 		Audit:             log,
 		Preview:           s.previewer(),
-		Commits:           func(server, tool string) bool { return server == "git" && s.gitCommand(server, tool) == "commit" },
+		Commits:           s.commitsOf,
 		StageDir:          s.layout.Stages(),
 		Stopped:           s.outOfTime,
 		Particulars:       s.particulars,
