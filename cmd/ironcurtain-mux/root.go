@@ -100,7 +100,7 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			demoCommand(), imagesCommand(), sessionsCommand(), startCommand(),
+			demoCommand(), imagesCommand(), serversCommand(), sessionsCommand(), startCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),

@@ -6,10 +6,27 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 )
+
+// serversCommand groups the commands for the person's own MCP servers.
+func serversCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "servers",
+		Short: "Take over MCP servers from other agents",
+		Long: `Manage MCP servers of your own: mcpServers in config.json. Every tab has them, each in
+a sandbox; /servers in a tab shows how they are.`,
+		Example: `  ironcurtain-mux servers import`,
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(serversImportCommand())
+	return cmd
+}
 
 // ownServers returns the person's own MCP servers: those of the configuration and those of
 // the file that --servers names, if it names one. Of two with the same name, that of the
