@@ -10,9 +10,10 @@ const (
 	Workspace   = "/workspace"       // the directory the agent works in, writable
 	Home        = "/home/codespace"  // the agent's own home, writable, kept for resuming
 	Orientation = "/etc/ironcurtain" // what the agent is told, read-only
-	Sockets     = "/run/ironcurtain" // the two sockets, read-only
+	Sockets     = "/run/ironcurtain" // the host's sockets, read-only
 	ToolSocket  = Sockets + "/proxy.sock"
 	ProxySocket = Sockets + "/mitm-proxy.sock"
+	PortsSocket = Sockets + "/ports.sock"
 	CABundle    = "/etc/ssl/certs/ca-certificates.crt"
 	// ProxyAddress is where the agent finds its proxy.
 	ProxyAddress = "127.0.0.1:18080"

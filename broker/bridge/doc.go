@@ -4,6 +4,9 @@
 // the two sockets of the host. It has no secret and decides nothing: the host judges
 // everything that it passes on.
 //
+// It also carries connections the other way, to ports of the container that the person has
+// opened on the host (Ports).
+//
 // The host's process can be killed, and a new one can listen on the same sockets. The
 // agent notices as little of that as possible:
 //

@@ -65,23 +65,29 @@ func carry(ctx context.Context, agent *net.TCPConn, socket string) {
 		return // the agent sees its connection closed
 	}
 	defer host.Close()
-	stop := context.AfterFunc(ctx, func() { _, _ = agent.Close(), host.Close() })
-	defer stop()
-	var ways sync.WaitGroup
-	ways.Go(func() { pass(host, agent) })
-	ways.Go(func() { pass(agent, host) })
-	ways.Wait()
+	Join(ctx, agent, host)
 }
 
-// halfCloser is a connection one of whose directions can end alone.
-type halfCloser interface {
+// HalfCloser is a connection one of whose directions can end alone.
+type HalfCloser interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
+// Join passes bytes between two connections until both ways have ended or ctx ends. An end
+// of one way is passed on alone. The caller closes the connections.
+func Join(ctx context.Context, a, b HalfCloser) {
+	stop := context.AfterFunc(ctx, func() { _, _ = a.Close(), b.Close() })
+	defer stop()
+	var ways sync.WaitGroup
+	ways.Go(func() { pass(a, b) })
+	ways.Go(func() { pass(b, a) })
+	ways.Wait()
+}
+
 // pass copies one direction and passes on its end. When a connection breaks, it closes the
 // other one.
-func pass(to, from halfCloser) {
+func pass(to, from HalfCloser) {
 	_, err := io.Copy(to, from)
 	if err != nil || !closed(to.CloseWrite()) {
 		_, _ = to.Close(), from.Close()

@@ -45,7 +45,7 @@ const waitingName = "waiting"
 //	sessions/{id}/paused       there while the session is paused after a leak
 //	sessions/{id}/unsettled    there until its worktree was looked after at the end
 //	sessions/{id}/lock         locked while a process owns the session
-//	run/{id12}/sockets         proxy.sock and mitm-proxy.sock, mounted read-only
+//	run/{id12}/sockets         proxy.sock, mitm-proxy.sock and ports.sock, mounted read-only
 //	run/{id12}/stages          copies of files outside the workspace, for single calls
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
 //
@@ -125,11 +125,14 @@ func (l Layout) Scratch() string { return filepath.Join(l.Run, "scratch") }
 // Stages is the directory for the stages of tool calls.
 func (l Layout) Stages() string { return filepath.Join(l.Run, "stages") }
 
-// Sockets is the directory of both sockets.
+// Sockets is the directory of the sockets.
 func (l Layout) Sockets() string { return filepath.Join(l.Run, "sockets") }
 
 // ToolSocket is the way to the tools.
 func (l Layout) ToolSocket() string { return filepath.Join(l.Sockets(), "proxy.sock") }
+
+// PortsSocket is the way to ports of the container.
+func (l Layout) PortsSocket() string { return filepath.Join(l.Sockets(), "ports.sock") }
 
 // WaitingCall is the file of one waiting call.
 func (l Layout) WaitingCall(id string) string { return filepath.Join(l.Waiting(), id+".json") }

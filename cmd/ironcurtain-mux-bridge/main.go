@@ -3,7 +3,7 @@
 // it; people do not run it.
 //
 //	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   open the way to the model, become the agent
-//	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy
+//	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy, and from the host to ports
 //	ironcurtain-mux-bridge mcp                            carry MCP to the host's tools
 package main
 
@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -63,13 +64,18 @@ func run(argv []string) error {
 	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv))
 }
 
-// proxy carries the agent's connections to the host's socket until ctx ends. It inherits its
-// listener from run.
+// proxy carries the agent's connections to the host's socket, and the host's to ports of the
+// container, until ctx ends. It inherits its listener from run.
 func proxy(ctx context.Context) error {
 	listener, err := bridge.Inherited()
 	if err != nil {
 		return fmt.Errorf("open the way to the model: %w", err)
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	var ports sync.WaitGroup
+	defer ports.Wait()
+	defer cancel()
+	ports.Go(func() { bridge.Ports(ctx, agent.PortsSocket) })
 	if err := bridge.Proxy(ctx, listener, agent.ProxySocket); err != nil {
 		return fmt.Errorf("carry connections: %w", err)
 	}

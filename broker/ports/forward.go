@@ -1,0 +1,192 @@
+package ports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// forward is one opened port.
+type forward struct {
+	Port
+	listeners []net.Listener
+	cancel    context.CancelFunc
+	running   sync.WaitGroup
+
+	mu   sync.Mutex
+	told bool // the person knows that connections fail; false again after one that did not
+}
+
+// Open listens on a port of the host's loopback interface and carries its connections to a
+// port of the container. Programs of other machines cannot connect.
+func (f *Forwarder) Open(p Port) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch i := slices.IndexFunc(f.open, func(o *forward) bool { return o.Container == p.Container }); {
+	case f.closed:
+		return errors.New("the session has ended")
+	case i >= 0:
+		return fault.New(fmt.Sprintf("/port close %d ends that", p.Container), "port %d is open at localhost:%d already", p.Container, f.open[i].Host)
+	case len(f.open) == maxPorts:
+		return fault.New("/port close N closes one", "%d ports are open, no more are allowed", maxPorts)
+	}
+	listeners, err := listen(p)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o := &forward{Port: p, listeners: listeners, cancel: cancel}
+	for _, l := range listeners {
+		o.running.Go(func() { f.serve(ctx, o, l) })
+	}
+	f.open = append(f.open, o)
+	return nil
+}
+
+// listen listens on both addresses of the loopback interface. A machine may lack ::1.
+func listen(p Port) ([]net.Listener, error) {
+	var all []net.Listener
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p.Host))) //nolint:noctx // binding a number does not wait
+		if err == nil {
+			all = append(all, l)
+			continue
+		}
+		if len(all) > 0 && (errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT)) {
+			continue
+		}
+		for _, l := range all {
+			_ = l.Close()
+		}
+		return nil, unbound(p, err)
+	}
+	return all, nil
+}
+
+// unbound says why a port of the host cannot be had, and which other one to try.
+func unbound(p Port, err error) error {
+	other := p.Host + 1
+	if p.Host < 1024 {
+		other = p.Host + 8000
+	}
+	if other > 65535 {
+		other = 8080
+	}
+	next := fmt.Sprintf("take another one: /port %d %d", p.Container, other)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fault.New(next, "port %d of this machine is taken by another program", p.Host)
+	case errors.Is(err, syscall.EACCES):
+		return fault.New(next, "port %d of this machine is only for root", p.Host)
+	}
+	return fault.New(next, "listen on port %d of this machine: %w", p.Host, err)
+}
+
+// Close closes the host's port for a port of the container, and its connections.
+func (f *Forwarder) Close(container int) error {
+	f.mu.Lock()
+	i := slices.IndexFunc(f.open, func(o *forward) bool { return o.Container == container })
+	if i < 0 {
+		f.mu.Unlock()
+		return fault.New("/port lists those that are", "port %d is not open", container)
+	}
+	o := f.open[i]
+	f.open = slices.Delete(f.open, i, i+1)
+	f.mu.Unlock()
+	o.close()
+	return nil
+}
+
+// List returns the open ports in the order of opening.
+func (f *Forwarder) List() []Port {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := make([]Port, len(f.open))
+	for i, o := range f.open {
+		all[i] = o.Port
+	}
+	return all
+}
+
+// String returns the addresses of the open ports on one line.
+func (f *Forwarder) String() string {
+	var all []string
+	for _, p := range f.List() {
+		all = append(all, p.String())
+	}
+	return strings.Join(all, " ")
+}
+
+// closeAll closes every port, for good.
+func (f *Forwarder) closeAll() {
+	f.mu.Lock()
+	all := f.open
+	f.open, f.closed = nil, true
+	f.mu.Unlock()
+	for _, o := range all {
+		o.close()
+	}
+}
+
+func (o *forward) close() {
+	o.cancel()
+	for _, l := range o.listeners {
+		_ = l.Close()
+	}
+	o.running.Wait()
+}
+
+// serve carries the connections that arrive at one of a port's listeners.
+func (f *Forwarder) serve(ctx context.Context, o *forward, l net.Listener) {
+	var conns sync.WaitGroup
+	defer conns.Wait()
+	for {
+		conn, err := accept.Next(ctx, l, func(error, time.Duration) {}) // it is tried again
+		if err != nil {
+			return
+		}
+		select {
+		case f.slots <- struct{}{}:
+		case <-ctx.Done():
+			_ = conn.Close()
+			return
+		}
+		conns.Go(func() {
+			defer func() { <-f.slots }()
+			defer conn.Close()
+			f.carry(ctx, o, conn.(*net.TCPConn))
+		})
+	}
+}
+
+// carry carries one connection. If it cannot, it tells the person once, until a connection
+// to the port succeeds again.
+func (f *Forwarder) carry(ctx context.Context, o *forward, client *net.TCPConn) {
+	inside, err := f.connect(ctx, o.Container)
+	if ctx.Err() != nil && inside == nil {
+		return
+	}
+	o.mu.Lock()
+	tell := err != nil && !o.told
+	o.told = err != nil
+	o.mu.Unlock()
+	if tell {
+		f.tell(fmt.Sprintf("a connection to port %d was closed: %v", o.Container, err))
+	}
+	if err != nil {
+		return
+	}
+	defer inside.Close()
+	bridge.Join(ctx, client, inside)
+}

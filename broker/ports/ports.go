@@ -1,0 +1,213 @@
+// Package ports lets programs of this machine connect to ports of a session's container. The
+// container has no network, and the host cannot connect into it. So the bridge in the
+// container holds a control connection to a socket of the host. For each connection that
+// arrives at an opened port, the Forwarder draws a ticket and asks on the control connection
+// for a connection to the container's port. The bridge answers with a connection that begins
+// with the ticket, and bytes pass between the two.
+//
+// The agent can speak to the socket in the bridge's place. It gains nothing by that: it can
+// answer a connection that a client on the host has begun, as it can by listening on the
+// port, and it can begin none.
+package ports
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
+)
+
+// Limits of one session.
+const (
+	maxPorts = 32
+	// maxConns is how many connections are carried at the same time, on all ports together.
+	// Others wait until one of them ends.
+	maxConns = 256
+	// maxHellos is how many connections of the container may not have sent their first line.
+	maxHellos = 64
+)
+
+// answerLimit is how long the container may take to answer a wish, and to send the first
+// line of a connection.
+const answerLimit = 20 * time.Second
+
+// Reasons for which a connection is not carried.
+var (
+	errRefused = errors.New("nothing listens on it in the container")
+	errAway    = errors.New("the container's bridge does not answer")
+)
+
+// Port is an opened port.
+type Port struct {
+	Container int `json:"container"` // on the container's loopback interface
+	Host      int `json:"host"`      // on the host's
+}
+
+// String returns the port's address on the host, and the container's port if it differs.
+func (p Port) String() string {
+	if p.Host == p.Container {
+		return fmt.Sprintf("localhost:%d", p.Host)
+	}
+	return fmt.Sprintf("localhost:%d→%d", p.Host, p.Container)
+}
+
+// Forwarder carries connections to the ports of one session.
+type Forwarder struct {
+	tell  func(text string) // tells the person something; returns at once
+	slots chan struct{}     // one value for each connection that is carried
+
+	mu      sync.Mutex
+	control *net.UnixConn // the latest control connection; nil while there is none
+	wanted  map[bridge.Ticket]chan *net.UnixConn
+	open    []*forward // in the order of opening
+	closed  bool
+}
+
+// New makes a Forwarder without ports. It tells the person of failed connections by tell.
+func New(tell func(text string)) *Forwarder {
+	return &Forwarder{
+		tell: tell, slots: make(chan struct{}, maxConns), wanted: map[bridge.Ticket]chan *net.UnixConn{},
+	}
+}
+
+// Serve takes the bridge's connections from the session's socket until ctx ends. Then it
+// closes every port and every connection.
+func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { _ = socket.Close() })
+	defer stop()
+	var hellos sync.WaitGroup
+	defer func() {
+		cancel()
+		hellos.Wait()
+		f.closeAll()
+	}()
+	slots := make(chan struct{}, maxHellos)
+	for {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		conn, err := accept.Next(ctx, socket, func(error, time.Duration) {}) // it is tried again, and connections that wait end after answerLimit
+		if err != nil {
+			return
+		}
+		hellos.Go(func() {
+			follow := f.greet(ctx, conn.(*net.UnixConn))
+			<-slots
+			follow()
+		})
+	}
+}
+
+// greet reads the first line of a connection from the container. It gives the connection to
+// the client that waits for it. For a control connection it returns what follows.
+func (f *Forwarder) greet(ctx context.Context, conn *net.UnixConn) (follow func()) {
+	follow = func() {}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	_ = conn.SetReadDeadline(time.Now().Add(answerLimit))
+	hello, err := bridge.ReadHello(conn)
+	_ = conn.SetReadDeadline(time.Time{})
+	if err == nil && hello.Kind == bridge.HelloControl {
+		f.setControl(conn)
+		return func() {
+			defer stop()
+			_, _ = conn.Read(make([]byte, 1)) // nothing comes on it: this waits for its end
+			f.dropControl(conn)
+		}
+	}
+	f.mu.Lock()
+	answer := f.wanted[hello.Ticket]
+	delete(f.wanted, hello.Ticket)
+	f.mu.Unlock()
+	if err != nil || answer == nil || hello.Kind != bridge.HelloData {
+		_ = conn.Close()
+		conn = nil
+	}
+	if !stop() && conn != nil {
+		conn = nil // ctx has ended, and the connection is closed
+	}
+	if answer != nil {
+		answer <- conn // there is room for one, and the ticket is used up
+	}
+	return follow
+}
+
+// setControl makes conn the control connection. The latest counts: the bridge opens another
+// one only after it has lost its first.
+func (f *Forwarder) setControl(conn *net.UnixConn) {
+	f.mu.Lock()
+	before := f.control
+	f.control = conn
+	f.mu.Unlock()
+	if before != nil {
+		_ = before.Close()
+	}
+}
+
+func (f *Forwarder) dropControl(conn *net.UnixConn) {
+	_ = conn.Close()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.control == conn {
+		f.control = nil
+	}
+}
+
+// connect asks the bridge for a connection to a port of the container.
+func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error) {
+	var t bridge.Ticket
+	_, _ = rand.Read(t[:]) // never fails
+	answer := make(chan *net.UnixConn, 1)
+	f.mu.Lock()
+	control := f.control
+	f.wanted[t] = answer
+	f.mu.Unlock()
+	err := errAway
+	if control != nil {
+		err = f.wish(control, port, t)
+	}
+	if err == nil {
+		ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
+		defer cancel()
+		select {
+		case conn := <-answer:
+			return taken(conn)
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+	}
+	f.mu.Lock()
+	_, unused := f.wanted[t]
+	delete(f.wanted, t)
+	f.mu.Unlock()
+	if !unused {
+		return taken(<-answer) // greet has taken the ticket and is about to answer
+	}
+	return nil, err
+}
+
+func taken(conn *net.UnixConn) (*net.UnixConn, error) {
+	if conn == nil {
+		return nil, errRefused
+	}
+	return conn, nil
+}
+
+// wish writes a wish. A control connection that does not take it is closed, since part of
+// the line may have been written.
+func (f *Forwarder) wish(control *net.UnixConn, port int, t bridge.Ticket) error {
+	_ = control.SetWriteDeadline(time.Now().Add(answerLimit))
+	if _, err := control.Write(bridge.Wish(port, t)); err != nil {
+		f.dropControl(control)
+		return errAway
+	}
+	return nil
+}

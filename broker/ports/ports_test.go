@@ -1,0 +1,356 @@
+package ports
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const patience = time.Minute
+
+// opened is a Forwarder that is served on a socket, and what it told.
+type opened struct {
+	*Forwarder
+	socket string
+	mu     sync.Mutex
+	told   []string
+	heard  chan struct{} // bounded, lossy
+}
+
+// serve serves a Forwarder until the test ends.
+func serve(t testing.TB) *opened {
+	t.Helper()
+	o := &opened{socket: filepath.Join(t.TempDir(), "s"), heard: make(chan struct{}, 1)}
+	o.Forwarder = New(func(text string) {
+		o.mu.Lock()
+		o.told = append(o.told, text)
+		o.mu.Unlock()
+		select {
+		case o.heard <- struct{}{}:
+		default:
+		}
+	})
+	l, err := net.Listen("unix", o.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, func(ctx context.Context) { o.Serve(ctx, l) })
+	return o
+}
+
+// run runs f until the test ends.
+func run(t testing.TB, f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	t.Cleanup(func() { cancel(); running.Wait() })
+}
+
+// connected serves a Forwarder with a bridge behind it.
+func connected(t testing.TB) *opened {
+	t.Helper()
+	o := serve(t)
+	run(t, func(ctx context.Context) { bridge.Ports(ctx, o.socket) })
+	o.await(t, "the control connection", func() bool { return o.control != nil })
+	return o
+}
+
+// await waits until a state of the Forwarder is reached.
+func (o *opened) await(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	for begin := time.Now(); ; {
+		o.Forwarder.mu.Lock()
+		ok := reached()
+		o.Forwarder.mu.Unlock()
+		if ok {
+			return
+		}
+		if time.Since(begin) > patience {
+			t.Fatalf("%s does not come", what)
+		}
+		<-time.After(time.Millisecond)
+	}
+}
+
+// free returns a port that nothing listens on.
+func free(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// forwardTo opens a port for a listener "in the container" and returns its address.
+func (o *opened) forwardTo(t testing.TB, inside net.Addr) string {
+	t.Helper()
+	for {
+		p := Port{Container: inside.(*net.TCPAddr).Port, Host: free(t)}
+		err := o.Open(p)
+		if err == nil {
+			return fmt.Sprintf("127.0.0.1:%d", p.Host)
+		}
+		if !strings.Contains(err.Error(), "is taken") {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An HTTP server is reached on both addresses of the loopback interface, also one that
+// listens on ::1 alone.
+func TestHTTP(t *testing.T) {
+	o := connected(t)
+	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
+		t.Run(address, func(t *testing.T) {
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = server.Listener.Close()
+			server.Listener = l
+			server.Start()
+			defer server.Close()
+			at := o.forwardTo(t, l.Addr())
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+			for _, at := range []string{at, strings.Replace(at, "127.0.0.1", "[::1]", 1)} {
+				answer, err := client.Get("http://" + at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := io.ReadAll(answer.Body)
+				_ = answer.Body.Close()
+				if err != nil || string(text) != "hello" {
+					t.Errorf("%q, %v", text, err)
+				}
+			}
+		})
+	}
+}
+
+// A direction can end alone, and bytes still pass the other way.
+func TestHalfClose(t *testing.T) {
+	o := connected(t)
+	inside := echo(t, func(c *net.TCPConn) {
+		all, _ := io.ReadAll(c) // to the client's end
+		_, _ = c.Write(bytes.ToUpper(all))
+	})
+	conn := dial(t, o.forwardTo(t, inside))
+	if _, err := io.WriteString(conn, "to the end"); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); err != nil || string(got) != "TO THE END" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// echo serves connections "in the container" until the test ends.
+func echo(t testing.TB, answer func(*net.TCPConn)) net.Addr {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, func(ctx context.Context) {
+		stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+		defer stop()
+		var conns sync.WaitGroup
+		defer conns.Wait()
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			conns.Go(func() {
+				defer c.Close()
+				answer(c.(*net.TCPConn))
+			})
+		}
+	})
+	return l.Addr()
+}
+
+func dial(t testing.TB, address string) *net.TCPConn {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	return c.(*net.TCPConn)
+}
+
+// A connection to a port that nothing listens on is closed, and the person is told once.
+func TestNobodyListens(t *testing.T) {
+	o := connected(t)
+	p := Port{Container: free(t), Host: free(t)}
+	if err := o.Open(p); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if n, err := io.Copy(io.Discard, dial(t, fmt.Sprintf("127.0.0.1:%d", p.Host))); n != 0 || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%d bytes, %v", n, err)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if want := fmt.Sprintf("a connection to port %d was closed: nothing listens on it in the container", p.Container); len(o.told) != 1 || o.told[0] != want {
+		t.Errorf("told %q", o.told)
+	}
+}
+
+// Without a bridge a connection is closed at once, and after the bridge has connected again
+// ports work.
+func TestBridgeAway(t *testing.T) {
+	o := serve(t)
+	inside := echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	at := o.forwardTo(t, inside)
+	if n, _ := io.Copy(io.Discard, dial(t, at)); n != 0 {
+		t.Errorf("%d bytes", n)
+	}
+	<-o.heard
+	run(t, func(ctx context.Context) { bridge.Ports(ctx, o.socket) })
+	for range 2 {
+		o.await(t, "the control connection", func() bool { return o.control != nil })
+		conn := dial(t, at)
+		_, _ = io.WriteString(conn, "again\n")
+		if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || line != "again\n" {
+			t.Errorf("%q, %v", line, err)
+		}
+		o.Forwarder.mu.Lock()
+		control := o.control
+		o.Forwarder.mu.Unlock()
+		_ = control.Close() // as when a multiplexer is killed
+		o.await(t, "its end", func() bool { return o.control != control })
+	}
+}
+
+// A port that another program has, that is open already, or that was closed is refused with
+// a line that says so.
+func TestRefusals(t *testing.T) {
+	o := connected(t)
+	inside := echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	port := inside.(*net.TCPAddr).Port
+	err := o.Open(Port{port, port})
+	if err == nil || err.Error() != fmt.Sprintf("port %d of this machine is taken by another program", port) || !strings.HasPrefix(fault.Hint(err), fmt.Sprintf("take another one: /port %d ", port)) {
+		t.Errorf("%v, %q", err, fault.Hint(err))
+	}
+	at := o.forwardTo(t, inside)
+	if err := o.Open(Port{port, free(t)}); err == nil || !strings.Contains(err.Error(), "is open at localhost:") {
+		t.Error(err)
+	}
+	conn := dial(t, at)
+	_, _ = io.WriteString(conn, "x\n")
+	_, _ = bufio.NewReader(conn).ReadString('\n')
+	if err := o.Close(port); err != nil {
+		t.Error(err)
+	}
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, context.DeadlineExceeded) {
+		t.Error("its connections go on")
+	}
+	if err := o.Close(port); err == nil || len(o.List()) != 0 {
+		t.Errorf("%v, %v", err, o.List())
+	}
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("it still listens")
+	}
+}
+
+// An agent that speaks the bridge's protocol gets no connection that nobody on the host began,
+// and cannot keep the Forwarder from working.
+func TestFalseBridge(t *testing.T) {
+	o := connected(t)
+	for _, first := range []string{
+		"", "GET / HTTP/1.1\r\nHost: localhost:3000\r\nAccept: */*\r\n\r\n",
+		"connect 00000000000000000000000000000000\n", "refused 00000000000000000000000000000000\n",
+		"connect zz000000000000000000000000000000\n", "control_00000000000000000000000000000000\n",
+	} {
+		conn, err := net.Dial("unix", o.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		_, _ = io.WriteString(conn, first)
+		_ = conn.(*net.UnixConn).CloseWrite()
+		if n, err := io.Copy(io.Discard, conn); n != 0 || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%q is answered with %d bytes, %v", first, n, err)
+		}
+		_ = conn.Close()
+	}
+	inside := echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+	conn := dial(t, o.forwardTo(t, inside))
+	_, _ = io.WriteString(conn, "still\n")
+	if line, err := bufio.NewReader(conn).ReadString('\n'); err != nil || line != "still\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// A client that does not read slows the program in the container down, and nothing is kept
+// in memory for it.
+func TestBackPressure(t *testing.T) {
+	o := connected(t)
+	sent := make(chan int64, 1)
+	inside := echo(t, func(c *net.TCPConn) {
+		_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second))
+		n, _ := io.Copy(c, io.LimitReader(zeros{}, 1<<30))
+		sent <- n
+	})
+	dial(t, o.forwardTo(t, inside))
+	if n := <-sent; n >= 256<<20 {
+		t.Errorf("%d bytes were taken for a client that reads nothing", n)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// BenchmarkThroughput compares a carried connection with a direct one: MB/s of each, and the
+// ratio, in one run.
+func BenchmarkThroughput(b *testing.B) {
+	o := connected(b)
+	inside := echo(b, func(c *net.TCPConn) { _, _ = io.Copy(struct{ io.Writer }{c}, zeros{}) })
+	speed := map[string]float64{}
+	for _, way := range []struct{ name, address string }{{"direct", inside.String()}, {"carried", o.forwardTo(b, inside)}} {
+		b.Run(way.name, func(b *testing.B) {
+			conn := dial(b, way.address)
+			const piece = 64 << 20
+			b.SetBytes(piece)
+			buffer := make([]byte, 256<<10)
+			begin := time.Now()
+			for b.Loop() {
+				if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{io.LimitReader(conn, piece)}, buffer); err != nil {
+					b.Fatal(err)
+				}
+			}
+			speed[way.name] = float64(b.N) * piece / time.Since(begin).Seconds()
+			if way.name == "carried" {
+				b.ReportMetric(speed["carried"]/speed["direct"], "of-direct")
+			}
+		})
+	}
+}
